@@ -1,0 +1,128 @@
+// The record of a run: what results.jsonl holds and everything downstream (console, HTML, JUnit,
+// Markdown) prints. Plain data; knows nothing of devices or oracles. Text fields are ready to print;
+// bit patterns are hex strings ("0x3e600000"), so no reader can change a bit by parsing a number.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace mx::results {
+
+inline constexpr int format_version = 1;
+
+// A key and a value in a fixed order; a value nobody could establish is "unknown", never a guess.
+struct Field {
+    std::string key;
+    std::string value;
+    bool operator==(const Field&) const = default;
+};
+
+// First those that may stand in a passing run, then those that may not.
+enum class Verdict {
+    pass_exact,
+    pass_bounded,
+    deviation,      // differs only where the dialect's source leaves the answer open
+    not_supported,  // the device said so, with a reason
+    waived,
+    mistrusted,  // the data could not have failed
+    flaky,       // two runs of the same case differ
+    fail,
+    oracle_disagreement,  // fast and exact differ: our own fault
+    device_error,
+    crash,
+    timeout,
+    untested,
+};
+inline constexpr int verdict_count = 13;
+
+std::string_view name_of(Verdict verdict);
+// Returns false when the name is no verdict.
+bool verdict_from_name(std::string_view name, Verdict& verdict);
+// True for the verdicts that may stand in a passing run.
+bool may_pass(Verdict verdict);
+
+// One cluster of like mismatches, with its first witness. `count` is exact.
+struct Mismatch {
+    std::string mismatch_class;  // scale rounding tie saturation special subnormal sign_of_zero
+                                 // unwritten red_zone input_modified order flaky layout
+    std::string stage;           // first stage that diverged: scale, element, buffer
+    std::string direction;       // "+1 code", "-3 codes", "zero to one", ...; as printed
+    std::string open_decision;   // what the source leaves open, "" if the expected bits are binding
+    std::uint64_t count = 0;     // elements (or scales) in this cluster
+    std::uint64_t of = 0;        // elements (or scales) compared in the case
+    std::uint64_t block = 0;     // of the witness, in block order of the case
+    std::uint32_t lane = 0;
+    std::string input_bits;      // of the witness lane, "0x3e600000"
+    std::string input_value;     // "0.21875"
+    std::string amax_value;
+    std::string expected_scale, actual_scale;        // "0x7a"; "" when the operation has no scale
+    std::string expected_element, actual_element;    // "0x36"; "" when the mismatch is a scale
+    std::string expected_value, actual_value;        // decoded, "1.75"
+    std::string exact_value;     // the exact scaled value as a fraction, "29/16", and what it is near
+    std::string source;          // clause or file that makes the expected bits right
+    std::string note;            // one sentence, e.g. "all ties, all away from zero"
+    std::string repro;           // a whole command line
+    std::vector<std::uint64_t> lanes;  // mismatches per lane (32 entries) or empty
+    bool operator==(const Mismatch&) const = default;
+};
+
+// One line per case. Holds no clock reading, so the same run gives the same bytes.
+struct CaseResult {
+    std::uint64_t index = 0;     // position in the run's case list
+    std::string suite;           // "quantize"
+    std::string case_text;       // parses back to the case
+    std::string operation, format, dialect, input;  // repeated from the case for readers of the file
+    Verdict verdict = Verdict::untested;
+    std::string reason;          // why not_supported, what crashed, which decision was open, ...
+    std::uint64_t elements = 0;  // element codes (or values) compared bit for bit
+    std::uint64_t scales = 0;    // scale bytes compared bit for bit
+    std::uint64_t mismatched_elements = 0;
+    std::uint64_t mismatched_scales = 0;
+    std::vector<Mismatch> mismatches;
+    bool operator==(const CaseResult&) const = default;
+};
+
+struct RunHeader {
+    int version = format_version;
+    std::string program_version, commit;
+    bool dirty = false;
+    std::vector<std::string> argv;
+    std::string started;         // UTC, ISO 8601
+    std::string level;           // smoke quick full exhaustive
+    std::string suites;          // glob of --suite
+    std::string dialects;        // as given to --dialect, or "all"
+    std::uint64_t seed = 0;
+    std::string shard = "0/1";
+    std::uint64_t case_count = 0;
+    std::string device;          // "cpu", or the plug-in's file name
+    std::vector<Field> device_facts;
+    std::vector<Field> environment;   // CPU, cores, OS, compiler, flags
+    std::vector<Field> table_hashes;  // formats, dialects, suites
+    bool operator==(const RunHeader&) const = default;
+};
+
+// Written once, last. No footer means the run was interrupted.
+struct RunFooter {
+    std::uint64_t cases = 0;
+    std::vector<Field> verdicts;  // name of each verdict that occurred, and its count in decimal
+    std::uint64_t elements = 0, scales = 0, mismatched_elements = 0, mismatched_scales = 0;
+    double seconds = 0;
+    int exit_code = 0;
+    bool operator==(const RunFooter&) const = default;
+};
+
+// A results file as read back.
+struct Run {
+    RunHeader header;
+    std::vector<CaseResult> cases;
+    bool complete = false;  // a footer was there
+    RunFooter footer;
+};
+
+// Levels below full are no conformance run, and every output of one must say so.
+bool is_conformance_level(std::string_view level);
+inline constexpr std::string_view not_a_conformance_run = "NOT A CONFORMANCE RUN";
+
+}  // namespace mx::results

@@ -1,0 +1,39 @@
+// The one assertion of the oracle, on in release too: an oracle that guesses is worse than one that
+// stops. Used by all of reference/; errors a user can cause are met before they reach it.
+#pragma once
+
+#include <cstdio>
+#include <cstdlib>
+
+#if defined(__CUDACC__)
+#define MX_HOST_DEVICE __host__ __device__
+#else
+#define MX_HOST_DEVICE
+#endif
+
+#if defined(__FAST_MATH__)
+#error "mxcheck compares bits: build it without -ffast-math"
+#endif
+
+namespace mx {
+
+[[noreturn]] inline void assertion_failed(const char* condition, const char* file, int line,
+                                          long long left, long long right) {
+    std::fprintf(stderr, "%s:%d: assertion failed: %s (values: %lld, %lld)\n", file, line, condition,
+                 left, right);
+    std::abort();
+}
+
+}  // namespace mx
+
+// One condition each. The values of both sides are printed.
+#if defined(__CUDA_ARCH__)
+#define MX_ASSERT_COMPARE(left, comparison, right) ((void)0)
+#else
+#define MX_ASSERT_COMPARE(left, comparison, right)                                                  \
+    (((left)comparison(right))                                                                      \
+         ? (void)0                                                                                  \
+         : ::mx::assertion_failed(#left " " #comparison " " #right, __FILE__, __LINE__,             \
+                                  static_cast<long long>(left), static_cast<long long>(right)))
+#endif
+#define MX_ASSERT(condition) MX_ASSERT_COMPARE((condition) ? 1 : 0, ==, 1)
