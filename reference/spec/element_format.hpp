@@ -38,66 +38,66 @@ struct ElementFormat {
     Specials specials;
     std::string_view source;
 
-    MX_HOST_DEVICE constexpr int code_bits() const {
+    MX_FOLDED constexpr int code_bits() const {
         return sign_bits + exponent_bits + mantissa_bits;
     }
-    MX_HOST_DEVICE constexpr int code_bytes() const { return code_bits() / 8; }
-    MX_HOST_DEVICE constexpr bool has_zero() const {
+    MX_FOLDED constexpr int code_bytes() const { return code_bits() / 8; }
+    MX_FOLDED constexpr bool has_zero() const {
         return zero_exponent == ZeroExponent::subnormal;
     }
-    MX_HOST_DEVICE constexpr bool has_infinity() const {
+    MX_FOLDED constexpr bool has_infinity() const {
         return specials == Specials::infinity_and_nan;
     }
-    MX_HOST_DEVICE constexpr bool has_nan() const { return specials != Specials::none; }
+    MX_FOLDED constexpr bool has_nan() const { return specials != Specials::none; }
 
     // Magnitude: exponent and mantissa fields together, sign taken off. Larger magnitude codes mean
     // larger values, through every border between binades.
-    MX_HOST_DEVICE constexpr std::uint32_t code_magnitude_mask() const {
+    MX_FOLDED constexpr std::uint32_t code_magnitude_mask() const {
         return (std::uint32_t{1} << (exponent_bits + mantissa_bits)) - 1;
     }
-    MX_HOST_DEVICE constexpr std::uint32_t code_sign_mask() const {
+    MX_FOLDED constexpr std::uint32_t code_sign_mask() const {
         return sign_bits == 0 ? 0 : code_magnitude_mask() + 1;
     }
-    MX_HOST_DEVICE constexpr std::uint32_t code_mantissa_mask() const {
+    MX_FOLDED constexpr std::uint32_t code_mantissa_mask() const {
         return (std::uint32_t{1} << mantissa_bits) - 1;
     }
     // The magnitude code with all exponent bits set and mantissa 0; infinity where there is one.
-    MX_HOST_DEVICE constexpr std::uint32_t code_infinity() const {
+    MX_FOLDED constexpr std::uint32_t code_infinity() const {
         return code_magnitude_mask() - code_mantissa_mask();
     }
-    MX_HOST_DEVICE constexpr std::uint32_t code_max_finite() const {
+    MX_FOLDED constexpr std::uint32_t code_max_finite() const {
         if (specials == Specials::infinity_and_nan) return code_infinity() - 1;
         if (specials == Specials::nan_only) return code_magnitude_mask() - 1;
         return code_magnitude_mask();
     }
     // The NaN this project writes where a dialect says no more than "NaN": sign 0, all ones.
-    MX_HOST_DEVICE constexpr std::uint32_t code_nan() const { return code_magnitude_mask(); }
+    MX_FOLDED constexpr std::uint32_t code_nan() const { return code_magnitude_mask(); }
 
-    MX_HOST_DEVICE constexpr bool is_nan(Code code) const {
+    MX_FOLDED constexpr bool is_nan(Code code) const {
         const std::uint32_t magnitude = code.bits & code_magnitude_mask();
         if (specials == Specials::infinity_and_nan) return magnitude > code_infinity();
         return specials == Specials::nan_only && magnitude == code_magnitude_mask();
     }
-    MX_HOST_DEVICE constexpr bool is_infinity(Code code) const {
+    MX_FOLDED constexpr bool is_infinity(Code code) const {
         return has_infinity() && (code.bits & code_magnitude_mask()) == code_infinity();
     }
-    MX_HOST_DEVICE constexpr bool is_negative(Code code) const {
+    MX_FOLDED constexpr bool is_negative(Code code) const {
         return (code.bits & code_sign_mask()) != 0;
     }
-    MX_HOST_DEVICE constexpr bool is_zero(Code code) const {
+    MX_FOLDED constexpr bool is_zero(Code code) const {
         return has_zero() && (code.bits & code_magnitude_mask()) == 0;
     }
 
     // Exponent of the smallest normal value: its leading bit is 2^exponent_min.
-    MX_HOST_DEVICE constexpr int exponent_min() const {
+    MX_FOLDED constexpr int exponent_min() const {
         return (has_zero() ? 1 : 0) - exponent_bias;
     }
     // Exponent of the largest finite value, the "emax" of OCP MX 6.3.
-    MX_HOST_DEVICE constexpr int exponent_max() const {
+    MX_FOLDED constexpr int exponent_max() const {
         return static_cast<int>(code_max_finite() >> mantissa_bits) - exponent_bias;
     }
     // Exponent of the least significant mantissa bit in the lowest binade.
-    MX_HOST_DEVICE constexpr int quantum_exponent_min() const {
+    MX_FOLDED constexpr int quantum_exponent_min() const {
         return exponent_min() - mantissa_bits;
     }
 };

@@ -44,18 +44,18 @@ inline constexpr std::array<std::string_view, 3> input_types{"f32", "bf16", "f16
 // `block_size` elements that share one scale.
 struct BlockFormat {
     std::string_view name;
-    std::string_view element_name;
-    std::string_view scale_name;
+    ElementFormat element_format;
+    ElementFormat scale_format;
     int block_size;
     std::string_view source;
 
-    constexpr const ElementFormat& element() const { return *find_element_format(element_name); }
-    constexpr const ElementFormat& scale() const { return *find_element_format(scale_name); }
+    MX_FOLDED constexpr const ElementFormat& element() const { return element_format; }
+    MX_FOLDED constexpr const ElementFormat& scale() const { return scale_format; }
 };
 
 inline constexpr std::array block_formats{
-    BlockFormat{"mxfp8-e4m3", "e4m3", "e8m0", 32, "OCP MX v1.0 section 5.2 table 1"},
-    BlockFormat{"mxfp8-e5m2", "e5m2", "e8m0", 32, "OCP MX v1.0 section 5.2 table 1"},
+    BlockFormat{"mxfp8-e4m3", formats::e4m3, formats::e8m0, 32, "OCP MX v1.0 section 5.2 table 1"},
+    BlockFormat{"mxfp8-e5m2", formats::e5m2, formats::e8m0, 32, "OCP MX v1.0 section 5.2 table 1"},
 };
 
 constexpr const BlockFormat* find_block_format(std::string_view name) {

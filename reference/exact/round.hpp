@@ -1,0 +1,33 @@
+// From an exact value to a code: find the two neighbours among all values of the format, then apply
+// the rounding mode as IEEE 754 words it.
+#pragma once
+
+#include "reference/exact/decode.hpp"
+#include "reference/spec/dialect.hpp"
+#include "reference/spec/rounding.hpp"
+
+namespace mx::exact {
+
+// Where a magnitude lies between its neighbours.
+enum class Position { exact, below_half, half, above_half };
+
+// One rounding, with its reasons; `mxcheck explain` prints it.
+struct Rounded {
+    Code code;
+    std::uint32_t code_below = 0;  // magnitude code of the neighbour toward zero
+    Rational value_below, value_above;
+    Position position = Position::exact;
+    bool overflowed = false;   // beyond the largest finite value after rounding
+    bool underflowed = false;  // below the smallest value of a format without zero
+};
+
+// Rounds a value. NaN becomes code_nan() with sign 0. A format without zero (E8M0) takes everything
+// below its smallest value to that value; a format without sign must not be given negative values.
+Rounded round_with_reasons(const ElementFormat& format, Rounding rounding, Overflow overflow,
+                           const Value& value);
+Code round(const ElementFormat& format, Rounding rounding, Overflow overflow, const Value& value);
+
+// Rounds an element as a dialect writes it: its rounding, overflow, NaN code and sign of zero.
+Code round_element(const Dialect& dialect, const ElementFormat& format, const Value& value);
+
+}  // namespace mx::exact

@@ -1,0 +1,34 @@
+// From a code to an integer significand and a power of two.
+// Proved by reference/proof/prove_decode.cpp.
+#pragma once
+
+#include "reference/fast/bits.hpp"
+#include "reference/spec/formats.hpp"
+
+namespace mx::fast {
+
+enum class Kind : std::uint8_t { finite, infinity, nan };
+
+// significand * 2^exponent, not normalised; zero has significand 0 and keeps its sign.
+struct Unpacked {
+    Kind kind = Kind::finite;
+    bool negative = false;
+    int exponent = 0;
+    std::uint64_t significand = 0;
+};
+
+MX_FOLDED constexpr Unpacked unpack(const ElementFormat& format, Code code) {
+    const bool negative = format.is_negative(code);
+    if (format.is_nan(code)) return {Kind::nan, negative, 0, 0};
+    if (format.is_infinity(code)) return {Kind::infinity, negative, 0, 0};
+    const std::uint32_t magnitude = code.bits & format.code_magnitude_mask();
+    const int field = static_cast<int>(magnitude >> format.mantissa_bits);
+    const std::uint32_t mantissa = magnitude & format.code_mantissa_mask();
+    const std::uint32_t hidden_bit = std::uint32_t{1} << format.mantissa_bits;
+    if (field == 0 && format.has_zero())
+        return {Kind::finite, negative, format.quantum_exponent_min(), mantissa};
+    return {Kind::finite, negative, field - format.exponent_bias - format.mantissa_bits,
+            hidden_bit | mantissa};
+}
+
+}  // namespace mx::fast

@@ -1,0 +1,76 @@
+// The shared scale of a block from its amax.
+// Proved by reference/proof/prove_scale.cpp.
+#pragma once
+
+#include "reference/fast/round.hpp"
+
+namespace mx::fast {
+
+// The binary32 code of fl32(1 / largest element value).
+//
+// 1 / (m * 2^e) = (2^60 / m) * 2^(-60 - e). The quotient keeps more than 50 bits; a sticky lowest
+// bit stands for the rest of the division, so the one rounding to 24 bits sees what it needs.
+MX_FOLDED constexpr Code reciprocal_of_largest(const ElementFormat& element) {
+    const Unpacked largest = unpack(element, Code{element.code_max_finite()});
+    const std::uint64_t one = std::uint64_t{1} << 60;
+    const std::uint64_t quotient = one / largest.significand;
+    const std::uint64_t sticky = one % largest.significand != 0 ? 1 : 0;
+    return round(formats::f32, Rounding::nearest_even, Overflow::overflow,
+                 {Kind::finite, false, -61 - largest.exponent, quotient * 2 + sticky});
+}
+
+static_assert(reciprocal_of_largest(formats::e4m3).bits == 0x3B124925);
+static_assert(reciprocal_of_largest(formats::e5m2).bits == 0x37924925);
+
+// binary32 with a shorter mantissa: where even_amax rounds the amax.
+MX_FOLDED constexpr ElementFormat shortened_f32(int mantissa_bits) {
+    ElementFormat format = formats::f32;
+    format.mantissa_bits = mantissa_bits;
+    return format;
+}
+
+MX_FOLDED constexpr Unpacked rounded_value(const ElementFormat& format, Rounding rounding,
+                                                const Unpacked& value) {
+    return unpack(format, round(format, rounding, Overflow::overflow, value));
+}
+
+// fl32(amax * fl32(1 / largest element value)). 24 bits by 24 bits fit the 64-bit significand.
+MX_FOLDED constexpr Unpacked ratio_to_largest(const ElementFormat& element,
+                                                   const Unpacked& amax) {
+    if (amax.kind != Kind::finite) return amax;
+    const Unpacked reciprocal = unpack(formats::f32, reciprocal_of_largest(element));
+    return rounded_value(formats::f32, Rounding::nearest_even,
+                         {Kind::finite, false, amax.exponent + reciprocal.exponent,
+                          amax.significand * reciprocal.significand});
+}
+
+// `amax` is not negative; NaN gives the NaN scale.
+MX_FOLDED constexpr Code encode_scale(const Dialect& dialect, const BlockFormat& format,
+                                           const Unpacked& amax) {
+    const ElementFormat& element = format.element();
+    const Overflow overflow = dialect.scale_overflow == ScaleOverflow::nan ? Overflow::overflow
+                                                                           : Overflow::saturate;
+    Unpacked argument = amax;
+    Rounding rounding = Rounding::toward_zero;
+    int emax = element.exponent_max();
+    switch (dialect.scale_rule) {
+        case ScaleRule::floor_amax:
+            break;
+        case ScaleRule::ceil_amax:
+            rounding = Rounding::toward_positive;
+            break;
+        case ScaleRule::even_amax:
+            argument = rounded_value(shortened_f32(element.mantissa_bits), Rounding::nearest_away,
+                                     amax);
+            break;
+        case ScaleRule::round_up_ratio:
+            argument = ratio_to_largest(element, amax);
+            rounding = Rounding::toward_positive;
+            emax = 0;
+            break;
+    }
+    argument.exponent -= emax;
+    return round(format.scale(), rounding, overflow, argument);
+}
+
+}  // namespace mx::fast

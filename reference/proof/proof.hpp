@@ -1,0 +1,31 @@
+// The list of proofs: each shows that a function of fast/ equals exact/ over a stated domain, none
+// of it sampled. Run by the tests and by `mxcheck prove`.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace mx::proof {
+
+struct Report {
+    std::uint64_t count = 0;       // inputs for which fast was compared with exact
+    std::uint64_t mismatches = 0;
+    std::vector<std::string> counterexamples;  // the first few, if any
+    std::string digest;            // SHA-256 of the exact oracle's answers as text
+};
+
+struct Proof {
+    std::string name;    // "round e4m3 saturate nearest_even f32"
+    std::string domain;  // "all 2^32 codes of f32"
+    std::function<Report(int threads)> run;
+};
+
+std::vector<Proof> decode_proofs();
+std::vector<Proof> round_proofs();
+std::vector<Proof> scale_proofs();
+std::vector<Proof> block_proofs();
+std::vector<Proof> all_proofs();
+
+}  // namespace mx::proof
