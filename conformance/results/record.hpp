@@ -1,6 +1,7 @@
 // The record of a run: what results.jsonl holds and everything downstream (console, HTML, JUnit,
-// Markdown) prints. Plain data; knows nothing of devices or oracles. Text fields are ready to print;
-// bit patterns are hex strings ("0x3e600000"), so no reader can change a bit by parsing a number.
+// Markdown) prints. Plain data; knows nothing of devices or oracles. Text fields are ready to
+// print; bit patterns are hex strings ("0x3e600000"), so no reader can change a bit by parsing a
+// number.
 #pragma once
 
 #include <cstdint>
@@ -54,26 +55,27 @@ struct Mismatch {
     std::uint64_t of = 0;        // elements (or scales) compared in the case
     std::uint64_t block = 0;     // of the witness, in block order of the case
     std::uint32_t lane = 0;
-    std::string input_bits;      // of the witness lane, "0x3e600000"
-    std::string input_value;     // "0.21875"
+    std::string input_bits;   // of the witness lane, "0x3e600000"
+    std::string input_value;  // "0.21875"
     std::string amax_value;
-    std::string expected_scale, actual_scale;        // "0x7a"; "" when the operation has no scale
-    std::string expected_element, actual_element;    // "0x36"; "" when the mismatch is a scale
-    std::string expected_value, actual_value;        // decoded, "1.75"
-    std::string exact_value;     // the exact scaled value as a fraction, "29/16", and what it is near
-    std::string source;          // clause or file that makes the expected bits right
-    std::string note;            // one sentence, e.g. "all ties, all away from zero"
-    std::string repro;           // a whole command line
+    std::string expected_scale, actual_scale;      // "0x7a"; "" when the operation has no scale
+    std::string expected_element, actual_element;  // "0x36"; "" when the mismatch is a scale
+    std::string expected_value, actual_value;      // decoded, "1.75"
+    std::string exact_value;  // the exact scaled value as a fraction, "29/16", and what it is near
+    std::string source;       // clause or file that makes the expected bits right
+    std::string note;         // one sentence, e.g. "all ties, all away from zero"
+    std::string repro;        // a whole command line
     std::vector<std::uint64_t> lanes;  // mismatches per lane (32 entries) or empty
     bool operator==(const Mismatch&) const = default;
 };
 
 // One line per case. Holds no clock reading, so the same run gives the same bytes.
 struct CaseResult {
-    std::uint64_t index = 0;     // position in the run's case list
-    std::string suite;           // "quantize"
-    std::string case_text;       // parses back to the case
-    std::string operation, format, dialect, input;  // repeated from the case for readers of the file
+    std::uint64_t index = 0;  // position in the run's case list
+    std::string suite;        // "quantize"
+    std::string case_text;    // parses back to the case
+    std::string operation, format, dialect,
+        input;  // repeated from the case for readers of the file
     Verdict verdict = Verdict::untested;
     std::string reason;          // why not_supported, what crashed, which decision was open, ...
     std::uint64_t elements = 0;  // element codes (or values) compared bit for bit
@@ -89,14 +91,14 @@ struct RunHeader {
     std::string program_version, commit;
     bool dirty = false;
     std::vector<std::string> argv;
-    std::string started;         // UTC, ISO 8601
-    std::string level;           // smoke quick full exhaustive
-    std::string suites;          // glob of --suite
-    std::string dialects;        // as given to --dialect, or "all"
+    std::string started;   // UTC, ISO 8601
+    std::string level;     // smoke quick full exhaustive
+    std::string suites;    // glob of --suite
+    std::string dialects;  // as given to --dialect, or "all"
     std::uint64_t seed = 0;
     std::string shard = "0/1";
     std::uint64_t case_count = 0;
-    std::string device;          // "cpu", or the plug-in's file name
+    std::string device;  // "cpu", or the plug-in's file name
     std::vector<Field> device_facts;
     std::vector<Field> environment;   // CPU, cores, OS, compiler, flags
     std::vector<Field> table_hashes;  // formats, dialects, suites

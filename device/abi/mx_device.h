@@ -1,16 +1,16 @@
 /* The contract between mxcheck and a device under test: plain C99, no dependency, no global state.
  *
- * A device is a shared library that exports one function, mx_device_get_api. This header is the only
- * file both sides share; a device never includes anything else of mxcheck, so that it cannot agree
- * with the oracle by using the oracle's code. Copy device/example/minimal_plugin.c to start.
+ * A device is a shared library that exports one function, mx_device_get_api. This header is the
+ * only file both sides share; a device never includes anything else of mxcheck, so that it cannot
+ * agree with the oracle by using the oracle's code. Copy device/example/minimal_plugin.c to start.
  *
  * Rules for every function:
  *  - Nothing throws and nothing exits. An error is a status and a sentence.
- *  - Every struct opens with its own size. A reader must not touch members beyond that size; members
- *    are only ever added at the end. The size a writer put there says which members exist.
- *  - Names (formats, dialects, types, layouts, operations) cross as NUL-terminated strings, the same
- *    ids that `mxcheck list` prints. A device answers MX_NOT_SUPPORTED, with a reason, to any name it
- *    does not know.
+ *  - Every struct opens with its own size: the size a writer put there says which members exist, and
+ *    a reader must not touch members beyond it. Members are only ever added at the end.
+ *  - Names (formats, dialects, types, layouts, operations) cross as NUL-terminated strings, the ids
+ *    that `mxcheck list` prints. A device answers MX_NOT_SUPPORTED, with a reason, to any name that
+ *    it does not know.
  *  - Calls come from one thread at a time. Buffers belong to the host.
  */
 #ifndef MX_DEVICE_H
@@ -33,11 +33,11 @@ extern "C" {
 
 typedef enum mx_status {
     MX_OK = 0,
-    MX_NOT_SUPPORTED = 1, /* this device does not do that; the reason says why. Not an error.      */
-    MX_INVALID = 2,       /* the request contradicts itself or this header                         */
-    MX_OUT_OF_MEMORY = 3, /* try a smaller tensor                                                  */
-    MX_DEVICE_LOST = 4,   /* the device is gone: the host stops asking                             */
-    MX_FAILED = 5         /* anything else                                                         */
+    MX_NOT_SUPPORTED = 1, /* this device does not do that; the reason says why. No error. */
+    MX_INVALID = 2,       /* the request contradicts itself or this header */
+    MX_OUT_OF_MEMORY = 3, /* try a smaller tensor */
+    MX_DEVICE_LOST = 4,   /* the device is gone: the host stops asking */
+    MX_FAILED = 5         /* anything else */
 } mx_status;
 
 /* Room for one sentence of text, NUL-terminated, that the device fills. May be ignored. */
@@ -56,36 +56,35 @@ typedef struct mx_fact {
 
 /* What is asked for. Members a given operation does not use are NULL or 0.
  *
- * operation      inputs                      outputs
- * "convert"      [0] values                  [0] codes of `format`, same shape. format = element, "e4m3"
- * "encode_scale" [0] amax values, >= 0,      [0] "e8m0" bytes, same shape: the block scale that the
- *                    Inf or NaN                  dialect derives from that amax. format = "mxfp8-e4m3"
- * "quantize"     [0] values, R x C           [0] element codes, R x C; [1] "e8m0" scales:
- *                                                axis "row": R x ceil(C/32), axis "col": ceil(R/32) x C
- * "dequantize"   [0] element codes, R x C    [0] values, R x C
- *                [1] "e8m0" scales as above
+ * "convert"       in: values. out: codes of the element format `format` ("e4m3"), same shape.
+ * "encode_scale"  in: amax values, >= 0, Inf or NaN. out: "e8m0" bytes, same shape: the block scale
+ *                 that the dialect derives from that amax for `format` ("mxfp8-e4m3").
+ * "quantize"      in: values, R x C. out[0]: element codes, R x C. out[1]: "e8m0" scales,
+ *                 R x ceil(C/32) for axis "row", ceil(R/32) x C for axis "col".
+ * "dequantize"    in[0]: element codes, R x C. in[1]: "e8m0" scales as above. out: values, R x C.
  *
  * A last block of fewer than 32 lanes is quantised from the lanes that exist. */
 typedef struct mx_operation {
     size_t struct_size;
     const char* name;
-    const char* format;    /* "mxfp8-e4m3", "mxfp8-e5m2"; "e4m3", "e5m2" for convert               */
-    const char* dialect;   /* "ocp", "nv", "torchao-floor", ...                                    */
-    const char* axis;      /* "row": blocks of 1x32, "col": blocks of 32x1; NULL when no blocks    */
-    const char* rounding;  /* "nearest_even"; convert only, otherwise the dialect decides          */
-    const char* overflow;  /* "saturate" or "overflow" (to Inf, or NaN where there is no Inf);
-                              convert only, otherwise the dialect decides                          */
+    const char* format;   /* "mxfp8-e4m3", "mxfp8-e5m2"; for convert "e4m3", "e5m2" */
+    const char* dialect;  /* "ocp", "nv", "torchao-floor", ... */
+    const char* axis;     /* "row": blocks of 1x32, "col": of 32x1; NULL when there are no blocks */
+    const char* rounding; /* "nearest_even"; convert only, otherwise the dialect decides */
+    const char* overflow; /* "saturate", or "overflow" (to Inf, or NaN where there is no Inf);
+                             convert only, otherwise the dialect decides */
 } mx_operation;
 
 /* A two-dimensional view. Element (r, c) is at data + (r * row_stride + c * column_stride) * width,
  * strides counted in elements. Inputs must not be written. Outputs must be written exactly once per
- * element, and nothing beside them. Rows or columns may be 0: then nothing is read or written. */
+ * element, and nothing beside them. Rows or columns may be 0: then nothing is read or written.
+ * Tensors cross in arrays, so this one struct does not grow within an ABI version. */
 typedef struct mx_tensor {
     size_t struct_size;
     void* data;
-    const char* type;   /* "f32" "bf16" "f16" "e4m3" "e5m2" "e8m0"                                 */
-    const char* place;  /* "host"; devices with memory of their own will also see "cuda"           */
-    const char* layout; /* "strided": the formula above                                            */
+    const char* type;   /* "f32" "bf16" "f16" "e4m3" "e5m2" "e8m0" */
+    const char* place;  /* "host"; devices with memory of their own will also see "cuda" */
+    const char* layout; /* "strided": the formula above */
     int64_t rows;
     int64_t columns;
     int64_t row_stride;

@@ -41,8 +41,8 @@ std::pair<Value, Rounding> scale_argument(ScaleRule rule, const ElementFormat& e
         case ScaleRule::ceil_amax:
             return {times(amax, one_over_emax), Rounding::toward_positive};
         case ScaleRule::even_amax: {
-            const Value even = rounded_value(shortened_f32(element.mantissa_bits),
-                                             Rounding::nearest_away, amax);
+            const Value even =
+                rounded_value(shortened_f32(element.mantissa_bits), Rounding::nearest_away, amax);
             return {times(even, one_over_emax), Rounding::toward_zero};
         }
         case ScaleRule::round_up_ratio: {
@@ -82,8 +82,8 @@ ScaleSteps scale_steps(const Dialect& dialect, const BlockFormat& format, const 
     const auto [argument, rounding] = scale_argument(dialect.scale_rule, format.element(), amax);
     steps.argument = argument;
     steps.rounding = rounding;
-    const Rounded rounded = round_with_reasons(format.scale(), rounding,
-                                               overflow_of(dialect.scale_overflow), argument);
+    const Rounded rounded =
+        round_with_reasons(format.scale(), rounding, overflow_of(dialect.scale_overflow), argument);
     steps.overflowed = rounded.overflowed;
     steps.underflowed = rounded.underflowed && amax.is_finite() && amax.magnitude > 0;
     steps.code = rounded.code;

@@ -13,7 +13,7 @@ namespace mx::exact {
 // A scale with the steps that led to it.
 struct ScaleSteps {
     Value amax;
-    Value argument;   // what is rounded to a power of two: amax / 2^emax, or amax / max in binary32
+    Value argument;  // what is rounded to a power of two: amax / 2^emax, or amax / max in binary32
     Rounding rounding = Rounding::toward_zero;  // of the argument to a power of two
     bool overflowed = false;
     bool underflowed = false;  // the argument was positive but below 2^-127

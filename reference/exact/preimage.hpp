@@ -34,8 +34,10 @@ std::vector<Run> runs_of(std::uint32_t first, std::uint32_t last, const Function
                 high = middle - 1;
         }
         MX_ASSERT_COMPARE(function(static_cast<std::uint32_t>(low)), ==, result);
-        if (low < last) MX_ASSERT_COMPARE(function(static_cast<std::uint32_t>(low + 1)), !=, result);
-        runs.push_back({static_cast<std::uint32_t>(start), static_cast<std::uint32_t>(low), result});
+        if (low < last)
+            MX_ASSERT_COMPARE(function(static_cast<std::uint32_t>(low + 1)), !=, result);
+        runs.push_back(
+            {static_cast<std::uint32_t>(start), static_cast<std::uint32_t>(low), result});
         start = low + 1;
     }
     return runs;

@@ -46,7 +46,8 @@ int floor_log10(const Rational& value) {
 }
 
 Rational power_of_ten(int exponent) {
-    const Integer power = pow(Integer(10), static_cast<unsigned>(exponent < 0 ? -exponent : exponent));
+    Integer power = 1;
+    for (int i = exponent < 0 ? -exponent : exponent; i > 0; --i) power *= 10;
     return exponent < 0 ? Rational(Integer(1), power) : Rational(power);
 }
 
@@ -58,7 +59,8 @@ std::string place_point(std::string digits, int exponent) {
         if (count > 1) text += "." + digits.substr(1);
         return text + "e" + std::to_string(exponent);
     }
-    if (exponent < 0) return "0." + std::string(static_cast<std::size_t>(-exponent - 1), '0') + digits;
+    if (exponent < 0)
+        return "0." + std::string(static_cast<std::size_t>(-exponent - 1), '0') + digits;
     const std::size_t integer_digits = static_cast<std::size_t>(exponent) + 1;
     if (digits.size() <= integer_digits)
         return digits + std::string(integer_digits - digits.size(), '0');

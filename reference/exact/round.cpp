@@ -33,8 +33,7 @@ bool goes_away_from_zero(Rounding rounding, Position position, bool negative, bo
     if (position == Position::exact) return false;
     switch (rounding) {
         case Rounding::nearest_even:
-            return position == Position::above_half ||
-                   (position == Position::half && below_is_odd);
+            return position == Position::above_half || (position == Position::half && below_is_odd);
         case Rounding::nearest_away:
             return position != Position::below_half;
         case Rounding::toward_zero:
@@ -84,10 +83,10 @@ Rounded round_with_reasons(const ElementFormat& format, Rounding rounding, Overf
     result.value_below = magnitude_of(format, below);
     result.value_above = magnitude_of(format, below + 1);
     // Past the next value of the unbounded format, every mode that can leave the range does.
-    result.position = value.magnitude >= result.value_above
-                          ? Position::above_half
-                          : position_between(result.value_below, result.value_above,
-                                             value.magnitude);
+    result.position =
+        value.magnitude >= result.value_above
+            ? Position::above_half
+            : position_between(result.value_below, result.value_above, value.magnitude);
     const bool away =
         goes_away_from_zero(rounding, result.position, value.negative, (below & 1) != 0);
     const std::uint32_t chosen = away ? below + 1 : below;
@@ -104,8 +103,7 @@ Code round(const ElementFormat& format, Rounding rounding, Overflow overflow, co
 Code round_element(const Dialect& dialect, const ElementFormat& format, const Value& value) {
     if (value.is_nan() && dialect.nan_code == NanCode::sign_kept)
         return with_sign(format, format.code_nan(), value.negative);
-    const Code code =
-        round(format, dialect.element_rounding, dialect.element_overflow, value);
+    const Code code = round(format, dialect.element_rounding, dialect.element_overflow, value);
     if (format.is_zero(code) && dialect.sign_of_zero == SignOfZero::dropped) return Code{0};
     return code;
 }

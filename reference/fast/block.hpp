@@ -9,7 +9,7 @@ namespace mx::fast {
 // The magnitude code of the block's amax, in the input's own format. Magnitude codes of finite
 // values, Inf and NaN stand in that order, so a maximum of codes lets a NaN win where it should.
 MX_FOLDED constexpr Code amax_of(const Dialect& dialect, const ElementFormat& input,
-                                      const std::uint32_t* lanes, int count) {
+                                 const std::uint32_t* lanes, int count) {
     const bool skips_nan = dialect.nan_in_block == NanInBlock::own_lane_only;
     std::uint32_t amax = 0;
     for (int lane = 0; lane < count; ++lane) {
@@ -22,7 +22,7 @@ MX_FOLDED constexpr Code amax_of(const Dialect& dialect, const ElementFormat& in
 
 // The element for one value under a given scale: value / 2^(scale - 127), rounded once.
 MX_FOLDED constexpr Code quantize_element(const Dialect& dialect, const BlockFormat& format,
-                                               Code scale, Unpacked value) {
+                                          Code scale, Unpacked value) {
     const Unpacked factor = unpack(format.scale(), scale);
     if (factor.kind == Kind::nan) value = {Kind::nan, false, 0, 0};
     value.exponent -= factor.exponent;
@@ -31,8 +31,8 @@ MX_FOLDED constexpr Code quantize_element(const Dialect& dialect, const BlockFor
 
 // Quantizes `count` lanes of `input` codes; writes one element code a lane and returns the scale.
 MX_FOLDED constexpr Code quantize_block(const Dialect& dialect, const BlockFormat& format,
-                                             const ElementFormat& input, const std::uint32_t* lanes,
-                                             int count, std::uint8_t* elements) {
+                                        const ElementFormat& input, const std::uint32_t* lanes,
+                                        int count, std::uint8_t* elements) {
     const Code amax = amax_of(dialect, input, lanes, count);
     const Code scale = encode_scale(dialect, format, unpack(input, amax));
     for (int lane = 0; lane < count; ++lane) {
@@ -45,7 +45,7 @@ MX_FOLDED constexpr Code quantize_block(const Dialect& dialect, const BlockForma
 
 // scale * element in `output`, nearest even; beyond its range Inf.
 MX_FOLDED constexpr Code dequantize(const BlockFormat& format, const ElementFormat& output,
-                                         Code scale, Code element) {
+                                    Code scale, Code element) {
     const Unpacked factor = unpack(format.scale(), scale);
     Unpacked value = unpack(format.element(), element);
     if (factor.kind == Kind::nan) value = {Kind::nan, false, 0, 0};

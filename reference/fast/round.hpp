@@ -9,7 +9,7 @@
 namespace mx::fast {
 
 MX_FOLDED constexpr bool goes_away_from_zero(Rounding rounding, std::uint64_t remainder,
-                                                  bool negative, bool kept_is_odd) {
+                                             bool negative, bool kept_is_odd) {
     if (remainder == 0) return false;
     switch (rounding) {
         case Rounding::nearest_even:
@@ -28,8 +28,7 @@ MX_FOLDED constexpr bool goes_away_from_zero(Rounding rounding, std::uint64_t re
     return false;
 }
 
-MX_FOLDED constexpr std::uint32_t code_of_overflow(const ElementFormat& format,
-                                                        Overflow overflow) {
+MX_FOLDED constexpr std::uint32_t code_of_overflow(const ElementFormat& format, Overflow overflow) {
     if (overflow == Overflow::saturate) return format.code_max_finite();
     return format.has_infinity() ? format.code_infinity() : format.code_nan();
 }
@@ -39,19 +38,18 @@ MX_FOLDED constexpr std::uint32_t code_of_overflow(const ElementFormat& format,
 // With the significand cut to units of 2^quantum, codes count units: within a binade each code is
 // one unit, and each binade above the lowest starts 2^mantissa_bits codes later. A carry out of the
 // mantissa therefore lands on the next binade's first code by itself.
-MX_FOLDED constexpr std::uint32_t round_magnitude(const ElementFormat& format,
-                                                       Rounding rounding, Overflow overflow,
-                                                       const Unpacked& value) {
+MX_FOLDED constexpr std::uint32_t round_magnitude(const ElementFormat& format, Rounding rounding,
+                                                  Overflow overflow, const Unpacked& value) {
     const int top = value.exponent + bit_width(value.significand) - 1;
     const int quantum_min = format.quantum_exponent_min();
     if (!format.has_zero() && top < quantum_min) return 0;
     const int quantum_of_top = top - format.mantissa_bits;
     const int quantum = quantum_of_top < quantum_min ? quantum_min : quantum_of_top;
     const int shift = quantum - value.exponent;
-    const Kept kept = shift >= 0 ? drop_low_bits(value.significand, shift)
-                                 : Kept{value.significand << -shift, 0};
-    const bool away = goes_away_from_zero(rounding, kept.remainder, value.negative,
-                                          (kept.significand & 1) != 0);
+    const Kept kept =
+        shift >= 0 ? drop_low_bits(value.significand, shift) : Kept{value.significand << -shift, 0};
+    const bool away =
+        goes_away_from_zero(rounding, kept.remainder, value.negative, (kept.significand & 1) != 0);
     const std::uint64_t hidden_bit = std::uint64_t{1} << format.mantissa_bits;
     const std::uint64_t binades = static_cast<std::uint64_t>(quantum - quantum_min);
     const std::uint64_t code = binades * hidden_bit + kept.significand + (away ? 1 : 0) -
@@ -63,8 +61,8 @@ MX_FOLDED constexpr std::uint32_t round_magnitude(const ElementFormat& format,
 }
 
 // As exact::round: NaN becomes code_nan() with sign 0.
-MX_FOLDED constexpr Code round(const ElementFormat& format, Rounding rounding,
-                                    Overflow overflow, const Unpacked& value) {
+MX_FOLDED constexpr Code round(const ElementFormat& format, Rounding rounding, Overflow overflow,
+                               const Unpacked& value) {
     if (value.kind == Kind::nan) return Code{format.code_nan()};
     const std::uint32_t sign = value.negative ? format.code_sign_mask() : 0;
     if (value.kind == Kind::infinity) return Code{sign | code_of_overflow(format, overflow)};
@@ -74,7 +72,7 @@ MX_FOLDED constexpr Code round(const ElementFormat& format, Rounding rounding,
 
 // As a dialect writes an element: its rounding, overflow, NaN code and sign of zero.
 MX_FOLDED constexpr Code round_element(const Dialect& dialect, const ElementFormat& format,
-                                            const Unpacked& value) {
+                                       const Unpacked& value) {
     if (value.kind == Kind::nan && dialect.nan_code == NanCode::sign_kept)
         return Code{(value.negative ? format.code_sign_mask() : 0) | format.code_nan()};
     const Code code = round(format, dialect.element_rounding, dialect.element_overflow, value);

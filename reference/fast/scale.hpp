@@ -30,13 +30,12 @@ MX_FOLDED constexpr ElementFormat shortened_f32(int mantissa_bits) {
 }
 
 MX_FOLDED constexpr Unpacked rounded_value(const ElementFormat& format, Rounding rounding,
-                                                const Unpacked& value) {
+                                           const Unpacked& value) {
     return unpack(format, round(format, rounding, Overflow::overflow, value));
 }
 
 // fl32(amax * fl32(1 / largest element value)). 24 bits by 24 bits fit the 64-bit significand.
-MX_FOLDED constexpr Unpacked ratio_to_largest(const ElementFormat& element,
-                                                   const Unpacked& amax) {
+MX_FOLDED constexpr Unpacked ratio_to_largest(const ElementFormat& element, const Unpacked& amax) {
     if (amax.kind != Kind::finite) return amax;
     const Unpacked reciprocal = unpack(formats::f32, reciprocal_of_largest(element));
     return rounded_value(formats::f32, Rounding::nearest_even,
@@ -46,10 +45,10 @@ MX_FOLDED constexpr Unpacked ratio_to_largest(const ElementFormat& element,
 
 // `amax` is not negative; NaN gives the NaN scale.
 MX_FOLDED constexpr Code encode_scale(const Dialect& dialect, const BlockFormat& format,
-                                           const Unpacked& amax) {
+                                      const Unpacked& amax) {
     const ElementFormat& element = format.element();
-    const Overflow overflow = dialect.scale_overflow == ScaleOverflow::nan ? Overflow::overflow
-                                                                           : Overflow::saturate;
+    const Overflow overflow =
+        dialect.scale_overflow == ScaleOverflow::nan ? Overflow::overflow : Overflow::saturate;
     Unpacked argument = amax;
     Rounding rounding = Rounding::toward_zero;
     int emax = element.exponent_max();
@@ -60,8 +59,8 @@ MX_FOLDED constexpr Code encode_scale(const Dialect& dialect, const BlockFormat&
             rounding = Rounding::toward_positive;
             break;
         case ScaleRule::even_amax:
-            argument = rounded_value(shortened_f32(element.mantissa_bits), Rounding::nearest_away,
-                                     amax);
+            argument =
+                rounded_value(shortened_f32(element.mantissa_bits), Rounding::nearest_away, amax);
             break;
         case ScaleRule::round_up_ratio:
             argument = ratio_to_largest(element, amax);

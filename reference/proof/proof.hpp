@@ -10,10 +10,10 @@
 namespace mx::proof {
 
 struct Report {
-    std::uint64_t count = 0;       // inputs for which fast was compared with exact
+    std::uint64_t count = 0;  // inputs for which fast was compared with exact
     std::uint64_t mismatches = 0;
     std::vector<std::string> counterexamples;  // the first few, if any
-    std::string digest;            // SHA-256 of the exact oracle's answers as text
+    std::string digest;                        // SHA-256 of the exact oracle's answers as text
 };
 
 struct Proof {

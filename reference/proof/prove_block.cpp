@@ -11,7 +11,9 @@ namespace mx::proof {
 namespace {
 
 // Element rules are the same in every dialect so far; the test of the table holds that.
-const Dialect& element_dialect() { return dialects[0]; }
+const Dialect& element_dialect() {
+    return dialects[0];
+}
 
 // Every 16-bit input under one scale, as runs.
 std::vector<exact::Run> element_runs(const BlockFormat& format, const ElementFormat& input,
@@ -42,12 +44,12 @@ void add(Report& total, const Report& part) {
 Report prove_elements(const BlockFormat& format, const ElementFormat& input, int threads) {
     Report total;
     for (std::uint32_t scale = 0; scale <= 0xFF; ++scale)
-        add(total, sweep(element_runs(format, input, Code{scale}), threads,
-                         [&](std::uint32_t bits) {
-                             return fast::quantize_element(element_dialect(), format, Code{scale},
-                                                           fast::unpack(input, Code{bits}))
-                                 .bits;
-                         }));
+        add(total,
+            sweep(element_runs(format, input, Code{scale}), threads, [&](std::uint32_t bits) {
+                return fast::quantize_element(element_dialect(), format, Code{scale},
+                                              fast::unpack(input, Code{bits}))
+                    .bits;
+            }));
     return total;
 }
 
@@ -155,9 +157,8 @@ std::vector<Proof> block_proofs() {
                           }});
         for (const Dialect& dialect : dialects)
             proofs.push_back({"blocks " + name + " " + std::string(dialect.name),
-                              "all triples of 20 notable values", [format, &dialect](int) {
-                                  return prove_triples(dialect, format);
-                              }});
+                              "all triples of 20 notable values",
+                              [format, &dialect](int) { return prove_triples(dialect, format); }});
         for (const std::string_view output : input_types)
             proofs.push_back({"dequantize " + name + " " + std::string(output),
                               "all 256 codes x all 256 scales", [format, output](int) {

@@ -78,8 +78,8 @@ Report prove_bits() {
 
 std::vector<Proof> decode_proofs() {
     std::vector<Proof> proofs;
-    proofs.push_back({"bits", "every width, every shift around every half",
-                      [](int) { return prove_bits(); }});
+    proofs.push_back(
+        {"bits", "every width, every shift around every half", [](int) { return prove_bits(); }});
     for (const ElementFormat& format : element_formats)
         if (format.code_bits() <= 16) proofs.push_back(decode_proof(format));
     return proofs;

@@ -84,13 +84,11 @@ std::vector<Proof> round_proofs() {
             for (const auto& [rounding_name, rounding] : roundings)
                 for (const auto& [overflow_name, overflow] : overflows) {
                     const Conversion conversion{input, format, rounding, overflow};
-                    proofs.push_back({"round " + std::string(format.name) + " " +
-                                          std::string(rounding_name) + " " +
-                                          std::string(overflow_name) + " " +
-                                          std::string(input.name),
-                                      domain_of(input), [conversion](int threads) {
-                                          return sweep_any(conversion, threads);
-                                      }});
+                    proofs.push_back(
+                        {"round " + std::string(format.name) + " " + std::string(rounding_name) +
+                             " " + std::string(overflow_name) + " " + std::string(input.name),
+                         domain_of(input),
+                         [conversion](int threads) { return sweep_any(conversion, threads); }});
                 }
     return proofs;
 }

@@ -85,7 +85,8 @@ std::string sha256(std::string_view bytes) {
         compress(state, padded.data() + offset);
     std::string text;
     for (const std::uint32_t word : state)
-        for (int shift = 28; shift >= 0; shift -= 4) text += "0123456789abcdef"[(word >> shift) & 15];
+        for (int shift = 28; shift >= 0; shift -= 4)
+            text += "0123456789abcdef"[(word >> shift) & 15];
     return text;
 }
 

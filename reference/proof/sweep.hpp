@@ -73,9 +73,8 @@ Report sweep(const std::vector<exact::Run>& runs, int threads, const Fast& fast)
             const std::lock_guard lock(mutex);
             report.count += end - piece.first;
             report.mismatches += wrong;
-            for (std::uint64_t pattern = piece.first; wrong > 0 && pattern < end &&
-                                                      report.counterexamples.size() <
-                                                          counterexamples_kept;
+            for (std::uint64_t pattern = piece.first;
+                 wrong > 0 && pattern < end && report.counterexamples.size() < counterexamples_kept;
                  ++pattern) {
                 const std::uint32_t got = fast(static_cast<std::uint32_t>(pattern));
                 if (got != piece.result)

@@ -23,8 +23,8 @@ namespace mx {
 
 [[noreturn]] inline void assertion_failed(const char* condition, const char* file, int line,
                                           long long left, long long right) {
-    std::fprintf(stderr, "%s:%d: assertion failed: %s (values: %lld, %lld)\n", file, line, condition,
-                 left, right);
+    std::fprintf(stderr, "%s:%d: assertion failed: %s (values: %lld, %lld)\n", file, line,
+                 condition, left, right);
     std::abort();
 }
 
@@ -34,10 +34,10 @@ namespace mx {
 #if defined(__CUDA_ARCH__)
 #define MX_ASSERT_COMPARE(left, comparison, right) ((void)0)
 #else
-#define MX_ASSERT_COMPARE(left, comparison, right)                                                  \
-    (((left)comparison(right))                                                                      \
-         ? (void)0                                                                                  \
-         : ::mx::assertion_failed(#left " " #comparison " " #right, __FILE__, __LINE__,             \
+#define MX_ASSERT_COMPARE(left, comparison, right)                                      \
+    (((left)comparison(right))                                                          \
+         ? (void)0                                                                      \
+         : ::mx::assertion_failed(#left " " #comparison " " #right, __FILE__, __LINE__, \
                                   static_cast<long long>(left), static_cast<long long>(right)))
 #endif
 #define MX_ASSERT(condition) MX_ASSERT_COMPARE((condition) ? 1 : 0, ==, 1)

@@ -2,8 +2,10 @@
 // switch on these fields and on nothing else; no code asks for a dialect's name.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <string_view>
+#include <utility>
 
 #include "reference/spec/rounding.hpp"
 
@@ -72,6 +74,16 @@ enum class Decision : std::uint32_t {
     nan_code = 1u << 5,
     value_beyond_f32 = 1u << 6,  // OCP MX 5.1: |scale * element| above the largest binary32
 };
+
+inline constexpr std::array<std::pair<std::string_view, Decision>, 7> decisions{{
+    {"nan_in_block", Decision::nan_in_block},
+    {"infinity_in_block", Decision::infinity_in_block},
+    {"zero_block", Decision::zero_block},
+    {"scale_underflow", Decision::scale_underflow},
+    {"sign_of_zero", Decision::sign_of_zero},
+    {"nan_code", Decision::nan_code},
+    {"value_beyond_f32", Decision::value_beyond_f32},
+}};
 
 constexpr std::uint32_t operator|(Decision a, Decision b) {
     return static_cast<std::uint32_t>(a) | static_cast<std::uint32_t>(b);

@@ -38,16 +38,10 @@ struct ElementFormat {
     Specials specials;
     std::string_view source;
 
-    MX_FOLDED constexpr int code_bits() const {
-        return sign_bits + exponent_bits + mantissa_bits;
-    }
+    MX_FOLDED constexpr int code_bits() const { return sign_bits + exponent_bits + mantissa_bits; }
     MX_FOLDED constexpr int code_bytes() const { return code_bits() / 8; }
-    MX_FOLDED constexpr bool has_zero() const {
-        return zero_exponent == ZeroExponent::subnormal;
-    }
-    MX_FOLDED constexpr bool has_infinity() const {
-        return specials == Specials::infinity_and_nan;
-    }
+    MX_FOLDED constexpr bool has_zero() const { return zero_exponent == ZeroExponent::subnormal; }
+    MX_FOLDED constexpr bool has_infinity() const { return specials == Specials::infinity_and_nan; }
     MX_FOLDED constexpr bool has_nan() const { return specials != Specials::none; }
 
     // Magnitude: exponent and mantissa fields together, sign taken off. Larger magnitude codes mean
@@ -89,17 +83,13 @@ struct ElementFormat {
     }
 
     // Exponent of the smallest normal value: its leading bit is 2^exponent_min.
-    MX_FOLDED constexpr int exponent_min() const {
-        return (has_zero() ? 1 : 0) - exponent_bias;
-    }
+    MX_FOLDED constexpr int exponent_min() const { return (has_zero() ? 1 : 0) - exponent_bias; }
     // Exponent of the largest finite value, the "emax" of OCP MX 6.3.
     MX_FOLDED constexpr int exponent_max() const {
         return static_cast<int>(code_max_finite() >> mantissa_bits) - exponent_bias;
     }
     // Exponent of the least significant mantissa bit in the lowest binade.
-    MX_FOLDED constexpr int quantum_exponent_min() const {
-        return exponent_min() - mantissa_bits;
-    }
+    MX_FOLDED constexpr int quantum_exponent_min() const { return exponent_min() - mantissa_bits; }
 };
 
 }  // namespace mx

@@ -8,8 +8,8 @@
 namespace mx {
 
 enum class Rounding {
-    nearest_even,     // ties to the even code; the mode OCP MX 5.3 and OFP8 require
-    nearest_away,     // ties away from zero
+    nearest_even,  // ties to the even code; the mode OCP MX 5.3 and OFP8 require
+    nearest_away,  // ties away from zero
     toward_zero,
     toward_positive,
     toward_negative,

@@ -1,0 +1,25 @@
+// mxcheck_bench: Google Benchmark's own options, and --ratios for the table of ratios alone.
+// Without it the table follows the benchmarks. Exit code 1 when --ratios misses a goal.
+#include <benchmark/benchmark.h>
+
+#include <string>
+#include <string_view>
+
+#include "bench/bench_device.hpp"
+#include "bench/ratios.hpp"
+#include "device/cpu/cpu_device.hpp"
+
+int main(int argc, char** argv) {
+    for (int i = 1; i < argc; ++i) {
+        if (std::string_view(argv[i]) == "--ratios") return mx::bench::print_ratios() == 0 ? 0 : 1;
+    }
+    benchmark::Initialize(&argc, argv);
+    if (benchmark::ReportUnrecognizedArguments(argc, argv)) return 2;
+    benchmark::AddCustomContext("best_target", std::string(mx::cpu::cpu_targets().front()));
+    mx::bench::register_limit_benchmarks();
+    mx::bench::register_device_benchmarks();
+    benchmark::RunSpecifiedBenchmarks();
+    benchmark::Shutdown();
+    mx::bench::print_ratios();
+    return 0;
+}

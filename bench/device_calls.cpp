@@ -1,0 +1,77 @@
+// device_calls.hpp. Must not know how the device computes.
+#include "bench/device_calls.hpp"
+
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <utility>
+
+#include "device/cpu/cpu_device.hpp"
+
+namespace mx::bench {
+namespace {
+
+std::size_t bytes_of(const CallSpec& spec, std::size_t width) {
+    return static_cast<std::size_t>(spec.rows) * static_cast<std::size_t>(spec.columns) * width;
+}
+std::size_t value_width(const CallSpec& spec) { return spec.value_type == "f32" ? 4 : 2; }
+
+// binary32 patterns as the type to be measured: bfloat16 keeps the upper half, binary16 is drawn
+// from the patterns around one.
+void fill_values(Buffer& buffer, const CallSpec& spec) {
+    if (spec.value_type == "f32") return fill(buffer.words(), spec.data);
+    Buffer wide(2 * buffer.size());
+    fill(wide.words(), spec.data);
+    const auto words = wide.words();
+    for (std::size_t i = 0; i < words.size(); ++i) {
+        std::uint32_t half = words[i] >> 16;
+        if (spec.value_type == "f16" && spec.data == Data::realistic) {
+            half = (half & 0x8000u) | (0x3000u + (words[i] >> 10 & 0x1FFFu));
+        }
+        const auto narrow = static_cast<std::uint16_t>(half);
+        std::memcpy(buffer.data() + 2 * i, &narrow, sizeof narrow);
+    }
+}
+
+}  // namespace
+
+DeviceCall::DeviceCall(CallSpec spec)
+    : spec_(std::move(spec)),
+      element_(spec_.format.substr(spec_.format.size() - 4)),
+      values_(bytes_of(spec_, value_width(spec_))),
+      codes_(bytes_of(spec_, 1)),
+      scales_(bytes_of(spec_, 1) / 32) {
+    fill_values(values_, spec_);
+    if (spec_.operation == "dequantize") call("quantize");
+}
+
+mx_tensor DeviceCall::tensor(Buffer& buffer, const char* type, std::int64_t rows,
+                             std::int64_t columns) {
+    return {sizeof(mx_tensor), buffer.data(), type, "host", "strided", rows, columns, columns, 1};
+}
+
+void DeviceCall::run() { call(spec_.operation.c_str()); }
+
+void DeviceCall::call(const char* operation) {
+    const bool row = spec_.axis == "row";
+    const mx_tensor values =
+        tensor(values_, spec_.value_type.c_str(), spec_.rows, spec_.columns);
+    const mx_tensor codes = tensor(codes_, element_.c_str(), spec_.rows, spec_.columns);
+    const mx_tensor scales = tensor(scales_, "e8m0", row ? spec_.rows : spec_.rows / 32,
+                                    row ? spec_.columns / 32 : spec_.columns);
+    const mx_operation request{sizeof(mx_operation), operation,         spec_.format.c_str(),
+                               spec_.dialect.c_str(), spec_.axis.c_str(), nullptr, nullptr};
+    char text[200] = "";
+    mx_message message{sizeof(mx_message), text, sizeof text};
+    const mx_tensor encoded[2] = {codes, scales};
+    const bool quantizes = std::strcmp(operation, "quantize") == 0;
+    const mx_device_api* device = mx_cpu_device_api();
+    const mx_status status =
+        quantizes ? device->run(nullptr, &request, &values, 1, encoded, 2, &message)
+                  : device->run(nullptr, &request, encoded, 2, &values, 1, &message);
+    if (status == MX_OK) return;
+    std::fprintf(stderr, "mxcheck_bench: the device refused %s: %s\n", operation, text);
+    std::exit(3);
+}
+
+}  // namespace mx::bench

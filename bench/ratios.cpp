@@ -1,0 +1,191 @@
+// ratios.hpp. A kernel and its limit take turns in one loop, so that what else the machine does, or
+// its clock, meets both; what is compared are medians of the thread's own processor time.
+#include "bench/ratios.hpp"
+
+#include <time.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "bench/device_calls.hpp"
+#include "bench/limits.hpp"
+#include "bench/peer_scalar.hpp"
+#include "device/cpu/cpu_device.hpp"
+
+namespace mx::bench {
+namespace {
+
+constexpr std::int64_t large_rows = 4096;  // of 4096 float32 columns: 64 MB
+constexpr std::int64_t small_rows = 16;    // 256 KB
+
+struct Loop {
+    std::string target;  // instruction set to run it on
+    std::function<void()> body;
+};
+
+double seconds_now() {
+    timespec now{};
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+    return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
+}
+
+double median(std::vector<double> samples) {
+    std::sort(samples.begin(), samples.end());
+    return samples[samples.size() / 2];
+}
+
+// Seconds for one round of each loop. Small loops repeat until a round takes a millisecond or so.
+std::vector<double> interleaved(const std::vector<Loop>& loops, int repeats) {
+    constexpr int rounds = 25;
+    std::vector<std::vector<double>> samples(loops.size());
+    for (int round = -1; round < rounds; ++round) {
+        for (std::size_t i = 0; i < loops.size(); ++i) {
+            cpu::set_cpu_target(loops[i].target);
+            const double start = seconds_now();
+            for (int j = 0; j < repeats; ++j) loops[i].body();
+            // The first round only warms up caches and pages.
+            if (round >= 0) samples[i].push_back((seconds_now() - start) / repeats);
+        }
+    }
+    cpu::set_cpu_target("best");
+    std::vector<double> medians;
+    for (const auto& of_loop : samples) medians.push_back(median(of_loop));
+    return medians;
+}
+
+class Table {
+public:
+    struct Row {
+        std::string what;
+        double values;
+        double seconds;
+        std::string limit;
+        double limit_seconds;
+        double goal;  // 0: none
+    };
+
+    Table() {
+        std::printf("%-46s %9s  %-32s %9s %7s %6s\n", "measured", "Gvalue/s", "against", "Gvalue/s",
+                    "ratio", "goal");
+    }
+    void add(const Row& row) {
+        const double ratio = row.limit_seconds / row.seconds;
+        std::printf("%-46s %9.3f  %-32s %9.3f %7.2f ", row.what.c_str(),
+                    1e-9 * row.values / row.seconds, row.limit.c_str(),
+                    1e-9 * row.values / row.limit_seconds, ratio);
+        if (row.goal == 0) {
+            std::printf("%6s\n", "-");
+            return;
+        }
+        const bool met = ratio >= row.goal;
+        if (!met) ++missed_;
+        std::printf("%6.2f %s\n", row.goal, met ? "met" : "MISSED");
+    }
+    int missed() const { return missed_; }
+
+private:
+    int missed_ = 0;
+};
+
+std::vector<std::string> vector_targets() {
+    std::vector<std::string> targets;
+    for (const std::string_view target : cpu::cpu_targets())
+        if (target != "SCALAR") targets.emplace_back(target);
+    return targets;
+}
+
+double quantize_goal(std::string_view target) {
+    if (target == "AVX3" || target == "AVX3_DL") return 0.90;
+    return target == "AVX2" ? 0.70 : 0;
+}
+
+CallSpec spec_of(std::string operation, std::int64_t rows, Data data) {
+    CallSpec spec;
+    spec.operation = std::move(operation);
+    spec.rows = rows;
+    spec.columns = 4096;
+    spec.data = data;
+    return spec;
+}
+
+// Each pair of loops alone: a third one would leave the caches in a state that favours one of them.
+void add_pair(Table& table, const Table::Row& row, const Loop& kernel, const Loop& limit) {
+    const int repeats = row.values < 1e6 ? 30 : 1;
+    const std::vector<double> seconds = interleaved({kernel, limit}, repeats);
+    Table::Row measured = row;
+    measured.seconds = seconds[0];
+    measured.limit_seconds = seconds[1];
+    table.add(measured);
+}
+
+void add_large_quantize(Table& table) {
+    DeviceCall call(spec_of("quantize", large_rows, Data::realistic));
+    const Traffic traffic{call.value_buffer().data(), call.code_buffer().data(),
+                          static_cast<std::size_t>(call.values())};
+    const PeerJob peer{reinterpret_cast<const float*>(call.value_buffer().data()),
+                       call.code_buffer().data(), call.scale_buffer().data(), traffic.values / 32};
+    for (const std::string& target : vector_targets()) {
+        const std::string what = "quantize f32 64 MB, " + target;
+        const Loop kernel{target, [&] { call.run(); }};
+        add_pair(table, {what, call.values(), 0, "read 4, write 1", 0, quantize_goal(target)},
+                 kernel, {"best", [&] { read4_write1(traffic); }});
+        add_pair(table, {what, call.values(), 0, "read 4, write 1 past caches", 0, 0}, kernel,
+                 {"best", [&] { read4_write1_streaming(traffic); }});
+        add_pair(table, {what, call.values(), 0, "plain scalar loop", 0, 3.0}, kernel,
+                 {"best", [&] { quantize_scalar(peer); }});
+    }
+}
+
+void add_adversarial_quantize(Table& table) {
+    DeviceCall normal(spec_of("quantize", small_rows, Data::realistic));
+    for (const char* dialect : {"ocp", "nv"}) {
+        CallSpec random_spec = spec_of("quantize", small_rows, Data::random_bits);
+        CallSpec low_spec = spec_of("quantize", small_rows, Data::subnormals);
+        random_spec.dialect = low_spec.dialect = dialect;
+        DeviceCall random(random_spec);
+        DeviceCall low(low_spec);
+        for (const std::string& target : vector_targets()) {
+            const std::vector<double> seconds = interleaved({{target, [&] { normal.run(); }},
+                                                             {target, [&] { random.run(); }},
+                                                             {target, [&] { low.run(); }}},
+                                                            30);
+            const std::string suffix = std::string(" 256 KB ") + dialect + ", " + target;
+            table.add({"quantize random bits" + suffix, normal.values(), seconds[1],
+                       "realistic values", seconds[0], 0.6});
+            table.add({"quantize subnormals" + suffix, normal.values(), seconds[2],
+                       "realistic values", seconds[0], 0.6});
+        }
+    }
+}
+
+void add_dequantize(Table& table) {
+    DeviceCall call(spec_of("dequantize", large_rows, Data::realistic));
+    const Traffic traffic{nullptr, call.value_buffer().data(),
+                          static_cast<std::size_t>(call.values())};
+    for (const std::string& target : vector_targets()) {
+        const std::string what = "dequantize to f32 64 MB, " + target;
+        const double goal = quantize_goal(target) != 0 ? 0.9 : 0;
+        const Loop kernel{target, [&] { call.run(); }};
+        add_pair(table, {what, call.values(), 0, "write 4 past caches", 0, goal}, kernel,
+                 {"best", [&] { write4_streaming(traffic); }});
+        add_pair(table, {what, call.values(), 0, "write 4", 0, 0}, kernel,
+                 {"best", [&] { write4(traffic); }});
+    }
+}
+
+}  // namespace
+
+int print_ratios() {
+    Table table;
+    add_large_quantize(table);
+    add_adversarial_quantize(table);
+    add_dequantize(table);
+    std::printf("\n%d goal(s) missed. One thread; medians of interleaved rounds.\n",
+                table.missed());
+    return table.missed();
+}
+
+}  // namespace mx::bench

@@ -1,0 +1,57 @@
+// A case: everything that decides what is asked of a device and what the right answer is. Command
+// line, suite line and repro line are the same text. Plain data; opens no file and asks no device.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "device/host/status.hpp"
+
+namespace mx {
+
+struct Case {
+    std::string operation;  // convert encode_scale quantize dequantize
+    std::string format;     // mxfp8-e4m3 ...; an element format for convert
+    std::string dialect;
+    std::string type;      // of the values: the input of all operations but dequantize, there the
+                           // output; printed as input= or output=
+    std::string axis;      // row: blocks of 1x32, col: blocks of 32x1; "row" where there are none
+    std::string rounding;  // convert only; else empty
+    std::string overflow;  // convert only; else empty
+    std::string layout;    // dense, or padded: rows further apart than they are long
+    std::int64_t rows = 0;
+    std::int64_t columns = 0;
+    std::string data;         // a data family, or file:PATH
+    std::uint64_t index = 0;  // the family's block that stands in block 0 of the tensor
+    std::uint64_t seed = 0;
+
+    bool operator==(const Case&) const = default;
+};
+
+// "quantize format=mxfp8-e4m3 dialect=ocp input=f32 axis=row layout=dense shape=1x32 data=edge.tie
+// index=499 seed=0", on one line. Every field that the operation has is written, so that a repro
+// line keeps its meaning when a default changes.
+std::string print(const Case& c);
+
+// The inverse of print. format, shape and data must be given; the other fields have defaults.
+// The error names the word that is wrong, and the nearest right one.
+Expected<Case> parse_case(const std::string& text);
+
+// Fields that contradict each other, names that no table has, shapes too large to address.
+Status validate(const Case& c);
+
+bool has_blocks(const Case& c);  // quantize and dequantize
+std::int64_t element_count(const Case& c);
+
+// The grid of blocks over the tensor: 1x32 for row, 32x1 for col. Operations without blocks count
+// 32 elements in row-major order as one, so that every lane of a family has one place.
+struct BlockGrid {
+    std::int64_t block_rows = 0;
+    std::int64_t block_columns = 0;
+    std::int64_t count() const { return block_rows * block_columns; }
+};
+BlockGrid block_grid(const Case& c);
+
+inline constexpr std::int64_t block_size = 32;
+
+}  // namespace mx

@@ -1,0 +1,38 @@
+// Names that users type, checked against the tables: "unknown dialect 'opc'; did you mean 'ocp'?"
+// Used by the case grammar and the command line.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "device/host/status.hpp"
+
+namespace mx {
+
+// Success if `name` is among `known`; else a sentence with the nearest of them, or all if none is
+// near.
+Status check_name(std::string_view kind, std::string_view name,
+                  const std::vector<std::string>& known);
+
+// Every name of a table, in table order.
+template <typename Table>
+std::vector<std::string> names_of(const Table& table) {
+    std::vector<std::string> names;
+    for (const auto& row : table) names.emplace_back(row.name);
+    return names;
+}
+
+std::vector<std::string> operation_names();
+std::vector<std::string> layout_names();
+// Of the block formats, or of the formats that convert writes.
+std::vector<std::string> format_names(std::string_view operation);
+std::vector<std::string> dialect_names();
+std::vector<std::string> type_names();
+std::vector<std::string> rounding_names();
+std::vector<std::string> overflow_names();
+
+// "*" stands for anything, "?" for one character.
+bool matches_glob(std::string_view pattern, std::string_view text);
+
+}  // namespace mx

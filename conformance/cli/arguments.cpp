@@ -1,0 +1,126 @@
+// See arguments.hpp. The only file that includes CLI11.
+#include "conformance/cli/arguments.hpp"
+
+#include <CLI/CLI.hpp>
+#include <cstdio>
+
+#include "conformance/case/fields.hpp"
+#include "conformance/case/names.hpp"
+#include "device/host/text.hpp"
+
+namespace mx::cli {
+namespace {
+
+constexpr const char* exit_codes =
+    "Exit codes: 0 conformant, 1 mismatch, 2 bad usage or input, 3 device crashed, hung or was "
+    "lost,\n4 incomplete, 5 self-test failed or oracles disagree, 77 nothing was tested.";
+
+bool is_positional(const Option& option) {
+    return option.name.front() != '-';
+}
+
+// Whole numbers are read by parse_number, so that "nan" and "-1" get our sentence.
+void declare_number(CLI::App& app, const Option& option, std::uint64_t* target) {
+    app.add_option_function<std::string>(
+           option.name,
+           [target, name = option.name](const std::string& text) {
+               const auto number = parse_number(name, text);
+               if (!number) throw CLI::ValidationError(number.error().message);
+               *target = number.value();
+           },
+           option.help)
+        ->type_name("N")
+        ->default_str(std::to_string(*target))
+        ->required(option.required);
+}
+
+void declare(CLI::App& app, const Option& option) {
+    if (bool* const* flag = std::get_if<bool*>(&option.target)) {
+        app.add_flag(option.name, **flag, option.help);
+    } else if (std::uint64_t* const* number = std::get_if<std::uint64_t*>(&option.target)) {
+        declare_number(app, option, *number);
+    } else if (auto* const* list = std::get_if<std::vector<std::string>*>(&option.target)) {
+        CLI::Option* declared = app.add_option(option.name, **list, option.help);
+        declared->required(option.required);
+        if (!is_positional(option))
+            declared->delimiter(',')->type_name("NAME,...");
+        else
+            declared->type_name("");
+    } else {
+        CLI::Option* declared =
+            app.add_option(option.name, *std::get<std::string*>(option.target), option.help);
+        declared->type_name(is_positional(option) ? "" : "TEXT")->required(option.required);
+        if (!is_positional(option)) declared->capture_default_str();
+    }
+}
+
+// "unknown option '--devise'; did you mean '--device'?"
+std::string explain_extra(const std::string& word, const Command& command) {
+    std::vector<std::string> names{"--help"};
+    for (const Option& option : command.options)
+        if (!is_positional(option)) names.push_back(option.name);
+    const std::string bare = word.substr(0, word.find('='));
+    if (word.front() == '-') {
+        const std::string nearest = nearest_name(bare, names);
+        return "unknown option '" + bare + "' of mxcheck " + command.name +
+               (nearest.empty() ? "" : "; did you mean '" + nearest + "'?");
+    }
+    return "'" + word + "' is one argument too many for mxcheck " + command.name;
+}
+
+void declare_command(CLI::App& app, const Command& command) {
+    CLI::App* sub = app.add_subcommand(command.name, command.summary);
+    sub->footer("Example:\n  " + command.example + "\n\n" + exit_codes);
+    sub->allow_extras();
+    for (const Option& option : command.options) declare(*sub, option);
+}
+
+int run_parsed(const CLI::App& app, const std::vector<Command>& commands) {
+    for (const Command& command : commands) {
+        const CLI::App* sub = app.get_subcommand(command.name);
+        if (!sub->parsed()) continue;
+        const std::vector<std::string> extras = sub->remaining();
+        if (!extras.empty()) {
+            complain(explain_extra(extras.front(), command));
+            return exit_usage;
+        }
+        return command.run();
+    }
+    return exit_usage;
+}
+
+}  // namespace
+
+void complain(const std::string& message) {
+    std::fprintf(stderr, "mxcheck: %s\n", message.c_str());
+}
+
+int dispatch(int argc, char** argv, const std::vector<Command>& commands,
+             const std::string& version) {
+    CLI::App app{
+        "mxcheck: which bits are right for OCP Microscaling formats, and which a device "
+        "gives"};
+    app.name("mxcheck");
+    app.footer("Start with:\n  mxcheck run --device cpu --level quick --out out\n\n" +
+               std::string(exit_codes));
+    app.set_version_flag("--version", version);
+    app.require_subcommand(1);
+    for (const Command& command : commands) declare_command(app, command);
+    if (argc > 1 && argv[1][0] != '-') {
+        const Status known = check_name("command", argv[1], names_of(commands));
+        if (!known) {
+            complain(known.error().message);
+            return exit_usage;
+        }
+    }
+    try {
+        app.parse(argc, argv);
+    } catch (const CLI::ParseError& error) {
+        if (error.get_exit_code() == 0) return app.exit(error);  // --help, --version
+        complain(error.what());
+        return exit_usage;
+    }
+    return run_parsed(app, commands);
+}
+
+}  // namespace mx::cli

@@ -1,0 +1,46 @@
+// The command line as data: each command declares its options, one parser reads them. Used by the
+// cmd_*.cpp files; knows none of them.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <variant>
+#include <vector>
+
+namespace mx::cli {
+
+// Exit codes; what each means stands in every --help.
+inline constexpr int exit_conformant = 0;
+inline constexpr int exit_mismatch = 1;
+inline constexpr int exit_usage = 2;
+inline constexpr int exit_device = 3;
+inline constexpr int exit_incomplete = 4;
+inline constexpr int exit_self_test = 5;
+inline constexpr int exit_nothing_tested = 77;
+
+struct Option {
+    std::string name;  // "--device", or "CASE" for a positional argument
+    std::string help;
+    // Where the value goes, and its default. A whole number, a text, several texts (comma
+    // separated or repeated), or a flag.
+    std::variant<std::string*, std::uint64_t*, std::vector<std::string>*, bool*> target;
+    bool required = false;
+};
+
+struct Command {
+    std::string name;
+    std::string summary;  // one line
+    std::string example;  // whole command lines
+    std::vector<Option> options;
+    std::function<int()> run;  // returns the exit code
+};
+
+// Parses and runs. Bad usage is one sentence on stderr, with the nearest right name, and exit 2.
+int dispatch(int argc, char** argv, const std::vector<Command>& commands,
+             const std::string& version);
+
+// "mxcheck: MESSAGE" on stderr.
+void complain(const std::string& message);
+
+}  // namespace mx::cli

@@ -1,0 +1,157 @@
+// mxcheck list: what names there are.
+#include <cstdio>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "conformance/case/names.hpp"
+#include "conformance/cli/commands.hpp"
+#include "conformance/cli/environment.hpp"
+#include "conformance/cli/session.hpp"
+#include "conformance/data/suite.hpp"
+#include "reference/spec/dialect_text.hpp"
+#include "reference/spec/formats.hpp"
+
+namespace mx::cli {
+namespace {
+
+struct ListOptions {
+    std::string what;
+    std::string level = "quick";
+    std::string suite = "*";
+    bool json = false;
+};
+
+// One thing with a name: a short text and, for JSON and the longer lists, its fields.
+struct Row {
+    std::string name;
+    std::string text;
+    std::vector<std::pair<std::string, std::string>> fields;
+};
+
+std::vector<Row> dialect_rows() {
+    std::vector<Row> rows;
+    for (const Dialect& dialect : dialects)
+        rows.push_back(
+            {std::string(dialect.name), std::string(dialect.title), decision_vector(dialect)});
+    return rows;
+}
+
+std::vector<Row> format_rows() {
+    std::vector<Row> rows;
+    for (const BlockFormat& f : block_formats)
+        rows.push_back({std::string(f.name),
+                        std::string(f.element().name) + " elements, one " +
+                            std::string(f.scale().name) + " scale per " +
+                            std::to_string(f.block_size),
+                        {{"source", std::string(f.source)}}});
+    for (const ElementFormat& f : element_formats)
+        rows.push_back({std::string(f.name),
+                        std::to_string(f.sign_bits) + " sign, " + std::to_string(f.exponent_bits) +
+                            " exponent, " + std::to_string(f.mantissa_bits) +
+                            " mantissa bits, bias " + std::to_string(f.exponent_bias),
+                        {{"source", std::string(f.source)}}});
+    return rows;
+}
+
+std::vector<Row> device_rows() {
+    std::vector<Row> rows;
+    const DeviceRegistry devices = built_in_devices();
+    for (const DeviceSource& device : devices.list())
+        rows.push_back({device.name, device.description, {}});
+    rows.push_back({"PATH.so", "any library that exports mx_device_get_api", {}});
+    return rows;
+}
+
+std::vector<Row> family_rows() {
+    std::vector<Row> rows;
+    for (const Family& family : families())
+        rows.push_back({std::string(family.name),
+                        std::string(family.description),
+                        {{"operations", std::string(family.operations)}}});
+    return rows;
+}
+
+std::vector<Row> suite_rows() {
+    std::vector<Row> rows;
+    for (const Suite& suite : built_in_suites()) {
+        Row row{suite.name, "", {}};
+        Sources sources;
+        for (const std::string_view level : levels) {
+            const auto cases = plan_cases({suite}, {std::string(level), "*", {}, 0}, sources);
+            const std::string count = cases ? std::to_string(cases.value().size()) : "unknown";
+            row.fields.emplace_back(level, count);
+            row.text += (row.text.empty() ? "" : ", ") + std::string(level) + " " + count;
+        }
+        row.text += " cases";
+        rows.push_back(row);
+    }
+    return rows;
+}
+
+Expected<std::vector<Row>> case_rows(const ListOptions& options) {
+    Sources sources;
+    const auto cases =
+        plan_cases(built_in_suites(), {options.level, options.suite, {}, 0}, sources);
+    if (!cases) return cases.error();
+    std::vector<Row> rows;
+    for (const PlannedCase& planned : cases.value())
+        rows.push_back({planned.suite, print(planned.c), {}});
+    return rows;
+}
+
+Expected<std::vector<Row>> rows_of(const ListOptions& options) {
+    if (options.what == "dialects") return dialect_rows();
+    if (options.what == "formats") return format_rows();
+    if (options.what == "devices") return device_rows();
+    if (options.what == "families") return family_rows();
+    if (options.what == "suites") return suite_rows();
+    if (options.what == "cases") return case_rows(options);
+    const Status unknown = check_name(
+        "list", options.what, {"devices", "dialects", "formats", "suites", "families", "cases"});
+    return unknown.error();
+}
+
+void print_json(const std::vector<Row>& rows) {
+    nlohmann::ordered_json list = nlohmann::ordered_json::array();
+    for (const Row& row : rows) {
+        nlohmann::ordered_json item{{"name", row.name}, {"text", row.text}};
+        for (const auto& [key, value] : row.fields) item[key] = value;
+        list.push_back(item);
+    }
+    std::printf("%s\n", list.dump(2).c_str());
+}
+
+int list(const ListOptions& options) {
+    const auto rows = rows_of(options);
+    if (!rows) {
+        complain(rows.error().message);
+        return exit_usage;
+    }
+    if (options.json) {
+        print_json(rows.value());
+        return exit_conformant;
+    }
+    for (const Row& row : rows.value()) {
+        std::printf("%-16s %s\n", row.name.c_str(), row.text.c_str());
+        if (options.what == "suites") continue;
+        for (const auto& [key, value] : row.fields)
+            std::printf("%16s   %-18s %s\n", "", key.c_str(), value.c_str());
+    }
+    return exit_conformant;
+}
+
+}  // namespace
+
+Command list_command() {
+    auto o = std::make_shared<ListOptions>();
+    return {"list",
+            "devices, dialects, formats, suites, families or cases",
+            "mxcheck list dialects --json",
+            {{"WHAT", "devices, dialects, formats, suites, families or cases", &o->what, true},
+             {"--level", "for cases: the level", &o->level},
+             {"--suite", "for cases: only suites of this name", &o->suite},
+             {"--json", "as JSON", &o->json}},
+            [o] { return list(*o); }};
+}
+
+}  // namespace mx::cli

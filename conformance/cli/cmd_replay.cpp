@@ -1,0 +1,59 @@
+// mxcheck replay: one case again, from the line that a failure printed.
+#include <cstdio>
+#include <memory>
+
+#include "conformance/cli/commands.hpp"
+#include "conformance/cli/console.hpp"
+#include "conformance/cli/session.hpp"
+#include "conformance/run/runner.hpp"
+
+namespace mx::cli {
+namespace {
+
+struct ReplayOptions {
+    std::string case_text;
+    std::string device = "cpu";
+    std::uint64_t timeout = 60;
+};
+
+int fail_with(const Error& error) {
+    complain(error.message);
+    return exit_code_of(error);
+}
+
+int replay(const ReplayOptions& options) {
+    const auto parsed = parse_case(options.case_text);
+    if (!parsed) return fail_with(parsed.error());
+    auto device = open_device(options.device, options.timeout);
+    if (!device) return fail_with(device.error());
+    Sources sources;
+    Runner runner(device.value(), sources, {device_argument(options.device)});
+    const auto result = runner.run({"replay", parsed.value()});
+    if (!result) return fail_with(result.error());
+    const results::CaseResult& value = result.value();
+    print_case(value, value.mismatches.size(), device_argument(options.device));
+    std::printf("%s: %s\n%llu elements and %llu scales compared, %llu and %llu differ%s%s\n",
+                std::string(results::name_of(value.verdict)).c_str(), value.case_text.c_str(),
+                static_cast<unsigned long long>(value.elements),
+                static_cast<unsigned long long>(value.scales),
+                static_cast<unsigned long long>(value.mismatched_elements),
+                static_cast<unsigned long long>(value.mismatched_scales),
+                value.reason.empty() ? "" : ": ", value.reason.c_str());
+    return exit_code_of({&value, 1}, true);
+}
+
+}  // namespace
+
+Command replay_command() {
+    auto o = std::make_shared<ReplayOptions>();
+    return {"replay",
+            "run exactly one case again",
+            "mxcheck replay 'quantize format=mxfp8-e4m3 dialect=nv shape=1x32 data=edge.tie "
+            "index=499' --device ./mydev.so",
+            {{"CASE", "the case, as printed with a failure", &o->case_text, true},
+             {"--device", "built-in device, or path to a plug-in", &o->device},
+             {"--timeout", "seconds that one call of the device may take", &o->timeout}},
+            [o] { return replay(*o); }};
+}
+
+}  // namespace mx::cli

@@ -1,0 +1,19 @@
+// The commands, one file each. main.cpp lists them; nothing else includes this.
+#pragma once
+
+#include "conformance/cli/arguments.hpp"
+
+namespace mx::cli {
+
+Command run_command();
+Command replay_command();
+Command explain_command();
+Command quantize_command();
+Command dequantize_command();
+Command report_command();
+Command selftest_command();
+Command prove_command();
+Command list_command();
+Command doctor_command();
+
+}  // namespace mx::cli

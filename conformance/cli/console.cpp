@@ -1,0 +1,85 @@
+// See console.hpp.
+#include "conformance/cli/console.hpp"
+
+#include <algorithm>
+#include <cctype>
+#include <cstdio>
+
+#include "conformance/cli/progress.hpp"
+
+namespace mx::cli {
+namespace {
+
+using results::CaseResult;
+using results::Mismatch;
+using results::Verdict;
+
+std::string upper(std::string text) {
+    std::transform(text.begin(), text.end(), text.begin(),
+                   [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
+    return text;
+}
+
+std::string heading(const CaseResult& result) {
+    std::string word = upper(std::string(results::name_of(result.verdict)));
+    if (may_colour(1)) {
+        const char* colour = result.verdict == Verdict::deviation ? "\033[33m" : "\033[31m";
+        word = colour + word + "\033[0m";
+    }
+    return word + " " + result.operation + " " + result.format + " " + result.dialect + " " +
+           result.input;
+}
+
+// "scale 0x7a = expected" or "scale 0x7b expected 0x7a".
+std::string scale_text(const Mismatch& m) {
+    if (m.expected_scale.empty()) return "";
+    if (m.expected_scale == m.actual_scale) return "scale " + m.actual_scale + " = expected  ";
+    return "scale " + m.actual_scale + " expected " + m.expected_scale + "  ";
+}
+
+std::string element_text(const Mismatch& m) {
+    if (m.expected_element.empty()) return "";
+    return "element " + m.actual_element + " (" + m.actual_value + ") expected " +
+           m.expected_element + " (" + m.expected_value + ")  ";
+}
+
+void print_cluster(const CaseResult& result, const Mismatch& m) {
+    std::printf("%s  %s  %s", heading(result).c_str(), m.mismatch_class.c_str(),
+                m.direction.c_str());
+    if (!m.input_bits.empty())
+        std::printf("  lane %u block %llu", m.lane, static_cast<unsigned long long>(m.block));
+    std::printf("\n");
+    if (!m.input_bits.empty()) {
+        std::printf("     input %s (%s)", m.input_bits.c_str(), m.input_value.c_str());
+        if (!m.amax_value.empty()) std::printf("  amax %s", m.amax_value.c_str());
+        std::printf("  %s%s\n", scale_text(m).c_str(), element_text(m).c_str());
+        std::printf("     exact %s\n", m.exact_value.c_str());
+    }
+    if (m.of != 0)
+        std::printf("     %llu of %llu", static_cast<unsigned long long>(m.count),
+                    static_cast<unsigned long long>(m.of));
+    std::printf("%s%s\n", m.of != 0 && !m.note.empty() ? ", " : (m.of == 0 ? "     " : ""),
+                m.note.c_str());
+    if (!m.open_decision.empty())
+        std::printf("     the source leaves this open: %s\n", m.open_decision.c_str());
+    std::printf("     %s\n     %s\n", m.source.c_str(), m.repro.c_str());
+}
+
+}  // namespace
+
+void print_case(const CaseResult& result, std::size_t clusters_max,
+                const std::string& device_argument) {
+    if (result.verdict == Verdict::pass_exact || result.verdict == Verdict::not_supported) return;
+    if (result.mismatches.empty())
+        std::printf("%s: %s\n     mxcheck replay '%s'%s\n", heading(result).c_str(),
+                    result.reason.c_str(), result.case_text.c_str(), device_argument.c_str());
+    const std::size_t shown = std::min(clusters_max, result.mismatches.size());
+    for (std::size_t i = 0; i < shown; ++i) print_cluster(result, result.mismatches[i]);
+    if (shown < result.mismatches.size())
+        std::printf("     and %zu more kinds of mismatch in this case\n",
+                    result.mismatches.size() - shown);
+    if (result.verdict == Verdict::oracle_disagreement)
+        std::printf("     our own fault, not the device's: %s\n", result.reason.c_str());
+}
+
+}  // namespace mx::cli

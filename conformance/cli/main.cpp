@@ -1,0 +1,12 @@
+// mxcheck: the program.
+#include "conformance/cli/commands.hpp"
+#include "conformance/cli/environment.hpp"
+
+int main(int argc, char** argv) {
+    using namespace mx::cli;
+    return dispatch(argc, argv,
+                    {run_command(), replay_command(), explain_command(), quantize_command(),
+                     dequantize_command(), report_command(), selftest_command(), prove_command(),
+                     list_command(), doctor_command()},
+                    version_text());
+}

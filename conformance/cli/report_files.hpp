@@ -1,0 +1,16 @@
+// Writes every report of a run into a folder.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "conformance/results/record.hpp"
+#include "device/host/status.hpp"
+
+namespace mx::cli {
+
+// Returns the paths. Each file appears whole or not at all.
+Expected<std::vector<std::string>> write_report_files(const results::Run& run,
+                                                      const std::string& folder);
+
+}  // namespace mx::cli

@@ -1,0 +1,85 @@
+// See session.hpp.
+#include "conformance/cli/session.hpp"
+
+#include <csignal>
+
+#include "conformance/cli/arguments.hpp"
+#include "conformance/cli/environment.hpp"
+
+namespace mx::cli {
+namespace {
+
+volatile std::sig_atomic_t interrupt_seen = 0;
+
+void on_interrupt(int signal_number) {
+    interrupt_seen = 1;
+    std::signal(signal_number, SIG_DFL);
+}
+
+}  // namespace
+
+Expected<IsolatedDevice> open_device(const std::string& name, std::uint64_t timeout_seconds) {
+    const auto source = built_in_devices().resolve(name);
+    if (!source) return source.error();
+    const auto timeout = std::chrono::seconds(timeout_seconds);
+    return IsolatedDevice::start(source.value(), {.call = timeout, .open = timeout});
+}
+
+std::string device_argument(const std::string& name) {
+    if (name == "cpu") return "";
+    if (name.find_first_of(" '\"\\$`") == std::string::npos) return " --device " + name;
+    std::string quoted = "'";
+    for (const char c : name) quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
+    return " --device " + quoted + "'";
+}
+
+int exit_code_of(std::span<const results::CaseResult> cases, bool complete) {
+    using results::Verdict;
+    bool mismatch = false, device = false, self = false, untested = false;
+    std::uint64_t compared = 0;
+    for (const results::CaseResult& result : cases) {
+        compared += result.elements + result.scales;
+        switch (result.verdict) {
+            case Verdict::fail:
+            case Verdict::flaky:
+            case Verdict::mistrusted:
+                mismatch = true;
+                break;
+            case Verdict::crash:
+            case Verdict::timeout:
+            case Verdict::device_error:
+                device = true;
+                break;
+            case Verdict::oracle_disagreement:
+                self = true;
+                break;
+            case Verdict::untested:
+                untested = true;
+                break;
+            default:
+                break;
+        }
+    }
+    if (self) return exit_self_test;
+    if (device) return exit_device;
+    if (mismatch) return exit_mismatch;
+    if (!complete || untested) return exit_incomplete;
+    return compared == 0 ? exit_nothing_tested : exit_conformant;
+}
+
+int exit_code_of(const Error& error) {
+    return error.kind == ErrorKind::device ? exit_device : exit_usage;
+}
+
+void catch_interrupts() {
+    struct sigaction action = {};
+    action.sa_handler = on_interrupt;
+    sigaction(SIGINT, &action, nullptr);
+    sigaction(SIGTERM, &action, nullptr);
+}
+
+bool interrupted() {
+    return interrupt_seen != 0;
+}
+
+}  // namespace mx::cli

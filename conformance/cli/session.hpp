@@ -1,0 +1,27 @@
+// What commands that talk to a device share: opening it, exit codes from verdicts, Ctrl-C.
+#pragma once
+
+#include <span>
+#include <string>
+
+#include "conformance/results/record.hpp"
+#include "device/host/isolated_device.hpp"
+
+namespace mx::cli {
+
+// Opens the device that the user named, in a process of its own.
+Expected<IsolatedDevice> open_device(const std::string& name, std::uint64_t timeout_seconds);
+
+// " --device NAME" as repro lines need it, quoted for a shell; "" for the default.
+std::string device_argument(const std::string& name);
+
+// The exit code that these results call for; `complete` if every planned case is among them.
+int exit_code_of(std::span<const results::CaseResult> cases, bool complete);
+
+int exit_code_of(const Error& error);
+
+// From here on, the first Ctrl-C (or SIGTERM) only sets a flag; a second one ends the program.
+void catch_interrupts();
+bool interrupted();
+
+}  // namespace mx::cli

@@ -1,0 +1,56 @@
+// Data families: named, endless or finite lists of blocks, each block a pure function of the case
+// and its index. Edges are asked of the oracle; random data only fills in.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "conformance/case/case.hpp"
+
+namespace mx {
+
+// 32 lanes of input codes; for dequantize element codes and their scale.
+struct BlockData {
+    std::array<std::uint32_t, block_size> lanes{};
+    std::uint32_t scale = 0;
+};
+
+class BlockSource {
+public:
+    virtual ~BlockSource() = default;
+    // Number of different blocks; 0 when they never end. Indices wrap around it.
+    virtual std::uint64_t size() const = 0;
+    virtual BlockData block(std::uint64_t index) const = 0;
+};
+
+struct Family {
+    std::string_view name;
+    std::string_view description;
+    std::string_view operations;  // those it has data for, separated by blanks
+    std::unique_ptr<BlockSource> (*open)(const Case& c);
+};
+
+const std::vector<Family>& families();
+const Family* find_family(std::string_view name);
+
+// A family held as a list.
+std::unique_ptr<BlockSource> list_source(std::vector<BlockData> blocks);
+
+// The makers, one file per kind.
+std::unique_ptr<BlockSource> open_edge_tie(const Case& c);
+std::unique_ptr<BlockSource> open_edge_scale(const Case& c);
+std::unique_ptr<BlockSource> open_edge_amax(const Case& c);
+std::unique_ptr<BlockSource> open_edge_special(const Case& c);
+std::unique_ptr<BlockSource> open_edge_mixed(const Case& c);
+std::unique_ptr<BlockSource> open_codes_all(const Case& c);
+std::unique_ptr<BlockSource> open_codes_random(const Case& c);
+std::unique_ptr<BlockSource> open_all_bits(const Case& c);
+std::unique_ptr<BlockSource> open_random_bits(const Case& c);
+std::unique_ptr<BlockSource> open_random_spread(const Case& c);
+std::unique_ptr<BlockSource> open_random_subnormal(const Case& c);
+
+}  // namespace mx

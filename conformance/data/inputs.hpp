@@ -1,0 +1,67 @@
+// The inputs of a case: its family's blocks laid out over its tensors, or the user's own file.
+#pragma once
+
+#include <cstddef>
+#include <map>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "conformance/data/family.hpp"
+#include "device/host/status.hpp"
+
+namespace mx {
+
+// Codes of one tensor, dense and row-major, each in the fewest whole bytes, little endian.
+struct CodeTensor {
+    std::string type;
+    std::int64_t rows = 0;
+    std::int64_t columns = 0;
+    int width = 1;  // bytes of a code
+    std::vector<std::byte> bytes;
+
+    std::uint32_t at(std::size_t element) const;
+    void set(std::size_t element, std::uint32_t code);
+    std::size_t count() const { return static_cast<std::size_t>(rows * columns); }
+};
+CodeTensor make_tensor(std::string_view type, std::int64_t rows, std::int64_t columns);
+
+// Where the lanes of a block lie: lane l is element first + l * step; `count` lanes exist.
+struct BlockPlace {
+    std::size_t first = 0;
+    std::size_t step = 1;
+    int count = 0;
+};
+BlockPlace place_of(const Case& c, const BlockGrid& grid, std::int64_t block);
+
+// Block and lane of an element: the inverse of place_of.
+struct LanePlace {
+    std::int64_t block = 0;
+    int lane = 0;
+};
+LanePlace lane_of(const Case& c, const BlockGrid& grid, std::size_t element);
+
+// Opens families and files once for all the cases that share them.
+class Sources {
+public:
+    // The blocks of the case's data. Errors: unknown family, a family without data for the
+    // operation, a file that cannot be read or holds another type.
+    Expected<std::shared_ptr<const BlockSource>> open(const Case& c);
+
+private:
+    std::map<std::string, std::shared_ptr<const BlockSource>> open_;
+};
+
+// The shape of a file's tensor as the case needs it: all but the last axis folded into rows.
+Expected<CodeTensor> read_input_tensor(const std::string& path);
+
+inline constexpr std::string_view file_prefix = "file:";
+inline bool is_file(const Case& c) {
+    return c.data.starts_with(file_prefix);
+}
+
+// [0] values, or element codes for dequantize; [1] its scales.
+std::vector<CodeTensor> make_inputs(const Case& c, const BlockSource& source);
+
+}  // namespace mx

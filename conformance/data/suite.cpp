@@ -1,0 +1,169 @@
+// See suite.hpp.
+#include "conformance/data/suite.hpp"
+
+#include <algorithm>
+#include <sstream>
+
+#include "conformance/case/fields.hpp"
+#include "conformance/case/names.hpp"
+
+namespace mx {
+namespace {
+
+Error bad(std::string message) {
+    return {ErrorKind::bad_input, std::move(message)};
+}
+
+std::vector<std::string> split(const std::string& text, char separator) {
+    std::vector<std::string> parts;
+    std::istringstream stream(text);
+    for (std::string part; std::getline(stream, part, separator);) parts.push_back(part);
+    return parts;
+}
+
+std::vector<std::string> all_names(const std::string& key, const std::string& operation) {
+    if (key == "format") return format_names(operation);
+    if (key == "dialect") return dialect_names();
+    if (key == "input" || key == "output") return type_names();
+    if (key == "axis") return {"row", "col"};
+    if (key == "layout") return layout_names();
+    if (key == "rounding") return rounding_names();
+    if (key == "overflow") return overflow_names();
+    return {};
+}
+
+// "3", "0:10:5" -> 0, 5.
+Expected<std::vector<std::string>> index_values(const std::string& text) {
+    const std::vector<std::string> parts = split(text, ':');
+    if (parts.size() == 1) return std::vector<std::string>{text};
+    if (parts.size() != 3) return bad("index '" + text + "' is not NUMBER or FIRST:END:STEP");
+    std::uint64_t numbers[3];
+    for (std::size_t i = 0; i < 3; ++i) {
+        const auto number = parse_number("index", parts[i]);
+        if (!number) return number.error();
+        numbers[i] = number.value();
+    }
+    if (numbers[2] == 0 || (numbers[1] - numbers[0]) / numbers[2] > 1'000'000)
+        return bad("index '" + text + "' makes no or too many cases");
+    std::vector<std::string> values;
+    for (std::uint64_t at = numbers[0]; at < numbers[1]; at += numbers[2])
+        values.push_back(std::to_string(at));
+    return values;
+}
+
+Expected<std::vector<std::string>> values_of(const SuiteLine& line, const std::string& key,
+                                             const std::string& value) {
+    if (key == "index") return index_values(value);
+    if (value == "*") return all_names(key, line.operation);
+    return split(value, ',');
+}
+
+// The natural shape: every block of the family once, as a tensor of rows (or columns) of blocks.
+Status set_automatic_shape(Case& c, Sources& sources) {
+    const auto source = sources.open(c);
+    if (!source) return source.error();
+    const std::uint64_t size = source.value()->size();
+    if (size == 0) return bad("data family '" + c.data + "' never ends: its shape cannot be auto");
+    c.rows = static_cast<std::int64_t>(size);
+    c.columns = block_size;
+    if (c.axis == "col") std::swap(c.rows, c.columns);
+    return success();
+}
+
+// Every combination of the line's values, as case texts.
+Expected<std::vector<std::string>> case_texts(const SuiteLine& line) {
+    std::vector<std::string> texts{line.operation};
+    for (const auto& [key, value] : line.fields) {
+        const auto values = values_of(line, key, value);
+        if (!values) return values.error();
+        std::vector<std::string> longer;
+        for (const std::string& text : texts)
+            for (const std::string& one : values.value())
+                longer.push_back(text + " " + print_field(key, one));
+        texts = std::move(longer);
+    }
+    return texts;
+}
+
+Status expand(const Suite& suite, const SuiteLine& line, const PlanRequest& request,
+              Sources& sources, std::vector<PlannedCase>& cases) {
+    const auto texts = case_texts(line);
+    if (!texts) return texts.error();
+    for (std::string text : texts.value()) {
+        const std::size_t automatic = text.find("shape=auto");
+        if (automatic != std::string::npos) text.replace(automatic, 10, "shape=0x0");
+        auto parsed = parse_case(text);
+        if (!parsed) return parsed.error();
+        Case c = parsed.value();
+        if (text.find(" seed=") == std::string::npos) c.seed = request.seed;
+        if (!request.dialects.empty() && std::find(request.dialects.begin(), request.dialects.end(),
+                                                   c.dialect) == request.dialects.end())
+            continue;
+        if (automatic != std::string::npos) {
+            const Status shaped = set_automatic_shape(c, sources);
+            if (!shaped) return shaped;
+        }
+        cases.push_back({suite.name, c});
+    }
+    return success();
+}
+
+std::size_t level_rank(std::string_view level) {
+    return static_cast<std::size_t>(std::find(levels.begin(), levels.end(), level) -
+                                    levels.begin());
+}
+
+}  // namespace
+
+Expected<SuiteLine> parse_suite_line(const std::string& text) {
+    SuiteLine line;
+    const std::size_t blank = text.find(' ');
+    line.level = text.substr(0, blank);
+    if (level_rank(line.level) == levels.size() || blank == std::string::npos)
+        return bad("a suite line starts with a level and an operation: " + text);
+    const auto words = split_words(text.substr(blank + 1));
+    if (!words) return words.error();
+    line.operation = words.value().head;
+    for (const KeyValue& field : words.value().fields)
+        line.fields.emplace_back(field.key, field.value);
+    return line;
+}
+
+std::string print(const SuiteLine& line) {
+    std::string text = line.level + " " + line.operation;
+    for (const auto& [key, value] : line.fields) text += " " + print_field(key, value);
+    return text;
+}
+
+Expected<std::vector<PlannedCase>> plan_cases(const std::vector<Suite>& suites,
+                                              const PlanRequest& request, Sources& sources) {
+    const Status known = check_name("level", request.level, {levels.begin(), levels.end()});
+    if (!known) return known.error();
+    bool any_suite = false;
+    std::vector<PlannedCase> cases;
+    for (const Suite& suite : suites) {
+        if (!matches_glob(request.suite_glob, suite.name)) continue;
+        any_suite = true;
+        std::size_t number = 0;
+        for (const std::string& text : split(suite.text, '\n')) {
+            ++number;
+            if (text.empty() || text.front() == '#') continue;
+            const auto line = parse_suite_line(text);
+            Status status = line ? success() : Status(line.error());
+            if (line && level_rank(line.value().level) <= level_rank(request.level))
+                status = expand(suite, line.value(), request, sources, cases);
+            if (!status)
+                return bad(suite.name + ".suite:" + std::to_string(number) + ": " +
+                           status.error().message);
+        }
+    }
+    if (!any_suite) {
+        std::vector<std::string> names;
+        for (const Suite& suite : suites) names.push_back(suite.name);
+        const Status unknown = check_name("suite", request.suite_glob, names);
+        return unknown ? bad("no suite matches '" + request.suite_glob + "'") : unknown.error();
+    }
+    return cases;
+}
+
+}  // namespace mx

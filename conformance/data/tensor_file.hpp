@@ -1,0 +1,20 @@
+// Tensors in and out of files, .npy and .safetensors. Used by the commands that take or make a
+// user's tensors; knows nothing of what is done with them.
+#pragma once
+
+#include <string>
+
+#include "conformance/data/host_tensor.hpp"
+#include "device/host/status.hpp"
+
+namespace mx::data {
+
+// Every failure is one sentence that opens with the path. The tensor of a .npy is named after the
+// file ("x" for dir/x.npy). A path with another extension is told by its first bytes.
+Expected<TensorFile> read_tensor_file(const std::string& path, const ReadOptions& options = {});
+
+// By extension, .npy (exactly one tensor, no metadata) or .safetensors. The file appears whole or
+// not at all: it is written beside the path, flushed to the disk and then renamed.
+Status write_tensor_file(const std::string& path, const TensorFile& file);
+
+}  // namespace mx::data

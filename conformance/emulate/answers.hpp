@@ -1,0 +1,45 @@
+// All codes that an explained block leads to, under any dialect, from either oracle. Used to hold
+// the two oracles against each other and to lay dialects side by side.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "conformance/emulate/explain_target.hpp"
+#include "reference/spec/dialect.hpp"
+#include "reference/spec/element_format.hpp"
+
+namespace mx::emulate {
+
+inline constexpr int lane_of_scale = -1;
+
+struct Answer {
+    int lane = 0;  // or lane_of_scale: the block's scale
+    Code code;
+    bool operator==(const Answer&) const = default;
+};
+// quantize: the scale, then one element a lane; otherwise one code a lane.
+using Answers = std::vector<Answer>;
+
+Answers exact_answers(const ExplainTarget& target, const Dialect& rules);
+Answers fast_answers(const ExplainTarget& target, const Dialect& rules);
+
+// The format of an answer's code.
+const ElementFormat& answer_format(const ExplainTarget& target, const Answer& answer);
+
+// The rules of a dialect for this target; for convert with the rounding its case names.
+Dialect rules_in(const ExplainTarget& target, const Dialect& dialect);
+
+// Names the first answer on which the two oracles differ; "" when they agree.
+struct OraclePair {
+    Answers exact;
+    Answers fast;
+};
+std::string disagreement_in(const OraclePair& oracles);
+
+// The fields that decide why `other` answers differently: each one that changes the answers of
+// `rules` when it alone is taken over, or all that differ if none does so alone.
+std::vector<std::string_view> parting_fields(const ExplainTarget& target, const Dialect& rules,
+                                             const Dialect& other);
+
+}  // namespace mx::emulate

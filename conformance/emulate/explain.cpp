@@ -1,0 +1,51 @@
+// See explain.hpp.
+#include "conformance/emulate/explain.hpp"
+
+#include "conformance/case/rules.hpp"
+#include "conformance/emulate/answers.hpp"
+#include "conformance/emulate/explain_parts.hpp"
+
+namespace mx::emulate {
+namespace {
+
+std::string heading(const std::string& text) { return "\n" + text + "\n"; }
+
+std::string explain_block(const ExplainTarget& target, const Dialect& rules, std::string& fault) {
+    const exact::Value amax = exact::amax_of(rules, lane_values(target));
+    const BlockFormat& format = block_format_of(target.c);
+    const Code scale = exact::encode_scale(rules, format, amax);
+    return heading("The largest magnitude") + explain_amax(target, rules) +
+           heading("The scale X") + explain_scale(format, rules, amax, fault) +
+           heading("The elements P: V / X, rounded to " + std::string(format.element().name)) +
+           explain_elements(target, rules, &scale);
+}
+
+std::string explain_steps(const ExplainTarget& target, const Dialect& rules, std::string& fault) {
+    const std::string& operation = target.c.operation;
+    if (operation == "quantize") return explain_block(target, rules, fault);
+    if (operation == "encode_scale")
+        return heading("The scales") + explain_scales(target, rules, fault);
+    if (operation == "dequantize")
+        return heading("The values: X * P, rounded to " + target.c.type) + explain_values(target);
+    return heading("The elements, rounded to " + target.c.format) +
+           explain_elements(target, rules, nullptr);
+}
+
+}  // namespace
+
+Explanation explain(const ExplainTarget& target) {
+    const Dialect rules = rules_of(target.c);
+    Explanation result;
+    result.fault =
+        disagreement_in({exact_answers(target, rules), fast_answers(target, rules)});
+    result.text = paragraph(target.title) +
+                  paragraph(std::string(rules.name) + ": " + std::string(rules.title)) +
+                  paragraph("source: " + std::string(rules.source)) + heading("The input") +
+                  explain_inputs(target) + explain_steps(target, rules, result.fault);
+    const std::string open = open_decisions(target, rules);
+    if (!open.empty()) result.text += heading("What the source leaves open") + open;
+    result.text += heading("Every dialect") + compare_dialects(target, result.fault);
+    return result;
+}
+
+}  // namespace mx::emulate

@@ -1,0 +1,129 @@
+// The sections about a block's inputs: codes, exact values, the largest magnitude, and what the
+// source leaves open about such a block. See explain_parts.hpp.
+#include "conformance/case/rules.hpp"
+#include "conformance/emulate/answers.hpp"
+#include "conformance/emulate/dialect_fields.hpp"
+#include "conformance/emulate/explain_parts.hpp"
+#include "conformance/emulate/number_text.hpp"
+#include "conformance/run/site.hpp"
+
+namespace mx::emulate {
+
+std::vector<exact::Value> lane_values(const ExplainTarget& target) {
+    std::vector<exact::Value> values;
+    for (const Code lane : target.lanes)
+        values.push_back(exact::decode(input_format(target.c), lane));
+    return values;
+}
+
+std::string explain_inputs(const ExplainTarget& target) {
+    const ElementFormat& format = input_format(target.c);
+    TextTable table({{"lane", Align::right}, {std::string(format.name)}, {"value", Align::right},
+                     {"exactly", Align::right}});
+    for (std::size_t lane = 0; lane < target.lanes.size(); ++lane) {
+        const exact::Value value = exact::decode(format, target.lanes[lane]);
+        table.add({std::to_string(lane), hex_code(format, target.lanes[lane]),
+                   exact::to_text(value), exact_text(value)});
+    }
+    LaneNotes notes;
+    for (std::size_t lane = 0; lane < target.input_notes.size(); ++lane)
+        if (!target.input_notes[lane].empty())
+            notes.add(static_cast<int>(lane), target.input_notes[lane]);
+    std::string text = table.print() + notes.print();
+    if (target.c.operation != "dequantize") return text;
+    const ElementFormat& scale_format = block_format_of(target.c).scale();
+    return text + paragraph("scale X: " + hex_code(scale_format, target.scale) + " = " +
+                            exact_and_decimal(exact::decode(scale_format, target.scale)));
+}
+
+std::string explain_amax(const ExplainTarget& target, const Dialect& rules) {
+    const ElementFormat& format = input_format(target.c);
+    const std::vector<exact::Value> values = lane_values(target);
+    const exact::Value amax = exact::amax_of(rules, values);
+    std::vector<int> holders, nan_lanes;
+    for (std::size_t lane = 0; lane < values.size(); ++lane) {
+        if (values[lane].is_nan()) nan_lanes.push_back(static_cast<int>(lane));
+        if (values[lane].kind == amax.kind && values[lane].magnitude == amax.magnitude)
+            holders.push_back(static_cast<int>(lane));
+    }
+    std::string text;
+    if (!nan_lanes.empty())
+        text += paragraph("NaN in " + lanes_text(nan_lanes) + ": nan_in_block = " +
+                          (amax.is_nan() ? "poisons_scale, so amax is NaN"
+                                         : "own_lane_only, so amax is that of the other lanes"));
+    if (amax.is_nan()) return text;
+    std::string line = "amax = " + exact_and_decimal(amax);
+    if (!holders.empty()) {
+        const Code code{target.lanes[static_cast<std::size_t>(holders.front())].bits &
+                        format.code_magnitude_mask()};
+        line += ", magnitude " + hex_code(format, code) + ", in " + lanes_text(holders);
+    }
+    return text + paragraph(line);
+}
+
+namespace {
+
+// What a single amax makes of the decisions about scales.
+std::uint32_t scale_decisions(const BlockFormat& format, const Dialect& rules,
+                              const exact::Value& amax) {
+    if (!amax.is_finite()) return 0;
+    if (amax.magnitude == 0) return 0u | Decision::zero_block;
+    return exact::scale_steps(rules, format, amax).underflowed ? 0u | Decision::scale_underflow
+                                                               : 0u;
+}
+
+std::uint32_t decisions_met(const ExplainTarget& target, const Dialect& rules) {
+    const BlockFormat& format = block_format_of(target.c);
+    const std::string& operation = target.c.operation;
+    const std::vector<exact::Value> values = lane_values(target);
+    const bool makes_scales = operation == "quantize" || operation == "encode_scale";
+    std::uint32_t met = 0;
+    for (const exact::Value& value : values) {
+        if (makes_scales && value.is_nan()) met = met | Decision::nan_in_block;
+        if (makes_scales && value.is_infinity()) met = met | Decision::infinity_in_block;
+        if (operation == "encode_scale") met |= scale_decisions(format, rules, value);
+    }
+    if (operation == "quantize")
+        met |= scale_decisions(format, rules, exact::amax_of(rules, values));
+    const exact::Rational largest = exact::magnitude_of(formats::f32,
+                                                        formats::f32.code_max_finite());
+    for (const Answer& answer : exact_answers(target, rules)) {
+        if (answer.lane == lane_of_scale || operation == "encode_scale") continue;
+        const ElementFormat& output = answer_format(target, answer);
+        const std::size_t lane = static_cast<std::size_t>(answer.lane);
+        if (output.is_nan(answer.code) && operation != "dequantize")
+            met = met | Decision::nan_code;
+        if (output.is_zero(answer.code) && values[lane].negative)
+            met = met | Decision::sign_of_zero;
+        if (operation != "dequantize") continue;
+        const exact::Value exact = exact::dequantize_exact(format, target.scale,
+                                                           target.lanes[lane]);
+        if (exact.is_finite() && exact.magnitude > largest) met = met | Decision::value_beyond_f32;
+    }
+    return met;
+}
+
+// What the row chose, for the decisions that are fields of it under the same or another name.
+std::string choice_of(std::string_view decision, const Dialect& rules) {
+    const std::string_view field_name =
+        decision == "infinity_in_block" ? std::string_view("scale_overflow") : decision;
+    for (const DialectField& field : dialect_fields())
+        if (field.name == field_name)
+            return " (chosen: " + std::string(field_name) + " = " +
+                   std::string(field.value_of(rules)) + ")";
+    return "";
+}
+
+}  // namespace
+
+std::string open_decisions(const ExplainTarget& target, const Dialect& rules) {
+    const std::uint32_t met = decisions_met(target, rules) & rules.open;
+    if (met == 0) return "";
+    std::string line;
+    for (const auto& [name, decision] : decisions)
+        if ((met & static_cast<std::uint32_t>(decision)) != 0)
+            line += (line.empty() ? "" : ", ") + std::string(name) + choice_of(name, rules);
+    return paragraph(line + ": a device that chose otherwise deviates, it does not fail");
+}
+
+}  // namespace mx::emulate

@@ -1,0 +1,46 @@
+// The sections of an explanation, one function each. Used by explain.cpp only.
+#pragma once
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "conformance/emulate/explain_target.hpp"
+#include "conformance/emulate/text_table.hpp"
+#include "reference/exact/block.hpp"
+
+namespace mx::emulate {
+
+// Codes and exact values of the lanes.
+std::string explain_inputs(const ExplainTarget& target);
+
+// The largest magnitude of the block and where it stands.
+std::string explain_amax(const ExplainTarget& target, const Dialect& rules);
+
+// From amax to the scale byte. A step that does not add up to the oracle's byte is named in
+// `fault`, which otherwise stays as it is.
+std::string explain_scale(const BlockFormat& format, const Dialect& rules,
+                          const exact::Value& amax, std::string& fault);
+
+// The rule in words, its constants, and one row for each lane taken as an amax.
+std::string explain_scales(const ExplainTarget& target, const Dialect& rules, std::string& fault);
+
+// Element rounding lane by lane: neighbours, position, decision, code, value. Without a scale the
+// values are rounded as they are.
+std::string explain_elements(const ExplainTarget& target, const Dialect& rules,
+                             const Code* scale);
+
+// The way back: scale * element, rounded to the output type.
+std::string explain_values(const ExplainTarget& target);
+
+// Every dialect's answers to the same block, and on which decisions they part. A dialect on which
+// the two oracles differ is named in `fault`.
+std::string compare_dialects(const ExplainTarget& target, std::string& fault);
+
+// The decisions this block hangs on that the dialect's source leaves open; "" if there are none.
+std::string open_decisions(const ExplainTarget& target, const Dialect& rules);
+
+// Exact values of the lanes: inputs, or elements for dequantize.
+std::vector<exact::Value> lane_values(const ExplainTarget& target);
+
+}  // namespace mx::emulate

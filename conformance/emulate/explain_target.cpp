@@ -1,0 +1,77 @@
+// See explain_target.hpp.
+#include "conformance/emulate/explain_target.hpp"
+
+#include "conformance/case/names.hpp"
+#include "conformance/emulate/parse_value.hpp"
+#include "reference/exact/decode.hpp"
+
+namespace mx::emulate {
+namespace {
+
+Error bad(std::string message) { return {ErrorKind::bad_input, std::move(message)}; }
+
+// An amax is a magnitude: a file may hold negative numbers, which no block can have as its amax.
+Status check_amax(const ExplainTarget& target) {
+    const ElementFormat& format = *find_element_format(target.c.type);
+    for (const Code lane : target.lanes)
+        if (format.is_negative(lane) && !format.is_nan(lane))
+            return bad("the case asks for the scale of the amax " +
+                       exact::to_text(exact::decode(format, lane)) +
+                       ", but no amax is negative");
+    return success();
+}
+
+}  // namespace
+
+Expected<ExplainTarget> target_of_case(const Case& c, std::uint64_t block, Sources& sources) {
+    const Status valid = validate(c);
+    if (!valid) return valid.error();
+    const BlockGrid grid = block_grid(c);
+    const std::uint64_t count = static_cast<std::uint64_t>(grid.count());
+    if (count == 0) return bad("the case has no elements, so there is nothing to explain");
+    if (block >= count)
+        return bad("block " + std::to_string(block) + " does not exist: the case has " +
+                   std::to_string(count) + (count == 1 ? " block" : " blocks") + ", from 0 on");
+    const auto source = sources.open(c);
+    if (!source) return source.error();
+    const BlockData data = source.value()->block(c.index + block);
+    const BlockPlace place = place_of(c, grid, static_cast<std::int64_t>(block));
+    ExplainTarget target;
+    target.c = c;
+    target.title = print(c);
+    if (count > 1)
+        target.title += ", block " + std::to_string(block) + " of " + std::to_string(count);
+    target.scale = Code{data.scale};
+    for (int lane = 0; lane < place.count; ++lane)
+        target.lanes.push_back(Code{data.lanes[static_cast<std::size_t>(lane)]});
+    if (c.operation == "encode_scale")
+        if (const Status fit = check_amax(target); !fit) return fit.error();
+    return target;
+}
+
+Expected<ExplainTarget> target_of_values(const TypedValues& typed) {
+    ExplainTarget target;
+    Case& c = target.c;
+    c.operation = "quantize";
+    c.format = typed.format;
+    c.dialect = typed.dialect;
+    c.type = typed.input;
+    c.axis = "row";
+    c.layout = "dense";
+    c.rows = 1;
+    const Status valid = validate(c);
+    if (!valid) return valid.error();
+    const auto values = parse_values(*find_element_format(c.type), typed.values);
+    if (!values) return values.error();
+    for (const ParsedValue& value : values.value()) {
+        target.lanes.push_back(value.code);
+        target.input_notes.push_back(value.note);
+    }
+    c.columns = static_cast<std::int64_t>(target.lanes.size());
+    target.title = "quantize format=" + c.format + " dialect=" + c.dialect + " input=" + c.type +
+                   ", " + std::to_string(c.columns) +
+                   (c.columns == 1 ? " value" : " values") + " as one block";
+    return target;
+}
+
+}  // namespace mx::emulate

@@ -1,0 +1,206 @@
+// Every planted bug must be real: on the probe named for it the mutant differs from mutant_none,
+// which mutant_base_test.cpp holds to the right bytes. Each mutant runs in a child process, because
+// some of them crash or hang.
+#include <dlfcn.h>
+#include <gtest/gtest.h>
+#include <poll.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <csignal>
+#include <map>
+#include <ostream>
+#include <string>
+
+#include "conformance/mutants/mutant_probes.hpp"
+#include "conformance/mutants/mutants.hpp"
+
+namespace mx::mutants {
+
+void PrintTo(const Mutant& mutant, std::ostream* stream) { *stream << mutant.description; }
+
+namespace {
+
+// Where each bug shows. A mutant without a line here fails the test.
+const std::map<std::string_view, std::string_view>& shown_by() {
+    static const std::map<std::string_view, std::string_view> table{
+        {"canary", "exact"},
+        {"ties_up", "ties"},
+        {"ties_away", "ties"},
+        {"truncation", "carry"},
+        {"double_rounding_bf16", "just above a tie"},
+        {"mantissa_carry_lost", "carry"},
+        {"no_saturation", "480"},
+        {"saturates_at_240", "480"},
+        {"convert_always_saturates", "convert 500"},
+        {"subnormals_flushed_in", "float32 subnormal"},
+        {"subnormals_flushed_out", "element subnormal"},
+        {"minus_zero_lost", "minus zero"},
+        {"nan_sign_kept", "nv NaN"},
+        {"nan_ignored", "nv NaN"},
+        {"nan_spreads", "nv NaN"},
+        {"inf_to_max", "nv infinity"},
+        {"floor_log2f", "just below 256"},
+        {"scale_plus_one", "exact"},
+        {"scale_minus_one", "exact"},
+        {"emax_forgotten", "exact"},
+        {"emax_of_e4m3_for_e5m2", "exact e5m2"},
+        {"nv_floor_for_ceil", "nv 500"},
+        {"nv_power_of_two_up", "nv 448"},
+        {"nv_underflow_to_one", "nv tiny amax"},
+        {"zero_block_scale_127", "zeros"},
+        {"amax_ignores_lane_31", "lane 31"},
+        {"amax_signed", "negative amax"},
+        {"amax_through_bf16", "just below 256"},
+        {"scale_from_previous_block", "unlike blocks"},
+        {"partial_block_padding_read", "short tail"},
+        {"last_block_unwritten", "exact"},
+        {"col_strides_swapped", "columns"},
+        {"byte_254_reciprocal", "nv infinity"},
+        {"byte_0_reciprocal", "tiny"},
+        {"stale_output", "two calls"},
+        {"input_modified", "exact"},
+        {"random_flake", "300 blocks twice"},
+        {"scale_overwrites_red_zone", "exact"},
+        {"crash_on_nan", "nv NaN"},
+        {"hang_on_zero_block", "zeros"},
+        {"e5m2_inf_to_nan", "dequantize e5m2"},
+        {"e4m3_nan_as_480", "dequantize e4m3"},
+        {"dequantize_scale_255_as_inf", "dequantize scale 255"},
+        {"dequantize_byte_0_as_zero", "dequantize scale 0"},
+        {"dequantize_flushes_subnormals", "dequantize scale 0"},
+    };
+    return table;
+}
+
+// Where else it may show: nowhere. Bugs of these names touch nearly every probe.
+bool is_loud(std::string_view name) {
+    return name == "canary" || name == "input_modified" || name == "last_block_unwritten" ||
+           name == "scale_overwrites_red_zone";
+}
+
+const mx_device_api* load(std::string_view name) {
+    const std::string path =
+        std::string(MX_MUTANT_DIRECTORY "/mutant_").append(name).append(".so");
+    void* library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
+    if (library == nullptr) return nullptr;
+    const auto get_api =
+        reinterpret_cast<mx_device_get_api_function>(dlsym(library, MX_DEVICE_ENTRY));
+    return get_api == nullptr ? nullptr : get_api(MX_DEVICE_ABI_VERSION);
+}
+
+enum class End { exited, killed_by_signal, timed_out };
+
+struct Playing {
+    End end = End::exited;
+    int code = 0;  // exit code or signal
+    std::vector<unsigned char> seen;
+    bool operator==(const Playing&) const = default;
+};
+
+[[noreturn]] void play_in_child(std::string_view mutant, const Probe& probe, int pipe_end) {
+    std::signal(SIGSEGV, SIG_DFL);  // a sanitizer would turn the signal into an exit code
+    const mx_device_api* api = load(mutant);
+    if (api == nullptr) _exit(9);
+    const std::vector<unsigned char> seen = play(*api, probe);
+    for (std::size_t sent = 0; sent < seen.size();) {
+        const ssize_t count = write(pipe_end, seen.data() + sent, seen.size() - sent);
+        if (count <= 0) _exit(8);
+        sent += static_cast<std::size_t>(count);
+    }
+    _exit(0);
+}
+
+// Reads until the other end closes. False when the deadline comes first.
+bool read_all(int pipe_end, std::chrono::milliseconds patience, std::vector<unsigned char>& seen) {
+    const auto deadline = std::chrono::steady_clock::now() + patience;
+    std::vector<unsigned char> chunk(1 << 16);
+    for (;;) {
+        const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(
+            deadline - std::chrono::steady_clock::now());
+        pollfd waiting{pipe_end, POLLIN, 0};
+        if (left.count() <= 0 || poll(&waiting, 1, static_cast<int>(left.count())) == 0)
+            return false;
+        const ssize_t count = read(pipe_end, chunk.data(), chunk.size());
+        if (count <= 0) return true;
+        seen.insert(seen.end(), chunk.begin(), chunk.begin() + count);
+    }
+}
+
+Playing play_apart(std::string_view mutant, const Probe& probe) {
+    Playing playing;
+    int ends[2];
+    if (pipe(ends) != 0) return {End::exited, 7, {}};
+    const pid_t child = fork();
+    if (child == 0) {
+        close(ends[0]);
+        play_in_child(mutant, probe, ends[1]);
+    }
+    close(ends[1]);
+    // Less than the five seconds of the mutant that hangs.
+    if (!read_all(ends[0], std::chrono::seconds(3), playing.seen)) {
+        playing.end = End::timed_out;
+        kill(child, SIGKILL);
+    }
+    close(ends[0]);
+    int status = 0;
+    waitpid(child, &status, 0);
+    if (playing.end == End::timed_out) return playing;
+    playing.end = WIFSIGNALED(status) ? End::killed_by_signal : End::exited;
+    playing.code = WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status);
+    return playing;
+}
+
+const Probe& probe_named(std::string_view name) {
+    for (const Probe& probe : probes())
+        if (probe.name == name) return probe;
+    ADD_FAILURE() << "there is no probe " << name;
+    return probes()[0];
+}
+
+class PlantedBug : public ::testing::TestWithParam<Mutant> {};
+
+TEST_P(PlantedBug, ShowsOnItsProbe) {
+    const auto row = shown_by().find(GetParam().name);
+    ASSERT_NE(row, shown_by().end()) << "no probe is named for " << GetParam().name;
+    const Probe& probe = probe_named(row->second);
+    const Playing right = play_apart("none", probe);
+    ASSERT_EQ(right.end, End::exited);
+    ASSERT_EQ(right.code, 0);
+    ASSERT_FALSE(right.seen.empty());
+    const Playing wrong = play_apart(GetParam().name, probe);
+    EXPECT_FALSE(wrong.end == End::exited && wrong.code != 0) << "exit code " << wrong.code;
+    EXPECT_FALSE(wrong == right) << probe.name;
+}
+
+// A mutant that is wrong everywhere would be caught for the wrong reason.
+TEST_P(PlantedBug, KeepsQuietElsewhere) {
+    if (is_loud(GetParam().name)) return;
+    int quiet = 0;
+    for (std::string_view name : {"exact", "columns", "dequantize scale 0", "nv 448"})
+        if (play_apart(GetParam().name, probe_named(name)) == play_apart("none", probe_named(name)))
+            ++quiet;
+    EXPECT_GE(quiet, 1);
+}
+
+std::vector<Mutant> planted() { return {table.begin() + 1, table.end()}; }
+
+INSTANTIATE_TEST_SUITE_P(Mutants, PlantedBug, ::testing::ValuesIn(planted()),
+                         [](const auto& info) { return std::string(info.param.name); });
+
+TEST(MutantTable, OpensWithTheBaseAndHasEnoughBugs) {
+    EXPECT_EQ(table[0].name, "none");
+    EXPECT_GE(table.size(), 2u + 26u);
+    EXPECT_EQ(shown_by().size(), table.size() - 1);
+}
+
+TEST(MutantTable, TheCrashAndTheHangAreWhatTheySay) {
+    const Playing crash = play_apart("crash_on_nan", probe_named("nv NaN"));
+    EXPECT_EQ(crash.end, End::killed_by_signal);
+    EXPECT_EQ(crash.code, SIGSEGV);
+    EXPECT_EQ(play_apart("hang_on_zero_block", probe_named("zeros")).end, End::timed_out);
+}
+
+}  // namespace
+}  // namespace mx::mutants

@@ -1,0 +1,59 @@
+// Names and rules of the record: what each verdict is called and which may stand in a passing run.
+// Used by everything that writes or reads a results file. Must not know the file format.
+#include "conformance/results/record.hpp"
+
+#include <array>
+#include <cstddef>
+
+namespace mx::results {
+namespace {
+
+// In the order of Verdict.
+constexpr std::array<std::string_view, verdict_count> verdict_names{
+    "pass_exact",   "pass_bounded", "deviation", "not_supported", "waived",
+    "mistrusted",   "flaky",        "fail",      "oracle_disagreement",
+    "device_error", "crash",        "timeout",   "untested",
+};
+static_assert(static_cast<int>(Verdict::untested) + 1 == verdict_count);
+static_assert(verdict_names.back() == "untested");
+
+}  // namespace
+
+std::string_view name_of(Verdict verdict) {
+    const auto position = static_cast<std::size_t>(verdict);
+    return position < verdict_names.size() ? verdict_names[position] : "unknown";
+}
+
+bool verdict_from_name(std::string_view name, Verdict& verdict) {
+    for (std::size_t position = 0; position < verdict_names.size(); ++position) {
+        if (verdict_names[position] != name) continue;
+        verdict = static_cast<Verdict>(position);
+        return true;
+    }
+    return false;
+}
+
+bool may_pass(Verdict verdict) {
+    switch (verdict) {
+        case Verdict::pass_exact:
+        case Verdict::pass_bounded:
+        case Verdict::deviation:
+        case Verdict::not_supported:
+        case Verdict::waived: return true;
+        case Verdict::mistrusted:
+        case Verdict::flaky:
+        case Verdict::fail:
+        case Verdict::oracle_disagreement:
+        case Verdict::device_error:
+        case Verdict::crash:
+        case Verdict::timeout:
+        case Verdict::untested: return false;
+    }
+    return false;
+}
+
+bool is_conformance_level(std::string_view level) {
+    return level == "full" || level == "exhaustive";
+}
+
+}  // namespace mx::results

@@ -1,0 +1,197 @@
+// See classify.hpp.
+#include "conformance/run/classify.hpp"
+
+#include <algorithm>
+
+#include "conformance/case/rules.hpp"
+#include "reference/fast/block.hpp"
+
+namespace mx {
+namespace {
+
+std::string hex(std::uint32_t bits, int width) {
+    std::string text = "0x";
+    for (int shift = 8 * width - 4; shift >= 0; shift -= 4)
+        text += "0123456789abcdef"[(bits >> shift) & 15];
+    return text;
+}
+
+std::string hex_code(const ElementFormat& format, Code code) {
+    return hex(code.bits, format.code_bytes());
+}
+
+std::int64_t magnitude_distance(const ElementFormat& format, const Difference& d) {
+    const std::uint32_t mask = format.code_magnitude_mask();
+    return std::int64_t{d.actual & mask} - std::int64_t{d.expected & mask};
+}
+
+// The rounding step that made the expected code. Only for finite arguments.
+exact::Rounded rounding_of(const Case& c, const Site& site, const Difference& d) {
+    const Dialect rules = rules_of(c);
+    const exact::Value argument = exact_argument(c, site, d);
+    const Rounding rounding =
+        c.operation == "dequantize" ? Rounding::nearest_even : rules.element_rounding;
+    return exact::round_with_reasons(output_format(c, d.output), rounding, rules.element_overflow,
+                                     argument);
+}
+
+// The class of an element whose block has the right scale.
+std::string element_class(const Case& c, const Site& site, const Difference& d) {
+    const ElementFormat& output = output_format(c, d.output);
+    const Code expected{d.expected}, actual{d.actual};
+    const ElementFormat& input = input_format(c);
+    if (output.is_zero(expected) && output.is_zero(actual)) return "sign_of_zero";
+    if (output.is_nan(expected) || input.is_nan(site.input) || input.is_infinity(site.input))
+        return "special";
+    const exact::Rounded rounded = rounding_of(c, site, d);
+    if (rounded.overflowed) return "saturation";
+    if (output.is_nan(actual) || output.is_infinity(actual)) return "saturation";
+    if (rounded.position == exact::Position::half) return "tie";
+    const std::uint32_t smallest_normal = std::uint32_t{1} << output.mantissa_bits;
+    const std::uint32_t mask = output.code_magnitude_mask();
+    if ((d.expected & mask) < smallest_normal ||
+        (input.is_zero(site.input) == false &&
+         (site.input.bits & input.code_magnitude_mask()) < (1u << input.mantissa_bits)))
+        return "subnormal";
+    const std::int64_t distance = magnitude_distance(output, d);
+    return distance == 1 || distance == -1 ? "rounding" : "value";
+}
+
+std::string direction_of(const Case& c, const Difference& d) {
+    const ElementFormat& output = output_format(c, d.output);
+    const Code expected{d.expected}, actual{d.actual};
+    if (output.is_nan(actual)) return output.is_nan(expected) ? "another NaN" : "NaN";
+    if (output.is_infinity(actual)) return "Inf";
+    if (output.is_nan(expected)) return "a number for NaN";
+    if (output.is_negative(expected) != output.is_negative(actual)) return "other sign";
+    const std::int64_t distance = magnitude_distance(output, d);
+    if (distance == 1) return "+1 code";
+    if (distance == -1) return "-1 code";
+    return distance > 0 ? "several codes up" : "several codes down";
+}
+
+struct Kind {
+    std::string mismatch_class, stage, direction;
+};
+
+Kind kind_of(const Case& c, const Site& site, const Difference& d) {
+    if ((d.flags & flag_unwritten) != 0) return {"unwritten", "buffer", "never written"};
+    if ((d.flags & flag_differs) != 0) return {"flaky", "buffer", "differs between two runs"};
+    if (site.is_scale) return {"scale", "scale", direction_of(c, d)};
+    if (c.operation == "quantize" && !(site.expected_scale == site.actual_scale))
+        return {"scale", "scale", "element under a wrong scale"};
+    return {element_class(c, site, d), "element", direction_of(c, d)};
+}
+
+std::string position_text(const Case& c, const Site& site, const Difference& d) {
+    const exact::Value argument = exact_argument(c, site, d);
+    if (!argument.is_finite()) return exact::to_text(argument);
+    const std::string fraction = (argument.negative && argument.magnitude != 0 ? "-" : "") +
+                                 exact::to_fraction(argument.magnitude);
+    if (site.is_scale) return fraction;
+    const exact::Rounded rounded = rounding_of(c, site, d);
+    const std::string between = " between " + exact::to_decimal(rounded.value_below) + " and " +
+                                exact::to_decimal(rounded.value_above);
+    switch (rounded.position) {
+        case exact::Position::exact:
+            return fraction + ", exactly";
+        case exact::Position::half:
+            return fraction + ", half way" + between;
+        case exact::Position::below_half:
+            return fraction + ", below half way" + between;
+        case exact::Position::above_half:
+            return rounded.overflowed ? fraction + ", beyond the largest value"
+                                      : fraction + ", above half way" + between;
+    }
+    return fraction;
+}
+
+void describe_witness(const Case& c, const Site& site, const Difference& d, results::Mismatch& m) {
+    const ElementFormat& input = input_format(c);
+    const ElementFormat& output = output_format(c, d.output);
+    m.block = static_cast<std::uint64_t>(site.block);
+    m.lane = static_cast<std::uint32_t>(site.lane);
+    m.input_bits = hex_code(input, site.input);
+    m.input_value = exact::to_text(exact::decode(input, site.input));
+    if (c.operation == "quantize") m.amax_value = exact::to_text(exact::decode(input, site.amax));
+    if (site.has_scale) {
+        m.expected_scale = hex(site.expected_scale.bits, 1);
+        m.actual_scale = hex(site.actual_scale.bits, 1);
+    }
+    if (c.operation == "encode_scale") {
+        m.expected_scale = hex(d.expected, 1);
+        m.actual_scale = hex(d.actual, 1);
+    }
+    if (!site.is_scale) {
+        m.expected_element = hex_code(output, Code{d.expected});
+        m.actual_element = hex_code(output, Code{d.actual});
+    }
+    m.expected_value = exact::to_text(exact::decode(output, Code{d.expected}));
+    m.actual_value = exact::to_text(exact::decode(output, Code{d.actual}));
+    m.exact_value = position_text(c, site, d);
+    m.source = find_dialect(c.dialect)->source;
+}
+
+}  // namespace
+
+void Clusters::confirm(const Site& site, const Difference& d) {
+    if (!disagreement_.empty()) return;
+    const Code exact = exact_answer(evidence_.c, site, d);
+    if (exact.bits == d.expected) return;
+    disagreement_ = "block " + std::to_string(site.block) + " lane " + std::to_string(site.lane) +
+                    ": fast says " + hex(d.expected, 4) + ", exact says " + hex(exact.bits, 4);
+}
+
+Clusters::Cluster& Clusters::cluster_of(const Site& site, const Difference& d) {
+    const Case& c = evidence_.c;
+    const bool classified = elements_ + scales_ <= classified_max_;
+    Kind kind{"unclassified", "element",
+              "beyond the first " + std::to_string(classified_max_) + " of this case"};
+    std::string open;
+    if (classified) {
+        confirm(site, d);
+        kind = kind_of(c, site, d);
+        if (d.flags == 0) open = open_decision(c, site, d);
+    }
+    Cluster& cluster = clusters_[kind.mismatch_class + "\n" + kind.direction + "\n" + open];
+    results::Mismatch& m = cluster.mismatch;
+    if (m.count == 0) {
+        m.mismatch_class = kind.mismatch_class;
+        m.stage = kind.stage;
+        m.direction = kind.direction;
+        m.open_decision = open;
+        m.of = evidence_.expected[d.output].count();
+        m.lanes.assign(static_cast<std::size_t>(block_size), 0);
+        describe_witness(c, site, d, m);
+    }
+    return cluster;
+}
+
+void Clusters::add(const Difference& d) {
+    const Case& c = evidence_.c;
+    const Site site = site_of(evidence_, d);
+    ++(site.is_scale ? scales_ : elements_);
+    Cluster& cluster = cluster_of(site, d);
+    ++cluster.mismatch.count;
+    ++cluster.mismatch.lanes[static_cast<std::size_t>(site.lane)];
+    const std::int64_t distance = magnitude_distance(output_format(c, d.output), d);
+    if (distance > 0) ++cluster.away;
+    if (distance < 0) ++cluster.toward;
+}
+
+std::vector<results::Mismatch> Clusters::take() {
+    std::vector<results::Mismatch> mismatches;
+    for (auto& [key, cluster] : clusters_) {
+        results::Mismatch& m = cluster.mismatch;
+        if (m.stage == "element" && cluster.away + cluster.toward == m.count)
+            m.note = cluster.toward == 0 ? "all away from zero"
+                     : cluster.away == 0 ? "all toward zero"
+                                         : "some away from zero, some toward it";
+        mismatches.push_back(std::move(m));
+    }
+    std::stable_sort(mismatches.begin(), mismatches.end(),
+                     [](const auto& a, const auto& b) { return a.count > b.count; });
+    return mismatches;
+}
+
+}  // namespace mx

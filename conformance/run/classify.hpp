@@ -1,0 +1,46 @@
+// From differences to clusters of like mismatches, each with a class, an exact count and a witness.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "conformance/results/record.hpp"
+#include "conformance/run/site.hpp"
+
+namespace mx {
+
+// Gathers the clusters of one case.
+class Clusters {
+public:
+    // Looks closely at no more than `classified_max` differences, for that takes fractions; the
+    // rest are counted in a cluster of their own.
+    Clusters(const Evidence& evidence, std::uint64_t classified_max)
+        : evidence_(evidence), classified_max_(classified_max) {}
+
+    void add(const Difference& difference);
+
+    std::uint64_t elements() const { return elements_; }
+    std::uint64_t scales() const { return scales_; }
+    // Where the exact oracle did not confirm the expected bits; "" if it always did.
+    const std::string& disagreement() const { return disagreement_; }
+
+    // The largest first. Repro lines are left empty.
+    std::vector<results::Mismatch> take();
+
+private:
+    struct Cluster {
+        results::Mismatch mismatch;
+        std::uint64_t away = 0, toward = 0;  // of zero, by magnitude code
+    };
+    void confirm(const Site& site, const Difference& difference);
+    Cluster& cluster_of(const Site& site, const Difference& difference);
+
+    const Evidence& evidence_;
+    std::uint64_t classified_max_;
+    std::map<std::string, Cluster> clusters_;
+    std::uint64_t elements_ = 0, scales_ = 0;
+    std::string disagreement_;
+};
+
+}  // namespace mx

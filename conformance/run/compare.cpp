@@ -1,0 +1,52 @@
+// The only place where two buffers are compared. See difference.hpp.
+#include <algorithm>
+#include <cstring>
+
+#include "conformance/case/rules.hpp"
+#include "conformance/run/difference.hpp"
+
+namespace mx {
+namespace {
+
+void compare_output(const Evidence& e, std::size_t output,
+                    const std::function<void(const Difference&)>& visit) {
+    const CodeTensor& expected = e.expected[output];
+    const CodeTensor& actual = e.actual[output];
+    const std::vector<std::uint8_t>& flags = e.flags[output];
+    const bool any_flag = std::any_of(flags.begin(), flags.end(), [](auto f) { return f != 0; });
+    if (!any_flag && expected.bytes == actual.bytes) return;
+    const bool any_nan_will_do =
+        e.c.operation == "dequantize" && rules_of(e.c).nan_value == NanValue::any;
+    const ElementFormat& format = *find_element_format(expected.type);
+    for (std::size_t i = 0; i < expected.count(); ++i) {
+        const Difference difference{output, i, expected.at(i), actual.at(i), flags[i]};
+        if (difference.flags == 0) {
+            if (difference.expected == difference.actual) continue;
+            if (any_nan_will_do && format.is_nan(Code{difference.expected}) &&
+                format.is_nan(Code{difference.actual}))
+                continue;
+        }
+        visit(difference);
+    }
+}
+
+}  // namespace
+
+void for_each_difference(const Evidence& evidence,
+                         const std::function<void(const Difference&)>& visit) {
+    for (std::size_t output = evidence.expected.size(); output-- > 0;)
+        compare_output(evidence, output, visit);
+}
+
+bool is_mistrusted(const Evidence& evidence) {
+    constexpr std::size_t few = block_size;
+    if (!is_file(evidence.c) && !evidence.c.data.starts_with("random.")) return false;
+    const CodeTensor& elements = evidence.expected[0];
+    if (elements.count() <= few) return false;
+    const std::uint32_t first = elements.at(0);
+    for (std::size_t i = 1; i < elements.count(); ++i)
+        if (elements.at(i) != first) return false;
+    return true;
+}
+
+}  // namespace mx

@@ -1,0 +1,13 @@
+// The right answer to a case, from the fast oracle.
+#pragma once
+
+#include <vector>
+
+#include "conformance/data/inputs.hpp"
+
+namespace mx {
+
+// In the order the device gives them: codes (or values, or scale bytes); for quantize also scales.
+std::vector<CodeTensor> expect(const Case& c, const std::vector<CodeTensor>& inputs);
+
+}  // namespace mx

@@ -1,0 +1,62 @@
+// See plan.hpp.
+#include "conformance/run/plan.hpp"
+
+#include "conformance/case/fields.hpp"
+#include "conformance/case/names.hpp"
+
+namespace mx {
+
+Expected<Shard> parse_shard(const std::string& text) {
+    const Error bad{ErrorKind::bad_input,
+                    "shard '" + text + "' is not I/N with I below N, such as 0/4"};
+    const std::size_t slash = text.find('/');
+    if (slash == std::string::npos) return bad;
+    const auto index = parse_number("shard", text.substr(0, slash));
+    const auto count = parse_number("shard", text.substr(slash + 1));
+    if (!index || !count || index.value() >= count.value()) return bad;
+    return Shard{index.value(), count.value()};
+}
+
+std::vector<PlannedCase> of_shard(std::vector<PlannedCase> cases, Shard shard) {
+    std::vector<PlannedCase> mine;
+    for (std::size_t i = 0; i < cases.size(); ++i)
+        if (i % shard.count == shard.index) mine.push_back(std::move(cases[i]));
+    return mine;
+}
+
+Expected<std::vector<PlannedCase>> plan_input(const std::string& path, const PlanRequest& request) {
+    const auto tensor = read_input_tensor(path);
+    if (!tensor) return tensor.error();
+    Case c;
+    c.type = tensor.value().type;
+    c.layout = "dense";
+    c.rows = tensor.value().rows;
+    c.columns = tensor.value().columns;
+    c.data = std::string(file_prefix) + path;
+    c.seed = request.seed;
+    std::vector<PlannedCase> cases;
+    for (const std::string& dialect :
+         request.dialects.empty() ? dialect_names() : request.dialects) {
+        c.dialect = dialect;
+        c.operation = "quantize";
+        c.rounding = c.overflow = "";
+        for (const std::string& format : format_names(c.operation))
+            for (const char* axis : {"row", "col"}) {
+                c.format = format;
+                c.axis = axis;
+                cases.push_back({"input", c});
+            }
+        c.operation = "convert";
+        c.axis = "row";
+        c.rounding = "nearest_even";
+        for (const std::string& format : format_names(c.operation))
+            for (const std::string& overflow : overflow_names()) {
+                c.format = format;
+                c.overflow = overflow;
+                cases.push_back({"input", c});
+            }
+    }
+    return cases;
+}
+
+}  // namespace mx

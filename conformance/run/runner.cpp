@@ -1,0 +1,199 @@
+// See runner.hpp.
+#include "conformance/run/runner.hpp"
+
+#include "conformance/case/rules.hpp"
+#include "conformance/run/classify.hpp"
+#include "conformance/run/expected.hpp"
+
+namespace mx {
+namespace {
+
+using results::CaseResult;
+using results::Mismatch;
+using results::Verdict;
+
+// Differences that one case may have classified; far fewer once many cases have failed.
+constexpr std::uint64_t classified_max = 4096;
+constexpr std::uint64_t classified_max_later = 256;
+constexpr std::uint64_t failing_cases_in_detail = 100;
+// Clusters of one case whose single-block repro is tried.
+constexpr std::size_t narrowed_max = 3;
+
+Verdict verdict_of(AnswerKind kind) {
+    switch (kind) {
+        case AnswerKind::answered:
+            return Verdict::pass_exact;
+        case AnswerKind::not_supported:
+            return Verdict::not_supported;
+        case AnswerKind::device_error:
+            return Verdict::device_error;
+        case AnswerKind::crash:
+            return Verdict::crash;
+        case AnswerKind::timeout:
+            return Verdict::timeout;
+        case AnswerKind::host_error:
+            return Verdict::untested;
+    }
+    return Verdict::untested;
+}
+
+CaseResult blank_result(const PlannedCase& planned) {
+    CaseResult result;
+    result.suite = planned.suite;
+    result.case_text = print(planned.c);
+    result.operation = planned.c.operation;
+    result.format = planned.c.format;
+    result.dialect = planned.c.dialect;
+    result.input = planned.c.type;
+    return result;
+}
+
+std::string side_text(RedZoneSide side) {
+    if (side == RedZoneSide::before) return "before";
+    return side == RedZoneSide::gap ? "between the rows of" : "after";
+}
+
+// Writes beside a tensor or into an input, as clusters.
+void add_findings(const Findings& findings, CaseResult& result) {
+    const auto add = [&result](std::string name, std::uint64_t count, std::string note) {
+        Mismatch m;
+        m.mismatch_class = std::move(name);
+        m.stage = "buffer";
+        m.direction = "memory the device must not write";
+        m.count = count;
+        m.note = std::move(note);
+        m.source = "device/abi/mx_device.h: outputs are written, and nothing beside them";
+        result.mismatches.push_back(std::move(m));
+    };
+    for (const ModifiedInput& input : findings.modified_inputs)
+        add("input_modified", input.count,
+            "input " + std::to_string(input.tensor) + ", first at element " +
+                std::to_string(input.first_element));
+    for (const RedZoneHit& hit : findings.red_zone_hits)
+        add("red_zone", hit.count,
+            std::to_string(hit.count) + " bytes " + side_text(hit.side) +
+                (hit.role == TensorRole::input ? " input " : " output ") +
+                std::to_string(hit.tensor) + ", first at byte " + std::to_string(hit.first_byte));
+}
+
+Verdict verdict_of_mismatches(const CaseResult& result) {
+    bool flaky = false, binding = false;
+    for (const Mismatch& m : result.mismatches) {
+        flaky = flaky || m.mismatch_class == "flaky";
+        binding = binding || (m.open_decision.empty() && m.mismatch_class != "flaky");
+    }
+    if (binding) return Verdict::fail;
+    if (flaky) return Verdict::flaky;
+    return result.mismatches.empty() ? Verdict::pass_exact : Verdict::deviation;
+}
+
+std::string open_decisions_of(const CaseResult& result) {
+    std::string text;
+    for (const Mismatch& m : result.mismatches)
+        if (text.find(m.open_decision) == std::string::npos)
+            text += (text.empty() ? "" : ", ") + m.open_decision;
+    return "the source leaves open: " + text;
+}
+
+}  // namespace
+
+Case single_block(const Case& c, std::int64_t block) {
+    const BlockPlace place = place_of(c, block_grid(c), block);
+    Case narrow = c;
+    narrow.index = c.index + static_cast<std::uint64_t>(block);
+    narrow.rows = 1;
+    narrow.columns = place.count;
+    if (has_blocks(c) && c.axis == "col") std::swap(narrow.rows, narrow.columns);
+    narrow.layout = "dense";
+    return narrow;
+}
+
+Expected<Evidence> Runner::gather(const Case& c) {
+    const auto source = sources_.open(c);
+    if (!source) return source.error();
+    Evidence evidence;
+    evidence.c = c;
+    evidence.inputs = make_inputs(c, *source.value());
+    std::vector<std::vector<std::byte>> storage;
+    const Question question = make_question(c, evidence.inputs, storage);
+    evidence.answer = device_.ask(question);
+    if (evidence.answer.kind != AnswerKind::answered) return evidence;
+    evidence.expected = expect(c, evidence.inputs);
+    for (std::size_t i = 0; i < evidence.expected.size(); ++i) {
+        CodeTensor actual = evidence.expected[i];
+        actual.bytes = std::move(evidence.answer.outputs[i].bytes);
+        evidence.actual.push_back(std::move(actual));
+        evidence.flags.push_back(std::move(evidence.answer.outputs[i].flags));
+    }
+    return evidence;
+}
+
+void Runner::judge_bits(Evidence& evidence, CaseResult& result) {
+    for (std::size_t i = 0; i < evidence.expected.size(); ++i) {
+        const bool scales = i == 1 || evidence.c.operation == "encode_scale";
+        (scales ? result.scales : result.elements) += evidence.expected[i].count();
+    }
+    Clusters clusters(
+        evidence, failing_cases_ < failing_cases_in_detail ? classified_max : classified_max_later);
+    for_each_difference(evidence, [&](const Difference& d) { clusters.add(d); });
+    result.mismatched_elements = clusters.elements();
+    result.mismatched_scales = clusters.scales();
+    result.mismatches = clusters.take();
+    add_findings(evidence.answer.findings, result);
+    result.verdict = verdict_of_mismatches(result);
+    if (result.verdict == Verdict::deviation) result.reason = open_decisions_of(result);
+    if (!clusters.disagreement().empty()) {
+        result.verdict = Verdict::oracle_disagreement;
+        result.reason = clusters.disagreement();
+    } else if (result.verdict == Verdict::pass_exact && is_mistrusted(evidence)) {
+        result.verdict = Verdict::mistrusted;
+        result.reason = "every expected element is the same code: this data could not have failed";
+    }
+}
+
+CaseResult Runner::judge(const PlannedCase& planned, Evidence& evidence) {
+    CaseResult result = blank_result(planned);
+    result.verdict = verdict_of(evidence.answer.kind);
+    result.reason = evidence.answer.reason;
+    if (evidence.answer.kind == AnswerKind::answered) judge_bits(evidence, result);
+    return result;
+}
+
+bool Runner::shows_alone(const Case& narrow, const Mismatch& mismatch) {
+    auto evidence = gather(narrow);
+    if (!evidence || evidence.value().answer.kind != AnswerKind::answered) return false;
+    const CaseResult alone = judge({"", narrow}, evidence.value());
+    for (const Mismatch& m : alone.mismatches)
+        if (m.mismatch_class == mismatch.mismatch_class && m.direction == mismatch.direction)
+            return true;
+    return false;
+}
+
+// A repro line names one block where that block alone shows the mismatch again, else the whole
+// case.
+void Runner::find_repro_lines(const Case& c, CaseResult& result) {
+    std::size_t narrowed = 0;
+    for (Mismatch& m : result.mismatches) {
+        std::string text = print(c);
+        const bool has_place = !m.input_bits.empty();
+        if (has_place && narrowed < narrowed_max && failing_cases_ <= failing_cases_in_detail) {
+            ++narrowed;
+            const Case narrow = single_block(c, static_cast<std::int64_t>(m.block));
+            if (shows_alone(narrow, m)) text = print(narrow);
+        }
+        m.repro = "mxcheck replay '" + text + "'" + options_.device_argument;
+    }
+}
+
+Expected<CaseResult> Runner::run(const PlannedCase& planned) {
+    auto evidence = gather(planned.c);
+    if (!evidence) return evidence.error();
+    CaseResult result = judge(planned, evidence.value());
+    if (!result.mismatches.empty()) {
+        if (!results::may_pass(result.verdict)) ++failing_cases_;
+        find_repro_lines(planned.c, result);
+    }
+    return result;
+}
+
+}  // namespace mx

@@ -1,0 +1,44 @@
+// The straight line for one case: inputs, expected bits, the device's answer, comparison,
+// confirmation, classification, verdict.
+#pragma once
+
+#include <string>
+
+#include "conformance/data/suite.hpp"
+#include "conformance/results/record.hpp"
+#include "conformance/run/evidence.hpp"
+#include "device/host/isolated_device.hpp"
+
+namespace mx {
+
+// How repro lines name the device: " --device ./mydev.so", "" for the default.
+struct RunnerOptions {
+    std::string device_argument;
+};
+
+class Runner {
+public:
+    Runner(IsolatedDevice& device, Sources& sources, RunnerOptions options)
+        : device_(device), sources_(sources), options_(std::move(options)) {}
+
+    // Never fails: whatever happens is the case's verdict. Errors are those of the case itself,
+    // such as a file that cannot be read.
+    Expected<results::CaseResult> run(const PlannedCase& planned);
+
+private:
+    Expected<Evidence> gather(const Case& c);
+    results::CaseResult judge(const PlannedCase& planned, Evidence& evidence);
+    void judge_bits(Evidence& evidence, results::CaseResult& result);
+    void find_repro_lines(const Case& c, results::CaseResult& result);
+    bool shows_alone(const Case& narrow, const results::Mismatch& mismatch);
+
+    IsolatedDevice& device_;
+    Sources& sources_;
+    RunnerOptions options_;
+    std::uint64_t failing_cases_ = 0;
+};
+
+// The case of one block of `c`, as a tensor of its own.
+Case single_block(const Case& c, std::int64_t block);
+
+}  // namespace mx

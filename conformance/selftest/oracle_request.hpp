@@ -1,0 +1,63 @@
+// One call of the device ABI, read into the oracle's own types. Used by the oracle device. Knows
+// names and shapes; computes nothing.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <variant>
+
+#include "device/abi/mx_device.h"
+#include "reference/spec/dialects.hpp"
+#include "reference/spec/formats.hpp"
+
+namespace mx::selftest {
+
+enum class Action { convert, encode_scale, quantize, dequantize };
+enum class Axis { row, col };
+
+struct Cell {
+    std::int64_t row = 0;
+    std::int64_t column = 0;
+};
+
+// A strided matrix of codes in the host's memory.
+struct View {
+    unsigned char* data = nullptr;
+    std::size_t width = 1;  // bytes of a code
+    std::int64_t rows = 0, columns = 0, row_stride = 0, column_stride = 0;
+
+    std::uint32_t read(Cell cell) const;
+    void write(Cell cell, std::uint32_t code) const;
+
+private:
+    unsigned char* at(Cell cell) const;
+};
+
+struct Request {
+    Action action = Action::convert;
+    Dialect rules = dialects[0];  // for convert with the rounding and overflow that were asked for
+    BlockFormat format = block_formats[0];
+    ElementFormat values = element_formats[0];  // of the input; of the output for dequantize
+    Axis axis = Axis::row;
+    std::array<View, 2> inputs, outputs;
+};
+
+// The arguments of `supports` and `run`.
+struct Call {
+    const mx_operation* operation = nullptr;
+    const mx_tensor* inputs = nullptr;
+    std::size_t input_count = 0;
+    const mx_tensor* outputs = nullptr;
+    std::size_t output_count = 0;
+};
+
+// Why a call is not served: MX_NOT_SUPPORTED or MX_INVALID, and a sentence.
+struct Refusal {
+    mx_status status = MX_INVALID;
+    std::string reason;
+};
+
+std::variant<Request, Refusal> read_request(const Call& call);
+
+}  // namespace mx::selftest

@@ -1,0 +1,35 @@
+// See subjects.hpp.
+#include "conformance/selftest/subjects.hpp"
+
+#include <filesystem>
+
+#include "conformance/mutants/mutants.hpp"
+
+namespace mx::selftest {
+
+Expected<Subjects> find_subjects(const std::string& folder) {
+    std::error_code ignored;
+    if (!std::filesystem::is_directory(folder, ignored))
+        return Error{ErrorKind::bad_input, "there is no folder of planted bugs at '" + folder + "'"};
+    Subjects subjects;
+    for (const mutants::Mutant& mutant : mutants::table) {
+        const std::string file = "mutant_" + std::string(mutant.name) + ".so";
+        const std::string path = (std::filesystem::path(folder) / file).string();
+        if (!std::filesystem::is_regular_file(path, ignored))
+            return Error{ErrorKind::bad_input, "the planted bug " + file + " is missing in '" +
+                                                   folder + "'"};
+        Subject subject{std::string(mutant.name), std::string(mutant.description),
+                        std::string(mutant.shows_on), {.name = file, .path = path}};
+        if (mutant.name == "none") subjects.base = std::move(subject);
+        else if (mutant.name == "canary") subjects.canary = std::move(subject);
+        else subjects.bugs.push_back(std::move(subject));
+    }
+    return subjects;
+}
+
+// The table's own words: a bug of another operation says so first.
+bool concerns_quantize(const Subject& subject) {
+    return !subject.shows_on.starts_with("convert") && !subject.shows_on.starts_with("dequantize");
+}
+
+}  // namespace mx::selftest

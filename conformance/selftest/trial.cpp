@@ -1,0 +1,156 @@
+// See trial.hpp.
+#include "conformance/selftest/trial.hpp"
+
+#include <algorithm>
+#include <functional>
+#include <set>
+
+#include "conformance/run/runner.hpp"
+
+namespace mx::selftest {
+namespace {
+
+using results::CaseResult;
+using results::Verdict;
+
+enum class Go { on, stop };
+using Visit = std::function<Go(const std::string& level, const CaseResult& result)>;
+
+Error own_fault(const Subject& subject, const std::string& what) {
+    return {ErrorKind::device, subject.name + ": " + what};
+}
+
+Status for_each_result(const Subject& subject, const std::vector<LevelCases>& plan, Court court,
+                       const Visit& visit) {
+    auto device = IsolatedDevice::start(subject.source, court.limits);
+    if (!device) return own_fault(subject, device.error().message);
+    Runner runner(device.value(), court.sources, {" --device " + subject.source.name});
+    for (const LevelCases& level : plan)
+        for (const PlannedCase& planned : level.cases) {
+            const auto result = runner.run(planned);
+            if (!result) return own_fault(subject, result.error().message);
+            if (visit(level.level, result.value()) == Go::stop) return success();
+        }
+    return success();
+}
+
+std::string describe(const CaseResult& result) {
+    std::string text(results::name_of(result.verdict));
+    if (!result.mismatches.empty()) text += " (" + result.mismatches[0].mismatch_class + ")";
+    if (!result.reason.empty()) text += ", " + result.reason;
+    return text + ", in " + result.case_text;
+}
+
+Kill kill_by(const std::string& level, const CaseResult& result) {
+    Kill kill{level, std::string(results::name_of(result.verdict)), "", result.case_text,
+              result.reason};
+    if (!result.mismatches.empty()) kill.mismatch_class = result.mismatches[0].mismatch_class;
+    return kill;
+}
+
+bool is_our_fault(Verdict verdict) {
+    return verdict == Verdict::oracle_disagreement || verdict == Verdict::untested;
+}
+
+std::set<std::string> operations_of(const std::vector<LevelCases>& plan) {
+    std::set<std::string> operations;
+    for (const LevelCases& level : plan)
+        for (const PlannedCase& planned : level.cases) operations.insert(planned.c.operation);
+    return operations;
+}
+
+}  // namespace
+
+Expected<std::vector<LevelCases>> plan_by_level(const Scope& scope, Sources& sources) {
+    std::vector<LevelCases> plan;
+    std::set<std::string> seen;
+    for (const std::string_view level : levels) {
+        PlanRequest request;
+        request.level = level;
+        request.dialects = scope.dialects;
+        auto cases = plan_cases(built_in_suites(), request, sources);
+        if (!cases) return cases.error();
+        LevelCases added{request.level, {}};
+        for (PlannedCase& planned : cases.value())
+            if (seen.insert(print(planned.c)).second) added.cases.push_back(std::move(planned));
+        std::stable_sort(added.cases.begin(), added.cases.end(),
+                         [](const PlannedCase& left, const PlannedCase& right) {
+                             return element_count(left.c) < element_count(right.c);
+                         });
+        plan.push_back(std::move(added));
+        if (level == scope.level) return plan;
+    }
+    return Error{ErrorKind::bad_input, "unknown level '" + scope.level + "'"};
+}
+
+bool blames_device(Verdict verdict) {
+    switch (verdict) {
+        case Verdict::flaky:
+        case Verdict::fail:
+        case Verdict::device_error:
+        case Verdict::crash:
+        case Verdict::timeout:
+            return true;
+        default:
+            return false;
+    }
+}
+
+Expected<Hunt> hunt(const Subject& subject, const std::vector<LevelCases>& plan, Court court) {
+    Hunt hunt;
+    std::string fault;
+    const Status status =
+        for_each_result(subject, plan, court, [&](const std::string& level, const CaseResult& r) {
+            ++hunt.cases;
+            if (is_our_fault(r.verdict)) fault = describe(r);
+            if (blames_device(r.verdict)) hunt.kill = kill_by(level, r);
+            return fault.empty() && !hunt.kill ? Go::on : Go::stop;
+        });
+    if (!status) return status.error();
+    if (!fault.empty()) return own_fault(subject, fault);
+    return hunt;
+}
+
+CleanCheck check_clean(const Subject& subject, const std::vector<LevelCases>& plan,
+                       Refusals refusals, Court court) {
+    CleanCheck check;
+    std::set<std::string> untested = operations_of(plan);
+    const Status status =
+        for_each_result(subject, plan, court, [&](const std::string&, const CaseResult& r) {
+            if (r.verdict == Verdict::not_supported && refusals == Refusals::allowed)
+                return Go::on;
+            if (r.verdict != Verdict::pass_exact) {
+                check.complaint = subject.name + " is not clean: " + describe(r);
+                return Go::stop;
+            }
+            ++check.cases;
+            check.elements += r.elements;
+            check.scales += r.scales;
+            if (r.elements + r.scales > 0) untested.erase(r.operation);
+            return Go::on;
+        });
+    if (!status) check.complaint = status.error().message;
+    if (check.complaint.empty() && !untested.empty())
+        check.complaint = subject.name + " was asked nothing of " + *untested.begin();
+    return check;
+}
+
+CanaryCheck check_canary(const Subject& subject, const LevelCases& plan, Court court) {
+    CanaryCheck check;
+    const Status status =
+        for_each_result(subject, {plan}, court, [&](const std::string&, const CaseResult& r) {
+            if (r.verdict == Verdict::not_supported) return Go::on;
+            if (blames_device(r.verdict)) {
+                ++check.failed;
+                return Go::on;
+            }
+            check.complaint = subject.name + " did not fail: " + describe(r);
+            return Go::stop;
+        });
+    if (!status) check.complaint = status.error().message;
+    if (check.complaint.empty() && check.failed == 0)
+        check.complaint = subject.name + " supported no case at all";
+    return check;
+}
+
+}  // namespace mx::selftest

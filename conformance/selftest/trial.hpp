@@ -1,0 +1,76 @@
+// A device before the suites: hunted until the first kill, or held to be clean, or held to be wrong
+// everywhere. Used by the self-test. Prints nothing.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "conformance/data/suite.hpp"
+#include "conformance/results/record.hpp"
+#include "conformance/selftest/subjects.hpp"
+#include "device/host/isolated_device.hpp"
+
+namespace mx::selftest {
+
+// The cases of one level that no level before it has, small ones first.
+struct LevelCases {
+    std::string level;
+    std::vector<PlannedCase> cases;
+};
+
+struct Scope {
+    std::string level = "quick";
+    std::vector<std::string> dialects;  // empty: all
+};
+Expected<std::vector<LevelCases>> plan_by_level(const Scope& scope, Sources& sources);
+
+// What a trial needs beside the device.
+struct Court {
+    Sources& sources;
+    Limits limits;
+};
+
+// The first case that blamed the device.
+struct Kill {
+    std::string level;
+    std::string verdict;         // "fail", "flaky", "crash", ...
+    std::string mismatch_class;  // of the largest cluster; "" when there is none, as after a crash
+    std::string case_text;
+    std::string reason;
+};
+
+struct Hunt {
+    std::uint64_t cases = 0;  // asked, the killing one included
+    std::optional<Kill> kill;
+};
+
+// True for verdicts that only the device can cause. Mistrusted data, a case nobody tested or a
+// disagreement between the oracles is our own fault and kills nothing.
+bool blames_device(results::Verdict verdict);
+
+// Runs the cases in order up to the first kill. The error is our own: the plug-in does not open, a
+// case cannot be made, the oracles disagree.
+Expected<Hunt> hunt(const Subject& subject, const std::vector<LevelCases>& plan, Court court);
+
+enum class Refusals { allowed, forbidden };
+
+struct CleanCheck {
+    std::uint64_t cases = 0, elements = 0, scales = 0;  // that passed, bit for bit
+    std::string complaint;                              // "" when clean
+};
+
+// Every case pass_exact (or refused, where that is allowed), and some bits compared in each
+// operation of the plan.
+CleanCheck check_clean(const Subject& subject, const std::vector<LevelCases>& plan,
+                       Refusals refusals, Court court);
+
+struct CanaryCheck {
+    std::uint64_t failed = 0;
+    std::string complaint;  // "" when every supported case failed, and there was one
+};
+
+CanaryCheck check_canary(const Subject& subject, const LevelCases& plan, Court court);
+
+}  // namespace mx::selftest

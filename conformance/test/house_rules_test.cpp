@@ -1,0 +1,230 @@
+// Proves each house rule on a planted violation in a tree of its own, then applies it to the real
+// tree. MX_SOURCE_ROOT is that tree; nothing else of the build is known here.
+#include <gtest/gtest.h>
+#include <stdlib.h>
+
+#include <fstream>
+
+#include "conformance/test/house_rules.hpp"
+
+namespace mx::house {
+namespace {
+
+// A small tree on disk that breaks no rule until a test plants something.
+class PlantedTree : public ::testing::Test {
+protected:
+    void SetUp() override {
+        std::string name = (std::filesystem::temp_directory_path() / "house-XXXXXX").string();
+        ASSERT_NE(mkdtemp(name.data()), nullptr);
+        root_ = name;
+        plant("reference/spec/formats.hpp", "#pragma once\n");
+        plant("reference/exact/round.hpp", "#pragma once\n");
+        plant("device/abi/mx_device.h", "/* the contract */\n");
+        plant("conformance/run/compare.hpp", "#pragma once\n");
+        plant("conformance/cli/main.cpp", "int main() { return 0; }\n");
+    }
+    void TearDown() override { std::filesystem::remove_all(root_); }
+
+    void plant(const std::string& path, const std::string& text) const { plant(path, {text}); }
+    void plant(const std::string& path, std::initializer_list<std::string> pieces) const {
+        const std::filesystem::path whole = root_ / path;
+        std::filesystem::create_directories(whole.parent_path());
+        std::ofstream file(whole, std::ios::binary);
+        for (const std::string& piece : pieces) file << piece;
+    }
+    Tree tree() const { return read_tree(root_); }
+
+    std::filesystem::path root_;
+};
+
+std::string repeated(const std::string& text, int times) {
+    std::string result;
+    for (int i = 0; i < times; ++i) result += text;
+    return result;
+}
+
+// One function of `lines` lines, from its opening brace on.
+std::string body_of(int lines) {
+    std::string text = "{\n";
+    text += repeated("    work();\n", lines - 2);
+    return text += "}\n";
+}
+
+// The violations as "path:line path:line", which is what the tests below compare.
+std::string places(const Violations& violations) {
+    std::string text;
+    for (const Violation& violation : violations)
+        text += (text.empty() ? "" : " ") + violation.path + ":" + std::to_string(violation.line);
+    return text;
+}
+
+TEST_F(PlantedTree, IncludeAgainstThePicture) {
+    EXPECT_EQ(places(check_includes(tree())), "");
+    plant("device/cpu/plugin.cpp",
+          "#include \"device/abi/mx_device.h\"\n#include \"reference/spec/formats.hpp\"\n");
+    plant("reference/fast/round.hpp", "#include \"reference/exact/round.hpp\"\n");
+    plant("reports/render/html.cpp", "#include <vector>\n#include \"conformance/run/compare.hpp\"");
+    plant("conformance/mutants/ties.c", "#include \"conformance/run/compare.hpp\"\n");
+    plant("reference/exact/block.hpp", "// #include \"conformance/run/compare.hpp\"\n");
+    EXPECT_EQ(places(check_includes(tree())),
+              "conformance/mutants/ties.c:1 device/cpu/plugin.cpp:2 reference/fast/round.hpp:1 "
+              "reports/render/html.cpp:2");
+}
+
+TEST_F(PlantedTree, IncludeOfTheProgram) {
+    plant("conformance/cli/arguments.hpp", "#pragma once\n");
+    plant("conformance/cli/cmd_run.cpp", "#include \"conformance/cli/arguments.hpp\"\n");
+    plant("conformance/run/runner.cpp", "#include \"conformance/cli/arguments.hpp\"\n");
+    plant("fuzz/properties/cases.cpp", "#include \"conformance/run/compare.hpp\"\n");
+    plant("bench/bench_main.cpp", "#include \"conformance/cli/arguments.hpp\"\n");
+    plant("device/cpu/rules.hpp", "#pragma once\n");
+    plant("bench/limits.cpp", "#include \"device/cpu/rules.hpp\"\n");
+    EXPECT_EQ(places(check_includes(tree())),
+              "bench/bench_main.cpp:1 bench/limits.cpp:1 conformance/run/runner.cpp:1 "
+              "fuzz/properties/cases.cpp:1");
+}
+
+TEST_F(PlantedTree, IncludeNotFromTheRoot) {
+    plant("conformance/run/compare.cpp", "#include \"compare.hpp\"\n");
+    plant("garage/car.cpp", "\n");
+    plant("device/example/plugin.c", "#include \"mx_device.h\"\n");
+    plant("conformance/cli/environment.cpp", "#include \"mx_version.hpp\"\n");
+    plant("conformance/run/version.cpp", "#include \"mx_version.hpp\"\n");
+    plant("device/cpu/plugin.cpp", "#include \"mx_device.h\"\n");
+    EXPECT_EQ(places(check_includes(tree())),
+              "conformance/run/compare.cpp:1 conformance/run/version.cpp:1 "
+              "device/cpu/plugin.cpp:1 garage/car.cpp:0");
+}
+
+TEST_F(PlantedTree, LibraryAwayFromHome) {
+    plant("reference/exact/rational.hpp", "#include <boost/multiprecision/cpp_int.hpp>\n");
+    plant("reference/fast/round.hpp", "#include <boost/multiprecision/cpp_int.hpp>\n");
+    plant("device/nvhost/plugin.cpp", "#include <cuda_fp8.h>\n");
+    plant("device/host/open.cpp", "# include <cuda_fp8.h>\n");
+    plant("conformance/run/fast.cpp", "#include <vector>\n#include <hwy/highway.h>\n");
+    EXPECT_EQ(places(check_includes(tree())),
+              "conformance/run/fast.cpp:2 device/host/open.cpp:1 reference/fast/round.hpp:1");
+}
+
+TEST_F(PlantedTree, LongFile) {
+    plant("device/cpu/fits.cpp", repeated("\n", 400));
+    plant("device/cpu/long.cpp", repeated("\n", 401));
+    plant("device/CMakeLists.txt", repeated("# one more\n", 401));
+    EXPECT_EQ(places(check_file_lengths(tree())), "device/CMakeLists.txt:0 device/cpu/long.cpp:0");
+}
+
+TEST_F(PlantedTree, WideLine) {
+    plant("device/cpu/fits.cpp", repeated("\xC3\xA9", 100));
+    plant("device/cpu/wide.cpp", {"\n", repeated("x", 101)});
+    plant("bootstrap", repeated("#", 101));
+    EXPECT_EQ(places(check_columns(tree())), "bootstrap:1 device/cpu/wide.cpp:2");
+}
+
+TEST_F(PlantedTree, LongFunction) {
+    const std::string seventy = body_of(70);
+    const std::string longer = body_of(71);
+    plant("device/cpu/fits.cpp", {"namespace a {\nvoid f(int x = {}) ", seventy, "}\n"});
+    plant("device/cpu/plain.cpp", {"namespace a {\n\nvoid f() ", longer, "}\n"});
+    plant("device/cpu/member.cpp",
+          {"struct S {\npublic:\n  S& operator=(S) noexcept ", longer, "};\n"});
+    plant("device/cpu/second.cpp", {"S::S(int a) : a_{a} {}\nauto f() -> int ", longer});
+    plant("device/cpu/table.cpp", {"int t[] = ", repeated("{\n", 80), repeated("}", 80), ";"});
+    plant("device/cpu/tests.cpp", {"TEST(A, b) ", longer});
+    EXPECT_EQ(places(check_functions(tree())),
+              "device/cpu/member.cpp:3 device/cpu/plain.cpp:3 device/cpu/second.cpp:2 "
+              "device/cpu/tests.cpp:1");
+}
+
+// Braces in literals, comments and the preprocessor are none of the function's.
+TEST_F(PlantedTree, LongFunctionAmongStrayBraces) {
+    plant("device/cpu/stray.cpp",
+          {"#define OPEN { \\\n  void g() {\nvoid f() {\n  g('}', \"}\", R\"x(\")}\")x\");\n",
+           "  // }\n  /* } */\n  if (1'000) {  // swallowed if that were a literal\n  }\n",
+           repeated("    work();\n", 64), "}\n"});
+    EXPECT_EQ(places(check_functions(tree())), "device/cpu/stray.cpp:3");
+}
+
+TEST_F(PlantedTree, OracleWord) {
+    plant("reference/fast/round.hpp", "// no float here\nint floats = 0; // pow\n");
+    plant("reference/exact/scale.hpp", "const char* text = \"double\";\n");
+    EXPECT_EQ(places(check_oracle_words(tree())), "");
+    plant("reference/fast/scale.hpp", "#include <cmath>\nint a = 1'000;\nfloat x;\n");
+    plant("reference/exact/decode.cpp", "auto y = std::ldexp(1, 3);\n");
+    plant("device/cpu/quantize.cpp", "float x;\n");
+    EXPECT_EQ(places(check_oracle_words(tree())),
+              "reference/exact/decode.cpp:1 reference/fast/scale.hpp:1 reference/fast/scale.hpp:3");
+}
+
+TEST_F(PlantedTree, MarkOfUnfinishedWork) {
+    plant("bench/a.cpp", "// mkdtemp wants a name like houseXX" "XXXX\n");
+    EXPECT_EQ(places(check_markers(tree())), "");
+    plant("bench/b.cpp", "\n// TO" "DO: rest\n");
+    plant("fuzz/README.md", "FIX" "ME\n");
+    plant("fuzz/CMakeLists.txt", "# XX" "X\n");
+    EXPECT_EQ(places(check_markers(tree())),
+              "bench/b.cpp:2 fuzz/CMakeLists.txt:1 fuzz/README.md:1");
+}
+
+TEST_F(PlantedTree, ProofNotNamed) {
+    const std::string named = "// Proved by reference/proof/prove_round.cpp.\n";
+    plant("reference/fast/round.hpp", named);
+    EXPECT_EQ(places(check_proofs_named(tree())), "reference/fast/round.hpp:0");
+    plant("reference/proof/prove_round.cpp", "int main() {}\n");
+    EXPECT_EQ(places(check_proofs_named(tree())), "");
+    plant("reference/fast/scale.hpp", "// Proved by nobody.\n");
+    EXPECT_EQ(places(check_proofs_named(tree())), "reference/fast/scale.hpp:0");
+}
+
+TEST_F(PlantedTree, PragmaOnceForgotten) {
+    EXPECT_EQ(places(check_pragma_once(tree())), "");
+    plant("bench/a.hpp", "// #pragma once\nint a();\n");
+    plant("device/cpu/a-inl.hpp", "#if defined(A) == defined(HWY_TARGET_TOGGLE)\n#endif\n");
+    plant("device/cpu/b-inl.hpp", "int b();\n");
+    EXPECT_EQ(places(check_pragma_once(tree())), "bench/a.hpp:0 device/cpu/b-inl.hpp:0");
+}
+
+TEST_F(PlantedTree, ReadmeForgotten) {
+    for (const char* room : {"reference", "device", "conformance", "fuzz", "bench"})
+        plant(std::string(room) + "/README.md", "a page\n");
+    EXPECT_EQ(places(check_readmes(tree())), "reports:0");
+}
+
+TEST_F(PlantedTree, NameInTwoTables) {
+    plant("reference/spec/formats.hpp",
+          "std::array formats{\n  Format{\"e4m3\", 4},\n  Format{\"e5m2\", 5}};\n"
+          "std::array<std::string_view, 2> names{\"e4m3\", \"e5m2\"};\n"
+          "auto& x = *find(\"e4m3\");\n");
+    plant("reference/spec/dialects.hpp", "row.name = \"ocp\";\nauto r = nv_row(\"nv\", 3);\n");
+    EXPECT_EQ(places(check_names_unique(tree())), "");
+    plant("reference/spec/more.hpp",
+          "// {\"e5m2\", 1}\nFormat mine{\"e4m3\", 4};\nrow.name = \"nv\";\n");
+    plant("reference/spec/pairs.hpp", "Pair p{{\"ocp\", Dialect::ocp}};\n");
+    EXPECT_EQ(places(check_names_unique(tree())),
+              "reference/spec/more.hpp:2 reference/spec/more.hpp:3 reference/spec/pairs.hpp:1");
+}
+
+const Tree& real_tree() {
+    static const Tree tree = read_tree(MX_SOURCE_ROOT);
+    return tree;
+}
+
+// A tree read wrongly breaks no rule; so first that it was read.
+TEST(HouseRules, TreeIsRead) {
+    for (const char* path : {"CMakeLists.txt", "bootstrap", ".ci/run", "device/abi/mx_device.h",
+                             "reference/spec/formats.hpp", "conformance/test/house_words.cpp"})
+        EXPECT_TRUE(real_tree().has(path)) << path;
+}
+
+TEST(HouseRules, Includes) { EXPECT_EQ(describe(check_includes(real_tree())), ""); }
+TEST(HouseRules, FileLengths) { EXPECT_EQ(describe(check_file_lengths(real_tree())), ""); }
+TEST(HouseRules, Columns) { EXPECT_EQ(describe(check_columns(real_tree())), ""); }
+TEST(HouseRules, Functions) { EXPECT_EQ(describe(check_functions(real_tree())), ""); }
+TEST(HouseRules, OracleWords) { EXPECT_EQ(describe(check_oracle_words(real_tree())), ""); }
+TEST(HouseRules, Markers) { EXPECT_EQ(describe(check_markers(real_tree())), ""); }
+TEST(HouseRules, ProofsNamed) { EXPECT_EQ(describe(check_proofs_named(real_tree())), ""); }
+TEST(HouseRules, PragmaOnce) { EXPECT_EQ(describe(check_pragma_once(real_tree())), ""); }
+TEST(HouseRules, Readmes) { EXPECT_EQ(describe(check_readmes(real_tree())), ""); }
+TEST(HouseRules, NamesUnique) { EXPECT_EQ(describe(check_names_unique(real_tree())), ""); }
+
+}  // namespace
+}  // namespace mx::house

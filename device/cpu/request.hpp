@@ -1,0 +1,39 @@
+// One call of the device ABI, checked and turned into the device's own types. Used by plugin.cpp.
+// Knows names, shapes and contradictions; must not compute.
+#pragma once
+
+#include <string>
+#include <variant>
+
+#include "device/abi/mx_device.h"
+#include "device/cpu/convert.hpp"
+#include "device/cpu/dequantize.hpp"
+#include "device/cpu/quantize.hpp"
+
+namespace mx::cpu {
+
+// The arguments of supports and run.
+struct Call {
+    const mx_operation* operation;
+    const mx_tensor* inputs;
+    std::size_t input_count;
+    const mx_tensor* outputs;
+    std::size_t output_count;
+};
+
+// Why a call is not served: MX_NOT_SUPPORTED or MX_INVALID, with a sentence.
+struct Refusal {
+    mx_status status;
+    std::string reason;
+};
+
+using Job = std::variant<ConvertJob, EncodeScaleJob, QuantizeJob, DequantizeJob>;
+
+enum class Buffers {
+    absent,   // supports: every data pointer may be NULL
+    present,  // run
+};
+
+std::variant<Job, Refusal> job_of(const Call& call, Buffers buffers);
+
+}  // namespace mx::cpu

@@ -1,0 +1,99 @@
+/* A whole device in one file: copy it and replace quantize_block by a call of your own quantizer.
+ * It quantises float32 to MXFP8 E4M3 as OCP MX v1.0 section 6.3 says, in blocks of 1x32.
+ * Build: cc -shared -fPIC -I<directory of mx_device.h> minimal_plugin.c -o mydev.so */
+#include <stdio.h>
+#include <string.h>
+
+#include "mx_device.h"
+enum { block_lanes = 32, scale_nan = 0xFF, element_nan = 0x7F, element_max = 0x7E };
+
+static uint32_t bits_of(float value) { uint32_t bits; memcpy(&bits, &value, 4); return bits; }
+static float float_of(uint32_t bits) { float value; memcpy(&value, &bits, 4); return value; }
+
+/* Round to nearest, ties to even, and clamp to 448. `value` is finite. */
+static uint8_t encode_e4m3(float value) {
+    const uint32_t sign = bits_of(value) >> 31 << 7, magnitude = bits_of(value) & 0x7FFFFFFF;
+    uint32_t code;
+    if (magnitude < 0x3C800000) /* below 2^-6: adding 2^14 leaves multiples of 2^-9, rounded */
+        code = bits_of(float_of(magnitude) + 16384.0f) - bits_of(16384.0f);
+    else /* keep 3 of 23 mantissa bits, then change the exponent bias from 127 to 7 */
+        code = ((magnitude + 0x7FFFF + (magnitude >> 20 & 1)) >> 20) - ((127 - 7) << 3);
+    return (uint8_t)(sign | (code > element_max ? element_max : code));
+}
+
+/* One block of `lanes` values, `step` floats apart; codes are written `code_step` bytes apart. */
+static void quantize_block(const float* values, int64_t step, int64_t lanes, uint8_t* codes,
+                           int64_t code_step, uint8_t* scale) {
+    uint32_t amax = 0; /* as bits: larger bits are larger magnitudes, and NaN is above infinity */
+    for (int64_t i = 0; i < lanes; ++i)
+        if (bits_of(values[i * step]) << 1 >> 1 > amax) amax = bits_of(values[i * step]) << 1 >> 1;
+    const uint32_t exponent = amax >> 23; /* 255: infinity or NaN; emax of E4M3 is 8 */
+    *scale = (uint8_t)(exponent == 255 ? scale_nan : exponent > 8 ? exponent - 8 : 0);
+    const float reciprocal = float_of((254u - *scale) << 23); /* unused if the scale is NaN */
+    for (int64_t i = 0; i < lanes; ++i)
+        codes[i * code_step] = *scale == scale_nan ? (uint8_t)element_nan
+                                                   : encode_e4m3(values[i * step] * reciprocal);
+}
+
+static mx_status answer(mx_message* message, mx_status status, const char* sentence) {
+    if (message && message->text) snprintf(message->text, message->capacity, "%s", sentence);
+    return status;
+}
+static int is(const char* name, const char* wanted) { return name && !strcmp(name, wanted); }
+static int fits(const mx_tensor* t, const char* type, int64_t rows, int64_t columns) {
+    return is(t->type, type) && is(t->place, "host") && is(t->layout, "strided") &&
+           t->rows == rows && t->columns == columns;
+}
+static mx_status open_device(void** device, mx_message* message) {
+    (void)message;
+    *device = NULL; /* this device keeps nothing between calls */
+    return MX_OK;
+}
+static void close_device(void* device) { (void)device; }
+static size_t describe(void* device, const mx_fact** facts) {
+    static const mx_fact known[] = {{"name", "minimal"}, {"vendor", "mxcheck"}, {"version", "1"}};
+    (void)device;
+    *facts = known;
+    return sizeof known / sizeof *known;
+}
+
+static mx_status supports(void* device, const mx_operation* operation, const mx_tensor* input,
+                          size_t input_count, const mx_tensor* outputs, size_t output_count,
+                          mx_message* message) {
+    (void)device;
+    if (!is(operation->name, "quantize") || !is(operation->format, "mxfp8-e4m3") ||
+        !is(operation->dialect, "ocp") || !is(operation->axis, "row"))
+        return answer(message, MX_NOT_SUPPORTED, "only quantize mxfp8-e4m3 ocp along rows");
+    if (input_count != 1 || output_count != 2 || !is(input->type, "f32"))
+        return answer(message, MX_NOT_SUPPORTED, "only one f32 input, and two outputs");
+    const int64_t rows = input->rows, columns = input->columns;
+    const int64_t blocks = columns / block_lanes + (columns % block_lanes != 0);
+    if (!fits(input, "f32", rows, columns) || !fits(&outputs[0], "e4m3", rows, columns) ||
+        !fits(&outputs[1], "e8m0", rows, blocks))
+        return answer(message, MX_INVALID, "a tensor has another type, place, layout or shape");
+    return MX_OK;
+}
+
+static mx_status run(void* device, const mx_operation* operation, const mx_tensor* input,
+                     size_t input_count, const mx_tensor* outputs, size_t output_count,
+                     mx_message* message) {
+    const mx_status status =
+        supports(device, operation, input, input_count, outputs, output_count, message);
+    if (status != MX_OK) return status;
+    const mx_tensor *codes = &outputs[0], *scales = &outputs[1];
+    const int64_t columns = input->columns, step = input->column_stride;
+    for (int64_t r = 0; r < input->rows; ++r)
+        for (int64_t c = 0; c < columns; c += block_lanes)
+            quantize_block((const float*)input->data + r * input->row_stride + c * step, step,
+                columns - c < block_lanes ? columns - c : block_lanes,
+                (uint8_t*)codes->data + r * codes->row_stride + c * codes->column_stride,
+                codes->column_stride, (uint8_t*)scales->data + r * scales->row_stride +
+                                          c / block_lanes * scales->column_stride);
+    return MX_OK;
+}
+
+const mx_device_api* mx_device_get_api(uint32_t host_abi_version) {
+    static const mx_device_api api = {sizeof(mx_device_api), MX_DEVICE_ABI_VERSION, open_device,
+                                      close_device, describe, supports, run};
+    return host_abi_version == MX_DEVICE_ABI_VERSION ? &api : NULL;
+}

@@ -1,0 +1,223 @@
+// Calls through the C table. Distrusts every answer but cannot survive a crash; see device.hpp.
+// Used by the child process of IsolatedDevice and by the benchmarks.
+#include "device/host/device.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <exception>
+#include <utility>
+
+#include "device/host/message_buffer.hpp"
+#include "device/host/text.hpp"
+
+namespace mx {
+
+namespace {
+
+Error device_error(const DeviceSource& source, const std::string& what) {
+    const std::string& shown = source.path.empty() ? source.name : source.path;
+    return {ErrorKind::device, "device \"" + shown + "\" " + what};
+}
+
+// Runs one function of the table: `call` gets an mx_message* and returns the status.
+template <typename Call>
+CallResult guarded(const std::string& function, Call call) {
+    MessageBuffer message;
+    int status = MX_FAILED;
+    try {
+        status = static_cast<int>(call(message.argument()));
+    } catch (const std::exception& exception) {
+        return {MX_FAILED, function + " threw a C++ exception across the C ABI: " +
+                               printable(exception.what())};
+    } catch (...) {
+        return {MX_FAILED, function + " threw a C++ exception across the C ABI"};
+    }
+    if (message.was_overrun()) {
+        return {MX_FAILED, function + " wrote past the end of its message buffer"};
+    }
+    if (status < MX_OK || status > MX_FAILED) {
+        const std::string said = message.text();
+        return {MX_FAILED, function + " answered " + std::to_string(status) +
+                               ", which is no mx_status" + (said.empty() ? "" : ": " + said)};
+    }
+    return {static_cast<mx_status>(status), message.text()};
+}
+
+const char* or_null(const std::string& text) { return text.empty() ? nullptr : text.c_str(); }
+
+mx_operation to_abi(const Operation& operation) {
+    return {sizeof(mx_operation),         operation.name.c_str(),
+            or_null(operation.format),    or_null(operation.dialect),
+            or_null(operation.axis),      or_null(operation.rounding),
+            or_null(operation.overflow)};
+}
+
+mx_tensor to_abi(const TensorSpec& spec, void* data) {
+    return {sizeof(mx_tensor), data,         spec.type.c_str(), "host",
+            "strided",         spec.rows,    spec.columns,      spec.row_stride,
+            spec.column_stride};
+}
+
+std::vector<mx_tensor> to_abi(const std::vector<TensorSpec>& specs) {
+    std::vector<mx_tensor> tensors;
+    for (const TensorSpec& spec : specs) tensors.push_back(to_abi(spec, nullptr));
+    return tensors;
+}
+
+std::vector<mx_tensor> to_abi(const std::vector<TensorBuffer>& buffers) {
+    std::vector<mx_tensor> tensors;
+    for (const TensorBuffer& buffer : buffers) {
+        tensors.push_back(to_abi(buffer.spec, buffer.data));
+    }
+    return tensors;
+}
+
+// A device that refuses our version may still say which one it serves, by answering to that.
+std::string refusal(mx_device_get_api_function get_api) {
+    constexpr std::uint32_t newest_version_tried = 16;
+    const std::string ours = std::to_string(MX_DEVICE_ABI_VERSION);
+    for (std::uint32_t version = 0; version <= newest_version_tried; ++version) {
+        if (version == MX_DEVICE_ABI_VERSION || get_api(version) == nullptr) continue;
+        return "serves device ABI version " + std::to_string(version) +
+               ", this mxcheck speaks version " + ours;
+    }
+    return "refuses device ABI version " + ours +
+           ", which this mxcheck speaks, and serves no other up to version " +
+           std::to_string(newest_version_tried);
+}
+
+// "" when the table is whole.
+std::string fault_of_table(const mx_device_api& table) {
+    // Only the two first members exist whatever the version; read no further before they fit.
+    if (table.struct_size < offsetof(mx_device_api, open)) {
+        return "returned a table of " + std::to_string(table.struct_size) +
+               " bytes, too short to hold its ABI version";
+    }
+    if (table.abi_version != MX_DEVICE_ABI_VERSION) {
+        return "was built for device ABI version " + std::to_string(table.abi_version) +
+               ", this mxcheck speaks version " + std::to_string(MX_DEVICE_ABI_VERSION);
+    }
+    if (table.struct_size < sizeof(mx_device_api)) {
+        return "returned a table of " + std::to_string(table.struct_size) +
+               " bytes, device ABI version " + std::to_string(MX_DEVICE_ABI_VERSION) + " has " +
+               std::to_string(sizeof(mx_device_api));
+    }
+    const char* missing = table.open == nullptr       ? "open"
+                          : table.close == nullptr    ? "close"
+                          : table.describe == nullptr ? "describe"
+                          : table.supports == nullptr ? "supports"
+                          : table.run == nullptr      ? "run"
+                                                      : nullptr;
+    return missing == nullptr ? ""
+                              : std::string("returned a table without the function ") + missing;
+}
+
+}  // namespace
+
+std::string name_of(mx_status status) {
+    switch (status) {
+        case MX_OK: return "MX_OK";
+        case MX_NOT_SUPPORTED: return "MX_NOT_SUPPORTED";
+        case MX_INVALID: return "MX_INVALID";
+        case MX_OUT_OF_MEMORY: return "MX_OUT_OF_MEMORY";
+        case MX_DEVICE_LOST: return "MX_DEVICE_LOST";
+        case MX_FAILED: return "MX_FAILED";
+    }
+    return "an unknown status";
+}
+
+void Device::Close::operator()(OpenHandle* open) const {
+    const std::unique_ptr<OpenHandle> owner(open);
+    try {
+        owner->api->close(owner->handle);
+    } catch (...) {
+        // Nobody is left to tell: the device was asked for the last time.
+    }
+}
+
+Expected<Device> Device::open(const DeviceSource& source) {
+    Device device;
+    if (const Status status = device.load(source); !status) return status.error();
+    if (const Status status = device.start(source); !status) return status.error();
+    if (const Status status = device.describe(source); !status) return status.error();
+    return device;
+}
+
+Status Device::load(const DeviceSource& source) {
+    mx_device_get_api_function get_api = source.get_api;
+    if (get_api == nullptr) {
+        Expected<SharedLibrary> library = SharedLibrary::open(source.path);
+        if (!library) return library.error();
+        const Expected<mx_device_get_api_function> entry = library.value().entry();
+        if (!entry) return entry.error();
+        get_api = entry.value();
+        library_ = std::move(library).value();
+    }
+    try {
+        api_ = get_api(MX_DEVICE_ABI_VERSION);
+        if (api_ == nullptr) return device_error(source, refusal(get_api));
+    } catch (...) {
+        return device_error(source, "threw a C++ exception out of " MX_DEVICE_ENTRY);
+    }
+    if (const std::string fault = fault_of_table(*api_); !fault.empty()) {
+        return device_error(source, fault);
+    }
+    return success();
+}
+
+Status Device::start(const DeviceSource& source) {
+    void* handle = nullptr;
+    const CallResult result =
+        guarded("open", [&](mx_message* message) { return api_->open(&handle, message); });
+    if (result.status != MX_OK) {
+        return device_error(source, "did not open: " + name_of(result.status) + ", " +
+                                        (result.message.empty() ? "no reason given"
+                                                                : result.message));
+    }
+    open_.reset(new OpenHandle{api_, handle});
+    return success();
+}
+
+Status Device::describe(const DeviceSource& source) {
+    const mx_fact* facts = nullptr;
+    std::size_t count = 0;
+    const auto call = [&](mx_message*) {
+        count = api_->describe(open_->handle, &facts);
+        return MX_OK;
+    };
+    if (const CallResult result = guarded("describe", call); result.status != MX_OK) {
+        return device_error(source, "did not describe itself: " + result.message);
+    }
+    if (count > 0 && facts == nullptr) {
+        return device_error(source, "described " + std::to_string(count) +
+                                        " facts at the address NULL");
+    }
+    for (std::size_t i = 0; i < count; ++i) {
+        if (facts[i].key == nullptr) continue;
+        const char* value = facts[i].value == nullptr ? "unknown" : facts[i].value;
+        facts_.emplace_back(printable(facts[i].key), printable(value));
+    }
+    return success();
+}
+
+CallResult Device::supports(const Operation& operation, const TensorSpecs& tensors) {
+    const mx_operation asked = to_abi(operation);
+    const std::vector<mx_tensor> inputs = to_abi(tensors.inputs);
+    const std::vector<mx_tensor> outputs = to_abi(tensors.outputs);
+    return guarded("supports", [&](mx_message* message) {
+        return api_->supports(open_->handle, &asked, inputs.data(), inputs.size(), outputs.data(),
+                              outputs.size(), message);
+    });
+}
+
+CallResult Device::run(const Operation& operation, const TensorBuffers& tensors) {
+    const mx_operation asked = to_abi(operation);
+    const std::vector<mx_tensor> inputs = to_abi(tensors.inputs);
+    const std::vector<mx_tensor> outputs = to_abi(tensors.outputs);
+    return guarded("run", [&](mx_message* message) {
+        return api_->run(open_->handle, &asked, inputs.data(), inputs.size(), outputs.data(),
+                         outputs.size(), message);
+    });
+}
+
+}  // namespace mx

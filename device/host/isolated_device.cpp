@@ -1,0 +1,170 @@
+// The host's side of a device in a child process; see isolated_device.hpp. Judges no bits.
+#include "device/host/isolated_device.hpp"
+
+#include <new>
+#include <utility>
+
+#include "device/host/call_buffers.hpp"
+#include "device/host/device_child.hpp"
+
+namespace mx {
+
+namespace {
+
+constexpr int open_attempts = 3;
+constexpr std::chrono::seconds close_patience{5};
+
+DeviceAnswer refusal(AnswerKind kind, std::string reason) {
+    DeviceAnswer answer;
+    answer.kind = kind;
+    answer.reason = std::move(reason);
+    return answer;
+}
+
+std::vector<PlacedSpec> placed_specs(const std::vector<PlacedTensor>& tensors) {
+    std::vector<PlacedSpec> placed;
+    for (const PlacedTensor& tensor : tensors) placed.push_back({tensor.spec, tensor.offset});
+    return placed;
+}
+
+std::string shown(const DeviceSource& source) {
+    return "device \"" + (source.path.empty() ? source.name : source.path) + "\"";
+}
+
+std::string with_message(const std::string& sentence, const std::string& message) {
+    return sentence + ": " + (message.empty() ? "no reason given" : message);
+}
+
+}  // namespace
+
+Expected<IsolatedDevice> IsolatedDevice::start(const DeviceSource& source, const Limits& limits) {
+    Expected<SharedMemory> memory = SharedMemory::create();
+    if (!memory) return memory.error();
+    IsolatedDevice device(source, limits, std::move(memory).value());
+    if (const Status opened = device.open(); !opened) return opened.error();
+    return device;
+}
+
+Status IsolatedDevice::open() {
+    Expected<ChildProcess> child =
+        ChildProcess::start(memory_.descriptor(), [this](ParentChannel parent) {
+            serve_device(source_, parent, memory_);
+        });
+    if (!child) return child.error();
+    const Reply reply = child.value().receive(limits_.open);
+    if (reply.kind != ReplyKind::replied) {
+        return Error{ErrorKind::device, shown(source_) + " did not open: " + reply.text +
+                                            " in open"};
+    }
+    std::optional<Expected<Facts>> opened = decode_opened(reply.text);
+    if (!opened) {
+        return Error{ErrorKind::device, shown(source_) + " did not open: it wrote to the channel "
+                                                         "between its process and mxcheck"};
+    }
+    if (!*opened) return opened->error();
+    facts_ = std::move(*opened).value();
+    child_ = std::move(child).value();
+    return success();
+}
+
+std::optional<DeviceAnswer> IsolatedDevice::ensure_open() {
+    for (int attempt = 1; !child_ && given_up_.empty(); ++attempt) {
+        const Status opened = open();
+        if (!opened && attempt == open_attempts) {
+            given_up_ = "could not be opened again in " + std::to_string(open_attempts) +
+                        " attempts: " + opened.error().message;
+        }
+    }
+    if (child_) return std::nullopt;
+    return refusal(AnswerKind::device_error, given_up_);
+}
+
+DeviceAnswer IsolatedDevice::ask(const Question& question) {
+    try {
+        const Expected<Placement> placement = place(question);
+        if (!placement) return refusal(AnswerKind::host_error, placement.error().message);
+        if (std::optional<DeviceAnswer> failure = ensure_open()) return std::move(*failure);
+        return ask_open_device(question, placement.value());
+    } catch (const std::bad_alloc&) {
+        return refusal(AnswerKind::host_error, "out of memory for the tensors of one call");
+    }
+}
+
+DeviceAnswer IsolatedDevice::ask_open_device(const Question& question,
+                                             const Placement& placement) {
+    Request request{Command::supports, 0, question.operation, placed_specs(placement.inputs),
+                    placed_specs(placement.outputs)};
+    if (encode(request).size() > message_size_max) {
+        return refusal(AnswerKind::host_error, "the names of the operation are too long to send");
+    }
+    if (auto failure = call(request, "supports")) return std::move(*failure);
+
+    if (const Status grown = memory_.grow(placement.size); !grown) {
+        return refusal(AnswerKind::host_error, grown.error().message);
+    }
+    request.command = Command::run;
+    request.memory_size = memory_.bytes().size();
+    CallBuffers buffers(question, placement, memory_.bytes());
+    DeviceAnswer answer;
+    buffers.fill();
+    buffers.poison(first_poison);
+    if (auto failure = call(request, "run")) return std::move(*failure);
+    answer.outputs = buffers.first_outputs();
+    buffers.inspect(answer.findings);
+    buffers.poison(second_poison);
+    if (auto failure = call(request, "run (the second of two)")) return std::move(*failure);
+    buffers.flag(answer.outputs);
+    buffers.inspect(answer.findings);
+    answer.kind = AnswerKind::answered;
+    return answer;
+}
+
+std::optional<DeviceAnswer> IsolatedDevice::call(const Request& request,
+                                                 const std::string& phase) {
+    child_->send(encode(request));
+    const Reply reply = child_->receive(limits_.call);
+    if (reply.kind == ReplyKind::replied) {
+        if (const std::optional<CallResult> result = decode_result(reply.text)) {
+            return judge(*result, request, phase);
+        }
+        child_->finish(std::chrono::milliseconds{0});
+        child_.reset();
+        return refusal(AnswerKind::device_error, phase + " wrote to the channel between the "
+                                                         "device's process and mxcheck");
+    }
+    child_.reset();
+    return refusal(reply.kind == ReplyKind::late ? AnswerKind::timeout : AnswerKind::crash,
+                   reply.text + " in " + phase);
+}
+
+std::optional<DeviceAnswer> IsolatedDevice::judge(const CallResult& result, const Request& request,
+                                                  const std::string& phase) {
+    if (result.status == MX_OK) return std::nullopt;
+    if (result.status == MX_NOT_SUPPORTED) {
+        if (request.command == Command::supports) {
+            return refusal(AnswerKind::not_supported,
+                           result.message.empty() ? "no reason given" : result.message);
+        }
+        return refusal(AnswerKind::device_error,
+                       with_message(phase + " answered MX_NOT_SUPPORTED after supports had "
+                                            "answered MX_OK", result.message));
+    }
+    if (result.status == MX_DEVICE_LOST) {
+        // This device is never asked again; a new process may find it revived.
+        child_.reset();
+        return refusal(AnswerKind::device_error,
+                       with_message("device lost in " + phase, result.message));
+    }
+    return refusal(AnswerKind::device_error,
+                   with_message(phase + " answered " + name_of(result.status), result.message));
+}
+
+Status IsolatedDevice::close() {
+    if (!child_) return success();
+    const std::string end = child_->finish(close_patience);
+    child_.reset();
+    if (end.empty()) return success();
+    return Error{ErrorKind::device, shown(source_) + " did not close: " + end};
+}
+
+}  // namespace mx

@@ -1,0 +1,62 @@
+// A device in a process of its own: whatever it does, this program gets an answer.
+// Used by the runner and the fuzzers. Loads no plug-in into this process; judges no bits.
+#pragma once
+
+#include <chrono>
+#include <optional>
+#include <string>
+
+#include "device/host/child_process.hpp"
+#include "device/host/device.hpp"
+#include "device/host/device_source.hpp"
+#include "device/host/protocol.hpp"
+#include "device/host/question.hpp"
+#include "device/host/shared_memory.hpp"
+#include "device/host/status.hpp"
+
+namespace mx {
+
+struct Limits {
+    std::chrono::milliseconds call = std::chrono::seconds(60);  // for one supports or run
+    std::chrono::milliseconds open = std::chrono::seconds(60);
+};
+
+// The process is forked, so start early in a program with threads or with a lot of memory, and
+// keep the thread that started or restarted it: the process ends together with that thread.
+class IsolatedDevice {
+public:
+    // Opens the device. Device errors say what is wrong with it; a missing file is bad input.
+    static Expected<IsolatedDevice> start(const DeviceSource& source, const Limits& limits = {});
+
+    // As told by the process that opened last.
+    const Facts& facts() const { return facts_; }
+
+    // Asks supports, then runs twice with outputs poisoned differently, watching the memory round
+    // every tensor. After a crash or timeout the next call opens the device anew; when that fails
+    // three times in a row, this and all later answers are device_error.
+    DeviceAnswer ask(const Question& question);
+
+    // Closes the device and says how its process ended. The destructor does it silently.
+    Status close();
+
+private:
+    IsolatedDevice(const DeviceSource& source, const Limits& limits, SharedMemory memory)
+        : source_(source), limits_(limits), memory_(std::move(memory)) {}
+
+    Status open();
+    std::optional<DeviceAnswer> ensure_open();
+    DeviceAnswer ask_open_device(const Question& question, const Placement& placement);
+    // Nothing when the device answered MX_OK, otherwise what the question's answer is.
+    std::optional<DeviceAnswer> call(const Request& request, const std::string& phase);
+    std::optional<DeviceAnswer> judge(const CallResult& result, const Request& request,
+                                      const std::string& phase);
+
+    DeviceSource source_;
+    Limits limits_;
+    SharedMemory memory_;
+    std::optional<ChildProcess> child_;
+    Facts facts_;
+    std::string given_up_;  // why it is not opened any more, "" while it is
+};
+
+}  // namespace mx

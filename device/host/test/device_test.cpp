@@ -1,0 +1,107 @@
+// The table opened in this process: what crosses the ABI, and every fault short of a crash.
+#include "device/host/device.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <string_view>
+
+#include "device/host/test/plugin_under_test.hpp"
+
+namespace mx {
+namespace {
+
+std::string open_error(std::string_view flaw) {
+    const Expected<Device> device = Device::open(test::plugin(flaw));
+    if (device.ok()) return "opened";
+    EXPECT_EQ(device.error().kind, ErrorKind::device);
+    const std::string prefix = "device \"" + test::plugin(flaw).path + "\" ";
+    EXPECT_EQ(device.error().message.substr(0, prefix.size()), prefix);
+    return device.error().message.substr(prefix.size());
+}
+
+CallResult supports_convert(std::string_view flaw) {
+    Expected<Device> device = Device::open(test::plugin(flaw));
+    if (!device) return {MX_FAILED, device.error().message};
+    return device.value().supports({.name = "convert"}, {{dense("f32", 1, 1)},
+                                                         {dense("e8m0", 1, 1)}});
+}
+
+TEST(Device, RunsAndTellsItsFacts) {
+    Device device = Device::open(test::plugin("none")).value();
+    ASSERT_EQ(device.facts().size(), 3u);
+    EXPECT_EQ(device.facts()[0], (Facts::value_type{"name", "test plug-in"}));
+    EXPECT_EQ(device.facts()[2], (Facts::value_type{"notes", "unknown"}));
+    float values[2] = {1, 4};
+    unsigned char codes[2] = {};
+    const TensorBuffers buffers{{{dense("f32", 1, 2), values}}, {{dense("e8m0", 1, 2), codes}}};
+    EXPECT_EQ(device.run({.name = "convert"}, buffers).status, MX_OK);
+    EXPECT_EQ(codes[0], 127);
+    EXPECT_EQ(codes[1], 129);
+}
+
+TEST(Device, AnEmptyMemberCrossesAsNull) {
+    EXPECT_EQ(supports_convert("none").status, MX_OK);
+    Device device = Device::open(test::plugin("none")).value();
+    const TensorSpecs specs{{dense("f32", 1, 1)}, {dense("e8m0", 1, 1)}};
+    const CallResult with_axis = device.supports({.name = "convert", .axis = "row"}, specs);
+    EXPECT_EQ(with_axis.status, MX_NOT_SUPPORTED);
+    EXPECT_EQ(with_axis.message, "only convert");
+}
+
+TEST(Device, AWrongTableIsASentence) {
+    EXPECT_EQ(open_error("null_table"), "refuses device ABI version 1, which this mxcheck speaks, "
+                                        "and serves no other up to version 16");
+    EXPECT_EQ(open_error("other_abi_only"),
+              "serves device ABI version 2, this mxcheck speaks version 1");
+    EXPECT_EQ(open_error("other_abi_table"),
+              "was built for device ABI version 7, this mxcheck speaks version 1");
+    EXPECT_EQ(open_error("short_table"), "returned a table of " +
+                                             std::to_string(sizeof(mx_device_api) - sizeof(void*)) +
+                                             " bytes, device ABI version 1 has " +
+                                             std::to_string(sizeof(mx_device_api)));
+    EXPECT_EQ(open_error("missing_run"), "returned a table without the function run");
+    EXPECT_EQ(open_error("null_facts"), "described 3 facts at the address NULL");
+    EXPECT_EQ(open_error("failed_open"), "did not open: MX_FAILED, the unit is asleep");
+    EXPECT_EQ(open_error("throw_in_open"),
+              "did not open: MX_FAILED, open threw a C++ exception across the C ABI: no such unit");
+}
+
+TEST(Device, AMessageIsReadNoFurtherThanItsBuffer) {
+    EXPECT_EQ(supports_convert("message_without_end").message, std::string(1024, 'x'));
+    const CallResult overrun = supports_convert("message_overrun");
+    EXPECT_EQ(overrun.status, MX_FAILED);
+    EXPECT_EQ(overrun.message, "supports wrote past the end of its message buffer");
+    EXPECT_EQ(supports_convert("message_with_control_characters").message,
+              "two lines  [31m and ? caf\xC3\xA9");
+}
+
+// A device without a handle is open all the same, and must be closed.
+int closed_null_devices = 0;
+
+const mx_device_api* null_handle_api(std::uint32_t) {
+    static const mx_device_api table = {
+        sizeof(mx_device_api),
+        MX_DEVICE_ABI_VERSION,
+        [](void** device, mx_message*) { return *device = nullptr, MX_OK; },
+        [](void* device) { closed_null_devices += device == nullptr ? 1 : 100; },
+        [](void*, const mx_fact**) { return std::size_t{0}; },
+        [](void*, const mx_operation*, const mx_tensor*, std::size_t, const mx_tensor*,
+           std::size_t, mx_message*) { return MX_OK; },
+        [](void*, const mx_operation*, const mx_tensor*, std::size_t, const mx_tensor*,
+           std::size_t, mx_message*) { return MX_OK; }};
+    return &table;
+}
+
+TEST(Device, ANullHandleIsClosedOnce) {
+    closed_null_devices = 0;
+    {
+        Device first = Device::open({"null", "", null_handle_api}).value();
+        const Device second = std::move(first);
+        EXPECT_EQ(closed_null_devices, 0);
+    }
+    EXPECT_EQ(closed_null_devices, 1);
+}
+
+}  // namespace
+}  // namespace mx

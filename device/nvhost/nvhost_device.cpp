@@ -1,0 +1,159 @@
+// The four operations from NVIDIA's conversions, and the C table around them; see the header.
+#include "device/nvhost/nvhost_device.hpp"
+
+#include <array>
+#include <cmath>
+#include <cstring>
+#include <new>
+
+#include "device/nvhost/request.hpp"
+
+namespace mx::nvhost {
+namespace {
+
+// TransformerEngine multiplies by the float32 nearest to 1 / largest; it does not divide.
+float reciprocal_of_largest(Element element) {
+    return element == Element::e4m3 ? 1.0f / 448.0f : 1.0f / 57344.0f;
+}
+
+std::uint8_t scale_of(float amax, const Request& request) {
+    return encode_e8m0(amax * reciprocal_of_largest(request.element), request.saturation);
+}
+
+// 2^(127 - scale) from bits: the exponent field counts down while the scale counts up, except that
+// 2^-127 is below the normal range and 255 is NaN.
+float reciprocal_of_scale(std::uint8_t scale) {
+    const std::uint32_t field = 254u - scale;
+    std::uint32_t bits = field << 23;
+    if (scale == 254) bits = 0x00400000;
+    if (scale == 255) bits = 0x7FFFFFFF;
+    float value;
+    std::memcpy(&value, &bits, sizeof(value));
+    return value;
+}
+
+void convert_all(const Request& request) {
+    for_each_cell(request.values, [&](Cell cell) {
+        const Value value{request.value_type, request.values.read(cell)};
+        request.codes.write(cell, convert(value, request.element, request.saturation));
+    });
+}
+
+void encode_scales(const Request& request) {
+    for_each_cell(request.values, [&](Cell cell) {
+        const float amax = to_float({request.value_type, request.values.read(cell)});
+        request.scales.write(cell, scale_of(amax, request));
+    });
+}
+
+// Lanes first..end of one block along the request's axis; line is its row, or its column.
+struct Block {
+    Axis axis;
+    std::int64_t line, first, end;
+
+    Cell lane(std::int64_t place) const {
+        return axis == Axis::row ? Cell{line, place} : Cell{place, line};
+    }
+    Cell scale() const { return lane(first / block_lanes); }
+};
+
+template <typename Action>
+void for_each_block(const Request& request, Action&& action) {
+    const bool by_row = request.axis == Axis::row;
+    const std::int64_t lines = by_row ? request.values.rows : request.values.columns;
+    const std::int64_t length = by_row ? request.values.columns : request.values.rows;
+    for (std::int64_t line = 0; line < lines; ++line)
+        for (std::int64_t first = 0; first < length; first += block_lanes) {
+            const std::int64_t left = length - first;
+            const std::int64_t lanes = left < block_lanes ? left : block_lanes;
+            action(Block{request.axis, line, first, first + lanes});
+        }
+}
+
+void quantize(const Request& request) {
+    const auto value_at = [&](Cell cell) {
+        return to_float({request.value_type, request.values.read(cell)});
+    };
+    for_each_block(request, [&](const Block& block) {
+        // Not fmax: it may answer NaN to a signalling NaN, where the vendor's maximum never does.
+        float amax = 0.0f;
+        for (std::int64_t place = block.first; place < block.end; ++place) {
+            const float magnitude = std::fabs(value_at(block.lane(place)));
+            if (magnitude > amax) amax = magnitude;
+        }
+        const std::uint8_t scale = scale_of(amax, request);
+        const float reciprocal = reciprocal_of_scale(scale);
+        for (std::int64_t place = block.first; place < block.end; ++place) {
+            const Cell cell = block.lane(place);
+            const Value scaled = from_float(value_at(cell) * reciprocal, ValueType::f32);
+            request.codes.write(cell, convert(scaled, request.element, Saturation::satfinite));
+        }
+        request.scales.write(block.scale(), scale);
+    });
+}
+
+void dequantize(const Request& request) {
+    for_each_block(request, [&](const Block& block) {
+        const auto code = static_cast<std::uint8_t>(request.scales.read(block.scale()));
+        const float scale = e8m0_to_float(code);
+        for (std::int64_t place = block.first; place < block.end; ++place) {
+            const Cell cell = block.lane(place);
+            const auto element = static_cast<std::uint8_t>(request.codes.read(cell));
+            const float value = element_to_float({request.element, element}) * scale;
+            request.values.write(cell, from_float(value, request.value_type).bits);
+        }
+    });
+}
+
+mx_status open_device(void** device, mx_message*) {
+    *device = nullptr;  // nothing is kept between calls
+    return MX_OK;
+}
+
+void close_device(void*) {}
+
+std::size_t describe(void*, const mx_fact** facts) {
+    static const std::array known{
+        mx_fact{"name", "nvhost"}, mx_fact{"vendor", "NVIDIA"},
+        mx_fact{"version", header_version()},
+        mx_fact{"notes", "cuda_fp8.h compiled for the host; no GPU computes anything"}};
+    *facts = known.data();
+    return known.size();
+}
+
+mx_status supports(void*, const mx_operation* operation, const mx_tensor* inputs,
+                   std::size_t input_count, const mx_tensor* outputs, std::size_t output_count,
+                   mx_message* message) try {
+    Request request;
+    return read_request({operation, inputs, input_count, outputs, output_count, message}, request);
+} catch (const std::bad_alloc&) {
+    return MX_OUT_OF_MEMORY;
+}
+
+mx_status run(void*, const mx_operation* operation, const mx_tensor* inputs,
+              std::size_t input_count, const mx_tensor* outputs, std::size_t output_count,
+              mx_message* message) try {
+    const Call call{operation, inputs, input_count, outputs, output_count, message};
+    Request request;
+    mx_status status = read_request(call, request);
+    if (status == MX_OK) status = check_data(call);
+    if (status != MX_OK) return status;
+    switch (request.action) {
+        case Action::convert: convert_all(request); break;
+        case Action::encode_scale: encode_scales(request); break;
+        case Action::quantize: quantize(request); break;
+        case Action::dequantize: dequantize(request); break;
+    }
+    return MX_OK;
+} catch (const std::bad_alloc&) {
+    return MX_OUT_OF_MEMORY;
+}
+
+constexpr mx_device_api api{sizeof(mx_device_api), MX_DEVICE_ABI_VERSION, open_device,
+                            close_device,          describe,              supports,
+                            run};
+
+}  // namespace
+}  // namespace mx::nvhost
+
+const mx_device_api* mx_nvhost_device_api(void) { return &mx::nvhost::api; }

@@ -1,0 +1,49 @@
+# Install rules and the CMake package. Included last, when every room has made its targets; knows
+# where things lie once installed and nothing of how they are built.
+include(CMakePackageConfigHelpers)
+
+set(MX_INSTALL_HEADERS ${CMAKE_INSTALL_INCLUDEDIR}/mxcheck)
+set(MX_INSTALL_EXAMPLE ${CMAKE_INSTALL_DATADIR}/mxcheck/example)
+set(MX_INSTALL_CMAKE ${CMAKE_INSTALL_LIBDIR}/cmake/mxcheck)
+# Not CMAKE_INSTALL_LIBDIR: the program looks for its plug-ins in ../lib/mxcheck, on Debian too.
+set(MX_INSTALL_PLUGINS lib/mxcheck)
+
+# mx_package_target(name [LINKS ...] [INCLUDES ...] [FEATURES ...]): mxcheck::name of the package.
+# The build's own targets stay at home: their warning flags would become the consumer's.
+function(mx_package_target name)
+  cmake_parse_arguments(PARSE_ARGV 1 ARG "" "" "LINKS;INCLUDES;FEATURES")
+  add_library(mx_package_${name} INTERFACE)
+  set_target_properties(mx_package_${name} PROPERTIES EXPORT_NAME ${name})
+  target_link_libraries(mx_package_${name} INTERFACE ${ARG_LINKS})
+  target_compile_features(mx_package_${name} INTERFACE ${ARG_FEATURES})
+  foreach(directory IN LISTS ARG_INCLUDES)
+    target_include_directories(mx_package_${name} INTERFACE $<INSTALL_INTERFACE:${directory}>)
+  endforeach()
+  install(TARGETS mx_package_${name} EXPORT mxcheckTargets)
+endfunction()
+
+mx_package_target(spec INCLUDES ${MX_INSTALL_HEADERS} FEATURES cxx_std_20)
+mx_package_target(fast LINKS mx_package_spec)
+# Both "device/abi/mx_device.h" and, as a plug-in outside any tree would write, "mx_device.h".
+mx_package_target(device_abi INCLUDES ${MX_INSTALL_HEADERS} ${MX_INSTALL_HEADERS}/device/abi)
+
+install(DIRECTORY reference/spec reference/fast DESTINATION ${MX_INSTALL_HEADERS}/reference
+  FILES_MATCHING PATTERN "*.hpp")
+install(FILES device/abi/mx_device.h DESTINATION ${MX_INSTALL_HEADERS}/device/abi)
+install(FILES device/example/minimal_plugin.c DESTINATION ${MX_INSTALL_EXAMPLE})
+install(FILES conformance/results/schema.json DESTINATION ${CMAKE_INSTALL_DATADIR}/mxcheck)
+install(FILES LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
+
+if(TARGET mxcheck)
+  install(TARGETS mxcheck EXPORT mxcheckTargets RUNTIME)
+endif()
+install(DIRECTORY ${PROJECT_BINARY_DIR}/lib/mutants DESTINATION ${MX_INSTALL_PLUGINS}
+  OPTIONAL FILES_MATCHING PATTERN "*.so")
+
+install(EXPORT mxcheckTargets NAMESPACE mxcheck:: DESTINATION ${MX_INSTALL_CMAKE})
+configure_package_config_file(mxcheckConfig.cmake.in ${PROJECT_BINARY_DIR}/mxcheckConfig.cmake
+  INSTALL_DESTINATION ${MX_INSTALL_CMAKE} PATH_VARS MX_INSTALL_EXAMPLE MX_INSTALL_PLUGINS)
+write_basic_package_version_file(${PROJECT_BINARY_DIR}/mxcheckConfigVersion.cmake
+  COMPATIBILITY SameMinorVersion)
+install(FILES ${PROJECT_BINARY_DIR}/mxcheckConfig.cmake
+  ${PROJECT_BINARY_DIR}/mxcheckConfigVersion.cmake DESTINATION ${MX_INSTALL_CMAKE})

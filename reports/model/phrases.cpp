@@ -1,0 +1,86 @@
+// Numbers and verdicts in words, the same in every format. Used by the model's sentences and by all
+// renderers. Must not know any markup.
+#include "reports/model/phrases.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdio>
+
+namespace mx::reports {
+
+using results::Verdict;
+
+namespace {
+
+struct Phrase {
+    Verdict verdict;
+    std::string_view short_word, meaning;
+};
+
+constexpr std::array<Phrase, results::verdict_count> phrases{{
+    {Verdict::pass_exact, "pass", "every bit equals the oracle's"},
+    {Verdict::pass_bounded, "bounded", "within the bound that the arithmetic model derives"},
+    {Verdict::deviation, "deviates", "differs only where the standard leaves the answer open"},
+    {Verdict::not_supported, "n/s", "the device says that it does not do this"},
+    {Verdict::waived, "waived", "differs, and a waiver in force covers it"},
+    {Verdict::mistrusted, "mistrust", "the data of this case could not have failed"},
+    {Verdict::flaky, "FLAKY", "two runs of the same case gave different bits"},
+    {Verdict::fail, "FAIL", "differs where the bits are binding"},
+    {Verdict::oracle_disagreement, "ORACLE", "the two oracles differ: our own fault"},
+    {Verdict::device_error, "ERROR", "the device reported an error"},
+    {Verdict::crash, "CRASH", "the device crashed"},
+    {Verdict::timeout, "TIMEOUT", "the device did not answer in time"},
+    {Verdict::untested, "untested", "never run"},
+}};
+
+const Phrase& phrase_of(Verdict verdict) {
+    for (const Phrase& phrase : phrases)
+        if (phrase.verdict == verdict) return phrase;
+    return phrases.back();
+}
+
+std::string printed(const char* format, double number) {
+    std::array<char, 64> text{};
+    std::snprintf(text.data(), text.size(), format, number);
+    return text.data();
+}
+
+}  // namespace
+
+std::string grouped(std::uint64_t number) {
+    std::string digits = std::to_string(number);
+    for (std::size_t from_end = 3; from_end < digits.size(); from_end += 4)
+        digits.insert(digits.size() - from_end, 1, ',');
+    return digits;
+}
+
+std::string counted(std::uint64_t number, std::string_view noun) {
+    std::string text = grouped(number);
+    text.append(" ").append(noun);
+    if (number != 1) text.append("s");
+    return text;
+}
+
+std::string words_of(Verdict verdict) {
+    std::string words(results::name_of(verdict));
+    std::replace(words.begin(), words.end(), '_', ' ');
+    return words;
+}
+
+std::string_view short_word_of(Verdict verdict) { return phrase_of(verdict).short_word; }
+
+std::string_view meaning_of(Verdict verdict) { return phrase_of(verdict).meaning; }
+
+std::string duration(double seconds) {
+    if (!std::isfinite(seconds) || seconds < 0) return "unknown";
+    if (seconds < 10) return printed("%.2f s", seconds);
+    if (seconds < 60) return printed("%.1f s", seconds);
+    const double minutes = std::floor(seconds / 60);
+    const double rest = std::floor(seconds - 60 * minutes);
+    if (minutes < 60) return printed("%.0f min ", minutes) + printed("%.0f s", rest);
+    const double hours = std::floor(minutes / 60);
+    return printed("%.0f h ", hours) + printed("%.0f min", minutes - 60 * hours);
+}
+
+}  // namespace mx::reports

@@ -1,0 +1,220 @@
+// What a run amounts to. Used by every renderer through summary.hpp. Must not know any format of
+// output.
+#include "reports/model/summary.hpp"
+
+#include <algorithm>
+#include <numeric>
+
+#include "reports/model/clusters.hpp"
+#include "reports/model/phrases.hpp"
+
+namespace mx::reports {
+namespace {
+
+using results::CaseResult;
+using results::Run;
+
+constexpr std::string_view whole_shard = "0/1";
+
+bool runs_every_suite(std::string_view suites) {
+    return suites.empty() || suites == "*" || suites == "all";
+}
+
+Totals totals_of(const Run& run) {
+    Totals totals;
+    for (const CaseResult& result : run.cases) {
+        ++totals.cases;
+        totals.elements += result.elements;
+        totals.scales += result.scales;
+        totals.mismatched_elements += result.mismatched_elements;
+        totals.mismatched_scales += result.mismatched_scales;
+    }
+    return totals;
+}
+
+template <typename Item, typename Matches>
+std::size_t position_of(std::vector<Item>& items, Item fresh, Matches matches) {
+    const auto found = std::find_if(items.begin(), items.end(), matches);
+    if (found != items.end()) return static_cast<std::size_t>(found - items.begin());
+    items.push_back(std::move(fresh));
+    return items.size() - 1;
+}
+
+// Columns of one dialect stand together, whatever the order of the cases.
+void gather_by_dialect(std::vector<Matrix::Column>& columns) {
+    std::vector<std::string> dialects;
+    for (const Matrix::Column& column : columns)
+        if (std::find(dialects.begin(), dialects.end(), column.dialect) == dialects.end())
+            dialects.push_back(column.dialect);
+    const auto rank = [&](const Matrix::Column& column) {
+        return std::find(dialects.begin(), dialects.end(), column.dialect) - dialects.begin();
+    };
+    std::stable_sort(columns.begin(), columns.end(),
+                     [&](const auto& a, const auto& b) { return rank(a) < rank(b); });
+}
+
+struct PlacedMatrix {
+    Matrix matrix;
+    std::vector<CellPlace> places;  // of each case
+};
+
+PlacedMatrix matrix_of(const Run& run) {
+    PlacedMatrix placed;
+    Matrix& matrix = placed.matrix;
+    for (const CaseResult& result : run.cases) {
+        const Matrix::Column column{result.dialect, result.input};
+        position_of(matrix.columns, column, [&](const auto& each) { return each == column; });
+    }
+    gather_by_dialect(matrix.columns);
+    for (const CaseResult& result : run.cases) {
+        const Matrix::Column column{result.dialect, result.input};
+        CellPlace place;
+        place.column = position_of(matrix.columns, column,
+                                   [&](const auto& each) { return each == column; });
+        place.row = position_of(matrix.rows,
+                                Matrix::Row{result.operation, result.format,
+                                            std::vector<VerdictCounts>(matrix.columns.size())},
+                                [&](const Matrix::Row& row) {
+                                    return row.operation == result.operation &&
+                                           row.format == result.format;
+                                });
+        matrix.rows[place.row].cells[place.column].add(result.verdict);
+        placed.places.push_back(place);
+    }
+    return placed;
+}
+
+std::vector<NotRun> not_run_of(const Run& run) {
+    std::vector<NotRun> groups;
+    for (const CaseResult& result : run.cases) {
+        if (result.verdict != Verdict::not_supported && result.verdict != Verdict::untested)
+            continue;
+        const std::size_t position = position_of(
+            groups, NotRun{result.verdict, result.operation, result.reason, 0},
+            [&](const NotRun& group) {
+                return group.verdict == result.verdict && group.operation == result.operation &&
+                       group.reason == result.reason;
+            });
+        ++groups[position].cases;
+    }
+    return groups;
+}
+
+bool is_whole(const Run& run) {
+    return run.complete && run.cases.size() == run.header.case_count;
+}
+
+std::vector<std::string> caveats_of(const Run& run) {
+    std::vector<std::string> caveats;
+    const auto no_conformance_run = [&](const std::string& why) {
+        caveats.push_back(std::string(results::not_a_conformance_run) + ": " + why);
+    };
+    if (!is_whole(run))
+        caveats.push_back("INTERRUPTED: " + grouped(run.cases.size()) + " of " +
+                          counted(run.header.case_count, "case") +
+                          " were run; nothing is known of the others.");
+    if (!results::is_conformance_level(run.header.level))
+        no_conformance_run("level " + run.header.level + "; only full and exhaustive are.");
+    if (run.header.shard != whole_shard)
+        no_conformance_run("shard " + run.header.shard + " alone; merge all shards first.");
+    if (!runs_every_suite(run.header.suites))
+        no_conformance_run("only suites that match " + run.header.suites + ".");
+    return caveats;
+}
+
+Outcome outcome_of(const Run& run, const Summary& summary) {
+    if (summary.verdicts.passing() != summary.verdicts.all()) return Outcome::not_conformant;
+    if (summary.totals.elements + summary.totals.scales == 0) return Outcome::nothing_tested;
+    if (!is_whole(run)) return Outcome::incomplete;
+    return summary.caveats.empty() ? Outcome::conformant : Outcome::clean;
+}
+
+// "2 fail, 1 crash"
+std::string list_of_failing(const VerdictCounts& verdicts) {
+    std::string list;
+    for (const Verdict verdict : verdicts_by_severity) {
+        if (results::may_pass(verdict) || verdicts.of(verdict) == 0) continue;
+        if (!list.empty()) list += ", ";
+        list += grouped(verdicts.of(verdict)) + " " + words_of(verdict);
+    }
+    return list;
+}
+
+std::string verdict_phrase(const Summary& summary) {
+    const std::string cases = counted(summary.totals.cases, "case");
+    switch (summary.outcome) {
+        case Outcome::conformant: return "Conformant: all of " + cases + " pass";
+        case Outcome::clean: return "No fault found: all of " + cases + " pass";
+        case Outcome::incomplete: return "Interrupted: no fault found in " + cases;
+        case Outcome::nothing_tested: return "Nothing was tested in " + cases;
+        case Outcome::not_conformant: break;
+    }
+    const std::uint64_t failing = summary.verdicts.all() - summary.verdicts.passing();
+    return "Not conformant: " + grouped(failing) + " of " + cases + " did not pass (" +
+           list_of_failing(summary.verdicts) + ")";
+}
+
+std::string comparison_phrase(const Totals& totals) {
+    const std::string elements = counted(totals.elements, "element");
+    const std::string scales = counted(totals.scales, "scale");
+    if (totals.mismatched_elements + totals.mismatched_scales == 0)
+        return elements + " and " + scales + " compared bit for bit, all equal";
+    return grouped(totals.mismatched_elements) + " of " + elements + " and " +
+           grouped(totals.mismatched_scales) + " of " + scales + " differ";
+}
+
+std::string headline_of(const Run& run, const Summary& summary) {
+    std::string line = verdict_phrase(summary) + "; " + comparison_phrase(summary.totals) +
+                       "; level " + run.header.level + ".";
+    if (!is_whole(run))
+        line += " INTERRUPTED after " + grouped(run.cases.size()) + " of " +
+                counted(run.header.case_count, "case") + ".";
+    const bool limited = std::any_of(
+        summary.caveats.begin(), summary.caveats.end(), [](const std::string& caveat) {
+            return caveat.rfind(results::not_a_conformance_run, 0) == 0;
+        });
+    if (limited) line += " " + std::string(results::not_a_conformance_run) + ".";
+    return line;
+}
+
+}  // namespace
+
+std::uint64_t VerdictCounts::all() const {
+    return std::accumulate(counts_.begin(), counts_.end(), std::uint64_t{0});
+}
+
+std::uint64_t VerdictCounts::passing() const {
+    std::uint64_t count = 0;
+    for (const Verdict verdict : verdicts_by_severity)
+        if (results::may_pass(verdict)) count += of(verdict);
+    return count;
+}
+
+Verdict VerdictCounts::worst() const {
+    for (const Verdict verdict : verdicts_by_severity)
+        if (of(verdict) != 0) return verdict;
+    return Verdict::pass_exact;
+}
+
+std::size_t severity_rank(Verdict verdict) {
+    return static_cast<std::size_t>(
+        std::find(verdicts_by_severity.begin(), verdicts_by_severity.end(), verdict) -
+        verdicts_by_severity.begin());
+}
+
+Summary summarize(const Run& run) {
+    Summary summary;
+    PlacedMatrix placed = matrix_of(run);
+    summary.totals = totals_of(run);
+    for (const CaseResult& result : run.cases) summary.verdicts.add(result.verdict);
+    summary.clusters = clusters_of(run, placed.places);
+    summary.matrix = std::move(placed.matrix);
+    summary.not_run = not_run_of(run);
+    summary.deviations = deviations_of(run);
+    summary.caveats = caveats_of(run);
+    summary.outcome = outcome_of(run, summary);
+    summary.headline = headline_of(run, summary);
+    return summary;
+}
+
+}  // namespace mx::reports

@@ -1,0 +1,142 @@
+// The HTML page: self-contained, its numbers those of the model, its links whole.
+#include "reports/render/html.hpp"
+
+#include <gtest/gtest.h>
+
+#include <set>
+#include <vector>
+
+#include "reports/model/summary.hpp"
+#include "reports/render/html_parts.hpp"
+#include "reports/test/fixtures.hpp"
+
+namespace mx::reports::test {
+namespace {
+
+// Everything between `before` and `after`, wherever that occurs.
+std::vector<std::string> all_between(std::string_view text, std::string_view before,
+                                     std::string_view after) {
+    std::vector<std::string> found;
+    for (std::size_t at = text.find(before); at != std::string_view::npos;
+         at = text.find(before, at)) {
+        at += before.size();
+        found.emplace_back(text.substr(at, text.find(after, at) - at));
+    }
+    return found;
+}
+
+std::string value_at(const std::string& page, const std::string& marker) {
+    const auto found = all_between(page, marker + "><data value=\"", "\"");
+    return found.size() == 1 ? found[0] : "found " + std::to_string(found.size()) + " times";
+}
+
+TEST(Html, NumbersAreTheModels) {
+    for (const std::string_view name : fixture_names) {
+        const results::Run run = fixture(name);
+        const Summary summary = summarize(run);
+        const std::string page = render_html(run);
+        const Totals& totals = summary.totals;
+        EXPECT_EQ(value_at(page, "id=\"total-cases\""), std::to_string(totals.cases));
+        EXPECT_EQ(value_at(page, "id=\"total-elements\""), std::to_string(totals.elements));
+        EXPECT_EQ(value_at(page, "id=\"total-scales\""), std::to_string(totals.scales));
+        EXPECT_EQ(value_at(page, "id=\"total-mismatched-elements\""),
+                  std::to_string(totals.mismatched_elements));
+        EXPECT_EQ(value_at(page, "id=\"total-mismatched-scales\""),
+                  std::to_string(totals.mismatched_scales));
+        for (const Verdict verdict : verdicts_by_severity) {
+            if (summary.verdicts.of(verdict) == 0) continue;
+            const std::string marker =
+                "data-verdict=\"" + std::string(results::name_of(verdict)) + "\"";
+            EXPECT_EQ(value_at(page, marker), std::to_string(summary.verdicts.of(verdict)));
+        }
+    }
+}
+
+TEST(Html, MatrixHoldsEveryCell) {
+    const results::Run run = fixture("every_verdict");
+    const std::string page = render_html(run);
+    const std::string matrix =
+        all_between(page, "<table class=\"matrix\"", "</table>").at(0);
+    EXPECT_EQ(occurrences(matrix, "<th scope=\"row\">"), 7u);
+    EXPECT_EQ(occurrences(matrix, "<td class="), 7u * 8);
+    EXPECT_EQ(occurrences(matrix, "<b>FAIL</b>"), 2u);
+    EXPECT_EQ(occurrences(matrix, "<b>n/s</b>"), 3u);
+    EXPECT_EQ(occurrences(matrix, "<b>pass</b>"), 4u);
+}
+
+TEST(Html, EveryLinkInThePageHasItsTarget) {
+    for (const std::string_view name : fixture_names) {
+        const std::string page = render_html(fixture(name));
+        const auto ids = all_between(page, " id=\"", "\"");
+        const std::set<std::string> targets(ids.begin(), ids.end());
+        EXPECT_EQ(targets.size(), ids.size()) << "an id occurs twice in " << name;
+        const auto links = all_between(page, "href=\"#", "\"");
+        EXPECT_GE(links.size(), 6u);
+        for (const std::string& link : links) EXPECT_EQ(targets.count(link), 1u) << link;
+    }
+}
+
+TEST(Html, ReachesForNothingOutsideItself) {
+    for (const std::string_view name : fixture_names) {
+        const std::string page = render_html(fixture(name));
+        EXPECT_NE(page.find("default-src 'none'"), std::string::npos);
+        for (const std::string_view reach : {" src=", "http://", "https://", "@import", "url("})
+            EXPECT_EQ(page.find(reach), std::string::npos) << reach;
+        EXPECT_EQ(occurrences(page, "<script>"), 1u);
+        EXPECT_EQ(occurrences(page, "</script>"), 1u);
+    }
+}
+
+TEST(Html, ElementsAreClosed) {
+    for (const std::string_view name : fixture_names) {
+        const std::string page = render_html(fixture(name));
+        for (const std::string tag : {"section", "article", "table", "tr", "dl", "details", "svg",
+                                      "figure", "ul", "main", "code", "p", "div", "td", "span"})
+            EXPECT_EQ(occurrences(page, "<" + tag + ">") + occurrences(page, "<" + tag + " "),
+                      occurrences(page, "</" + tag + ">"))
+                << tag << " in " << name;
+    }
+}
+
+TEST(Html, WitnessShowsWhichBitsDiffer) {
+    const std::string page = render_html(fixture("every_verdict"));
+    EXPECT_NE(page.find("0011 111<mark>0</mark>"), std::string::npos);
+    EXPECT_NE(page.find("0011 111<mark>1</mark>"), std::string::npos);
+    EXPECT_NE(page.find("0111 1010</span></td><td class=\"soft\">equal"), std::string::npos);
+    EXPECT_NE(page.find("lane 17: 57</title>"), std::string::npos);
+    EXPECT_NE(page.find("31 of 32 lanes are hit, most often lane 17 with 57."), std::string::npos);
+    EXPECT_NE(page.find("12 in each of 32 lanes."), std::string::npos);
+}
+
+TEST(Html, SaysWhetherConformant) {
+    EXPECT_NE(render_html(fixture("clean_full")).find("data-conformant=\"yes\""),
+              std::string::npos);
+    EXPECT_NE(render_html(fixture("every_verdict")).find("data-conformant=\"no\""),
+              std::string::npos);
+}
+
+TEST(Html, ALongRunListsOnlyWhatDidNotPass) {
+    results::Run run = empty_run();
+    for (int count = 0; count < 2000; ++count) add_case(run, Verdict::pass_exact);
+    EXPECT_EQ(occurrences(render_html(run), "quantize case "), 2000u);
+    add_case(run, Verdict::not_supported).reason = "why not";
+    const std::string page = render_html(run);
+    EXPECT_EQ(occurrences(page, "<code>quantize case "), 1u);
+    EXPECT_NE(page.find("2,000 passing cases not listed"), std::string::npos);
+}
+
+TEST(Html, ManyClustersAreCountedNotDrawn) {
+    results::Run run = empty_run();
+    for (std::size_t count = 0; count < html::clusters_drawn_max + 3; ++count) {
+        results::Mismatch mismatch;
+        mismatch.direction = std::to_string(count) + " codes";
+        mismatch.count = 1;
+        add_case(run, Verdict::fail).mismatches = {mismatch};
+    }
+    const std::string page = render_html(run);
+    EXPECT_EQ(occurrences(page, "<article "), html::clusters_drawn_max);
+    EXPECT_NE(page.find("3 smaller clusters not drawn"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace mx::reports::test
