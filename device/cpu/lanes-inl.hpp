@@ -102,8 +102,8 @@ using E4m3Codes = CodeGrid<3, 121, 8>;
 using E5m2Codes = CodeGrid<2, 113, 8>;
 using F16Codes = CodeGrid<10, 113, 16>;
 
-// Codes of non-negative finite normal values, to nearest, ties to even. The code stands in the low
-// bits of each lane, rubbish above it.
+// Codes of non-negative finite normal values, to nearest, ties to even. The code comes to stand in
+// the low bits of each lane, rubbish above it.
 //
 //     value    0 eeeeeeee    mmm.............   binade e, or the lowest one if value is below it
 //     magic    0 eeeeeeee+p  00............00   2^(e + p), p = 23 - mantissa bits
@@ -115,14 +115,34 @@ using F16Codes = CodeGrid<10, 113, 16>;
 // place, and what should be subtracted is zero in the code's bits. In the lowest binade the same
 // holds for subnormal codes, and a carry out of n runs into the exponent of the code.
 template <typename Grid>
-HWY_INLINE BitsV round_to_code(BitsV value) {
+HWY_INLINE BitsV round_to_sum(BitsV value) {
     const BitsV binade =
         hn::Max(hn::And(value, set(f32_infinity)), set(Grid::field_min << 23));
     const auto up = hn::Set(Floats(), static_cast<float>(1u << Grid::places));
-    const auto sum_floats =
+    const auto sum =
         hn::MulAdd(hn::BitCast(Floats(), binade), up, hn::BitCast(Floats(), value));
-    const BitsV sum = hn::BitCast(Bits(), sum_floats);
+    return hn::BitCast(Bits(), sum);
+}
+template <typename Grid>
+HWY_INLINE BitsV round_to_code(BitsV value) {
+    const BitsV sum = round_to_sum<Grid>(value);
     return hn::Add(sum, hn::ShiftRight<Grid::places>(sum));
+}
+
+// The same with an 8-bit code in bits 8 to 15 of each lane. x86 multiplies the two 16-bit halves of
+// a sum, nnnn and the exponent << 7, by 2^8 and 2^(M + 1) and adds them, in one instruction.
+template <typename Grid>
+HWY_INLINE BitsV round_to_second_byte(BitsV value) {
+#if HWY_ARCH_X86
+    const hn::Repartition<std::int16_t, Bits> halves;
+    const BitsV weights = set((2u << Grid::mantissa_bits) << 16 | 256u);
+    BitsV none = hn::Zero(Bits());
+    return hn::ReorderWidenMulAccumulate(
+        Bits(), hn::BitCast(halves, round_to_sum<Grid>(value)), hn::BitCast(halves, weights),
+        hn::Zero(Bits()), none);
+#else
+    return hn::ShiftLeft<8>(round_to_code<Grid>(value));
+#endif
 }
 
 // What all lanes of a block have in common.
@@ -163,10 +183,10 @@ HWY_INLINE BitsV normalised(BitsV absolute) {
     return hn::IfThenElse(subnormal, normalised_subnormal(absolute), absolute);
 }
 
-// Codes in the low byte of each lane, without sign; may be above the largest finite one by one.
+// Codes in the second byte of each lane, without sign; perhaps one above the largest finite.
 template <typename Grid>
 HWY_INLINE BitsV magnitude_codes(BitsV normal, const BlockStep& step) {
-    return round_to_code<Grid>(hn::Sub(hn::Max(normal, step.floor), step.shift));
+    return round_to_second_byte<Grid>(hn::Sub(hn::Max(normal, step.floor), step.shift));
 }
 template <typename Grid>
 HWY_INLINE BitsV magnitude_codes(Tame, BitsV bits, const BlockStep& step) {
@@ -237,7 +257,7 @@ HWY_INLINE BitsV scale_codes(const ScaleRule& rule, BitsV amax) {
     return hn::IfThenElse(hn::Gt(amax, set(f32_infinity)), set(scale_nan), code);
 }
 
-// Byte j of each 32 bits of the result is the low (or high) byte of vector j.
+// Byte j of each 32 bits of the result is a byte of vector j: the low, the second or the high one.
 HWY_INLINE BytesV gather_bytes(BitsV byte0, BitsV byte1, BitsV byte2, BitsV byte3) {
     const Bytes bytes;
     const hn::Repartition<std::uint16_t, Bits> pairs;
@@ -249,6 +269,10 @@ HWY_INLINE BytesV gather_bytes(BitsV byte0, BitsV byte1, BitsV byte2, BitsV byte
 HWY_INLINE BytesV gather_low_bytes(const BitsV (&v)[4]) {
     return gather_bytes(v[0], hn::ShiftLeft<8>(v[1]), hn::ShiftLeft<16>(v[2]),
                         hn::ShiftLeft<24>(v[3]));
+}
+HWY_INLINE BytesV gather_second_bytes(const BitsV (&v)[4]) {
+    return gather_bytes(hn::ShiftRight<8>(v[0]), v[1], hn::ShiftLeft<8>(v[2]),
+                        hn::ShiftLeft<16>(v[3]));
 }
 HWY_INLINE BytesV gather_high_bytes(const BitsV (&v)[4]) {
     return gather_bytes(hn::ShiftRight<24>(v[0]), hn::ShiftRight<16>(v[1]),
@@ -285,7 +309,7 @@ HWY_INLINE BytesV packed_codes(Kind kind, const BitsV (&bits)[4], const BlockSte
         codes[i] = magnitude_codes<Grid>(kind, bits[i], steps[i]);
     }
     const auto largest = hn::Set(Bytes(), static_cast<std::uint8_t>(ceiling.code));
-    const BytesV clamped = hn::Min(gather_low_bytes(codes), largest);
+    const BytesV clamped = hn::Min(gather_second_bytes(codes), largest);
     return in_order(hn::OrAnd(clamped, gather_high_bytes(bits), hn::Set(Bytes(), 0x80)));
 }
 template <typename Grid>

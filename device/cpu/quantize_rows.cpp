@@ -19,8 +19,9 @@ namespace {
 
 constexpr std::size_t chunk_blocks = 16;
 constexpr std::size_t block_values = static_cast<std::size_t>(block_size);
-// Hardware prefetchers stop at pages; this far ahead keeps the memory busy across them.
-constexpr std::size_t prefetch_bytes = 3072;
+// Hardware prefetchers stop at pages. The conversion, which reads what amax has just brought to the
+// cache, asks for what amax will read this far ahead: so the memory is busy in both loops.
+constexpr std::size_t prefetch_bytes = 5120;
 constexpr std::size_t line_bytes = 64;
 
 template <typename Source, typename Choice>
@@ -75,11 +76,7 @@ HWY_INLINE void chunk_amax(const std::uint8_t* values, std::size_t blocks, std::
         BitsV maxima[4];
         for (std::size_t i = 0; i < 4; ++i) {
             const std::size_t block = HWY_MIN(first + i, blocks - 1);
-            const std::uint8_t* at = values + block * block_bytes;
-            for (std::size_t line = 0; line < block_bytes; line += line_bytes) {
-                hwy::Prefetch(at + prefetch_bytes + line);
-            }
-            maxima[i] = block_maxima<Source, AllLanes>(at);
+            maxima[i] = block_maxima<Source, AllLanes>(values + block * block_bytes);
         }
         fold_four(maxima, amax + first);
     }
@@ -130,7 +127,9 @@ HWY_INLINE void convert_group(const std::uint8_t* values, std::uint8_t* codes,
         BlockStep steps[4];
         for (std::size_t i = 0; i < 4; ++i) {
             const std::size_t lane = first + i * lanes;
-            bits[i] = Source::load(values + lane * Source::width);
+            const std::uint8_t* at = values + lane * Source::width;
+            if (lane * Source::width % line_bytes == 0) hwy::Prefetch(at + prefetch_bytes);
+            bits[i] = Source::load(at);
             steps[i] = of_block[lane / block_values];
         }
         constexpr Ceiling ceiling = ceiling_of<Grid>(OverflowMode::saturate);
@@ -248,6 +247,7 @@ void quantize_run(const RowRun& run) {
         }
         quantize_chunk<Source, Grid>(current, amax[turn]);
     }
+    if (run.stores == Stores::streaming) hwy::FlushStream();
 }
 
 template <typename Source>
