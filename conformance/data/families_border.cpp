@@ -118,7 +118,8 @@ std::unique_ptr<BlockSource> open_edge_tie(const Case& c) {
         const std::uint32_t amax = std::min(scale_run.last, t.input.code_max_finite());
         if (scale_run.first > amax) continue;
         const auto runs = exact::runs_of(0, amax, [&](std::uint32_t bits) {
-            return fast::quantize_element(t.dialect, t.format, Code{scale_run.result},
+            return fast::quantize_element(t.dialect, t.format,
+                                          Code{static_cast<std::uint32_t>(scale_run.result)},
                                           fast::unpack(t.input, Code{bits}))
                 .bits;
         });

@@ -6,8 +6,8 @@
  *
  * Rules for every function:
  *  - Nothing throws and nothing exits. An error is a status and a sentence.
- *  - Every struct opens with its own size: the size a writer put there says which members exist, and
- *    a reader must not touch members beyond it. Members are only ever added at the end.
+ *  - Every struct opens with its own size: the size a writer put there says which members exist,
+ *    and a reader must not touch members beyond it. Members are only ever added at the end.
  *  - Names (formats, dialects, types, layouts, operations) cross as NUL-terminated strings, the ids
  *    that `mxcheck list` prints. A device answers MX_NOT_SUPPORTED, with a reason, to any name that
  *    it does not know.

@@ -13,7 +13,7 @@ namespace mx::exact {
 struct Run {
     std::uint32_t first = 0;
     std::uint32_t last = 0;
-    std::uint32_t result = 0;
+    std::uint64_t result = 0;  // several results may be packed into one
     bool operator==(const Run&) const = default;
 };
 
@@ -24,7 +24,7 @@ std::vector<Run> runs_of(std::uint32_t first, std::uint32_t last, const Function
     std::vector<Run> runs;
     std::uint64_t start = first;
     while (start <= last) {
-        const std::uint32_t result = function(static_cast<std::uint32_t>(start));
+        const std::uint64_t result = function(static_cast<std::uint32_t>(start));
         std::uint64_t low = start, high = last;  // result(low) is known to be `result`
         while (low < high) {
             const std::uint64_t middle = low + (high - low + 1) / 2;

@@ -1,23 +1,29 @@
 // See round.hpp.
 #include "reference/exact/round.hpp"
 
+#include <algorithm>
+
 namespace mx::exact {
 namespace {
 
-// The largest finite code whose value is at most `magnitude`: binary search over the format's own
-// values, which grow with their codes.
+// The largest finite code whose value is at most `magnitude`, which is not below the smallest
+// value. The exponent gives a guess; that the guess is right is checked by the values of its
+// neighbours.
 std::uint32_t code_at_or_below(const ElementFormat& format, const Rational& magnitude) {
-    std::uint32_t low = 0;  // value(low) <= magnitude always holds
-    std::uint32_t high = format.code_max_finite();
-    MX_ASSERT(magnitude_of(format, low) <= magnitude);
-    while (low < high) {
-        const std::uint32_t middle = low + (high - low + 1) / 2;
-        if (magnitude_of(format, middle) <= magnitude)
-            low = middle;
-        else
-            high = middle - 1;
-    }
-    return low;
+    if (magnitude >= magnitude_of(format, format.code_max_finite()))
+        return format.code_max_finite();
+    if (magnitude == 0) return 0;
+    const int exponent = std::max(floor_log2(magnitude), format.exponent_min());
+    const Rational in_units = magnitude / power_of_two(exponent - format.mantissa_bits);
+    const Integer units = numerator(in_units) / denominator(in_units);
+    const std::uint32_t hidden_bit = format.code_mantissa_mask() + 1;
+    const std::uint32_t binade = static_cast<std::uint32_t>(exponent - format.exponent_min());
+    // In the lowest binade of a format with zero, units count from zero; elsewhere from hidden_bit.
+    const std::uint32_t code = binade * hidden_bit + static_cast<std::uint32_t>(units) -
+                               (format.has_zero() ? 0 : hidden_bit);
+    MX_ASSERT(magnitude_of(format, code) <= magnitude);
+    MX_ASSERT(magnitude < magnitude_of(format, code + 1));
+    return code;
 }
 
 Position position_between(const Rational& below, const Rational& above, const Rational& magnitude) {

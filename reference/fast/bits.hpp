@@ -2,19 +2,18 @@
 // Proved by reference/proof/prove_decode.cpp.
 #pragma once
 
-#include <bit>
 #include <cstdint>
 
 #include "reference/spec/assert.hpp"
 
 namespace mx::fast {
 
-// Number of bits up to the highest set one; 0 for 0.
+// Number of bits up to the highest set one, of a value that is not 0.
 MX_FOLDED constexpr int bit_width(std::uint64_t value) {
 #if defined(__CUDA_ARCH__)
     return 64 - __clzll(static_cast<long long>(value));
 #else
-    return static_cast<int>(std::bit_width(value));
+    return 64 - __builtin_clzll(value);
 #endif
 }
 

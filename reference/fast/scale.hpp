@@ -6,6 +6,9 @@
 
 namespace mx::fast {
 
+// Rows of the tables are copied into local constants here and in the proofs: compilers fold those
+// into the code, but load the fields of a table's row again for every value.
+
 // The binary32 code of fl32(1 / largest element value).
 //
 // 1 / (m * 2^e) = (2^60 / m) * 2^(-60 - e). The quotient keeps more than 50 bits; a sticky lowest
@@ -15,7 +18,8 @@ MX_FOLDED constexpr Code reciprocal_of_largest(const ElementFormat& element) {
     const std::uint64_t one = std::uint64_t{1} << 60;
     const std::uint64_t quotient = one / largest.significand;
     const std::uint64_t sticky = one % largest.significand != 0 ? 1 : 0;
-    return round(formats::f32, Rounding::nearest_even, Overflow::overflow,
+    constexpr ElementFormat f32 = formats::f32;
+    return round(f32, Rounding::nearest_even, Overflow::overflow,
                  {Kind::finite, false, -61 - largest.exponent, quotient * 2 + sticky});
 }
 
@@ -24,9 +28,15 @@ static_assert(reciprocal_of_largest(formats::e5m2).bits == 0x37924925);
 
 // binary32 with a shorter mantissa: where even_amax rounds the amax.
 MX_FOLDED constexpr ElementFormat shortened_f32(int mantissa_bits) {
-    ElementFormat format = formats::f32;
-    format.mantissa_bits = mantissa_bits;
-    return format;
+    constexpr ElementFormat f32 = formats::f32;
+    return {"",
+            f32.sign_bits,
+            f32.exponent_bits,
+            mantissa_bits,
+            f32.exponent_bias,
+            f32.zero_exponent,
+            f32.specials,
+            ""};
 }
 
 MX_FOLDED constexpr Unpacked rounded_value(const ElementFormat& format, Rounding rounding,
@@ -36,10 +46,11 @@ MX_FOLDED constexpr Unpacked rounded_value(const ElementFormat& format, Rounding
 
 // fl32(amax * fl32(1 / largest element value)). 24 bits by 24 bits fit the 64-bit significand.
 MX_FOLDED constexpr Unpacked ratio_to_largest(const ElementFormat& element, const Unpacked& amax) {
+    constexpr ElementFormat f32 = formats::f32;
     if (amax.kind != Kind::finite) return amax;
-    const Unpacked reciprocal = unpack(formats::f32, reciprocal_of_largest(element));
-    return rounded_value(formats::f32, Rounding::nearest_even,
-                         {Kind::finite, false, amax.exponent + reciprocal.exponent,
+    const Unpacked reciprocal = unpack(f32, reciprocal_of_largest(element));
+    return rounded_value(f32, Rounding::nearest_even,
+                         {amax.kind, false, amax.exponent + reciprocal.exponent,
                           amax.significand * reciprocal.significand});
 }
 

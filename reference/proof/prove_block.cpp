@@ -32,25 +32,17 @@ std::vector<exact::Run> element_runs(const BlockFormat& format, const ElementFor
     return runs;
 }
 
-void add(Report& total, const Report& part) {
-    total.count += part.count;
-    total.mismatches += part.mismatches;
-    for (const std::string& text : part.counterexamples)
-        if (total.counterexamples.size() < counterexamples_kept)
-            total.counterexamples.push_back(text);
-    total.digest = sha256(total.digest + part.digest);
-}
-
 Report prove_elements(const BlockFormat& format, const ElementFormat& input, int threads) {
-    Report total;
-    for (std::uint32_t scale = 0; scale <= 0xFF; ++scale)
-        add(total,
-            sweep(element_runs(format, input, Code{scale}), threads, [&](std::uint32_t bits) {
-                return fast::quantize_element(element_dialect(), format, Code{scale},
-                                              fast::unpack(input, Code{bits}))
-                    .bits;
-            }));
-    return total;
+    std::vector<Report> scales(256);
+    parallel_for(scales.size(), threads, [&](std::size_t index) {
+        const Code scale{static_cast<std::uint32_t>(index)};
+        scales[index] = sweep(element_runs(format, input, scale), 1, [&](std::uint32_t bits) {
+            return fast::quantize_element(element_dialect(), format, scale,
+                                          fast::unpack(input, Code{bits}))
+                .bits;
+        });
+    });
+    return joined(scales);
 }
 
 // The f32 codes next to the border between element codes c and c+1 under a scale: the last at or
@@ -71,7 +63,7 @@ Report prove_f32_borders(const BlockFormat& format, std::uint32_t scale) {
                 inputs.push_back(bits | sign);
     }
     return compare_everywhere(
-        static_cast<std::uint32_t>(inputs.size()),
+        static_cast<std::uint32_t>(inputs.size()), 1,
         [&](std::uint32_t index) {
             return exact::quantize_element(element_dialect(), format, Code{scale},
                                            exact::decode(formats::f32, Code{inputs[index]}))
@@ -94,7 +86,7 @@ std::uint32_t folded(Code scale, const std::array<std::uint8_t, Lanes>& elements
 
 // Every triple of notable values as a block of three: which lane holds a NaN, an Inf, a zero or the
 // amax decides what the others become.
-Report prove_triples(const Dialect& dialect, const BlockFormat& format) {
+Report prove_triples(const Dialect& dialect, const BlockFormat& format, int threads) {
     static constexpr std::array<std::uint32_t, 20> notable{
         0x00000000, 0x80000000, 0x00000001, 0x80000001, 0x007FFFFF, 0x00800000, 0x3F800000,
         0xBF800000, 0x40E00000, 0x43E00000, 0xC3E00001, 0x43F00000, 0x477FFFFF, 0x7F7FFFFF,
@@ -105,7 +97,7 @@ Report prove_triples(const Dialect& dialect, const BlockFormat& format) {
                                             notable[index / count / count]};
     };
     return compare_everywhere(
-        count * count * count,
+        count * count * count, threads,
         [&](std::uint32_t index) {
             std::vector<exact::Value> values;
             for (const std::uint32_t bits : lanes_of(index))
@@ -125,9 +117,9 @@ Report prove_triples(const Dialect& dialect, const BlockFormat& format) {
         });
 }
 
-Report prove_dequantize(const BlockFormat& format, const ElementFormat& output) {
+Report prove_dequantize(const BlockFormat& format, const ElementFormat& output, int threads) {
     return compare_everywhere(
-        1u << 16,
+        1u << 16, threads,
         [&](std::uint32_t input) {
             return exact::dequantize(format, output, Code{input >> 8}, Code{input & 0xFF}).bits;
         },
@@ -149,20 +141,24 @@ std::vector<Proof> block_proofs() {
                               }});
         proofs.push_back({"elements " + name + " f32 borders",
                           "both sides of every border and its neighbours x all 255 scales",
-                          [format](int) {
-                              Report total;
-                              for (std::uint32_t scale = 0; scale < 0xFF; ++scale)
-                                  add(total, prove_f32_borders(format, scale));
-                              return total;
+                          [format](int threads) {
+                              std::vector<Report> scales(255);
+                              parallel_for(scales.size(), threads, [&](std::size_t scale) {
+                                  scales[scale] =
+                                      prove_f32_borders(format, static_cast<std::uint32_t>(scale));
+                              });
+                              return joined(scales);
                           }});
         for (const Dialect& dialect : dialects)
             proofs.push_back({"blocks " + name + " " + std::string(dialect.name),
-                              "all triples of 20 notable values",
-                              [format, &dialect](int) { return prove_triples(dialect, format); }});
+                              "all triples of 20 notable values", [format, &dialect](int threads) {
+                                  return prove_triples(dialect, format, threads);
+                              }});
         for (const std::string_view output : input_types)
             proofs.push_back({"dequantize " + name + " " + std::string(output),
-                              "all 256 codes x all 256 scales", [format, output](int) {
-                                  return prove_dequantize(format, *find_element_format(output));
+                              "all 256 codes x all 256 scales", [format, output](int threads) {
+                                  return prove_dequantize(format, *find_element_format(output),
+                                                          threads);
                               }});
     }
     return proofs;

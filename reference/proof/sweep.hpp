@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <atomic>
-#include <mutex>
 #include <string>
 #include <thread>
 #include <vector>
@@ -55,59 +54,88 @@ inline std::vector<exact::Run> cut_runs(const std::vector<exact::Run>& runs, std
     return pieces;
 }
 
-// Compares fast(pattern) with the run's result for every pattern of every run.
+// Calls work(i) for every i below `count`, on several threads.
+template <typename Work>
+void parallel_for(std::size_t count, int threads, const Work& work) {
+    std::atomic<std::size_t> next{0};
+    const auto drain = [&] {
+        for (std::size_t i; (i = next++) < count;) work(i);
+    };
+    std::vector<std::jthread> pool;
+    for (int thread = 1; thread < threads; ++thread) pool.emplace_back(drain);
+    drain();
+}
+
+// Joins the reports of parts, in their order.
+inline Report joined(const std::vector<Report>& parts) {
+    Report total;
+    std::string digests;
+    for (const Report& part : parts) {
+        total.count += part.count;
+        total.mismatches += part.mismatches;
+        for (const std::string& text : part.counterexamples)
+            if (total.counterexamples.size() < counterexamples_kept)
+                total.counterexamples.push_back(text);
+        digests += part.digest;
+    }
+    total.digest = sha256(digests);
+    return total;
+}
+
+inline void add_mismatch(Report& report, std::uint64_t input, std::uint64_t fast,
+                         std::uint64_t exact) {
+    if (++report.mismatches <= counterexamples_kept)
+        report.counterexamples.push_back(to_hex(input) + ": fast " + to_hex(fast) + ", exact " +
+                                         to_hex(exact));
+}
+
+// Compares fast(pattern) with the run's result for every pattern of the run.
+template <typename Fast>
+Report sweep_run(const exact::Run& run, const Fast& fast) {
+    Report report;
+    const std::uint64_t end = std::uint64_t{run.last} + 1;
+    report.count = end - run.first;
+    std::uint64_t wrong = 0;
+    for (std::uint64_t pattern = run.first; pattern < end; ++pattern)
+        wrong += fast(static_cast<std::uint32_t>(pattern)) != run.result ? 1 : 0;
+    for (std::uint64_t pattern = run.first; report.mismatches < wrong; ++pattern) {
+        const std::uint64_t got = fast(static_cast<std::uint32_t>(pattern));
+        if (got != run.result) add_mismatch(report, pattern, got, run.result);
+    }
+    return report;
+}
+
+// Compares fast with every run.
 template <typename Fast>
 Report sweep(const std::vector<exact::Run>& runs, int threads, const Fast& fast) {
-    Report report;
-    report.digest = digest_of(runs);
     const std::vector<exact::Run> pieces = cut_runs(runs, 1u << 22);
-    std::atomic<std::size_t> next{0};
-    std::mutex mutex;
-    const auto work = [&] {
-        for (std::size_t index; (index = next++) < pieces.size();) {
-            const exact::Run piece = pieces[index];
-            std::uint64_t wrong = 0;
-            const std::uint64_t end = std::uint64_t{piece.last} + 1;
-            for (std::uint64_t pattern = piece.first; pattern < end; ++pattern)
-                wrong += fast(static_cast<std::uint32_t>(pattern)) != piece.result ? 1 : 0;
-            const std::lock_guard lock(mutex);
-            report.count += end - piece.first;
-            report.mismatches += wrong;
-            for (std::uint64_t pattern = piece.first;
-                 wrong > 0 && pattern < end && report.counterexamples.size() < counterexamples_kept;
-                 ++pattern) {
-                const std::uint32_t got = fast(static_cast<std::uint32_t>(pattern));
-                if (got != piece.result)
-                    report.counterexamples.push_back(to_hex(pattern) + ": fast " + to_hex(got) +
-                                                     ", exact " + to_hex(piece.result));
-            }
-        }
-    };
-    {
-        std::vector<std::jthread> pool;
-        for (int thread = 1; thread < threads; ++thread) pool.emplace_back(work);
-        work();
-    }
+    std::vector<Report> parts(pieces.size());
+    parallel_for(pieces.size(), threads,
+                 [&](std::size_t i) { parts[i] = sweep_run(pieces[i], fast); });
+    Report report = joined(parts);
+    report.digest = digest_of(runs);
     return report;
 }
 
 // For domains small enough to ask the exact oracle everywhere.
 template <typename Exact, typename Fast>
-Report compare_everywhere(std::uint32_t count, const Exact& exact_result, const Fast& fast) {
-    Report report;
-    std::string text;
-    for (std::uint32_t input = 0; input < count; ++input) {
-        const std::uint32_t expected = exact_result(input);
-        const std::uint32_t actual = fast(input);
-        text += to_hex(expected) + "\n";
-        ++report.count;
-        if (actual == expected) continue;
-        if (++report.mismatches <= counterexamples_kept)
-            report.counterexamples.push_back(to_hex(input) + ": fast " + to_hex(actual) +
-                                             ", exact " + to_hex(expected));
-    }
-    report.digest = sha256(text);
-    return report;
+Report compare_everywhere(std::uint32_t count, int threads, const Exact& exact_result,
+                          const Fast& fast) {
+    constexpr std::uint32_t piece = 4096;
+    std::vector<Report> parts((count + piece - 1) / piece);
+    parallel_for(parts.size(), threads, [&](std::size_t part) {
+        std::string text;
+        const std::uint32_t first = static_cast<std::uint32_t>(part) * piece;
+        for (std::uint32_t input = first; input < std::min(count, first + piece); ++input) {
+            const std::uint32_t expected = exact_result(input);
+            const std::uint32_t actual = fast(input);
+            text += to_hex(expected) + "\n";
+            ++parts[part].count;
+            if (actual != expected) add_mismatch(parts[part], input, actual, expected);
+        }
+        parts[part].digest = sha256(text);
+    });
+    return joined(parts);
 }
 
 }  // namespace mx::proof
