@@ -75,6 +75,16 @@ void declare_command(CLI::App& app, const Command& command) {
     for (const Option& option : command.options) declare(*sub, option);
 }
 
+// CLI11 says no more than that a subcommand is required, whatever stands there instead.
+Status check_first_word(const CLI::App& app, const char* word,
+                        const std::vector<Command>& commands) {
+    if (word == nullptr)
+        return Error{ErrorKind::bad_input, "a command is missing; mxcheck --help lists them"};
+    if (word[0] != '-') return check_name("command", word, names_of(commands));
+    if (app.get_option_no_throw(word) != nullptr) return success();
+    return check_name("option", word, {"--help", "--version"});
+}
+
 int run_parsed(const CLI::App& app, const std::vector<Command>& commands) {
     for (const Command& command : commands) {
         const CLI::App* sub = app.get_subcommand(command.name);
@@ -106,12 +116,10 @@ int dispatch(int argc, char** argv, const std::vector<Command>& commands,
     app.set_version_flag("--version", version);
     app.require_subcommand(1);
     for (const Command& command : commands) declare_command(app, command);
-    if (argc > 1 && argv[1][0] != '-') {
-        const Status known = check_name("command", argv[1], names_of(commands));
-        if (!known) {
-            complain(known.error().message);
-            return exit_usage;
-        }
+    const Status known = check_first_word(app, argc > 1 ? argv[1] : nullptr, commands);
+    if (!known) {
+        complain(known.error().message);
+        return exit_usage;
     }
     try {
         app.parse(argc, argv);

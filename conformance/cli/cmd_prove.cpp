@@ -23,6 +23,11 @@ double seconds_since(Clock::time_point start) {
     return std::chrono::duration<double>(Clock::now() - start).count();
 }
 
+void print_heading() {
+    std::printf("%-52s %12s %10s %8s  %-16s  %s\n", "proof", "inputs", "mismatches", "seconds",
+                "digest", "domain");
+}
+
 // True if it held.
 bool run_one(const proof::Proof& proof, int threads, std::uint64_t& inputs) {
     const Clock::time_point start = Clock::now();
@@ -43,11 +48,9 @@ int prove(const ProveOptions& options) {
     const Clock::time_point start = Clock::now();
     std::uint64_t inputs = 0;
     std::size_t ran = 0, failed = 0;
-    std::printf("%-52s %12s %10s %8s  %-16s  %s\n", "proof", "inputs", "mismatches", "seconds",
-                "digest", "domain");
     for (const proof::Proof& proof : proof::all_proofs()) {
         if (!matches_glob(options.glob, proof.name)) continue;
-        ++ran;
+        if (ran++ == 0) print_heading();
         failed += run_one(proof, threads, inputs) ? 0 : 1;
     }
     if (ran == 0) {

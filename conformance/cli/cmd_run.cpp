@@ -48,6 +48,17 @@ struct Campaign {
     results::Run run;  // filled as cases end
 };
 
+// The tables, and the files that decide the answers: --resume compares the hashes, and must not mix
+// the answers to two inputs or of two builds of a plug-in.
+std::vector<results::Field> hashes_of(const RunOptions& options) {
+    std::vector<results::Field> hashes = table_hashes();
+    if (!options.input.empty()) hashes.push_back({"input", file_hash(options.input)});
+    const auto device = built_in_devices().resolve(options.device);
+    if (device && !device.value().path.empty())
+        hashes.push_back({"plug-in", file_hash(device.value().path)});
+    return hashes;
+}
+
 results::RunHeader header_of(const Campaign& campaign, const IsolatedDevice& device) {
     const RunOptions& o = campaign.options;
     results::RunHeader header;
@@ -68,7 +79,7 @@ results::RunHeader header_of(const Campaign& campaign, const IsolatedDevice& dev
     header.device = o.device;
     for (const auto& [key, value] : device.facts()) header.device_facts.push_back({key, value});
     header.environment = environment_facts();
-    header.table_hashes = table_hashes();
+    header.table_hashes = hashes_of(o);
     for (const std::string& word :
          {"--device=" + o.device, "--level=" + o.level, "--suite=" + o.suite,
           "--dialect=" + header.dialects, "--seed=" + std::to_string(o.seed), "--shard=" + o.shard})
@@ -88,6 +99,8 @@ Status check_dialects(const RunOptions& options) {
 Expected<std::vector<PlannedCase>> planned(const RunOptions& options, Sources& sources) {
     const Status dialects = check_dialects(options);
     if (!dialects) return dialects.error();
+    if (!options.input.empty() && options.suite != "*")
+        return Error{ErrorKind::bad_input, "--input runs instead of the suites; leave --suite out"};
     const auto shard = parse_shard(options.shard);
     if (!shard) return shard.error();
     const PlanRequest request{options.level, options.suite, options.dialects, options.seed};

@@ -8,6 +8,7 @@
 #include <ctime>
 #include <filesystem>
 #include <fstream>
+#include <sstream>
 #include <thread>
 
 #include "conformance/data/suite.hpp"
@@ -115,6 +116,13 @@ std::vector<results::Field> table_hashes() {
     return {{"formats", sha256(format_rows())},
             {"dialects", sha256(dialect_rows())},
             {"suites", sha256(suite_texts())}};
+}
+
+std::string file_hash(const std::string& path) {
+    std::ifstream file(path, std::ios::binary);
+    std::ostringstream bytes;
+    bytes << file.rdbuf();
+    return file ? sha256(bytes.view()) : "unknown";
 }
 
 std::string utc_now() {

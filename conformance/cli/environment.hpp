@@ -21,6 +21,9 @@ std::vector<results::Field> environment_facts();
 // SHA-256 of the format table, the dialect table and the suites, as text.
 std::vector<results::Field> table_hashes();
 
+// SHA-256 of the bytes of a file, "unknown" if it cannot be read.
+std::string file_hash(const std::string& path);
+
 // Now, in UTC: "2026-11-21T08:00:00Z".
 std::string utc_now();
 

@@ -1,7 +1,11 @@
 // See session.hpp.
 #include "conformance/cli/session.hpp"
 
+#include <unistd.h>
+
+#include <cerrno>
 #include <csignal>
+#include <string_view>
 
 #include "conformance/cli/arguments.hpp"
 #include "conformance/cli/environment.hpp"
@@ -9,16 +13,30 @@
 namespace mx::cli {
 namespace {
 
+// A day; what no device needs, and far from overflow as milliseconds.
+constexpr std::uint64_t timeout_seconds_max = 86400;
+
 volatile std::sig_atomic_t interrupt_seen = 0;
 
+// Printed from the handler itself: a device may keep the program waiting for its whole timeout.
+constexpr std::string_view stopping =
+    "\nmxcheck: stopping after this case; interrupt again to stop at once\n";
+
 void on_interrupt(int signal_number) {
+    const int interrupted_error = errno;
     interrupt_seen = 1;
+    [[maybe_unused]] const ssize_t count = ::write(2, stopping.data(), stopping.size());
     std::signal(signal_number, SIG_DFL);
+    errno = interrupted_error;
 }
 
 }  // namespace
 
 Expected<IsolatedDevice> open_device(const std::string& name, std::uint64_t timeout_seconds) {
+    if (timeout_seconds == 0 || timeout_seconds > timeout_seconds_max)
+        return Error{ErrorKind::bad_input, "--timeout '" + std::to_string(timeout_seconds) +
+                                               "' is not from 1 to " +
+                                               std::to_string(timeout_seconds_max) + " seconds"};
     const auto source = built_in_devices().resolve(name);
     if (!source) return source.error();
     const auto timeout = std::chrono::seconds(timeout_seconds);

@@ -80,8 +80,10 @@ constexpr const TensorType* find_tensor_type(std::string_view id) {
 
 constexpr bool every_element_format_is_a_tensor_type() {
     for (const ElementFormat& format : element_formats) {
-        const TensorType* type = find_tensor_type(format.name);
-        if (type == nullptr || type->bits != format.code_bits()) return false;
+        bool found = false;
+        for (const TensorType& type : tensor_types)
+            found = found || (type.id == format.name && type.bits == format.code_bits());
+        if (!found) return false;
     }
     return true;
 }

@@ -4,8 +4,8 @@
 #include <cstring>
 
 #include "conformance/case/names.hpp"
+#include "conformance/case/rules.hpp"
 #include "conformance/data/tensor_file.hpp"
-#include "reference/spec/formats.hpp"
 
 namespace mx {
 
@@ -99,6 +99,11 @@ Expected<std::shared_ptr<const BlockSource>> open_file(const Case& c) {
         return bad("data=file: gives values to quantize or convert; dequantize needs codes");
     if (tensor.value().type != c.type)
         return bad(path + ": holds " + tensor.value().type + ", but the case says input=" + c.type);
+    if (c.operation == "encode_scale")
+        for (std::size_t i = 0; i < tensor.value().count(); ++i)
+            if (value_format_of(c).is_negative(Code{tensor.value().at(i)}))
+                return bad(path + ": element " + std::to_string(i) +
+                           " is negative, and encode_scale takes an amax, which is not");
     return std::shared_ptr<const BlockSource>(
         std::make_shared<FileSource>(std::move(tensor).value(), c));
 }

@@ -2,10 +2,10 @@
 #include "conformance/emulate/answers.hpp"
 
 #include <array>
-#include <cstdio>
 
 #include "conformance/case/rules.hpp"
 #include "conformance/emulate/dialect_fields.hpp"
+#include "conformance/emulate/number_text.hpp"
 #include "conformance/run/site.hpp"
 #include "reference/exact/block.hpp"
 #include "reference/fast/block.hpp"
@@ -45,6 +45,11 @@ Answers fast_block(const ExplainTarget& target, const Dialect& rules) {
     for (std::size_t lane = 0; lane < target.lanes.size(); ++lane)
         answers.push_back({static_cast<int>(lane), Code{elements[lane]}});
     return answers;
+}
+
+// Two digits, or eight for a code of more than a byte.
+std::string hex(Code code) {
+    return hex_code(code.bits < 0x100 ? formats::e8m0 : formats::f32, code);
 }
 
 std::string place_text(int lane) {
@@ -96,25 +101,26 @@ std::string disagreement_in(const OraclePair& oracles) {
     MX_ASSERT_COMPARE(oracles.exact.size(), ==, oracles.fast.size());
     std::size_t at = 0;
     while (oracles.exact[at] == oracles.fast[at]) ++at;
-    char text[120];
-    std::snprintf(text, sizeof text, "the exact oracle says 0x%x, the fast oracle 0x%x",
-                  static_cast<unsigned>(oracles.exact[at].code.bits),
-                  static_cast<unsigned>(oracles.fast[at].code.bits));
-    return place_text(oracles.exact[at].lane) + ": " + text;
+    return place_text(oracles.exact[at].lane) + ": the exact oracle says " +
+           hex(oracles.exact[at].code) + ", the fast oracle " +
+           hex(oracles.fast[at].code);
 }
 
-std::vector<std::string_view> parting_fields(const ExplainTarget& target, const Dialect& rules,
-                                             const Dialect& other) {
-    const Answers own = exact_answers(target, rules);
-    std::vector<std::string_view> differing, deciding;
+std::vector<std::string_view> parting_fields(const ExplainTarget& target,
+                                             const DialectPair& dialects) {
+    const auto& [here, there] = dialects;
+    const Answers wanted = exact_answers(target, there);
+    Dialect mixed = there;
+    std::vector<std::string_view> parting;
+    // Gives back one field after the other, and keeps those without which the answers change.
     for (const DialectField& field : dialect_fields()) {
-        if (field.value_of(rules) == field.value_of(other)) continue;
-        differing.push_back(field.name);
-        Dialect mixed = rules;
-        field.copy(mixed, other);
-        if (exact_answers(target, mixed) != own) deciding.push_back(field.name);
+        if (field.value_of(here) == field.value_of(there)) continue;
+        field.copy(mixed, here);
+        if (exact_answers(target, mixed) == wanted) continue;
+        field.copy(mixed, there);
+        parting.push_back(field.name);
     }
-    return deciding.empty() ? differing : deciding;
+    return parting;
 }
 
 }  // namespace mx::emulate

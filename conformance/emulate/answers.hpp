@@ -21,6 +21,7 @@ struct Answer {
 // quantize: the scale, then one element a lane; otherwise one code a lane.
 using Answers = std::vector<Answer>;
 
+using Oracle = Answers (*)(const ExplainTarget& target, const Dialect& rules);
 Answers exact_answers(const ExplainTarget& target, const Dialect& rules);
 Answers fast_answers(const ExplainTarget& target, const Dialect& rules);
 
@@ -37,9 +38,13 @@ struct OraclePair {
 };
 std::string disagreement_in(const OraclePair& oracles);
 
-// The fields that decide why `other` answers differently: each one that changes the answers of
-// `rules` when it alone is taken over, or all that differ if none does so alone.
-std::vector<std::string_view> parting_fields(const ExplainTarget& target, const Dialect& rules,
-                                             const Dialect& other);
+// The fields on which two dialects part over this target: a smallest set that, taken over from
+// `there`, gives `here` the answers of `there`. Empty when both answer alike.
+struct DialectPair {
+    const Dialect& here;
+    const Dialect& there;
+};
+std::vector<std::string_view> parting_fields(const ExplainTarget& target,
+                                             const DialectPair& dialects);
 
 }  // namespace mx::emulate

@@ -2,7 +2,6 @@
 #include "conformance/emulate/explain.hpp"
 
 #include "conformance/case/rules.hpp"
-#include "conformance/emulate/answers.hpp"
 #include "conformance/emulate/explain_parts.hpp"
 
 namespace mx::emulate {
@@ -33,18 +32,17 @@ std::string explain_steps(const ExplainTarget& target, const Dialect& rules, std
 
 }  // namespace
 
-Explanation explain(const ExplainTarget& target) {
+Explanation explain(const ExplainTarget& target, Oracle other) {
     const Dialect rules = rules_of(target.c);
     Explanation result;
-    result.fault =
-        disagreement_in({exact_answers(target, rules), fast_answers(target, rules)});
+    result.fault = disagreement_in({exact_answers(target, rules), other(target, rules)});
     result.text = paragraph(target.title) +
                   paragraph(std::string(rules.name) + ": " + std::string(rules.title)) +
                   paragraph("source: " + std::string(rules.source)) + heading("The input") +
                   explain_inputs(target) + explain_steps(target, rules, result.fault);
     const std::string open = open_decisions(target, rules);
     if (!open.empty()) result.text += heading("What the source leaves open") + open;
-    result.text += heading("Every dialect") + compare_dialects(target, result.fault);
+    result.text += heading("Every dialect") + compare_dialects(target, other, result.fault);
     return result;
 }
 

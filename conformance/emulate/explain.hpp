@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "conformance/emulate/explain_target.hpp"
+#include "conformance/emulate/answers.hpp"
 
 namespace mx::emulate {
 
@@ -12,6 +12,8 @@ struct Explanation {
     std::string text;   // lines of at most 120 characters
     std::string fault;  // where the oracles, or the printed steps, do not agree; "" as it should be
 };
-Explanation explain(const ExplainTarget& target);
+
+// What is shown comes from the exact oracle; `other` is the one it is held against.
+Explanation explain(const ExplainTarget& target, Oracle other = fast_answers);
 
 }  // namespace mx::emulate

@@ -43,7 +43,8 @@ std::string explain_amax(const ExplainTarget& target, const Dialect& rules) {
     std::vector<int> holders, nan_lanes;
     for (std::size_t lane = 0; lane < values.size(); ++lane) {
         if (values[lane].is_nan()) nan_lanes.push_back(static_cast<int>(lane));
-        if (values[lane].kind == amax.kind && values[lane].magnitude == amax.magnitude)
+        if (values[lane].kind == amax.kind &&
+            (!amax.is_finite() || values[lane].magnitude == amax.magnitude))
             holders.push_back(static_cast<int>(lane));
     }
     std::string text;

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "conformance/emulate/explain_target.hpp"
+#include "conformance/emulate/answers.hpp"
 #include "conformance/emulate/text_table.hpp"
 #include "reference/exact/block.hpp"
 
@@ -34,8 +34,8 @@ std::string explain_elements(const ExplainTarget& target, const Dialect& rules,
 std::string explain_values(const ExplainTarget& target);
 
 // Every dialect's answers to the same block, and on which decisions they part. A dialect on which
-// the two oracles differ is named in `fault`.
-std::string compare_dialects(const ExplainTarget& target, std::string& fault);
+// the exact oracle and `other` differ is named in `fault`.
+std::string compare_dialects(const ExplainTarget& target, Oracle other, std::string& fault);
 
 // The decisions this block hangs on that the dialect's source leaves open; "" if there are none.
 std::string open_decisions(const ExplainTarget& target, const Dialect& rules);

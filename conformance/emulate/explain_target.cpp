@@ -4,6 +4,7 @@
 #include "conformance/case/names.hpp"
 #include "conformance/emulate/parse_value.hpp"
 #include "reference/exact/decode.hpp"
+#include "reference/spec/formats.hpp"
 
 namespace mx::emulate {
 namespace {

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "conformance/data/inputs.hpp"
-#include "reference/spec/dialect.hpp"
+#include "reference/spec/element_format.hpp"
 
 namespace mx::emulate {
 

@@ -64,7 +64,8 @@ std::optional<Refusal> read_names(const mx_operation& asked, Request& request) {
     request.rules = *dialect;
     const bool has_blocks =
         request.action == Action::quantize || request.action == Action::dequantize;
-    if (has_blocks && !find_pair(axes, asked.axis, request.axis)) return unknown("axis", asked.axis);
+    if (has_blocks && !find_pair(axes, asked.axis, request.axis))
+        return unknown("axis", asked.axis);
     if (request.action != Action::convert) return std::nullopt;
     if (!find_pair(roundings, asked.rounding, request.rules.element_rounding))
         return unknown("rounding", asked.rounding);

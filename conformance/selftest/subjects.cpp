@@ -10,7 +10,8 @@ namespace mx::selftest {
 Expected<Subjects> find_subjects(const std::string& folder) {
     std::error_code ignored;
     if (!std::filesystem::is_directory(folder, ignored))
-        return Error{ErrorKind::bad_input, "there is no folder of planted bugs at '" + folder + "'"};
+        return Error{ErrorKind::bad_input,
+                     "there is no folder of planted bugs at '" + folder + "'"};
     Subjects subjects;
     for (const mutants::Mutant& mutant : mutants::table) {
         const std::string file = "mutant_" + std::string(mutant.name) + ".so";
@@ -26,6 +27,8 @@ Expected<Subjects> find_subjects(const std::string& folder) {
     }
     return subjects;
 }
+
+std::vector<std::string> bug_dialects() { return {"ocp", "nv"}; }
 
 // The table's own words: a bug of another operation says so first.
 bool concerns_quantize(const Subject& subject) {

@@ -27,6 +27,9 @@ struct Subjects {
 // folder or the plug-in that is missing.
 Expected<Subjects> find_subjects(const std::string& folder);
 
+// The dialects that the planted bugs speak.
+std::vector<std::string> bug_dialects();
+
 // True unless the bug is in another operation and no quantized block can show it.
 bool concerns_quantize(const Subject& subject);
 

@@ -2,7 +2,6 @@
 #include "conformance/selftest/trial.hpp"
 
 #include <algorithm>
-#include <functional>
 #include <set>
 
 #include "conformance/run/runner.hpp"
@@ -20,8 +19,8 @@ Error own_fault(const Subject& subject, const std::string& what) {
     return {ErrorKind::device, subject.name + ": " + what};
 }
 
-Status for_each_result(const Subject& subject, const std::vector<LevelCases>& plan, Court court,
-                       const Visit& visit) {
+Status for_each_result(const Subject& subject, const std::vector<LevelCases>& plan,
+                       const Court& court, const Visit& visit) {
     auto device = IsolatedDevice::start(subject.source, court.limits);
     if (!device) return own_fault(subject, device.error().message);
     Runner runner(device.value(), court.sources, {" --device " + subject.source.name});
@@ -29,6 +28,7 @@ Status for_each_result(const Subject& subject, const std::vector<LevelCases>& pl
         for (const PlannedCase& planned : level.cases) {
             const auto result = runner.run(planned);
             if (!result) return own_fault(subject, result.error().message);
+            court.on_case();
             if (visit(level.level, result.value()) == Go::stop) return success();
         }
     return success();
@@ -44,7 +44,10 @@ std::string describe(const CaseResult& result) {
 Kill kill_by(const std::string& level, const CaseResult& result) {
     Kill kill{level, std::string(results::name_of(result.verdict)), "", result.case_text,
               result.reason};
-    if (!result.mismatches.empty()) kill.mismatch_class = result.mismatches[0].mismatch_class;
+    // The rest beyond those that were looked at closely is a cluster too, and may be the largest.
+    const auto classified = std::ranges::find_if(
+        result.mismatches, [](const auto& m) { return m.mismatch_class != "unclassified"; });
+    if (classified != result.mismatches.end()) kill.mismatch_class = classified->mismatch_class;
     return kill;
 }
 
@@ -96,7 +99,8 @@ bool blames_device(Verdict verdict) {
     }
 }
 
-Expected<Hunt> hunt(const Subject& subject, const std::vector<LevelCases>& plan, Court court) {
+Expected<Hunt> hunt(const Subject& subject, const std::vector<LevelCases>& plan,
+                    const Court& court) {
     Hunt hunt;
     std::string fault;
     const Status status =
@@ -112,7 +116,7 @@ Expected<Hunt> hunt(const Subject& subject, const std::vector<LevelCases>& plan,
 }
 
 CleanCheck check_clean(const Subject& subject, const std::vector<LevelCases>& plan,
-                       Refusals refusals, Court court) {
+                       Refusals refusals, const Court& court) {
     CleanCheck check;
     std::set<std::string> untested = operations_of(plan);
     const Status status =
@@ -135,7 +139,7 @@ CleanCheck check_clean(const Subject& subject, const std::vector<LevelCases>& pl
     return check;
 }
 
-CanaryCheck check_canary(const Subject& subject, const LevelCases& plan, Court court) {
+CanaryCheck check_canary(const Subject& subject, const LevelCases& plan, const Court& court) {
     CanaryCheck check;
     const Status status =
         for_each_result(subject, {plan}, court, [&](const std::string&, const CaseResult& r) {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -29,14 +30,15 @@ Expected<std::vector<LevelCases>> plan_by_level(const Scope& scope, Sources& sou
 // What a trial needs beside the device.
 struct Court {
     Sources& sources;
-    Limits limits;
+    Limits limits = {};
+    std::function<void()> on_case = [] {};  // after each case
 };
 
 // The first case that blamed the device.
 struct Kill {
     std::string level;
     std::string verdict;         // "fail", "flaky", "crash", ...
-    std::string mismatch_class;  // of the largest cluster; "" when there is none, as after a crash
+    std::string mismatch_class;  // of the largest cluster that was classified; "" after a crash
     std::string case_text;
     std::string reason;
 };
@@ -52,7 +54,8 @@ bool blames_device(results::Verdict verdict);
 
 // Runs the cases in order up to the first kill. The error is our own: the plug-in does not open, a
 // case cannot be made, the oracles disagree.
-Expected<Hunt> hunt(const Subject& subject, const std::vector<LevelCases>& plan, Court court);
+Expected<Hunt> hunt(const Subject& subject, const std::vector<LevelCases>& plan,
+                    const Court& court);
 
 enum class Refusals { allowed, forbidden };
 
@@ -64,13 +67,13 @@ struct CleanCheck {
 // Every case pass_exact (or refused, where that is allowed), and some bits compared in each
 // operation of the plan.
 CleanCheck check_clean(const Subject& subject, const std::vector<LevelCases>& plan,
-                       Refusals refusals, Court court);
+                       Refusals refusals, const Court& court);
 
 struct CanaryCheck {
     std::uint64_t failed = 0;
     std::string complaint;  // "" when every supported case failed, and there was one
 };
 
-CanaryCheck check_canary(const Subject& subject, const LevelCases& plan, Court court);
+CanaryCheck check_canary(const Subject& subject, const LevelCases& plan, const Court& court);
 
 }  // namespace mx::selftest

@@ -33,16 +33,19 @@ MX_FOLDED constexpr std::uint32_t code_of_overflow(const ElementFormat& format, 
     return format.has_infinity() ? format.code_infinity() : format.code_nan();
 }
 
-// The magnitude code of a finite, positive significand * 2^exponent.
-//
-// With the significand cut to units of 2^quantum, codes count units: within a binade each code is
-// one unit, and each binade above the lowest starts 2^mantissa_bits codes later. A carry out of the
-// mantissa therefore lands on the next binade's first code by itself.
-MX_FOLDED constexpr std::uint32_t round_magnitude(const ElementFormat& format, Rounding rounding,
-                                                  Overflow overflow, const Unpacked& value) {
+// A magnitude cut to a format's precision and rounded: count * 2^quantum, the range not yet
+// checked.
+struct Units {
+    std::uint64_t count;
+    int quantum;
+};
+
+// Rounds a finite significand * 2^exponent, the significand not 0, to the format's precision at its
+// size. A carry makes the count one bit longer and needs no other care.
+MX_FOLDED constexpr Units round_to_units(const ElementFormat& format, Rounding rounding,
+                                         const Unpacked& value) {
     const int top = value.exponent + bit_width(value.significand) - 1;
     const int quantum_min = format.quantum_exponent_min();
-    if (!format.has_zero() && top < quantum_min) return 0;
     const int quantum_of_top = top - format.mantissa_bits;
     const int quantum = quantum_of_top < quantum_min ? quantum_min : quantum_of_top;
     const int shift = quantum - value.exponent;
@@ -50,10 +53,25 @@ MX_FOLDED constexpr std::uint32_t round_magnitude(const ElementFormat& format, R
         shift >= 0 ? drop_low_bits(value.significand, shift) : Kept{value.significand << -shift, 0};
     const bool away =
         goes_away_from_zero(rounding, kept.remainder, value.negative, (kept.significand & 1) != 0);
+    return {kept.significand + (away ? 1 : 0), quantum};
+}
+
+// The magnitude code of the same.
+//
+// Codes count units: within a binade each code is one unit, and each binade above the lowest starts
+// 2^mantissa_bits codes later. A carry out of the mantissa therefore lands on the next binade's
+// first code by itself.
+MX_FOLDED constexpr std::uint32_t round_magnitude(const ElementFormat& format, Rounding rounding,
+                                                  Overflow overflow, const Unpacked& value) {
+    const int quantum_min = format.quantum_exponent_min();
+    // Without a zero, what lies below the smallest value is taken to it.
+    if (!format.has_zero() && value.exponent + bit_width(value.significand) <= quantum_min)
+        return 0;
+    const Units units = round_to_units(format, rounding, value);
     const std::uint64_t hidden_bit = std::uint64_t{1} << format.mantissa_bits;
-    const std::uint64_t binades = static_cast<std::uint64_t>(quantum - quantum_min);
-    const std::uint64_t code = binades * hidden_bit + kept.significand + (away ? 1 : 0) -
-                               (format.has_zero() ? 0 : hidden_bit);
+    const std::uint64_t binades = static_cast<std::uint64_t>(units.quantum - quantum_min);
+    const std::uint64_t code =
+        binades * hidden_bit + units.count - (format.has_zero() ? 0 : hidden_bit);
     if (code <= format.code_max_finite()) return static_cast<std::uint32_t>(code);
     const bool leaves_range =
         goes_away_from_zero(rounding, remainder_half + 1, value.negative, false);

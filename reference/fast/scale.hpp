@@ -44,14 +44,16 @@ MX_FOLDED constexpr Unpacked rounded_value(const ElementFormat& format, Rounding
     return unpack(format, round(format, rounding, Overflow::overflow, value));
 }
 
-// fl32(amax * fl32(1 / largest element value)). 24 bits by 24 bits fit the 64-bit significand.
+// fl32(amax * fl32(1 / largest element value)). 24 bits by 24 bits fit the 64-bit significand, and
+// a factor below one cannot leave the range of binary32.
 MX_FOLDED constexpr Unpacked ratio_to_largest(const ElementFormat& element, const Unpacked& amax) {
+    if (amax.kind != Kind::finite || amax.significand == 0) return amax;
     constexpr ElementFormat f32 = formats::f32;
-    if (amax.kind != Kind::finite) return amax;
     const Unpacked reciprocal = unpack(f32, reciprocal_of_largest(element));
-    return rounded_value(f32, Rounding::nearest_even,
-                         {amax.kind, false, amax.exponent + reciprocal.exponent,
-                          amax.significand * reciprocal.significand});
+    const Units ratio = round_to_units(f32, Rounding::nearest_even,
+                                       {Kind::finite, false, amax.exponent + reciprocal.exponent,
+                                        amax.significand * reciprocal.significand});
+    return {Kind::finite, false, ratio.quantum, ratio.count};
 }
 
 // `amax` is not negative; NaN gives the NaN scale.

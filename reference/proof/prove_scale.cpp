@@ -18,13 +18,6 @@ constexpr bool is_first_with_its_rule(std::size_t index) {
     return true;
 }
 
-constexpr std::size_t distinct_rules() {
-    std::size_t count = 0;
-    for (std::size_t i = 0; i < dialects.size(); ++i) count += is_first_with_its_rule(i) ? 1 : 0;
-    return count;
-}
-static_assert(distinct_rules() <= 8, "the scales of all rules are packed into 64 bits");
-
 std::string names_of_rules() {
     std::string names;
     for (std::size_t i = 0; i < dialects.size(); ++i)
@@ -33,32 +26,17 @@ std::string names_of_rules() {
     return names;
 }
 
-// The scale bytes of all distinct rules side by side, so that one sweep proves them all.
+// The scale bytes of all dialects side by side, dialect 0 lowest: one table of runs serves them
+// all.
 std::uint64_t exact_scales(const BlockFormat& format, const ElementFormat& input,
                            std::uint32_t bits) {
     const exact::Value amax = exact::decode(input, Code{bits});
     std::uint64_t packed = 0;
-    for (std::size_t i = 0; i < dialects.size(); ++i)
-        if (is_first_with_its_rule(i))
-            packed = packed << 8 | exact::encode_scale(dialects[i], format, amax).bits;
+    for (std::size_t i = dialects.size(); i-- > 0;)
+        packed = packed << 8 | exact::encode_scale(dialects[i], format, amax).bits;
     return packed;
 }
-
-template <std::size_t DialectIndex>
-MX_FOLDED constexpr std::uint64_t append_scale(std::uint64_t packed, const BlockFormat& format,
-                                               const fast::Unpacked& amax) {
-    if constexpr (!is_first_with_its_rule(DialectIndex)) return packed;
-    constexpr Dialect dialect = dialects[DialectIndex];
-    return packed << 8 | fast::encode_scale(dialect, format, amax).bits;
-}
-
-template <std::size_t... DialectIndex>
-MX_FOLDED constexpr std::uint64_t fast_scales(const BlockFormat& format, const fast::Unpacked& amax,
-                                              std::index_sequence<DialectIndex...>) {
-    std::uint64_t packed = 0;
-    ((packed = append_scale<DialectIndex>(packed, format, amax)), ...);
-    return packed;
-}
+static_assert(dialects.size() <= 8, "the scales of all dialects are packed into 64 bits");
 
 std::vector<exact::Run> exact_runs(const BlockFormat& format, const ElementFormat& input) {
     const auto ask = [&](std::uint32_t bits) { return exact_scales(format, input, bits); };
@@ -68,16 +46,73 @@ std::vector<exact::Run> exact_runs(const BlockFormat& format, const ElementForma
     return runs;
 }
 
-// Format and input are template arguments only so that the compiler can fold them into the loop.
+constexpr bool is_first_with_its_scale_rule(std::size_t index) {
+    for (std::size_t earlier = 0; earlier < index; ++earlier)
+        if (dialects[earlier].scale_rule == dialects[index].scale_rule) return false;
+    return true;
+}
+
+// Dialects that differ only in the overflow of the scale share most of their work, so that one
+// sweep over all of them costs little more than over one: `Of` stands for all with its rule.
+constexpr bool swept_with(std::size_t index, std::size_t of) {
+    return is_first_with_its_rule(index) && dialects[index].scale_rule == dialects[of].scale_rule;
+}
+
+constexpr std::uint64_t bytes_swept_with(std::size_t of) {
+    std::uint64_t mask = 0;
+    for (std::size_t i = 0; i < dialects.size(); ++i)
+        if (swept_with(i, of)) mask |= std::uint64_t{0xFF} << (8 * i);
+    return mask;
+}
+
+std::vector<exact::Run> masked_runs(const std::vector<exact::Run>& packed, std::uint64_t mask) {
+    std::vector<exact::Run> runs;
+    for (exact::Run run : packed) {
+        run.result &= mask;
+        append_runs(runs, {run});
+    }
+    return runs;
+}
+
+template <std::size_t Of, std::size_t DialectIndex>
+MX_FOLDED constexpr std::uint64_t fast_scale(const BlockFormat& format,
+                                             const fast::Unpacked& amax) {
+    if constexpr (!swept_with(DialectIndex, Of)) return 0;
+    constexpr Dialect dialect = dialects[DialectIndex];
+    const std::uint64_t scale = fast::encode_scale(dialect, format, amax).bits;
+    return scale << (8 * DialectIndex);
+}
+
+// All are template arguments only so that the compiler can fold them into the loop.
+template <std::size_t FormatIndex, std::size_t InputIndex, std::size_t Of,
+          std::size_t... DialectIndex>
+void add_sweep(std::vector<Report>& reports, const std::vector<exact::Run>& packed, int threads,
+               std::index_sequence<DialectIndex...>) {
+    if constexpr (is_first_with_its_scale_rule(Of))
+        reports.push_back(
+            sweep(masked_runs(packed, bytes_swept_with(Of)), threads, [](std::uint32_t bits) {
+                constexpr BlockFormat format = block_formats[FormatIndex];
+                constexpr ElementFormat input = *find_element_format(input_types[InputIndex]);
+                const fast::Unpacked amax = fast::unpack(input, Code{bits});
+                return (fast_scale<Of, DialectIndex>(format, amax) | ...);
+            }));
+}
+
+template <std::size_t FormatIndex, std::size_t InputIndex, std::size_t... DialectIndex>
+Report sweep_dialects(int threads, std::index_sequence<DialectIndex...>) {
+    constexpr ElementFormat input = *find_element_format(input_types[InputIndex]);
+    const std::vector<exact::Run> runs = exact_runs(block_formats[FormatIndex], input);
+    std::vector<Report> reports;
+    (add_sweep<FormatIndex, InputIndex, DialectIndex>(reports, runs, threads,
+                                                      std::make_index_sequence<dialects.size()>{}),
+     ...);
+    return joined(reports);
+}
+
 template <std::size_t FormatIndex, std::size_t InputIndex>
 Report sweep_scales(int threads) {
-    constexpr ElementFormat values = *find_element_format(input_types[InputIndex]);
-    return sweep(exact_runs(block_formats[FormatIndex], values), threads, [](std::uint32_t bits) {
-        constexpr BlockFormat format = block_formats[FormatIndex];
-        constexpr ElementFormat input = *find_element_format(input_types[InputIndex]);
-        return fast_scales(format, fast::unpack(input, Code{bits}),
-                           std::make_index_sequence<dialects.size()>{});
-    });
+    return sweep_dialects<FormatIndex, InputIndex>(threads,
+                                                   std::make_index_sequence<dialects.size()>{});
 }
 
 template <std::size_t FormatIndex, std::size_t InputIndex>
@@ -85,7 +120,7 @@ Proof scale_proof() {
     const ElementFormat& input = *find_element_format(input_types[InputIndex]);
     return {"scale " + std::string(block_formats[FormatIndex].name) + " " + std::string(input.name),
             "all 2^" + std::to_string(input.code_bits() - 1) + " non-negative codes of " +
-                std::string(input.name) + " under the rules of " + names_of_rules(),
+                std::string(input.name) + " x the rules of " + names_of_rules(),
             sweep_scales<FormatIndex, InputIndex>};
 }
 

@@ -1,0 +1,86 @@
+// mxcheck explain: every step from one block's inputs to its codes, and where the dialects part.
+#include <cstdio>
+#include <memory>
+
+#include "conformance/cli/commands.hpp"
+#include "conformance/cli/session.hpp"
+#include "conformance/emulate/explain.hpp"
+
+namespace mx::cli {
+namespace {
+
+struct ExplainOptions {
+    std::string case_text;
+    std::uint64_t block = 0;
+    std::string values;
+    std::string format;
+    std::string dialect;
+    std::string input;
+};
+
+Error bad(std::string message) { return {ErrorKind::bad_input, std::move(message)}; }
+
+bool names_tables(const ExplainOptions& options) {
+    return !options.format.empty() || !options.dialect.empty() || !options.input.empty();
+}
+
+Expected<emulate::ExplainTarget> target_of(const ExplainOptions& options) {
+    if (!options.case_text.empty() && !options.values.empty())
+        return bad("explain takes a CASE or --values, not both");
+    if (!options.values.empty()) {
+        if (options.format.empty()) return bad("--values needs --format, such as mxfp8-e4m3");
+        if (options.block != 0) return bad("--values are one block; --block belongs to a CASE");
+        return emulate::target_of_values(
+            {.values = options.values,
+             .format = options.format,
+             .dialect = options.dialect.empty() ? "ocp" : options.dialect,
+             .input = options.input.empty() ? "f32" : options.input});
+    }
+    if (options.case_text.empty()) return bad("explain needs a CASE in quotes, or --values");
+    if (names_tables(options))
+        return bad("a CASE names its own format, dialect and input; "
+                   "--format, --dialect and --input belong to --values");
+    const auto c = parse_case(options.case_text);
+    if (!c) return c.error();
+    Sources sources;
+    return emulate::target_of_case(c.value(), options.block, sources);
+}
+
+int explain(const ExplainOptions& options) {
+    const auto target = target_of(options);
+    if (!target) {
+        complain(target.error().message);
+        return exit_code_of(target.error());
+    }
+    const emulate::Explanation explanation = emulate::explain(target.value());
+    if (std::fputs(explanation.text.c_str(), stdout) < 0 || std::fflush(stdout) != 0) {
+        complain("cannot write the explanation to standard output");
+        return exit_usage;
+    }
+    if (explanation.fault.empty()) return exit_conformant;
+    complain("a fault of mxcheck itself, not of any device: " + explanation.fault);
+    return exit_self_test;
+}
+
+}  // namespace
+
+Command explain_command() {
+    auto options = std::make_shared<ExplainOptions>();
+    return {"explain",
+            "every step of one block as bits and exact fractions",
+            "mxcheck explain --values 2.8,-1.2 --format mxfp8-e4m3 --dialect ocp\n"
+            "  mxcheck explain 'quantize format=mxfp8-e4m3 dialect=nv shape=1x32 data=edge.tie'",
+            {{"CASE", "a case, as a failure prints it", &options->case_text},
+             {"--block", "which block of the case, from 0 on", &options->block},
+             {"--values",
+              "up to 32 values to quantize instead: 2.8, 1e-3, 0x1.8p3, nan, inf, "
+              "bits:0x3f800000; separated by commas",
+              &options->values},
+             {"--format", "of --values: mxfp8-e4m3 or mxfp8-e5m2", &options->format},
+             {"--dialect", "of --values; ocp if not given", &options->dialect},
+             {"--input", "type of --values: f32, bf16 or f16; f32 if not given",
+              &options->input}},
+            [options] { return explain(*options); }};
+}
+
+}  // namespace mx::cli

@@ -1,0 +1,122 @@
+// mxcheck selftest: the planted bugs, how many this build catches, and what other rules miss.
+#include <cstdio>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <span>
+
+#include "conformance/case/names.hpp"
+#include "conformance/cli/commands.hpp"
+#include "conformance/cli/environment.hpp"
+#include "conformance/cli/progress.hpp"
+#include "conformance/data/atomic_file.hpp"
+#include "conformance/selftest/selftest.hpp"
+
+namespace mx::cli {
+namespace {
+
+struct SelftestOptions {
+    std::string mutants;
+    std::string level = "quick";
+    std::string json;
+    std::string out;
+};
+
+// Beside the program: in its build folder, else where it is installed.
+std::string default_mutants_folder() {
+    const std::filesystem::path program = executable_folder();
+    const auto built = (program / ".." / "lib" / "mutants").lexically_normal();
+    std::error_code ignored;
+    if (std::filesystem::is_directory(built, ignored)) return built.string();
+    return (program / ".." / "lib" / "mxcheck" / "mutants").lexically_normal().string();
+}
+
+struct TextFile {
+    std::string path;
+    std::string text;
+};
+
+// False after a complaint.
+bool write_files(const std::vector<TextFile>& files) {
+    bool written = true;
+    for (const TextFile& file : files) {
+        const Status status =
+            data::write_atomically(file.path, {std::as_bytes(std::span(file.text))});
+        if (status) continue;
+        complain(status.error().message);
+        written = false;
+    }
+    return written;
+}
+
+std::vector<TextFile> files_of(const SelftestOptions& options,
+                               const selftest::KillTable& table) {
+    std::vector<TextFile> files;
+    if (!options.json.empty()) files.push_back({options.json, render_json(table)});
+    if (options.out.empty()) return files;
+    const std::filesystem::path folder = options.out;
+    files.push_back({(folder / "kill_table.json").string(), render_json(table)});
+    files.push_back({(folder / "kill_table.md").string(), render_markdown(table)});
+    return files;
+}
+
+// False after a complaint. Before the work, so that it is not done in vain.
+bool make_folder(const std::string& folder) {
+    std::error_code error;
+    if (!folder.empty()) std::filesystem::create_directories(folder, error);
+    if (error) complain(folder + ": cannot be made: " + error.message());
+    return !error;
+}
+
+Expected<selftest::KillTable> run_with_progress(const selftest::Subjects& subjects,
+                                                const SelftestOptions& options) {
+    std::optional<Progress> progress;
+    selftest::Settings settings;
+    settings.level = options.level;
+    settings.progress = [&progress](const selftest::Step& step) {
+        if (!progress) progress.emplace("steps", step.total);
+        progress->update(step.done, step.name);
+    };
+    return selftest::run_selftest(subjects, settings);
+}
+
+int self_test(const SelftestOptions& options) {
+    const Status known = check_name("level of the self-test", options.level, {"smoke", "quick"});
+    if (!known) {
+        complain(known.error().message);
+        return exit_usage;
+    }
+    if (!make_folder(options.out)) return exit_usage;
+    const std::string folder = options.mutants.empty() ? default_mutants_folder() : options.mutants;
+    const auto subjects = selftest::find_subjects(folder);
+    if (!subjects) {
+        complain(subjects.error().message);
+        return exit_self_test;
+    }
+    const auto table = run_with_progress(subjects.value(), options);
+    if (!table) {
+        complain(table.error().message);
+        return exit_self_test;
+    }
+    for (const std::string& problem : table.value().problems) complain(problem);
+    const bool written = write_files(files_of(options, table.value()));
+    std::fputs(render_text(table.value()).c_str(), stdout);
+    if (!table.value().problems.empty()) return exit_self_test;
+    return written ? exit_conformant : exit_usage;
+}
+
+}  // namespace
+
+Command selftest_command() {
+    auto o = std::make_shared<SelftestOptions>();
+    return {"selftest",
+            "the planted bugs: how many of them this build catches, and by which case",
+            "mxcheck selftest --out out",
+            {{"--mutants", "folder of the planted bugs (default beside the program)", &o->mutants},
+             {"--level", "smoke or quick; smoke alone lets bugs of axis col survive", &o->level},
+             {"--json", "write the kill table to this file", &o->json},
+             {"--out", "folder for kill_table.json and kill_table.md", &o->out}},
+            [o] { return self_test(*o); }};
+}
+
+}  // namespace mx::cli

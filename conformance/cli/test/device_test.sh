@@ -1,0 +1,90 @@
+#!/usr/bin/env bash
+# Plug-ins that are none, are of another contract, crash, hang or answer wrongly.
+# Run by ctest with the program, a folder to work in and the folder of the plug-ins.
+# shellcheck source-path=SCRIPTDIR
+source "$(dirname "${BASH_SOURCE[0]}")/scenes.sh"
+mutants=$lib/mutants
+plugins=$lib/test_plugins
+
+small='convert format=e4m3 dialect=ocp input=f32 shape=1x32 data=edge.tie'
+
+opened_never() { # CODE TEXT DEVICE
+  refuse "$1" "$2" run --device "$3" --level smoke --timeout 1 --out refused
+  refuse "$1" "$2" replay "$small" --device "$3" --timeout 1
+  check "no results of $3, which did not open" [ ! -e refused ]
+}
+
+# The argument is wrong: 2. There is a file, but no device in it: 3.
+opened_never 2 'does not exist' ./none.so
+opened_never 2 'does not exist' none.so
+mkdir folder.so && opened_never 2 'is not a file' ./folder.so
+echo text >text.so && opened_never 3 'is not a shared library' ./text.so
+: >empty.so && opened_never 3 'is not a shared library' ./empty.so
+head -c 2000 "$mutants/mutant_none.so" >half.so && opened_never 3 'half.so' ./half.so
+opened_never 3 'exports no function mx_device_get_api' "$plugins/test_no_plugin.so"
+for flaw in other_abi_only other_abi_table null_table short_table missing_run; do
+  opened_never 3 "test_plugin_$flaw.so" "$plugins/test_plugin_$flaw.so"
+done
+opened_never 3 'the unit is asleep' "$plugins/test_plugin_failed_open.so"
+opened_never 3 'Segmentation fault' "$plugins/test_plugin_segfault_in_open.so"
+opened_never 3 'no answer within 1 s' "$plugins/test_plugin_hang_in_open.so"
+
+# A crash or a hang is a record among the others, which survive.
+recorded() { # DEVICE VERDICT
+  expect 3 "Not conformant" run --device "$mutants/$1.so" --level smoke --timeout 1 --out "$1" \
+    --dialect ocp
+  check "$1 leaves a valid results file" is_results_file "$1/results.jsonl"
+  check "$1 leaves a footer with the exit code" \
+    grep -q '"kind":"footer".*"exit_code":3' "$1/results.jsonl"
+  check "$1 is recorded as $2" grep -q "\"verdict\":\"$2\"" "$1/results.jsonl"
+  check "the other cases of $1 ran" grep -q '"verdict":"pass_exact"' "$1/results.jsonl"
+  check "a case after the first $2 ran" \
+    eval "sed '1,/\"verdict\":\"$2\"/d' '$1/results.jsonl' | grep -q '\"verdict\":\"pass_exact\"'"
+  replay_of "$1" "$2" 3
+}
+
+# replay_of FOLDER WORD CODE: the first repro line of the report, typed as it stands.
+replay_of() {
+  local line
+  line=$(grep -o "mxcheck replay '.*" stdout | head -n 1)
+  check "$1 prints a repro line" [ -n "$line" ]
+  checks=$((checks + 1))
+  local got=0
+  (
+    mxcheck() { timeout 60 "$mxcheck" "$@"; }
+    eval "$line --timeout 1"
+  ) >replayed 2>&1 || got=$?
+  [ "$got" -eq "$3" ] || fail "the replay of $1 ended with $got, not $3: $line" replayed
+  check "the replay of $1 tells of $2" grep -q "$2" replayed
+}
+
+recorded mutant_crash_on_nan crash
+recorded mutant_hang_on_zero_block timeout
+
+# A wrong answer: 1, the same class again, and the case passes on a right device.
+wrong() { # MUTANT CLASS
+  expect 1 'Not conformant' run --device "$mutants/$1.so" --level smoke --suite quantize \
+    --dialect ocp --out "$1"
+  check "$1 is classed as $2" grep -q "^FAIL quantize .*  $2  " stdout
+  cp stdout first
+  grep "^FAIL" -A 9 first | grep -m 1 -A 9 "  $2  " >stdout
+  replay_of "$1" "  $2  " 1
+  case_text=$(grep -o "mxcheck replay '[^']*'" stdout | head -n 1 | cut -d "'" -f 2)
+  expect 0 'pass_exact: ' replay "$case_text"
+}
+wrong mutant_ties_away tie
+wrong mutant_scale_plus_one scale
+wrong mutant_minus_zero_lost sign_of_zero
+wrong mutant_last_block_unwritten unwritten
+
+# A plug-in rebuilt between a run and its --resume is another device.
+cp "$mutants/mutant_none.so" mine.so
+expect 0 'No fault found' run --device ./mine.so --level smoke --dialect ocp --out rebuilt
+head -n 5 rebuilt/results.jsonl >part && mv part rebuilt/results.jsonl
+cp "$mutants/mutant_ties_away.so" mine.so
+refuse 2 'cannot resume' run --device ./mine.so --level smoke --dialect ocp --out rebuilt --resume
+
+# Nothing supported is nothing tested.
+expect 77 'Nothing was tested' run --device "$plugins/test_plugin_message_without_end.so" \
+  --level smoke --suite quantize --out unsupported
+finish

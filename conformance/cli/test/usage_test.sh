@@ -1,0 +1,93 @@
+#!/usr/bin/env bash
+# Arguments as people mistype them: help, unknown and misspelt names, numbers that are none.
+# Run by ctest with the program, a folder to work in and the folder of the plug-ins.
+# shellcheck source-path=SCRIPTDIR
+source "$(dirname "${BASH_SOURCE[0]}")/scenes.sh"
+
+commands='run replay explain quantize dequantize report selftest prove list doctor'
+
+for command in $commands; do
+  expect 0 "Example:" "$command" --help
+  check "the example of $command is a command line" grep -q "^  mxcheck $command" stdout
+  check "$command --help states the exit codes" grep -q 'Exit codes: 0 conformant' stdout
+  check "$command --help says nothing on stderr" [ ! -s stderr ]
+done
+expect 0 'mxcheck run --device cpu' --help
+for command in $commands; do
+  check "--help lists $command" grep -qE "^  $command +[a-z]" stdout
+done
+expect 0 'mxcheck ' --version
+expect 0 'program ' doctor
+expect 0 '"program"' doctor --json
+
+refuse 2 'a command is missing'
+refuse 2 "unknown command 'runn'; did you mean 'run'?" runn
+refuse 2 "unknown command 'qantize'; did you mean 'quantize'?" qantize in.npy
+refuse 2 "unknown command 'zzzzzz'; known are: run" zzzzzz
+refuse 2 "unknown option '--helpp'; did you mean '--help'?" --helpp
+refuse 2 "unknown option '--devise' of mxcheck run; did you mean '--device'?" run --devise cpu
+refuse 2 "did you mean '--device'?" run --devise=cpu
+refuse 2 "'extra' is one argument too many" run extra
+refuse 2 'WHAT is required' list
+refuse 2 'CASE is required' replay
+
+# Every name that a user types.
+refuse 2 'there is no device "cpv"; did you mean "cpu"?' run --device cpv
+refuse 2 'Built-in devices: cpu' run --device ''
+refuse 2 "unknown dialect 'ocq'; did you mean 'ocp'?" run --dialect ocq
+refuse 2 "unknown dialect 'torchao-flor'; did you mean 'torchao-floor'?" \
+  run --dialect ocp,torchao-flor
+refuse 2 "unknown dialect ''" run --dialect ''
+refuse 2 "unknown level 'quik'; did you mean 'quick'?" run --level quik
+refuse 2 "unknown suite 'quantise'; did you mean 'quantize'?" run --suite quantise
+refuse 2 "unknown suite 'z*'; known are: convert" run --suite 'z*'
+refuse 2 "unknown list 'dialect'; did you mean 'dialects'?" list dialect
+refuse 2 "unknown list 'xyzzy'; known are: devices" list xyzzy
+refuse 2 "unknown level 'smok'; did you mean 'smoke'?" list cases --level smok
+refuse 2 "did you mean 'quantize'?" replay 'quantise format=mxfp8-e4m3'
+refuse 2 "unknown field 'shpe'; did you mean 'shape'?" \
+  replay 'quantize format=mxfp8-e4m3 dialect=nv shpe=1x32'
+refuse 2 "did you mean 'mxfp8-e4m3'?" replay 'quantize format=mxfp8-e4m4 dialect=nv shape=1x32 data=edge.tie'
+refuse 2 "the first word must be an operation" replay ''
+refuse 2 "known are: smoke quick" selftest --level full
+refuse 5 'no folder of planted bugs' selftest --mutants ./none
+refuse 2 "no proof is named 'zzz'" prove zzz
+
+# Numbers.
+for seed in nan -1 1.5 '' 0x10 ' 1'; do
+  refuse 2 "--seed '$seed' is not a whole number" run --seed "$seed"
+done
+refuse 2 "--seed '18446744073709551616' does not fit 64 bits" run --seed 18446744073709551616
+expect 0 'No fault found' run --seed 18446744073709551615 --level smoke --suite encode_scale
+for shard in 3/2 2/2 0/0 x '' 1 -1/2 0/1/2 nan/2; do
+  refuse 2 "shard" run --shard "$shard"
+done
+expect 77 'Nothing was tested' run --shard 98/99 --level smoke --suite dequantize
+for timeout in 0 86401 9223372036854775807 18446744073709551615; do
+  refuse 2 "--timeout '$timeout' is not from 1 to 86400 seconds" run --timeout "$timeout"
+  refuse 2 "--timeout '$timeout'" \
+    replay 'quantize format=mxfp8-e4m3 dialect=nv shape=1x32 data=edge.tie' --timeout "$timeout"
+done
+refuse 2 'more than 2^40 elements' \
+  replay 'quantize format=mxfp8-e4m3 dialect=nv shape=99999999999x99999999999'
+refuse 2 "seed 'nan' is not a whole number" \
+  replay 'quantize format=mxfp8-e4m3 dialect=nv shape=1x32 data=edge.tie seed=nan'
+
+# Lists, for people and for machines.
+expect 0 'cpu ' list devices
+expect 0 'torchao-floor' list dialects
+expect 0 'mxfp8-e4m3' list formats
+expect 0 'edge.tie' list families
+expect 0 'smoke ' list suites
+expect 0 'quantize format=mxfp8-e4m3 dialect=ocp' list cases --level smoke --suite quantize
+for kind in devices dialects formats families suites cases; do
+  expect 0 '"name": ' list "$kind" --json
+  if [ -n "$(type -P python3)" ]; then
+    check "list $kind --json is JSON" python3 -m json.tool stdout
+  fi
+done
+
+# Nothing of the refused runs may have been written but the ones that ran, into the default folder.
+check 'only out/ and the notes of this test are here' \
+  [ "$(find . -maxdepth 1 -type d | sort | tr '\n' ' ')" = '. ./out ' ]
+finish

@@ -1,0 +1,232 @@
+// Holds the designed families against the exact oracle: edge.tie has both sides of every border
+// between element codes, edge.scale of every border between scales, and every special value stands
+// in every lane. Shares no arithmetic with the families, which ask the fast oracle.
+#include <gtest/gtest.h>
+
+#include <map>
+#include <set>
+
+#include "conformance/data/test/case_of.hpp"
+#include "reference/exact/preimage.hpp"
+
+namespace mx {
+namespace {
+
+using Codes = std::set<std::uint32_t>;
+
+// Lanes of all blocks that have one amax, and so one scale.
+struct ScaleGroup {
+    std::uint32_t amax = 0;
+    Codes codes;
+};
+
+std::map<std::uint32_t, ScaleGroup> groups_of(const Case& c) {
+    std::map<std::uint32_t, ScaleGroup> groups;
+    const auto source = open_data(c);
+    std::map<std::uint32_t, std::uint32_t> scales;  // by amax: the oracle is slow
+    for (std::uint64_t i = 0; i < source->size(); ++i) {
+        const BlockData data = source->block(i);
+        const std::uint32_t amax = largest_of(data, value_format_of(c));
+        const auto [known, is_new] = scales.try_emplace(amax, 0);
+        if (is_new) known->second = exact_scale(c, amax);
+        ScaleGroup& group = groups[known->second];
+        EXPECT_TRUE(group.codes.empty() || group.amax == amax) << "two amaxes for one scale";
+        group.amax = amax;
+        group.codes.insert(data.lanes.begin(), data.lanes.end());
+    }
+    return groups;
+}
+
+// The scales at both ends of every binade of the input: no rule skips one in between.
+Codes reachable_scales(const Case& c) {
+    const ElementFormat& input = value_format_of(c);
+    Codes scales{exact_scale(c, 0)};
+    for (int bit = 0; bit < input.mantissa_bits; ++bit)
+        for (const std::uint32_t amax : {1u << bit, (2u << bit) - 1})
+            scales.insert(exact_scale(c, amax));
+    for (std::uint32_t first = 1u << input.mantissa_bits; first < input.code_infinity();
+         first += 1u << input.mantissa_bits)
+        for (const std::uint32_t amax : {first, first + input.code_mantissa_mask()})
+            scales.insert(exact_scale(c, amax));
+    return scales;
+}
+
+// The input codes on both sides of `border`, and the tie itself where the input has it.
+Codes beside(const exact::Rational& border, const ElementFormat& input) {
+    exact::Value value;
+    value.magnitude = border;
+    const exact::Rounded below =
+        exact::round_with_reasons(input, Rounding::toward_zero, Overflow::saturate, value);
+    const std::uint32_t code = below.code_below;
+    if (below.position != exact::Position::exact) return {code, code + 1};
+    return code == 0 ? Codes{0, 1} : Codes{code - 1, code, code + 1};
+}
+
+exact::Rational border_above(const ElementFormat& element, std::uint32_t code) {
+    return (exact::magnitude_of(element, code) + exact::magnitude_of(element, code + 1)) / 2;
+}
+
+// Every border of the element format under `scale` up to the group's amax. Returns how many ties
+// the input type can hold.
+int expect_borders(const Case& c, std::uint32_t scale, const ScaleGroup& group) {
+    const ElementFormat& input = value_format_of(c);
+    const ElementFormat& element = block_format_of(c).element();
+    const exact::Rational factor = exact::magnitude_of(formats::e8m0, scale);
+    const exact::Rational amax = exact::magnitude_of(input, group.amax);
+    int ties = 0;
+    for (std::uint32_t code = 0; code < element.code_max_finite(); ++code) {
+        const exact::Rational border = border_above(element, code) * factor;
+        if (border >= amax) break;
+        const Codes wanted = beside(border, input);
+        ties += wanted.size() == 3 ? 1 : 0;
+        for (const std::uint32_t one : wanted)
+            for (const std::uint32_t sign : {0u, input.code_sign_mask()})
+                EXPECT_TRUE(group.codes.contains(one | sign))
+                    << print(c) << "\n scale " << scale << " above code " << code << " lacks "
+                    << (one | sign);
+    }
+    return ties;
+}
+
+TEST(EdgeTie, HasABlockForEveryScale) {
+    for (const Case& c : every_quantizer("edge.tie")) {
+        Codes found;
+        for (const auto& [scale, group] : groups_of(c)) found.insert(scale);
+        EXPECT_EQ(found, reachable_scales(c)) << print(c);
+    }
+}
+
+TEST(EdgeTie, HasBothSidesOfEveryBorderAtTheEndsAndInTheMiddle) {
+    for (const Case& c : every_quantizer("edge.tie")) {
+        const auto groups = groups_of(c);
+        ASSERT_FALSE(groups.empty());
+        const std::uint32_t smallest = groups.begin()->first, largest = groups.rbegin()->first;
+        expect_borders(c, smallest, groups.at(smallest));
+        EXPECT_GE(expect_borders(c, largest, groups.at(largest)), 100) << print(c);
+        if (groups.contains(127)) {
+            EXPECT_GE(expect_borders(c, 127, groups.at(127)), 100) << print(c);
+        }
+    }
+}
+
+TEST(EdgeTie, HasBothSidesOfEveryBorderUnderEveryScale) {
+    const Case c = case_of(
+        "quantize format=mxfp8-e4m3 dialect=ocp input=f32 shape=1x32 data=edge.tie");
+    for (const auto& [scale, group] : groups_of(c)) expect_borders(c, scale, group);
+}
+
+// Without a scale the border of overflow counts too, where overflow shows.
+TEST(EdgeTie, OfConvertHasEveryBorderAndThatOfOverflow) {
+    for (const std::string format : {"e4m3", "e5m2"})
+        for (const std::string_view type : input_types)
+            for (const std::string overflow : {"saturate", "overflow"}) {
+                const Case c = case_of("convert format=" + format + " input=" + std::string(type) +
+                                       " overflow=" + overflow + " shape=1x32 data=edge.tie");
+                const ElementFormat& element = block_format_of(c).element();
+                Codes codes;
+                const auto source = open_data(c);
+                for (std::uint64_t i = 0; i < source->size(); ++i)
+                    codes.insert(source->block(i).lanes.begin(), source->block(i).lanes.end());
+                const std::uint32_t last =
+                    element.code_max_finite() - (overflow == "saturate" ? 1 : 0);
+                for (std::uint32_t code = 0; code <= last; ++code)
+                    for (const std::uint32_t one :
+                         beside(border_above(element, code), value_format_of(c)))
+                        EXPECT_TRUE(codes.contains(one)) << print(c) << " above code " << code;
+            }
+}
+
+// The largest lanes of all blocks, or for encode_scale all lanes: the amaxes that are asked.
+Codes amaxes_of(const Case& c) {
+    Codes amaxes;
+    const auto source = open_data(c);
+    for (std::uint64_t i = 0; i < source->size(); ++i) {
+        const BlockData data = source->block(i);
+        if (c.operation == "encode_scale")
+            amaxes.insert(data.lanes.begin(), data.lanes.end());
+        else
+            amaxes.insert(largest_of(data, value_format_of(c)));
+    }
+    return amaxes;
+}
+
+TEST(EdgeScale, HasBothSidesOfEveryChangeOfScale) {
+    for (Case c : every_quantizer("edge.scale")) {
+        if (c.type == "bf16") continue;  // the exponents of f32, fewer mantissas
+        const auto runs =
+            exact::runs_of(0, value_format_of(c).code_infinity(),
+                           [&c](std::uint32_t amax) { return exact_scale(c, amax); });
+        EXPECT_GT(runs.size(), 30u);
+        for (const std::string operation : {"quantize", "encode_scale"}) {
+            c.operation = operation;
+            const Codes amaxes = amaxes_of(c);
+            for (std::size_t i = 0; i + 1 < runs.size(); ++i) {
+                EXPECT_TRUE(amaxes.contains(runs[i].last)) << print(c) << " " << runs[i].last;
+                EXPECT_TRUE(amaxes.contains(runs[i].last + 1)) << print(c) << " " << runs[i].last;
+            }
+        }
+    }
+}
+
+TEST(EdgeAmax, HasPowersOfTwoAndElementMaximaAndTheirNeighbours) {
+    for (const Case& c : every_quantizer("edge.amax")) {
+        const ElementFormat& input = value_format_of(c);
+        const Codes amaxes = amaxes_of(c);
+        const exact::Rational top =
+            exact::magnitude_of(block_format_of(c).element(),
+                                block_format_of(c).element().code_max_finite());
+        for (int k = input.exponent_min() + 1; k <= input.exponent_max(); ++k)
+            for (const exact::Rational& significand :
+                 {exact::Rational(1), exact::Rational(top / exact::power_of_two(
+                                                                exact::floor_log2(top)))})
+                for (const std::uint32_t code : beside(significand * exact::power_of_two(k), input))
+                    EXPECT_TRUE(amaxes.contains(code)) << print(c) << " 2^" << k;
+    }
+}
+
+TEST(EdgeAmax, PutsTheAmaxInEveryLaneWithBothSigns) {
+    for (const Case& c : every_quantizer("edge.amax")) {
+        const ElementFormat& input = value_format_of(c);
+        const auto source = open_data(c);
+        std::set<std::pair<std::size_t, bool>> places;
+        for (std::uint64_t i = 0; i < source->size(); ++i) {
+            const BlockData data = source->block(i);
+            const std::uint32_t amax = largest_of(data, input);
+            std::size_t holders = 0, place = 0;
+            for (std::size_t lane = 0; lane < data.lanes.size(); ++lane)
+                if ((data.lanes[lane] & input.code_magnitude_mask()) == amax) ++holders, place = lane;
+            if (holders == 1) places.insert({place, input.is_negative(Code{data.lanes[place]})});
+        }
+        EXPECT_EQ(places.size(), 64u) << print(c);
+    }
+}
+
+TEST(EdgeSpecial, PutsEveryKindOfValueInEveryLane) {
+    for (const Case& c : every_quantizer("edge.special")) {
+        const ElementFormat& input = value_format_of(c);
+        std::array<Codes, block_size> seen;
+        const auto source = open_data(c);
+        for (std::uint64_t i = 0; i < source->size(); ++i)
+            for (std::size_t lane = 0; lane < block_size; ++lane)
+                seen[lane].insert(source->block(i).lanes[lane]);
+        for (const Codes& codes : seen) {
+            for (const std::uint32_t sign : {0u, input.code_sign_mask()}) {
+                int payloads = 0, subnormals = 0;
+                for (const std::uint32_t code : codes) {
+                    if ((code & input.code_sign_mask()) != sign) continue;
+                    payloads += input.is_nan(Code{code}) ? 1 : 0;
+                    const std::uint32_t magnitude = code & input.code_magnitude_mask();
+                    subnormals += magnitude != 0 && magnitude < (1u << input.mantissa_bits);
+                }
+                EXPECT_GE(payloads, 4) << print(c);
+                EXPECT_GE(subnormals, 2) << print(c);
+                for (const std::uint32_t code :
+                     {input.code_infinity(), 0u, 1u, input.code_max_finite()})
+                    EXPECT_TRUE(codes.contains(code | sign)) << print(c) << " " << (code | sign);
+            }
+        }
+    }
+}
+
+}  // namespace
+}  // namespace mx

@@ -1,0 +1,56 @@
+// Cases from their text, for the tests of families, inputs and suites. Knows no family.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "conformance/case/rules.hpp"
+#include "conformance/data/inputs.hpp"
+#include "reference/exact/block.hpp"
+
+namespace mx {
+
+inline Case case_of(const std::string& text) {
+    const auto c = parse_case(text);
+    EXPECT_TRUE(c.ok()) << text << ": " << (c ? "" : c.error().message);
+    return c ? c.value() : Case{};
+}
+
+inline std::shared_ptr<const BlockSource> open_data(const Case& c) {
+    Sources sources;
+    const auto source = sources.open(c);
+    EXPECT_TRUE(source.ok()) << print(c) << ": " << (source ? "" : source.error().message);
+    return source ? source.value() : nullptr;
+}
+
+// Quantize cases of every format, dialect and input type for one family.
+inline std::vector<Case> every_quantizer(const std::string& family) {
+    std::vector<Case> cases;
+    for (const BlockFormat& format : block_formats)
+        for (const Dialect& dialect : dialects)
+            for (const std::string_view type : input_types)
+                cases.push_back(case_of("quantize format=" + std::string(format.name) +
+                                        " dialect=" + std::string(dialect.name) + " input=" +
+                                        std::string(type) + " shape=1x32 data=" + family));
+    return cases;
+}
+
+// The magnitude code of the block's largest lane.
+inline std::uint32_t largest_of(const BlockData& data, const ElementFormat& input) {
+    std::uint32_t largest = 0;
+    for (const std::uint32_t lane : data.lanes)
+        largest = std::max(largest, lane & input.code_magnitude_mask());
+    return largest;
+}
+
+// What the exact oracle makes of an amax.
+inline std::uint32_t exact_scale(const Case& c, std::uint32_t amax) {
+    return exact::encode_scale(rules_of(c), block_format_of(c),
+                               exact::decode(value_format_of(c), Code{amax}))
+        .bits;
+}
+
+}  // namespace mx

@@ -1,0 +1,198 @@
+// Tests of the data families: pure functions of case and index, and complete where they claim to
+// be. The borders of edge.tie and edge.scale are held against the exact oracle in border_test.cpp.
+#include <gtest/gtest.h>
+
+#include <bitset>
+#include <map>
+#include <set>
+#include <sstream>
+
+#include "conformance/data/test/case_of.hpp"
+
+namespace mx {
+namespace {
+
+// A case for each family, operation that it serves, and input type.
+std::vector<Case> every_use() {
+    std::vector<Case> cases;
+    for (const Family& family : families()) {
+        std::istringstream operations{std::string(family.operations)};
+        for (std::string operation; operations >> operation;)
+            for (const std::string_view type : input_types)
+                cases.push_back(case_of(
+                    operation + " format=" + (operation == "convert" ? "e5m2" : "mxfp8-e4m3") +
+                    " dialect=nv " + (operation == "dequantize" ? "output=" : "input=") +
+                    std::string(type) + " shape=1x32 seed=5 data=" + std::string(family.name)));
+    }
+    return cases;
+}
+
+bool same(const BlockData& a, const BlockData& b) {
+    return a.lanes == b.lanes && a.scale == b.scale;
+}
+
+std::uint64_t block_count(const BlockSource& source) {
+    return source.size() == 0 ? 1000 : std::min<std::uint64_t>(source.size(), 1000);
+}
+
+TEST(Families, EveryOneHasAUse) { EXPECT_GT(every_use().size(), 3 * families().size()); }
+
+TEST(Families, ABlockDependsOnCaseAndIndexAlone) {
+    for (const Case& c : every_use()) {
+        const auto source = open_data(c), again = open_data(c);
+        const std::uint64_t count = block_count(*source);
+        std::vector<BlockData> forward;
+        for (std::uint64_t i = 0; i < count; ++i) forward.push_back(source->block(i));
+        for (std::uint64_t i = count; i-- > 0;) {
+            ASSERT_TRUE(same(source->block(i), forward[i])) << print(c) << " block " << i;
+            ASSERT_TRUE(same(again->block(i), forward[i])) << print(c) << " block " << i;
+        }
+        if (source->size() == 0) continue;
+        for (const std::uint64_t i : {std::uint64_t{0}, count - 1})
+            ASSERT_TRUE(same(source->block(i + 3 * source->size()), forward[i])) << print(c);
+    }
+}
+
+TEST(Families, CodesFitTheirType) {
+    for (const Case& c : every_use()) {
+        const auto source = open_data(c);
+        const bool codes = c.operation == "dequantize";
+        const ElementFormat& input = codes ? block_format_of(c).element() : value_format_of(c);
+        const std::uint32_t mask =
+            input.code_magnitude_mask() |
+            (c.operation == "encode_scale" ? 0 : input.code_sign_mask());
+        for (std::uint64_t i = 0; i < block_count(*source); ++i)
+            for (const std::uint32_t lane : source->block(i).lanes)
+                ASSERT_EQ(lane & ~mask, 0u) << print(c) << " block " << i;
+    }
+}
+
+TEST(Families, OnlyEndlessOnesHearOfTheSeed) {
+    for (Case c : every_use()) {
+        const auto source = open_data(c);
+        c.seed = 6;
+        const auto other = open_data(c);
+        if (source->size() == 0)
+            EXPECT_FALSE(same(source->block(0), other->block(0))) << print(c);
+        else
+            EXPECT_EQ(source->size(), other->size()) << print(c);
+    }
+}
+
+// Different families and neighbouring blocks must not repeat each other's numbers.
+TEST(Families, RandomBlocksAreDifferent) {
+    std::set<std::array<std::uint32_t, block_size>> seen;
+    for (const std::string seed : {"0", "1"}) {
+        const auto source = open_data(case_of(
+            "quantize format=mxfp8-e4m3 shape=1x32 data=random.bits input=f32 seed=" + seed));
+        for (std::uint64_t i = 0; i < 500; ++i)
+            EXPECT_TRUE(seen.insert(source->block(i).lanes).second) << "block " << i;
+        EXPECT_TRUE(seen.insert(source->block(~std::uint64_t{0}).lanes).second);
+    }
+}
+
+TEST(CodesAll, HoldsEveryPairExactlyOnce) {
+    const auto source =
+        open_data(case_of("dequantize format=mxfp8-e4m3 shape=1x32 data=codes.all"));
+    ASSERT_EQ(source->size(), 2048u);
+    std::bitset<65536> seen;
+    for (std::uint64_t i = 0; i < source->size(); ++i)
+        for (const std::uint32_t lane : source->block(i).lanes) {
+            const std::size_t pair = source->block(i).scale * 256 + lane;
+            EXPECT_FALSE(seen[pair]) << pair;
+            seen[pair] = true;
+        }
+    EXPECT_TRUE(seen.all());
+}
+
+TEST(CodesRandom, ReachesEveryCodeAndScale) {
+    const auto source =
+        open_data(case_of("dequantize format=mxfp8-e4m3 shape=1x32 data=codes.random"));
+    std::bitset<256> codes, scales;
+    for (std::uint64_t i = 0; i < 4096; ++i) {
+        const BlockData data = source->block(i);
+        scales[data.scale] = true;
+        for (const std::uint32_t lane : data.lanes) codes[lane] = true;
+    }
+    EXPECT_TRUE(codes.all() && scales.all());
+}
+
+TEST(AllBits, HoldsEveryCodeOnce) {
+    for (const std::string type : {"bf16", "f16"}) {
+        const auto source =
+            open_data(case_of("convert format=e4m3 shape=1x32 data=all.bits input=" + type));
+        std::bitset<65536> seen;
+        ASSERT_EQ(source->size(), 2048u);
+        for (std::uint64_t i = 0; i < source->size(); ++i)
+            for (const std::uint32_t lane : source->block(i).lanes) seen[lane] = true;
+        EXPECT_TRUE(seen.all());
+    }
+}
+
+// An amax has no sign, so there are half as many.
+TEST(AllBits, HoldsEveryAmaxOnce) {
+    const auto source = open_data(
+        case_of("encode_scale format=mxfp8-e4m3 shape=1x32 data=all.bits input=bf16"));
+    std::bitset<32768> seen;
+    ASSERT_EQ(source->size(), 1024u);
+    for (std::uint64_t i = 0; i < source->size(); ++i)
+        for (const std::uint32_t lane : source->block(i).lanes) seen[lane] = true;
+    EXPECT_TRUE(seen.all());
+}
+
+TEST(AllBits, OfF32ReachesBothEnds) {
+    const Case c = case_of("convert format=e4m3 shape=1x32 data=all.bits input=f32");
+    const auto source = open_data(c);
+    ASSERT_EQ(source->size(), std::uint64_t{1} << 27);
+    EXPECT_EQ(source->block(0).lanes[1], 1u);
+    EXPECT_EQ(source->block(source->size() - 1).lanes[31], 0xFFFFFFFFu);
+}
+
+// Sign and exponent field of the first blocks' lanes, and how often.
+std::map<std::uint32_t, int> fields_of(const Case& c, std::uint64_t blocks) {
+    std::map<std::uint32_t, int> fields;
+    const auto source = open_data(c);
+    for (std::uint64_t i = 0; i < blocks; ++i)
+        for (const std::uint32_t lane : source->block(i).lanes)
+            ++fields[lane >> value_format_of(c).mantissa_bits];
+    return fields;
+}
+
+TEST(RandomBits, HasEveryExponentWithBothSigns) {
+    for (const std::string type : {"f32", "bf16", "f16"}) {
+        const Case c =
+            case_of("quantize format=mxfp8-e4m3 shape=1x32 data=random.bits input=" + type);
+        EXPECT_EQ(fields_of(c, 512).size(), std::size_t{2} << value_format_of(c).exponent_bits);
+    }
+}
+
+TEST(RandomSubnormal, StaysInTheLowestBinadesWithBothSigns) {
+    for (const std::string type : {"f32", "bf16", "f16"}) {
+        const Case c =
+            case_of("quantize format=mxfp8-e4m3 shape=1x32 data=random.subnormal input=" + type);
+        const std::uint32_t sign = 1u << value_format_of(c).exponent_bits;
+        const auto fields = fields_of(c, 512);
+        EXPECT_EQ(fields.size(), 8u);
+        for (const std::uint32_t field : {0u, 1u, 2u, 3u, sign, sign + 1, sign + 2, sign + 3})
+            EXPECT_TRUE(fields.contains(field)) << field;
+    }
+}
+
+TEST(RandomSpread, IsFiniteAndSpreadOverManyBinadesWithBothSigns) {
+    for (const std::string type : {"f32", "bf16", "f16"}) {
+        const Case c =
+            case_of("quantize format=mxfp8-e4m3 shape=1x32 data=random.spread input=" + type);
+        const std::uint32_t sign = 1u << value_format_of(c).exponent_bits;
+        int negative = 0, positive = 0;
+        for (const auto& [field, count] : fields_of(c, 512)) {
+            EXPECT_NE(field & (sign - 1), sign - 1) << "Inf or NaN";
+            (field >= sign ? negative : positive) += count;
+        }
+        EXPECT_GT(negative, 512 * 32 / 3);
+        EXPECT_GT(positive, 512 * 32 / 3);
+        EXPECT_GE(fields_of(c, 512).size(), 2 * 16u);
+    }
+}
+
+}  // namespace
+}  // namespace mx

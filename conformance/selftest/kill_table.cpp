@@ -1,0 +1,261 @@
+// See kill_table.hpp.
+#include "conformance/selftest/kill_table.hpp"
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+namespace mx::selftest {
+namespace {
+
+using Cells = std::vector<std::string>;
+struct Grid {
+    Cells head;
+    std::vector<Cells> rows;
+};
+
+std::string_view word_of(Outcome outcome) {
+    switch (outcome) {
+        case Outcome::killed:
+            return "killed";
+        case Outcome::killed_on_edges:
+            return "edges";
+        case Outcome::missed:
+            return "missed";
+        case Outcome::not_asked:
+            return "-";
+    }
+    return "";
+}
+
+std::string or_dash(const std::string& text) { return text.empty() ? "-" : text; }
+
+Grid kill_grid(const KillTable& table) {
+    Grid grid{{"planted bug", "killed at", "verdict", "class", "by the case"}, {}};
+    for (const Row& row : table.rows) {
+        const auto& kill = row.hunt.kill;
+        if (kill)
+            grid.rows.push_back({row.subject.name, kill->level, kill->verdict,
+                                 or_dash(kill->mismatch_class), kill->case_text});
+        else if (!row.fault.empty())
+            grid.rows.push_back({row.subject.name, "NOT TRIED", "-", "-", row.fault});
+        else
+            grid.rows.push_back({row.subject.name, "SURVIVED", "-", "-",
+                                 "shows on: " + row.subject.shows_on});
+    }
+    return grid;
+}
+
+Grid rule_grid(const KillTable& table) {
+    Grid grid{{"planted bug", "this harness"}, {}};
+    for (const acceptance::Rule& rule : acceptance::rules())
+        grid.head.emplace_back(rule.name);
+    for (const Row& row : table.rows) {
+        Cells cells{row.subject.name, row.hunt.kill ? "killed" : "MISSED"};
+        for (const Outcome outcome : row.outcomes) cells.emplace_back(word_of(outcome));
+        cells.resize(grid.head.size());
+        grid.rows.push_back(std::move(cells));
+    }
+    return grid;
+}
+
+struct RuleCount {
+    std::size_t killed = 0;           // on the project's own data
+    std::size_t killed_on_edges = 0;  // besides, on our edge blocks
+    std::size_t asked = 0;
+};
+
+RuleCount count_of(const KillTable& table, std::size_t rule) {
+    RuleCount count;
+    for (const Row& row : table.rows) {
+        if (rule >= row.outcomes.size() || row.outcomes[rule] == Outcome::not_asked) continue;
+        ++count.asked;
+        if (row.outcomes[rule] == Outcome::killed) ++count.killed;
+        if (row.outcomes[rule] == Outcome::killed_on_edges) ++count.killed_on_edges;
+    }
+    return count;
+}
+
+std::size_t killed_of(const KillTable& table) {
+    return static_cast<std::size_t>(std::ranges::count_if(
+        table.rows, [](const Row& row) { return row.hunt.kill.has_value(); }));
+}
+
+// One sentence a rule, this harness first.
+std::vector<std::string> totals(const KillTable& table) {
+    std::vector<std::string> lines{"this harness: " + std::to_string(killed_of(table)) + " of " +
+                                   std::to_string(table.rows.size())};
+    const auto rules = acceptance::rules();
+    for (std::size_t i = 0; i < rules.size(); ++i) {
+        const RuleCount count = count_of(table, i);
+        const std::string of = " of " + std::to_string(count.asked);
+        lines.push_back(std::string(rules[i].name) + " (" + std::string(rules[i].inputs) +
+                        "): " + std::to_string(count.killed) + of +
+                        " bugs of quantize; given our edge blocks as well " +
+                        std::to_string(count.killed + count.killed_on_edges) + of);
+    }
+    return lines;
+}
+
+constexpr std::string_view legend =
+    "The rules are models of other projects' tests, written from their sources, with every format, "
+    "dialect and axis to their advantage: killed on data as that project uses it; edges, only on "
+    "our edge blocks; missed; - the bug is not one of quantize.";
+
+std::string padded(const Cells& cells, const std::vector<std::size_t>& widths) {
+    std::string line;
+    for (std::size_t i = 0; i < cells.size(); ++i) {
+        line += (i == 0 ? "" : "  ") + cells[i];
+        if (i + 1 < cells.size()) line.append(widths[i] - cells[i].size(), ' ');
+    }
+    return line + "\n";
+}
+
+std::string aligned(const Grid& grid) {
+    std::vector<std::size_t> widths;
+    for (const std::string& head : grid.head) widths.push_back(head.size());
+    for (const Cells& row : grid.rows)
+        for (std::size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], row[i].size());
+    std::string text = padded(grid.head, widths);
+    for (const Cells& row : grid.rows) text += padded(row, widths);
+    return text;
+}
+
+std::string markdown_row(const Cells& cells) {
+    std::string line = "|";
+    for (const std::string& cell : cells) line.append(" ").append(cell).append(" |");
+    return line + "\n";
+}
+
+std::string markdown(const Grid& grid) {
+    std::string text = markdown_row(grid.head) + markdown_row(Cells(grid.head.size(), "---"));
+    for (const Cells& row : grid.rows) text += markdown_row(row);
+    return text;
+}
+
+std::string clean_line(const std::string& what, const CleanCheck& check) {
+    if (!check.complaint.empty()) return what + ": " + check.complaint;
+    return what + ": " + std::to_string(check.cases) + " cases, " +
+           std::to_string(check.elements) + " elements and " + std::to_string(check.scales) +
+           " scales, every bit as expected";
+}
+
+std::vector<std::string> check_lines(const KillTable& table) {
+    return {clean_line("the base without a bug", table.base),
+            clean_line("the oracle as a device", table.oracle),
+            "the canary: " + (table.canary.complaint.empty()
+                                  ? "failed all of its " + std::to_string(table.canary.failed) +
+                                        " smoke cases"
+                                  : table.canary.complaint)};
+}
+
+nlohmann::ordered_json json_of(const Row& row) {
+    nlohmann::ordered_json json{{"name", row.subject.name},
+                                {"description", row.subject.description},
+                                {"shows_on", row.subject.shows_on},
+                                {"cases", row.hunt.cases},
+                                {"killed", row.hunt.kill.has_value()}};
+    if (row.hunt.kill)
+        json["kill"] = {{"level", row.hunt.kill->level},
+                        {"verdict", row.hunt.kill->verdict},
+                        {"class", row.hunt.kill->mismatch_class},
+                        {"case", row.hunt.kill->case_text},
+                        {"reason", row.hunt.kill->reason}};
+    if (!row.fault.empty()) json["fault"] = row.fault;
+    for (std::size_t i = 0; i < row.outcomes.size(); ++i)
+        json["rules"][std::string(acceptance::rules()[i].name)] = word_of(row.outcomes[i]);
+    return json;
+}
+
+nlohmann::ordered_json json_of(const CleanCheck& check) {
+    return {{"clean", check.complaint.empty()},
+            {"cases", check.cases},
+            {"elements", check.elements},
+            {"scales", check.scales},
+            {"complaint", check.complaint}};
+}
+
+nlohmann::ordered_json json_of_rules(const KillTable& table) {
+    nlohmann::ordered_json json = nlohmann::ordered_json::array();
+    const auto rules = acceptance::rules();
+    for (std::size_t i = 0; i < rules.size(); ++i) {
+        const RuleCount count = count_of(table, i);
+        json.push_back({{"name", rules[i].name},
+                        {"source", rules[i].source},
+                        {"inputs", rules[i].inputs},
+                        {"asked", count.asked},
+                        {"killed", count.killed},
+                        {"killed_only_on_edges", count.killed_on_edges}});
+    }
+    return json;
+}
+
+}  // namespace
+
+std::vector<std::string> problems_of(const KillTable& table) {
+    std::vector<std::string> problems;
+    for (const std::string* complaint :
+         {&table.base.complaint, &table.oracle.complaint, &table.canary.complaint})
+        if (!complaint->empty()) problems.push_back(*complaint);
+    for (const Row& row : table.rows) {
+        if (!row.fault.empty()) problems.push_back(row.fault);
+        else if (!row.hunt.kill)
+            problems.push_back(row.subject.name + " survived " + std::to_string(row.hunt.cases) +
+                               " cases of level " + table.level + "; " + row.subject.description +
+                               "; it shows on: " + row.subject.shows_on);
+    }
+    if (table.rows.empty()) problems.push_back("there was no planted bug to kill");
+    return problems;
+}
+
+std::string summary_line(const KillTable& table) {
+    std::string line = "killed " + std::to_string(killed_of(table)) + " of " +
+                       std::to_string(table.rows.size()) + " planted bugs; canary ";
+    line += table.canary.complaint.empty() ? "failed" : "did NOT fail as it must";
+    line += table.base.complaint.empty() ? ", clean base passed" : ", clean base did NOT pass";
+    if (!table.oracle.complaint.empty()) line += ", the oracle as a device did NOT pass";
+    return line;
+}
+
+std::string render_text(const KillTable& table) {
+    std::string text = aligned(kill_grid(table)) + "\n" + aligned(rule_grid(table)) + "\n";
+    text.append(legend).append("\n");
+    for (const std::string& line : totals(table)) text += "  " + line + "\n";
+    text += "\n";
+    for (const std::string& line : check_lines(table)) text += line + "\n";
+    return text + summary_line(table) + "\n";
+}
+
+std::string render_markdown(const KillTable& table) {
+    std::string text = "# Kill table, level " + table.level + "\n\n**" + summary_line(table) +
+                       "**\n\n";
+    for (const std::string& problem : table.problems) text += "- " + problem + "\n";
+    text += "\n" + markdown(kill_grid(table)) +
+            "\nA kill can be seen again with `mxcheck replay 'CASE' --device mutant_NAME.so`.\n\n"
+            "## The same bugs judged by rules in use elsewhere\n\n";
+    text.append(legend).append("\n\n").append(markdown(rule_grid(table))).append("\n");
+    for (const std::string& line : totals(table)) text += "- " + line + "\n";
+    text += "\n## The harness itself\n\n";
+    for (const std::string& line : check_lines(table)) text += "- " + line + "\n";
+    return text;
+}
+
+std::string render_json(const KillTable& table) {
+    nlohmann::ordered_json json{{"version", 1},
+                                {"level", table.level},
+                                {"passed", table.problems.empty()},
+                                {"summary", summary_line(table)},
+                                {"killed", killed_of(table)},
+                                {"planted", table.rows.size()},
+                                {"problems", table.problems},
+                                {"base", json_of(table.base)},
+                                {"oracle_as_device", json_of(table.oracle)},
+                                {"canary",
+                                 {{"failed", table.canary.failed},
+                                  {"complaint", table.canary.complaint}}},
+                                {"rules", json_of_rules(table)}};
+    json["bugs"] = nlohmann::ordered_json::array();
+    for (const Row& row : table.rows) json["bugs"].push_back(json_of(row));
+    return json.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
+}
+
+}  // namespace mx::selftest

@@ -1,0 +1,132 @@
+// The kill table says what happened: survivors, totals, and the same numbers in all renderings.
+#include "conformance/selftest/kill_table.hpp"
+
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "conformance/selftest/test/subject_under_test.hpp"
+
+namespace mx::selftest {
+namespace {
+
+Row killed(const std::string& name, std::vector<Outcome> outcomes) {
+    return {mutant(name),
+            {7, Kill{"smoke", "fail", "tie", "quantize format=mxfp8-e4m3", ""}},
+            std::move(outcomes), ""};
+}
+
+KillTable two_bugs() {
+    KillTable table;
+    table.level = "quick";
+    table.canary = {40, ""};
+    table.base = {9, 100, 10, ""};
+    table.oracle = {11, 200, 20, ""};
+    table.rows.push_back(killed("ties_up", {Outcome::killed, Outcome::missed,
+                                            Outcome::killed_on_edges, Outcome::missed}));
+    table.rows.push_back(killed("other", std::vector<Outcome>(4, Outcome::not_asked)));
+    return table;
+}
+
+KillTable one_survivor() {
+    KillTable table = two_bugs();
+    table.rows[1].hunt = {12, {}};
+    return table;
+}
+
+std::string last_line(const std::string& text) {
+    return text.substr(text.rfind('\n', text.size() - 2) + 1);
+}
+
+bool contains(const std::string& text, const std::string& part) {
+    return text.find(part) != std::string::npos;
+}
+
+TEST(KillTable, PassesWhenAllDied) {
+    EXPECT_TRUE(problems_of(two_bugs()).empty());
+    EXPECT_EQ(last_line(render_text(two_bugs())),
+              "killed 2 of 2 planted bugs; canary failed, clean base passed\n");
+}
+
+TEST(KillTable, ASurvivorIsAProblem) {
+    const auto problems = problems_of(one_survivor());
+    ASSERT_EQ(problems.size(), 1u);
+    EXPECT_EQ(problems[0],
+              "other survived 12 cases of level quick; what other does; it shows on: what it "
+              "needs");
+    EXPECT_EQ(summary_line(one_survivor()),
+              "killed 1 of 2 planted bugs; canary failed, clean base passed");
+    EXPECT_TRUE(contains(render_text(one_survivor()), "SURVIVED"));
+    EXPECT_TRUE(contains(render_markdown(one_survivor()), "| other | SURVIVED |"));
+}
+
+TEST(KillTable, EachCheckIsAProblemWhenItFails) {
+    for (const auto part : {0, 1, 2}) {
+        KillTable table = two_bugs();
+        if (part == 0) table.base.complaint = "the base is wrong";
+        if (part == 1) table.oracle.complaint = "the oracle is wrong";
+        if (part == 2) table.canary.complaint = "the canary sings";
+        ASSERT_EQ(problems_of(table).size(), 1u);
+        EXPECT_TRUE(contains(summary_line(table), "NOT")) << summary_line(table);
+        EXPECT_TRUE(contains(render_text(table), problems_of(table)[0]));
+    }
+}
+
+TEST(KillTable, ABugThatWasNotTriedIsAProblem) {
+    KillTable table = two_bugs();
+    table.rows[1].hunt = {};
+    table.rows[1].fault = "other: cannot be opened";
+    EXPECT_EQ(problems_of(table), std::vector<std::string>{"other: cannot be opened"});
+    EXPECT_TRUE(contains(render_text(table), "NOT TRIED"));
+    EXPECT_TRUE(contains(render_json(table), "\"fault\": \"other: cannot be opened\""));
+}
+
+TEST(KillTable, NoBugsIsAProblem) {
+    KillTable table = two_bugs();
+    table.rows.clear();
+    EXPECT_EQ(problems_of(table),
+              std::vector<std::string>{"there was no planted bug to kill"});
+}
+
+TEST(KillTable, TotalsCountOnlyBugsThatARuleWasAskedAbout) {
+    const std::string text = render_text(two_bugs());
+    EXPECT_TRUE(contains(text, "this harness: 2 of 2\n"));
+    EXPECT_TRUE(contains(text, "transformer-engine (uniform in [-2, 1)): 1 of 1 bugs of quantize; "
+                               "given our edge blocks as well 1 of 1\n"))
+        << text;
+    EXPECT_TRUE(contains(text, "torchao-sqnr (normal, bfloat16): 0 of 1 bugs"));
+    EXPECT_TRUE(contains(text, "flashinfer-cosine (normal, bfloat16): 0 of 1 bugs of quantize; "
+                               "given our edge blocks as well 1 of 1\n"));
+}
+
+TEST(KillTable, ColumnsAreAligned) {
+    std::istringstream text(render_text(two_bugs()));
+    std::string head, first, second;
+    std::getline(text, head);
+    std::getline(text, first);
+    std::getline(text, second);
+    EXPECT_EQ(head.find("verdict"), first.find("fail"));
+    EXPECT_EQ(head.find("by the case"), second.find("quantize format"));
+}
+
+TEST(KillTable, JsonHoldsTheSameFacts) {
+    KillTable table = one_survivor();
+    table.problems = problems_of(table);
+    const auto json = nlohmann::json::parse(render_json(table));
+    EXPECT_EQ(json["passed"], false);
+    EXPECT_EQ(json["killed"], 1);
+    EXPECT_EQ(json["planted"], 2);
+    EXPECT_EQ(json["problems"].size(), 1u);
+    EXPECT_EQ(json["bugs"][0]["kill"]["class"], "tie");
+    EXPECT_EQ(json["bugs"][0]["rules"]["transformer-engine"], "killed");
+    EXPECT_EQ(json["bugs"][1]["killed"], false);
+    EXPECT_FALSE(json["bugs"][1].contains("kill"));
+    EXPECT_EQ(json["rules"][2]["killed_only_on_edges"], 1);
+    EXPECT_EQ(json["canary"]["failed"], 40);
+    table = two_bugs();
+    EXPECT_EQ(nlohmann::json::parse(render_json(table))["passed"], true);
+}
+
+}  // namespace
+}  // namespace mx::selftest

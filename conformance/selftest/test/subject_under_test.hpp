@@ -1,0 +1,31 @@
+// Shared by the tests of the self-test: planted bugs by name, a device that refuses everything, and
+// one that fails at everything.
+#pragma once
+
+#include <string>
+
+#include "conformance/selftest/subjects.hpp"
+
+namespace mx::selftest {
+
+// The plug-in of one line of mutants.def, under its own name.
+inline Subject mutant(const std::string& name) {
+    const std::string file = "mutant_" + name + ".so";
+    return {name, "what " + name + " does", "what it needs",
+            {.name = file, .path = std::string(MX_MUTANT_DIRECTORY "/") + file}};
+}
+
+// The clean base dressed as a bug: no case can catch it.
+inline Subject sleeper() {
+    Subject subject = mutant("none");
+    subject.name = "sleeper";
+    return subject;
+}
+
+// A device that does nothing at all, and says so.
+Subject shirker();
+
+// A device that takes every job and fails at it: as wrong as the canary, in no time.
+Subject failure();
+
+}  // namespace mx::selftest
