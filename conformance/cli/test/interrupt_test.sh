@@ -1,0 +1,114 @@
+#!/usr/bin/env bash
+# Ctrl-C, a kill and a second try: what is on disk stays valid, and --resume ends where an
+# uninterrupted run ends, byte for byte.
+# Run by ctest with the program, a folder to work in and the folder of the plug-ins.
+# shellcheck source-path=SCRIPTDIR
+source "$(dirname "${BASH_SOURCE[0]}")/scenes.sh"
+set -m # each run is a process group of its own, as under a terminal, and does not ignore Ctrl-C
+
+# The run that is interrupted: some hundreds of cases.
+campaign=(run --level quick --suite quantize --dialect ocp)
+
+cases_in() {
+  if [ -e "$1" ]; then grep -c '^{"kind":"case".*}$' "$1"; else echo 0; fi
+}
+
+# stop_after COUNT SIGNAL FOLDER ARGUMENT...: starts the run, signals its whole group when COUNT
+# cases are on disk, leaves the exit code in $stopped.
+stop_after() {
+  local count=$1 signal=$2 folder=$3 run i
+  shift 3
+  "$mxcheck" "${campaign[@]}" --out "$folder" "$@" >"$work/stdout" 2>"$work/stderr" </dev/null &
+  run=$!
+  for ((i = 0; i < 3000; ++i)); do
+    if [ "$(cases_in "$folder/results.jsonl")" -ge "$count" ]; then break; fi
+    kill -0 "$run" 2>/dev/null || break
+    sleep 0.01
+  done
+  kill "-$signal" -- "-$run"
+  stopped=0
+  wait "$run" 2>/dev/null || stopped=$?
+}
+
+expect 0 'No fault found' "${campaign[@]}" --out whole
+check 'an uninterrupted run leaves a valid file' is_results_file whole/results.jsonl
+check 'an uninterrupted run has a footer' grep -q '^{"kind":"footer"' whole/results.jsonl
+total=$(cases_in whole/results.jsonl)
+
+for signal in INT TERM; do
+  stop_after 3 "$signal" "$signal"
+  check "after SIG$signal the exit code is 4, not $stopped" [ "$stopped" -eq 4 ]
+  check "SIG$signal: says that it is stopping" grep -q 'stopping after this case' stderr
+  check "SIG$signal: names --resume" grep -q "cases; --resume goes on" stderr
+  check "SIG$signal: the console says so" grep -q 'INTERRUPTED after' stdout
+  check "SIG$signal: so does the page" grep -q 'INTERRUPTED' "$signal/report.html"
+  check "SIG$signal: so does the Markdown" grep -q 'INTERRUPTED' "$signal/report.md"
+  check "SIG$signal: the file is valid" is_results_file "$signal/results.jsonl"
+  check "SIG$signal: no footer" never grep -q '^{"kind":"footer"' "$signal/results.jsonl"
+  check "SIG$signal: not all cases ran" [ "$(cases_in "$signal/results.jsonl")" -lt "$total" ]
+done
+
+# Another run must not be mixed in, and a refusal changes nothing.
+cp INT/results.jsonl before
+mixed() { # TEXT ARGUMENT...
+  refuse 2 "$1" "${campaign[@]}" --out INT --resume "${@:2}"
+  check "refused, but changed: $*" cmp before INT/results.jsonl
+}
+mixed 'cannot resume, seed was "0" and is now "1"' --seed 1
+mixed 'cannot resume, shard was "0/1" and is now "0/2"' --shard 0/2
+mixed 'cannot resume, device was "cpu"' --device "$lib/mutants/mutant_none.so"
+campaign=(run --level quick --suite quantize --dialect nv)
+mixed 'cannot resume, dialects was "ocp" and is now "nv"'
+campaign=(run --level smoke --suite quantize --dialect ocp)
+mixed 'cannot resume, level was "quick" and is now "smoke"'
+campaign=(run --level quick --suite convert --dialect ocp)
+mixed 'cannot resume, suites was "quantize" and is now "convert"'
+campaign=(run --level quick --suite quantize --dialect ocp)
+
+resumes() { # FOLDER
+  expect 0 "of $total cases are already done" "${campaign[@]}" --out "$1" --resume
+  check "$1 after --resume is valid" is_results_file "$1/results.jsonl"
+  check "$1 after --resume has the cases of the uninterrupted run" \
+    same_cases whole/results.jsonl "$1/results.jsonl"
+  check "$1 after --resume has a footer" grep -q '^{"kind":"footer"' "$1/results.jsonl"
+}
+resumes INT
+resumes TERM
+expect 0 "$total of $total cases are already done" "${campaign[@]}" --out INT --resume
+check 'resuming what is complete adds no case' same_cases whole/results.jsonl INT/results.jsonl
+
+# Killed without warning, with half a line on disk.
+stop_after 3 KILL killed
+check "SIGKILL ends it, not $stopped" [ "$stopped" -eq 137 ]
+check 'every whole line survives a kill' [ "$(cases_in killed/results.jsonl)" -ge 3 ]
+printf '{"kind":"case","index":99' >>killed/results.jsonl
+resumes killed
+
+# A device that hangs: the second interrupt ends the wait for it.
+(
+  "$mxcheck" run --level smoke --suite quantize --device "$lib/mutants/mutant_hang_on_zero_block.so" \
+    --out hung >"$work/stdout" 2>"$work/stderr" </dev/null
+) &
+run=$!
+for ((i = 0; i < 1000; ++i)); do
+  if [ -s hung/results.jsonl ]; then break; fi
+  sleep 0.01
+done
+sleep 1
+kill -INT -- "-$run"
+sleep 0.5
+check 'the first interrupt waits for the device' kill -0 "$run"
+check 'and says how to stop at once' grep -q 'interrupt again to stop at once' stderr
+kill -INT -- "-$run"
+wait "$run" 2>/dev/null
+check 'what there is after two interrupts is valid' is_results_file hung/results.jsonl
+
+# Without --resume an earlier file is moved aside, not lost. --resume in a new folder starts.
+cp whole/results.jsonl before
+expect 0 'the earlier results are now whole/results.previous.jsonl' "${campaign[@]}" --out whole
+check 'the earlier results are kept' cmp before whole/results.previous.jsonl
+expect 0 'No fault found' run --level smoke --suite encode_scale --resume --out fresh
+echo rubbish >fresh/results.jsonl
+refuse 2 'fresh/results.jsonl' run --level smoke --suite encode_scale --resume --out fresh
+check 'a file that is no results file is left alone' grep -qx rubbish fresh/results.jsonl
+finish

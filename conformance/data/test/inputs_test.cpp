@@ -1,0 +1,236 @@
+// Tests of how a family's blocks, or a user's file, become the tensors of a case: every lane in its
+// place for rows, columns and ragged ends, and a sentence for every source that has no data.
+#include <gtest/gtest.h>
+
+#include "conformance/data/tensor_file.hpp"
+#include "conformance/data/test/case_of.hpp"
+#include "conformance/data/test/file_bytes.hpp"
+
+namespace mx {
+namespace {
+
+// Operations and axes that lay blocks out differently.
+const std::vector<std::string> layouts{
+    "quantize format=mxfp8-e4m3 axis=row data=random.bits index=3",
+    "quantize format=mxfp8-e4m3 axis=col data=random.bits index=3",
+    "dequantize format=mxfp8-e5m2 axis=row data=codes.random index=3",
+    "dequantize format=mxfp8-e5m2 axis=col data=codes.random index=3",
+    "convert format=e4m3 data=random.bits input=f16 index=3",
+    "encode_scale format=mxfp8-e4m3 data=random.bits input=bf16 index=3",
+};
+constexpr std::int64_t lengths[] = {0, 1, 2, 31, 32, 33, 63, 64, 65};
+
+std::vector<Case> every_layout() {
+    std::vector<Case> cases;
+    for (const std::string& text : layouts)
+        for (const std::int64_t rows : lengths)
+            for (const std::int64_t columns : lengths)
+                cases.push_back(case_of(text + " shape=" + std::to_string(rows) + "x" +
+                                        std::to_string(columns)));
+    return cases;
+}
+
+TEST(Places, LaneOfIsTheInverseOfPlaceOf) {
+    for (const Case& c : every_layout()) {
+        const BlockGrid grid = block_grid(c);
+        std::vector<int> seen(static_cast<std::size_t>(element_count(c)));
+        for (std::int64_t block = 0; block < grid.count(); ++block) {
+            const BlockPlace place = place_of(c, grid, block);
+            ASSERT_GE(place.count, 1);
+            ASSERT_LE(place.count, block_size);
+            for (int lane = 0; lane < place.count; ++lane) {
+                const std::size_t element =
+                    place.first + static_cast<std::size_t>(lane) * place.step;
+                ASSERT_LT(element, seen.size()) << print(c);
+                ++seen[element];
+                const LanePlace back = lane_of(c, grid, element);
+                ASSERT_EQ(back.block, block) << print(c);
+                ASSERT_EQ(back.lane, lane) << print(c);
+            }
+        }
+        ASSERT_EQ(seen, std::vector<int>(seen.size(), 1)) << print(c);
+    }
+}
+
+// Told again from the ABI: element (r, c) belongs to the block of its row or column.
+TEST(Inputs, HoldTheFamilysBlocksAlongTheAxis) {
+    for (const Case& c : every_layout()) {
+        if (!has_blocks(c)) continue;
+        const auto source = open_data(c);
+        const std::vector<CodeTensor> inputs = make_inputs(c, *source);
+        const bool down = c.axis == "col";
+        const std::int64_t blocks_across = down ? c.columns : (c.columns + 31) / 32;
+        for (std::int64_t row = 0; row < c.rows; ++row)
+            for (std::int64_t column = 0; column < c.columns; ++column) {
+                const std::int64_t block = down ? row / 32 * blocks_across + column
+                                                : row * blocks_across + column / 32;
+                const std::size_t lane = static_cast<std::size_t>((down ? row : column) % 32);
+                const BlockData data = source->block(3 + static_cast<std::uint64_t>(block));
+                const std::size_t element = static_cast<std::size_t>(row * c.columns + column);
+                ASSERT_EQ(inputs[0].at(element), data.lanes[lane]) << print(c);
+                if (c.operation == "dequantize") {
+                    ASSERT_EQ(inputs[1].at(static_cast<std::size_t>(block)), data.scale);
+                }
+            }
+    }
+}
+
+TEST(Inputs, WithoutBlocksTakeThirtyTwoInRowMajorOrder) {
+    const Case c = case_of("convert format=e4m3 input=f32 data=random.bits shape=5x31 index=9");
+    const auto source = open_data(c);
+    const CodeTensor input = make_inputs(c, *source)[0];
+    for (std::size_t i = 0; i < input.count(); ++i)
+        EXPECT_EQ(input.at(i), source->block(9 + i / 32).lanes[i % 32]);
+}
+
+TEST(Inputs, HaveTheShapesAndTypesOfTheContract) {
+    const Case c = case_of(
+        "dequantize format=mxfp8-e5m2 output=bf16 axis=col shape=33x7 data=codes.random");
+    const std::vector<CodeTensor> inputs = make_inputs(c, *open_data(c));
+    ASSERT_EQ(inputs.size(), 2u);
+    EXPECT_EQ(inputs[0].type, "e5m2");
+    EXPECT_EQ(inputs[0].bytes.size(), 33u * 7);
+    EXPECT_EQ(inputs[1].type, "e8m0");
+    EXPECT_EQ(inputs[1].rows, 2);
+    EXPECT_EQ(inputs[1].columns, 7);
+    EXPECT_EQ(make_inputs(case_of("quantize format=mxfp8-e4m3 shape=2x3 data=random.bits"),
+                          *open_data(c)).size(), 1u);
+}
+
+TEST(CodeTensor, IsLittleEndianInTheFewestBytes) {
+    CodeTensor wide = make_tensor("f32", 1, 2);
+    wide.set(1, 0x12345678u);
+    EXPECT_EQ(wide.at(0), 0u);
+    EXPECT_EQ(wide.at(1), 0x12345678u);
+    EXPECT_EQ(wide.bytes[4], std::byte{0x78});
+    CodeTensor narrow = make_tensor("e8m0", 2, 2);
+    narrow.set(3, 0xFF);
+    EXPECT_EQ(narrow.bytes.size(), 4u);
+    EXPECT_EQ(narrow.at(3), 0xFFu);
+    EXPECT_EQ(narrow.at(2), 0u);
+}
+
+struct Refusal {
+    const char* text;
+    const char* says;
+};
+
+TEST(Sources, RefuseWithASentence) {
+    const Refusal table[] = {
+        {"quantize format=mxfp8-e4m3 shape=1x32 data=edge.tye",
+         "unknown data family 'edge.tye'; did you mean 'edge.tie'? (or data=file:PATH)"},
+        {"quantize format=mxfp8-e4m3 shape=1x32 data=zzz", "known are: edge.tie edge.scale"},
+        {"quantize format=mxfp8-e4m3 shape=1x32 data=codes.all",
+         "'codes.all' has no data for quantize, only for dequantize"},
+        {"dequantize format=mxfp8-e4m3 shape=1x32 data=edge.tie",
+         "'edge.tie' has no data for dequantize, only for convert quantize"},
+        {"convert format=e4m3 shape=1x32 data=edge.scale", "no data for convert"},
+        {"quantize format=mxfp8-e4m3 shape=1x32 data=file:/nowhere/x.npy", "/nowhere/x.npy: "},
+    };
+    for (const Refusal& row : table) {
+        Sources sources;
+        const auto source = sources.open(case_of(row.text));
+        ASSERT_FALSE(source.ok()) << row.text;
+        EXPECT_NE(source.error().message.find(row.says), std::string::npos)
+            << source.error().message;
+    }
+}
+
+TEST(Sources, OpenAFamilyOnceForAllCasesThatShareIt) {
+    Sources sources;
+    const Case c = case_of("quantize format=mxfp8-e4m3 shape=1x32 data=edge.tie");
+    Case other = c;
+    other.rows = 7;
+    other.index = 3;
+    other.axis = "col";
+    EXPECT_EQ(sources.open(c).value(), sources.open(other).value());
+    for (const auto& [field, value] :
+         {std::pair{&Case::format, "mxfp8-e5m2"}, {&Case::dialect, "nv"}, {&Case::type, "bf16"}}) {
+        other = c;
+        other.*field = value;
+        EXPECT_NE(sources.open(c).value(), sources.open(other).value());
+    }
+    Case random = case_of("quantize format=mxfp8-e4m3 shape=1x32 data=random.bits");
+    const auto first = sources.open(random).value();
+    random.seed = 1;
+    EXPECT_NE(first, sources.open(random).value());
+}
+
+class FileInputs : public ::testing::Test {
+protected:
+    // A file of 3 x 33 f32 codes that count up from 1.
+    std::string counting_file(const std::string& name) {
+        data::HostTensor tensor{"x", "f32", {3, 33}, {}};
+        CodeTensor codes = make_tensor("f32", 3, 33);
+        for (std::size_t i = 0; i < codes.count(); ++i)
+            codes.set(i, static_cast<std::uint32_t>(i + 1));
+        tensor.bytes = codes.bytes;
+        EXPECT_TRUE(data::write_tensor_file(scratch_.at(name), {{tensor}, {}}).ok());
+        return scratch_.at(name);
+    }
+    data::test::ScratchDirectory scratch_;
+};
+
+Case file_case(const std::string& head, const std::string& path) {
+    Case c = case_of(head + " shape=3x33 data=x");
+    c.data = "file:" + path;
+    return c;
+}
+
+TEST_F(FileInputs, ArriveElementByElementAlongBothAxesAndWithoutBlocks) {
+    const std::string path = counting_file("a b.npy");
+    for (const std::string head :
+         {"quantize format=mxfp8-e4m3 axis=row", "quantize format=mxfp8-e4m3 axis=col",
+          "convert format=e4m3", "encode_scale format=mxfp8-e4m3"}) {
+        const Case c = file_case(head, path);
+        EXPECT_EQ(parse_case(print(c)).value(), c);
+        const CodeTensor input = make_inputs(c, *open_data(c))[0];
+        for (std::size_t i = 0; i < input.count(); ++i) ASSERT_EQ(input.at(i), i + 1) << head;
+    }
+}
+
+TEST_F(FileInputs, OneBlockAloneIsThatBlock) {
+    Case c = file_case("quantize format=mxfp8-e4m3 axis=row", counting_file("x.npy"));
+    c.rows = c.columns = 1;
+    c.index = 3;  // the ragged end of the second row
+    EXPECT_EQ(make_inputs(c, *open_data(c))[0].at(0), 66u);
+}
+
+TEST_F(FileInputs, OfAnotherTypeAreRefused) {
+    const std::string path = counting_file("x.npy");
+    Sources sources;
+    const auto wrong =
+        sources.open(file_case("quantize format=mxfp8-e4m3 input=bf16", path));
+    ASSERT_FALSE(wrong.ok());
+    EXPECT_EQ(wrong.error().message, path + ": holds f32, but the case says input=bf16");
+    EXPECT_FALSE(sources.open(file_case("dequantize format=mxfp8-e4m3", path)).ok());
+}
+
+TEST_F(FileInputs, MustHoldOneTensorOfValues) {
+    const data::HostTensor codes{"c", "e4m3", {2}, {std::byte{1}, std::byte{2}}};
+    const data::HostTensor more{"d", "e4m3", {1}, {std::byte{1}}};
+    const std::string one = scratch_.at("one.safetensors"), two = scratch_.at("two.safetensors");
+    ASSERT_TRUE(data::write_tensor_file(one, {{codes}, {}}).ok());
+    ASSERT_TRUE(data::write_tensor_file(two, {{codes, more}, {}}).ok());
+    const auto unknown = read_input_tensor(one);
+    ASSERT_FALSE(unknown.ok());
+    EXPECT_TRUE(unknown.error().message.starts_with(one + ": unknown input type 'e4m3'"))
+        << unknown.error().message;
+    const auto several = read_input_tensor(two);
+    ASSERT_FALSE(several.ok());
+    EXPECT_EQ(several.error().message, two + ": holds 2 tensors; one is wanted");
+}
+
+TEST_F(FileInputs, FoldAllButTheLastAxisIntoRows) {
+    const data::HostTensor deep{"x", "f16", {2, 3, 5}, std::vector<std::byte>(60)};
+    const data::HostTensor scalar{"x", "f16", {}, std::vector<std::byte>(2)};
+    const std::string path = scratch_.at("x.npy");
+    ASSERT_TRUE(data::write_tensor_file(path, {{deep}, {}}).ok());
+    EXPECT_EQ(read_input_tensor(path).value().rows, 6);
+    EXPECT_EQ(read_input_tensor(path).value().columns, 5);
+    ASSERT_TRUE(data::write_tensor_file(path, {{scalar}, {}}).ok());
+    EXPECT_EQ(read_input_tensor(path).value().count(), 1u);
+}
+
+}  // namespace
+}  // namespace mx

@@ -1,0 +1,203 @@
+// Tests of the suites: the built-in ones are well formed and plan in one stable order at every
+// level, and a bad line is named by its place.
+#include <gtest/gtest.h>
+
+#include <set>
+#include <sstream>
+
+#include "conformance/case/names.hpp"
+#include "conformance/data/suite.hpp"
+#include "conformance/data/test/case_of.hpp"
+
+namespace mx {
+namespace {
+
+std::vector<PlannedCase> planned(const std::vector<Suite>& suites, const PlanRequest& request) {
+    Sources sources;
+    auto plan = plan_cases(suites, request, sources);
+    EXPECT_TRUE(plan.ok()) << (plan ? "" : plan.error().message);
+    return plan ? std::move(plan).value() : std::vector<PlannedCase>{};
+}
+
+std::vector<std::string> texts_of(const std::vector<PlannedCase>& plan) {
+    std::vector<std::string> texts;
+    for (const PlannedCase& one : plan) texts.push_back(one.suite + ": " + print(one.c));
+    return texts;
+}
+
+TEST(BuiltInSuites, EveryLinePrintsBackToItself) {
+    std::set<std::string> names;
+    for (const Suite& suite : built_in_suites()) {
+        EXPECT_TRUE(names.insert(suite.name).second);
+        int lines = 0;
+        std::istringstream stream(suite.text);
+        for (std::string text; std::getline(stream, text);) {
+            if (text.empty() || text.front() == '#') continue;
+            ++lines;
+            const auto line = parse_suite_line(text);
+            ASSERT_TRUE(line.ok()) << text << ": " << line.error().message;
+            EXPECT_EQ(print(line.value()), text);
+            EXPECT_EQ(parse_suite_line(print(line.value())).value(), line.value());
+        }
+        EXPECT_GE(lines, 3) << suite.name;
+    }
+    EXPECT_EQ(names, (std::set<std::string>{"convert", "encode_scale", "quantize", "dequantize"}));
+}
+
+TEST(BuiltInSuites, PlanAtEveryLevelAndEachLevelHoldsTheOneBefore) {
+    std::set<std::string> before;
+    for (const std::string_view level : levels) {
+        const auto texts = texts_of(planned(built_in_suites(), {.level = std::string(level)}));
+        const std::set<std::string> now(texts.begin(), texts.end());
+        EXPECT_GT(now.size(), before.size()) << level;
+        for (const std::string& text : before) ASSERT_TRUE(now.contains(text)) << text;
+        before = now;
+    }
+}
+
+TEST(BuiltInSuites, PlanInOneOrder) {
+    const PlanRequest request{.seed = 7};
+    const auto first = texts_of(planned(built_in_suites(), request));
+    EXPECT_EQ(first, texts_of(planned(built_in_suites(), request)));
+    EXPECT_EQ(std::set<std::string>(first.begin(), first.end()).size(), first.size())
+        << "a case stands twice in the plan";
+}
+
+TEST(BuiltInSuites, EveryQuickCaseParsesBackToItselfAndHasData) {
+    Sources sources;
+    const auto plan = planned(built_in_suites(), {.level = "quick", .seed = 3});
+    EXPECT_GT(plan.size(), 1000u);
+    for (const PlannedCase& one : plan) {
+        const auto back = parse_case(print(one.c));
+        ASSERT_TRUE(back.ok()) << print(one.c) << ": " << back.error().message;
+        ASSERT_EQ(back.value(), one.c) << print(one.c);
+        ASSERT_TRUE(sources.open(one.c).ok()) << print(one.c);
+        ASSERT_EQ(one.c.seed, 3u);
+    }
+}
+
+// A suite that forgot a name would go unnoticed: every table row must be asked about.
+TEST(BuiltInSuites, SmokeNamesEveryFormatAndDialectOfEveryOperation) {
+    std::set<std::string> found;
+    for (const PlannedCase& one : planned(built_in_suites(), {.level = "smoke"}))
+        found.insert(one.c.operation + " " + one.c.format + " " + one.c.dialect);
+    for (const std::string& operation : operation_names())
+        for (const std::string& format : format_names(operation))
+            for (const std::string& dialect : dialect_names())
+                EXPECT_TRUE(found.contains(operation + " " + format + " " + dialect))
+                    << operation << " " << format << " " << dialect;
+}
+
+std::vector<Suite> one_line(const std::string& text) { return {{"mine", text}}; }
+
+TEST(SuiteLines, MultiplyTheirValuesInTheOrderWritten) {
+    const auto texts = texts_of(planned(
+        one_line("smoke quantize format=* dialect=nv,ocp shape=1x1,2x2 data=edge.tie "
+                 "index=0:10:4"),
+        {}));
+    ASSERT_EQ(texts.size(), 2u * 2 * 2 * 3);
+    EXPECT_EQ(texts[0], "mine: quantize format=mxfp8-e4m3 dialect=nv input=f32 axis=row "
+                        "layout=dense shape=1x1 data=edge.tie index=0 seed=0");
+    EXPECT_NE(texts[1].find("shape=1x1 data=edge.tie index=4"), std::string::npos) << texts[1];
+    EXPECT_NE(texts[2].find("index=8"), std::string::npos) << texts[2];
+    EXPECT_NE(texts[3].find("shape=2x2"), std::string::npos) << texts[3];
+    EXPECT_NE(texts.back().find("format=mxfp8-e5m2 dialect=ocp"), std::string::npos);
+}
+
+TEST(SuiteLines, AnAutomaticShapeHoldsEveryBlockOnce) {
+    for (const std::string axis : {"row", "col"}) {
+        const auto plan = planned(one_line("smoke dequantize format=mxfp8-e4m3 axis=" + axis +
+                                           " shape=auto data=codes.all"), {});
+        ASSERT_EQ(plan.size(), 1u);
+        EXPECT_EQ(block_grid(plan[0].c).count(), 2048);
+        EXPECT_EQ(element_count(plan[0].c), 65536);
+        EXPECT_EQ(axis == "row" ? plan[0].c.columns : plan[0].c.rows, 32);
+    }
+}
+
+TEST(SuiteLines, KeepASeedOfTheirOwn) {
+    const auto plan = planned(
+        one_line("smoke quantize format=mxfp8-e4m3 shape=1x1 data=random.bits seed=5\n"
+                 "smoke quantize format=mxfp8-e4m3 shape=1x1 data=random.bits"),
+        {.seed = 9});
+    ASSERT_EQ(plan.size(), 2u);
+    EXPECT_EQ(plan[0].c.seed, 5u);
+    EXPECT_EQ(plan[1].c.seed, 9u);
+}
+
+TEST(SuiteLines, CommentsLevelsGlobsAndDialectsChoose) {
+    const std::string line = "quantize format=mxfp8-e4m3 dialect=* shape=1x1 data=edge.tie\n";
+    const std::vector<Suite> suites{{"a", "# nothing\n\nsmoke " + line + "full " + line},
+                                    {"b", "quick " + line}};
+    EXPECT_EQ(planned(suites, {.level = "smoke"}).size(), dialects.size());
+    EXPECT_EQ(planned(suites, {.level = "quick"}).size(), 2 * dialects.size());
+    EXPECT_EQ(planned(suites, {.level = "full"}).size(), 3 * dialects.size());
+    EXPECT_EQ(planned(suites, {.suite_glob = "?"}).size(), 2 * dialects.size());
+    EXPECT_EQ(planned(suites, {.suite_glob = "b"}).size(), dialects.size());
+    EXPECT_EQ(planned(suites, {.dialects = {"nv", "ocp"}}).size(), 4u);
+}
+
+struct BadLine {
+    std::string text;
+    std::string says;
+};
+
+TEST(SuiteLines, AreRefusedByFileAndLine) {
+    const std::string head = "smoke quantize format=mxfp8-e4m3 ";
+    const BadLine table[] = {
+        {"quantize format=*", "starts with a level"},
+        {"smoke", "starts with a level"},
+        {"smok quantize format=*", "starts with a level"},
+        {"smoke quantise format=mxfp8-e4m3 shape=1x1 data=edge.tie", "did you mean 'quantize'?"},
+        {head + "shape=1x1 data=edge.tie dialect=ocp,opc", "unknown dialect 'opc'"},
+        {head + "shape=1x1 data=edge.tie shape=2x2", "'shape' is given twice"},
+        {head + "shape=auto data=random.bits", "'random.bits' never ends"},
+        {head + "shape=auto data=edge.tye", "unknown data family 'edge.tye'"},
+        {head + "shape=1x1 data=edge.tie index=0:5", "index '0:5' is not NUMBER"},
+        {head + "shape=1x1 data=edge.tie index=0:5:0", "index '0:5:0' makes no or too many"},
+        {head + "shape=1x1 data=edge.tie index=0:1e9:1", "'1e9' is not a whole number"},
+        {head + "shape=1x1 data=edge.tie index=0:10000000000:1", "makes no or too many"},
+        {head + "data=edge.tie", "no shape="},
+    };
+    for (const BadLine& row : table) {
+        Sources sources;
+        const auto plan = plan_cases(one_line("# first\n\n" + row.text), {}, sources);
+        ASSERT_FALSE(plan.ok()) << row.text;
+        EXPECT_TRUE(plan.error().message.starts_with("mine.suite:3: ")) << plan.error().message;
+        EXPECT_NE(plan.error().message.find(row.says), std::string::npos)
+            << row.text << "\n" << plan.error().message;
+    }
+}
+
+// A line that stands for no case at all is a mistake, never a quiet pass.
+TEST(SuiteLines, ThatMakeNoCaseAreRefused) {
+    const std::string head = "smoke quantize format=mxfp8-e4m3 shape=1x1 ";
+    for (const std::string text :
+         {"data=edge.tie index=5:5:1", "data=edge.tie index=7:5:1",
+          "data=edge.tie index=9:5:9223372036854775808", "data=", "data=*",
+          "data=edge.tie dialect="}) {
+        Sources sources;
+        EXPECT_FALSE(plan_cases(one_line(head + text), {}, sources).ok()) << text;
+    }
+}
+
+TEST(SuiteLines, IndicesStopAtTheEndOfTheirType) {
+    const auto plan = planned(
+        one_line("smoke quantize format=mxfp8-e4m3 shape=1x1 data=edge.tie "
+                 "index=0:18446744073709551615:9223372036854775808"), {});
+    ASSERT_EQ(plan.size(), 2u);
+    EXPECT_EQ(plan[1].c.index, std::uint64_t{1} << 63);
+}
+
+TEST(Plan, RefusesUnknownLevelsAndSuites) {
+    Sources sources;
+    const auto level = plan_cases(built_in_suites(), {.level = "quik"}, sources);
+    ASSERT_FALSE(level.ok());
+    EXPECT_EQ(level.error().message, "unknown level 'quik'; did you mean 'quick'?");
+    const auto suite = plan_cases(built_in_suites(), {.suite_glob = "quantise"}, sources);
+    ASSERT_FALSE(suite.ok());
+    EXPECT_EQ(suite.error().message, "unknown suite 'quantise'; did you mean 'quantize'?");
+}
+
+}  // namespace
+}  // namespace mx
