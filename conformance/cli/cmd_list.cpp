@@ -8,7 +8,8 @@
 #include "conformance/cli/environment.hpp"
 #include "conformance/cli/session.hpp"
 #include "conformance/data/suite.hpp"
-#include "reference/spec/dialect_text.hpp"
+#include "conformance/emulate/dialect_fields.hpp"
+#include "reference/spec/dialects.hpp"
 #include "reference/spec/formats.hpp"
 
 namespace mx::cli {
@@ -30,9 +31,18 @@ struct Row {
 
 std::vector<Row> dialect_rows() {
     std::vector<Row> rows;
-    for (const Dialect& dialect : dialects)
-        rows.push_back(
-            {std::string(dialect.name), std::string(dialect.title), decision_vector(dialect)});
+    for (const Dialect& dialect : dialects) {
+        Row row{std::string(dialect.name), std::string(dialect.title), {}};
+        for (const emulate::DialectField& field : emulate::dialect_fields())
+            row.fields.emplace_back(field.name, field.value_of(dialect));
+        std::string open;
+        for (const auto& [name, decision] : decisions)
+            if (dialect.leaves_open(decision))
+                open += (open.empty() ? "" : ", ") + std::string(name);
+        row.fields.emplace_back("left_open", open.empty() ? "nothing" : open);
+        row.fields.emplace_back("source", dialect.source);
+        rows.push_back(row);
+    }
     return rows;
 }
 

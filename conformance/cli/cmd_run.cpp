@@ -208,8 +208,14 @@ int finish(Campaign& campaign, results::ResultsWriter& writer, double seconds) {
     } else {
         for (const std::string& path : files.value()) std::printf("wrote %s\n", path.c_str());
     }
-    std::printf("%s (%s)\n", reports::summarize(campaign.run).headline.c_str(),
-                duration_text(seconds).c_str());
+    const reports::Summary summary = reports::summarize(campaign.run);
+    for (const reports::OpenDecision& open : summary.deviations)
+        std::printf("deviation: %s, %llu bytes in %llu cases; mxcheck replay '%s'%s\n",
+                    open.decision.c_str(), static_cast<unsigned long long>(open.count),
+                    static_cast<unsigned long long>(open.cases),
+                    open.example->case_text.c_str(),
+                    device_argument(campaign.options.device).c_str());
+    std::printf("%s (%s)\n", summary.headline.c_str(), duration_text(seconds).c_str());
     return code;
 }
 

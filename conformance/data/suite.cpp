@@ -43,11 +43,12 @@ Expected<std::vector<std::string>> index_values(const std::string& text) {
         if (!number) return number.error();
         numbers[i] = number.value();
     }
-    if (numbers[2] == 0 || (numbers[1] - numbers[0]) / numbers[2] > 1'000'000)
+    const auto [first, end, step] = numbers;
+    if (step == 0 || first >= end || (end - first - 1) / step >= 1'000'000)
         return bad("index '" + text + "' makes no or too many cases");
     std::vector<std::string> values;
-    for (std::uint64_t at = numbers[0]; at < numbers[1]; at += numbers[2])
-        values.push_back(std::to_string(at));
+    for (std::uint64_t i = 0; i <= (end - first - 1) / step; ++i)
+        values.push_back(std::to_string(first + i * step));
     return values;
 }
 
@@ -76,6 +77,7 @@ Expected<std::vector<std::string>> case_texts(const SuiteLine& line) {
     for (const auto& [key, value] : line.fields) {
         const auto values = values_of(line, key, value);
         if (!values) return values.error();
+        if (values.value().empty()) return bad(print_field(key, value) + " makes no case");
         std::vector<std::string> longer;
         for (const std::string& text : texts)
             for (const std::string& one : values.value())

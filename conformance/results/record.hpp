@@ -101,7 +101,7 @@ struct RunHeader {
     std::string device;  // "cpu", or the plug-in's file name
     std::vector<Field> device_facts;
     std::vector<Field> environment;   // CPU, cores, OS, compiler, flags
-    std::vector<Field> table_hashes;  // formats, dialects, suites
+    std::vector<Field> table_hashes;  // formats, dialects, suites; the plug-in and input files
     bool operator==(const RunHeader&) const = default;
 };
 

@@ -41,12 +41,13 @@ void for_each_difference(const Evidence& evidence,
 bool is_mistrusted(const Evidence& evidence) {
     constexpr std::size_t few = block_size;
     if (!is_file(evidence.c) && !evidence.c.data.starts_with("random.")) return false;
-    const CodeTensor& elements = evidence.expected[0];
-    if (elements.count() <= few) return false;
-    const std::uint32_t first = elements.at(0);
-    for (std::size_t i = 1; i < elements.count(); ++i)
-        if (elements.at(i) != first) return false;
-    return true;
+    if (evidence.expected[0].count() <= few) return false;
+    return std::all_of(evidence.expected.begin(), evidence.expected.end(),
+                       [](const CodeTensor& tensor) {
+                           for (std::size_t i = 1; i < tensor.count(); ++i)
+                               if (tensor.at(i) != tensor.at(0)) return false;
+                           return true;
+                       });
 }
 
 }  // namespace mx

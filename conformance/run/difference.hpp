@@ -22,7 +22,7 @@ void for_each_difference(const Evidence& evidence,
                          const std::function<void(const Difference&)>& visit);
 
 // True when the data could not have failed: many elements, all of them expected to be one and the
-// same code, in data that nobody designed to be so.
+// same code under one and the same scale, in data that nobody designed to be so.
 bool is_mistrusted(const Evidence& evidence);
 
 }  // namespace mx

@@ -101,6 +101,8 @@ std::uint32_t block_decisions(const Case& c, const Site& site, const Difference&
     const std::uint32_t expected_scale =
         c.operation == "quantize" ? site.expected_scale.bits : d.expected;
     if (found != 0 || expected_scale != 0) return found;
+    // An element under the scale that the dialect chose follows from it: nothing is open there.
+    if (!site.is_scale && site.actual_scale == site.expected_scale) return found;
     const exact::ScaleSteps steps =
         exact::scale_steps(rules_of(c), block_format_of(c), exact_amax(c, site));
     if (steps.amax.magnitude == 0) found = found | Decision::zero_block;

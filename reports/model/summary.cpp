@@ -140,11 +140,23 @@ std::string list_of_failing(const VerdictCounts& verdicts) {
     return list;
 }
 
+// "all of 136 cases pass, 4 of them deviate where the source is silent; 256 not supported". A case
+// that the device does not support has not passed.
+std::string passing_phrase(const Summary& summary) {
+    const std::uint64_t refused = summary.verdicts.of(Verdict::not_supported);
+    const std::uint64_t deviating = summary.verdicts.of(Verdict::deviation);
+    std::string phrase = "all of " + counted(summary.totals.cases - refused, "case") +
+                         (refused == 0 ? "" : " that the device supports") + " pass";
+    if (deviating != 0)
+        phrase += ", " + grouped(deviating) + " of them deviating where the source is silent";
+    return refused == 0 ? phrase : phrase + "; " + grouped(refused) + " not supported";
+}
+
 std::string verdict_phrase(const Summary& summary) {
     const std::string cases = counted(summary.totals.cases, "case");
     switch (summary.outcome) {
-        case Outcome::conformant: return "Conformant: all of " + cases + " pass";
-        case Outcome::clean: return "No fault found: all of " + cases + " pass";
+        case Outcome::conformant: return "Conformant: " + passing_phrase(summary);
+        case Outcome::clean: return "No fault found: " + passing_phrase(summary);
         case Outcome::incomplete: return "Interrupted: no fault found in " + cases;
         case Outcome::nothing_tested: return "Nothing was tested in " + cases;
         case Outcome::not_conformant: break;

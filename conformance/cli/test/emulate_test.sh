@@ -19,7 +19,8 @@ expect 0 'f32 of shape (1, 32)' dequantize out.safetensors --out back.npy
 check 'powers of two come back as they were' \
   cmp <(tail -c 128 in.npy) <(tail -c 128 back.npy)
 for type in bf16 f16 f32; do
-  expect 0 "$type of shape (1, 32)" dequantize out.safetensors --type "$type" --out "$type.safetensors"
+  expect 0 "$type of shape (1, 32)" dequantize out.safetensors --type "$type" \
+    --out "$type.safetensors"
   expect 0 '32 elements' quantize "$type.safetensors" --format mxfp8-e4m3 --out re.safetensors
   check "through $type and back" [ "$(data_of re.safetensors)" = "$(data_of out.safetensors)" ]
 done
@@ -63,7 +64,8 @@ for text in 0x78 0x7b 0xf2 torchao-even; do
   check "the explanation shows $text" grep -q "$text" stdout
 done
 expect 0 '0x40333333' explain --values bits:0x40333333 --format mxfp8-e4m3
-expect 0 'dialect=nv' explain 'quantize format=mxfp8-e4m3 dialect=nv shape=2x32 data=edge.tie' --block 1
+expect 0 'dialect=nv' explain --block 1 \
+  'quantize format=mxfp8-e4m3 dialect=nv shape=2x32 data=edge.tie'
 refuse 2 "value 'abc' is not a number" explain --values abc --format mxfp8-e4m3
 refuse 2 '--values needs --format' explain --values 1
 refuse 2 'explain needs a CASE' explain

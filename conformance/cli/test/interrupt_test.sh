@@ -86,8 +86,8 @@ resumes killed
 
 # A device that hangs: the second interrupt ends the wait for it.
 (
-  "$mxcheck" run --level smoke --suite quantize --device "$lib/mutants/mutant_hang_on_zero_block.so" \
-    --out hung >"$work/stdout" 2>"$work/stderr" </dev/null
+  "$mxcheck" run --level smoke --suite quantize --out hung \
+    --device "$lib/mutants/mutant_hang_on_zero_block.so" >"$work/stdout" 2>"$work/stderr" </dev/null
 ) &
 run=$!
 for ((i = 0; i < 1000; ++i)); do

@@ -47,7 +47,8 @@ refuse 2 "unknown level 'smok'; did you mean 'smoke'?" list cases --level smok
 refuse 2 "did you mean 'quantize'?" replay 'quantise format=mxfp8-e4m3'
 refuse 2 "unknown field 'shpe'; did you mean 'shape'?" \
   replay 'quantize format=mxfp8-e4m3 dialect=nv shpe=1x32'
-refuse 2 "did you mean 'mxfp8-e4m3'?" replay 'quantize format=mxfp8-e4m4 dialect=nv shape=1x32 data=edge.tie'
+refuse 2 "did you mean 'mxfp8-e4m3'?" \
+  replay 'quantize format=mxfp8-e4m4 dialect=nv shape=1x32 data=edge.tie'
 refuse 2 "the first word must be an operation" replay ''
 refuse 2 "known are: smoke quick" selftest --level full
 refuse 5 'no folder of planted bugs' selftest --mutants ./none

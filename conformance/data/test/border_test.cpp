@@ -98,7 +98,8 @@ TEST(EdgeTie, HasABlockForEveryScale) {
 
 TEST(EdgeTie, HasBothSidesOfEveryBorderAtTheEndsAndInTheMiddle) {
     for (const Case& c : every_quantizer("edge.tie")) {
-        const auto groups = groups_of(c);
+        auto groups = groups_of(c);
+        groups.erase(formats::e8m0.code_nan());  // a NaN scale has no borders
         ASSERT_FALSE(groups.empty());
         const std::uint32_t smallest = groups.begin()->first, largest = groups.rbegin()->first;
         expect_borders(c, smallest, groups.at(smallest));
@@ -126,7 +127,7 @@ TEST(EdgeTie, OfConvertHasEveryBorderAndThatOfOverflow) {
                 Codes codes;
                 const auto source = open_data(c);
                 for (std::uint64_t i = 0; i < source->size(); ++i)
-                    codes.insert(source->block(i).lanes.begin(), source->block(i).lanes.end());
+                    for (const std::uint32_t lane : source->block(i).lanes) codes.insert(lane);
                 const std::uint32_t last =
                     element.code_max_finite() - (overflow == "saturate" ? 1 : 0);
                 for (std::uint32_t code = 0; code <= last; ++code)

@@ -1,0 +1,64 @@
+// Tests of the plan: shards partition it, and a user's tensor is quantized every way.
+#include <gtest/gtest.h>
+
+#include <set>
+
+#include "conformance/data/tensor_file.hpp"
+#include "conformance/data/test/file_bytes.hpp"
+#include "conformance/run/plan.hpp"
+#include "reference/spec/dialects.hpp"
+
+namespace mx {
+namespace {
+
+TEST(Shards, PartitionThePlanAndKeepItsOrder) {
+    Sources sources;
+    PlanRequest request;
+    request.level = "smoke";
+    const auto plan = plan_cases(built_in_suites(), request, sources).value();
+    for (const std::uint64_t count : {std::uint64_t{1}, std::uint64_t{3}, std::uint64_t{100'000}}) {
+        std::vector<std::string> joined(plan.size());
+        std::size_t total = 0;
+        for (std::uint64_t index = 0; index < std::min<std::uint64_t>(count, 200); ++index) {
+            const auto mine = of_shard(plan, {index, count});
+            total += mine.size();
+            for (std::size_t i = 0; i < mine.size(); ++i)
+                joined.at(index + i * count) += print(mine[i].c);
+        }
+        if (count > 200) continue;  // most of those are empty
+        EXPECT_EQ(total, plan.size());
+        for (std::size_t i = 0; i < plan.size(); ++i) ASSERT_EQ(joined[i], print(plan[i].c));
+    }
+}
+
+TEST(Shards, AreWrittenIndexSlashCount) {
+    EXPECT_EQ(parse_shard("2/8").value().index, 2u);
+    EXPECT_EQ(parse_shard("2/8").value().count, 8u);
+    for (const std::string text : {"8/8", "0/0", "3", "", "/", "-1/2", "1/2/3", "a/2", "0/"}) {
+        const auto shard = parse_shard(text);
+        ASSERT_FALSE(shard.ok()) << text;
+        EXPECT_EQ(shard.error().message,
+                  "shard '" + text + "' is not I/N with I below N, such as 0/4");
+    }
+}
+
+TEST(PlanOfAFile, AsksEveryFormatDialectAndAxisInCasesThatParseBack) {
+    const data::test::ScratchDirectory scratch;
+    const std::string path = scratch.at("it's a \"b\".npy");
+    const data::HostTensor tensor{"x", "f16", {3, 5}, std::vector<std::byte>(30)};
+    ASSERT_TRUE(data::write_tensor_file(path, {{tensor}, {}}).ok());
+    const auto plan = plan_input(path, {});
+    ASSERT_TRUE(plan.ok());
+    std::set<std::string> texts;
+    Sources sources;
+    for (const PlannedCase& one : plan.value()) {
+        EXPECT_EQ(parse_case(print(one.c)).value(), one.c);
+        EXPECT_TRUE(sources.open(one.c).ok());
+        texts.insert(print(one.c));
+    }
+    EXPECT_EQ(texts.size(), dialects.size() * block_formats.size() * (2 + overflows.size()));
+    EXPECT_FALSE(plan_input(scratch.at("none.npy"), {}).ok());
+}
+
+}  // namespace
+}  // namespace mx

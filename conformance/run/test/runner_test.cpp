@@ -1,0 +1,213 @@
+// Tests of the whole line with real devices in processes of their own: the embedded device passes,
+// planted bugs get their class, their verdict and a repro line that shows them again.
+#include <gtest/gtest.h>
+
+#include <set>
+#include <stdexcept>
+
+#include "conformance/run/runner.hpp"
+
+// The embedded device's one door. This room may not include device/cpu; linking it is enough here.
+const mx_device_api* mx_cpu_device_api(void);
+
+namespace mx {
+namespace {
+
+using results::CaseResult;
+using results::Verdict;
+
+DeviceSource mutant(const std::string& name) {
+    DeviceSource source;
+    source.name = "mutant_" + name;
+    source.path = MX_MUTANT_DIRECTORY "/mutant_" + name + ".so";
+    return source;
+}
+
+DeviceSource embedded() {
+    DeviceSource source;
+    source.name = "cpu";
+    source.get_api = [](std::uint32_t) { return mx_cpu_device_api(); };
+    return source;
+}
+
+// A device, the sources it is asked from, and the runner between them.
+class Bench {
+public:
+    explicit Bench(const DeviceSource& source, const Limits& limits = {})
+        : device_(IsolatedDevice::start(source, limits)) {
+        if (!device_) throw std::runtime_error(device_.error().message);
+    }
+    CaseResult run(const Case& c) {
+        auto result = runner_.run({"test", c});
+        if (!result) throw std::runtime_error(result.error().message);
+        return std::move(result).value();
+    }
+    CaseResult run(const std::string& text) { return run(parse_case(text).value()); }
+    Runner& runner() { return runner_; }
+
+private:
+    Expected<IsolatedDevice> device_;
+    Sources sources_;
+    Runner runner_{device_.value(), sources_, {" --device ./mine.so"}};
+};
+
+std::string case_in(const std::string& repro) {
+    const std::string open = "mxcheck replay '", close = "' --device ./mine.so";
+    EXPECT_TRUE(repro.starts_with(open) && repro.ends_with(close)) << repro;
+    return repro.substr(open.size(), repro.size() - open.size() - close.size());
+}
+
+// Each cluster's repro line alone shows the same class again.
+void expect_repros(Bench& bench, const CaseResult& result) {
+    for (const results::Mismatch& m : result.mismatches) {
+        const std::string text = case_in(m.repro);
+        const auto c = parse_case(text);
+        ASSERT_TRUE(c.ok()) << text;
+        EXPECT_EQ(print(c.value()), text);
+        std::set<std::string> classes;
+        for (const results::Mismatch& again : bench.run(c.value()).mismatches)
+            classes.insert(again.mismatch_class);
+        EXPECT_TRUE(classes.contains(m.mismatch_class)) << m.mismatch_class << " in " << text;
+    }
+}
+
+std::string ocp(const std::string& rest) {
+    return "quantize format=mxfp8-e4m3 dialect=ocp input=f32 " + rest;
+}
+std::string nv(const std::string& rest) {
+    return "quantize format=mxfp8-e4m3 dialect=nv input=f32 " + rest;
+}
+
+TEST(Runner, TheEmbeddedDevicePassesSmoke) {
+    Bench bench(embedded());
+    Sources sources;
+    PlanRequest request;
+    request.level = "smoke";
+    const auto plan = plan_cases(built_in_suites(), request, sources);
+    ASSERT_TRUE(plan.ok());
+    for (const PlannedCase& planned : plan.value()) {
+        const auto result = bench.runner().run(planned);
+        ASSERT_TRUE(result.ok()) << result.error().message;
+        const CaseResult& r = result.value();
+        EXPECT_EQ(r.verdict, Verdict::pass_exact) << r.case_text << " " << r.reason;
+        EXPECT_EQ(r.case_text, print(planned.c));
+        const auto lanes = static_cast<std::uint64_t>(element_count(planned.c));
+        const auto blocks = static_cast<std::uint64_t>(block_grid(planned.c).count());
+        const bool only_scales = planned.c.operation == "encode_scale";
+        EXPECT_EQ(r.elements, only_scales ? 0 : lanes) << r.case_text;
+        EXPECT_EQ(r.scales, only_scales                           ? lanes
+                            : planned.c.operation == "quantize" ? blocks
+                                                                : 0)
+            << r.case_text;
+    }
+}
+
+struct PlantedBug {
+    const char* name;
+    std::string text;
+    const char* mismatch_class;
+    Verdict verdict;
+};
+
+TEST(Runner, PlantedBugsGetTheirClassVerdictAndRepro) {
+    const PlantedBug table[] = {
+        {"ties_away", nv("shape=512x32 data=edge.tie index=2000"), "tie", Verdict::fail},
+        {"scale_plus_one", nv("axis=col shape=33x5 data=random.spread"), "scale", Verdict::fail},
+        {"no_saturation", ocp("shape=64x32 data=edge.amax index=1000"), "saturation",
+         Verdict::fail},
+        {"minus_zero_lost", nv("shape=64x32 data=edge.special index=715"), "sign_of_zero",
+         Verdict::fail},
+        {"minus_zero_lost", "convert format=e4m3 dialect=ocp shape=1x32 data=edge.special "
+                            "index=747", "sign_of_zero", Verdict::deviation},
+        {"nan_sign_kept", nv("shape=64x32 data=edge.special index=65"), "special", Verdict::fail},
+        {"zero_block_scale_127", ocp("layout=padded shape=1x96 data=edge.special index=712"),
+         "scale", Verdict::deviation},
+        {"last_block_unwritten", nv("shape=3x71 data=random.spread"), "unwritten", Verdict::fail},
+        {"scale_overwrites_red_zone", nv("shape=3x71 data=random.spread"), "red_zone",
+         Verdict::fail},
+        {"input_modified", nv("shape=3x71 data=random.spread"), "input_modified", Verdict::fail},
+    };
+    for (const PlantedBug& bug : table) {
+        Bench bench(mutant(bug.name));
+        const CaseResult result = bench.run(bug.text);
+        EXPECT_EQ(result.verdict, bug.verdict) << bug.name << " " << name_of(result.verdict);
+        ASSERT_FALSE(result.mismatches.empty()) << bug.name;
+        std::uint64_t clustered = 0;
+        std::set<std::string> classes;
+        for (const results::Mismatch& m : result.mismatches) {
+            classes.insert(m.mismatch_class);
+            if (!m.input_bits.empty()) clustered += m.count;
+        }
+        EXPECT_TRUE(classes.contains(bug.mismatch_class)) << bug.name;
+        EXPECT_EQ(clustered, result.mismatched_elements + result.mismatched_scales) << bug.name;
+        EXPECT_EQ(result.reason.empty(), bug.verdict != Verdict::deviation) << result.reason;
+        expect_repros(bench, result);
+    }
+}
+
+TEST(Runner, AFlakyDeviceIsFlaky) {
+    Bench bench(mutant("random_flake"));
+    const CaseResult result = bench.run(nv("shape=1024x32 data=random.spread"));
+    EXPECT_EQ(result.verdict, Verdict::flaky) << name_of(result.verdict);
+    ASSERT_FALSE(result.mismatches.empty());
+    EXPECT_EQ(result.mismatches[0].mismatch_class, "flaky");
+}
+
+const std::string sound = nv("shape=3x71 data=random.spread");
+
+TEST(Runner, ACrashIsAVerdictAndTheNextCaseRuns) {
+    Bench bench(mutant("crash_on_nan"));
+    const CaseResult crash = bench.run(nv("shape=1x32 data=edge.special"));
+    EXPECT_EQ(crash.verdict, Verdict::crash);
+    EXPECT_FALSE(crash.reason.empty());
+    EXPECT_EQ(crash.elements, 0u);
+    EXPECT_EQ(bench.run(sound).verdict, Verdict::pass_exact);
+}
+
+TEST(Runner, ATimeoutIsAVerdictAndTheNextCaseRuns) {
+    Limits limits;
+    limits.call = std::chrono::milliseconds(1000);
+    Bench bench(mutant("hang_on_zero_block"), limits);
+    EXPECT_EQ(bench.run(nv("shape=1x32 data=edge.special index=714")).verdict, Verdict::timeout);
+    EXPECT_EQ(bench.run(sound).verdict, Verdict::pass_exact);
+}
+
+TEST(Runner, DataThatCouldNotFailIsMistrusted) {
+    Bench bench(embedded());
+    const std::string nothing = "encode_scale format=mxfp8-e4m3 dialect=ocp input=f32 shape=1x64 "
+                                "data=random.subnormal";
+    EXPECT_EQ(bench.run(nothing).verdict, Verdict::mistrusted);
+    EXPECT_FALSE(bench.run(nothing).reason.empty());
+}
+
+TEST(Runner, ACaseWithoutDataIsAnErrorNotAVerdict) {
+    Bench bench(embedded());
+    const auto result = bench.runner().run({"test", parse_case(nv("shape=1x1 data=zz")).value()});
+    ASSERT_FALSE(result.ok());
+    EXPECT_NE(result.error().message.find("unknown data family 'zz'"), std::string::npos);
+}
+
+TEST(SingleBlock, IsTheSameBlockAsATensorOfItsOwn) {
+    for (const std::string& text :
+         {ocp("axis=row shape=5x67 data=random.bits index=4 layout=padded"),
+          ocp("axis=col shape=67x5 data=random.bits index=4"),
+          std::string("convert format=e4m3 shape=7x33 data=random.bits index=4")}) {
+        const Case c = parse_case(text).value();
+        Sources sources;
+        const auto source = sources.open(c).value();
+        const CodeTensor whole = make_inputs(c, *source)[0];
+        for (std::int64_t block = 0; block < block_grid(c).count(); ++block) {
+            const Case narrow = single_block(c, block);
+            EXPECT_EQ(block_grid(narrow).count(), 1);
+            EXPECT_EQ(parse_case(print(narrow)).value(), narrow);
+            const CodeTensor one = make_inputs(narrow, *source)[0];
+            const BlockPlace place = place_of(c, block_grid(c), block);
+            ASSERT_EQ(one.count(), static_cast<std::size_t>(place.count));
+            for (std::size_t lane = 0; lane < one.count(); ++lane)
+                EXPECT_EQ(one.at(lane), whole.at(place.first + lane * place.step));
+        }
+    }
+}
+
+}  // namespace
+}  // namespace mx
