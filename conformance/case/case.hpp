@@ -37,7 +37,7 @@ std::string print(const Case& c);
 // The error names the word that is wrong, and the nearest right one.
 Expected<Case> parse_case(const std::string& text);
 
-// Fields that contradict each other, names that no table has, shapes too large to address.
+// Fields that contradict each other, and names that no table has.
 Status validate(const Case& c);
 
 bool has_blocks(const Case& c);  // quantize and dequantize

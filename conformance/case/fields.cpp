@@ -65,6 +65,12 @@ std::string print_field(std::string_view key, std::string_view value) {
     return text + '"';
 }
 
+std::string shell_quoted(std::string_view text) {
+    std::string quoted = "'";
+    for (const char c : text) quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
+    return quoted + "'";
+}
+
 Expected<std::uint64_t> parse_number(std::string_view what, std::string_view text) {
     std::uint64_t number = 0;
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);

@@ -27,6 +27,9 @@ Expected<Words> split_words(const std::string& text);
 // key=value with quotes where the value needs them.
 std::string print_field(std::string_view key, std::string_view value);
 
+// In single quotes, as a shell takes it whole.
+std::string shell_quoted(std::string_view text);
+
 // A decimal number; `what` opens the error.
 Expected<std::uint64_t> parse_number(std::string_view what, std::string_view text);
 

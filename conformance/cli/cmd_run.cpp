@@ -210,10 +210,10 @@ int finish(Campaign& campaign, results::ResultsWriter& writer, double seconds) {
     }
     const reports::Summary summary = reports::summarize(campaign.run);
     for (const reports::OpenDecision& open : summary.deviations)
-        std::printf("deviation: %s, %llu bytes in %llu cases; mxcheck replay '%s'%s\n",
+        std::printf("deviation: %s, %llu bytes in %llu cases; mxcheck replay %s%s\n",
                     open.decision.c_str(), static_cast<unsigned long long>(open.count),
                     static_cast<unsigned long long>(open.cases),
-                    open.example->case_text.c_str(),
+                    shell_quoted(open.example->case_text).c_str(),
                     device_argument(campaign.options.device).c_str());
     std::printf("%s (%s)\n", summary.headline.c_str(), duration_text(seconds).c_str());
     return code;

@@ -5,6 +5,7 @@
 #include <cctype>
 #include <cstdio>
 
+#include "conformance/case/fields.hpp"
 #include "conformance/cli/progress.hpp"
 
 namespace mx::cli {
@@ -71,8 +72,9 @@ void print_case(const CaseResult& result, std::size_t clusters_max,
                 const std::string& device_argument) {
     if (result.verdict == Verdict::pass_exact || result.verdict == Verdict::not_supported) return;
     if (result.mismatches.empty())
-        std::printf("%s: %s\n     mxcheck replay '%s'%s\n", heading(result).c_str(),
-                    result.reason.c_str(), result.case_text.c_str(), device_argument.c_str());
+        std::printf("%s: %s\n     mxcheck replay %s%s\n", heading(result).c_str(),
+                    result.reason.c_str(), shell_quoted(result.case_text).c_str(),
+                    device_argument.c_str());
     const std::size_t shown = std::min(clusters_max, result.mismatches.size());
     for (std::size_t i = 0; i < shown; ++i) print_cluster(result, result.mismatches[i]);
     if (shown < result.mismatches.size())

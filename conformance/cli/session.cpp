@@ -7,6 +7,7 @@
 #include <csignal>
 #include <string_view>
 
+#include "conformance/case/fields.hpp"
 #include "conformance/cli/arguments.hpp"
 #include "conformance/cli/environment.hpp"
 
@@ -46,9 +47,7 @@ Expected<IsolatedDevice> open_device(const std::string& name, std::uint64_t time
 std::string device_argument(const std::string& name) {
     if (name == "cpu") return "";
     if (name.find_first_of(" '\"\\$`") == std::string::npos) return " --device " + name;
-    std::string quoted = "'";
-    for (const char c : name) quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
-    return " --device " + quoted + "'";
+    return " --device " + shell_quoted(name);
 }
 
 int exit_code_of(std::span<const results::CaseResult> cases, bool complete) {

@@ -147,12 +147,11 @@ Clusters::Cluster& Clusters::cluster_of(const Site& site, const Difference& d) {
     const bool classified = elements_ + scales_ <= classified_max_;
     Kind kind{"unclassified", "element",
               "beyond the first " + std::to_string(classified_max_) + " of this case"};
-    std::string open;
-    if (classified) {
-        confirm(site, d);
-        kind = kind_of(c, site, d);
-        if (d.flags == 0) open = open_decision(c, site, d);
-    }
+    if (classified) confirm(site, d);
+    if (classified || d.flags != 0) kind = kind_of(c, site, d);
+    // Whether the expected bits are binding decides the verdict, so it is asked of every
+    // difference.
+    const std::string open = d.flags == 0 ? open_decision(c, site, d) : "";
     Cluster& cluster = clusters_[kind.mismatch_class + "\n" + kind.direction + "\n" + open];
     results::Mismatch& m = cluster.mismatch;
     if (m.count == 0) {

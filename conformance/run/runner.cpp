@@ -1,6 +1,7 @@
 // See runner.hpp.
 #include "conformance/run/runner.hpp"
 
+#include "conformance/case/fields.hpp"
 #include "conformance/case/rules.hpp"
 #include "conformance/run/classify.hpp"
 #include "conformance/run/expected.hpp"
@@ -181,7 +182,7 @@ void Runner::find_repro_lines(const Case& c, CaseResult& result) {
             const Case narrow = single_block(c, static_cast<std::int64_t>(m.block));
             if (shows_alone(narrow, m)) text = print(narrow);
         }
-        m.repro = "mxcheck replay '" + text + "'" + options_.device_argument;
+        m.repro = "mxcheck replay " + shell_quoted(text) + options_.device_argument;
     }
 }
 

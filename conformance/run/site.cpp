@@ -103,11 +103,11 @@ std::uint32_t block_decisions(const Case& c, const Site& site, const Difference&
     if (found != 0 || expected_scale != 0) return found;
     // An element under the scale that the dialect chose follows from it: nothing is open there.
     if (!site.is_scale && site.actual_scale == site.expected_scale) return found;
+    const std::uint32_t amax = c.operation == "encode_scale" ? site.input.bits : site.amax.bits;
+    if (input.is_zero(Code{amax})) return 0u | Decision::zero_block;
     const exact::ScaleSteps steps =
         exact::scale_steps(rules_of(c), block_format_of(c), exact_amax(c, site));
-    if (steps.amax.magnitude == 0) found = found | Decision::zero_block;
-    if (steps.underflowed) found = found | Decision::scale_underflow;
-    return found;
+    return steps.underflowed ? 0u | Decision::scale_underflow : 0u;
 }
 
 std::uint32_t lane_decisions(const Case& c, const Site& site, const Difference& d) {
@@ -115,7 +115,9 @@ std::uint32_t lane_decisions(const Case& c, const Site& site, const Difference& 
     const Code expected{d.expected}, actual{d.actual};
     if (output.is_zero(expected) && output.is_zero(actual)) return 0u | Decision::sign_of_zero;
     if (output.is_nan(expected) && output.is_nan(actual)) return 0u | Decision::nan_code;
-    if (c.operation != "dequantize") return 0;
+    if (c.operation != "dequantize" || d.expected == d.actual) return 0;
+    // A value beyond binary32 is expected as Inf in every output type.
+    if (!output.is_infinity(expected)) return 0;
     const exact::Value value = exact_argument(c, site, d);
     const exact::Value largest = exact::decode(formats::f32, Code{formats::f32.code_max_finite()});
     const bool beyond = value.is_finite() && value.magnitude > largest.magnitude;

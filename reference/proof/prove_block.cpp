@@ -32,17 +32,30 @@ std::vector<exact::Run> element_runs(const BlockFormat& format, const ElementFor
     return runs;
 }
 
-Report prove_elements(const BlockFormat& format, const ElementFormat& input, int threads) {
+// Format and input are template arguments only so that the compiler can fold them into the loop.
+template <std::size_t FormatIndex, std::size_t InputIndex>
+Report prove_elements(int threads) {
     std::vector<Report> scales(256);
     parallel_for(scales.size(), threads, [&](std::size_t index) {
         const Code scale{static_cast<std::uint32_t>(index)};
-        scales[index] = sweep(element_runs(format, input, scale), 1, [&](std::uint32_t bits) {
-            return fast::quantize_element(element_dialect(), format, scale,
-                                          fast::unpack(input, Code{bits}))
+        const std::vector<exact::Run> runs = element_runs(
+            block_formats[FormatIndex], *find_element_format(input_types[InputIndex]), scale);
+        scales[index] = sweep(runs, 1, [scale](std::uint32_t bits) {
+            constexpr Dialect dialect = dialects[0];
+            constexpr BlockFormat format = block_formats[FormatIndex];
+            constexpr ElementFormat input = *find_element_format(input_types[InputIndex]);
+            return fast::quantize_element(dialect, format, scale, fast::unpack(input, Code{bits}))
                 .bits;
         });
     });
     return joined(scales);
+}
+
+template <std::size_t FormatIndex, std::size_t InputIndex>
+Proof elements_proof() {
+    return {"elements " + std::string(block_formats[FormatIndex].name) + " " +
+                std::string(input_types[InputIndex]),
+            "all 2^16 codes x all 256 scales", prove_elements<FormatIndex, InputIndex>};
 }
 
 // The f32 codes next to the border between element codes c and c+1 under a scale: the last at or
@@ -131,14 +144,11 @@ Report prove_dequantize(const BlockFormat& format, const ElementFormat& output, 
 }  // namespace
 
 std::vector<Proof> block_proofs() {
-    std::vector<Proof> proofs;
+    static_assert(block_formats.size() == 2 && input_types[1] == "bf16" && input_types[2] == "f16");
+    std::vector<Proof> proofs{elements_proof<0, 1>(), elements_proof<0, 2>(),
+                              elements_proof<1, 1>(), elements_proof<1, 2>()};
     for (const BlockFormat& format : block_formats) {
         const std::string name(format.name);
-        for (const ElementFormat& input : {formats::bf16, formats::f16})
-            proofs.push_back({"elements " + name + " " + std::string(input.name),
-                              "all 2^16 codes x all 256 scales", [format, input](int threads) {
-                                  return prove_elements(format, input, threads);
-                              }});
         proofs.push_back({"elements " + name + " f32 borders",
                           "both sides of every border and its neighbours x all 255 scales",
                           [format](int threads) {

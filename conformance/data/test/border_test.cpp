@@ -3,6 +3,7 @@
 // in every lane. Shares no arithmetic with the families, which ask the fast oracle.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <map>
 #include <set>
 
@@ -91,7 +92,13 @@ int expect_borders(const Case& c, std::uint32_t scale, const ScaleGroup& group) 
 TEST(EdgeTie, HasABlockForEveryScale) {
     for (const Case& c : every_quantizer("edge.tie")) {
         Codes found;
-        for (const auto& [scale, group] : groups_of(c)) found.insert(scale);
+        for (const auto& [scale, group] : groups_of(c)) {
+            found.insert(scale);
+            // The largest amax of its scale leaves room for every border.
+            if (group.amax != value_format_of(c).code_max_finite()) {
+                EXPECT_NE(exact_scale(c, group.amax + 1), scale) << print(c);
+            }
+        }
         EXPECT_EQ(found, reachable_scales(c)) << print(c);
     }
 }
@@ -153,7 +160,8 @@ Codes amaxes_of(const Case& c) {
 
 TEST(EdgeScale, HasBothSidesOfEveryChangeOfScale) {
     for (Case c : every_quantizer("edge.scale")) {
-        if (c.type == "bf16") continue;  // the exponents of f32, fewer mantissas
+        // The exponents of f32 with fewer mantissas; and the oracle is slow.
+        if (c.type == "bf16" || (c.type == "f32" && c.format == "mxfp8-e5m2")) continue;
         const auto runs =
             exact::runs_of(0, value_format_of(c).code_infinity(),
                            [&c](std::uint32_t amax) { return exact_scale(c, amax); });
@@ -195,21 +203,27 @@ TEST(EdgeAmax, PutsTheAmaxInEveryLaneWithBothSigns) {
             const std::uint32_t amax = largest_of(data, input);
             std::size_t holders = 0, place = 0;
             for (std::size_t lane = 0; lane < data.lanes.size(); ++lane)
-                if ((data.lanes[lane] & input.code_magnitude_mask()) == amax) ++holders, place = lane;
+                if ((data.lanes[lane] & input.code_magnitude_mask()) == amax) {
+                    ++holders;
+                    place = lane;
+                }
             if (holders == 1) places.insert({place, input.is_negative(Code{data.lanes[place]})});
         }
         EXPECT_EQ(places.size(), 64u) << print(c);
     }
 }
 
-TEST(EdgeSpecial, PutsEveryKindOfValueInEveryLane) {
+TEST(EdgeSpecial, PutsEveryKindOfValueAloneInEveryLane) {
     for (const Case& c : every_quantizer("edge.special")) {
         const ElementFormat& input = value_format_of(c);
         std::array<Codes, block_size> seen;
         const auto source = open_data(c);
-        for (std::uint64_t i = 0; i < source->size(); ++i)
+        for (std::uint64_t i = 0; i < source->size(); ++i) {
+            const auto lanes = source->block(i).lanes;
             for (std::size_t lane = 0; lane < block_size; ++lane)
-                seen[lane].insert(source->block(i).lanes[lane]);
+                if (std::count(lanes.begin(), lanes.end(), lanes[lane]) == 1)
+                    seen[lane].insert(lanes[lane]);
+        }
         for (const Codes& codes : seen) {
             for (const std::uint32_t sign : {0u, input.code_sign_mask()}) {
                 int payloads = 0, subnormals = 0;

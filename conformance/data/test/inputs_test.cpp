@@ -189,6 +189,15 @@ TEST_F(FileInputs, ArriveElementByElementAlongBothAxesAndWithoutBlocks) {
     }
 }
 
+TEST_F(FileInputs, AreCutAnewForEachAxis) {
+    const std::string path = counting_file("x.npy");
+    Sources sources;
+    for (const std::string axis : {"row", "col"}) {
+        const Case c = file_case("quantize format=mxfp8-e4m3 axis=" + axis, path);
+        EXPECT_EQ(sources.open(c).value()->block(0).lanes[1], axis == "row" ? 2u : 34u);
+    }
+}
+
 TEST_F(FileInputs, OneBlockAloneIsThatBlock) {
     Case c = file_case("quantize format=mxfp8-e4m3 axis=row", counting_file("x.npy"));
     c.rows = c.columns = 1;
