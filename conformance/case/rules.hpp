@@ -11,7 +11,7 @@ namespace mx {
 inline const BlockFormat& block_format_of(const Case& c) {
     for (const BlockFormat& format : block_formats)
         if (format.name == c.format || format.element().name == c.format) return format;
-    MX_ASSERT(!"a validated case names a known format");
+    MX_ASSERT(false && "a validated case names a known format");
     return block_formats[0];
 }
 

@@ -3,6 +3,8 @@
 
 #include <CLI/CLI.hpp>
 #include <cstdio>
+#include <new>
+#include <stdexcept>
 
 #include "conformance/case/fields.hpp"
 #include "conformance/case/names.hpp"
@@ -128,7 +130,15 @@ int dispatch(int argc, char** argv, const std::vector<Command>& commands,
         complain(error.what());
         return exit_usage;
     }
-    return run_parsed(app, commands);
+    try {
+        return run_parsed(app, commands);
+    } catch (const std::bad_alloc&) {
+        complain("not enough memory for this; a smaller shape or file would do");
+        return exit_usage;
+    } catch (const std::length_error&) {
+        complain("not enough memory for this; a smaller shape or file would do");
+        return exit_usage;
+    }
 }
 
 }  // namespace mx::cli

@@ -1,5 +1,9 @@
 // mxcheck run: the cases of a level, one after the other, each a flushed line of results.jsonl;
 // then the reports.
+#include <fcntl.h>
+#include <sys/file.h>
+#include <unistd.h>
+
 #include <chrono>
 #include <cstdio>
 #include <filesystem>
@@ -82,8 +86,9 @@ results::RunHeader header_of(const Campaign& campaign, const IsolatedDevice& dev
     header.table_hashes = hashes_of(o);
     for (const std::string& word :
          {"--device=" + o.device, "--level=" + o.level, "--suite=" + o.suite,
-          "--dialect=" + header.dialects, "--seed=" + std::to_string(o.seed), "--shard=" + o.shard})
+          "--seed=" + std::to_string(o.seed), "--shard=" + o.shard})
         header.argv.push_back(word);
+    if (!o.dialects.empty()) header.argv.push_back("--dialect=" + header.dialects);
     if (!o.input.empty()) header.argv.push_back("--input=" + o.input);
     return header;
 }
@@ -122,12 +127,23 @@ Status prepare_folder(const Campaign& campaign) {
     return success();
 }
 
+// A writer holds the file's lock while it lives.
+bool is_being_written(const std::string& path) {
+    const int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+    if (file < 0) return false;
+    const bool locked = ::flock(file, LOCK_EX | LOCK_NB) != 0;
+    ::close(file);
+    return locked;
+}
+
 // An earlier results file is not overwritten but moved aside.
 Expected<results::ResultsWriter> new_results(const Campaign& campaign,
                                              const results::RunHeader& header) {
     const std::string& path = campaign.results_path;
     std::error_code error;
     if (std::filesystem::exists(path, error)) {
+        if (is_being_written(path))
+            return Error{ErrorKind::bad_input, path + ": another run is writing it"};
         const std::string previous =
             (std::filesystem::path(campaign.options.out) / "results.previous.jsonl").string();
         std::filesystem::rename(path, previous, error);
@@ -147,6 +163,12 @@ Expected<results::ResultsWriter> open_results(Campaign& campaign,
     if (!resumed) return resumed.error();
     campaign.run.header = resumed.value().header;
     campaign.run.cases = std::move(resumed.value().cases);
+    for (const results::CaseResult& done : campaign.run.cases)
+        if (done.index >= campaign.cases.size() ||
+            done.case_text != print(campaign.cases[done.index].c))
+            return Error{ErrorKind::bad_input,
+                         campaign.results_path + ": case " + std::to_string(done.index) +
+                             " is not the case of that number in this run: " + done.case_text};
     std::fprintf(stderr, "mxcheck: %zu of %zu cases are already done\n", campaign.run.cases.size(),
                  campaign.cases.size());
     return std::move(resumed.value().writer);
@@ -210,7 +232,7 @@ int finish(Campaign& campaign, results::ResultsWriter& writer, double seconds) {
     }
     const reports::Summary summary = reports::summarize(campaign.run);
     for (const reports::OpenDecision& open : summary.deviations)
-        std::printf("deviation: %s, %llu bytes in %llu cases; mxcheck replay %s%s\n",
+        std::printf("deviation: %s, %llu places in %llu cases; mxcheck replay %s%s\n",
                     open.decision.c_str(), static_cast<unsigned long long>(open.count),
                     static_cast<unsigned long long>(open.cases),
                     shell_quoted(open.example->case_text).c_str(),

@@ -46,7 +46,9 @@ Expected<IsolatedDevice> open_device(const std::string& name, std::uint64_t time
 
 std::string device_argument(const std::string& name) {
     if (name == "cpu") return "";
-    if (name.find_first_of(" '\"\\$`") == std::string::npos) return " --device " + name;
+    constexpr std::string_view plain =
+        "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._/+-";
+    if (name.find_first_not_of(plain) == std::string::npos) return " --device " + name;
     return " --device " + shell_quoted(name);
 }
 

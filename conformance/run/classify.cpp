@@ -155,6 +155,7 @@ Clusters::Cluster& Clusters::cluster_of(const Site& site, const Difference& d) {
     Cluster& cluster = clusters_[kind.mismatch_class + "\n" + kind.direction + "\n" + open];
     results::Mismatch& m = cluster.mismatch;
     if (m.count == 0) {
+        if (!classified) confirm(site, d);
         m.mismatch_class = kind.mismatch_class;
         m.stage = kind.stage;
         m.direction = kind.direction;

@@ -110,10 +110,40 @@ std::uint32_t block_decisions(const Case& c, const Site& site, const Difference&
     return steps.underflowed ? 0u | Decision::scale_underflow : 0u;
 }
 
+// Does the element follow from the scale that the device chose, where that choice was open? Then it
+// is part of the same decision. Under a NaN scale no element means anything (OCP MX 5.1); a NaN or
+// Inf lane has no scaled value to follow from.
+bool follows_own_scale(const Case& c, const Site& site, const Difference& d) {
+    const BlockFormat& format = block_format_of(c);
+    const ElementFormat& input = input_format(c);
+    if (format.scale().is_nan(site.actual_scale)) return true;
+    if (input.is_nan(site.input) || input.is_infinity(site.input)) return true;
+    const Code own = fast::quantize_element(rules_of(c), format, site.actual_scale,
+                                            fast::unpack(input, site.input));
+    const bool zero_lost_its_sign = format.element().is_zero(own) && d.actual == 0;
+    return own.bits == d.actual || zero_lost_its_sign;
+}
+
+// No reading of the text makes a block of finite values NaN.
+bool makes_numbers_nan(const Case& c, const Site& site, const Difference& d,
+                       std::uint32_t decisions_found) {
+    const std::uint32_t of_finite_blocks = Decision::zero_block | Decision::scale_underflow;
+    const Code scale = c.operation == "encode_scale" ? Code{d.actual} : site.actual_scale;
+    return (decisions_found & of_finite_blocks) != 0 && formats::e8m0.is_nan(scale);
+}
+
+// What the scale of the whole block hangs on, if the difference hangs on that.
+std::uint32_t scale_decisions(const Case& c, const Site& site, const Difference& d) {
+    const std::uint32_t found = block_decisions(c, site, d);
+    if (makes_numbers_nan(c, site, d, found)) return 0;
+    return site.is_scale || follows_own_scale(c, site, d) ? found : 0;
+}
+
 std::uint32_t lane_decisions(const Case& c, const Site& site, const Difference& d) {
     const ElementFormat& output = output_format(c, d.output);
     const Code expected{d.expected}, actual{d.actual};
-    if (output.is_zero(expected) && output.is_zero(actual)) return 0u | Decision::sign_of_zero;
+    // A zero may lose its sign; it cannot gain one.
+    if (output.is_zero(expected) && d.actual == 0) return 0u | Decision::sign_of_zero;
     if (output.is_nan(expected) && output.is_nan(actual)) return 0u | Decision::nan_code;
     if (c.operation != "dequantize" || d.expected == d.actual) return 0;
     // A value beyond binary32 is expected as Inf in every output type.
@@ -131,7 +161,7 @@ std::string open_decision(const Case& c, const Site& site, const Difference& dif
     if (dialect.open == 0) return "";
     std::uint32_t found = site.is_scale ? 0 : lane_decisions(c, site, difference);
     if (c.operation == "quantize" || c.operation == "encode_scale")
-        found |= block_decisions(c, site, difference);
+        found |= scale_decisions(c, site, difference);
     for (const auto& [name, decision] : decisions)
         if ((found & dialect.open & static_cast<std::uint32_t>(decision)) != 0)
             return std::string(name);

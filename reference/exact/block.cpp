@@ -51,7 +51,7 @@ std::pair<Value, Rounding> scale_argument(ScaleRule rule, const ElementFormat& e
                     Rounding::toward_positive};
         }
     }
-    MX_ASSERT(!"a scale rule without a definition");
+    MX_ASSERT(false && "a scale rule without a definition");
     return {};
 }
 

@@ -51,7 +51,7 @@ bool goes_away_from_zero(Rounding rounding, Position position, bool negative, bo
         case Rounding::away_from_zero:
             return true;
     }
-    MX_ASSERT(!"a rounding mode without a definition");
+    MX_ASSERT(false && "a rounding mode without a definition");
     return false;
 }
 
