@@ -56,33 +56,44 @@ MX_FOLDED constexpr Unpacked ratio_to_largest(const ElementFormat& element, cons
     return {Kind::finite, false, ratio.quantum, ratio.count};
 }
 
-// `amax` is not negative; NaN gives the NaN scale.
-MX_FOLDED constexpr Code encode_scale(const Dialect& dialect, const BlockFormat& format,
-                                      const Unpacked& amax) {
-    const ElementFormat& element = format.element();
-    const Overflow overflow =
-        dialect.scale_overflow == ScaleOverflow::nan ? Overflow::overflow : Overflow::saturate;
-    Unpacked argument = amax;
-    Rounding rounding = Rounding::toward_zero;
-    int emax = element.exponent_max();
-    switch (dialect.scale_rule) {
+// What a scale rule rounds to a power of two, and in which direction.
+struct ScaleArgument {
+    Unpacked value;
+    Rounding rounding;
+};
+
+MX_FOLDED constexpr ScaleArgument scale_argument(ScaleRule rule, const ElementFormat& element,
+                                                 const Unpacked& amax) {
+    ScaleArgument argument{amax, Rounding::toward_zero};
+    switch (rule) {
         case ScaleRule::floor_amax:
             break;
         case ScaleRule::ceil_amax:
-            rounding = Rounding::toward_positive;
+            argument.rounding = Rounding::toward_positive;
             break;
         case ScaleRule::even_amax:
-            argument =
+            argument.value =
                 rounded_value(shortened_f32(element.mantissa_bits), Rounding::nearest_away, amax);
             break;
         case ScaleRule::round_up_ratio:
-            argument = ratio_to_largest(element, amax);
-            rounding = Rounding::toward_positive;
-            emax = 0;
-            break;
+            return {ratio_to_largest(element, amax), Rounding::toward_positive};
     }
-    argument.exponent -= emax;
-    return round(format.scale(), rounding, overflow, argument);
+    argument.value.exponent -= element.exponent_max();
+    return argument;
+}
+
+MX_FOLDED constexpr Code round_scale(ScaleOverflow scale_overflow, const ElementFormat& scale,
+                                     const ScaleArgument& argument) {
+    const Overflow overflow =
+        scale_overflow == ScaleOverflow::nan ? Overflow::overflow : Overflow::saturate;
+    return round(scale, argument.rounding, overflow, argument.value);
+}
+
+// `amax` is not negative; NaN gives the NaN scale.
+MX_FOLDED constexpr Code encode_scale(const Dialect& dialect, const BlockFormat& format,
+                                      const Unpacked& amax) {
+    return round_scale(dialect.scale_overflow, format.scale(),
+                       scale_argument(dialect.scale_rule, format.element(), amax));
 }
 
 }  // namespace mx::fast

@@ -52,8 +52,8 @@ constexpr bool is_first_with_its_scale_rule(std::size_t index) {
     return true;
 }
 
-// Dialects that differ only in the overflow of the scale share most of their work, so that one
-// sweep over all of them costs little more than over one: `Of` stands for all with its rule.
+// encode_scale is round_scale of scale_argument. Dialects that differ only in the overflow of the
+// scale share the argument, so one sweep serves all with the rule of `Of`.
 constexpr bool swept_with(std::size_t index, std::size_t of) {
     return is_first_with_its_rule(index) && dialects[index].scale_rule == dialects[of].scale_rule;
 }
@@ -75,11 +75,11 @@ std::vector<exact::Run> masked_runs(const std::vector<exact::Run>& packed, std::
 }
 
 template <std::size_t Of, std::size_t DialectIndex>
-MX_FOLDED constexpr std::uint64_t fast_scale(const BlockFormat& format,
-                                             const fast::Unpacked& amax) {
+MX_FOLDED constexpr std::uint64_t fast_scale(const ElementFormat& scale_format,
+                                             const fast::ScaleArgument& argument) {
     if constexpr (!swept_with(DialectIndex, Of)) return 0;
-    constexpr Dialect dialect = dialects[DialectIndex];
-    const std::uint64_t scale = fast::encode_scale(dialect, format, amax).bits;
+    constexpr ScaleOverflow overflow = dialects[DialectIndex].scale_overflow;
+    const std::uint64_t scale = fast::round_scale(overflow, scale_format, argument).bits;
     return scale << (8 * DialectIndex);
 }
 
@@ -93,8 +93,12 @@ void add_sweep(std::vector<Report>& reports, const std::vector<exact::Run>& pack
             sweep(masked_runs(packed, bytes_swept_with(Of)), threads, [](std::uint32_t bits) {
                 constexpr BlockFormat format = block_formats[FormatIndex];
                 constexpr ElementFormat input = *find_element_format(input_types[InputIndex]);
-                const fast::Unpacked amax = fast::unpack(input, Code{bits});
-                return (fast_scale<Of, DialectIndex>(format, amax) | ...);
+                constexpr ElementFormat scale = format.scale_format;
+                constexpr ElementFormat element = format.element_format;
+                constexpr ScaleRule rule = dialects[Of].scale_rule;
+                const fast::ScaleArgument argument =
+                    fast::scale_argument(rule, element, fast::unpack(input, Code{bits}));
+                return (fast_scale<Of, DialectIndex>(scale, argument) | ...);
             }));
 }
 

@@ -29,7 +29,7 @@ inline constexpr Dialect common_mxfp8_rules{
 // OCP MX v1.0 section 6.3. Where the text is silent the fields hold our choice and `open` says so:
 // a NaN or Inf makes max|V| NaN or Inf, which no E8M0 value but NaN can stand for. Two more choices
 // are binding here: the scale rule, which the section words as "should", for a device that uses
-// another rule has another dialect; and V/X, whose precision it does not name, as an exact quotient.
+// another rule has another dialect; and V/X, of which it names no precision, as an exact quotient.
 constexpr Dialect ocp_row() {
     Dialect row = common_mxfp8_rules;
     row.name = "ocp";
