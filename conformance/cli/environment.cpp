@@ -12,6 +12,7 @@
 #include <thread>
 
 #include "conformance/data/suite.hpp"
+#include "conformance/emulate/dialect_fields.hpp"
 #include "device/cpu/cpu_device.hpp"
 #include "mx_version.hpp"
 #include "reference/proof/sha256.hpp"
@@ -57,19 +58,14 @@ std::string format_rows() {
     return text;
 }
 
+// Every field that decides bits, from the one list of them, so that a new field is hashed too.
 std::string dialect_rows() {
     std::string text;
-    for (const Dialect& d : dialects) {
-        text += d.name;
-        for (const int field :
-             {static_cast<int>(d.scale_rule), static_cast<int>(d.scale_overflow),
-              static_cast<int>(d.scale_underflow), static_cast<int>(d.zero_block),
-              static_cast<int>(d.nan_in_block), static_cast<int>(d.element_rounding),
-              static_cast<int>(d.element_overflow), static_cast<int>(d.subnormals),
-              static_cast<int>(d.nan_code), static_cast<int>(d.sign_of_zero),
-              static_cast<int>(d.nan_value), static_cast<int>(d.open)})
-            text += " " + std::to_string(field);
-        text += "\n";
+    for (const Dialect& dialect : dialects) {
+        text += dialect.name;
+        for (const emulate::DialectField& field : emulate::dialect_fields())
+            text += " " + std::string(field.value_of(dialect));
+        text += " " + std::to_string(dialect.open) + "\n";
     }
     return text;
 }
