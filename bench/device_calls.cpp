@@ -14,7 +14,9 @@ namespace {
 std::size_t bytes_of(const CallSpec& spec, std::size_t width) {
     return static_cast<std::size_t>(spec.rows) * static_cast<std::size_t>(spec.columns) * width;
 }
-std::size_t value_width(const CallSpec& spec) { return spec.value_type == "f32" ? 4 : 2; }
+std::size_t value_width(const CallSpec& spec) {
+    return spec.value_type == "f32" ? 4 : 2;
+}
 
 // binary32 patterns as the type to be measured: bfloat16 keeps the upper half, binary16 is drawn
 // from the patterns around one.
@@ -33,11 +35,17 @@ void fill_values(Buffer& buffer, const CallSpec& spec) {
     }
 }
 
+// "mxfp6-e3m2" is made of "e3m2", "mxint8" of "int8".
+std::string element_of(const std::string& format) {
+    const bool integer = format.rfind("mxint8", 0) == 0;
+    return format.substr(integer ? 2 : format.find('-') + 1);
+}
+
 }  // namespace
 
 DeviceCall::DeviceCall(CallSpec spec)
     : spec_(std::move(spec)),
-      element_(spec_.format.substr(spec_.format.size() - 4)),
+      element_(element_of(spec_.format)),
       values_(bytes_of(spec_, value_width(spec_))),
       codes_(bytes_of(spec_, 1)),
       scales_(bytes_of(spec_, 1) / 32) {
@@ -50,25 +58,33 @@ mx_tensor DeviceCall::tensor(Buffer& buffer, const char* type, std::int64_t rows
     return {sizeof(mx_tensor), buffer.data(), type, "host", "strided", rows, columns, columns, 1};
 }
 
-void DeviceCall::run() { call(spec_.operation.c_str()); }
+void DeviceCall::run() {
+    call(spec_.operation.c_str());
+}
 
 void DeviceCall::call(const char* operation) {
     const bool row = spec_.axis == "row";
-    const mx_tensor values =
-        tensor(values_, spec_.value_type.c_str(), spec_.rows, spec_.columns);
+    const mx_tensor values = tensor(values_, spec_.value_type.c_str(), spec_.rows, spec_.columns);
     const mx_tensor codes = tensor(codes_, element_.c_str(), spec_.rows, spec_.columns);
     const mx_tensor scales = tensor(scales_, "e8m0", row ? spec_.rows : spec_.rows / 32,
                                     row ? spec_.columns / 32 : spec_.columns);
-    const mx_operation request{sizeof(mx_operation), operation,         spec_.format.c_str(),
-                               spec_.dialect.c_str(), spec_.axis.c_str(), nullptr, nullptr};
+    const mx_operation request{sizeof(mx_operation),
+                               operation,
+                               spec_.format.c_str(),
+                               spec_.dialect.c_str(),
+                               spec_.axis.c_str(),
+                               nullptr,
+                               nullptr,
+                               nullptr,
+                               32};
     char text[200] = "";
     mx_message message{sizeof(mx_message), text, sizeof text};
     const mx_tensor encoded[2] = {codes, scales};
     const bool quantizes = std::strcmp(operation, "quantize") == 0;
     const mx_device_api* device = mx_cpu_device_api();
-    const mx_status status =
-        quantizes ? device->run(nullptr, &request, &values, 1, encoded, 2, &message)
-                  : device->run(nullptr, &request, encoded, 2, &values, 1, &message);
+    const mx_status status = quantizes
+                                 ? device->run(nullptr, &request, &values, 1, encoded, 2, &message)
+                                 : device->run(nullptr, &request, encoded, 2, &values, 1, &message);
     if (status == MX_OK) return;
     std::fprintf(stderr, "mxcheck_bench: the device refused %s: %s\n", operation, text);
     std::exit(3);

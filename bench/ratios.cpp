@@ -8,6 +8,7 @@
 #include <cstdio>
 #include <functional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "bench/device_calls.hpp"
@@ -139,6 +140,52 @@ void add_large_quantize(Table& table) {
     }
 }
 
+constexpr const char* format_names[] = {"mxfp8-e4m3", "mxfp8-e5m2", "mxfp6-e3m2",      "mxfp6-e2m3",
+                                        "mxfp4-e2m1", "mxint8",     "mxint8-symmetric"};
+
+// Every format on the best instruction set, against what the memory gives and against itself.
+void add_formats(Table& table) {
+    const std::string target = vector_targets().front();
+    const bool has_goals = quantize_goal(target) != 0;
+    for (const char* format : format_names) {
+        CallSpec spec = spec_of("quantize", large_rows, Data::realistic);
+        spec.format = format;
+        DeviceCall call(spec);
+        const Traffic traffic{call.value_buffer().data(), call.code_buffer().data(),
+                              static_cast<std::size_t>(call.values())};
+        add_pair(table,
+                 {std::string("quantize 64 MB to ") + format, call.values(), 0, "read 4, write 1",
+                  0, has_goals ? 0.8 : 0},
+                 {target, [&] { call.run(); }}, {"best", [&] { read4_write1(traffic); }});
+        spec.operation = "dequantize";
+        DeviceCall back(spec);
+        const Traffic written{nullptr, back.value_buffer().data(), traffic.values};
+        add_pair(table,
+                 {std::string("dequantize 64 MB from ") + format, back.values(), 0,
+                  "write 4 past caches", 0, has_goals ? 0.8 : 0},
+                 {target, [&] { back.run(); }}, {"best", [&] { write4_streaming(written); }});
+    }
+}
+
+// Bits that are hard for float arithmetic must not be much slower than others.
+void add_adversarial_formats(Table& table) {
+    const std::string target = vector_targets().front();
+    for (const char* format : format_names) {
+        CallSpec spec = spec_of("quantize", small_rows, Data::realistic);
+        spec.format = format;
+        DeviceCall normal(spec);
+        for (const auto& [data, name] : {std::pair{Data::random_bits, "random bits"},
+                                         std::pair{Data::subnormals, "subnormals"}}) {
+            spec.data = data;
+            DeviceCall call(spec);
+            add_pair(table,
+                     {std::string("quantize ") + name + " 256 KB to " + format, call.values(), 0,
+                      "realistic values", 0, 0.6},
+                     {target, [&] { call.run(); }}, {target, [&] { normal.run(); }});
+        }
+    }
+}
+
 void add_adversarial_quantize(Table& table) {
     DeviceCall normal(spec_of("quantize", small_rows, Data::realistic));
     for (const char* dialect : {"ocp", "nv"}) {
@@ -181,6 +228,8 @@ void add_dequantize(Table& table) {
 int print_ratios() {
     Table table;
     add_large_quantize(table);
+    add_formats(table);
+    add_adversarial_formats(table);
     add_adversarial_quantize(table);
     add_dequantize(table);
     std::printf("\n%d goal(s) missed. One thread; medians of interleaved rounds.\n",

@@ -1,148 +1,194 @@
 // See case.hpp.
 #include "conformance/case/case.hpp"
 
+#include "conformance/case/combination.hpp"
 #include "conformance/case/fields.hpp"
 #include "conformance/case/names.hpp"
+#include "conformance/case/operations.hpp"
+#include "reference/spec/formats.hpp"
 
 namespace mx {
 namespace {
-
-std::string type_key(const Case& c) {
-    return c.operation == "dequantize" ? "output" : "input";
-}
 
 Error bad(std::string message) {
     return {ErrorKind::bad_input, std::move(message)};
 }
 
-Status assign(Case& c, const KeyValue& field) {
-    const auto& [key, value] = field;
-    if (key == "format")
-        c.format = value;
-    else if (key == "dialect")
-        c.dialect = value;
-    else if (key == type_key(c))
-        c.type = value;
-    else if (key == "axis")
-        c.axis = value;
-    else if (key == "rounding")
-        c.rounding = value;
-    else if (key == "overflow")
-        c.overflow = value;
-    else if (key == "layout")
-        c.layout = value;
-    else if (key == "data")
-        c.data = value;
-    else if (key == "shape") {
-        const auto shape = parse_shape(value);
-        if (!shape) return shape.error();
-        c.rows = shape.value().rows;
-        c.columns = shape.value().columns;
-    } else if (key == "index" || key == "seed") {
-        const auto number = parse_number(key, value);
-        if (!number) return number.error();
-        (key == "index" ? c.index : c.seed) = number.value();
-    } else {
-        return check_name("field", key,
-                          {"format", "dialect", type_key(c), "axis", "rounding", "overflow",
-                           "layout", "shape", "data", "index", "seed"});
-    }
+// One field of the grammar: when a case has it, and its way to text and back.
+struct FieldRow {
+    std::string_view key;
+    bool (*applies)(const Case&);
+    std::string (*text)(const Case&);
+    Status (*set)(Case&, const std::string&);
+};
+
+bool always(const Case&) {
+    return true;
+}
+template <const std::string_view& key>
+bool type_is_called(const Case& c) {
+    return operation_of(c).type_key == key;
+}
+
+template <std::string Case::*member>
+std::string text_of(const Case& c) {
+    return c.*member;
+}
+template <std::string Case::*member>
+Status set_text(Case& c, const std::string& value) {
+    c.*member = value;
+    return success();
+}
+template <auto member>
+std::string number_text_of(const Case& c) {
+    return std::to_string(c.*member);
+}
+
+std::string shape_text_of(const Case& c) {
+    return std::to_string(c.rows) + "x" + std::to_string(c.columns);
+}
+Status set_shape(Case& c, const std::string& value) {
+    const auto shape = parse_shape(value);
+    if (!shape) return shape.error();
+    c.rows = shape.value().rows;
+    c.columns = shape.value().columns;
+    return success();
+}
+Status set_block(Case& c, const std::string& value) {
+    const Status known = check_name("block", value, block_names());
+    if (known) c.block = static_cast<std::int64_t>(parse_number("block", value).value());
+    return known;
+}
+template <std::uint64_t Case::*member>
+Status set_number(Case& c, const std::string& value) {
+    const auto number = parse_number(member == &Case::index ? "index" : "seed", value);
+    if (!number) return number.error();
+    c.*member = number.value();
     return success();
 }
 
-Case with_defaults(const std::string& operation) {
-    Case c;
-    c.operation = operation;
-    c.dialect = "ocp";
-    c.type = "f32";
-    c.axis = "row";
-    c.layout = "dense";
-    if (operation == "convert") {
-        c.rounding = "nearest_even";
-        c.overflow = "saturate";
+constexpr std::string_view input_key = "input", output_key = "output";
+
+// In the order they are printed.
+constexpr FieldRow fields[] = {
+    {"format", always, text_of<&Case::format>, set_text<&Case::format>},
+    {"dialect", always, text_of<&Case::dialect>, set_text<&Case::dialect>},
+    {input_key, type_is_called<input_key>, text_of<&Case::type>, set_text<&Case::type>},
+    {output_key, type_is_called<output_key>, text_of<&Case::type>, set_text<&Case::type>},
+    {"axis", has_blocks, text_of<&Case::axis>, set_text<&Case::axis>},
+    {"block", has_blocks, number_text_of<&Case::block>, set_block},
+    {"rounding", has_element_rules, text_of<&Case::rounding>, set_text<&Case::rounding>},
+    {"overflow", has_element_rules, text_of<&Case::overflow>, set_text<&Case::overflow>},
+    {"subnormals", has_element_rules, text_of<&Case::subnormals>, set_text<&Case::subnormals>},
+    {"layout", always, text_of<&Case::layout>, set_text<&Case::layout>},
+    {"scales", has_blocks, text_of<&Case::scales>, set_text<&Case::scales>},
+    {"packing", has_blocks, text_of<&Case::packing>, set_text<&Case::packing>},
+    {"shape", always, shape_text_of, set_shape},
+    {"data", always, text_of<&Case::data>, set_text<&Case::data>},
+    {"index", always, number_text_of<&Case::index>, set_number<&Case::index>},
+    {"seed", always, number_text_of<&Case::seed>, set_number<&Case::seed>},
+};
+
+// input= and output= are one field under the operation's own name for it. Of the others those that
+// the operation lacks get a sentence of their own, from check_combination.
+bool is_other_type_key(const Case& c, std::string_view key) {
+    return (key == input_key || key == output_key) && key != operation_of(c).type_key;
+}
+
+Status assign(Case& c, const KeyValue& field) {
+    std::vector<std::string> known;
+    for (const FieldRow& row : fields) {
+        if (is_other_type_key(c, row.key)) continue;
+        if (row.key == field.key) return row.set(c, field.value);
+        known.emplace_back(row.key);
     }
-    return c;
+    return check_name("field", field.key, known);
+}
+
+// Fields that were not given; a block= that was not given is 0.
+void set_defaults(Case& c) {
+    const auto set = [](std::string& text, const char* value) {
+        if (text.empty()) text = value;
+    };
+    if (c.block == 0) {
+        const BlockFormat* format = find_block_format(c.format);
+        c.block = has_blocks(c) && format != nullptr ? format->block_size : block_size;
+    }
+    if (!has_element_rules(c)) return;
+    set(c.rounding, "nearest_even");
+    set(c.overflow, "saturate");
+    set(c.subnormals, "honoured");
+}
+
+Status check_given(const Case& c, const Words& words) {
+    bool has_shape = false;
+    for (const KeyValue& field : words.fields) has_shape = has_shape || field.key == "shape";
+    if (!has_shape) return bad("the case has no shape=ROWSxCOLUMNS");
+    if (c.format.empty()) return bad("the case has no format=");
+    if (c.data.empty()) return bad("the case has no data=");
+    return success();
 }
 
 }  // namespace
 
 bool has_blocks(const Case& c) {
-    return c.operation == "quantize" || c.operation == "dequantize";
+    const OperationKind kind = operation_of(c).kind;
+    return kind == OperationKind::quantize || kind == OperationKind::dequantize;
 }
 
 std::int64_t element_count(const Case& c) {
     return c.rows * c.columns;
 }
 
+std::int64_t lanes_of(const Case& c) {
+    return c.axis == "tile" ? c.block * c.block : c.block;
+}
+
 BlockGrid block_grid(const Case& c) {
-    const auto blocks = [](std::int64_t length) { return (length + block_size - 1) / block_size; };
+    const auto blocks = [&c](std::int64_t length) { return (length + c.block - 1) / c.block; };
     if (!has_blocks(c)) return {1, blocks(element_count(c))};
-    if (c.axis == "col") return {blocks(c.rows), c.columns};
-    return {c.rows, blocks(c.columns)};
+    return {c.axis == "row" ? c.rows : blocks(c.rows),
+            c.axis == "col" ? c.columns : blocks(c.columns)};
 }
 
 std::string print(const Case& c) {
     std::string text = c.operation;
-    const auto add = [&text](std::string_view key, const std::string& value) {
-        text += " " + print_field(key, value);
-    };
-    add("format", c.format);
-    add("dialect", c.dialect);
-    add(type_key(c), c.type);
-    if (has_blocks(c)) add("axis", c.axis);
-    if (c.operation == "convert") {
-        add("rounding", c.rounding);
-        add("overflow", c.overflow);
-    }
-    add("layout", c.layout);
-    add("shape", std::to_string(c.rows) + "x" + std::to_string(c.columns));
-    add("data", c.data);
-    add("index", std::to_string(c.index));
-    add("seed", std::to_string(c.seed));
+    for (const FieldRow& row : fields)
+        if (row.applies(c)) text += " " + print_field(row.key, row.text(c));
     return text;
 }
 
-Expected<Case> parse_case(const std::string& text) {
+Expected<Case> read_case(const std::string& text) {
     const auto words = split_words(text);
     if (!words) return words.error();
-    const Status known = check_name("operation", words.value().head, operation_names());
+    Case c;
+    c.operation = words.value().head;
+    const Status known = check_name("operation", c.operation, operation_names());
     if (!known) return known.error();
-    Case c = with_defaults(words.value().head);
-    bool has_shape = false;
-    for (const KeyValue& field : words.value().fields) {
-        const Status assigned = assign(c, field);
-        if (!assigned) return assigned.error();
-        has_shape = has_shape || field.key == "shape";
-    }
-    if (!has_shape) return bad("the case has no shape=ROWSxCOLUMNS: " + text);
-    if (c.format.empty()) return bad("the case has no format=: " + text);
-    if (c.data.empty()) return bad("the case has no data=: " + text);
-    const Status valid = validate(c);
-    if (!valid) return valid.error();
+    c.dialect = "ocp";
+    c.type = "f32";
+    c.axis = "row";
+    c.layout = "dense";
+    c.block = 0;
+    for (const KeyValue& field : words.value().fields)
+        if (const Status assigned = assign(c, field); !assigned) return assigned.error();
+    if (const Status given = check_given(c, words.value()); !given)
+        return bad(given.error().message + ": " + text);
+    set_defaults(c);
+    if (const Status names = check_case_names(c); !names) return names.error();
+    return c;
+}
+
+Expected<Case> parse_case(const std::string& text) {
+    auto c = read_case(text);
+    if (!c) return c.error();
+    if (const Status fits = check_combination(c.value()); !fits) return fits.error();
     return c;
 }
 
 Status validate(const Case& c) {
-    const auto names = {
-        check_name("operation", c.operation, operation_names()),
-        check_name("format", c.format, format_names(c.operation)),
-        check_name("dialect", c.dialect, dialect_names()),
-        check_name("type", c.type, type_names()),
-        check_name("axis", c.axis, {"row", "col"}),
-        check_name("layout", c.layout, layout_names()),
-    };
-    for (const Status& status : names)
-        if (!status) return status;
-    if (!has_blocks(c) && c.axis != "row")
-        return bad(c.operation + " has no blocks, so it has no axis=" + c.axis);
-    if (c.operation != "convert") {
-        if (!c.rounding.empty() || !c.overflow.empty())
-            return bad("rounding= and overflow= belong to convert; in " + c.operation +
-                       " the dialect decides them");
-        return success();
-    }
-    const Status rounding = check_name("rounding", c.rounding, rounding_names());
-    return rounding ? check_name("overflow", c.overflow, overflow_names()) : rounding;
+    const Status names = check_case_names(c);
+    return names ? check_combination(c) : names;
 }
 
 }  // namespace mx

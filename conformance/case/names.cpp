@@ -3,9 +3,11 @@
 
 #include <algorithm>
 
+#include "conformance/case/operations.hpp"
 #include "device/host/text.hpp"
 #include "reference/spec/dialects.hpp"
 #include "reference/spec/formats.hpp"
+#include "reference/spec/layouts.hpp"
 
 namespace mx {
 namespace {
@@ -32,10 +34,28 @@ Status check_name(std::string_view kind, std::string_view name,
 }
 
 std::vector<std::string> operation_names() {
-    return {"convert", "encode_scale", "quantize", "dequantize"};
+    return names_of(operations());
+}
+std::vector<std::string> axis_names() {
+    return {"row", "col", "tile"};
+}
+std::vector<std::string> block_names() {
+    return {"16", "32", "64"};
 }
 std::vector<std::string> layout_names() {
     return {"dense", "padded"};
+}
+std::vector<std::string> scales_names() {
+    std::vector<std::string> names{"linear"};
+    for (const ScaleLayout& layout : scale_layouts)
+        if (std::ranges::find(names, layout.scales) == names.end())
+            names.emplace_back(layout.scales);
+    return names;
+}
+std::vector<std::string> packing_names() {
+    std::vector<std::string> names;
+    for (const Packing& packing : packings) names.emplace_back(packing.packing);
+    return names;
 }
 std::vector<std::string> dialect_names() {
     return names_of(dialects);
@@ -44,16 +64,24 @@ std::vector<std::string> type_names() {
     return {input_types.begin(), input_types.end()};
 }
 std::vector<std::string> rounding_names() {
-    return first_of(roundings);
+    std::vector<std::string> names = first_of(roundings);
+    // Without its bits it is no mode: the forms say how many there are, and where.
+    std::erase(names, "stochastic");
+    for (const StochasticForm& form : stochastic_forms) names.emplace_back(form.name);
+    return names;
+}
+std::vector<std::string> subnormal_names() {
+    return first_of(subnormal_rules);
 }
 std::vector<std::string> overflow_names() {
     return first_of(overflows);
 }
 
 std::vector<std::string> format_names(std::string_view operation) {
+    if (operation != "convert") return names_of(block_formats);
     std::vector<std::string> names;
-    for (const BlockFormat& format : block_formats)
-        names.emplace_back(operation == "convert" ? format.element().name : format.name);
+    for (const BlockFormat& format : block_formats) names.emplace_back(format.element().name);
+    names.emplace_back(formats::e8m0.name);
     return names;
 }
 

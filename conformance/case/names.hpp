@@ -24,13 +24,18 @@ std::vector<std::string> names_of(const Table& table) {
 }
 
 std::vector<std::string> operation_names();
+std::vector<std::string> axis_names();
+std::vector<std::string> block_names();
 std::vector<std::string> layout_names();
+std::vector<std::string> scales_names();
+std::vector<std::string> packing_names();
 // Of the block formats, or of the formats that convert writes.
 std::vector<std::string> format_names(std::string_view operation);
 std::vector<std::string> dialect_names();
 std::vector<std::string> type_names();
 std::vector<std::string> rounding_names();
 std::vector<std::string> overflow_names();
+std::vector<std::string> subnormal_names();
 
 // "*" stands for anything, "?" for one character.
 bool matches_glob(std::string_view pattern, std::string_view text);

@@ -14,7 +14,7 @@ namespace {
 using results::Field;
 
 Field device_check(const DeviceSource& source) {
-    const auto device = open_device(source.name, 20);
+    const auto device = open_device({.device = source.name}, 20);
     if (!device) return {"device " + source.name, "does not open: " + device.error().message};
     std::string text = "ready";
     for (const auto& [key, value] : device.value().facts()) text += ", " + key + " " + value;

@@ -5,6 +5,7 @@
 #include "conformance/cli/commands.hpp"
 #include "conformance/cli/session.hpp"
 #include "conformance/emulate/explain.hpp"
+#include "conformance/emulate/recipe_explain.hpp"
 
 namespace mx::cli {
 namespace {
@@ -18,7 +19,9 @@ struct ExplainOptions {
     std::string input;
 };
 
-Error bad(std::string message) { return {ErrorKind::bad_input, std::move(message)}; }
+Error bad(std::string message) {
+    return {ErrorKind::bad_input, std::move(message)};
+}
 
 bool names_tables(const ExplainOptions& options) {
     return !options.format.empty() || !options.dialect.empty() || !options.input.empty();
@@ -38,21 +41,39 @@ Expected<emulate::ExplainTarget> target_of(const ExplainOptions& options) {
     }
     if (options.case_text.empty()) return bad("explain needs a CASE in quotes, or --values");
     if (names_tables(options))
-        return bad("a CASE names its own format, dialect and input; "
-                   "--format, --dialect and --input belong to --values");
+        return bad(
+            "a CASE names its own format, dialect and input; "
+            "--format, --dialect and --input belong to --values");
     const auto c = parse_case(options.case_text);
     if (!c) return c.error();
     Sources sources;
     return emulate::target_of_case(c.value(), options.block, sources);
 }
 
-int explain(const ExplainOptions& options) {
+// --values of a format of recipes; a CASE has no such format.
+bool asks_for_recipe(const ExplainOptions& options) {
+    return options.case_text.empty() && !options.values.empty() && options.block == 0 &&
+           emulate::names_recipe({.format = options.format, .dialect = options.dialect});
+}
+
+Expected<emulate::Explanation> explanation_of(const ExplainOptions& options) {
+    if (asks_for_recipe(options))
+        return emulate::explain_recipe({.values = options.values,
+                                        .format = options.format,
+                                        .dialect = options.dialect,
+                                        .input = options.input.empty() ? "f32" : options.input});
     const auto target = target_of(options);
-    if (!target) {
-        complain(target.error().message);
-        return exit_code_of(target.error());
+    if (!target) return target.error();
+    return emulate::explain(target.value());
+}
+
+int explain(const ExplainOptions& options) {
+    const auto found = explanation_of(options);
+    if (!found) {
+        complain(found.error().message);
+        return exit_code_of(found.error());
     }
-    const emulate::Explanation explanation = emulate::explain(target.value());
+    const emulate::Explanation& explanation = found.value();
     if (std::fputs(explanation.text.c_str(), stdout) < 0 || std::fflush(stdout) != 0) {
         complain("cannot write the explanation to standard output");
         return exit_usage;
@@ -76,10 +97,9 @@ Command explain_command() {
               "up to 32 values to quantize instead: 2.8, 1e-3, 0x1.8p3, nan, inf, "
               "bits:0x3f800000; separated by commas",
               &options->values},
-             {"--format", "of --values: mxfp8-e4m3 or mxfp8-e5m2", &options->format},
+             {"--format", "of --values: a block format, such as mxfp8-e4m3", &options->format},
              {"--dialect", "of --values; ocp if not given", &options->dialect},
-             {"--input", "type of --values: f32, bf16 or f16; f32 if not given",
-              &options->input}},
+             {"--input", "type of --values: f32, bf16 or f16; f32 if not given", &options->input}},
             [options] { return explain(*options); }};
 }
 

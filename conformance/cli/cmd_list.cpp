@@ -9,6 +9,7 @@
 #include "conformance/cli/session.hpp"
 #include "conformance/data/suite.hpp"
 #include "conformance/emulate/dialect_fields.hpp"
+#include "conformance/emulate/recipe_fields.hpp"
 #include "reference/spec/dialects.hpp"
 #include "reference/spec/formats.hpp"
 
@@ -22,27 +23,48 @@ struct ListOptions {
     bool json = false;
 };
 
-// One thing with a name: a short text and, for JSON and the longer lists, its fields.
+using Fields = std::vector<std::pair<std::string, std::string>>;
+
+// One thing with a name: a short text and, for JSON and the longer lists, its fields. What a
+// dialect decides stands apart: one vector of many short values.
 struct Row {
     std::string name;
     std::string text;
-    std::vector<std::pair<std::string, std::string>> fields;
+    Fields fields;
+    Fields decisions = {};
 };
+
+void append(std::string& list, std::string_view name) {
+    list += (list.empty() ? "" : ", ") + std::string(name);
+}
+
+std::string or_nothing(const std::string& list) {
+    return list.empty() ? "nothing" : list;
+}
 
 std::vector<Row> dialect_rows() {
     std::vector<Row> rows;
     for (const Dialect& dialect : dialects) {
         Row row{std::string(dialect.name), std::string(dialect.title), {}};
-        for (const emulate::DialectField& field : emulate::dialect_fields())
-            row.fields.emplace_back(field.name, field.value_of(dialect));
-        std::string open;
+        std::string quantizes, reads, open;
+        for (const BlockFormat& format : block_formats)
+            if (dialect.quantizes(format)) append(quantizes, format.name);
+        for (const std::string_view type : input_types)
+            if (dialect.reads(type)) append(reads, type);
         for (const auto& [name, decision] : decisions)
-            if (dialect.leaves_open(decision))
-                open += (open.empty() ? "" : ", ") + std::string(name);
-        row.fields.emplace_back("left_open", open.empty() ? "nothing" : open);
-        row.fields.emplace_back("source", dialect.source);
+            if (dialect.leaves_open(decision)) append(open, name);
+        for (const emulate::DialectField& field : emulate::dialect_fields())
+            row.decisions.emplace_back(field.name, field.value_of(dialect));
+        row.fields = {{"quantizes", quantizes.empty() ? "nothing: a cast to e8m0" : quantizes},
+                      {"reads", reads},
+                      {"left_open", or_nothing(open)},
+                      {"source", std::string(dialect.source)}};
+        if (!dialect.is_known()) row.fields.emplace_back("waits_for", dialect.waits);
         rows.push_back(row);
     }
+    for (const Recipe& recipe : recipes)
+        rows.push_back(
+            {std::string(recipe.name), std::string(recipe.title), emulate::recipe_fields(recipe)});
     return rows;
 }
 
@@ -53,6 +75,10 @@ std::vector<Row> format_rows() {
                         std::string(f.element().name) + " elements, one " +
                             std::string(f.scale().name) + " scale per " +
                             std::to_string(f.block_size),
+                        {{"source", std::string(f.source)}}});
+    for (const RecipeFormat& f : recipe_formats)
+        rows.push_back({std::string(f.name),
+                        emulate::recipe_format_text(f),
                         {{"source", std::string(f.source)}}});
     for (const ElementFormat& f : element_formats)
         rows.push_back({std::string(f.name),
@@ -126,9 +152,30 @@ void print_json(const std::vector<Row>& rows) {
     for (const Row& row : rows) {
         nlohmann::ordered_json item{{"name", row.name}, {"text", row.text}};
         for (const auto& [key, value] : row.fields) item[key] = value;
+        for (const auto& [key, value] : row.decisions) item["decisions"][key] = value;
         list.push_back(item);
     }
     std::printf("%s\n", list.dump(2).c_str());
+}
+
+constexpr const char* field_line = "%16s   %-18s %s\n";
+
+// name=value, as many on a line as fit.
+void print_decisions(const Fields& decisions) {
+    constexpr std::size_t width = 100;
+    std::string line;
+    const char* title = "decisions";
+    const auto flush = [&] {
+        if (!line.empty()) std::printf(field_line, "", title, line.c_str());
+        line.clear();
+        title = "";
+    };
+    for (const auto& [name, value] : decisions) {
+        const std::string word = name + "=" + value;
+        if (line.size() + 1 + word.size() > width) flush();
+        line += (line.empty() ? "" : " ") + word;
+    }
+    flush();
 }
 
 int list(const ListOptions& options) {
@@ -145,7 +192,8 @@ int list(const ListOptions& options) {
         std::printf("%-16s %s\n", row.name.c_str(), row.text.c_str());
         if (options.what == "suites") continue;
         for (const auto& [key, value] : row.fields)
-            std::printf("%16s   %-18s %s\n", "", key.c_str(), value.c_str());
+            std::printf(field_line, "", key.c_str(), value.c_str());
+        if (!row.decisions.empty()) print_decisions(row.decisions);
     }
     return exit_conformant;
 }

@@ -1,4 +1,6 @@
-// mxcheck prove: the proofs that the fast oracle equals the exact one.
+// mxcheck prove: the proofs that the fast oracle equals the exact one, and that the exact one gives
+// the answers whose digests are checked in.
+#include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <memory>
@@ -7,14 +9,21 @@
 #include "conformance/case/names.hpp"
 #include "conformance/cli/commands.hpp"
 #include "conformance/cli/progress.hpp"
-#include "reference/proof/proof.hpp"
+#include "conformance/cli/prove_state.hpp"
+#include "conformance/cli/session.hpp"
+#include "conformance/run/plan.hpp"
+#include "reference/proof/digests.hpp"
 
 namespace mx::cli {
 namespace {
 
 struct ProveOptions {
     std::string glob = "*";
+    std::string shard = "0/1";
+    std::string state;
+    std::string digests_out;
     std::uint64_t jobs = 0;
+    bool all = false;
 };
 
 using Clock = std::chrono::steady_clock;
@@ -23,44 +32,155 @@ double seconds_since(Clock::time_point start) {
     return std::chrono::duration<double>(Clock::now() - start).count();
 }
 
+struct Tally {
+    std::size_t held = 0;
+    std::size_t failed = 0;
+    std::uint64_t inputs = 0;
+    std::vector<proof::Digest> digests;  // of the proofs that ran to their end, here or before
+    std::size_t done() const { return held + failed; }
+};
+
 void print_heading() {
     std::printf("%-52s %12s %10s %8s  %-16s  %s\n", "proof", "inputs", "mismatches", "seconds",
                 "digest", "domain");
 }
 
-// True if it held.
-bool run_one(const proof::Proof& proof, int threads, std::uint64_t& inputs) {
-    const Clock::time_point start = Clock::now();
-    const proof::Report report = proof.run(threads);
-    inputs += report.count;
-    std::printf("%-52s %12llu %10llu %8.2f  %.16s  %s\n", proof.name.c_str(),
+void print_row(const proof::Proof& proof, const proof::Report& report, const std::string& seconds) {
+    std::printf("%-52s %12llu %10llu %8s  %.16s  %s\n", proof.name.c_str(),
                 static_cast<unsigned long long>(report.count),
-                static_cast<unsigned long long>(report.mismatches), seconds_since(start),
+                static_cast<unsigned long long>(report.mismatches), seconds.c_str(),
                 report.digest.c_str(), proof.domain.c_str());
     for (const std::string& text : report.counterexamples) std::printf("    %s\n", text.c_str());
     std::fflush(stdout);
-    return report.mismatches == 0;
+}
+
+// The proofs of this call, in their order.
+Expected<std::vector<proof::Proof>> chosen(const ProveOptions& options) {
+    const auto shard = parse_shard(options.shard);
+    if (!shard) return shard.error();
+    std::vector<proof::Proof> named, proofs;
+    for (const proof::Proof& proof : proof::all_proofs())
+        if ((options.all || proof.effort == proof::Effort::always) &&
+            matches_glob(options.glob, proof.name))
+            named.push_back(proof);
+    if (named.empty())
+        return Error{ErrorKind::bad_input, "no proof is named '" + options.glob +
+                                               "'; '*' lists them all, with --all the long ones"};
+    for (std::size_t i = shard.value().index; i < named.size(); i += shard.value().count)
+        proofs.push_back(named[i]);
+    return proofs;
+}
+
+// A digest that is checked in for a proof that no longer exists: somebody forgot one of the two.
+std::size_t complain_of_strays() {
+    std::size_t strays = 0;
+    const std::vector<proof::Proof> proofs = proof::all_proofs();
+    for (const proof::Digest& digest : proof::checked_in_digests()) {
+        const auto same_name = [&](const proof::Proof& proof) { return proof.name == digest.name; };
+        if (std::any_of(proofs.begin(), proofs.end(), same_name)) continue;
+        complain("a digest is checked in of '" + digest.name + "', but there is no such proof");
+        ++strays;
+    }
+    return strays;
+}
+
+// Runs one proof, or takes it from the state, and judges it.
+Status run_one(const ProveOptions& options, const proof::Proof& proof, ProveState& state,
+               Tally& tally) {
+    const unsigned cores = std::thread::hardware_concurrency();
+    const int threads = static_cast<int>(options.jobs != 0 ? options.jobs : cores == 0 ? 1 : cores);
+    proof::Report report;
+    std::string seconds = "before";
+    if (const proof::Digest* before = state.find(proof.name)) {
+        report.count = before->count;
+        report.digest = before->digest;
+    } else {
+        const Clock::time_point start = Clock::now();
+        report = proof.run(threads);
+        char text[32];
+        std::snprintf(text, sizeof text, "%.2f", seconds_since(start));
+        seconds = text;
+    }
+    print_row(proof, report, seconds);
+    const proof::Digest found{report.digest, report.count, proof.name};
+    const std::string complaint =
+        options.digests_out.empty() ? digest_complaint(proof::checked_in_digests(), found) : "";
+    if (!complaint.empty()) complain(complaint);
+    const bool holds = report.mismatches == 0 && report.count > 0;
+    ++(holds && complaint.empty() ? tally.held : tally.failed);
+    tally.inputs += report.count;
+    tally.digests.push_back(found);
+    return holds && seconds != "before" ? state.add(found) : success();
+}
+
+// Those of this call, and those checked in of the proofs that this call did not run.
+Status write_new_digests(const std::string& path, const Tally& tally) {
+    std::vector<proof::Digest> digests;
+    for (const proof::Proof& proof : proof::all_proofs()) {
+        for (const auto* list : {&tally.digests, &proof::checked_in_digests()}) {
+            const auto at = std::find_if(list->begin(), list->end(), [&](const proof::Digest& d) {
+                return d.name == proof.name;
+            });
+            if (at == list->end()) continue;
+            digests.push_back(*at);
+            break;
+        }
+    }
+    return write_digests(
+        path, "# digest  count  proof; written by mxcheck prove --all --write-digests\n", digests);
+}
+
+int finish(const ProveOptions& options, const Tally& tally, std::size_t planned, double seconds) {
+    const std::string time = duration_text(seconds);
+    if (tally.failed != 0) {
+        std::printf("%zu of %zu proofs FAIL (%s)\n", tally.failed, tally.done(), time.c_str());
+        return exit_self_test;
+    }
+    if (tally.done() < planned) {
+        std::printf("INTERRUPTED after %zu of %zu proofs, which hold; %s (%s)\n", tally.done(),
+                    planned,
+                    options.state.empty() ? "with --state FILE the next call would go on"
+                                          : "the same command goes on",
+                    time.c_str());
+        return exit_incomplete;
+    }
+    std::printf("%zu of %zu proofs hold: fast equals exact on %llu inputs, %s (%s)\n", tally.held,
+                planned, static_cast<unsigned long long>(tally.inputs),
+                options.digests_out.empty() ? "every digest as checked in" : "digests written",
+                time.c_str());
+    return exit_conformant;
+}
+
+int fail_with(const Error& error) {
+    complain(error.message);
+    return exit_code_of(error);
 }
 
 int prove(const ProveOptions& options) {
-    const unsigned cores = std::thread::hardware_concurrency();
-    const int threads = static_cast<int>(options.jobs != 0 ? options.jobs : cores == 0 ? 1 : cores);
     const Clock::time_point start = Clock::now();
-    std::uint64_t inputs = 0;
-    std::size_t ran = 0, failed = 0;
-    for (const proof::Proof& proof : proof::all_proofs()) {
-        if (!matches_glob(options.glob, proof.name)) continue;
-        if (ran++ == 0) print_heading();
-        failed += run_one(proof, threads, inputs) ? 0 : 1;
+    const auto proofs = chosen(options);
+    if (!proofs) return fail_with(proofs.error());
+    auto state = ProveState::open(options.state);
+    if (!state) return fail_with(state.error());
+    Tally tally;
+    if (options.digests_out.empty()) tally.failed += complain_of_strays();
+    catch_interrupts();
+    print_heading();
+    Progress progress("proofs", proofs.value().size());
+    for (const proof::Proof& proof : proofs.value()) {
+        if (interrupted()) break;
+        progress.update(tally.done(), proof.name);
+        const Status ran = run_one(options, proof, state.value(), tally);
+        if (!ran) return fail_with(ran.error());
+        progress.clear();
     }
-    if (ran == 0) {
-        complain("no proof is named '" + options.glob + "'; '*' lists them all");
-        return exit_usage;
+    progress.clear();
+    const std::size_t planned = proofs.value().size();
+    if (!options.digests_out.empty() && tally.held == planned) {
+        const Status written = write_new_digests(options.digests_out, tally);
+        if (!written) return fail_with(written.error());
     }
-    std::printf("%zu of %zu proofs hold: fast equals exact on %llu inputs (%s)\n", ran - failed,
-                ran, static_cast<unsigned long long>(inputs),
-                duration_text(seconds_since(start)).c_str());
-    return failed == 0 ? exit_conformant : exit_self_test;
+    return finish(options, tally, planned, seconds_since(start));
 }
 
 }  // namespace
@@ -69,8 +189,13 @@ Command prove_command() {
     auto o = std::make_shared<ProveOptions>();
     return {"prove",
             "prove that the fast oracle equals the exact one over whole domains",
-            "mxcheck prove 'round e4m3*'",
+            "mxcheck prove 'round e4m3*'\n  mxcheck prove --all --state prove.state --shard 0/4",
             {{"PROOF", "only proofs of this name; * and ? are wildcards", &o->glob},
+             {"--all", "the long ones too: every rounding of every format from all f32", &o->all},
+             {"--shard", "only part I of N of the proofs", &o->shard},
+             {"--state", "remember here what held; the next call goes on from there", &o->state},
+             {"--write-digests", "write the digests to this file instead of comparing them",
+              &o->digests_out},
              {"--jobs", "threads (default one per core)", &o->jobs}},
             [o] { return prove(*o); }};
 }

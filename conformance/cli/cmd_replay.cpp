@@ -2,8 +2,10 @@
 #include <cstdio>
 #include <memory>
 
+#include "conformance/case/fields.hpp"
 #include "conformance/cli/commands.hpp"
 #include "conformance/cli/console.hpp"
+#include "conformance/cli/pack.hpp"
 #include "conformance/cli/session.hpp"
 #include "conformance/run/runner.hpp"
 
@@ -12,7 +14,8 @@ namespace {
 
 struct ReplayOptions {
     std::string case_text;
-    std::string device = "cpu";
+    DeviceChoice choice;
+    std::string answers;  // recorded ones, instead of a device
     std::uint64_t timeout = 60;
 };
 
@@ -21,17 +24,14 @@ int fail_with(const Error& error) {
     return exit_code_of(error);
 }
 
-int replay(const ReplayOptions& options) {
-    const auto parsed = parse_case(options.case_text);
-    if (!parsed) return fail_with(parsed.error());
-    auto device = open_device(options.device, options.timeout);
-    if (!device) return fail_with(device.error());
+// Asks the case of `ask` and prints what came of it.
+int judge(const PlannedCase& planned, Asker ask, const std::string& device_argument) {
     Sources sources;
-    Runner runner(device.value(), sources, {device_argument(options.device)});
-    const auto result = runner.run({"replay", parsed.value()});
+    Runner runner(std::move(ask), sources, {device_argument});
+    const auto result = runner.run(planned);
     if (!result) return fail_with(result.error());
     const results::CaseResult& value = result.value();
-    print_case(value, value.mismatches.size(), device_argument(options.device));
+    print_case(value, value.mismatches.size(), device_argument);
     std::printf("%s: %s\n%llu elements and %llu scales compared, %llu and %llu differ%s%s\n",
                 std::string(results::name_of(value.verdict)).c_str(), value.case_text.c_str(),
                 static_cast<unsigned long long>(value.elements),
@@ -42,18 +42,41 @@ int replay(const ReplayOptions& options) {
     return exit_code_of({&value, 1}, true);
 }
 
+int replay(const ReplayOptions& options) {
+    const auto parsed = parse_case(options.case_text);
+    if (!parsed) return fail_with(parsed.error());
+    const PlannedCase planned{"replay", parsed.value()};
+    if (!options.answers.empty()) {
+        const auto answers = RecordedAnswers::read(options.answers);
+        if (!answers) return fail_with(answers.error());
+        const Asker ask = [&answers](const Case& c, const Question& question) {
+            return answers.value().ask(c, question);
+        };
+        return judge(planned, ask, " --answers " + shell_quoted(options.answers));
+    }
+    auto device = open_device(options.choice, options.timeout);
+    if (!device) return fail_with(device.error());
+    const Asker ask = [&device](const Case&, const Question& question) {
+        return device.value().ask(question);
+    };
+    return judge(planned, ask, device_argument(options.choice));
+}
+
 }  // namespace
 
 Command replay_command() {
     auto o = std::make_shared<ReplayOptions>();
-    return {"replay",
-            "run exactly one case again",
-            "mxcheck replay 'quantize format=mxfp8-e4m3 dialect=nv shape=1x32 data=edge.tie "
-            "index=499' --device ./mydev.so",
-            {{"CASE", "the case, as printed with a failure", &o->case_text, true},
-             {"--device", "built-in device, or path to a plug-in", &o->device},
-             {"--timeout", "seconds that one call of the device may take", &o->timeout}},
-            [o] { return replay(*o); }};
+    return {
+        "replay",
+        "run exactly one case again",
+        "mxcheck replay 'quantize format=mxfp8-e4m3 dialect=nv shape=1x32 data=edge.tie "
+        "index=499' --device ./mydev.so",
+        {{"CASE", "the case, as printed with a failure", &o->case_text, true},
+         {"--device", "built-in device, or path to a plug-in", &o->choice.device},
+         {"--device-cmd", "a command that is a device behind a pipe", &o->choice.command},
+         {"--answers", "recorded answers, as check reads them, instead of a device", &o->answers},
+         {"--timeout", "seconds that one call of the device may take", &o->timeout}},
+        [o] { return replay(*o); }};
 }
 
 }  // namespace mx::cli

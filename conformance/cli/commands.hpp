@@ -7,8 +7,12 @@ namespace mx::cli {
 
 Command run_command();
 Command replay_command();
+Command gen_command();
+Command check_command();
 Command explain_command();
+Command identify_command();
 Command quantize_command();
+Command requantize_command();
 Command dequantize_command();
 Command report_command();
 Command selftest_command();

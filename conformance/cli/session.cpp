@@ -10,6 +10,7 @@
 #include "conformance/case/fields.hpp"
 #include "conformance/cli/arguments.hpp"
 #include "conformance/cli/environment.hpp"
+#include "device/subprocess/subprocess_device.hpp"
 
 namespace mx::cli {
 namespace {
@@ -33,19 +34,37 @@ void on_interrupt(int signal_number) {
 
 }  // namespace
 
-Expected<IsolatedDevice> open_device(const std::string& name, std::uint64_t timeout_seconds) {
+const std::string& shown_name(const DeviceChoice& choice) {
+    return choice.command.empty() ? choice.device : choice.command;
+}
+
+Expected<DeviceSource> device_source(const DeviceChoice& choice) {
+    if (choice.command.empty()) return built_in_devices().resolve(choice.device);
+    if (choice.device != DeviceChoice().device)
+        return Error{ErrorKind::bad_input,
+                     "--device '" + choice.device + "' and --device-cmd are two devices; name one"};
+    return DeviceSource{.name = choice.command,
+                        .description = "a command behind a pipe",
+                        .get_api = [](std::uint32_t) { return mx_subprocess_device_api(); },
+                        .path = "",
+                        .argument = choice.command};
+}
+
+Expected<IsolatedDevice> open_device(const DeviceChoice& choice, std::uint64_t timeout_seconds) {
     if (timeout_seconds == 0 || timeout_seconds > timeout_seconds_max)
         return Error{ErrorKind::bad_input, "--timeout '" + std::to_string(timeout_seconds) +
                                                "' is not from 1 to " +
                                                std::to_string(timeout_seconds_max) + " seconds"};
-    const auto source = built_in_devices().resolve(name);
+    const auto source = device_source(choice);
     if (!source) return source.error();
     const auto timeout = std::chrono::seconds(timeout_seconds);
     return IsolatedDevice::start(source.value(), {.call = timeout, .open = timeout});
 }
 
-std::string device_argument(const std::string& name) {
-    if (name == "cpu") return "";
+std::string device_argument(const DeviceChoice& choice) {
+    if (!choice.command.empty()) return " --device-cmd " + shell_quoted(choice.command);
+    const std::string& name = choice.device;
+    if (name == DeviceChoice().device) return "";
     constexpr std::string_view plain =
         "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._/+-";
     if (name.find_first_not_of(plain) == std::string::npos) return " --device " + name;

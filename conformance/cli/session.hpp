@@ -9,11 +9,24 @@
 
 namespace mx::cli {
 
-// Opens the device that the user named, in a process of its own.
-Expected<IsolatedDevice> open_device(const std::string& name, std::uint64_t timeout_seconds);
+// What the user named: a device, or a command that is one.
+struct DeviceChoice {
+    std::string device = "cpu";
+    std::string command = {};  // of --device-cmd, "" without
+};
 
-// " --device NAME" as repro lines need it, quoted for a shell; "" for the default.
-std::string device_argument(const std::string& name);
+// What reports call it: the name, the path or the command.
+const std::string& shown_name(const DeviceChoice& choice);
+
+// What there is to open, or why not.
+Expected<DeviceSource> device_source(const DeviceChoice& choice);
+
+// Opens it in a process of its own.
+Expected<IsolatedDevice> open_device(const DeviceChoice& choice, std::uint64_t timeout_seconds);
+
+// " --device NAME" or " --device-cmd 'COMMAND'" as repro lines need it, quoted for a shell; "" for
+// the default.
+std::string device_argument(const DeviceChoice& choice);
 
 // The exit code that these results call for; `complete` if every planned case is among them.
 int exit_code_of(std::span<const results::CaseResult> cases, bool complete);

@@ -2,19 +2,23 @@
 // between scales, with the input codes on both sides and one further.
 #include <algorithm>
 
-#include "conformance/case/rules.hpp"
+#include "conformance/data/converter.hpp"
 #include "conformance/data/family.hpp"
 #include "conformance/data/philox.hpp"
 #include "reference/exact/preimage.hpp"
-#include "reference/fast/block.hpp"
 
 namespace mx {
 namespace {
 
+// Of a case with blocks or of encode_scale.
 struct Tables {
     const ElementFormat& input;
     const BlockFormat& format;
     Dialect dialect;
+
+    fast::Unpacked read(std::uint32_t bits) const {
+        return fast::read_input(dialect.subnormals, input, Code{bits});
+    }
 };
 
 Tables tables_of(const Case& c) {
@@ -44,34 +48,49 @@ std::vector<std::uint32_t> with_both_signs(const std::vector<std::uint32_t>& mag
     return codes;
 }
 
+// The codes around every change of result up to `last`, with both signs. Where the format's
+// negative range is the longer one, a border of its own lies there.
+template <typename Function>
+std::vector<std::uint32_t> border_codes(const ElementFormat& input, std::uint32_t last,
+                                        const ElementFormat& output, const Function& result_of) {
+    std::vector<exact::Run> runs = exact::runs_of(0, last, result_of);
+    if (output.code_max_finite_negative() != output.code_max_finite()) {
+        const auto negative = exact::runs_of(
+            0, last, [&](std::uint32_t bits) { return result_of(bits | input.code_sign_mask()); });
+        runs.insert(runs.end(), negative.begin(), negative.end());
+    }
+    return with_both_signs(around_borders(runs, last), input);
+}
+
 // Packs codes into blocks; `pinned`, if any, takes one lane of each, a different one every time.
-void pack(std::vector<BlockData>& blocks, const std::vector<std::uint32_t>& codes,
+void pack(const Case& c, std::vector<BlockData>& blocks, const std::vector<std::uint32_t>& codes,
           const std::uint32_t* pinned) {
     std::size_t next = 0;
     while (next < codes.size()) {
-        BlockData data;
-        const std::size_t pinned_lane = blocks.size() % data.lanes.size();
+        BlockData data = block_of_zeros(c);
+        const std::size_t pinned_lane = lane_in_turn(blocks.size(), data.lanes.size());
         for (std::size_t lane = 0; lane < data.lanes.size(); ++lane) {
             const bool is_pinned = pinned != nullptr && lane == pinned_lane;
             data.lanes[lane] = is_pinned ? *pinned : codes[next++ % codes.size()];
         }
-        blocks.push_back(data);
+        blocks.push_back(std::move(data));
     }
 }
 
 std::vector<exact::Run> scale_runs(const Tables& t) {
     return exact::runs_of(0, t.input.code_infinity(), [&t](std::uint32_t bits) {
-        return fast::encode_scale(t.dialect, t.format, fast::unpack(t.input, Code{bits})).bits;
+        return fast::encode_scale(t.dialect, t.format, t.read(bits)).bits;
     });
 }
 
-std::unique_ptr<BlockSource> convert_ties(const Tables& t) {
-    const auto runs = exact::runs_of(0, t.input.code_infinity(), [&](std::uint32_t bits) {
-        return fast::round_element(t.dialect, t.format.element(), fast::unpack(t.input, Code{bits}))
-            .bits;
-    });
+std::unique_ptr<BlockSource> convert_ties(const Case& c) {
+    const ElementFormat& input = value_format_of(c);
+    const Converter convert = Converter::without_randomness(c);
+    const auto codes =
+        border_codes(input, input.code_infinity(), element_format_of(c),
+                     [&convert](std::uint32_t bits) { return convert(Code{bits}).bits; });
     std::vector<BlockData> blocks;
-    pack(blocks, with_both_signs(around_borders(runs, t.input.code_infinity()), t.input), nullptr);
+    pack(c, blocks, codes, nullptr);
     return list_source(std::move(blocks));
 }
 
@@ -90,18 +109,19 @@ std::uint32_t companion(const ElementFormat& input, std::uint32_t amax, std::uin
 std::unique_ptr<BlockSource> amax_blocks(const Case& c, const ElementFormat& input,
                                          const std::vector<std::uint32_t>& amaxes) {
     std::vector<BlockData> blocks;
-    if (c.operation == "encode_scale") {
-        pack(blocks, amaxes, nullptr);
+    if (operation_of(c).kind == OperationKind::encode_scale) {
+        pack(c, blocks, amaxes, nullptr);
         return list_source(std::move(blocks));
     }
     for (std::size_t i = 0; i < amaxes.size(); ++i) {
-        BlockData data;
-        for (std::size_t lane = 0; lane < data.lanes.size(); ++lane)
+        BlockData data = block_of_zeros(c);
+        const std::size_t lanes = data.lanes.size();
+        for (std::size_t lane = 0; lane < lanes; ++lane)
             data.lanes[lane] =
-                companion(input, amaxes[i], philox({c.seed, 8, i * 8 + lane / 4})[lane % 4]);
-        const std::uint32_t sign = i / 32 % 2 == 0 ? 0 : input.code_sign_mask();
-        data.lanes[i % data.lanes.size()] = amaxes[i] | sign;
-        blocks.push_back(data);
+                companion(input, amaxes[i], philox({c.seed, 8, (i * lanes + lane) / 4})[lane % 4]);
+        const std::uint32_t sign = i / lanes % 2 == 0 ? 0 : input.code_sign_mask();
+        data.lanes[lane_in_turn(i, lanes)] = amaxes[i] | sign;
+        blocks.push_back(std::move(data));
     }
     return list_source(std::move(blocks));
 }
@@ -111,20 +131,18 @@ std::unique_ptr<BlockSource> amax_blocks(const Case& c, const ElementFormat& inp
 // For every scale that a finite amax reaches: the largest amax of that scale pins it, the other
 // lanes hold the codes around every element border that fits below.
 std::unique_ptr<BlockSource> open_edge_tie(const Case& c) {
+    if (operation_of(c).kind == OperationKind::convert) return convert_ties(c);
     const Tables t = tables_of(c);
-    if (c.operation == "convert") return convert_ties(t);
     std::vector<BlockData> blocks;
     for (const exact::Run& scale_run : scale_runs(t)) {
         const std::uint32_t amax = std::min(scale_run.last, t.input.code_max_finite());
         if (scale_run.first > amax) continue;
-        const auto runs = exact::runs_of(0, amax, [&](std::uint32_t bits) {
-            return fast::quantize_element(t.dialect, t.format,
-                                          Code{static_cast<std::uint32_t>(scale_run.result)},
-                                          fast::unpack(t.input, Code{bits}))
-                .bits;
+        const Code scale{static_cast<std::uint32_t>(scale_run.result)};
+        const auto codes = border_codes(t.input, amax, t.format.element(), [&](std::uint32_t bits) {
+            return fast::quantize_element(t.dialect, t.format, scale, t.read(bits)).bits;
         });
         const std::uint32_t pinned = amax | (blocks.size() % 2 == 0 ? 0 : t.input.code_sign_mask());
-        pack(blocks, with_both_signs(around_borders(runs, amax), t.input), &pinned);
+        pack(c, blocks, codes, &pinned);
     }
     return list_source(std::move(blocks));
 }
@@ -139,14 +157,17 @@ std::unique_ptr<BlockSource> open_edge_scale(const Case& c) {
 std::unique_ptr<BlockSource> open_edge_amax(const Case& c) {
     const Tables t = tables_of(c);
     const ElementFormat& element = t.format.element();
-    const std::uint32_t largest = element.code_max_finite() & element.code_mantissa_mask();
+    // The largest value as 1 + n/128; all formats fit, and every input type has these seven bits.
+    const std::uint64_t largest =
+        fast::unpack(element, Code{element.code_max_finite()}).significand;
+    const std::uint32_t largest_128th =
+        static_cast<std::uint32_t>(largest << (8 - fast::bit_width(largest))) & 0x7F;
     std::vector<std::uint32_t> amaxes{0};
     const std::uint32_t fields = t.input.code_infinity() >> t.input.mantissa_bits;
     for (std::uint32_t field = 0; field < fields; ++field)
-        for (const std::uint32_t sixteenth :
-             {0u, largest << (4 - element.mantissa_bits), 14u, 15u, 16u})
+        for (const std::uint32_t part : {0u, largest_128th, 112u, 120u, 128u})
             for (const std::int64_t step : {-1, 0, 1}) {
-                const std::uint32_t mantissa = sixteenth << (t.input.mantissa_bits - 4);
+                const std::uint32_t mantissa = part << (t.input.mantissa_bits - 7);
                 const std::int64_t code =
                     std::int64_t{field << t.input.mantissa_bits} + mantissa + step;
                 if (code >= 0 && code <= t.input.code_max_finite())

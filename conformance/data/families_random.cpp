@@ -2,9 +2,9 @@
 // only, so that every machine makes the same data.
 #include <bit>
 
+#include "conformance/case/rules.hpp"
 #include "conformance/data/family.hpp"
 #include "conformance/data/philox.hpp"
-#include "reference/spec/formats.hpp"
 
 namespace mx {
 namespace {
@@ -12,25 +12,26 @@ namespace {
 // encode_scale takes an amax, which has no sign.
 std::uint32_t lane_mask(const Case& c) {
     const ElementFormat& input = *find_element_format(c.type);
-    const std::uint32_t sign = c.operation == "encode_scale" ? 0 : input.code_sign_mask();
+    const bool has_signs = operation_of(c).kind != OperationKind::encode_scale;
+    const std::uint32_t sign = has_signs ? input.code_sign_mask() : 0;
     return sign | input.code_magnitude_mask();
 }
 
 class CountingSource : public BlockSource {
 public:
-    explicit CountingSource(std::uint32_t mask)
-        : mask_(mask), size_((std::uint64_t{mask} + 1) / block_size) {}
-    std::uint64_t size() const override { return size_; }
+    explicit CountingSource(const Case& c) : zeros_(block_of_zeros(c)), mask_(lane_mask(c)) {}
+    std::uint64_t size() const override { return (std::uint64_t{mask_} + 1) / zeros_.lanes.size(); }
     BlockData block(std::uint64_t index) const override {
-        BlockData data;
+        BlockData data = zeros_;
+        const std::uint64_t first = index * data.lanes.size();
         for (std::size_t lane = 0; lane < data.lanes.size(); ++lane)
-            data.lanes[lane] = static_cast<std::uint32_t>(index * block_size + lane) & mask_;
+            data.lanes[lane] = static_cast<std::uint32_t>(first + lane) & mask_;
         return data;
     }
 
 private:
+    BlockData zeros_;
     std::uint32_t mask_;
-    std::uint64_t size_;
 };
 
 using Shape = std::uint32_t (*)(const ElementFormat& input, std::uint32_t random,
@@ -40,17 +41,19 @@ using Shape = std::uint32_t (*)(const ElementFormat& input, std::uint32_t random
 class RandomSource : public BlockSource {
 public:
     RandomSource(const Case& c, std::uint64_t stream, Shape shape)
-        : input_(*find_element_format(c.type)),
+        : zeros_(block_of_zeros(c)),
+          input_(*find_element_format(c.type)),
           mask_(lane_mask(c)),
           seed_(c.seed),
           stream_(stream),
           shape_(shape) {}
     std::uint64_t size() const override { return 0; }
     BlockData block(std::uint64_t index) const override {
-        BlockData data;
+        BlockData data = zeros_;
+        const std::size_t lanes = data.lanes.size();
         const std::uint32_t choice = philox({seed_, stream_ + 1, index})[0];
-        for (std::size_t lane = 0; lane < data.lanes.size(); lane += 4) {
-            const PhiloxBlock random = philox({seed_, stream_, index * 8 + lane / 4});
+        for (std::size_t lane = 0; lane < lanes; lane += 4) {
+            const PhiloxBlock random = philox({seed_, stream_, (index * lanes + lane) / 4});
             for (std::size_t i = 0; i < 4; ++i)
                 data.lanes[lane + i] = shape_(input_, random[i], choice) & mask_;
         }
@@ -58,6 +61,7 @@ public:
     }
 
 private:
+    BlockData zeros_;
     ElementFormat input_;
     std::uint32_t mask_;
     std::uint64_t seed_, stream_;
@@ -88,36 +92,54 @@ std::uint32_t subnormal_bits(const ElementFormat& input, std::uint32_t random,
 
 class AllCodesSource : public BlockSource {
 public:
-    std::uint64_t size() const override { return 256 * 256 / block_size; }
+    explicit AllCodesSource(const Case& c)
+        : zeros_(block_of_zeros(c)),
+          codes_(std::uint64_t{1} << element_format_of(c).code_bits()),
+          blocks_of_a_scale_((codes_ + zeros_.lanes.size() - 1) / zeros_.lanes.size()) {}
+    std::uint64_t size() const override { return 256 * blocks_of_a_scale_; }
     BlockData block(std::uint64_t index) const override {
-        BlockData data;
-        data.scale = static_cast<std::uint32_t>(index / 8) & 0xFF;
+        BlockData data = zeros_;
+        data.scale = static_cast<std::uint32_t>(index / blocks_of_a_scale_) & 0xFF;
+        const std::uint64_t first = index % blocks_of_a_scale_ * data.lanes.size();
         for (std::size_t lane = 0; lane < data.lanes.size(); ++lane)
-            data.lanes[lane] = static_cast<std::uint32_t>(index % 8 * block_size + lane);
-        return data;
-    }
-};
-
-class RandomCodesSource : public BlockSource {
-public:
-    explicit RandomCodesSource(std::uint64_t seed) : seed_(seed) {}
-    std::uint64_t size() const override { return 0; }
-    BlockData block(std::uint64_t index) const override {
-        BlockData data;
-        data.scale = philox({seed_, 11, index})[0] & 0xFF;
-        for (std::size_t lane = 0; lane < data.lanes.size(); ++lane)
-            data.lanes[lane] = philox({seed_, 10, index * 8 + lane / 4})[lane % 4] & 0xFF;
+            data.lanes[lane] = static_cast<std::uint32_t>((first + lane) % codes_);
         return data;
     }
 
 private:
+    BlockData zeros_;
+    std::uint64_t codes_;
+    std::uint64_t blocks_of_a_scale_;
+};
+
+class RandomCodesSource : public BlockSource {
+public:
+    explicit RandomCodesSource(const Case& c)
+        : zeros_(block_of_zeros(c)),
+          mask_((std::uint32_t{1} << element_format_of(c).code_bits()) - 1),
+          seed_(c.seed) {}
+    std::uint64_t size() const override { return 0; }
+    BlockData block(std::uint64_t index) const override {
+        BlockData data = zeros_;
+        data.scale = philox({seed_, 11, index})[0] & 0xFF;
+        const std::size_t lanes = data.lanes.size();
+        for (std::size_t lane = 0; lane < lanes; lane += 4) {
+            const PhiloxBlock random = philox({seed_, 10, (index * lanes + lane) / 4});
+            for (std::size_t i = 0; i < 4; ++i) data.lanes[lane + i] = random[i] & mask_;
+        }
+        return data;
+    }
+
+private:
+    BlockData zeros_;
+    std::uint32_t mask_;
     std::uint64_t seed_;
 };
 
 }  // namespace
 
 std::unique_ptr<BlockSource> open_all_bits(const Case& c) {
-    return std::make_unique<CountingSource>(lane_mask(c));
+    return std::make_unique<CountingSource>(c);
 }
 std::unique_ptr<BlockSource> open_random_bits(const Case& c) {
     return std::make_unique<RandomSource>(c, 2, any_bits);
@@ -128,11 +150,11 @@ std::unique_ptr<BlockSource> open_random_spread(const Case& c) {
 std::unique_ptr<BlockSource> open_random_subnormal(const Case& c) {
     return std::make_unique<RandomSource>(c, 6, subnormal_bits);
 }
-std::unique_ptr<BlockSource> open_codes_all(const Case&) {
-    return std::make_unique<AllCodesSource>();
+std::unique_ptr<BlockSource> open_codes_all(const Case& c) {
+    return std::make_unique<AllCodesSource>(c);
 }
 std::unique_ptr<BlockSource> open_codes_random(const Case& c) {
-    return std::make_unique<RandomCodesSource>(c.seed);
+    return std::make_unique<RandomCodesSource>(c);
 }
 
 }  // namespace mx

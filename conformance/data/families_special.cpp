@@ -1,12 +1,11 @@
 // Families of blocks designed by hand: special values in every lane, alone and together, and blocks
 // that spread over many binades.
+#include "conformance/case/operations.hpp"
 #include "conformance/data/family.hpp"
 #include "reference/spec/formats.hpp"
 
 namespace mx {
 namespace {
-
-constexpr std::size_t lanes = block_size;
 
 std::vector<std::uint32_t> special_magnitudes(const ElementFormat& input) {
     const std::uint32_t quiet = std::uint32_t{1} << (input.mantissa_bits - 1);
@@ -35,87 +34,101 @@ std::uint32_t ordinary(const ElementFormat& input, std::size_t lane) {
     return sign | field << input.mantissa_bits | (mantissa & input.code_mantissa_mask());
 }
 
-BlockData ordinary_block(const ElementFormat& input) {
-    BlockData data;
-    for (std::size_t lane = 0; lane < lanes; ++lane) data.lanes[lane] = ordinary(input, lane);
-    return data;
-}
+// What the blocks are made of.
+struct Blocks {
+    const ElementFormat& input;
+    std::size_t lanes;
+    std::vector<BlockData> list;
 
-BlockData filled(std::uint32_t code) {
-    BlockData data;
-    data.lanes.fill(code);
-    return data;
+    explicit Blocks(const Case& c)
+        : input(*find_element_format(c.type)), lanes(static_cast<std::size_t>(lanes_of(c))) {}
+
+    BlockData filled(std::uint32_t code) const { return {std::vector(lanes, code), 0}; }
+    BlockData ordinary_block() const {
+        BlockData data = filled(0);
+        for (std::size_t lane = 0; lane < lanes; ++lane) data.lanes[lane] = ordinary(input, lane);
+        return data;
+    }
+};
+
+// All lanes; of large blocks some, the first and the last among them.
+std::vector<std::size_t> lanes_to_visit(std::size_t lanes) {
+    const std::size_t count = lanes <= 64 ? lanes : 16;
+    std::vector<std::size_t> visited;
+    for (std::size_t i = 0; i < count; ++i) visited.push_back(i * (lanes - 1) / (count - 1));
+    return visited;
 }
 
 // One special value in each lane in turn, among ordinary values and among zeros; and in all lanes.
-void add_alone(std::vector<BlockData>& blocks, const ElementFormat& input, std::uint32_t code) {
-    for (std::size_t lane = 0; lane < lanes; ++lane) {
-        for (BlockData data : {ordinary_block(input), filled(0)}) {
+void add_alone(Blocks& blocks, std::uint32_t code) {
+    for (const std::size_t lane : lanes_to_visit(blocks.lanes)) {
+        for (BlockData data : {blocks.ordinary_block(), blocks.filled(0)}) {
             data.lanes[lane] = code;
-            blocks.push_back(data);
+            blocks.list.push_back(std::move(data));
         }
     }
-    blocks.push_back(filled(code));
+    blocks.list.push_back(blocks.filled(code));
 }
 
 // Two special values together, in places that move on from pair to pair.
-void add_together(std::vector<BlockData>& blocks, const ElementFormat& input,
-                  const std::vector<std::uint32_t>& codes) {
+void add_together(Blocks& blocks, const std::vector<std::uint32_t>& codes) {
     for (const std::uint32_t first : codes)
         for (const std::uint32_t second : codes) {
-            BlockData data = ordinary_block(input);
-            const std::size_t lane = blocks.size() % lanes;
+            BlockData data = blocks.ordinary_block();
+            const std::size_t lane = lane_in_turn(blocks.list.size(), blocks.lanes);
+            const std::size_t other = (lane * 7 + 5) % blocks.lanes;
             data.lanes[lane] = first;
-            data.lanes[(lane * 7 + 5) % lanes == lane ? (lane + 1) % lanes
-                                                      : (lane * 7 + 5) % lanes] = second;
-            blocks.push_back(data);
+            data.lanes[other == lane ? (lane + 1) % blocks.lanes : other] = second;
+            blocks.list.push_back(std::move(data));
         }
 }
 
 }  // namespace
 
 std::unique_ptr<BlockSource> open_edge_special(const Case& c) {
-    const ElementFormat& input = *find_element_format(c.type);
+    Blocks blocks(c);
+    const bool has_signs = operation_of(c).kind != OperationKind::encode_scale;
+    const std::uint32_t sign = blocks.input.code_sign_mask();
     std::vector<std::uint32_t> codes;
-    for (const std::uint32_t magnitude : special_magnitudes(input)) {
+    for (const std::uint32_t magnitude : special_magnitudes(blocks.input)) {
         codes.push_back(magnitude);
-        if (c.operation != "encode_scale") codes.push_back(magnitude | input.code_sign_mask());
+        if (has_signs) codes.push_back(magnitude | sign);
     }
-    std::vector<BlockData> blocks;
-    if (c.operation == "encode_scale") {
-        for (const std::uint32_t code : codes) blocks.push_back(filled(code));
-        return list_source(std::move(blocks));
+    if (!has_signs) {
+        for (const std::uint32_t code : codes) blocks.list.push_back(blocks.filled(code));
+        return list_source(std::move(blocks.list));
     }
-    for (const std::uint32_t code : codes) add_alone(blocks, input, code);
-    add_together(blocks, input, codes);
-    BlockData zeros;
-    for (std::size_t lane = 0; lane < lanes; ++lane)
-        zeros.lanes[lane] = lane % 2 == 0 ? 0 : input.code_sign_mask();
-    blocks.push_back(zeros);
-    return list_source(std::move(blocks));
+    for (const std::uint32_t code : codes) add_alone(blocks, code);
+    add_together(blocks, codes);
+    BlockData zeros = blocks.filled(0);
+    for (std::size_t lane = 1; lane < blocks.lanes; lane += 2) zeros.lanes[lane] = sign;
+    blocks.list.push_back(std::move(zeros));
+    return list_source(std::move(blocks.list));
 }
 
-// Every binade of the input as the block's largest, the other lanes falling off by one, two or four
-// binades a lane, upwards or downwards, with four kinds of mantissa.
+// Every binade of the input as the block's largest, the other lanes falling off over the block by
+// one, two or four binades in 32 steps, upwards or downwards, with four kinds of mantissa.
 std::unique_ptr<BlockSource> open_edge_mixed(const Case& c) {
-    const ElementFormat& input = *find_element_format(c.type);
+    Blocks blocks(c);
+    const ElementFormat& input = blocks.input;
     const std::uint32_t half = std::uint32_t{1} << (input.mantissa_bits - 1);
-    std::vector<BlockData> blocks;
     const std::uint32_t fields = input.code_infinity() >> input.mantissa_bits;
     for (std::uint32_t field = 0; field < fields; ++field)
         for (const std::uint32_t mantissa : {0u, half, half | 1, input.code_mantissa_mask()}) {
-            BlockData data;
+            BlockData data = blocks.filled(0);
             const std::uint32_t step = 1u << field % 3;
-            for (std::uint32_t lane = 0; lane < lanes; ++lane) {
-                const std::uint32_t place = mantissa % 2 == 0 ? lane : 31 - lane;
-                const std::uint32_t drop = place * step;
+            for (std::size_t lane = 0; lane < blocks.lanes; ++lane) {
+                const std::size_t place = mantissa % 2 == 0 ? lane : blocks.lanes - 1 - lane;
+                const auto fall = static_cast<std::uint32_t>(
+                    blocks.lanes <= 32 ? place : place * 32 / blocks.lanes);
+                const std::uint32_t drop = fall * step;
                 const std::uint32_t sign = (lane + field) % 2 == 0 ? 0 : input.code_sign_mask();
                 data.lanes[lane] =
                     sign | (field < drop ? 0 : field - drop) << input.mantissa_bits | mantissa;
             }
-            blocks.push_back(data);
+            blocks.list.push_back(std::move(data));
         }
-    return list_source(std::move(blocks));
+    return list_source(std::move(blocks.list));
 }
 
 }  // namespace mx

@@ -34,7 +34,7 @@ const std::vector<Family>& families() {
          "convert encode_scale quantize", open_edge_special},
         {"edge.mixed", "magnitudes that spread over many binades within one block",
          "convert quantize", open_edge_mixed},
-        {"codes.all", "all 256 element codes under all 256 scales", "dequantize", open_codes_all},
+        {"codes.all", "every element code under all 256 scales", "dequantize", open_codes_all},
         {"codes.random", "random element codes under random scales", "dequantize",
          open_codes_random},
         {"all.bits", "every code of the input type in order", "convert encode_scale quantize",

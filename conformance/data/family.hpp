@@ -2,7 +2,6 @@
 // and its index. Edges are asked of the oracle; random data only fills in.
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -13,11 +12,15 @@
 
 namespace mx {
 
-// 32 lanes of input codes; for dequantize element codes and their scale.
+// The input codes of one block, as many as lanes_of(case); for dequantize element codes and their
+// scale.
 struct BlockData {
-    std::array<std::uint32_t, block_size> lanes{};
+    std::vector<std::uint32_t> lanes;
     std::uint32_t scale = 0;
 };
+inline BlockData block_of_zeros(const Case& c) {
+    return {std::vector<std::uint32_t>(static_cast<std::size_t>(lanes_of(c))), 0};
+}
 
 class BlockSource {
 public:
@@ -39,6 +42,12 @@ const Family* find_family(std::string_view name);
 
 // A family held as a list.
 std::unique_ptr<BlockSource> list_source(std::vector<BlockData> blocks);
+
+// The lane that number i of a list of blocks singles out: each in turn, and in large blocks one far
+// from the last.
+inline std::size_t lane_in_turn(std::size_t i, std::size_t lanes) {
+    return (lanes <= 64 ? i : i * 67) % lanes;
+}
 
 // The makers, one file per kind.
 std::unique_ptr<BlockSource> open_edge_tie(const Case& c);

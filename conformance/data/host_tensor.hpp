@@ -78,16 +78,20 @@ constexpr const TensorType* find_tensor_type(std::string_view id) {
     return nullptr;
 }
 
-constexpr bool every_element_format_is_a_tensor_type() {
+// How a file carries the codes of an element format. The integer formats are int8 to a file: which
+// of them it is, the metadata say.
+constexpr std::string_view tensor_type_of(const ElementFormat& format) {
+    return format.negatives == Negatives::sign_bit ? format.name : std::string_view("i8");
+}
+
+constexpr bool every_element_format_has_a_tensor_type() {
     for (const ElementFormat& format : element_formats) {
-        bool found = false;
-        for (const TensorType& type : tensor_types)
-            found = found || (type.id == format.name && type.bits == format.code_bits());
-        if (!found) return false;
+        const TensorType* type = find_tensor_type(tensor_type_of(format));
+        if (type == nullptr || type->bits != format.code_bits()) return false;
     }
     return true;
 }
-static_assert(every_element_format_is_a_tensor_type());
+static_assert(every_element_format_has_a_tensor_type());
 
 // The size of such a tensor. An error when a dimension is negative, when there are too many, when
 // their product (zeros left out, as strides are made of it) leaves 63 bits, or when the elements do

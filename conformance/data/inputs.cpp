@@ -1,11 +1,16 @@
 // See inputs.hpp.
 #include "conformance/data/inputs.hpp"
 
+#include <algorithm>
 #include <cstring>
 
 #include "conformance/case/names.hpp"
 #include "conformance/case/rules.hpp"
+#include "conformance/data/bits_source.hpp"
+#include "conformance/data/philox.hpp"
+#include "conformance/data/quantized_file.hpp"
 #include "conformance/data/tensor_file.hpp"
+#include "device/host/operation.hpp"
 
 namespace mx {
 
@@ -26,38 +31,48 @@ CodeTensor make_tensor(std::string_view type, std::int64_t rows, std::int64_t co
     tensor.type = type;
     tensor.rows = rows;
     tensor.columns = columns;
-    tensor.width = find_element_format(type)->code_bytes();
+    tensor.width = static_cast<int>(element_width(type));
     tensor.bytes.resize(tensor.count() * static_cast<std::size_t>(tensor.width));
     return tensor;
 }
 
+namespace {
+
+// The rows and columns of a tensor that one block takes, before the tensor's edge cuts it.
+struct Extent {
+    std::int64_t rows, columns;
+};
+Extent block_extent(const Case& c) {
+    return {c.axis == "row" ? 1 : c.block, c.axis == "col" ? 1 : c.block};
+}
+
+}  // namespace
+
 BlockPlace place_of(const Case& c, const BlockGrid& grid, std::int64_t block) {
-    const auto bounded = [](std::int64_t rest) {
-        return static_cast<int>(rest < block_size ? rest : block_size);
-    };
     if (!has_blocks(c)) {
         const std::int64_t first = block * block_size;
-        return {static_cast<std::size_t>(first), 1, bounded(element_count(c) - first)};
+        const std::int64_t count = std::min(block_size, element_count(c) - first);
+        return {static_cast<std::size_t>(first), static_cast<std::size_t>(block_size), 0,
+                static_cast<int>(count)};
     }
-    const std::int64_t block_row = block / grid.block_columns;
-    const std::int64_t block_column = block % grid.block_columns;
-    if (c.axis == "col") {
-        const std::int64_t row = block_row * block_size;
-        return {static_cast<std::size_t>(row * c.columns + block_column),
-                static_cast<std::size_t>(c.columns), bounded(c.rows - row)};
-    }
-    const std::int64_t column = block_column * block_size;
-    return {static_cast<std::size_t>(block_row * c.columns + column), 1,
-            bounded(c.columns - column)};
+    const Extent extent = block_extent(c);
+    const std::int64_t row = block / grid.block_columns * extent.rows;
+    const std::int64_t column = block % grid.block_columns * extent.columns;
+    const std::int64_t height = std::min(extent.rows, c.rows - row);
+    const std::int64_t width = std::min(extent.columns, c.columns - column);
+    return {static_cast<std::size_t>(row * c.columns + column), static_cast<std::size_t>(width),
+            static_cast<std::size_t>(c.columns), static_cast<int>(height * width)};
 }
 
 LanePlace lane_of(const Case& c, const BlockGrid& grid, std::size_t element) {
     const std::int64_t at = static_cast<std::int64_t>(element);
     if (!has_blocks(c)) return {at / block_size, static_cast<int>(at % block_size)};
+    const Extent extent = block_extent(c);
     const std::int64_t row = at / c.columns, column = at % c.columns;
-    if (c.axis == "col")
-        return {row / block_size * grid.block_columns + column, static_cast<int>(row % block_size)};
-    return {row * grid.block_columns + column / block_size, static_cast<int>(column % block_size)};
+    const std::int64_t block_column = column / extent.columns;
+    const std::int64_t width = std::min(extent.columns, c.columns - block_column * extent.columns);
+    return {row / extent.rows * grid.block_columns + block_column,
+            static_cast<int>(row % extent.rows * width + column % extent.columns)};
 }
 
 namespace {
@@ -76,12 +91,11 @@ public:
     }
     std::uint64_t size() const override { return static_cast<std::uint64_t>(grid_.count()); }
     BlockData block(std::uint64_t index) const override {
-        BlockData data;
+        BlockData data = block_of_zeros(case_);
         if (grid_.count() == 0) return data;
         const BlockPlace place = place_of(case_, grid_, static_cast<std::int64_t>(index % size()));
         for (int lane = 0; lane < place.count; ++lane)
-            data.lanes[static_cast<std::size_t>(lane)] =
-                tensor_.at(place.first + static_cast<std::size_t>(lane) * place.step);
+            data.lanes[static_cast<std::size_t>(lane)] = tensor_.at(place.element(lane));
         return data;
     }
 
@@ -95,11 +109,12 @@ Expected<std::shared_ptr<const BlockSource>> open_file(const Case& c) {
     const std::string path = c.data.substr(file_prefix.size());
     auto tensor = read_input_tensor(path);
     if (!tensor) return tensor.error();
-    if (c.operation == "dequantize")
+    const OperationKind kind = operation_of(c).kind;
+    if (kind == OperationKind::dequantize)
         return bad("data=file: gives values to quantize or convert; dequantize needs codes");
     if (tensor.value().type != c.type)
         return bad(path + ": holds " + tensor.value().type + ", but the case says input=" + c.type);
-    if (c.operation == "encode_scale")
+    if (kind == OperationKind::encode_scale)
         for (std::size_t i = 0; i < tensor.value().count(); ++i)
             if (value_format_of(c).is_negative(Code{tensor.value().at(i)}))
                 return bad(path + ": element " + std::to_string(i) +
@@ -113,6 +128,8 @@ Expected<std::shared_ptr<const BlockSource>> open_file(const Case& c) {
 Expected<CodeTensor> read_input_tensor(const std::string& path) {
     auto file = data::read_tensor_file(path);
     if (!file) return file.error();
+    if (const Status values = check_unquantized(file.value()); !values)
+        return bad(path + ": " + values.error().message);
     if (file.value().tensors.size() != 1)
         return bad(path + ": holds " + std::to_string(file.value().tensors.size()) +
                    " tensors; one is wanted");
@@ -131,19 +148,22 @@ Expected<CodeTensor> read_input_tensor(const std::string& path) {
 }
 
 Expected<std::shared_ptr<const BlockSource>> Sources::open(const Case& c) {
-    std::string key = c.operation + " " + c.format + " " + c.dialect + " " + c.type + " " +
-                      c.rounding + " " + c.overflow + " " + c.data + " " + std::to_string(c.seed);
-    if (is_file(c)) key += " " + c.axis;
+    std::string key;
+    for (const std::string& part :
+         {c.operation, c.format, c.dialect, c.type, c.rounding, c.overflow, c.subnormals, c.data,
+          std::to_string(c.seed), std::to_string(lanes_of(c))})
+        key += part + " ";
+    if (is_file(c)) key += c.axis;
     if (const auto found = open_.find(key); found != open_.end()) return found->second;
-    if (is_file(c)) {
-        auto source = open_file(c);
+    if (is_file(c) || is_bits(c)) {
+        auto source = is_file(c) ? open_file(c) : open_bits(c);
         if (source) open_.emplace(key, source.value());
         return source;
     }
     const Family* family = find_family(c.data);
     if (family == nullptr) {
         const Status unknown = check_name("data family", c.data, names_of(families()));
-        return bad(unknown.error().message + " (or data=file:PATH)");
+        return bad(unknown.error().message + " (or data=bits:HEX,HEX,... or data=file:PATH)");
     }
     const std::string padded = " " + std::string(family->operations) + " ";
     if (padded.find(" " + c.operation + " ") == std::string::npos)
@@ -155,20 +175,45 @@ Expected<std::shared_ptr<const BlockSource>> Sources::open(const Case& c) {
     return source;
 }
 
+namespace {
+
+// The words that serve a value depend on the seed and on its place in the endless list of the
+// case's blocks, so that one block asked alone gets the words it had among the others.
+void fill_random_words(const Case& c, CodeTensor& words) {
+    const StochasticForm& form = *stochastic_form_of(c);
+    const auto words_of_a_block = static_cast<std::uint64_t>(block_size / form.values_per_word);
+    for (std::size_t i = 0; i < words.count(); ++i) {
+        const std::uint64_t number = c.index * words_of_a_block + i;
+        words.set(i, philox({c.seed, 12, number / 4})[number % 4]);
+    }
+}
+
+}  // namespace
+
+RandomBits random_bits_at(const Case& c, const StochasticForm& form, const CodeTensor& words,
+                          std::size_t element) {
+    const std::int64_t row = static_cast<std::int64_t>(element) / c.columns;
+    const std::int64_t column = static_cast<std::int64_t>(element) % c.columns;
+    const std::int64_t word = row * words.columns + column / form.values_per_word;
+    return random_bits_of(form, words.at(static_cast<std::size_t>(word)), column);
+}
+
 std::vector<CodeTensor> make_inputs(const Case& c, const BlockSource& source) {
-    const bool is_codes = c.operation == "dequantize";
-    const std::string_view type =
-        is_codes ? find_block_format(c.format)->element().name : std::string_view(c.type);
-    std::vector<CodeTensor> tensors{make_tensor(type, c.rows, c.columns)};
+    const std::vector<Part> parts = inputs_of(c);
+    std::vector<CodeTensor> tensors;
+    for (const Part part : parts) {
+        const PartShape shape = shape_of(c, part);
+        tensors.push_back(make_tensor(shape.type, shape.rows, shape.columns));
+        if (part == Part::random_bits) fill_random_words(c, tensors.back());
+    }
+    const bool has_scales = parts.back() == Part::scales;
     const BlockGrid grid = block_grid(c);
-    if (is_codes) tensors.push_back(make_tensor("e8m0", grid.block_rows, grid.block_columns));
     for (std::int64_t block = 0; block < grid.count(); ++block) {
         const BlockPlace place = place_of(c, grid, block);
         const BlockData data = source.block(c.index + static_cast<std::uint64_t>(block));
         for (int lane = 0; lane < place.count; ++lane)
-            tensors[0].set(place.first + static_cast<std::size_t>(lane) * place.step,
-                           data.lanes[static_cast<std::size_t>(lane)]);
-        if (is_codes) tensors[1].set(static_cast<std::size_t>(block), data.scale);
+            tensors[0].set(place.element(lane), data.lanes[static_cast<std::size_t>(lane)]);
+        if (has_scales) tensors[1].set(static_cast<std::size_t>(block), data.scale);
     }
     return tensors;
 }

@@ -8,12 +8,15 @@
 #include <string>
 #include <vector>
 
+#include "conformance/case/operations.hpp"
 #include "conformance/data/family.hpp"
 #include "device/host/status.hpp"
+#include "reference/spec/rounding.hpp"
 
 namespace mx {
 
-// Codes of one tensor, dense and row-major, each in the fewest whole bytes, little endian.
+// Codes of one tensor, dense and row-major, each in the fewest whole bytes, little endian: codes of
+// 4 or 6 bits travel one per byte.
 struct CodeTensor {
     std::string type;
     std::int64_t rows = 0;
@@ -27,11 +30,18 @@ struct CodeTensor {
 };
 CodeTensor make_tensor(std::string_view type, std::int64_t rows, std::int64_t columns);
 
-// Where the lanes of a block lie: lane l is element first + l * step; `count` lanes exist.
+// Where the lanes of a block lie: line after line of `width` neighbours, `line_step` elements from
+// line to line. Lanes of a block that is cut off by the tensor's edge count those that exist.
 struct BlockPlace {
     std::size_t first = 0;
-    std::size_t step = 1;
+    std::size_t width = 1;
+    std::size_t line_step = 0;
     int count = 0;
+
+    std::size_t element(int lane) const {
+        const std::size_t at = static_cast<std::size_t>(lane);
+        return first + at / width * line_step + at % width;
+    }
 };
 BlockPlace place_of(const Case& c, const BlockGrid& grid, std::int64_t block);
 
@@ -61,7 +71,11 @@ inline bool is_file(const Case& c) {
     return c.data.starts_with(file_prefix);
 }
 
-// [0] values, or element codes for dequantize; [1] its scales.
+// The bits that decide how a value of convert is rounded, from the tensor of random words.
+RandomBits random_bits_at(const Case& c, const StochasticForm& form, const CodeTensor& words,
+                          std::size_t element);
+
+// One for each of inputs_of(c).
 std::vector<CodeTensor> make_inputs(const Case& c, const BlockSource& source);
 
 }  // namespace mx

@@ -2,10 +2,12 @@
 #include "conformance/data/suite.hpp"
 
 #include <algorithm>
+#include <set>
 #include <sstream>
 
 #include "conformance/case/fields.hpp"
 #include "conformance/case/names.hpp"
+#include "conformance/data/bits_source.hpp"
 
 namespace mx {
 namespace {
@@ -25,10 +27,14 @@ std::vector<std::string> all_names(const std::string& key, const std::string& op
     if (key == "format") return format_names(operation);
     if (key == "dialect") return dialect_names();
     if (key == "input" || key == "output") return type_names();
-    if (key == "axis") return {"row", "col"};
+    if (key == "axis") return axis_names();
+    if (key == "block") return block_names();
     if (key == "layout") return layout_names();
+    if (key == "scales") return scales_names();
+    if (key == "packing") return packing_names();
     if (key == "rounding") return rounding_names();
     if (key == "overflow") return overflow_names();
+    if (key == "subnormals") return subnormal_names();
     return {};
 }
 
@@ -56,18 +62,21 @@ Expected<std::vector<std::string>> values_of(const SuiteLine& line, const std::s
                                              const std::string& value) {
     if (key == "index") return index_values(value);
     if (value == "*") return all_names(key, line.operation);
+    if (value.starts_with(bits_prefix)) return std::vector<std::string>{value};
     return split(value, ',');
 }
 
-// The natural shape: every block of the family once, as a tensor of rows (or columns) of blocks.
+// The natural shape: every block of the family once, as a tensor of rows (or columns) of blocks, or
+// a column of tiles.
 Status set_automatic_shape(Case& c, Sources& sources) {
     const auto source = sources.open(c);
     if (!source) return source.error();
     const std::uint64_t size = source.value()->size();
     if (size == 0) return bad("data family '" + c.data + "' never ends: its shape cannot be auto");
     c.rows = static_cast<std::int64_t>(size);
-    c.columns = block_size;
+    c.columns = c.block;
     if (c.axis == "col") std::swap(c.rows, c.columns);
+    if (c.axis == "tile") c.rows *= c.block;
     return success();
 }
 
@@ -87,28 +96,61 @@ Expected<std::vector<std::string>> case_texts(const SuiteLine& line) {
     return texts;
 }
 
-Status expand(const Suite& suite, const SuiteLine& line, const PlanRequest& request,
-              Sources& sources, std::vector<PlannedCase>& cases) {
-    const auto texts = case_texts(line);
-    if (!texts) return texts.error();
-    for (std::string text : texts.value()) {
+bool has_wildcard(const SuiteLine& line) {
+    return std::any_of(line.fields.begin(), line.fields.end(),
+                       [](const auto& field) { return field.second == "*"; });
+}
+
+// Gathers cases, each but once: lines may overlap.
+class Plan {
+public:
+    Plan(const PlanRequest& request, Sources& sources) : request_(request), sources_(sources) {}
+
+    Status add(const Suite& suite, const SuiteLine& line) {
+        const auto texts = case_texts(line);
+        if (!texts) return texts.error();
+        Status unfit = success();
+        bool any = false;
+        for (const std::string& text : texts.value()) {
+            auto c = read(text);
+            if (!c) return c.error();
+            if (const Status fits = check_combination(c.value()); !fits) {
+                // A "*" stands for the names that go together with the rest of the line.
+                if (!has_wildcard(line)) return fits;
+                unfit = fits;
+                continue;
+            }
+            any = true;
+            if (!is_wanted(c.value())) continue;
+            if (text.find("shape=auto") != std::string::npos)
+                if (const Status shaped = set_automatic_shape(c.value(), sources_); !shaped)
+                    return shaped;
+            if (known_.insert(print(c.value())).second) cases_.push_back({suite.name, c.value()});
+        }
+        return any ? success() : unfit;
+    }
+
+    std::vector<PlannedCase> take() { return std::move(cases_); }
+
+private:
+    Expected<Case> read(std::string text) const {
         const std::size_t automatic = text.find("shape=auto");
         if (automatic != std::string::npos) text.replace(automatic, 10, "shape=0x0");
-        auto parsed = parse_case(text);
-        if (!parsed) return parsed.error();
-        Case c = parsed.value();
-        if (text.find(" seed=") == std::string::npos) c.seed = request.seed;
-        if (!request.dialects.empty() && std::find(request.dialects.begin(), request.dialects.end(),
-                                                   c.dialect) == request.dialects.end())
-            continue;
-        if (automatic != std::string::npos) {
-            const Status shaped = set_automatic_shape(c, sources);
-            if (!shaped) return shaped;
-        }
-        cases.push_back({suite.name, c});
+        auto c = read_case(text);
+        if (c && text.find(" seed=") == std::string::npos) c.value().seed = request_.seed;
+        return c;
     }
-    return success();
-}
+    bool is_wanted(const Case& c) const {
+        const auto& dialects = request_.dialects;
+        return dialects.empty() ||
+               std::find(dialects.begin(), dialects.end(), c.dialect) != dialects.end();
+    }
+
+    const PlanRequest& request_;
+    Sources& sources_;
+    std::set<std::string> known_;
+    std::vector<PlannedCase> cases_;
+};
 
 std::size_t level_rank(std::string_view level) {
     return static_cast<std::size_t>(std::find(levels.begin(), levels.end(), level) -
@@ -142,7 +184,7 @@ Expected<std::vector<PlannedCase>> plan_cases(const std::vector<Suite>& suites,
     const Status known = check_name("level", request.level, {levels.begin(), levels.end()});
     if (!known) return known.error();
     bool any_suite = false;
-    std::vector<PlannedCase> cases;
+    Plan plan(request, sources);
     for (const Suite& suite : suites) {
         if (!matches_glob(request.suite_glob, suite.name)) continue;
         any_suite = true;
@@ -153,7 +195,7 @@ Expected<std::vector<PlannedCase>> plan_cases(const std::vector<Suite>& suites,
             const auto line = parse_suite_line(text);
             Status status = line ? success() : Status(line.error());
             if (line && level_rank(line.value().level) <= level_rank(request.level))
-                status = expand(suite, line.value(), request, sources, cases);
+                status = plan.add(suite, line.value());
             if (!status)
                 return bad(suite.name + ".suite:" + std::to_string(number) + ": " +
                            status.error().message);
@@ -165,7 +207,7 @@ Expected<std::vector<PlannedCase>> plan_cases(const std::vector<Suite>& suites,
         const Status unknown = check_name("suite", request.suite_glob, names);
         return unknown ? bad("no suite matches '" + request.suite_glob + "'") : unknown.error();
     }
-    return cases;
+    return plan.take();
 }
 
 }  // namespace mx

@@ -21,9 +21,9 @@ struct Suite {
 };
 const std::vector<Suite>& built_in_suites();
 
-// One line: a level, an operation, and fields as in a case, but that a value may be a comma list
-// or "*" for every name there is, that shape=auto means all the family's blocks, and that
-// index=FIRST:END:STEP makes one case for each step.
+// One line: a level, an operation, and fields as in a case, but that a value may be a comma list,
+// or "*" for every name that goes together with the rest of the line, that shape=auto means all the
+// family's blocks, and that index=FIRST:END:STEP makes one case for each step.
 struct SuiteLine {
     std::string level;
     std::string operation;
@@ -45,7 +45,7 @@ struct PlanRequest {
     std::uint64_t seed = 0;
 };
 
-// The cases of a level, in an order that depends on nothing but the request.
+// The cases of a level, each but once, in an order that depends on nothing but the request.
 Expected<std::vector<PlannedCase>> plan_cases(const std::vector<Suite>& suites,
                                               const PlanRequest& request, Sources& sources);
 

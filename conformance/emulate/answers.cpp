@@ -1,8 +1,6 @@
 // See answers.hpp.
 #include "conformance/emulate/answers.hpp"
 
-#include <array>
-
 #include "conformance/case/rules.hpp"
 #include "conformance/emulate/dialect_fields.hpp"
 #include "conformance/emulate/number_text.hpp"
@@ -16,17 +14,14 @@ namespace {
 template <typename Function>
 Answers one_a_lane(const ExplainTarget& target, const Function& function) {
     Answers answers;
-    for (const Code lane : target.lanes)
-        answers.push_back({static_cast<int>(answers.size()), function(lane)});
+    for (std::size_t lane = 0; lane < target.lanes.size(); ++lane)
+        answers.push_back({static_cast<int>(lane), function(target.lanes[lane], lane)});
     return answers;
 }
 
 Answers exact_block(const ExplainTarget& target, const Dialect& rules) {
-    std::vector<exact::Value> values;
-    for (const Code lane : target.lanes)
-        values.push_back(exact::decode(value_format_of(target.c), lane));
     const exact::Block block =
-        exact::quantize_block(rules, block_format_of(target.c), values);
+        exact::quantize_block(rules, block_format_of(target.c), lane_values(target, rules));
     Answers answers{{lane_of_scale, block.scale}};
     for (const Code element : block.elements)
         answers.push_back({static_cast<int>(answers.size()) - 1, element});
@@ -34,15 +29,14 @@ Answers exact_block(const ExplainTarget& target, const Dialect& rules) {
 }
 
 Answers fast_block(const ExplainTarget& target, const Dialect& rules) {
-    std::array<std::uint32_t, block_size> lanes{};
-    std::array<std::uint8_t, block_size> elements{};
-    for (std::size_t lane = 0; lane < target.lanes.size(); ++lane)
-        lanes[lane] = target.lanes[lane].bits;
+    std::vector<std::uint32_t> lanes;
+    for (const Code lane : target.lanes) lanes.push_back(lane.bits);
+    std::vector<std::uint8_t> elements(lanes.size());
     const Code scale =
         fast::quantize_block(rules, block_format_of(target.c), value_format_of(target.c),
-                             lanes.data(), static_cast<int>(target.lanes.size()), elements.data());
+                             lanes.data(), static_cast<int>(lanes.size()), elements.data());
     Answers answers{{lane_of_scale, scale}};
-    for (std::size_t lane = 0; lane < target.lanes.size(); ++lane)
+    for (std::size_t lane = 0; lane < lanes.size(); ++lane)
         answers.push_back({static_cast<int>(lane), Code{elements[lane]}});
     return answers;
 }
@@ -58,31 +52,42 @@ std::string place_text(int lane) {
 
 }  // namespace
 
+RandomBits random_of(const ExplainTarget& target, std::size_t lane) {
+    return target.random.empty() ? RandomBits{} : target.random[lane];
+}
+
+std::vector<exact::Value> lane_values(const ExplainTarget& target, const Dialect& rules) {
+    std::vector<exact::Value> values;
+    for (const Code lane : target.lanes)
+        values.push_back(exact::read_input(rules.subnormals, input_format(target.c), lane));
+    return values;
+}
+
 Answers exact_answers(const ExplainTarget& target, const Dialect& rules) {
     const Case& c = target.c;
-    const BlockFormat& format = block_format_of(c);
-    const ElementFormat& value = value_format_of(c);
     if (c.operation == "quantize") return exact_block(target, rules);
-    return one_a_lane(target, [&](Code lane) {
+    const std::vector<exact::Value> values = lane_values(target, rules);
+    return one_a_lane(target, [&](Code code, std::size_t lane) {
+        if (casts_to_scale(c)) return exact::cast_to_scale(rules.scale_cast, values[lane]);
+        const BlockFormat& format = block_format_of(c);
         if (c.operation == "dequantize")
-            return exact::dequantize(format, value, target.scale, lane);
-        const exact::Value input = exact::decode(value, lane);
-        if (c.operation == "encode_scale") return exact::encode_scale(rules, format, input);
-        return exact::round_element(rules, format.element(), input);
+            return exact::dequantize(format, value_format_of(c), target.scale, code);
+        if (c.operation == "encode_scale") return exact::encode_scale(rules, format, values[lane]);
+        return exact::round_element(rules, format.element(), values[lane], random_of(target, lane));
     });
 }
 
 Answers fast_answers(const ExplainTarget& target, const Dialect& rules) {
     const Case& c = target.c;
-    const BlockFormat& format = block_format_of(c);
-    const ElementFormat& value = value_format_of(c);
     if (c.operation == "quantize") return fast_block(target, rules);
-    return one_a_lane(target, [&](Code lane) {
+    return one_a_lane(target, [&](Code code, std::size_t lane) {
+        const fast::Unpacked input = fast::read_input(rules.subnormals, input_format(c), code);
+        if (casts_to_scale(c)) return fast::cast_to_scale(rules.scale_cast, input);
+        const BlockFormat& format = block_format_of(c);
         if (c.operation == "dequantize")
-            return fast::dequantize(format, value, target.scale, lane);
-        const fast::Unpacked input = fast::unpack(value, lane);
+            return fast::dequantize(format, value_format_of(c), target.scale, code);
         if (c.operation == "encode_scale") return fast::encode_scale(rules, format, input);
-        return fast::round_element(rules, format.element(), input);
+        return fast::round_element(rules, format.element(), input, random_of(target, lane));
     });
 }
 
@@ -102,25 +107,58 @@ std::string disagreement_in(const OraclePair& oracles) {
     std::size_t at = 0;
     while (oracles.exact[at] == oracles.fast[at]) ++at;
     return place_text(oracles.exact[at].lane) + ": the exact oracle says " +
-           hex(oracles.exact[at].code) + ", the fast oracle " +
-           hex(oracles.fast[at].code);
+           hex(oracles.exact[at].code) + ", the fast oracle " + hex(oracles.fast[at].code);
 }
 
-std::vector<std::string_view> parting_fields(const ExplainTarget& target,
-                                             const DialectPair& dialects) {
-    const auto& [here, there] = dialects;
-    const Answers wanted = exact_answers(target, there);
-    Dialect mixed = there;
-    std::vector<std::string_view> parting;
-    // Gives back one field after the other, and keeps those without which the answers change.
-    for (const DialectField& field : dialect_fields()) {
-        if (field.value_of(here) == field.value_of(there)) continue;
-        field.copy(mixed, here);
-        if (exact_answers(target, mixed) == wanted) continue;
-        field.copy(mixed, there);
-        parting.push_back(field.name);
+namespace {
+
+// Sets of more fields than this are too many to try.
+constexpr std::size_t parting_fields_max = 4;
+
+// All sets of so many of the fields with which `here` gives the answers that are wanted.
+struct Search {
+    const ExplainTarget& target;
+    Answers wanted;
+    std::vector<DialectField> differing;
+    const Dialect& there;
+    std::vector<FieldNames> found = {};
+
+    void try_sets(const Dialect& mixed, const FieldNames& taken, std::size_t next,
+                  std::size_t left) {
+        if (left == 0 && fast_answers(target, mixed) == wanted) found.push_back(taken);
+        for (std::size_t at = next; left > 0 && at + left <= differing.size(); ++at) {
+            Dialect more = mixed;
+            differing[at].copy(more, there);
+            FieldNames names = taken;
+            names.push_back(differing[at].name);
+            try_sets(more, names, at + 1, left - 1);
+        }
     }
-    return parting;
+};
+
+}  // namespace
+
+std::vector<FieldNames> parting_fields(const ExplainTarget& target, const DialectPair& dialects) {
+    const auto& [here, there] = dialects;
+    Search search{target, fast_answers(target, there), {}, there};
+    FieldNames all;
+    for (const DialectField& field : dialect_fields())
+        if (field.value_of(here) != field.value_of(there)) {
+            search.differing.push_back(field);
+            all.push_back(field.name);
+        }
+    if (fast_answers(target, here) == search.wanted) return {};
+    for (std::size_t size = 1; size <= parting_fields_max; ++size) {
+        search.try_sets(here, {}, 0, size);
+        if (!search.found.empty()) return search.found;
+    }
+    return {all};
+}
+
+bool applies(const ExplainTarget& target, const Dialect& dialect) {
+    if (casts_to_scale(target.c)) return true;
+    const bool reads_it = target.c.operation == "dequantize" || dialect.reads(target.c.type);
+    return dialect.is_known() && dialect.quantizes(block_format_of(target.c)) && reads_it;
 }
 
 }  // namespace mx::emulate

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "conformance/emulate/explain_target.hpp"
+#include "reference/exact/decode.hpp"
 #include "reference/spec/dialect.hpp"
 #include "reference/spec/element_format.hpp"
 
@@ -20,6 +21,12 @@ struct Answer {
 };
 // quantize: the scale, then one element a lane; otherwise one code a lane.
 using Answers = std::vector<Answer>;
+
+// The bits that decide the rounding of a lane; none where it takes none.
+RandomBits random_of(const ExplainTarget& target, std::size_t lane);
+
+// The lanes as a dialect reads them.
+std::vector<exact::Value> lane_values(const ExplainTarget& target, const Dialect& rules);
 
 using Oracle = Answers (*)(const ExplainTarget& target, const Dialect& rules);
 Answers exact_answers(const ExplainTarget& target, const Dialect& rules);
@@ -38,13 +45,17 @@ struct OraclePair {
 };
 std::string disagreement_in(const OraclePair& oracles);
 
-// The fields on which two dialects part over this target: a smallest set that, taken over from
+// Does the dialect answer this target: does it quantize the format from the type, and is its scale
+// known? Every dialect casts to E8M0.
+bool applies(const ExplainTarget& target, const Dialect& dialect);
+
+// The fields on which two dialects part over this target: every smallest set that, taken over from
 // `there`, gives `here` the answers of `there`. Empty when both answer alike.
+using FieldNames = std::vector<std::string_view>;
 struct DialectPair {
     const Dialect& here;
     const Dialect& there;
 };
-std::vector<std::string_view> parting_fields(const ExplainTarget& target,
-                                             const DialectPair& dialects);
+std::vector<FieldNames> parting_fields(const ExplainTarget& target, const DialectPair& dialects);
 
 }  // namespace mx::emulate

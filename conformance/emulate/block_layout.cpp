@@ -1,7 +1,7 @@
 // See block_layout.hpp.
 #include "conformance/emulate/block_layout.hpp"
 
-#include "reference/spec/formats.hpp"
+#include "reference/spec/assert.hpp"
 
 namespace mx::emulate {
 namespace {
@@ -12,51 +12,36 @@ std::int64_t product(std::span<const std::int64_t> lengths) {
     return result;
 }
 
-std::int64_t blocks_of(std::int64_t length) {
-    return length / block_size + (length % block_size != 0 ? 1 : 0);
+std::int64_t blocks_of(std::int64_t length, std::int64_t block) {
+    return length / block + (length % block != 0 ? 1 : 0);
 }
 
 }  // namespace
 
-Expected<BlockLayout> layout_of(std::span<const std::int64_t> shape, const std::string& axis) {
+Expected<BlockLayout> layout_of(std::span<const std::int64_t> shape, const BlockShape& blocks) {
+    MX_ASSERT_COMPARE(blocks.block, >, 0);
     const auto bad = [&shape](const std::string& what) {
         return Error{ErrorKind::bad_input,
                      "a tensor of shape " + data::shape_text(shape) + " " + what};
     };
     if (shape.empty()) return bad("has no dimension for blocks to lie along");
-    const bool by_column = axis == "col";
-    if (by_column && shape.size() == 1)
-        return bad("has one dimension, and blocks of axis col lie along the last but one; "
-                   "use axis row");
+    const bool by_row = blocks.axis == "row";
+    if (!by_row && shape.size() == 1)
+        return bad("has one dimension, and blocks of axis " + blocks.axis +
+                   " need two; use axis row");
+    const std::size_t last = shape.size() - 1;
     BlockLayout layout;
-    layout.scale_shape.assign(shape.begin(), shape.end());
-    layout.columns = shape.back();
-    if (by_column) {
-        layout.slices = product(shape.first(shape.size() - 2));
-        layout.rows = shape[shape.size() - 2];
-        layout.scale_shape[shape.size() - 2] = blocks_of(layout.rows);
-    } else {
-        layout.rows = product(shape.first(shape.size() - 1));
-        layout.scale_shape.back() = blocks_of(layout.columns);
-    }
+    layout.shape.assign(shape.begin(), shape.end());
+    layout.columns = shape[last];
+    layout.rows = by_row ? product(shape.first(last)) : shape[last - 1];
+    layout.slices = by_row ? 1 : product(shape.first(last - 1));
+    layout.block_rows = by_row ? layout.rows : blocks_of(layout.rows, blocks.block);
+    layout.block_columns =
+        blocks.axis == "col" ? layout.columns : blocks_of(layout.columns, blocks.block);
+    layout.scale_shape = layout.shape;
+    layout.scale_shape[last] = layout.block_columns;
+    if (!by_row) layout.scale_shape[last - 1] = layout.block_rows;
     return layout;
-}
-
-CodeTensor take_slice(data::HostTensor& tensor, const SliceShape& shape) {
-    CodeTensor slice;
-    slice.type = tensor.type;
-    slice.width = find_element_format(tensor.type)->code_bytes();
-    slice.rows = shape.rows;
-    slice.columns = shape.columns;
-    if (shape.count == 1) {
-        slice.bytes = std::move(tensor.bytes);
-        return slice;
-    }
-    const std::ptrdiff_t size =
-        static_cast<std::ptrdiff_t>(slice.count()) * static_cast<std::ptrdiff_t>(slice.width);
-    const auto first = tensor.bytes.begin() + shape.index * size;
-    slice.bytes.assign(first, first + size);
-    return slice;
 }
 
 }  // namespace mx::emulate

@@ -1,5 +1,5 @@
 // A tensor of any rank as a row of two-dimensional slices, and the shape of its scales. Used by
-// quantize_tensor and dequantize_tensor; knows no bits.
+// everything that quantizes whole tensors; knows no bits.
 #pragma once
 
 #include <cstdint>
@@ -8,33 +8,33 @@
 #include <vector>
 
 #include "conformance/data/host_tensor.hpp"
-#include "conformance/data/inputs.hpp"
 #include "device/host/status.hpp"
 
 namespace mx::emulate {
 
-// Blocks lie along the last dimension (axis row) or along the last but one (axis col), and never
-// across two slices.
+// Blocks lie along the last dimension (axis row), along the last but one (axis col), or over both
+// (axis tile), and never across two slices. With axis row all dimensions but the last count as
+// rows of one slice; otherwise the last two make a slice.
 struct BlockLayout {
     std::int64_t slices = 1;
-    std::int64_t rows = 0;
+    std::int64_t rows = 0;  // of a slice
     std::int64_t columns = 0;
-    std::vector<std::int64_t> scale_shape;
+    std::int64_t block_rows = 0;  // the grid of scales of a slice
+    std::int64_t block_columns = 0;
+    std::vector<std::int64_t> shape;        // of the tensor
+    std::vector<std::int64_t> scale_shape;  // of all scales, one after the other
 
     bool is_empty() const { return slices == 0 || rows == 0 || columns == 0; }
+    std::int64_t elements() const { return is_empty() ? 0 : slices * rows * columns; }
+    std::int64_t blocks() const { return is_empty() ? 0 : slices * block_rows * block_columns; }
 };
 
-// As error: a tensor without the dimension that blocks would lie along.
-Expected<BlockLayout> layout_of(std::span<const std::int64_t> shape, const std::string& axis);
-
-// Slice `index` of a tensor that is cut into slices of `rows` x `columns`. A tensor that is one
-// slice gives its bytes away.
-struct SliceShape {
-    std::int64_t rows = 0;
-    std::int64_t columns = 0;
-    std::int64_t index = 0;
-    std::int64_t count = 1;
+struct BlockShape {
+    std::string axis;  // row, col or tile
+    std::int64_t block = 0;
 };
-CodeTensor take_slice(data::HostTensor& tensor, const SliceShape& shape);
+
+// As error: a tensor without the dimensions that blocks would lie along.
+Expected<BlockLayout> layout_of(std::span<const std::int64_t> shape, const BlockShape& blocks);
 
 }  // namespace mx::emulate

@@ -3,108 +3,203 @@
 
 #include <array>
 
+#include "conformance/emulate/number_text.hpp"
+
 namespace mx::emulate {
-
-// No switch has a default: a new value without a name must not compile.
-std::string_view name_of(ScaleRule rule) {
-    switch (rule) {
-        case ScaleRule::floor_amax: return "floor_amax";
-        case ScaleRule::ceil_amax: return "ceil_amax";
-        case ScaleRule::even_amax: return "even_amax";
-        case ScaleRule::round_up_ratio: return "round_up_ratio";
-    }
-    return "";
-}
-
-std::string_view name_of(Rounding rounding) {
-    for (const auto& [name, value] : roundings)
-        if (value == rounding) return name;
-    return "";
-}
-
-std::string_view name_of(Overflow overflow) {
-    for (const auto& [name, value] : overflows)
-        if (value == overflow) return name;
-    return "";
-}
-
 namespace {
 
-using mx::emulate::name_of;
+// No switch has a default: a new enumerator without a name must not compile.
+#define MX_NAMED(enumerator) \
+    case enumerator:         \
+        return #enumerator;
 
-std::string_view name_of(ScaleOverflow overflow) {
-    switch (overflow) {
-        case ScaleOverflow::nan: return "nan";
-        case ScaleOverflow::saturate: return "saturate";
+std::string text_of(AmaxRounding amax_rounding) {
+    using enum AmaxRounding;
+    switch (amax_rounding) {
+        MX_NAMED(none)
+        MX_NAMED(nearest_away)
+        MX_NAMED(nearest_toward_zero)
+        MX_NAMED(one_bit_away)
+        MX_NAMED(whole_log2f)
     }
-    return "";
+    return {};
 }
 
-std::string_view name_of(ScaleUnderflow underflow) {
+std::string text_of(ScaleRatio ratio) {
+    using enum ScaleRatio;
+    switch (ratio) {
+        MX_NAMED(over_emax)
+        MX_NAMED(over_emax_f32)
+        MX_NAMED(times_reciprocal)
+        MX_NAMED(times_reciprocal_flushed)
+        MX_NAMED(divided)
+        MX_NAMED(none)
+    }
+    return {};
+}
+
+std::string text_of(ScaleRounding rounding) {
+    using enum ScaleRounding;
+    switch (rounding) {
+        MX_NAMED(toward_zero)
+        MX_NAMED(toward_positive)
+        MX_NAMED(nearest_even)
+        MX_NAMED(nearest_away)
+        MX_NAMED(nearest_log2)
+        MX_NAMED(ceil_log2f)
+    }
+    return {};
+}
+
+std::string text_of(ScaleUnderflow underflow) {
+    using enum ScaleUnderflow;
     switch (underflow) {
-        case ScaleUnderflow::clamp: return "clamp";
+        MX_NAMED(clamp)
+        MX_NAMED(above_2tom127)
+        MX_NAMED(any_bit_counts)
     }
-    return "";
+    return {};
 }
 
-std::string_view name_of(ZeroBlock zero_block) {
+std::string text_of(NegativeScale negative) {
+    using enum NegativeScale;
+    switch (negative) {
+        MX_NAMED(magnitude)
+        MX_NAMED(zero_byte)
+        MX_NAMED(nan_byte)
+    }
+    return {};
+}
+
+std::string text_of(ZeroBlock zero_block) {
+    using enum ZeroBlock;
     switch (zero_block) {
-        case ZeroBlock::scale_min: return "scale_min";
+        MX_NAMED(as_cast)
+        MX_NAMED(one_over_emax)
+        MX_NAMED(as_2tom126)
     }
-    return "";
+    return {};
 }
 
-std::string_view name_of(NanInBlock nan_in_block) {
+std::string text_of(NanInBlock nan_in_block) {
+    using enum NanInBlock;
     switch (nan_in_block) {
-        case NanInBlock::poisons_scale: return "poisons_scale";
-        case NanInBlock::own_lane_only: return "own_lane_only";
+        MX_NAMED(poisons_amax)
+        MX_NAMED(own_lane_only)
+        MX_NAMED(own_lane_unless_all)
     }
-    return "";
+    return {};
 }
 
-std::string_view name_of(Subnormals subnormals) {
-    switch (subnormals) {
-        case Subnormals::honoured: return "honoured";
+std::string text_of(InfinityInBlock infinity_in_block) {
+    using enum InfinityInBlock;
+    switch (infinity_in_block) {
+        MX_NAMED(is_amax)
+        MX_NAMED(own_lane_only)
+        MX_NAMED(counts_as_2to128)
     }
-    return "";
+    return {};
 }
 
-std::string_view name_of(NanCode nan_code) {
+std::string text_of(Inverse inverse) {
+    using enum Inverse;
+    switch (inverse) {
+        MX_NAMED(exact_power)
+        MX_NAMED(one_for_byte_zero)
+        MX_NAMED(zero_for_byte_zero)
+        MX_NAMED(at_least_2tom126)
+        MX_NAMED(zero_at_both_ends)
+        MX_NAMED(of_scale_bits)
+    }
+    return {};
+}
+
+std::string text_of(NanCode nan_code) {
+    using enum NanCode;
     switch (nan_code) {
-        case NanCode::positive_all_ones: return "positive_all_ones";
-        case NanCode::sign_kept: return "sign_kept";
+        MX_NAMED(positive_all_ones)
+        MX_NAMED(sign_kept)
+        MX_NAMED(largest)
+        MX_NAMED(as_number)
     }
-    return "";
+    return {};
 }
 
-std::string_view name_of(SignOfZero sign_of_zero) {
+std::string text_of(SignOfZero sign_of_zero) {
+    using enum SignOfZero;
     switch (sign_of_zero) {
-        case SignOfZero::kept: return "kept";
-        case SignOfZero::dropped: return "dropped";
+        MX_NAMED(kept)
+        MX_NAMED(dropped)
+        MX_NAMED(input_dropped)
+        MX_NAMED(underflow_dropped)
     }
-    return "";
+    return {};
 }
 
-std::string_view name_of(NanValue nan_value) {
-    switch (nan_value) {
-        case NanValue::any: return "any";
-    }
-    return "";
+std::string text_of(NanValue nan_value) {
+    using enum NanValue;
+    switch (nan_value) { MX_NAMED(any) }
+    return {};
+}
+
+#undef MX_NAMED
+
+template <typename Names, typename Value>
+std::string name_among(const Names& names, Value wanted) {
+    for (const auto& [name, value] : names)
+        if (value == wanted) return std::string(name);
+    return {};
+}
+
+std::string text_of(Rounding rounding) {
+    return name_among(roundings, rounding);
+}
+std::string text_of(Overflow overflow) {
+    return name_among(overflows, overflow);
+}
+std::string text_of(Subnormals subnormals) {
+    return name_among(subnormal_rules, subnormals);
+}
+
+// A byte of the scale, and a binary32 code below which nothing counts.
+std::string text_of(std::uint8_t byte) {
+    return hex_code(formats::e8m0, Code{byte});
+}
+std::string text_of(std::uint32_t least) {
+    return least == 0 ? "none" : hex_code(formats::f32, Code{least});
 }
 
 template <auto member>
 constexpr DialectField field(std::string_view name) {
-    return {name,
-            [](const Dialect& dialect) { return name_of(dialect.*member); },
+    return {name, [](const Dialect& dialect) { return text_of(dialect.*member); },
             [](Dialect& to, const Dialect& from) { to.*member = from.*member; }};
 }
 
+template <auto member>
+constexpr DialectField cast_field(std::string_view name) {
+    return {
+        name, [](const Dialect& dialect) { return text_of(dialect.scale_cast.*member); },
+        [](Dialect& to, const Dialect& from) { to.scale_cast.*member = from.scale_cast.*member; }};
+}
+
 constexpr std::array fields{
-    field<&Dialect::scale_rule>("scale_rule"),
-    field<&Dialect::scale_overflow>("scale_overflow"),
-    field<&Dialect::scale_underflow>("scale_underflow"),
+    field<&Dialect::amax_rounding>("amax_rounding"),
+    field<&Dialect::amax_min>("amax_min"),
+    field<&Dialect::scale_ratio>("scale_ratio"),
+    field<&Dialect::ratio_min>("ratio_min"),
+    cast_field<&ScaleCast::rounding>("scale_rounding"),
+    cast_field<&ScaleCast::underflow>("scale_underflow"),
+    cast_field<&ScaleCast::byte_min>("scale_byte_min"),
+    cast_field<&ScaleCast::byte_max>("scale_byte_max"),
+    cast_field<&ScaleCast::overflow>("scale_overflow"),
+    cast_field<&ScaleCast::infinity>("scale_infinity"),
+    cast_field<&ScaleCast::nan>("scale_nan"),
+    cast_field<&ScaleCast::zero>("scale_zero"),
+    cast_field<&ScaleCast::negative>("scale_negative"),
     field<&Dialect::zero_block>("zero_block"),
     field<&Dialect::nan_in_block>("nan_in_block"),
+    field<&Dialect::infinity_in_block>("infinity_in_block"),
+    field<&Dialect::inverse>("inverse"),
     field<&Dialect::element_rounding>("element_rounding"),
     field<&Dialect::element_overflow>("element_overflow"),
     field<&Dialect::subnormals>("subnormals"),
@@ -113,17 +208,34 @@ constexpr std::array fields{
     field<&Dialect::nan_value>("nan_value"),
 };
 
-// A field more or less in Dialect, and this no longer compiles: `fields` must follow. Three texts
-// and `open` decide no bits.
+// A member more or less in Dialect or ScaleCast, and these no longer compile: `fields` must follow.
+// Of Dialect's, four texts, two sets and `open` decide no bits, and scale_cast is the other struct.
 [[maybe_unused]] constexpr std::size_t count_members(const Dialect& dialect) {
-    [[maybe_unused]] const auto& [name, title, source, f0, f1, f2, f3, f4, f5, f6, f7, f8, f9, f10,
-                                  open] = dialect;
-    return 15;
+    [[maybe_unused]] const auto& [name, title, source, waits, formats, inputs, f0, f1, f2, f3, cast,
+                                  f4, f5, f6, f7, f8, f9, f10, f11, f12, f13, open] = dialect;
+    return 22 - 8;
 }
-static_assert(fields.size() == count_members(Dialect{}) - 4);
+[[maybe_unused]] constexpr std::size_t count_members(const ScaleCast& cast) {
+    [[maybe_unused]] const auto& [f0, f1, f2, f3, f4, f5, f6, f7, f8] = cast;
+    return 9;
+}
+static_assert(fields.size() == count_members(Dialect{}) + count_members(ScaleCast{}));
 
 }  // namespace
 
-std::span<const DialectField> dialect_fields() { return fields; }
+std::span<const DialectField> dialect_fields() {
+    return fields;
+}
+
+std::string value_in(std::string_view field_name, const Dialect& rules) {
+    for (const DialectField& field : fields)
+        if (field.name == field_name) return field.value_of(rules);
+    MX_ASSERT(false && "no field has this name");
+    return {};
+}
+
+std::string named_value(std::string_view field_name, const Dialect& rules) {
+    return std::string(field_name) + " = " + value_in(field_name, rules);
+}
 
 }  // namespace mx::emulate

@@ -1,8 +1,9 @@
 // The fields of a dialect as data: their names, their values' names, and how to take one over from
-// another row. Used to say on which decision two dialects part; knows no arithmetic.
+// another row. Used to say on which decisions two dialects part; knows no arithmetic.
 #pragma once
 
 #include <span>
+#include <string>
 #include <string_view>
 
 #include "reference/spec/dialect.hpp"
@@ -11,15 +12,17 @@ namespace mx::emulate {
 
 struct DialectField {
     std::string_view name;
-    std::string_view (*value_of)(const Dialect& dialect);
+    std::string (*value_of)(const Dialect& dialect);
     void (*copy)(Dialect& to, const Dialect& from);
 };
 
-// All fields that decide bits, in the order of the row.
+// All fields that decide bits, in the order of the row. Those of its scale_cast stand among them,
+// named scale_rounding, scale_underflow and so on.
 std::span<const DialectField> dialect_fields();
 
-std::string_view name_of(ScaleRule rule);
-std::string_view name_of(Rounding rounding);
-std::string_view name_of(Overflow overflow);
+// The value of one field as text; the name must be one of dialect_fields().
+std::string value_in(std::string_view field_name, const Dialect& rules);
+// "scale_overflow = 0xff"
+std::string named_value(std::string_view field_name, const Dialect& rules);
 
 }  // namespace mx::emulate

@@ -7,25 +7,27 @@
 namespace mx::emulate {
 namespace {
 
-std::string heading(const std::string& text) { return "\n" + text + "\n"; }
+std::string heading(const std::string& text) {
+    return "\n" + text + "\n";
+}
 
-std::string explain_block(const ExplainTarget& target, const Dialect& rules, std::string& fault) {
-    const exact::Value amax = exact::amax_of(rules, lane_values(target));
+std::string explain_block(const ExplainTarget& target, const Dialect& rules) {
+    const exact::Value amax = exact::amax_of(rules, lane_values(target, rules));
     const BlockFormat& format = block_format_of(target.c);
     const Code scale = exact::encode_scale(rules, format, amax);
-    return heading("The largest magnitude") + explain_amax(target, rules) +
-           heading("The scale X") + explain_scale(format, rules, amax, fault) +
+    return heading("The largest magnitude") + explain_amax(target, rules) + heading("The scale X") +
+           explain_scale(format, rules, amax) +
            heading("The elements P: V / X, rounded to " + std::string(format.element().name)) +
            explain_elements(target, rules, &scale);
 }
 
-std::string explain_steps(const ExplainTarget& target, const Dialect& rules, std::string& fault) {
+std::string explain_steps(const ExplainTarget& target, const Dialect& rules) {
     const std::string& operation = target.c.operation;
-    if (operation == "quantize") return explain_block(target, rules, fault);
-    if (operation == "encode_scale")
-        return heading("The scales") + explain_scales(target, rules, fault);
+    if (operation == "quantize") return explain_block(target, rules);
+    if (operation == "encode_scale") return heading("The scales") + explain_scales(target, rules);
     if (operation == "dequantize")
         return heading("The values: X * P, rounded to " + target.c.type) + explain_values(target);
+    if (casts_to_scale(target.c)) return heading("The scales") + explain_casts(target, rules);
     return heading("The elements, rounded to " + target.c.format) +
            explain_elements(target, rules, nullptr);
 }
@@ -39,7 +41,7 @@ Explanation explain(const ExplainTarget& target, Oracle other) {
     result.text = paragraph(target.title) +
                   paragraph(std::string(rules.name) + ": " + std::string(rules.title)) +
                   paragraph("source: " + std::string(rules.source)) + heading("The input") +
-                  explain_inputs(target) + explain_steps(target, rules, result.fault);
+                  explain_inputs(target) + explain_steps(target, rules);
     const std::string open = open_decisions(target, rules);
     if (!open.empty()) result.text += heading("What the source leaves open") + open;
     result.text += heading("Every dialect") + compare_dialects(target, other, result.fault);

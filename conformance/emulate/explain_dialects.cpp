@@ -1,4 +1,7 @@
-// The section that lays every dialect's answers side by side. See explain_parts.hpp.
+// The section that lays every dialect's answers side by side: those that agree are one column. See
+// explain_parts.hpp.
+#include <algorithm>
+
 #include "conformance/case/rules.hpp"
 #include "conformance/emulate/answers.hpp"
 #include "conformance/emulate/dialect_fields.hpp"
@@ -8,39 +11,58 @@
 namespace mx::emulate {
 namespace {
 
-// As many dialects as fit side by side.
-constexpr std::size_t dialects_in_a_table = 6;
+// As many columns as fit side by side.
+constexpr std::size_t columns_in_a_table = 10;
 
-struct Contender {
-    Dialect rules;
+// Dialects that answer alike.
+struct Group {
+    std::string label;  // A, B, ... Z, AA, ...
     Answers answers;
+    std::vector<Dialect> members;
 };
 
-std::vector<Contender> contenders(const ExplainTarget& target, Oracle other,
-                                  std::string& fault) {
-    std::vector<Contender> all;
-    for (const Dialect& dialect : dialects) {
-        const Dialect rules = rules_in(target, dialect);
-        all.push_back({rules, exact_answers(target, rules)});
-        const std::string difference =
-            disagreement_in({all.back().answers, other(target, rules)});
-        if (!difference.empty() && fault.empty())
-            fault = "dialect " + std::string(dialect.name) + ", " + difference;
-    }
-    return all;
+std::string label_of(std::size_t index) {
+    const std::string last(1, static_cast<char>('A' + index % 26));
+    return index < 26 ? last : label_of(index / 26 - 1) + last;
 }
 
-std::string table_of(const ExplainTarget& target, std::span<const Contender> contenders,
+// The target's own dialect and those that agree with it come first.
+std::vector<Group> grouped(const ExplainTarget& target, Oracle other, std::string& fault) {
+    const Dialect own = rules_of(target.c);
+    std::vector<Group> groups{{label_of(0), exact_answers(target, own), {own}}};
+    for (const Dialect& dialect : dialects) {
+        const Dialect rules = rules_in(target, dialect);
+        if (rules.name == own.name || !applies(target, dialect)) continue;
+        const Answers answers = exact_answers(target, rules);
+        const std::string difference = disagreement_in({answers, other(target, rules)});
+        if (!difference.empty() && fault.empty())
+            fault = "dialect " + std::string(dialect.name) + ", " + difference;
+        const auto found = std::ranges::find(groups, answers, &Group::answers);
+        if (found != groups.end())
+            found->members.push_back(rules);
+        else
+            groups.push_back({label_of(groups.size()), answers, {rules}});
+    }
+    return groups;
+}
+
+std::string names_of_members(std::span<const Dialect> members) {
+    std::string names;
+    for (const Dialect& member : members)
+        names += (names.empty() ? "" : ", ") + std::string(member.name);
+    return names;
+}
+
+std::string table_of(const ExplainTarget& target, std::span<const Group> groups,
                      const Answers& own) {
     std::vector<Column> columns{{"", Align::right}};
-    for (const Contender& contender : contenders)
-        columns.push_back({std::string(contender.rules.name)});
+    for (const Group& group : groups) columns.push_back({group.label});
     TextTable table(columns);
     for (std::size_t at = 0; at < own.size(); ++at) {
         std::vector<std::string> row{
             own[at].lane == lane_of_scale ? "scale" : "lane " + std::to_string(own[at].lane)};
-        for (const Contender& contender : contenders) {
-            const Answer& answer = contender.answers[at];
+        for (const Group& group : groups) {
+            const Answer& answer = group.answers[at];
             row.push_back(hex_code(answer_format(target, answer), answer.code) +
                           (answer == own[at] ? "" : " *"));
         }
@@ -49,22 +71,46 @@ std::string table_of(const ExplainTarget& target, std::span<const Contender> con
     return table.print();
 }
 
-std::string value_in(std::string_view field_name, const Dialect& rules) {
-    for (const DialectField& field : dialect_fields())
-        if (field.name == field_name) return std::string(field.value_of(rules));
-    return "";
+// "scale_rounding: toward_positive instead of toward_zero; ..."
+std::string reasons_text(const FieldNames& fields, const DialectPair& dialects) {
+    std::string text;
+    for (const std::string_view field : fields)
+        text += (text.empty() ? "" : "; ") + std::string(field) + ": " +
+                value_in(field, dialects.there) + " instead of " + value_in(field, dialects.here);
+    return text;
 }
 
-std::string parting_text(const ExplainTarget& target, const DialectPair& dialects) {
-    const auto& [here, there] = dialects;
-    std::string line = std::string(there.name) + " parts from " + std::string(here.name) + " on ";
-    bool first = true;
-    for (const std::string_view field : parting_fields(target, dialects)) {
-        line += (first ? "" : "; ") + std::string(field) + ": " + value_in(field, there) +
-                " instead of " + value_in(field, here);
-        first = false;
+// One line for the members that part for the same reasons.
+std::string partings_of(const ExplainTarget& target, const Dialect& own, const Group& group) {
+    std::vector<std::pair<std::string, std::vector<Dialect>>> reasons;
+    for (const Dialect& member : group.members) {
+        std::string text;
+        for (const FieldNames& fields : parting_fields(target, {own, member}))
+            text += (text.empty() ? "" : "; or on ") + reasons_text(fields, {own, member});
+        const auto found = std::ranges::find(reasons, text, [](const auto& r) { return r.first; });
+        if (found != reasons.end())
+            found->second.push_back(member);
+        else
+            reasons.push_back({text, {member}});
     }
-    return paragraph(line);
+    std::string lines;
+    for (const auto& [text, members] : reasons)
+        lines += paragraph(names_of_members(members) + (members.size() == 1 ? " parts" : " part") +
+                           " from " + std::string(own.name) + " on " + text);
+    return lines;
+}
+
+// The dialects of the format that have no column, and why.
+std::string left_out(const ExplainTarget& target) {
+    if (casts_to_scale(target.c)) return "";
+    std::string lines;
+    for (const Dialect& dialect : dialects) {
+        if (!dialect.quantizes(block_format_of(target.c)) || applies(target, dialect)) continue;
+        const std::string why = dialect.is_known() ? "does not read " + target.c.type
+                                                   : "waits for " + std::string(dialect.waits);
+        lines += paragraph("not here: " + std::string(dialect.name) + ", which " + why);
+    }
+    return lines;
 }
 
 }  // namespace
@@ -72,22 +118,23 @@ std::string parting_text(const ExplainTarget& target, const DialectPair& dialect
 std::string compare_dialects(const ExplainTarget& target, Oracle other, std::string& fault) {
     if (target.c.operation == "dequantize")
         return paragraph("all dialects dequantize alike: OCP MX 5.1, v = X * P");
-    const Dialect rules = rules_of(target.c);
-    const Answers own = exact_answers(target, rules);
-    const std::vector<Contender> all = contenders(target, other, fault);
+    const Dialect own = rules_of(target.c);
+    const std::vector<Group> groups = grouped(target, other, fault);
     std::string text;
-    for (std::size_t first = 0; first < all.size(); first += dialects_in_a_table)
-        text += table_of(target,
-                         std::span(all).subspan(first, std::min(dialects_in_a_table,
-                                                                all.size() - first)),
-                         own);
-    std::string partings;
-    for (const Contender& contender : all)
-        if (contender.answers != own)
-            partings += parting_text(target, {rules, contender.rules});
-    if (partings.empty()) return text + paragraph("no dialect parts from " +
-                                                  std::string(rules.name) + " here");
-    return text + paragraph("* is not what " + std::string(rules.name) + " says") + partings;
+    for (const Group& group : groups)
+        text += paragraph(group.label + ": " + names_of_members(group.members));
+    text += "\n";
+    for (std::size_t first = 0; first < groups.size(); first += columns_in_a_table)
+        text += table_of(
+            target,
+            std::span(groups).subspan(first, std::min(columns_in_a_table, groups.size() - first)),
+            groups[0].answers);
+    if (groups.size() == 1)
+        text += paragraph("no dialect parts from " + std::string(own.name) + " here");
+    else
+        text += paragraph("* is not what " + std::string(own.name) + " says");
+    for (const Group& group : std::span(groups).subspan(1)) text += partings_of(target, own, group);
+    return text + left_out(target);
 }
 
 }  // namespace mx::emulate

@@ -9,16 +9,11 @@
 
 namespace mx::emulate {
 
-std::vector<exact::Value> lane_values(const ExplainTarget& target) {
-    std::vector<exact::Value> values;
-    for (const Code lane : target.lanes)
-        values.push_back(exact::decode(input_format(target.c), lane));
-    return values;
-}
-
 std::string explain_inputs(const ExplainTarget& target) {
     const ElementFormat& format = input_format(target.c);
-    TextTable table({{"lane", Align::right}, {std::string(format.name)}, {"value", Align::right},
+    TextTable table({{"lane", Align::right},
+                     {std::string(format.name)},
+                     {"value", Align::right},
                      {"exactly", Align::right}});
     for (std::size_t lane = 0; lane < target.lanes.size(); ++lane) {
         const exact::Value value = exact::decode(format, target.lanes[lane]);
@@ -38,21 +33,24 @@ std::string explain_inputs(const ExplainTarget& target) {
 
 std::string explain_amax(const ExplainTarget& target, const Dialect& rules) {
     const ElementFormat& format = input_format(target.c);
-    const std::vector<exact::Value> values = lane_values(target);
+    const std::vector<exact::Value> values = lane_values(target, rules);
     const exact::Value amax = exact::amax_of(rules, values);
-    std::vector<int> holders, nan_lanes;
+    std::vector<int> holders, nan_lanes, infinite_lanes;
     for (std::size_t lane = 0; lane < values.size(); ++lane) {
         if (values[lane].is_nan()) nan_lanes.push_back(static_cast<int>(lane));
+        if (values[lane].is_infinity()) infinite_lanes.push_back(static_cast<int>(lane));
         if (values[lane].kind == amax.kind &&
             (!amax.is_finite() || values[lane].magnitude == amax.magnitude))
             holders.push_back(static_cast<int>(lane));
     }
     std::string text;
     if (!nan_lanes.empty())
-        text += paragraph("NaN in " + lanes_text(nan_lanes) + ": nan_in_block = " +
-                          (amax.is_nan() ? "poisons_scale, so amax is NaN"
-                                         : "own_lane_only, so amax is that of the other lanes"));
-    if (amax.is_nan()) return text;
+        text += paragraph("NaN in " + lanes_text(nan_lanes) + ": " +
+                          named_value("nan_in_block", rules));
+    if (!infinite_lanes.empty())
+        text += paragraph("infinity in " + lanes_text(infinite_lanes) + ": " +
+                          named_value("infinity_in_block", rules));
+    if (amax.is_nan()) return text + paragraph("amax = nan");
     std::string line = "amax = " + exact_and_decimal(amax);
     if (!holders.empty()) {
         const Code code{target.lanes[static_cast<std::size_t>(holders.front())].bits &
@@ -74,9 +72,10 @@ std::uint32_t scale_decisions(const BlockFormat& format, const Dialect& rules,
 }
 
 std::uint32_t decisions_met(const ExplainTarget& target, const Dialect& rules) {
+    if (casts_to_scale(target.c)) return 0;
     const BlockFormat& format = block_format_of(target.c);
     const std::string& operation = target.c.operation;
-    const std::vector<exact::Value> values = lane_values(target);
+    const std::vector<exact::Value> values = lane_values(target, rules);
     const bool makes_scales = operation == "quantize" || operation == "encode_scale";
     std::uint32_t met = 0;
     for (const exact::Value& value : values) {
@@ -86,33 +85,49 @@ std::uint32_t decisions_met(const ExplainTarget& target, const Dialect& rules) {
     }
     if (operation == "quantize")
         met |= scale_decisions(format, rules, exact::amax_of(rules, values));
-    const exact::Rational largest = exact::magnitude_of(formats::f32,
-                                                        formats::f32.code_max_finite());
+    const exact::Rational largest =
+        exact::magnitude_of(formats::f32, formats::f32.code_max_finite());
     for (const Answer& answer : exact_answers(target, rules)) {
         if (answer.lane == lane_of_scale || operation == "encode_scale") continue;
         const ElementFormat& output = answer_format(target, answer);
         const std::size_t lane = static_cast<std::size_t>(answer.lane);
-        if (output.is_nan(answer.code) && operation != "dequantize")
-            met = met | Decision::nan_code;
+        if (output.is_nan(answer.code) && operation != "dequantize") met = met | Decision::nan_code;
         if (output.is_zero(answer.code) && values[lane].negative)
             met = met | Decision::sign_of_zero;
         if (operation != "dequantize") continue;
-        const exact::Value exact = exact::dequantize_exact(format, target.scale,
-                                                           target.lanes[lane]);
+        const exact::Value exact =
+            exact::dequantize_exact(format, target.scale, target.lanes[lane]);
         if (exact.is_finite() && exact.magnitude > largest) met = met | Decision::value_beyond_f32;
     }
     return met;
 }
 
-// What the row chose, for the decisions that are fields of it under the same or another name.
-std::string choice_of(std::string_view decision, const Dialect& rules) {
-    const std::string_view field_name =
-        decision == "infinity_in_block" ? std::string_view("scale_overflow") : decision;
-    for (const DialectField& field : dialect_fields())
-        if (field.name == field_name)
-            return " (chosen: " + std::string(field_name) + " = " +
-                   std::string(field.value_of(rules)) + ")";
-    return "";
+// The fields of the row that hold its choice in a decision.
+std::vector<std::string_view> fields_of(Decision decision) {
+    switch (decision) {
+        case Decision::nan_in_block:
+            return {"nan_in_block", "scale_nan"};
+        case Decision::infinity_in_block:
+            return {"infinity_in_block", "scale_infinity"};
+        case Decision::zero_block:
+            return {"zero_block", "scale_zero"};
+        case Decision::scale_underflow:
+            return {"scale_underflow"};
+        case Decision::sign_of_zero:
+            return {"sign_of_zero"};
+        case Decision::nan_code:
+            return {"nan_code"};
+        case Decision::value_beyond_f32:
+            return {};
+    }
+    return {};
+}
+
+std::string choice_of(Decision decision, const Dialect& rules) {
+    std::string text;
+    for (const std::string_view field : fields_of(decision))
+        text += (text.empty() ? " (chosen: " : ", ") + named_value(field, rules);
+    return text + (text.empty() ? "" : ")");
 }
 
 }  // namespace
@@ -123,7 +138,7 @@ std::string open_decisions(const ExplainTarget& target, const Dialect& rules) {
     std::string line;
     for (const auto& [name, decision] : decisions)
         if ((met & static_cast<std::uint32_t>(decision)) != 0)
-            line += (line.empty() ? "" : ", ") + std::string(name) + choice_of(name, rules);
+            line += (line.empty() ? "" : ", ") + std::string(name) + choice_of(decision, rules);
     return paragraph(line + ": a device that chose otherwise deviates, it does not fail");
 }
 

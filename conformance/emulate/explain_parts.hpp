@@ -17,18 +17,19 @@ std::string explain_inputs(const ExplainTarget& target);
 // The largest magnitude of the block and where it stands.
 std::string explain_amax(const ExplainTarget& target, const Dialect& rules);
 
-// From amax to the scale byte. A step that does not add up to the oracle's byte is named in
-// `fault`, which otherwise stays as it is.
+// From amax to the scale byte.
 std::string explain_scale(const BlockFormat& format, const Dialect& rules,
-                          const exact::Value& amax, std::string& fault);
+                          const exact::Value& amax);
 
 // The rule in words, its constants, and one row for each lane taken as an amax.
-std::string explain_scales(const ExplainTarget& target, const Dialect& rules, std::string& fault);
+std::string explain_scales(const ExplainTarget& target, const Dialect& rules);
+
+// A cast to E8M0: one byte for each lane, by the dialect's cast alone.
+std::string explain_casts(const ExplainTarget& target, const Dialect& rules);
 
 // Element rounding lane by lane: neighbours, position, decision, code, value. Without a scale the
 // values are rounded as they are.
-std::string explain_elements(const ExplainTarget& target, const Dialect& rules,
-                             const Code* scale);
+std::string explain_elements(const ExplainTarget& target, const Dialect& rules, const Code* scale);
 
 // The way back: scale * element, rounded to the output type.
 std::string explain_values(const ExplainTarget& target);
@@ -39,8 +40,5 @@ std::string compare_dialects(const ExplainTarget& target, Oracle other, std::str
 
 // The decisions this block hangs on that the dialect's source leaves open; "" if there are none.
 std::string open_decisions(const ExplainTarget& target, const Dialect& rules);
-
-// Exact values of the lanes: inputs, or elements for dequantize.
-std::vector<exact::Value> lane_values(const ExplainTarget& target);
 
 }  // namespace mx::emulate

@@ -1,5 +1,5 @@
-// The sections about the shared scale: the rule in words, its argument as a fraction, exponent,
-// clamp and byte. The byte is derived here once more, and held against the oracle's. See
+// The sections about the shared scale: the amax, what the dialect makes of it, the ratio as a
+// fraction, and the cast to a byte. Every step names the field of the row that decides it. See
 // explain_parts.hpp.
 #include "conformance/case/rules.hpp"
 #include "conformance/emulate/dialect_fields.hpp"
@@ -11,206 +11,218 @@ namespace {
 
 using exact::Value;
 
-// How an argument became a byte, in words and as the byte itself.
-struct Derivation {
-    std::string exponent = "-";  // unclamped
-    std::string bounds;          // "2^-7 <= argument < 2^-6, rounded down"
-    std::string outcome;         // the clamp, or the field that decides a special argument
-    Code byte;
-};
-
-std::string power_text(int exponent) { return "2^" + std::to_string(exponent); }
+std::string power_text(int exponent) {
+    return "2^" + std::to_string(exponent);
+}
 
 Value largest_element(const BlockFormat& format) {
     return exact::decode(format.element(), Code{format.element().code_max_finite()});
 }
 
-Code reciprocal_of_largest(const BlockFormat& format) {
-    return exact::round(formats::f32, Rounding::nearest_even, Overflow::overflow,
-                        positive(1 / largest_element(format).magnitude));
+std::string f32_text(const Value& value) {
+    const Code code = exact::round(formats::f32, Rounding::nearest_even, Overflow::overflow, value);
+    return hex_code(formats::f32, code) + " = " + exact_and_decimal(value);
 }
 
-Code byte_of_overflow(const BlockFormat& format, const Dialect& rules) {
-    return Code{rules.scale_overflow == ScaleOverflow::nan ? format.scale().code_nan()
-                                                           : format.scale().code_max_finite()};
+struct Step {
+    const Value& from;
+    const Value& to;
+};
+
+std::string direction(const Step& step) {
+    if (!step.to.is_finite()) return "beyond binary32";
+    if (step.from.magnitude == step.to.magnitude) return "exact";
+    return step.from.magnitude < step.to.magnitude ? "rounded up" : "rounded down";
 }
 
-std::string overflow_text(const Dialect& rules) {
-    return std::string("scale_overflow = ") +
-           (rules.scale_overflow == ScaleOverflow::nan ? "nan" : "saturate");
+// What stands in the place of the amax; "" where it is the amax itself.
+std::string shortened_text(const Dialect& rules, const exact::ScaleSteps& steps) {
+    std::string text;
+    const bool is_zero = steps.amax.is_finite() && steps.amax.magnitude == 0;
+    if (is_zero) text += paragraph("amax is zero: " + named_value("zero_block", rules));
+    if (!steps.amax.is_finite()) return text;
+    if (rules.amax_rounding != AmaxRounding::none)
+        text += paragraph(named_value("amax_rounding", rules) + ": " +
+                          exact_and_decimal(steps.shortened) + " (" +
+                          direction({steps.amax, steps.shortened}) + ")");
+    else if (steps.shortened.magnitude != steps.amax.magnitude)
+        text += paragraph("raised to " + exact_and_decimal(steps.shortened) +
+                          (is_zero ? "" : ": " + named_value("amax_min", rules)));
+    return text;
 }
 
-Derivation special_argument(const BlockFormat& format, const Dialect& rules,
-                            const exact::ScaleSteps& steps) {
-    Derivation derived;
-    if (steps.argument.is_nan()) {
-        derived.outcome = "amax is NaN, so the scale is NaN";
-        derived.byte = Code{format.scale().code_nan()};
-    } else if (steps.argument.is_infinity()) {
-        derived.outcome = "the argument is infinite: " + overflow_text(rules);
-        derived.byte = byte_of_overflow(format, rules);
-    } else {
-        derived.outcome = steps.amax.magnitude == 0
-                              ? "amax is zero: zero_block = scale_min"
-                              : "the argument rounded to zero: scale_underflow = clamp";
-        derived.byte = Code{0};
-    }
-    return derived;
+// The constant that the amax is multiplied by, and the product before it is rounded.
+std::string product_text(const BlockFormat& format, const exact::ScaleSteps& steps) {
+    const Value largest = largest_element(format);
+    const Code code = exact::round(formats::f32, Rounding::nearest_even, Overflow::overflow,
+                                   positive(1 / largest.magnitude));
+    const Value factor = exact::decode(formats::f32, code);
+    return paragraph("constant: fl32(1 / " + exact::to_text(largest) + ") = " + f32_text(factor)) +
+           paragraph("product: amax * constant = " +
+                     exact_and_decimal(positive(steps.shortened.magnitude * factor.magnitude)));
 }
 
-// A positive argument, rounded to a power of two the way the rule says.
-Derivation finite_argument(const BlockFormat& format, const Dialect& rules,
-                           const exact::ScaleSteps& steps) {
-    const exact::Rational& argument = steps.argument.magnitude;
-    const bool rounds_up = steps.rounding == Rounding::toward_positive;
-    const int floor = exact::floor_log2(argument);
-    const bool is_power = argument == exact::power_of_two(floor);
-    const int exponent = floor + (rounds_up && !is_power ? 1 : 0);
-    const ElementFormat& scale = format.scale();
-    Derivation derived;
-    derived.exponent = std::to_string(exponent);
-    derived.bounds = is_power ? "argument = " + power_text(floor) + ", a power of two"
-                              : power_text(floor) + " < argument < " + power_text(floor + 1) +
-                                    (rounds_up ? ", rounded up" : ", rounded down");
-    if (exponent > scale.exponent_max()) {
-        derived.outcome = "above " + std::to_string(scale.exponent_max()) + ": " +
-                          overflow_text(rules);
-        derived.byte = byte_of_overflow(format, rules);
-        return derived;
-    }
-    const int clamped = std::max(exponent, scale.exponent_min());
-    if (clamped != exponent)
-        derived.outcome = "below " + std::to_string(clamped) + ": scale_underflow = clamp, to " +
-                          std::to_string(clamped);
-    derived.byte = Code{static_cast<std::uint32_t>(clamped + scale.exponent_bias)};
-    return derived;
-}
-
-Derivation derive(const BlockFormat& format, const Dialect& rules, const exact::ScaleSteps& steps,
-                  std::string& fault) {
-    const bool is_special = !steps.argument.is_finite() || steps.argument.magnitude == 0;
-    Derivation derived = is_special ? special_argument(format, rules, steps)
-                                    : finite_argument(format, rules, steps);
-    if (!(derived.byte == steps.code) && fault.empty())
-        fault = "the scale of amax " + exact::to_text(steps.amax) + ": the steps lead to " +
-                hex_code(format.scale(), derived.byte) + ", the exact oracle says " +
-                hex_code(format.scale(), steps.code);
-    return derived;
-}
-
-std::string rule_text(const BlockFormat& format, const Dialect& rules) {
-    const ElementFormat& element = format.element();
+// The ratio in words: "fl32(amax / 448)".
+std::string ratio_words(const BlockFormat& format, const Dialect& rules) {
     const std::string largest = exact::to_text(largest_element(format));
-    const std::string less_emax = " - emax, emax = " + std::to_string(element.exponent_max()) +
-                                  ", the exponent of the largest element " + largest;
-    const std::string opening =
-        "scale_rule = " + std::string(name_of(rules.scale_rule)) + ": exponent = ";
-    switch (rules.scale_rule) {
-        case ScaleRule::floor_amax:
-            return paragraph(opening + "floor(log2(amax))" + less_emax);
-        case ScaleRule::ceil_amax:
-            return paragraph(opening + "ceil(log2(amax))" + less_emax);
-        case ScaleRule::even_amax:
-            return paragraph(opening + "floor(log2(amax rounded to " +
-                             std::to_string(element.mantissa_bits) +
-                             " mantissa bits, ties away))" + less_emax);
-        case ScaleRule::round_up_ratio: {
-            const Code code = reciprocal_of_largest(format);
-            return paragraph(opening + "ceil(log2(fl32(amax * fl32(1 / " + largest +
-                             ")))), fl32 = nearest even in binary32") +
-                   paragraph("constant: fl32(1 / " + largest + ") = " +
-                             hex_code(formats::f32, code) + " = " +
-                             exact_and_decimal(exact::decode(formats::f32, code)));
-        }
+    const std::string over_emax = "amax / " + power_text(format.element().exponent_max());
+    switch (rules.scale_ratio) {
+        case ScaleRatio::over_emax:
+            return over_emax;
+        case ScaleRatio::over_emax_f32:
+            return "fl32(" + over_emax + ")";
+        case ScaleRatio::times_reciprocal:
+            return "fl32(amax * fl32(1 / " + largest + "))";
+        case ScaleRatio::times_reciprocal_flushed:
+            return "fl32(amax * fl32(1 / " + largest + ")), flushed,";
+        case ScaleRatio::divided:
+            return "fl32(amax / " + largest + ")";
+        case ScaleRatio::none:
+            return "amax";
     }
     return "";
 }
 
-struct Step {
-    const exact::Rational& from;
-    const exact::Rational& to;
-};
-
-std::string direction(const Step& step) {
-    if (step.from == step.to) return "exact";
-    return step.from < step.to ? "rounded up" : "rounded down";
-}
-
-// From amax to the argument of the rule.
 std::string argument_text(const BlockFormat& format, const Dialect& rules,
                           const exact::ScaleSteps& steps) {
-    const int emax = format.element().exponent_max();
-    const std::string divided = "argument: amax / " + power_text(emax) + " = " +
-                                exact_and_decimal(steps.argument);
     if (!steps.amax.is_finite()) return "";
-    if (rules.scale_rule == ScaleRule::even_amax) {
-        Value rounded = steps.argument;
-        rounded.magnitude *= exact::power_of_two(emax);
-        const std::string how = rounded.is_finite()
-                                    ? direction({steps.amax.magnitude, rounded.magnitude})
-                                    : std::string("beyond binary32");
-        return paragraph("rounded amax: " + exact_and_decimal(rounded) + " (" + how + ")") +
-               paragraph("argument: rounded " + divided.substr(10));
-    }
-    if (rules.scale_rule != ScaleRule::round_up_ratio) return paragraph(divided);
-    const Value factor = exact::decode(formats::f32, reciprocal_of_largest(format));
-    const Value product = positive(steps.amax.magnitude * factor.magnitude);
-    const Code rounded =
-        exact::round(formats::f32, Rounding::nearest_even, Overflow::overflow, product);
-    return paragraph("product: amax * constant = " + exact_and_decimal(product)) +
-           paragraph("argument: fl32(product) = " + hex_code(formats::f32, rounded) + " = " +
-                     exact_and_decimal(steps.argument) + " (" +
-                     direction({product.magnitude, steps.argument.magnitude}) + ")");
+    std::string text;
+    const bool is_product = rules.scale_ratio == ScaleRatio::times_reciprocal ||
+                            rules.scale_ratio == ScaleRatio::times_reciprocal_flushed;
+    if (is_product && steps.shortened.is_finite()) text += product_text(format, steps);
+    const bool is_exact =
+        rules.scale_ratio == ScaleRatio::over_emax || rules.scale_ratio == ScaleRatio::none;
+    text += paragraph("argument: " + ratio_words(format, rules) + " = " +
+                      (is_exact ? exact_and_decimal(steps.argument) : f32_text(steps.argument)));
+    const Value least = exact::decode(formats::f32, Code{rules.ratio_min});
+    if (least.magnitude != 0 && steps.argument.magnitude == least.magnitude)
+        text += paragraph("the least there may be: " + named_value("ratio_min", rules));
+    return text;
+}
+
+// Between which powers the argument lies, and which of them is taken.
+std::string rounding_text(const Dialect& rules, const exact::ScaleSteps& steps) {
+    const exact::Rational& argument = steps.argument.magnitude;
+    const int below = exact::floor_log2(argument);
+    if (argument == exact::power_of_two(below))
+        return "argument = " + power_text(below) + ", a power of two";
+    const std::string bounds = power_text(below) + " < argument < " + power_text(below + 1) + ", ";
+    const int chosen = steps.byte - formats::e8m0.exponent_bias;
+    const char* way = chosen > below ? "rounded up: " : "rounded down: ";
+    return bounds + (below < formats::e8m0.exponent_min() ? "" : way) +
+           named_value("scale_rounding", rules);
+}
+
+// An argument that is cast, and what became of it.
+struct Cast {
+    Value argument;
+    int byte = 0;  // before the limits of the dialect
+    Code code;
+};
+
+// The field that a special argument or a limit of the byte hangs on; "" where none does.
+std::string decision_text(const Dialect& rules, const Cast& cast) {
+    const Value& argument = cast.argument;
+    if (argument.is_nan()) return "the argument is NaN: " + named_value("scale_nan", rules);
+    if (argument.is_infinity())
+        return "the argument is infinite: " + named_value("scale_infinity", rules);
+    if (argument.magnitude == 0) return "the argument is zero: " + named_value("scale_zero", rules);
+    if (cast.byte > rules.scale_cast.byte_max)
+        return "above " + named_value("scale_byte_max", rules) + ": " +
+               named_value("scale_overflow", rules);
+    if (cast.code.bits != static_cast<std::uint32_t>(cast.byte))
+        return "below " + named_value("scale_byte_min", rules);
+    const bool is_subnormal = argument.magnitude < exact::power_of_two(-126);
+    const bool is_exact = argument.magnitude == exact::power_of_two(-127);
+    if (!is_subnormal || (is_exact && cast.byte == 0)) return "";
+    return "below 2^-126: " + named_value("scale_underflow", rules);
+}
+
+Cast cast_of(const exact::ScaleSteps& steps) {
+    return {steps.argument, steps.byte, steps.code};
+}
+
+std::string byte_text(const ElementFormat& scale, Code code) {
+    std::string text = hex_code(scale, code);
+    if (scale.is_nan(code)) return text;
+    const int exponent = static_cast<int>(code.bits) - scale.exponent_bias;
+    return text + " = " + std::to_string(code.bits) + " = " + std::to_string(exponent) + " + " +
+           std::to_string(scale.exponent_bias);
 }
 
 }  // namespace
 
 std::string explain_scale(const BlockFormat& format, const Dialect& rules,
-                          const exact::Value& amax, std::string& fault) {
+                          const exact::Value& amax) {
     const exact::ScaleSteps steps = exact::scale_steps(rules, format, amax);
-    const Derivation derived = derive(format, rules, steps, fault);
     const ElementFormat& scale = format.scale();
-    std::string text = rule_text(format, rules) + argument_text(format, rules, steps);
-    if (!derived.bounds.empty())
-        text += paragraph("exponent: " + derived.bounds + ": " + derived.exponent);
-    if (!derived.outcome.empty())
-        text += paragraph((derived.bounds.empty() ? "decision: " : "clamp: ") + derived.outcome);
-    else
-        text += paragraph("clamp: none, " + std::to_string(scale.exponent_min()) +
-                          " <= " + derived.exponent +
-                          " <= " + std::to_string(scale.exponent_max()));
-    std::string byte = hex_code(scale, steps.code);
-    if (!scale.is_nan(steps.code))
-        byte += " = " + std::to_string(steps.code.bits) + " = " +
-                std::to_string(static_cast<int>(steps.code.bits) - scale.exponent_bias) + " + " +
-                std::to_string(scale.exponent_bias);
-    text += paragraph("byte: " + byte);
+    std::string text = shortened_text(rules, steps) + argument_text(format, rules, steps);
+    if (steps.argument.is_finite() && steps.argument.magnitude != 0)
+        text += paragraph("cast: " + rounding_text(rules, steps));
+    if (const std::string decision = decision_text(rules, cast_of(steps)); !decision.empty())
+        text += paragraph("decision: " + decision);
+    text += paragraph("byte: " + byte_text(scale, steps.code));
     const Value factor = exact::decode(scale, steps.code);
     if (factor.is_nan()) return text + paragraph("X = nan");
-    const int exponent = exact::floor_log2(factor.magnitude);
-    const std::string power = power_text(exponent), value = exact_and_decimal(factor);
-    return text + paragraph("X = " + power + (value.starts_with(power) ? value.substr(power.size())
-                                                                       : " = " + value));
+    const std::string power = power_text(exact::floor_log2(factor.magnitude));
+    const std::string value = exact_and_decimal(factor);
+    text += paragraph("X = " + power +
+                      (value.starts_with(power) ? value.substr(power.size()) : " = " + value));
+    const bool is_at_an_end = steps.code.bits == 0 || steps.code.bits >= scale.code_max_finite();
+    if (is_at_an_end && rules.inverse != Inverse::exact_power)
+        text += paragraph("elements under this byte: " + named_value("inverse", rules));
+    return text;
 }
 
-std::string explain_scales(const ExplainTarget& target, const Dialect& rules,
-                           std::string& fault) {
+std::string explain_scales(const ExplainTarget& target, const Dialect& rules) {
     const BlockFormat& format = block_format_of(target.c);
-    TextTable table({{"lane", Align::right}, {"amax", Align::right}, {"argument", Align::right},
-                     {"exponent", Align::right}, {"byte"}, {"X", Align::right}});
+    TextTable table({{"lane", Align::right},
+                     {"amax", Align::right},
+                     {"argument", Align::right},
+                     {"byte"},
+                     {"X", Align::right}});
     LaneNotes notes;
     int lane = 0;
-    for (const Value& amax : lane_values(target)) {
+    for (const Value& amax : lane_values(target, rules)) {
         const exact::ScaleSteps steps = exact::scale_steps(rules, format, amax);
-        const Derivation derived = derive(format, rules, steps, fault);
         const Value factor = exact::decode(format.scale(), steps.code);
         table.add({std::to_string(lane), exact::to_text(amax), exact_text(steps.argument),
-                   derived.exponent, hex_code(format.scale(), steps.code),
+                   hex_code(format.scale(), steps.code),
                    factor.is_nan() ? "nan" : power_text(exact::floor_log2(factor.magnitude))});
-        if (!derived.outcome.empty()) notes.add(lane, derived.outcome);
+        const std::string decision = decision_text(rules, cast_of(steps));
+        if (!decision.empty()) notes.add(lane, decision);
         ++lane;
     }
-    return rule_text(format, rules) + table.print() + notes.print();
+    return paragraph("argument: " + ratio_words(format, rules) + "; " +
+                     named_value("scale_rounding", rules)) +
+           table.print() + notes.print();
+}
+
+std::string explain_casts(const ExplainTarget& target, const Dialect& rules) {
+    TextTable table({{"lane", Align::right},
+                     {"value", Align::right},
+                     {"exactly", Align::right},
+                     {"byte"},
+                     {"X", Align::right}});
+    LaneNotes notes;
+    int lane = 0;
+    for (const Value& value : lane_values(target, rules)) {
+        const Code code = exact::cast_to_scale(rules.scale_cast, value);
+        const Value factor = exact::decode(formats::e8m0, code);
+        table.add({std::to_string(lane), exact::to_text(value), exact_text(value),
+                   hex_code(formats::e8m0, code),
+                   factor.is_nan() ? "nan" : power_text(exact::floor_log2(factor.magnitude))});
+        const bool is_negative =
+            value.negative && !value.is_nan() && (value.is_infinity() || value.magnitude != 0);
+        if (is_negative) notes.add(lane, "negative: " + named_value("scale_negative", rules));
+        if (!value.is_finite() || value.magnitude == 0)
+            notes.add(lane, decision_text(rules, {value, 0, code}));
+        ++lane;
+    }
+    return paragraph(named_value("scale_rounding", rules) + ", " +
+                     named_value("scale_underflow", rules) + ", " +
+                     named_value("scale_overflow", rules)) +
+           table.print() + notes.print();
 }
 
 }  // namespace mx::emulate

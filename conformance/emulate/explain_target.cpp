@@ -2,6 +2,7 @@
 #include "conformance/emulate/explain_target.hpp"
 
 #include "conformance/case/names.hpp"
+#include "conformance/case/rules.hpp"
 #include "conformance/emulate/parse_value.hpp"
 #include "reference/exact/decode.hpp"
 #include "reference/spec/formats.hpp"
@@ -9,7 +10,9 @@
 namespace mx::emulate {
 namespace {
 
-Error bad(std::string message) { return {ErrorKind::bad_input, std::move(message)}; }
+Error bad(std::string message) {
+    return {ErrorKind::bad_input, std::move(message)};
+}
 
 // An amax is a magnitude: a file may hold negative numbers, which no block can have as its amax.
 Status check_amax(const ExplainTarget& target) {
@@ -17,16 +20,30 @@ Status check_amax(const ExplainTarget& target) {
     for (const Code lane : target.lanes)
         if (format.is_negative(lane) && !format.is_nan(lane))
             return bad("the case asks for the scale of the amax " +
-                       exact::to_text(exact::decode(format, lane)) +
-                       ", but no amax is negative");
+                       exact::to_text(exact::decode(format, lane)) + ", but no amax is negative");
     return success();
+}
+
+// A valid case whose right answer is known.
+Status check_known(const Case& c) {
+    if (const Status valid = validate(c); !valid) return valid;
+    const std::string unknown = unknown_scale(c);
+    return unknown.empty() ? success() : bad(unknown);
+}
+
+// The bits that decide the rounding of each lane, where they do.
+void add_random_bits(ExplainTarget& target, const BlockSource& source, const BlockPlace& place) {
+    const StochasticForm* form = stochastic_form_of(target.c);
+    if (form == nullptr) return;
+    const std::vector<CodeTensor> inputs = make_inputs(target.c, source);
+    for (int lane = 0; lane < place.count; ++lane)
+        target.random.push_back(random_bits_at(target.c, *form, inputs[1], place.element(lane)));
 }
 
 }  // namespace
 
 Expected<ExplainTarget> target_of_case(const Case& c, std::uint64_t block, Sources& sources) {
-    const Status valid = validate(c);
-    if (!valid) return valid.error();
+    if (const Status valid = check_known(c); !valid) return valid.error();
     const BlockGrid grid = block_grid(c);
     const std::uint64_t count = static_cast<std::uint64_t>(grid.count());
     if (count == 0) return bad("the case has no elements, so there is nothing to explain");
@@ -45,6 +62,7 @@ Expected<ExplainTarget> target_of_case(const Case& c, std::uint64_t block, Sourc
     target.scale = Code{data.scale};
     for (int lane = 0; lane < place.count; ++lane)
         target.lanes.push_back(Code{data.lanes[static_cast<std::size_t>(lane)]});
+    add_random_bits(target, *source.value(), place);
     if (c.operation == "encode_scale")
         if (const Status fit = check_amax(target); !fit) return fit.error();
     return target;
@@ -60,8 +78,7 @@ Expected<ExplainTarget> target_of_values(const TypedValues& typed) {
     c.axis = "row";
     c.layout = "dense";
     c.rows = 1;
-    const Status valid = validate(c);
-    if (!valid) return valid.error();
+    if (const Status valid = check_known(c); !valid) return valid.error();
     const auto values = parse_values(*find_element_format(c.type), typed.values);
     if (!values) return values.error();
     for (const ParsedValue& value : values.value()) {
@@ -70,8 +87,8 @@ Expected<ExplainTarget> target_of_values(const TypedValues& typed) {
     }
     c.columns = static_cast<std::int64_t>(target.lanes.size());
     target.title = "quantize format=" + c.format + " dialect=" + c.dialect + " input=" + c.type +
-                   ", " + std::to_string(c.columns) +
-                   (c.columns == 1 ? " value" : " values") + " as one block";
+                   ", " + std::to_string(c.columns) + (c.columns == 1 ? " value" : " values") +
+                   " as one block";
     return target;
 }
 

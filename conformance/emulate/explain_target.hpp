@@ -7,14 +7,16 @@
 
 #include "conformance/data/inputs.hpp"
 #include "reference/spec/element_format.hpp"
+#include "reference/spec/rounding.hpp"
 
 namespace mx::emulate {
 
 struct ExplainTarget {
-    Case c;             // the names of its tables count; its data is in `lanes`
-    std::string title;  // "quantize format=... , block 3 of 4"
+    Case c;                   // the names of its tables count; its data is in `lanes`
+    std::string title;        // "quantize format=... , block 3 of 4"
     std::vector<Code> lanes;  // inputs; element codes for dequantize; amax values for encode_scale
     Code scale;               // dequantize only
+    std::vector<RandomBits> random;        // of each lane; empty where the rounding takes none
     std::vector<std::string> input_notes;  // what became of typed values that the type lacks
 };
 

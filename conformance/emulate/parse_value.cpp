@@ -126,14 +126,14 @@ Expected<ParsedValue> parse_value(const ElementFormat& format, std::string_view 
     value.negative = rest.starts_with('-');
     if (rest.starts_with('-') || rest.starts_with('+')) rest.remove_prefix(1);
     if (rest == "nan")
-        return ParsedValue{
-            Code{format.code_nan() | (value.negative ? format.code_sign_mask() : 0)}, ""};
+        return ParsedValue{Code{format.code_nan() | (value.negative ? format.code_sign_mask() : 0)},
+                           ""};
     if (rest == "inf" || rest == "infinity") {
         value.kind = Value::Kind::infinity;
     } else {
         const bool is_hex = rest.starts_with("0x");
-        const auto magnitude = is_hex ? magnitude_of(rest.substr(2), {16, 'p', 2})
-                                      : magnitude_of(rest, {10, 'e', 10});
+        const auto magnitude =
+            is_hex ? magnitude_of(rest.substr(2), {16, 'p', 2}) : magnitude_of(rest, {10, 'e', 10});
         if (!magnitude) return bad(text, std::string(known_forms));
         value.magnitude = *magnitude;
     }

@@ -3,18 +3,31 @@
 
 #include "conformance/case/names.hpp"
 #include "conformance/case/rules.hpp"
-#include "conformance/emulate/block_layout.hpp"
+#include "conformance/emulate/stored_tensors.hpp"
 #include "conformance/run/expected.hpp"
 #include "reference/fast/block.hpp"
 
 namespace mx::emulate {
 namespace {
 
-// Counts what happened to one slice. Saturation is what the other overflow mode would have shown.
+// Is the magnitude in units, which no range has cut, larger than the other?
+bool is_larger(const fast::Units& units, const fast::Unpacked& most) {
+    const int top = fast::bit_width(units.count) + units.quantum;
+    const int most_top = fast::bit_width(most.significand) + most.exponent;
+    if (top != most_top) return top > most_top;
+    const int shift = units.quantum - most.exponent;
+    return shift > 0 ? units.count << shift > most.significand
+                     : units.count > most.significand << -shift;
+}
+
+// Counts what happened to one slice.
 class Counter {
 public:
     Counter(const Case& c, QuantizeCounts& counts)
-        : c_(c), format_(block_format_of(c)), input_(value_format_of(c)), rules_(rules_of(c)),
+        : c_(c),
+          format_(block_format_of(c)),
+          input_(value_format_of(c)),
+          rules_(rules_of(c)),
           counts_(counts) {}
 
     void add(const CodeTensor& input, const std::vector<CodeTensor>& outputs) {
@@ -25,7 +38,7 @@ public:
             ++counts_.blocks;
             if (format_.scale().is_nan(scale)) ++counts_.nan_scales;
             for (int lane = 0; lane < place.count; ++lane) {
-                const std::size_t at = place.first + static_cast<std::size_t>(lane) * place.step;
+                const std::size_t at = place.element(lane);
                 add_element(scale, Code{input.at(at)}, Code{outputs[0].at(at)});
             }
         }
@@ -36,12 +49,19 @@ private:
         const ElementFormat& format = format_.element();
         ++counts_.elements;
         if (format.is_zero(element) && !input_.is_zero(input)) ++counts_.flushed;
-        if ((element.bits & format.code_magnitude_mask()) != format.code_max_finite()) return;
-        Dialect unbounded = rules_;
-        unbounded.element_overflow = Overflow::overflow;
-        const Code free =
-            fast::quantize_element(unbounded, format_, scale, fast::unpack(input_, input));
-        if (!(free == element)) ++counts_.saturated;
+        if (format.magnitude(element) < format.code_max_finite()) return;
+        const fast::Unpacked value = fast::read_input(rules_.subnormals, input_, input);
+        if (is_beyond(fast::scaled(rules_, format_, scale, value))) ++counts_.saturated;
+    }
+
+    bool is_beyond(const fast::Unpacked& scaled) const {
+        const ElementFormat& format = format_.element();
+        if (scaled.kind != fast::Kind::finite) return scaled.kind == fast::Kind::infinity;
+        if (scaled.significand == 0) return false;
+        const Code most = scaled.negative ? format.negative(format.code_max_finite_negative())
+                                          : format.positive(format.code_max_finite());
+        return is_larger(fast::round_to_units(format, rules_.element_rounding, scaled),
+                         fast::unpack(format, most));
     }
 
     const Case& c_;
@@ -51,60 +71,40 @@ private:
     QuantizeCounts& counts_;
 };
 
-Case case_of(const BlockNames& names, const std::string& type, const BlockLayout& layout) {
-    Case c;
-    c.operation = "quantize";
-    c.format = names.format;
-    c.dialect = names.dialect;
-    c.type = type;
-    c.axis = names.axis;
-    c.layout = "dense";
-    c.rows = layout.rows;
-    c.columns = layout.columns;
-    c.data = std::string(file_prefix) + "tensor";
-    return c;
-}
-
-void append(data::HostTensor& tensor, CodeTensor slice) {
-    if (tensor.bytes.empty())
-        tensor.bytes = std::move(slice.bytes);
-    else
-        tensor.bytes.insert(tensor.bytes.end(), slice.bytes.begin(), slice.bytes.end());
-}
-
 }  // namespace
-
-Status check_names(const BlockNames& names) {
-    return validate(case_of(names, std::string(input_types.front()), {}));
-}
 
 Expected<QuantizedTensor> quantize_tensor(data::HostTensor tensor, const BlockNames& names,
                                           const std::string& program_version) {
     const Status known = check_name("input type", tensor.type, type_names());
     if (!known) return known.error();
-    const Status valid = check_names(names);
-    if (!valid) return valid.error();
-    const auto layout = layout_of(tensor.shape, names.axis);
+    if (const Status valid = check_names(names); !valid) return valid.error();
+    const auto layout = layout_of(tensor.shape, {names.axis, std::stoll(names.block)});
     if (!layout) return layout.error();
-    const Case c = case_of(names, tensor.type, layout.value());
-    const std::string input_type = tensor.type;
-    const std::string element_type(block_format_of(c).element().name);
+    Case c = case_of_slice(names, layout.value(), "quantize");
+    c.type = tensor.type;
+    if (const Status valid = validate(c); !valid) return valid.error();
+    if (const std::string unknown = unknown_scale(c); !unknown.empty())
+        return Error{ErrorKind::bad_input, unknown};
+
     QuantizedTensor result;
-    data::HostTensor elements{"elements", element_type, tensor.shape, {}};
-    data::HostTensor scales{"scales", "e8m0", layout.value().scale_shape, {}};
+    Codes codes;
+    if (layout.value().slices > 1) {  // one slice is moved into place
+        codes.elements.reserve(static_cast<std::size_t>(layout.value().elements()));
+        codes.scales.reserve(static_cast<std::size_t>(layout.value().blocks()));
+    }
     Counter counter(c, result.counts);
     const std::int64_t slices = layout.value().is_empty() ? 0 : layout.value().slices;
     for (std::int64_t index = 0; index < slices; ++index) {
-        std::vector<CodeTensor> inputs{take_slice(tensor, {c.rows, c.columns, index, slices})};
+        std::vector<CodeTensor> inputs;
+        inputs.push_back(take_slice(tensor.bytes, shape_of(c, Part::values), {index, slices}));
         std::vector<CodeTensor> outputs = expect(c, inputs);
         counter.add(inputs[0], outputs);
-        append(elements, std::move(outputs[0]));
-        append(scales, std::move(outputs[1]));
+        append(codes.elements, std::move(outputs[0].bytes));
+        append(codes.scales, std::move(outputs[1].bytes));
     }
-    result.file.tensors = {std::move(elements), std::move(scales)};
-    result.file.metadata = {{"format", names.format},   {"dialect", names.dialect},
-                            {"axis", names.axis},       {"block_size", std::to_string(block_size)},
-                            {"input_type", input_type}, {"mxcheck_version", program_version}};
+    tensor.bytes = {};
+    result.file.tensors = store(std::move(codes), names, layout.value());
+    result.file.metadata = metadata_of({names, tensor.type, tensor.shape}, program_version);
     return result;
 }
 

@@ -34,8 +34,8 @@ std::string TextTable::print() const {
     const auto add_line = [&](const std::vector<std::string>& cells) {
         std::string line;
         for (std::size_t column = 0; column < cells.size(); ++column)
-            line += std::string(indent) +
-                    padded(cells[column], widths[column], columns_[column].align);
+            line +=
+                std::string(indent) + padded(cells[column], widths[column], columns_[column].align);
         line.erase(line.find_last_not_of(' ') + 1);
         text += line + "\n";
     };

@@ -99,7 +99,8 @@ Probe shaped(Probe probe, Shape shape, const char* axis) {
 // Every code under every scale of the list.
 Probe dequantize_all(std::string_view name, const char* format, const Codes& scales) {
     Probe probe{name, {}, "f32", static_cast<std::int64_t>(scales.size()), 256, {Codes()}, {}};
-    probe.operation = {sizeof(mx_operation), "dequantize", format, "ocp", "row", nullptr, nullptr};
+    probe.operation = {sizeof(mx_operation), "dequantize", format, "ocp", "row", nullptr, nullptr,
+                       nullptr, 32};
     for (std::uint32_t scale : scales) {
         for (std::uint32_t code = 0; code < 256; ++code) probe.calls[0].push_back(code);
         probe.scales.insert(probe.scales.end(), 256 / 32, scale);
@@ -165,7 +166,8 @@ Probe row_probe(std::string_view name, Question question, const Codes& values) {
     Probe probe{name, {}, question.value_type, 1, static_cast<std::int64_t>(values.size()),
                 {values}, {}};
     probe.operation = {sizeof(mx_operation), "quantize", question.format, question.dialect,
-                       "row",                nullptr,    nullptr};
+                       "row",                nullptr,    nullptr,         nullptr,
+                       32};
     return probe;
 }
 

@@ -56,6 +56,9 @@ public:
 
     mx_status read() {
         mx_status status = read_names();
+        // A layout of its own may change how many tensors there are.
+        if (status == MX_OK) status = read_layouts(call_.inputs, call_.input_count);
+        if (status == MX_OK) status = read_layouts(call_.outputs, call_.output_count);
         if (status == MX_OK) status = read_counts();
         if (status == MX_OK) status = read_tensors();
         return status;
@@ -93,11 +96,22 @@ private:
             request_.action == Action::quantize || request_.action == Action::dequantize;
         if (has_blocks && !find(axes, asked.axis, request_.axis))
             return unknown("axis", asked.axis);
+        if (has_blocks && asked.block_size != 32)
+            return refuse(MX_NOT_SUPPORTED, "the mutants know blocks of 32 lanes only");
+        if (converts && asked.subnormals != nullptr && !same(asked.subnormals, "honoured"))
+            return unknown("rule for subnormals", asked.subnormals);
         int nearest_even = 0;
         if (converts && !find(roundings, asked.rounding, nearest_even))
             return unknown("rounding", asked.rounding);
         if (converts && !find(overflows, asked.overflow, request_.overflow))
             return unknown("overflow", asked.overflow);
+        return MX_OK;
+    }
+
+    mx_status read_layouts(const mx_tensor* tensors, std::size_t count) const {
+        for (std::size_t i = 0; i < count; ++i)
+            if (tensors[i].struct_size >= sizeof(mx_tensor) && !same(tensors[i].layout, "strided"))
+                return unknown("layout", tensors[i].layout);
         return MX_OK;
     }
 
@@ -161,7 +175,6 @@ private:
             return refuse(MX_INVALID, "mx_tensor has %zu bytes, not %zu", asked.struct_size,
                           sizeof(mx_tensor));
         if (!same(asked.place, "host")) return unknown("place", asked.place);
-        if (!same(asked.layout, "strided")) return unknown("layout", asked.layout);
         if (asked.rows != wanted.rows || asked.columns != wanted.columns || asked.rows < 0 ||
             asked.columns < 0)
             return refuse(MX_INVALID, "%s is %lld x %lld, not %lld x %lld", wanted.what,

@@ -21,18 +21,18 @@ std::string hex_code(const ElementFormat& format, Code code) {
 }
 
 std::int64_t magnitude_distance(const ElementFormat& format, const Difference& d) {
-    const std::uint32_t mask = format.code_magnitude_mask();
-    return std::int64_t{d.actual & mask} - std::int64_t{d.expected & mask};
+    return std::int64_t{format.magnitude(Code{d.actual})} -
+           std::int64_t{format.magnitude(Code{d.expected})};
 }
 
 // The rounding step that made the expected code. Only for finite arguments.
 exact::Rounded rounding_of(const Case& c, const Site& site, const Difference& d) {
     const Dialect rules = rules_of(c);
     const exact::Value argument = exact_argument(c, site, d);
-    const Rounding rounding =
-        c.operation == "dequantize" ? Rounding::nearest_even : rules.element_rounding;
+    const bool is_value = operation_of(c).kind == OperationKind::dequantize;
+    const Rounding rounding = is_value ? Rounding::nearest_even : rules.element_rounding;
     return exact::round_with_reasons(output_format(c, d.output), rounding, rules.element_overflow,
-                                     argument);
+                                     argument, site.random);
 }
 
 // The class of an element whose block has the right scale.
@@ -41,18 +41,16 @@ std::string element_class(const Case& c, const Site& site, const Difference& d) 
     const Code expected{d.expected}, actual{d.actual};
     const ElementFormat& input = input_format(c);
     if (output.is_zero(expected) && output.is_zero(actual)) return "sign_of_zero";
-    if (output.is_nan(expected) || input.is_nan(site.input) || input.is_infinity(site.input))
+    if (output.is_nan(expected) || input.is_infinity(site.input) ||
+        exact_argument(c, site, d).is_nan())
         return "special";
     const exact::Rounded rounded = rounding_of(c, site, d);
     if (rounded.overflowed) return "saturation";
     if (output.is_nan(actual) || output.is_infinity(actual)) return "saturation";
     if (rounded.position == exact::Position::half) return "tie";
-    const std::uint32_t smallest_normal = std::uint32_t{1} << output.mantissa_bits;
-    const std::uint32_t mask = output.code_magnitude_mask();
-    if ((d.expected & mask) < smallest_normal ||
-        (input.is_zero(site.input) == false &&
-         (site.input.bits & input.code_magnitude_mask()) < (1u << input.mantissa_bits)))
-        return "subnormal";
+    const bool is_tiny =
+        output.exponent_bits > 0 && (output.is_zero(expected) || output.is_subnormal(expected));
+    if (is_tiny || input.is_subnormal(site.input)) return "subnormal";
     const std::int64_t distance = magnitude_distance(output, d);
     return distance == 1 || distance == -1 ? "rounding" : "value";
 }
@@ -74,11 +72,14 @@ struct Kind {
     std::string mismatch_class, stage, direction;
 };
 
-Kind kind_of(const Case& c, const Site& site, const Difference& d) {
+Kind kind_of(const Evidence& evidence, const Site& site, const Difference& d) {
+    const Case& c = evidence.c;
     if ((d.flags & flag_unwritten) != 0) return {"unwritten", "buffer", "never written"};
+    if ((d.flags & flag_differs) != 0 && evidence.reads_pads)
+        return {"padding", "buffer", "changes with the pads of an input"};
     if ((d.flags & flag_differs) != 0) return {"flaky", "buffer", "differs between two runs"};
     if (site.is_scale) return {"scale", "scale", direction_of(c, d)};
-    if (c.operation == "quantize" && !(site.expected_scale == site.actual_scale))
+    if (site.has_scale && !(site.expected_scale == site.actual_scale))
         return {"scale", "scale", "element under a wrong scale"};
     return {element_class(c, site, d), "element", direction_of(c, d)};
 }
@@ -113,12 +114,13 @@ void describe_witness(const Case& c, const Site& site, const Difference& d, resu
     m.lane = static_cast<std::uint32_t>(site.lane);
     m.input_bits = hex_code(input, site.input);
     m.input_value = exact::to_text(exact::decode(input, site.input));
-    if (c.operation == "quantize") m.amax_value = exact::to_text(exact::decode(input, site.amax));
+    if (operation_of(c).kind == OperationKind::quantize)
+        m.amax_value = exact::to_text(exact_amax(c, site));
     if (site.has_scale) {
         m.expected_scale = hex(site.expected_scale.bits, 1);
         m.actual_scale = hex(site.actual_scale.bits, 1);
     }
-    if (c.operation == "encode_scale") {
+    if (site.is_scale && !site.has_scale) {
         m.expected_scale = hex(d.expected, 1);
         m.actual_scale = hex(d.actual, 1);
     }
@@ -132,6 +134,12 @@ void describe_witness(const Case& c, const Site& site, const Difference& d, resu
     m.source = find_dialect(c.dialect)->source;
 }
 
+// The heat map has 32 columns: a lane each, or an equal share of a larger block's lanes.
+std::size_t bucket_of(const Case& c, int lane) {
+    const std::int64_t lanes = std::max(lanes_of(c), block_size);
+    return static_cast<std::size_t>(lane * block_size / lanes);
+}
+
 }  // namespace
 
 void Clusters::confirm(const Site& site, const Difference& d) {
@@ -142,16 +150,25 @@ void Clusters::confirm(const Site& site, const Difference& d) {
                     ": fast says " + hex(d.expected, 4) + ", exact says " + hex(exact.bits, 4);
 }
 
+const LayoutGuess* Clusters::guess_for(const Difference& d) const {
+    for (const LayoutGuess& guess : guesses_)
+        if (guess.output == d.output) return &guess;
+    return nullptr;
+}
+
 Clusters::Cluster& Clusters::cluster_of(const Site& site, const Difference& d) {
     const Case& c = evidence_.c;
     const bool classified = elements_ + scales_ <= classified_max_;
     Kind kind{"unclassified", "element",
               "beyond the first " + std::to_string(classified_max_) + " of this case"};
     if (classified) confirm(site, d);
-    if (classified || d.flags != 0) kind = kind_of(c, site, d);
+    if (classified || d.flags != 0) kind = kind_of(evidence_, site, d);
+    const LayoutGuess* guess = guess_for(d);
+    if (guess != nullptr) kind = {guess->mismatch_class, "buffer", guess->direction};
     // Whether the expected bits are binding decides the verdict, so it is asked of every
     // difference.
-    const std::string open = d.flags == 0 ? open_decision(c, site, d) : "";
+    const bool may_be_open = d.flags == 0 && guess == nullptr;
+    const std::string open = may_be_open ? open_decision(c, site, d) : "";
     Cluster& cluster = clusters_[kind.mismatch_class + "\n" + kind.direction + "\n" + open];
     results::Mismatch& m = cluster.mismatch;
     if (m.count == 0) {
@@ -160,6 +177,7 @@ Clusters::Cluster& Clusters::cluster_of(const Site& site, const Difference& d) {
         m.stage = kind.stage;
         m.direction = kind.direction;
         m.open_decision = open;
+        m.note = guess == nullptr ? "" : guess->note;
         m.of = evidence_.expected[d.output].count();
         m.lanes.assign(static_cast<std::size_t>(block_size), 0);
         describe_witness(c, site, d, m);
@@ -173,7 +191,7 @@ void Clusters::add(const Difference& d) {
     ++(site.is_scale ? scales_ : elements_);
     Cluster& cluster = cluster_of(site, d);
     ++cluster.mismatch.count;
-    ++cluster.mismatch.lanes[static_cast<std::size_t>(site.lane)];
+    ++cluster.mismatch.lanes[bucket_of(c, site.lane)];
     const std::int64_t distance = magnitude_distance(output_format(c, d.output), d);
     if (distance > 0) ++cluster.away;
     if (distance < 0) ++cluster.toward;

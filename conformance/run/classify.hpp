@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "conformance/results/record.hpp"
+#include "conformance/run/layout_guess.hpp"
 #include "conformance/run/site.hpp"
 
 namespace mx {
@@ -16,7 +17,9 @@ public:
     // Looks closely at no more than `classified_max` differences, for that takes fractions; the
     // rest are counted in a cluster of their own.
     Clusters(const Evidence& evidence, std::uint64_t classified_max)
-        : evidence_(evidence), classified_max_(classified_max) {}
+        : evidence_(evidence),
+          classified_max_(classified_max),
+          guesses_(guess_layouts(evidence)) {}
 
     void add(const Difference& difference);
 
@@ -34,10 +37,12 @@ private:
         std::uint64_t away = 0, toward = 0;  // of zero, by magnitude code
     };
     void confirm(const Site& site, const Difference& difference);
+    const LayoutGuess* guess_for(const Difference& difference) const;
     Cluster& cluster_of(const Site& site, const Difference& difference);
 
     const Evidence& evidence_;
     std::uint64_t classified_max_;
+    std::vector<LayoutGuess> guesses_;  // what explains every difference of an output at once
     std::map<std::string, Cluster> clusters_;
     std::uint64_t elements_ = 0, scales_ = 0;
     std::string disagreement_;

@@ -4,18 +4,11 @@
 #include <cstring>
 
 #include "conformance/case/rules.hpp"
+#include "conformance/run/tensor_layout.hpp"
+#include "device/host/layout.hpp"
 
 namespace mx {
 namespace {
-
-// Padded rows end this many elements before the next begins; odd, so that nothing stays aligned.
-constexpr std::int64_t padding = 3;
-
-TensorSpec spec_of(const Case& c, const CodeTensor& tensor) {
-    TensorSpec spec = dense(tensor.type, tensor.rows, tensor.columns);
-    if (c.layout == "padded") spec.row_stride += padding;
-    return spec;
-}
 
 // The tensor's rows, apart as far as the spec says, with a pattern between them.
 std::vector<std::byte> padded_bytes(const CodeTensor& tensor, const TensorSpec& spec) {
@@ -31,42 +24,76 @@ std::vector<std::byte> padded_bytes(const CodeTensor& tensor, const TensorSpec& 
     return bytes;
 }
 
+Operation operation_asked(const Case& c) {
+    return {.name = c.operation,
+            .format = c.format,
+            .dialect = c.dialect,
+            .axis = has_blocks(c) ? c.axis : "",
+            .rounding = c.rounding,
+            .overflow = c.overflow,
+            .subnormals = c.subnormals,
+            .block_size = has_blocks(c) ? c.block : 0};
+}
+
+// Every byte of an output against the same codes among zeros: what differs lies beside the codes.
+void find_wrong_pads(std::size_t buffer, const OutputTensor& output,
+                     const std::vector<std::byte>& right, std::vector<WrongPads>& found) {
+    WrongPads wrong{buffer, 0, 0, 0, 0};
+    for (std::size_t byte = 0; byte < right.size(); ++byte) {
+        if (output.bytes[byte] == right[byte]) continue;
+        if (wrong.count++ == 0) {
+            wrong.first_byte = byte;
+            wrong.first_value = std::to_integer<std::uint8_t>(output.bytes[byte]);
+        }
+        wrong.unwritten += (output.flags[byte] & flag_unwritten) != 0 ? 1 : 0;
+    }
+    if (wrong.count > 0) found.push_back(wrong);
+}
+
 }  // namespace
 
 Question make_question(const Case& c, const std::vector<CodeTensor>& inputs,
                        std::vector<std::vector<std::byte>>& storage) {
     Question question;
-    question.operation = {.name = c.operation,
-                          .format = c.format,
-                          .dialect = c.dialect,
-                          .axis = has_blocks(c) ? c.axis : "",
-                          .rounding = c.rounding,
-                          .overflow = c.overflow};
+    question.operation = operation_asked(c);
     storage.clear();
-    storage.reserve(inputs.size());
-    for (const CodeTensor& input : inputs) {
-        const TensorSpec spec = spec_of(c, input);
-        if (c.layout == "padded") {
-            storage.push_back(padded_bytes(input, spec));
-            question.inputs.push_back({spec, storage.back()});
-        } else {
-            question.inputs.push_back({spec, input.bytes});
-        }
-    }
-    const auto add_output = [&](std::string_view type, std::int64_t rows, std::int64_t columns) {
-        CodeTensor shape;
-        shape.type = type;
-        shape.rows = rows;
-        shape.columns = columns;
-        question.outputs.push_back(spec_of(c, shape));
+    storage.reserve(2 * inputs.size());
+    const auto stored = [&storage](std::vector<std::byte> bytes) {
+        storage.push_back(std::move(bytes));
+        return std::span<const std::byte>(storage.back());
     };
-    const BlockGrid grid = block_grid(c);
-    if (c.operation == "dequantize") add_output(c.type, c.rows, c.columns);
-    if (c.operation == "encode_scale") add_output("e8m0", c.rows, c.columns);
-    if (c.operation == "convert" || c.operation == "quantize")
-        add_output(block_format_of(c).element().name, c.rows, c.columns);
-    if (c.operation == "quantize") add_output("e8m0", grid.block_rows, grid.block_columns);
+    for (const Buffer& buffer : input_buffers(c)) {
+        const CodeTensor& tensor = inputs[buffer.tensor];
+        if (!is_strided(buffer.spec))
+            question.inputs.push_back({buffer.spec,
+                                       stored(lay_out(buffer, inputs, first_input_pad)),
+                                       stored(lay_out(buffer, inputs, second_input_pad))});
+        else if (c.layout == "padded")
+            question.inputs.push_back({buffer.spec, stored(padded_bytes(tensor, buffer.spec)), {}});
+        else
+            question.inputs.push_back({buffer.spec, tensor.bytes, {}});
+    }
+    for (const Buffer& buffer : output_buffers(c)) question.outputs.push_back(buffer.spec);
     return question;
+}
+
+void read_answer(Evidence& e) {
+    for (const CodeTensor& expected : e.expected) {
+        e.actual.push_back(make_tensor(expected.type, expected.rows, expected.columns));
+        e.flags.emplace_back(expected.count(), std::uint8_t{0});
+    }
+    const std::vector<Buffer> buffers = output_buffers(e.c);
+    for (std::size_t i = 0; i < buffers.size(); ++i) {
+        OutputTensor& output = e.answer.outputs[i];
+        if (is_strided(buffers[i].spec)) {
+            e.actual[buffers[i].tensor].bytes = std::move(output.bytes);
+            e.flags[buffers[i].tensor] = std::move(output.flags);
+            continue;
+        }
+        collect(buffers[i], {output.bytes, output.flags}, {e.actual, e.flags});
+        if (!pads_are_zero(buffers[i].spec)) continue;
+        find_wrong_pads(i, output, lay_out(buffers[i], e.actual, std::byte{0}), e.wrong_pads);
+    }
 }
 
 }  // namespace mx

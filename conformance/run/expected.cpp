@@ -1,60 +1,57 @@
 // See expected.hpp.
 #include "conformance/run/expected.hpp"
 
-#include <array>
-
-#include "conformance/case/rules.hpp"
-#include "reference/fast/block.hpp"
+#include "conformance/data/converter.hpp"
 
 namespace mx {
 namespace {
 
-// Applies a function of one code to every element.
-template <typename Function>
-CodeTensor map_codes(const CodeTensor& input, std::string_view type, const Function& function) {
-    CodeTensor output = make_tensor(type, input.rows, input.columns);
-    for (std::size_t i = 0; i < input.count(); ++i) output.set(i, function(Code{input.at(i)}).bits);
-    return output;
+CodeTensor output_tensor(const Case& c, Part part) {
+    const PartShape shape = shape_of(c, part);
+    return make_tensor(shape.type, shape.rows, shape.columns);
 }
 
-CodeTensor expect_convert(const Case& c, const CodeTensor& input) {
-    const Dialect rules = rules_of(c);
-    const ElementFormat value = value_format_of(c);
-    const ElementFormat element = block_format_of(c).element();
-    return map_codes(input, element.name, [&](Code code) {
-        return fast::round_element(rules, element, fast::unpack(value, code));
-    });
+CodeTensor expect_convert(const Case& c, const std::vector<CodeTensor>& inputs) {
+    const Converter convert(c);
+    const StochasticForm* form = stochastic_form_of(c);
+    CodeTensor output = output_tensor(c, Part::elements);
+    for (std::size_t i = 0; i < output.count(); ++i) {
+        const RandomBits random =
+            form == nullptr ? RandomBits{} : random_bits_at(c, *form, inputs[1], i);
+        output.set(i, convert(Code{inputs[0].at(i)}, random).bits);
+    }
+    return output;
 }
 
 CodeTensor expect_scales(const Case& c, const CodeTensor& input) {
     const Dialect rules = rules_of(c);
     const ElementFormat value = value_format_of(c);
-    const BlockFormat& format = block_format_of(c);
-    return map_codes(input, "e8m0", [&](Code code) {
-        return fast::encode_scale(rules, format, fast::unpack(value, code));
-    });
+    const BlockFormat format = block_format_of(c);
+    CodeTensor output = output_tensor(c, Part::value_scales);
+    for (std::size_t i = 0; i < output.count(); ++i) {
+        const fast::Unpacked amax = fast::read_input(rules.subnormals, value, Code{input.at(i)});
+        output.set(i, fast::encode_scale(rules, format, amax).bits);
+    }
+    return output;
 }
 
 std::vector<CodeTensor> expect_quantize(const Case& c, const CodeTensor& input) {
     const Dialect rules = rules_of(c);
     const ElementFormat value = value_format_of(c);
-    const BlockFormat& format = block_format_of(c);
+    const BlockFormat format = block_format_of(c);
     const BlockGrid grid = block_grid(c);
-    CodeTensor elements = make_tensor(format.element().name, c.rows, c.columns);
-    CodeTensor scales = make_tensor("e8m0", grid.block_rows, grid.block_columns);
-    std::array<std::uint32_t, block_size> lanes{};
-    std::array<std::uint8_t, block_size> codes{};
+    CodeTensor elements = output_tensor(c, Part::elements);
+    CodeTensor scales = output_tensor(c, Part::scales);
+    std::vector<std::uint32_t> lanes(static_cast<std::size_t>(lanes_of(c)));
+    std::vector<std::uint8_t> codes(lanes.size());
     for (std::int64_t block = 0; block < grid.count(); ++block) {
         const BlockPlace place = place_of(c, grid, block);
-        const auto element_of = [&place](int lane) {
-            return place.first + static_cast<std::size_t>(lane) * place.step;
-        };
         for (int lane = 0; lane < place.count; ++lane)
-            lanes[static_cast<std::size_t>(lane)] = input.at(element_of(lane));
+            lanes[static_cast<std::size_t>(lane)] = input.at(place.element(lane));
         const Code scale =
             fast::quantize_block(rules, format, value, lanes.data(), place.count, codes.data());
         for (int lane = 0; lane < place.count; ++lane)
-            elements.set(element_of(lane), codes[static_cast<std::size_t>(lane)]);
+            elements.set(place.element(lane), codes[static_cast<std::size_t>(lane)]);
         scales.set(static_cast<std::size_t>(block), scale.bits);
     }
     std::vector<CodeTensor> outputs;
@@ -64,15 +61,15 @@ std::vector<CodeTensor> expect_quantize(const Case& c, const CodeTensor& input) 
 }
 
 CodeTensor expect_values(const Case& c, const std::vector<CodeTensor>& inputs) {
-    const BlockFormat& format = block_format_of(c);
+    const BlockFormat format = block_format_of(c);
     const ElementFormat value = value_format_of(c);
     const BlockGrid grid = block_grid(c);
-    CodeTensor output = make_tensor(c.type, c.rows, c.columns);
+    CodeTensor output = output_tensor(c, Part::values);
     for (std::int64_t block = 0; block < grid.count(); ++block) {
         const BlockPlace place = place_of(c, grid, block);
         const Code scale{inputs[1].at(static_cast<std::size_t>(block))};
         for (int lane = 0; lane < place.count; ++lane) {
-            const std::size_t element = place.first + static_cast<std::size_t>(lane) * place.step;
+            const std::size_t element = place.element(lane);
             const Code code{inputs[0].at(element)};
             output.set(element, fast::dequantize(format, value, scale, code).bits);
         }
@@ -83,12 +80,18 @@ CodeTensor expect_values(const Case& c, const std::vector<CodeTensor>& inputs) {
 }  // namespace
 
 std::vector<CodeTensor> expect(const Case& c, const std::vector<CodeTensor>& inputs) {
-    if (c.operation == "quantize") return expect_quantize(c, inputs[0]);
-    std::vector<CodeTensor> outputs;
-    if (c.operation == "convert") outputs.push_back(expect_convert(c, inputs[0]));
-    if (c.operation == "encode_scale") outputs.push_back(expect_scales(c, inputs[0]));
-    if (c.operation == "dequantize") outputs.push_back(expect_values(c, inputs));
-    return outputs;
+    switch (operation_of(c).kind) {
+        case OperationKind::convert:
+            return {expect_convert(c, inputs)};
+        case OperationKind::encode_scale:
+            return {expect_scales(c, inputs[0])};
+        case OperationKind::quantize:
+            return expect_quantize(c, inputs[0]);
+        case OperationKind::dequantize:
+            return {expect_values(c, inputs)};
+    }
+    MX_ASSERT(false && "an operation without an answer");
+    return {};
 }
 
 }  // namespace mx

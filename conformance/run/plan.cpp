@@ -3,6 +3,7 @@
 
 #include "conformance/case/fields.hpp"
 #include "conformance/case/names.hpp"
+#include "conformance/case/operations.hpp"
 
 namespace mx {
 
@@ -24,6 +25,44 @@ std::vector<PlannedCase> of_shard(std::vector<PlannedCase> cases, Shard shard) {
     return mine;
 }
 
+namespace {
+
+// Only what the dialect does: it may not quantize every format, or not read the tensor's type.
+void add_if_valid(const Case& c, std::vector<PlannedCase>& cases) {
+    if (check_combination(c)) cases.push_back({"input", c});
+}
+
+void add_quantize(Case c, std::vector<PlannedCase>& cases) {
+    c.operation = "quantize";
+    for (const std::string& format : format_names(c.operation))
+        for (const char* axis : {"row", "col"}) {
+            c.format = format;
+            c.axis = axis;
+            add_if_valid(c, cases);
+        }
+}
+
+void add_convert(Case c, std::vector<PlannedCase>& cases) {
+    c.operation = "convert";
+    c.axis = "row";
+    for (const std::string& format : format_names(c.operation)) {
+        c.format = format;
+        if (!has_element_rules(c)) {
+            add_if_valid(c, cases);
+            continue;
+        }
+        Case element = c;
+        element.rounding = "nearest_even";
+        element.subnormals = "honoured";
+        for (const std::string& overflow : overflow_names()) {
+            element.overflow = overflow;
+            add_if_valid(element, cases);
+        }
+    }
+}
+
+}  // namespace
+
 Expected<std::vector<PlannedCase>> plan_input(const std::string& path, const PlanRequest& request) {
     const auto tensor = read_input_tensor(path);
     if (!tensor) return tensor.error();
@@ -38,23 +77,8 @@ Expected<std::vector<PlannedCase>> plan_input(const std::string& path, const Pla
     for (const std::string& dialect :
          request.dialects.empty() ? dialect_names() : request.dialects) {
         c.dialect = dialect;
-        c.operation = "quantize";
-        c.rounding = c.overflow = "";
-        for (const std::string& format : format_names(c.operation))
-            for (const char* axis : {"row", "col"}) {
-                c.format = format;
-                c.axis = axis;
-                cases.push_back({"input", c});
-            }
-        c.operation = "convert";
-        c.axis = "row";
-        c.rounding = "nearest_even";
-        for (const std::string& format : format_names(c.operation))
-            for (const std::string& overflow : overflow_names()) {
-                c.format = format;
-                c.overflow = overflow;
-                cases.push_back({"input", c});
-            }
+        add_quantize(c, cases);
+        add_convert(c, cases);
     }
     return cases;
 }

@@ -2,6 +2,7 @@
 // confirmation, classification, verdict.
 #pragma once
 
+#include <functional>
 #include <string>
 
 #include "conformance/data/suite.hpp"
@@ -16,10 +17,16 @@ struct RunnerOptions {
     std::string device_argument;
 };
 
+// What answers the question of a case: a device, or a file of recorded answers.
+using Asker = std::function<DeviceAnswer(const Case&, const Question&)>;
+
 class Runner {
 public:
+    Runner(Asker ask, Sources& sources, RunnerOptions options)
+        : ask_(std::move(ask)), sources_(sources), options_(std::move(options)) {}
     Runner(IsolatedDevice& device, Sources& sources, RunnerOptions options)
-        : device_(device), sources_(sources), options_(std::move(options)) {}
+        : Runner([&device](const Case&, const Question& question) { return device.ask(question); },
+                 sources, std::move(options)) {}
 
     // Never fails: whatever happens is the case's verdict. Errors are those of the case itself,
     // such as a file that cannot be read.
@@ -27,12 +34,13 @@ public:
 
 private:
     Expected<Evidence> gather(const Case& c);
+    bool changes_with_pads(const Case& c, Question question, const DeviceAnswer& answer);
     results::CaseResult judge(const PlannedCase& planned, Evidence& evidence);
     void judge_bits(Evidence& evidence, results::CaseResult& result);
     void find_repro_lines(const Case& c, results::CaseResult& result);
     bool shows_alone(const Case& narrow, const results::Mismatch& mismatch);
 
-    IsolatedDevice& device_;
+    Asker ask_;
     Sources& sources_;
     RunnerOptions options_;
     std::uint64_t failing_cases_ = 0;

@@ -4,81 +4,97 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <vector>
 
-#include "conformance/selftest/oracle_request.hpp"
+#include "conformance/selftest/plain_call.hpp"
 #include "reference/fast/block.hpp"
 
 namespace mx::selftest {
 namespace {
 
-constexpr std::int64_t lanes_max = 32;
-
 template <typename Function>
 void map_cells(const Request& request, const Function& function) {
     const View& input = request.inputs[0];
     for (std::int64_t row = 0; row < input.rows; ++row)
-        for (std::int64_t column = 0; column < input.columns; ++column)
-            request.outputs[0].write({row, column},
-                                     function(Code{input.read({row, column})}).bits);
+        for (std::int64_t column = 0; column < input.columns; ++column) {
+            const Cell cell{row, column};
+            const fast::Unpacked value = fast::read_input(
+                request.rules.subnormals, request.values, Code{input.read(cell)});
+            request.outputs[0].write(cell, function(value, cell).bits);
+        }
+}
+
+// The word of four values serves the first two with its low half, the others with its high half.
+RandomBits random_bits(const Request& request, Cell cell) {
+    const auto [bits, values_per_word] = request.random;
+    if (bits == 0) return {};
+    const std::uint32_t word =
+        request.inputs[1].read({cell.row, cell.column / values_per_word});
+    if (values_per_word == 4) return {cell.column % 4 < 2 ? word & 0xFFFF : word >> 16, bits};
+    return {word & (0xFFFFFFFF >> (32 - bits)), bits};
 }
 
 void convert(const Request& request) {
-    map_cells(request, [&](Code code) {
-        return fast::round_element(request.rules, request.format.element(),
-                                   fast::unpack(request.values, code));
+    map_cells(request, [&](const fast::Unpacked& value, Cell cell) {
+        if (request.casts_to_scale())
+            return fast::cast_to_scale(request.rules.scale_cast, value);
+        return fast::round_element(request.rules, request.element, value,
+                                   random_bits(request, cell));
     });
 }
 
 void encode_scales(const Request& request) {
-    map_cells(request, [&](Code code) {
-        return fast::encode_scale(request.rules, request.format,
-                                  fast::unpack(request.values, code));
+    map_cells(request, [&](const fast::Unpacked& value, Cell) {
+        return fast::encode_scale(request.rules, request.format, value);
     });
 }
 
-// Blocks lie along lines: rows, or columns.
-struct Walk {
-    Axis axis;
-    std::int64_t lines, length;
+// Rows and columns of a whole block.
+Cell block_shape(const Request& request) {
+    return {request.axis == Axis::row ? 1 : request.block,
+            request.axis == Axis::col ? 1 : request.block};
+}
 
-    explicit Walk(const Request& request)
-        : axis(request.axis),
-          lines(axis == Axis::row ? request.inputs[0].rows : request.inputs[0].columns),
-          length(axis == Axis::row ? request.inputs[0].columns : request.inputs[0].rows) {}
-    Cell cell(std::int64_t line, std::int64_t place) const {
-        return axis == Axis::row ? Cell{line, place} : Cell{place, line};
-    }
-};
+// The cells of the block whose scale lies at `scale`, as far as the tensor has them.
+std::vector<Cell> cells_of(const Request& request, Cell scale) {
+    const auto [rows, columns] = block_shape(request);
+    const View& whole = request.inputs[0];
+    std::vector<Cell> cells;
+    for (std::int64_t row = scale.row * rows; row < (scale.row + 1) * rows; ++row)
+        for (std::int64_t column = scale.column * columns; column < (scale.column + 1) * columns;
+             ++column)
+            if (row < whole.rows && column < whole.columns) cells.push_back({row, column});
+    return cells;
+}
+
+void quantize_block(const Request& request, Cell scale) {
+    const std::vector<Cell> cells = cells_of(request, scale);
+    std::vector<std::uint32_t> lanes;
+    for (const Cell cell : cells) lanes.push_back(request.inputs[0].read(cell));
+    std::vector<std::uint8_t> codes(cells.size());
+    const Code byte =
+        fast::quantize_block(request.rules, request.format, request.values, lanes.data(),
+                             static_cast<int>(lanes.size()), codes.data());
+    for (std::size_t i = 0; i < cells.size(); ++i) request.outputs[0].write(cells[i], codes[i]);
+    request.outputs[1].write(scale, byte.bits);
+}
 
 void quantize(const Request& request) {
-    const Walk walk(request);
-    std::array<std::uint32_t, lanes_max> lanes{};
-    std::array<std::uint8_t, lanes_max> codes{};
-    for (std::int64_t line = 0; line < walk.lines; ++line)
-        for (std::int64_t first = 0; first < walk.length; first += lanes_max) {
-            const auto count =
-                static_cast<std::size_t>(std::min(lanes_max, walk.length - first));
-            for (std::size_t i = 0; i < count; ++i)
-                lanes[i] = request.inputs[0].read(
-                    walk.cell(line, first + static_cast<std::int64_t>(i)));
-            const Code scale =
-                fast::quantize_block(request.rules, request.format, request.values, lanes.data(),
-                                     static_cast<int>(count), codes.data());
-            for (std::size_t i = 0; i < count; ++i)
-                request.outputs[0].write(walk.cell(line, first + static_cast<std::int64_t>(i)),
-                                         codes[i]);
-            request.outputs[1].write(walk.cell(line, first / lanes_max), scale.bits);
-        }
+    const View& scales = request.outputs[1];
+    for (std::int64_t row = 0; row < scales.rows; ++row)
+        for (std::int64_t column = 0; column < scales.columns; ++column)
+            quantize_block(request, {row, column});
 }
 
 void dequantize(const Request& request) {
-    const Walk walk(request);
-    for (std::int64_t line = 0; line < walk.lines; ++line)
-        for (std::int64_t place = 0; place < walk.length; ++place) {
-            const Code scale{request.inputs[1].read(walk.cell(line, place / lanes_max))};
-            const Code code{request.inputs[0].read(walk.cell(line, place))};
+    const auto [rows, columns] = block_shape(request);
+    const View& codes = request.inputs[0];
+    for (std::int64_t row = 0; row < codes.rows; ++row)
+        for (std::int64_t column = 0; column < codes.columns; ++column) {
+            const Code scale{request.inputs[1].read({row / rows, column / columns})};
+            const Code code{codes.read({row, column})};
             request.outputs[0].write(
-                walk.cell(line, place),
+                {row, column},
                 fast::dequantize(request.format, request.values, scale, code).bits);
         }
 }
@@ -123,7 +139,8 @@ mx_status refuse(const Refusal& refusal, mx_message* message) {
 mx_status supports(void*, const mx_operation* operation, const mx_tensor* inputs,
                    std::size_t input_count, const mx_tensor* outputs, std::size_t output_count,
                    mx_message* message) {
-    const auto request = read_request({operation, inputs, input_count, outputs, output_count});
+    const PlainCall plain({operation, inputs, input_count, outputs, output_count});
+    const auto request = read_request(plain.call());
     const auto* refusal = std::get_if<Refusal>(&request);
     return refusal == nullptr ? MX_OK : refuse(*refusal, message);
 }
@@ -131,9 +148,11 @@ mx_status supports(void*, const mx_operation* operation, const mx_tensor* inputs
 mx_status run(void*, const mx_operation* operation, const mx_tensor* inputs,
               std::size_t input_count, const mx_tensor* outputs, std::size_t output_count,
               mx_message* message) {
-    const auto request = read_request({operation, inputs, input_count, outputs, output_count});
+    const PlainCall plain({operation, inputs, input_count, outputs, output_count});
+    const auto request = read_request(plain.call());
     if (const auto* refusal = std::get_if<Refusal>(&request)) return refuse(*refusal, message);
     answer(std::get<Request>(request));
+    plain.store();
     return MX_OK;
 }
 

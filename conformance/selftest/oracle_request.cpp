@@ -5,6 +5,8 @@
 #include <optional>
 #include <vector>
 
+#include "device/host/operation.hpp"
+
 namespace mx::selftest {
 namespace {
 
@@ -14,9 +16,16 @@ constexpr std::array<std::pair<std::string_view, Action>, 4> actions{{
     {"quantize", Action::quantize},
     {"dequantize", Action::dequantize},
 }};
-constexpr std::array<std::pair<std::string_view, Axis>, 2> axes{{
+constexpr std::array<std::pair<std::string_view, Axis>, 3> axes{{
     {"row", Axis::row},
     {"col", Axis::col},
+    {"tile", Axis::tile},
+}};
+constexpr std::array<std::pair<std::string_view, RandomWords>, 4> random_words{{
+    {"stochastic8", {8, 1}},
+    {"stochastic16", {16, 1}},
+    {"stochastic32", {32, 1}},
+    {"stochastic-x4", {16, 4}},
 }};
 
 // What a tensor of the request has to be.
@@ -45,13 +54,41 @@ bool find_pair(const Table& table, const char* name, Value& value) {
 }
 
 bool find_format(const mx_operation& asked, Request& request) {
+    const bool converts = request.action == Action::convert;
+    if (converts && text_of(asked.format) == formats::e8m0.name) {
+        request.element = formats::e8m0;
+        return true;
+    }
     for (const BlockFormat& format : block_formats) {
-        const bool converts = request.action == Action::convert;
         if ((converts ? format.element().name : format.name) != text_of(asked.format)) continue;
         request.format = format;
+        request.element = format.element();
         return true;
     }
     return false;
+}
+
+std::optional<Refusal> read_blocks(const mx_operation& asked, Request& request) {
+    if (request.action != Action::quantize && request.action != Action::dequantize)
+        return std::nullopt;
+    if (!find_pair(axes, asked.axis, request.axis)) return unknown("axis", asked.axis);
+    if (asked.block_size < 1)
+        return Refusal{MX_INVALID, "blocks of " + std::to_string(asked.block_size) + " lanes"};
+    request.block = asked.block_size;
+    return std::nullopt;
+}
+
+std::optional<Refusal> read_element_rules(const mx_operation& asked, Request& request) {
+    if (request.action != Action::convert || request.casts_to_scale()) return std::nullopt;
+    if (find_pair(random_words, asked.rounding, request.random))
+        request.rules.element_rounding = Rounding::stochastic;
+    else if (!find_pair(roundings, asked.rounding, request.rules.element_rounding))
+        return unknown("rounding", asked.rounding);
+    if (!find_pair(overflows, asked.overflow, request.rules.element_overflow))
+        return unknown("overflow", asked.overflow);
+    if (!find_pair(subnormal_rules, asked.subnormals, request.rules.subnormals))
+        return unknown("rule for subnormals", asked.subnormals);
+    return std::nullopt;
 }
 
 std::optional<Refusal> read_names(const mx_operation& asked, Request& request) {
@@ -62,16 +99,8 @@ std::optional<Refusal> read_names(const mx_operation& asked, Request& request) {
     const Dialect* dialect = find_dialect(text_of(asked.dialect));
     if (dialect == nullptr) return unknown("dialect", asked.dialect);
     request.rules = *dialect;
-    const bool has_blocks =
-        request.action == Action::quantize || request.action == Action::dequantize;
-    if (has_blocks && !find_pair(axes, asked.axis, request.axis))
-        return unknown("axis", asked.axis);
-    if (request.action != Action::convert) return std::nullopt;
-    if (!find_pair(roundings, asked.rounding, request.rules.element_rounding))
-        return unknown("rounding", asked.rounding);
-    if (!find_pair(overflows, asked.overflow, request.rules.element_overflow))
-        return unknown("overflow", asked.overflow);
-    return std::nullopt;
+    auto refusal = read_blocks(asked, request);
+    return refusal ? refusal : read_element_rules(asked, request);
 }
 
 // The type of the value tensor names the format of the values.
@@ -90,13 +119,17 @@ struct Wants {
 
 Wants wants_of(const Request& request, const mx_tensor& first) {
     const std::int64_t rows = first.rows, columns = first.columns;
-    const auto blocks = [](std::int64_t lanes) { return lanes / 32 + (lanes % 32 == 0 ? 0 : 1); };
+    const auto parts = [](std::int64_t length, std::int64_t part) {
+        return length / part + (length % part == 0 ? 0 : 1);
+    };
     const Wanted values{request.values.name, rows, columns};
-    const Wanted codes{request.format.element().name, rows, columns};
-    const Wanted scales = request.axis == Axis::row ? Wanted{"e8m0", rows, blocks(columns)}
-                                                    : Wanted{"e8m0", blocks(rows), columns};
+    const Wanted codes{request.element.name, rows, columns};
+    const Wanted scales{"e8m0", request.axis == Axis::row ? rows : parts(rows, request.block),
+                        request.axis == Axis::col ? columns : parts(columns, request.block)};
+    const Wanted words{"u32", rows, parts(columns, request.random.values_per_word)};
     switch (request.action) {
         case Action::convert:
+            if (request.random.bits > 0) return {{values, words}, {codes}};
             return {{values}, {codes}};
         case Action::encode_scale:
             return {{values}, {{"e8m0", rows, columns}}};
@@ -122,7 +155,7 @@ std::optional<Refusal> read_tensor(const mx_tensor& tensor, const Wanted& wanted
                                        std::to_string(wanted.rows) + " x " +
                                        std::to_string(wanted.columns)};
     view.data = static_cast<unsigned char*>(tensor.data);
-    view.width = static_cast<std::size_t>(find_element_format(wanted.type)->code_bytes());
+    view.width = element_width(wanted.type);
     view.rows = tensor.rows;
     view.columns = tensor.columns;
     view.row_stride = tensor.row_stride;

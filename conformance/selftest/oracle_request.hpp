@@ -14,7 +14,7 @@
 namespace mx::selftest {
 
 enum class Action { convert, encode_scale, quantize, dequantize };
-enum class Axis { row, col };
+enum class Axis { row, col, tile };
 
 struct Cell {
     std::int64_t row = 0;
@@ -34,13 +34,24 @@ private:
     unsigned char* at(Cell cell) const;
 };
 
+// How the words of a second input decide stochastic roundings; no bits where there are none.
+struct RandomWords {
+    int bits = 0;
+    int values_per_word = 1;
+};
+
 struct Request {
     Action action = Action::convert;
-    Dialect rules = dialects[0];  // for convert with the rounding and overflow that were asked for
+    Dialect rules = dialects[0];  // for convert with the element rules that were asked for
     BlockFormat format = block_formats[0];
+    ElementFormat element = format.element();   // e8m0 for a cast to a scale
     ElementFormat values = element_formats[0];  // of the input; of the output for dequantize
     Axis axis = Axis::row;
+    std::int64_t block = 32;
+    RandomWords random;
     std::array<View, 2> inputs, outputs;
+
+    bool casts_to_scale() const { return element.name == formats::e8m0.name; }
 };
 
 // The arguments of `supports` and `run`.

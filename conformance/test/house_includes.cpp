@@ -31,7 +31,7 @@ const Room rooms[] = {
     {"device/nvhost", {"device/abi"}},
     {"device/cuda", {"device/abi"}},
     {"device/cublaslt", {"device/abi"}},
-    {"device/subprocess", {"device/abi"}},
+    {"device/subprocess", {"device/abi", "device/host"}},
     {"device/example", {"device/abi"}},
     {"conformance/test/consumer", {"reference/spec", "reference/fast", "device/abi"}},
     {"conformance/cli", {"reference", "device", "conformance", "reports", "bench", "fuzz"}},

@@ -23,7 +23,10 @@
 extern "C" {
 #endif
 
-#define MX_DEVICE_ABI_VERSION 1u
+/* Version 2 added mx_operation.subnormals and block_size, axis "tile" and the layouts beyond
+ * "strided". Hosts still accept plug-ins of version 1, and ask them only for blocks of 32, axis
+ * "row" and "col", subnormals honoured and strided tensors. */
+#define MX_DEVICE_ABI_VERSION 2u
 
 #if defined(_WIN32)
 #define MX_DEVICE_EXPORT __declspec(dllexport)
@@ -56,35 +59,87 @@ typedef struct mx_fact {
 
 /* What is asked for. Members a given operation does not use are NULL or 0.
  *
- * "convert"       in: values. out: codes of the element format `format` ("e4m3"), same shape.
+ * "convert"       in: values. out: codes of the element format `format` ("e4m3"), same shape; or
+ *                 for format "e8m0" the scale nearest to each value, as the dialect casts. Where
+ *                 `rounding` is stochastic also in[1]: the random bits, as below.
  * "encode_scale"  in: amax values, >= 0, Inf or NaN. out: "e8m0" bytes, same shape: the block scale
  *                 that the dialect derives from that amax for `format` ("mxfp8-e4m3").
- * "quantize"      in: values, R x C. out[0]: element codes, R x C. out[1]: "e8m0" scales,
- *                 R x ceil(C/32) for axis "row", ceil(R/32) x C for axis "col".
+ * "quantize"      in: values, R x C. out[0]: element codes, R x C. out[1]: "e8m0" scales, one per
+ *                 block of k = block_size lanes: R x ceil(C/k) for axis "row", ceil(R/k) x C for
+ *                 "col", ceil(R/k) x ceil(C/k) for "tile". Layout "inline" has no out[1].
  * "dequantize"    in[0]: element codes, R x C. in[1]: "e8m0" scales as above. out: values, R x C.
  *
- * A last block of fewer than 32 lanes is quantised from the lanes that exist. */
+ * A last block of fewer than k lanes is quantised from the lanes that exist. Along axis "col" a
+ * tensor keeps its shape: blocks are quantised from the values of a column, which gives other bits
+ * than transposing the codes of axis "row" would. */
 typedef struct mx_operation {
     size_t struct_size;
     const char* name;
-    const char* format;   /* "mxfp8-e4m3", "mxfp8-e5m2"; for convert "e4m3", "e5m2" */
+    const char* format;   /* "mxfp8-e4m3", "mxfp4-e2m1", ...; for convert "e4m3", "e2m1", ... */
     const char* dialect;  /* "ocp", "nv", "torchao-floor", ... */
-    const char* axis;     /* "row": blocks of 1x32, "col": of 32x1; NULL when there are no blocks */
-    const char* rounding; /* "nearest_even"; convert only, otherwise the dialect decides */
+    const char* axis;     /* "row": blocks of 1xk, "col": of kx1, "tile": of kxk; NULL when there
+                             are no blocks */
+    const char* rounding; /* "nearest_even", ...; convert only, otherwise the dialect decides */
     const char* overflow; /* "saturate", or "overflow" (to Inf, or NaN where there is no Inf);
                              convert only, otherwise the dialect decides */
+    /* Since version 2: */
+    const char* subnormals; /* "honoured"; "inputs_flushed": a subnormal value counts as a zero of
+                               its sign; "outputs_flushed": so does a result that is subnormal after
+                               rounding. Convert only, otherwise the dialect decides */
+    int64_t block_size;     /* k; 0 when there are no blocks */
 } mx_operation;
 
-/* A two-dimensional view. Element (r, c) is at data + (r * row_stride + c * column_stride) * width,
- * strides counted in elements. Inputs must not be written. Outputs must be written exactly once per
- * element, and nothing beside them. Rows or columns may be 0: then nothing is read or written.
- * Tensors cross in arrays, so this one struct does not grow within an ABI version. */
+/* Roundings of convert: "nearest_even", "nearest_away", "nearest_toward_zero" (the three differ in
+ * ties), "toward_zero", "toward_positive", "toward_negative", "away_from_zero", "to_odd" (a value
+ * between two codes becomes the odd one), and stochastic ones, which take random bits from in[1] of
+ * type "u32". "stochastic8", "stochastic16" and "stochastic32": one word per value, of which the
+ * low n = 8, 16 or 32 bits count. The value's distance from its neighbour toward zero, in units of
+ * the gap, is cut to its first n binary digits; if digits plus random bits carry, the value goes
+ * away from zero. "stochastic-x4": n = 16 and one word serves four values of a row, the low half
+ * the first two and the high half the last two, as PTX cvt.rs of four values. */
+
+/* A two-dimensional tensor of `rows` by `columns` elements. `layout` says where they lie; a device
+ * answers MX_NOT_SUPPORTED to one it does not know.
+ *
+ * "strided"       Element (r, c) is at data + (r * row_stride + c * column_stride) * width, strides
+ *                 counted in elements. width is the fewest whole bytes that hold a code: codes of 4
+ *                 and 6 bits stand in the low bits of a byte, the rest of it 0.
+ *
+ * Layouts of element codes; the strides are 0. Row r is a stream of its own that begins with a
+ * whole byte; within it code c is the bits [c * n, (c + 1) * n), counted from the lowest bit of the
+ * first byte on. Elements lie along the rows whatever the axis. Bits after the last code are 0.
+ * "packed-low"    n = 4, two codes a byte, the even one in the low nibble. ceil(C/2) bytes a row.
+ * "packed-high"   The same with the nibbles of each byte exchanged.
+ * "packed-6"      n = 6, four codes in three bytes. ceil(6*C/8) bytes a row.
+ * "inline"        Axis "row" only. Each block's codes, packed as above in n bits, and then its
+ *                 scale byte; a last block is filled up with codes 0. column_stride is the bytes
+ *                 from block to block, k*n/8 + 1; row_stride the bytes from row to row. The scales
+ *                 have no tensor of their own.
+ *
+ * Layouts of scales; the strides are 0. The buffer holds the grid of R x C scales with both
+ * dimensions rounded up to whole tiles. In the layouts without "-col", for blocks along rows, x = r
+ * and y = c. In those with "-col", for blocks along columns, x = c and y = r: the outer dimension
+ * is the one of the elements that have no scale in common. Y is y's dimension rounded up.
+ * "128x4"         x in tiles of 128, y of 4:
+ *                 ((x/128)*(Y/4) + y/4)*512 + (x%32)*16 + (x%128)/32*4 + y%4. Pads are 0.
+ * "8x4"           x in tiles of 8, y of 4: ((x/8)*(Y/4) + y/4)*32 + (x%8)*4 + y%4. Pads are 0.
+ * "32x8"          x in tiles of 32, y of 8: (x/32)*Y*32 + (y/8)*256 + (y%4)*64 + (x%16)*4 +
+ *                 (y%8)/4*2 + (x%32)/16. Pads may be anything.
+ * "te-padded"     x rounded up to 128, y to 4, and row-major: r * (columns rounded up) + c. Pads
+ *                 may be anything.
+ * "128x4-col" "8x4-col" "32x8-col" "te-padded-col"
+ *
+ * What a pad of an input holds must not matter. Inputs must not be written. Outputs must be written
+ * exactly once per element, and nothing beside them but pads. Rows or columns may be 0: then
+ * nothing is read or written. Tensors cross in arrays, so this one struct does not grow within an
+ * ABI version. */
 typedef struct mx_tensor {
     size_t struct_size;
     void* data;
-    const char* type;   /* "f32" "bf16" "f16" "e4m3" "e5m2" "e8m0" */
+    const char* type;   /* "f32" "bf16" "f16" "e4m3" "e5m2" "e3m2" "e2m3" "e2m1" "int8"
+                           "int8-symmetric" "e8m0" "u32" */
     const char* place;  /* "host"; devices with memory of their own will also see "cuda" */
-    const char* layout; /* "strided": the formula above */
+    const char* layout; /* "strided", or one of the above */
     int64_t rows;
     int64_t columns;
     int64_t row_stride;

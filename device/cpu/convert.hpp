@@ -8,10 +8,11 @@ namespace mx::cpu {
 struct ConvertJob {
     ValueType value_type;
     ElementType element_type;
-    OverflowMode overflow;
+    Conversion how;
     Extent extent;
-    ConstPlane values;
+    Plane values;
     Plane codes;
+    Plane random;  // u32, where the rounding is stochastic
 };
 
 void convert(const ConvertJob& job);

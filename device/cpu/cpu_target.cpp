@@ -9,7 +9,9 @@ namespace mx::cpu {
 namespace {
 
 // Places in Highway's dispatch tables; 0 before the first dispatch.
-std::size_t chosen_index() { return hwy::GetChosenTarget().GetIndex(); }
+std::size_t chosen_index() {
+    return hwy::GetChosenTarget().GetIndex();
+}
 std::size_t index_of(std::int64_t target) {
     hwy::ChosenTarget only;
     only.Update(target);

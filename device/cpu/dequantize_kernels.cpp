@@ -16,38 +16,33 @@ namespace mx::cpu::HWY_NAMESPACE {
 namespace {
 #if MX_CPU_HAS_LANES
 
-constexpr std::size_t block_values = static_cast<std::size_t>(block_size);
-
-template <typename Elements, typename Output>
-HWY_INLINE void decode_plain(const std::uint8_t* codes, BitsV scale_code, std::uint8_t* at,
-                             Stores stores) {
-    for (std::size_t i = 0; i < block_values; i += lanes) {
-        Output::store_plain(plain_values<Elements>(codes + i, scale_code), at + i * Output::width,
-                            stores);
-    }
-}
+constexpr std::size_t block_values = static_cast<std::size_t>(row_block);
 
 // Special elements under a middling scale are left to the code for extreme ones.
 template <typename Elements, typename Output>
-HWY_NOINLINE void decode_special(const std::uint8_t* codes, std::uint32_t scale_code,
-                                 std::uint8_t* at) {
+HWY_NOINLINE void decode_special(const DecodeLanes& element, const std::uint8_t* codes,
+                                 std::uint32_t scale_code, std::uint8_t* at) {
     for (std::size_t i = 0; i < block_values; i += lanes) {
-        decode_vector<Elements, Output, Extreme>(codes + i, set(scale_code),
+        decode_vector<Elements, Output, Extreme>(element, codes + i, set(scale_code),
                                                  at + i * Output::width);
     }
 }
 
 template <typename Elements, typename Output>
-HWY_INLINE void decode_blocks(const DequantizeRun& run, std::uint8_t* values, Stores stores) {
+HWY_INLINE void decode_blocks(const Run& run, std::uint8_t* values, Stores stores) {
+    const DecodeLanes element = decode_lanes_of(element_of(run.recipe.element_type));
     for (std::size_t i = 0; i < run.blocks; ++i) {
         const std::uint8_t* codes = run.codes + i * block_values;
         std::uint8_t* at = values + i * block_values * Output::width;
         const std::uint32_t scale = run.scales[i];
         const bool middling = scale >= middling_from && scale <= middling_to;
-        if (middling && is_plain<Elements>(codes)) {
-            decode_plain<Elements, Output>(codes, set(scale), at, stores);
-        } else {
-            decode_special<Elements, Output>(codes, scale, at);
+        if (!middling || !is_plain(element, codes)) {
+            decode_special<Elements, Output>(element, codes, scale, at);
+            continue;
+        }
+        for (std::size_t lane = 0; lane < block_values; lane += lanes) {
+            const BitsV plain = plain_values(Elements(), element, codes + lane, set(scale));
+            Output::store_plain(plain, at + lane * Output::width, stores);
         }
     }
 }
@@ -70,12 +65,12 @@ HWY_INLINE void stream_bytes(const std::uint8_t* from, std::uint8_t* to, std::si
 
 // Through a buffer in the first-level cache, because blocks need not start where vectors do.
 template <typename Elements, typename Output>
-HWY_INLINE void stream_blocks(const DequantizeRun& run) {
+HWY_INLINE void stream_blocks(const Run& run) {
     constexpr std::size_t chunk_blocks = 64;
     constexpr std::size_t block_bytes = block_values * Output::width;
     alignas(64) std::uint8_t buffer[chunk_blocks * block_bytes];
     for (std::size_t first = 0; first < run.blocks; first += chunk_blocks) {
-        DequantizeRun chunk = run;
+        Run chunk = run;
         chunk.codes += first * block_values;
         chunk.scales += first;
         chunk.blocks = HWY_MIN(chunk_blocks, run.blocks - first);
@@ -87,10 +82,10 @@ HWY_INLINE void stream_blocks(const DequantizeRun& run) {
 
 struct RowForm {
     template <typename Elements, typename Output>
-    static std::size_t decode(const DequantizeRun& run) {
+    static std::size_t decode(const Run& run) {
         constexpr bool whole_vectors = Output::width == 4;
         const bool aligned = reinterpret_cast<std::uintptr_t>(run.values) % (lanes * 4) == 0;
-        if (run.stores == Stores::cached) {
+        if (run.blocks * block_values * Output::width < streaming_bytes) {
             decode_blocks<Elements, Output>(run, run.values, Stores::cached);
         } else if (whole_vectors && aligned) {
             decode_blocks<Elements, Output>(run, run.values, Stores::streaming);
@@ -103,20 +98,21 @@ struct RowForm {
 };
 
 template <typename Elements, typename Output, typename Kind>
-HWY_INLINE void decode_lines(const DequantizeStrip& strip, std::size_t line, BitsV scale_codes) {
+HWY_INLINE void decode_lines(const Strip& strip, std::size_t line, BitsV scale_codes) {
     constexpr auto width = static_cast<std::ptrdiff_t>(Output::width);
+    const DecodeLanes element = decode_lanes_of(element_of(strip.recipe.element_type));
     for (std::size_t i = 0; i < strip.lanes; ++i) {
         const auto lane = static_cast<std::ptrdiff_t>(i);
         const std::uint8_t* codes = strip.codes.data + lane * strip.codes.lane_stride;
         std::uint8_t* values = strip.values.data + lane * strip.values.lane_stride * width;
-        decode_vector<Elements, Output, Kind>(codes + line, scale_codes,
+        decode_vector<Elements, Output, Kind>(element, codes + line, scale_codes,
                                               values + line * Output::width);
     }
 }
 
 struct ColumnForm {
     template <typename Elements, typename Output>
-    static std::size_t decode(const DequantizeStrip& strip) {
+    static std::size_t decode(const Strip& strip) {
         std::size_t line = 0;
         for (; line + lanes <= strip.lines; line += lanes) {
             const BitsV scale_codes = load_codes(strip.scales + line);
@@ -132,7 +128,7 @@ struct ColumnForm {
 
 template <typename Form, typename Elements, typename Work>
 std::size_t decode_to(const Work& work) {
-    switch (work.value_type) {
+    switch (work.recipe.value_type) {
         case ValueType::f32:
             return Form::template decode<Elements, F32Output>(work);
         case ValueType::bf16:
@@ -145,21 +141,28 @@ std::size_t decode_to(const Work& work) {
 
 template <typename Form, typename Work>
 std::size_t decode(const Work& work) {
-    if (work.element_type == ElementType::e4m3) return decode_to<Form, E4m3Elements>(work);
-    return decode_to<Form, E5m2Elements>(work);
+    const Element element = element_of(work.recipe.element_type);
+    if (element.signs == Signs::sign_bit) return decode_to<Form, FloatElements>(work);
+    return decode_to<Form, IntegerElements>(work);
 }
 
 #endif  // MX_CPU_HAS_LANES
 }  // namespace
 
 #if MX_CPU_HAS_LANES
-std::size_t dequantize_row_lanes(const DequantizeRun& run) { return decode<RowForm>(run); }
-std::size_t dequantize_column_lanes(const DequantizeStrip& strip) {
+std::size_t dequantize_run_lanes(const Run& run) {
+    return decode<RowForm>(run);
+}
+std::size_t dequantize_strip_lanes(const Strip& strip) {
     return decode<ColumnForm>(strip);
 }
 #else
-std::size_t dequantize_row_lanes(const DequantizeRun&) { return 0; }
-std::size_t dequantize_column_lanes(const DequantizeStrip&) { return 0; }
+std::size_t dequantize_run_lanes(const Run&) {
+    return 0;
+}
+std::size_t dequantize_strip_lanes(const Strip&) {
+    return 0;
+}
 #endif
 
 }  // namespace mx::cpu::HWY_NAMESPACE
@@ -168,14 +171,14 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace mx::cpu {
 
-HWY_EXPORT(dequantize_row_lanes);
-HWY_EXPORT(dequantize_column_lanes);
+HWY_EXPORT(dequantize_run_lanes);
+HWY_EXPORT(dequantize_strip_lanes);
 
-std::size_t dequantize_row_run(const DequantizeRun& run) {
-    return HWY_DYNAMIC_DISPATCH(dequantize_row_lanes)(run);
+std::size_t dequantize_run(const Run& run) {
+    return HWY_DYNAMIC_DISPATCH(dequantize_run_lanes)(run);
 }
-std::size_t dequantize_column_strip(const DequantizeStrip& strip) {
-    return HWY_DYNAMIC_DISPATCH(dequantize_column_lanes)(strip);
+std::size_t dequantize_strip(const Strip& strip) {
+    return HWY_DYNAMIC_DISPATCH(dequantize_strip_lanes)(strip);
 }
 
 }  // namespace mx::cpu

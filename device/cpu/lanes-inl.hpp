@@ -1,6 +1,7 @@
 // The arithmetic of many values at once: included once per instruction set by the kernel files,
-// under Highway's foreach_target. Used by quantize_rows, quantize_columns, convert and dequantize
-// kernels. Must not know tensors, names or the scalar arithmetic it is tested against.
+// under Highway's foreach_target. Used by the kernels of quantize, convert and dequantize. One
+// arithmetic serves all formats, whose facts are vectors and shift counts. Must not know tensors,
+// names or the scalar arithmetic it is tested against.
 //
 // Integers re-bias exponents here. A float multiply would be shorter, but on several processors it
 // drops to a tenth of its speed when values or products are subnormal. The float operation left, in
@@ -43,7 +44,9 @@ inline constexpr std::size_t lanes = hn::MaxLanes(Bits());
 HWY_INLINE BitsV set(std::uint32_t bits) {
     return hn::Set(Bits(), static_cast<std::int32_t>(bits));
 }
-HWY_INLINE BitsV magnitude(BitsV bits) { return hn::And(bits, set(f32_magnitude_mask)); }
+HWY_INLINE BitsV magnitude(BitsV bits) {
+    return hn::And(bits, set(f32_magnitude_mask));
+}
 
 // How a value type lies in memory, and its widening to binary32.
 struct F32Source {
@@ -76,34 +79,31 @@ struct F16Source {
         const BitsV absolute = hn::And(half, set(0x7FFFu));
         const BitsV rebias = set(112u << 23);
         const BitsV normal = hn::Add(hn::ShiftLeft<13>(absolute), rebias);
-        const BitsV special =
-            hn::IfThenElseZero(hn::Gt(absolute, set(0x7BFFu)), rebias);
+        const BitsV special = hn::IfThenElseZero(hn::Gt(absolute, set(0x7BFFu)), rebias);
         const BitsV counted = hn::BitCast(Bits(), hn::ConvertTo(Floats(), absolute));
         const BitsV subnormal = hn::IfThenElseZero(hn::Gt(absolute, hn::Zero(Bits())),
                                                    hn::Sub(counted, set(24u << 23)));
-        const BitsV wide = hn::IfThenElse(hn::Lt(absolute, set(0x400u)), subnormal,
-                                          hn::Add(normal, special));
+        const BitsV wide =
+            hn::IfThenElse(hn::Lt(absolute, set(0x400u)), subnormal, hn::Add(normal, special));
         return hn::Or(wide, hn::ShiftLeft<16>(hn::And(half, set(0x8000u))));
     }
 };
 
-// A grid of codes: mantissa bits, the binary32 exponent field of its smallest normal value, and the
-// bits of a code. Values come to it multiplied by 2^-lowered, which makes the constant in
-// round_to_code a multiple of the code's range: it vanishes.
-template <int MantissaBits, std::uint32_t FieldMin, int CodeBits>
-struct CodeGrid {
-    static constexpr int mantissa_bits = MantissaBits;
-    static constexpr int places = 23 - MantissaBits;
-    static constexpr std::uint32_t lowered =
-        (FieldMin + places) % (1u << (CodeBits - MantissaBits));
-    static constexpr std::uint32_t field_min = FieldMin - lowered;
+// A grid of codes as the vectors see it: integers to be spread over the lanes.
+struct GridLanes {
+    std::uint32_t binade_min;  // the exponent field of the smallest normal value, in place
+    int places;                // 23 - mantissa bits
+    std::uint32_t bias;        // what round_to_code leaves on top of a code
 };
-using E4m3Codes = CodeGrid<3, 121, 8>;
-using E5m2Codes = CodeGrid<2, 113, 8>;
-using F16Codes = CodeGrid<10, 113, 16>;
+constexpr GridLanes lanes_of(const Grid& grid) {
+    const int places = 23 - grid.mantissa_bits;
+    const auto field = static_cast<std::uint32_t>(grid.exponent_min + 127);
+    const std::uint32_t top = field + static_cast<std::uint32_t>(places);
+    return {field << 23, places, top << grid.mantissa_bits};
+}
 
 // Codes of non-negative finite normal values, to nearest, ties to even. The code comes to stand in
-// the low bits of each lane, rubbish above it.
+// the low bits of each lane, plus grid.bias.
 //
 //     value    0 eeeeeeee    mmm.............   binade e, or the lowest one if value is below it
 //     magic    0 eeeeeeee+p  00............00   2^(e + p), p = 23 - mantissa bits
@@ -112,50 +112,70 @@ using F16Codes = CodeGrid<10, 113, 16>;
 // One unit in the last place of magic is the distance of codes in value's binade, so the addition
 // itself rounds to the grid. n is even on a tie that rounds to even. The code is
 // n + ((e + p - smallest (e + p)) << mantissa bits): sum >> p holds the exponent at the right
-// place, and what should be subtracted is zero in the code's bits. In the lowest binade the same
-// holds for subnormal codes, and a carry out of n runs into the exponent of the code.
-template <typename Grid>
-HWY_INLINE BitsV round_to_sum(BitsV value) {
-    const BitsV binade =
-        hn::Max(hn::And(value, set(f32_infinity)), set(Grid::field_min << 23));
-    const auto up = hn::Set(Floats(), static_cast<float>(1u << Grid::places));
-    const auto sum =
-        hn::MulAdd(hn::BitCast(Floats(), binade), up, hn::BitCast(Floats(), value));
+// place, and what should be subtracted is the bias. In the lowest binade the same holds for
+// subnormal codes, and a carry out of n runs into the exponent of the code.
+HWY_INLINE BitsV round_to_sum(const GridLanes& grid, BitsV value) {
+    const BitsV binade = hn::Max(hn::And(value, set(f32_infinity)), set(grid.binade_min));
+    const auto up = hn::Set(Floats(), static_cast<float>(1u << grid.places));
+    const auto sum = hn::MulAdd(hn::BitCast(Floats(), binade), up, hn::BitCast(Floats(), value));
     return hn::BitCast(Bits(), sum);
 }
-template <typename Grid>
-HWY_INLINE BitsV round_to_code(BitsV value) {
-    const BitsV sum = round_to_sum<Grid>(value);
-    return hn::Add(sum, hn::ShiftRight<Grid::places>(sum));
+HWY_INLINE BitsV round_to_code(const GridLanes& grid, BitsV value) {
+    const BitsV sum = round_to_sum(grid, value);
+    return hn::Add(sum, hn::ShiftRightSame(sum, grid.places));
 }
 
-// The same with an 8-bit code in bits 8 to 15 of each lane. x86 multiplies the two 16-bit halves of
-// a sum, nnnn and the exponent << 7, by 2^8 and 2^(M + 1) and adds them, in one instruction.
-template <typename Grid>
-HWY_INLINE BitsV round_to_second_byte(BitsV value) {
+// The same with the low 8 bits in bits 8 to 15 of each lane. x86 multiplies the two 16-bit halves
+// of a sum, nnnn and the exponent << 7, by 2^8 and 2^(M + 1) and adds them, in one instruction.
+HWY_INLINE BitsV round_to_second_byte(const GridLanes& grid, BitsV value) {
 #if HWY_ARCH_X86
     const hn::Repartition<std::int16_t, Bits> halves;
-    const BitsV weights = set((2u << Grid::mantissa_bits) << 16 | 256u);
+    const BitsV weights = set((2u << (23 - grid.places)) << 16 | 256u);
     BitsV none = hn::Zero(Bits());
-    return hn::ReorderWidenMulAccumulate(
-        Bits(), hn::BitCast(halves, round_to_sum<Grid>(value)), hn::BitCast(halves, weights),
-        hn::Zero(Bits()), none);
+    return hn::ReorderWidenMulAccumulate(Bits(), hn::BitCast(halves, round_to_sum(grid, value)),
+                                         hn::BitCast(halves, weights), hn::Zero(Bits()), none);
 #else
-    return hn::ShiftLeft<8>(round_to_code<Grid>(value));
+    return hn::ShiftLeft<8>(round_to_code(grid, value));
 #endif
+}
+
+// An element format and a conversion to it.
+struct ElementLanes {
+    GridLanes grid;
+    std::uint32_t past_value;      // of the code after the largest finite one: Inf is taken for it
+    std::uint32_t past_code;       // the largest code a conversion gives
+    std::uint32_t negative_extra;  // how much larger it is below zero
+    int sign_place;
+    std::uint32_t nan_code;
+    Signs signs;
+};
+constexpr ElementLanes lanes_of(ElementType type, const Conversion& how) {
+    const Element element = element_of(type);
+    const Grid& grid = element.grid;
+    const bool overflows = how.overflow == OverflowMode::overflow;
+    const std::uint32_t past = grid.code_max + 1;
+    ElementLanes e{lanes_of(grid),
+                   0,
+                   overflows ? grid.code_overflow : grid.code_max,
+                   0,
+                   element.sign_place,
+                   how.nan_code,
+                   element.signs};
+    e.past_value = (past << e.grid.places) + e.grid.binade_min - (1u << 23);
+    e.negative_extra = element.code_max_negative - grid.code_max;
+    return e;
 }
 
 // What all lanes of a block have in common.
 struct BlockStep {
-    BitsV shift;      // scale exponent and what the grid lowers, where the exponent field is
+    BitsV shift;      // the scale's exponent, where the exponent field is
     BitsV floor;      // shift + the smallest normal value: what is below rounds to zero anyway
     BitsV nan_above;  // magnitudes above become NaN: all of them in a poisoned block
 };
 
-template <typename Grid>
 HWY_INLINE BlockStep block_step(BitsV scale_code) {
     BlockStep step;
-    step.shift = hn::ShiftLeft<23>(hn::Sub(scale_code, set(127 - Grid::lowered)));
+    step.shift = hn::ShiftLeft<23>(hn::Sub(scale_code, set(127)));
     step.floor = hn::Add(step.shift, set(1u << 23));
     const BitsMask poisoned = hn::Eq(scale_code, set(scale_nan));
     step.nan_above = hn::IfThenElse(poisoned, set(0xFFFFFFFFu), set(f32_infinity));
@@ -182,63 +202,41 @@ HWY_INLINE BitsV normalised(BitsV absolute) {
     const BitsMask subnormal = hn::Lt(absolute, set(subnormal_below));
     return hn::IfThenElse(subnormal, normalised_subnormal(absolute), absolute);
 }
-
-// Codes in the second byte of each lane, without sign; perhaps one above the largest finite.
-template <typename Grid>
-HWY_INLINE BitsV magnitude_codes(BitsV normal, const BlockStep& step) {
-    return round_to_second_byte<Grid>(hn::Sub(hn::Max(normal, step.floor), step.shift));
+HWY_INLINE BitsV normal_magnitude(Tame, BitsV bits) {
+    return magnitude(bits);
 }
-template <typename Grid>
-HWY_INLINE BitsV magnitude_codes(Tame, BitsV bits, const BlockStep& step) {
-    return magnitude_codes<Grid>(magnitude(bits), step);
+HWY_INLINE BitsV normal_magnitude(Subnormal, BitsV bits) {
+    return normalised_subnormal(magnitude(bits));
 }
-template <typename Grid>
-HWY_INLINE BitsV magnitude_codes(Subnormal, BitsV bits, const BlockStep& step) {
-    return magnitude_codes<Grid>(normalised_subnormal(magnitude(bits)), step);
-}
-template <typename Grid>
-HWY_INLINE BitsV magnitude_codes(Low, BitsV bits, const BlockStep& step) {
-    return magnitude_codes<Grid>(normalised(magnitude(bits)), step);
+HWY_INLINE BitsV normal_magnitude(Low, BitsV bits) {
+    return normalised(magnitude(bits));
 }
 
-// The largest code a conversion gives, and the value that Inf and all beyond is taken for: the one
-// above the largest finite. Its code is that of Inf, in E4M3 of NaN.
-struct Ceiling {
-    std::uint32_t value;
-    std::uint32_t code;
-};
-template <typename Grid>
-constexpr Ceiling ceiling_of(OverflowMode mode) {
-    constexpr bool small = Grid::mantissa_bits == 3;
-    const std::uint32_t code = small ? 0x7Fu : 0x7Cu;
-    return {(small ? 0x43F00000u : 0x47800000u) - (Grid::lowered << 23),  // 480, 65536
-            mode == OverflowMode::saturate ? code - 1 : code};
+// Codes in the second byte of each lane, without sign, plus bias; perhaps one above the largest.
+template <typename Kind>
+HWY_INLINE BitsV magnitude_codes(Kind kind, const GridLanes& grid, BitsV bits,
+                                 const BlockStep& step) {
+    const BitsV raised = hn::Max(normal_magnitude(kind, bits), step.floor);
+    return round_to_second_byte(grid, hn::Sub(raised, step.shift));
 }
 
-// Finished codes, sign and NaN included, in the low byte of clean lanes.
-template <typename Grid>
-HWY_INLINE BitsV element_codes(BitsV bits, const BlockStep& step, Ceiling ceiling) {
+// Finished codes, sign and NaN included, in the low byte of lanes.
+HWY_INLINE BitsV element_codes(const ElementLanes& element, BitsV bits, const BlockStep& step) {
     const BitsV absolute = magnitude(bits);
     const BitsV raised = hn::Max(normalised(absolute), step.floor);
-    const BitsV finite = hn::Min(hn::Sub(raised, step.shift), set(ceiling.value));
+    const BitsV finite = hn::Min(hn::Sub(raised, step.shift), set(element.past_value));
     const BitsMask infinite = hn::Eq(absolute, set(f32_infinity));
-    const BitsV scaled = hn::IfThenElse(infinite, set(ceiling.value), finite);
-    const BitsV rounded = hn::And(round_to_code<Grid>(scaled), set(0xFFu));
-    const BitsV code = hn::Min(rounded, set(ceiling.code));
-    const BitsV signed_code = hn::OrAnd(code, hn::ShiftRight<24>(bits), set(0x80u));
-    return hn::IfThenElse(hn::Gt(absolute, step.nan_above), set(element_nan), signed_code);
+    const BitsV scaled = hn::IfThenElse(infinite, set(element.past_value), finite);
+    const BitsV rounded = hn::Sub(round_to_code(element.grid, scaled), set(element.grid.bias));
+    const BitsV negative = hn::ShiftRight<31>(bits);  // -1 or 0
+    const BitsV extra = hn::And(negative, set(element.negative_extra));
+    const BitsV code =
+        hn::Min(hn::And(rounded, set(0xFFu)), hn::Add(set(element.past_code), extra));
+    const BitsV with_bit = hn::OrAnd(code, negative, set(1u << element.sign_place));
+    const BitsV complement = hn::Sub(hn::Xor(code, negative), negative);
+    const BitsV signed_code = element.signs == Signs::twos_complement ? complement : with_bit;
+    return hn::IfThenElse(hn::Gt(absolute, step.nan_above), set(element.nan_code), signed_code);
 }
-
-// Which lanes an amax is taken from.
-struct AllLanes {
-    static HWY_INLINE BitsV of(BitsV bits) { return magnitude(bits); }
-};
-struct LanesButNan {
-    static HWY_INLINE BitsV of(BitsV bits) {
-        const BitsV absolute = magnitude(bits);
-        return hn::IfThenZeroElse(hn::Gt(absolute, set(f32_infinity)), absolute);
-    }
-};
 
 HWY_INLINE BitsMask is_finite(const ScaleRule& rule, BitsV amax) {
     return hn::Lt(amax, set(rule.overflow_from));
@@ -249,9 +247,10 @@ HWY_INLINE BitsMask is_tame(const ScaleRule& rule, BitsV amax) {
 
 // Scale bytes, as lanes, from amax bits.
 HWY_INLINE BitsV scale_codes(const ScaleRule& rule, BitsV amax) {
-    const BitsV tie = hn::VecFromMask(Bits(), hn::Eq(amax, set(rule.ratio_tie)));  // -1 or 0
-    const BitsV field = hn::ShiftRight<23>(hn::Add(hn::Add(amax, set(rule.round_up)), tie));
-    const BitsV in_range = hn::Max(hn::Sub(field, set(rule.exponent_offset)), hn::Zero(Bits()));
+    const BitsV field = hn::ShiftRight<23>(hn::Add(amax, set(rule.round_up)));
+    const BitsMask above_zero = hn::Gt(amax, set(rule.one_from - 1));
+    const BitsV in_range =
+        hn::IfThenElseZero(above_zero, hn::Sub(field, set(rule.exponent_offset)));
     const BitsMask over = hn::Gt(amax, set(rule.overflow_from - 1));
     const BitsV code = hn::IfThenElse(over, set(rule.overflow_code), in_range);
     return hn::IfThenElse(hn::Gt(amax, set(f32_infinity)), set(scale_nan), code);
@@ -275,8 +274,8 @@ HWY_INLINE BytesV gather_second_bytes(const BitsV (&v)[4]) {
                         hn::ShiftLeft<16>(v[3]));
 }
 HWY_INLINE BytesV gather_high_bytes(const BitsV (&v)[4]) {
-    return gather_bytes(hn::ShiftRight<24>(v[0]), hn::ShiftRight<16>(v[1]),
-                        hn::ShiftRight<8>(v[2]), v[3]);
+    return gather_bytes(hn::ShiftRight<24>(v[0]), hn::ShiftRight<16>(v[1]), hn::ShiftRight<8>(v[2]),
+                        v[3]);
 }
 
 // After the bytes of each 128 bits are transposed, 32-bit group v of 128-bit part p belongs to
@@ -300,25 +299,46 @@ HWY_INLINE BytesV in_order(BytesV gathered) {
                                                    hn::SetTableIndices(Bits(), pack_order.at)));
 }
 
-// The codes of four vectors of finite values, with clamp and sign added to 4 * lanes bytes at once.
-template <typename Grid, typename Kind>
-HWY_INLINE BytesV packed_codes(Kind kind, const BitsV (&bits)[4], const BlockStep (&steps)[4],
-                               Ceiling ceiling) {
+// How clamped magnitudes and signs become codes, 4 * lanes bytes at once. `signs` has the sign of
+// each byte in its top bit, and anything below.
+struct SignBit {
+    static HWY_INLINE BytesV signed_codes(const ElementLanes& element, BytesV codes, BytesV signs) {
+        const hn::Repartition<std::uint16_t, Bits> pairs;
+        const auto top = hn::BitCast(pairs, hn::And(signs, hn::Set(Bytes(), 0x80)));
+        const auto sign = hn::ShiftRightSame(top, 7 - element.sign_place);
+        const auto largest = hn::Set(Bytes(), static_cast<std::uint8_t>(element.past_code));
+        return hn::Or(hn::Min(codes, largest), hn::BitCast(Bytes(), sign));
+    }
+};
+struct TwosComplement {
+    static HWY_INLINE BytesV signed_codes(const ElementLanes& element, BytesV codes, BytesV signs) {
+        const hn::Repartition<std::int8_t, Bits> signed_bytes;
+        const auto negative = hn::BitCast(
+            Bytes(), hn::BroadcastSignBit(hn::BitCast(signed_bytes, signs)));  // 0xFF or 0
+        const auto extra = static_cast<std::uint8_t>(element.negative_extra);
+        const auto largest = hn::Add(hn::Set(Bytes(), static_cast<std::uint8_t>(element.past_code)),
+                                     hn::And(negative, hn::Set(Bytes(), extra)));
+        return hn::Sub(hn::Xor(hn::Min(codes, largest), negative), negative);
+    }
+};
+
+// The codes of four vectors of finite values, with bias, clamp and sign done to bytes.
+template <typename SignForm, typename Kind>
+HWY_INLINE BytesV packed_codes(Kind kind, const ElementLanes& element, const BitsV (&bits)[4],
+                               const BlockStep (&steps)[4]) {
     BitsV codes[4];
     for (std::size_t i = 0; i < 4; ++i) {
-        codes[i] = magnitude_codes<Grid>(kind, bits[i], steps[i]);
+        codes[i] = magnitude_codes(kind, element.grid, bits[i], steps[i]);
     }
-    const auto largest = hn::Set(Bytes(), static_cast<std::uint8_t>(ceiling.code));
-    const BytesV clamped = hn::Min(gather_second_bytes(codes), largest);
-    return in_order(hn::OrAnd(clamped, gather_high_bytes(bits), hn::Set(Bytes(), 0x80)));
+    const auto bias = hn::Set(Bytes(), static_cast<std::uint8_t>(element.grid.bias));
+    const BytesV magnitudes = hn::Sub(gather_second_bytes(codes), bias);
+    return in_order(SignForm::signed_codes(element, magnitudes, gather_high_bytes(bits)));
 }
-template <typename Grid>
-HWY_INLINE BytesV packed_codes(Wild, const BitsV (&bits)[4], const BlockStep (&steps)[4],
-                               Ceiling ceiling) {
+template <typename SignForm>
+HWY_INLINE BytesV packed_codes(Wild, const ElementLanes& element, const BitsV (&bits)[4],
+                               const BlockStep (&steps)[4]) {
     BitsV codes[4];
-    for (std::size_t i = 0; i < 4; ++i) {
-        codes[i] = element_codes<Grid>(bits[i], steps[i], ceiling);
-    }
+    for (std::size_t i = 0; i < 4; ++i) codes[i] = element_codes(element, bits[i], steps[i]);
     return in_order(gather_low_bytes(codes));
 }
 

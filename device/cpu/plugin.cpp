@@ -52,7 +52,9 @@ mx_status open(void** device, mx_message* message) {
     });
 }
 
-void close(void* device) { delete static_cast<OpenDevice*>(device); }
+void close(void* device) {
+    delete static_cast<OpenDevice*>(device);
+}
 
 std::size_t describe(void* device, const mx_fact** facts) {
     if (device == nullptr || facts == nullptr) return 0;
@@ -74,18 +76,24 @@ std::size_t describe(void* device, const mx_fact** facts) {
 struct Runner {
     void operator()(const ConvertJob& job) const { convert(job); }
     void operator()(const EncodeScaleJob& job) const { encode_scales(job); }
-    void operator()(const QuantizeJob& job) const { quantize(job); }
-    void operator()(const DequantizeJob& job) const { dequantize(job); }
+    void operator()(const QuantizeJob& job) const { quantize(job.blocks); }
+    void operator()(const DequantizeJob& job) const { dequantize(job.blocks); }
 };
+
+void run_work(Work& work) {
+    for (Staged& input : work.inputs) unpack(input);
+    std::visit(Runner(), work.job);
+    for (const Staged& output : work.outputs) pack(output);
+}
 
 mx_status serve(const Call& call, Buffers buffers, mx_message* message) {
     return guarded(message, [&] {
-        const std::variant<Job, Refusal> answer = job_of(call, buffers);
+        std::variant<Work, Refusal> answer = work_of(call, buffers);
         if (const auto* refusal = std::get_if<Refusal>(&answer)) {
             say(message, refusal->reason);
             return refusal->status;
         }
-        if (buffers == Buffers::present) std::visit(Runner(), std::get<Job>(answer));
+        if (buffers == Buffers::present) run_work(std::get<Work>(answer));
         return MX_OK;
     });
 }
@@ -103,10 +111,12 @@ mx_status run(void*, const mx_operation* operation, const mx_tensor* inputs,
                  message);
 }
 
-constexpr mx_device_api table{sizeof(mx_device_api), MX_DEVICE_ABI_VERSION, open, close,
-                              describe, supports, run};
+constexpr mx_device_api table{
+    sizeof(mx_device_api), MX_DEVICE_ABI_VERSION, open, close, describe, supports, run};
 
 }  // namespace
 }  // namespace mx::cpu
 
-const mx_device_api* mx_cpu_device_api(void) { return &mx::cpu::table; }
+const mx_device_api* mx_cpu_device_api(void) {
+    return &mx::cpu::table;
+}

@@ -1,7 +1,7 @@
-// The vector kernel behind quantize_columns.hpp, compiled once per instruction set: one line per
-// vector lane, so amax needs no folding and scales come out as vectors.
+// quantize_strip of quantize_kernels.hpp, compiled once per instruction set: one line per vector
+// lane, so amax needs no folding and scales come out as vectors.
 // Must not know tails or dialect names.
-#include "device/cpu/quantize_columns.hpp"
+#include "device/cpu/quantize_kernels.hpp"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "device/cpu/quantize_columns.cpp"
@@ -10,6 +10,7 @@
 
 #include <hwy/cache_control.h>
 
+#include "device/cpu/amax_lanes-inl.hpp"
 #include "device/cpu/lanes-inl.hpp"
 
 HWY_BEFORE_NAMESPACE();
@@ -54,19 +55,21 @@ HWY_INLINE void tile_amax(const Tile<Source>& tile, BitsV (&amax)[4]) {
     }
 }
 
-template <typename Source, typename Grid, typename Kind>
-HWY_INLINE void convert_tile(const Tile<Source>& tile, const BlockStep (&steps)[4]) {
-    constexpr Ceiling ceiling = ceiling_of<Grid>(OverflowMode::saturate);
+template <typename Source, typename SignForm, typename Kind>
+HWY_INLINE void convert_tile(const Tile<Source>& tile, const ElementLanes& from,
+                             const BlockStep (&steps)[4]) {
+    const ElementLanes element = from;  // stores of bytes cannot be thought to change the copy
     for (std::size_t lane = 0; lane < tile.lane_count; ++lane) {
         BitsV bits[4];
         load_four<Source>(tile.values_at(lane), bits);
-        hn::StoreU(packed_codes<Grid>(Kind(), bits, steps, ceiling), Bytes(),
+        hn::StoreU(packed_codes<SignForm>(Kind(), element, bits, steps), Bytes(),
                    tile.codes_at(lane));
     }
 }
 
-template <typename Source, typename Grid>
-HWY_INLINE void quantize_tile(const Tile<Source>& tile, const ScaleRule& rule) {
+template <typename Source, typename SignForm>
+HWY_INLINE void quantize_tile(const Tile<Source>& tile, const ElementLanes& element,
+                              const ScaleRule& rule) {
     BitsV amax[4];
     tile_amax<Source, AllLanes>(tile, amax);
     const BitsV largest = hn::Max(hn::Max(amax[0], amax[1]), hn::Max(amax[2], amax[3]));
@@ -79,17 +82,17 @@ HWY_INLINE void quantize_tile(const Tile<Source>& tile, const ScaleRule& rule) {
     for (std::size_t i = 0; i < 4; ++i) {
         const BitsV codes = scale_codes(rule, amax[i]);
         store_lane_bytes(codes, tile.scales + i * lanes);
-        steps[i] = block_step<Grid>(codes);
+        steps[i] = block_step(codes);
     }
-    if (!finite) return convert_tile<Source, Grid, Wild>(tile, steps);
+    if (!finite) return convert_tile<Source, SignForm, Wild>(tile, element, steps);
     if (hn::AllTrue(Bits(), is_tame(rule, smallest))) {
-        return convert_tile<Source, Grid, Tame>(tile, steps);
+        return convert_tile<Source, SignForm, Tame>(tile, element, steps);
     }
-    convert_tile<Source, Grid, Low>(tile, steps);
+    convert_tile<Source, SignForm, Low>(tile, element, steps);
 }
 
-template <typename Source, typename Grid>
-void quantize_tiles(const ColumnStrip& strip) {
+template <typename Source, typename SignForm>
+void quantize_tiles(const Strip& strip, const ElementLanes& element) {
     constexpr auto width = static_cast<std::ptrdiff_t>(Source::width);
     for (std::size_t line = 0; line + tile_lines <= strip.lines; line += tile_lines) {
         const Tile<Source> tile{strip.values.data + line * Source::width,
@@ -98,22 +101,25 @@ void quantize_tiles(const ColumnStrip& strip) {
                                 strip.codes.lane_stride,
                                 strip.scales + line,
                                 strip.lanes};
-        quantize_tile<Source, Grid>(tile, strip.rule);
+        quantize_tile<Source, SignForm>(tile, element, strip.recipe.scale);
     }
 }
 
 template <typename Source>
-void quantize_source(const ColumnStrip& strip) {
-    if (strip.element_type == ElementType::e4m3) return quantize_tiles<Source, E4m3Codes>(strip);
-    return quantize_tiles<Source, E5m2Codes>(strip);
+void quantize_source(const Strip& strip) {
+    Conversion how;
+    how.nan_code = strip.recipe.nan_code;
+    const ElementLanes element = lanes_of(strip.recipe.element_type, how);
+    if (element.signs == Signs::sign_bit) return quantize_tiles<Source, SignBit>(strip, element);
+    quantize_tiles<Source, TwosComplement>(strip, element);
 }
 
 #endif  // MX_CPU_HAS_LANES
 }  // namespace
 
-std::size_t quantize_column_lanes(const ColumnStrip& strip) {
+std::size_t quantize_strip_lanes(const Strip& strip) {
 #if MX_CPU_HAS_LANES
-    switch (strip.value_type) {
+    switch (strip.recipe.value_type) {
         case ValueType::f32:
             quantize_source<F32Source>(strip);
             break;
@@ -137,10 +143,10 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace mx::cpu {
 
-HWY_EXPORT(quantize_column_lanes);
+HWY_EXPORT(quantize_strip_lanes);
 
-std::size_t quantize_column_strip(const ColumnStrip& strip) {
-    return HWY_DYNAMIC_DISPATCH(quantize_column_lanes)(strip);
+std::size_t quantize_strip(const Strip& strip) {
+    return HWY_DYNAMIC_DISPATCH(quantize_strip_lanes)(strip);
 }
 
 }  // namespace mx::cpu

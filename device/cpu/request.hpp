@@ -4,10 +4,12 @@
 
 #include <string>
 #include <variant>
+#include <vector>
 
 #include "device/abi/mx_device.h"
 #include "device/cpu/convert.hpp"
 #include "device/cpu/dequantize.hpp"
+#include "device/cpu/layouts.hpp"
 #include "device/cpu/quantize.hpp"
 
 namespace mx::cpu {
@@ -27,13 +29,26 @@ struct Refusal {
     std::string reason;
 };
 
-using Job = std::variant<ConvertJob, EncodeScaleJob, QuantizeJob, DequantizeJob>;
+struct QuantizeJob {
+    BlockJob blocks;
+};
+struct DequantizeJob {
+    BlockJob blocks;
+};
+
+// What is to be done: on the caller's strided tensors, or on dense copies of others, which are
+// unpacked before and packed after.
+struct Work {
+    std::variant<ConvertJob, EncodeScaleJob, QuantizeJob, DequantizeJob> job;
+    std::vector<Staged> inputs;
+    std::vector<Staged> outputs;
+};
 
 enum class Buffers {
     absent,   // supports: every data pointer may be NULL
     present,  // run
 };
 
-std::variant<Job, Refusal> job_of(const Call& call, Buffers buffers);
+std::variant<Work, Refusal> work_of(const Call& call, Buffers buffers);
 
 }  // namespace mx::cpu

@@ -7,22 +7,18 @@
 
 namespace mx::cpu {
 
-inline constexpr int block_size = 32;
-
 enum class ValueType { f32, bf16, f16 };
-enum class ElementType { e4m3, e5m2 };
+enum class ElementType { e4m3, e5m2, e3m2, e2m3, e2m1, int8, int8_symmetric };
 
-// What becomes of a value beyond the largest finite element.
-enum class OverflowMode { saturate, overflow };
-
-constexpr int width_of(ValueType type) { return type == ValueType::f32 ? 4 : 2; }
+constexpr int width_of(ValueType type) {
+    return type == ValueType::f32 ? 4 : 2;
+}
 
 // binary32, the common currency of the device: every input is widened to it exactly.
 inline constexpr std::uint32_t f32_magnitude_mask = 0x7FFFFFFFu;
 inline constexpr std::uint32_t f32_infinity = 0x7F800000u;
 inline constexpr std::uint32_t f32_nan = 0x7FC00000u;
 
-inline constexpr std::uint8_t element_nan = 0x7F;
 inline constexpr std::uint8_t scale_nan = 0xFF;
 
 // A floating-point grid whose codes the device writes: elements, and the types it dequantizes to.
@@ -30,20 +26,74 @@ struct Grid {
     int mantissa_bits;
     int exponent_min;             // of the smallest normal value
     std::uint32_t code_max;       // largest finite magnitude
-    std::uint32_t code_overflow;  // Inf, or NaN where there is no Inf
+    std::uint32_t code_overflow;  // Inf, or NaN where there is no Inf, or code_max where neither is
 };
-inline constexpr Grid e4m3_grid{3, -6, 0x7E, 0x7F};
-inline constexpr Grid e5m2_grid{2, -14, 0x7B, 0x7C};
-inline constexpr Grid f32_grid{23, -126, 0x7F7FFFFF, 0x7F800000};
-inline constexpr Grid bf16_grid{7, -126, 0x7F7F, 0x7F80};
-inline constexpr Grid f16_grid{10, -14, 0x7BFF, 0x7C00};
 
-constexpr const Grid& grid_of(ElementType type) {
-    return type == ElementType::e4m3 ? e4m3_grid : e5m2_grid;
+constexpr Grid grid_of(ValueType type) {
+    if (type == ValueType::f32) return {23, -126, 0x7F7FFFFF, 0x7F800000};
+    if (type == ValueType::bf16) return {7, -126, 0x7F7F, 0x7F80};
+    return {10, -14, 0x7BFF, 0x7C00};
 }
-constexpr const Grid& grid_of(ValueType type) {
-    return type == ValueType::f32 ? f32_grid : type == ValueType::bf16 ? bf16_grid : f16_grid;
+
+enum class Signs { sign_bit, twos_complement };
+
+// An element format. INT8 is a grid too: 128 magnitudes, all in the lowest binade, whose unit is
+// 2^-6.
+struct Element {
+    Grid grid;
+    std::uint32_t code_max_negative;  // as a magnitude
+    int sign_place;                   // the bit of a code that holds its sign
+    std::uint32_t special_from;       // the first magnitude code that is Inf or NaN
+    Signs signs;
+};
+inline constexpr std::uint32_t no_specials = 0x100;
+
+constexpr Element element_of(ElementType type) {
+    switch (type) {
+        case ElementType::e4m3:
+            return {{3, -6, 0x7E, 0x7F}, 0x7E, 7, 0x7F, Signs::sign_bit};
+        case ElementType::e5m2:
+            return {{2, -14, 0x7B, 0x7C}, 0x7B, 7, 0x7C, Signs::sign_bit};
+        case ElementType::e3m2:
+            return {{2, -2, 0x1F, 0x1F}, 0x1F, 5, no_specials, Signs::sign_bit};
+        case ElementType::e2m3:
+            return {{3, 0, 0x1F, 0x1F}, 0x1F, 5, no_specials, Signs::sign_bit};
+        case ElementType::e2m1:
+            return {{1, 0, 0x7, 0x7}, 0x7, 3, no_specials, Signs::sign_bit};
+        case ElementType::int8:
+            return {{7, 1, 0x7F, 0x7F}, 0x80, 7, no_specials, Signs::twos_complement};
+        case ElementType::int8_symmetric:
+            break;
+    }
+    return {{7, 1, 0x7F, 0x7F}, 0x7F, 7, no_specials, Signs::twos_complement};
 }
+
+enum class Rounding {
+    nearest_even,
+    nearest_away,
+    nearest_toward_zero,
+    toward_zero,
+    toward_positive,
+    toward_negative,
+    away_from_zero,
+    to_odd,
+    stochastic,
+};
+
+// What becomes of a value beyond the largest finite element.
+enum class OverflowMode { saturate, overflow };
+
+enum class Subnormals { honoured, inputs_flushed, outputs_flushed };
+
+// How a value becomes an element, wherever the format leaves a choice.
+struct Conversion {
+    Rounding rounding = Rounding::nearest_even;
+    int random_digits = 0;  // of stochastic rounding
+    int random_shared = 0;  // 4: one random word serves four lanes; 0: each has its own
+    OverflowMode overflow = OverflowMode::saturate;
+    Subnormals subnormals = Subnormals::honoured;
+    std::uint8_t nan_code = 0;
+};
 
 enum class NanPolicy {
     poisons_block,  // scale 0xFF and every element NaN; an Inf does the same
@@ -51,13 +101,13 @@ enum class NanPolicy {
 };
 
 // From the bits of a block's amax (binary32, sign taken off) to its scale byte:
-//     max(((amax + round_up - (amax == ratio_tie)) >> 23) - exponent_offset, 0)
+//     amax < one_from ? 0 : ((amax + round_up) >> 23) - exponent_offset
 // Adding below the exponent field carries into it when the mantissa is large enough, so each rule
 // of rounding the exponent is one constant. Why that holds for each rule stands in rules.cpp.
 struct ScaleRule {
     std::uint32_t round_up;
-    std::uint32_t ratio_tie;
     std::uint32_t exponent_offset;
+    std::uint32_t one_from;       // the least amax whose byte is not 0
     std::uint32_t overflow_from;  // amax bits at or above: overflow_code
     std::uint8_t overflow_code;
     NanPolicy nan_policy;
@@ -65,14 +115,11 @@ struct ScaleRule {
 
 // Bytes with two strides, both counted in elements. Always seen with the blocks lying along the
 // lanes: what the caller calls columns of a columnwise tensor are the lines here.
-template <typename Byte>
-struct PlaneOf {
-    Byte* data;
+struct Plane {
+    std::uint8_t* data;
     std::ptrdiff_t line_stride;
     std::ptrdiff_t lane_stride;
 };
-using Plane = PlaneOf<std::uint8_t>;
-using ConstPlane = PlaneOf<const std::uint8_t>;
 
 struct Extent {
     std::ptrdiff_t lines;

@@ -45,8 +45,7 @@ static int fits(const mx_tensor* t, const char* type, int64_t rows, int64_t colu
            t->rows == rows && t->columns == columns;
 }
 static mx_status open_device(void** device, mx_message* message) {
-    (void)message;
-    *device = NULL; /* this device keeps nothing between calls */
+    (void)message, *device = NULL; /* this device keeps nothing between calls */
     return MX_OK;
 }
 static void close_device(void* device) { (void)device; }
@@ -62,8 +61,9 @@ static mx_status supports(void* device, const mx_operation* operation, const mx_
                           mx_message* message) {
     (void)device;
     if (!is(operation->name, "quantize") || !is(operation->format, "mxfp8-e4m3") ||
-        !is(operation->dialect, "ocp") || !is(operation->axis, "row"))
-        return answer(message, MX_NOT_SUPPORTED, "only quantize mxfp8-e4m3 ocp along rows");
+        !is(operation->dialect, "ocp") || !is(operation->axis, "row") ||
+        (operation->block_size != 0 && operation->block_size != block_lanes))
+        return answer(message, MX_NOT_SUPPORTED, "only quantize mxfp8-e4m3 ocp, blocks of 1x32");
     if (input_count != 1 || output_count != 2 || !is(input->type, "f32"))
         return answer(message, MX_NOT_SUPPORTED, "only one f32 input, and two outputs");
     const int64_t rows = input->rows, columns = input->columns;

@@ -48,11 +48,11 @@ protected:
         Result result{MX_FAILED, "", {}, {}};
         result.codes.assign(static_cast<std::size_t>(2 * shape.rows * shape.columns), unwritten);
         result.scales.assign(static_cast<std::size_t>(2 * shape.rows * blocks), unwritten);
-        const mx_tensor input{sizeof(mx_tensor), values.data(), "f32", "host", "strided",
-                              shape.rows, shape.columns, shape.columns, 1};
+        const mx_tensor input{sizeof(mx_tensor), values.data(), "f32",         "host", "strided",
+                              shape.rows,        shape.columns, shape.columns, 1};
         const std::array<mx_tensor, 2> outputs{
-            mx_tensor{sizeof(mx_tensor), result.codes.data(), "e4m3", "host", "strided",
-                      shape.rows, shape.columns, 2 * shape.columns, 2},
+            mx_tensor{sizeof(mx_tensor), result.codes.data(), "e4m3", "host", "strided", shape.rows,
+                      shape.columns, 2 * shape.columns, 2},
             mx_tensor{sizeof(mx_tensor), result.scales.data(), "e8m0", "host", "strided",
                       shape.rows, blocks, 2 * blocks, 2}};
         std::array<char, 200> text{};
@@ -66,8 +66,15 @@ protected:
         return quantize(values, shape, ocp_rows);
     }
 
-    static constexpr mx_operation ocp_rows{
-        sizeof(mx_operation), "quantize", "mxfp8-e4m3", "ocp", "row", nullptr, nullptr};
+    static constexpr mx_operation ocp_rows{sizeof(mx_operation),
+                                           "quantize",
+                                           "mxfp8-e4m3",
+                                           "ocp",
+                                           "row",
+                                           nullptr,
+                                           nullptr,
+                                           nullptr,
+                                           32};
     void* library_ = nullptr;
     mx_device_get_api_function get_api_ = nullptr;
     const mx_device_api* api_ = nullptr;
@@ -81,16 +88,16 @@ struct Example {
 
 const std::vector<Example>& examples() {
     static const std::vector<Example> list{
-        {{480.0f}, 127, {0x7E}},                       // saturates to 448
+        {{480.0f}, 127, {0x7E}},  // saturates to 448
         {{448.0f}, 127, {0x7E}},
         {{496.0f}, 127, {0x7E}},
         {{1.0f}, 119, {0x78}},
-        {{2.8f, -1.2f}, 120, {0x7B, 0xF2}},            // 358.4 -> 352, -153.6 -> -160
+        {{2.8f, -1.2f}, 120, {0x7B, 0xF2}},                  // 358.4 -> 352, -153.6 -> -160
         {{256.0f, 17.0f, -19.0f}, 127, {0x78, 0x58, 0xDA}},  // ties to even: 16, -20
         {{256.0f, 17.01f, 15.9f}, 127, {0x78, 0x59, 0x58}},  // above the tie; carry into 2^4
-        {{0x1.fffffep+7f}, 126, {0x7E}},               // 511.99997 saturates, the scale stays
-        {{0x1p-120f}, 0, {0x70}},                      // 2^-127 is the smallest scale
-        {{0x1p-149f, -0x1p-136f}, 0, {0x00, 0x81}},    // f32 subnormals are values
+        {{0x1.fffffep+7f}, 126, {0x7E}},                     // 511.99997 saturates, the scale stays
+        {{0x1p-120f}, 0, {0x70}},                            // 2^-127 is the smallest scale
+        {{0x1p-149f, -0x1p-136f}, 0, {0x00, 0x81}},          // f32 subnormals are values
         {{256.0f, 0x1p-9f, 0x1p-10f, 0x1.8p-9f}, 127, {0x78, 0x01, 0x00, 0x02}},
         {{256.0f, 0x1.fp-7f, 0x1.cp-7f}, 127, {0x78, 0x08, 0x07}},  // into the first normal
         {{0.0f, -0.0f}, 0, {0x00, 0x80}},
@@ -142,6 +149,9 @@ TEST_F(MinimalPlugin, SaysWhyItRefuses) {
     EXPECT_EQ(refused.codes[0], unwritten);
     other = ocp_rows;
     other.axis = nullptr;
+    EXPECT_EQ(quantize({1.0f}, {1, 1}, other).status, MX_NOT_SUPPORTED);
+    other = ocp_rows;
+    other.block_size = 16;
     EXPECT_EQ(quantize({1.0f}, {1, 1}, other).status, MX_NOT_SUPPORTED);
     EXPECT_EQ(get_api_(MX_DEVICE_ABI_VERSION + 1), nullptr);
 }

@@ -34,7 +34,7 @@ bool append(std::size_t& size, PlacedTensor& tensor) {
 
 // False for dense tensors in any order of dimensions: their elements are one plain range.
 bool has_gaps(const PlacedTensor& output) {
-    return element_count(output.spec) * element_width(output.spec.type) != output.extent;
+    return element_count(output.storage) * element_width(output.storage.type) != output.extent;
 }
 
 // One element after the first and after the second run.
@@ -70,8 +70,7 @@ void add_once(Findings& findings, const ModifiedInput& modified) {
 }
 
 // An element that kept both poisons differs between the runs, so equal memory needs no look.
-void flag_differences(OutputTensor& output, std::span<const std::byte> second,
-                      std::size_t width) {
+void flag_differences(OutputTensor& output, std::span<const std::byte> second, std::size_t width) {
     constexpr std::size_t chunk_size = 256;  // a multiple of every width
     const std::vector<std::byte>& first = output.bytes;
     if (first.empty() || std::memcmp(first.data(), second.data(), first.size()) == 0) return;
@@ -94,7 +93,7 @@ Expected<Placement> place(const Question& question) {
     const auto add = [&](TensorRole role, std::size_t index, const TensorSpec& spec) -> Status {
         const Expected<std::size_t> extent = byte_extent(spec);
         if (!extent) return bad_question(role, index, extent.error().message);
-        PlacedTensor tensor{spec, 0, extent.value(), {}};
+        PlacedTensor tensor{spec, storage_of(spec), 0, extent.value(), {}};
         if (!append(placement.size, tensor)) {
             return bad_question(role, index, "the tensors are larger than the address space");
         }
@@ -106,9 +105,11 @@ Expected<Placement> place(const Question& question) {
         if (const Status added = add(TensorRole::input, i, input.spec); !added) {
             return added.error();
         }
-        if (const std::size_t needed = placement.inputs[i].extent; input.data.size() != needed) {
+        const std::size_t needed = placement.inputs[i].extent;
+        for (const std::size_t given : {input.data.size(), input.second_data.size()}) {
+            if (given == needed || (given == 0 && input.data.size() == needed)) continue;
             return bad_question(TensorRole::input, i,
-                                std::to_string(input.data.size()) + " bytes were given, " +
+                                std::to_string(given) + " bytes were given, " +
                                     to_text(input.spec) + " needs " + std::to_string(needed));
         }
     }
@@ -146,9 +147,18 @@ void CallBuffers::poison(std::byte pattern) {
             std::fill_n(data, output.extent, pattern);
             continue;
         }
-        for_each_run(output.spec, [&](ElementRun run) {
+        for_each_run(output.storage, [&](ElementRun run) {
             std::memset(data + run.strided, std::to_integer<int>(pattern), run.size);
         });
+    }
+}
+
+void CallBuffers::load_second_inputs() {
+    second_run_ = true;
+    for (std::size_t i = 0; i < placement_.inputs.size(); ++i) {
+        const std::span<const std::byte> data = question_.inputs[i].second_data;
+        if (data.empty()) continue;
+        std::memcpy(elements_of(placement_.inputs[i]).data(), data.data(), data.size());
     }
 }
 
@@ -157,9 +167,9 @@ std::vector<OutputTensor> CallBuffers::first_outputs() const {
     for (const PlacedTensor& placed : placement_.outputs) {
         OutputTensor output;
         const std::span<const std::byte> dense =
-            dense_view(placed.spec, elements_of(placed), output.bytes);
-        if (is_dense(placed.spec)) output.bytes.assign(dense.begin(), dense.end());
-        output.flags.resize(element_count(placed.spec));
+            dense_view(placed.storage, elements_of(placed), output.bytes);
+        if (is_dense(placed.storage)) output.bytes.assign(dense.begin(), dense.end());
+        output.flags.resize(element_count(placed.storage));
         outputs.push_back(std::move(output));
     }
     return outputs;
@@ -169,8 +179,8 @@ void CallBuffers::flag(std::vector<OutputTensor>& outputs) const {
     std::vector<std::byte> scratch;
     for (std::size_t i = 0; i < outputs.size(); ++i) {
         const PlacedTensor& placed = placement_.outputs[i];
-        flag_differences(outputs[i], dense_view(placed.spec, elements_of(placed), scratch),
-                         element_width(placed.spec.type));
+        flag_differences(outputs[i], dense_view(placed.storage, elements_of(placed), scratch),
+                         element_width(placed.storage.type));
     }
 }
 
@@ -183,7 +193,7 @@ void CallBuffers::inspect(Findings& findings) {
         const PlacedTensor& output = placement_.outputs[i];
         if (has_gaps(output)) {
             // With the elements made zone too, the gaps are what is left of one plain range.
-            for_each_run(output.spec, [&](ElementRun run) {
+            for_each_run(output.storage, [&](ElementRun run) {
                 const std::size_t begin = output.offset + run.strided;
                 fill_zone(memory_, {begin, begin + run.size});
             });
@@ -201,8 +211,8 @@ void CallBuffers::inspect_zones(TensorId id, Findings& findings) {
 void CallBuffers::report(TensorId id, RedZoneSide side, Findings& findings) {
     const PlacedTensor& placed = tensor(id);
     const std::size_t end = placed.offset + placed.extent;
-    const ByteRange range = side == RedZoneSide::before ? ByteRange{placed.region.begin,
-                                                                    placed.offset}
+    const ByteRange range = side == RedZoneSide::before
+                                ? ByteRange{placed.region.begin, placed.offset}
                             : side == RedZoneSide::gap ? ByteRange{placed.offset, end}
                                                        : ByteRange{end, placed.region.end};
     const ChangedBytes changed = changed_in_zone(memory_, range);
@@ -216,13 +226,13 @@ void CallBuffers::report(TensorId id, RedZoneSide side, Findings& findings) {
 
 void CallBuffers::inspect_input(std::size_t index, Findings& findings) {
     const PlacedTensor& placed = placement_.inputs[index];
-    const std::span<const std::byte> given = question_.inputs[index].data;
+    const std::span<const std::byte> given = data_of(question_.inputs[index]);
     const std::span<std::byte> now = elements_of(placed);
     if (placed.extent == 0 || std::memcmp(now.data(), given.data(), placed.extent) == 0) return;
 
-    const std::size_t width = element_width(placed.spec.type);
+    const std::size_t width = element_width(placed.storage.type);
     ModifiedInput modified{index, 0, 0};
-    for_each_run(placed.spec, [&](ElementRun run) {
+    for_each_run(placed.storage, [&](ElementRun run) {
         for (std::size_t i = 0; i < run.size; i += width) {
             const std::size_t at = run.strided + i;
             if (std::memcmp(&now[at], &given[at], width) == 0) continue;

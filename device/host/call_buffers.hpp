@@ -22,9 +22,10 @@ inline constexpr std::size_t red_zone_size = 4096;
 
 struct PlacedTensor {
     TensorSpec spec = {};
-    std::size_t offset = 0;  // of the first element, from the start of the memory
-    std::size_t extent = 0;  // byte_extent(spec)
-    ByteRange region = {};   // the tensor and both its red zones
+    TensorSpec storage = {};  // storage_of(spec): what is poisoned, compared and watched
+    std::size_t offset = 0;   // of the first element, from the start of the memory
+    std::size_t extent = 0;   // byte_extent(spec)
+    ByteRange region = {};    // the tensor and both its red zones
 };
 
 struct Placement {
@@ -39,8 +40,7 @@ Expected<Placement> place(const Question& question);
 // Works on the memory of one call; the question and the placement must outlive it.
 class CallBuffers {
 public:
-    CallBuffers(const Question& question, const Placement& placement,
-                std::span<std::byte> memory)
+    CallBuffers(const Question& question, const Placement& placement, std::span<std::byte> memory)
         : question_(question), placement_(placement), memory_(memory) {}
 
     // Writes the red zones and the inputs.
@@ -48,6 +48,9 @@ public:
 
     // Poisons every element of every output, for the next run.
     void poison(std::byte pattern);
+
+    // Gives the second run its inputs, where they are others.
+    void load_second_inputs();
 
     // The outputs of the first run; their flags are clear.
     std::vector<OutputTensor> first_outputs() const;
@@ -72,6 +75,9 @@ private:
     const PlacedTensor& tensor(TensorId id) const {
         return (id.role == TensorRole::input ? placement_.inputs : placement_.outputs)[id.index];
     }
+    std::span<const std::byte> data_of(const InputTensor& input) const {
+        return second_run_ && !input.second_data.empty() ? input.second_data : input.data;
+    }
     std::span<std::byte> elements_of(const PlacedTensor& tensor) const {
         return memory_.subspan(tensor.offset, tensor.extent);
     }
@@ -79,6 +85,7 @@ private:
     const Question& question_;
     const Placement& placement_;
     std::span<std::byte> memory_;
+    bool second_run_ = false;
 };
 
 }  // namespace mx

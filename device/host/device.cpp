@@ -43,18 +43,19 @@ CallResult guarded(const std::string& function, Call call) {
     return {static_cast<mx_status>(status), message.text()};
 }
 
-const char* or_null(const std::string& text) { return text.empty() ? nullptr : text.c_str(); }
+const char* or_null(const std::string& text) {
+    return text.empty() ? nullptr : text.c_str();
+}
 
 mx_operation to_abi(const Operation& operation) {
-    return {sizeof(mx_operation),         operation.name.c_str(),
-            or_null(operation.format),    or_null(operation.dialect),
-            or_null(operation.axis),      or_null(operation.rounding),
-            or_null(operation.overflow)};
+    return {sizeof(mx_operation),        operation.name.c_str(),        or_null(operation.format),
+            or_null(operation.dialect),  or_null(operation.axis),       or_null(operation.rounding),
+            or_null(operation.overflow), or_null(operation.subnormals), operation.block_size};
 }
 
 mx_tensor to_abi(const TensorSpec& spec, void* data) {
-    return {sizeof(mx_tensor), data,         spec.type.c_str(), "host",
-            "strided",         spec.rows,    spec.columns,      spec.row_stride,
+    return {sizeof(mx_tensor),   data,      spec.type.c_str(), "host",
+            spec.layout.c_str(), spec.rows, spec.columns,      spec.row_stride,
             spec.column_stride};
 }
 
@@ -72,18 +73,58 @@ std::vector<mx_tensor> to_abi(const std::vector<TensorBuffer>& buffers) {
     return tensors;
 }
 
-// A device that refuses our version may still say which one it serves, by answering to that.
+// Plug-ins built with this version or a later one are served.
+constexpr std::uint32_t oldest_version = 1;
+
+std::string versions_spoken() {
+    return "versions " + std::to_string(oldest_version) + " to " +
+           std::to_string(MX_DEVICE_ABI_VERSION);
+}
+
+// The newest table that the device has for us, or NULL.
+const mx_device_api* newest_table(mx_device_get_api_function get_api) {
+    for (std::uint32_t version = MX_DEVICE_ABI_VERSION; version >= oldest_version; --version) {
+        if (const mx_device_api* table = get_api(version)) return table;
+    }
+    return nullptr;
+}
+
+// A device that refuses our versions may still say which one it serves, by answering to that.
 std::string refusal(mx_device_get_api_function get_api) {
     constexpr std::uint32_t newest_version_tried = 16;
-    const std::string ours = std::to_string(MX_DEVICE_ABI_VERSION);
     for (std::uint32_t version = 0; version <= newest_version_tried; ++version) {
-        if (version == MX_DEVICE_ABI_VERSION || get_api(version) == nullptr) continue;
-        return "serves device ABI version " + std::to_string(version) +
-               ", this mxcheck speaks version " + ours;
+        const bool spoken = version >= oldest_version && version <= MX_DEVICE_ABI_VERSION;
+        if (spoken || get_api(version) == nullptr) continue;
+        return "serves device ABI version " + std::to_string(version) + ", this mxcheck speaks " +
+               versions_spoken();
     }
-    return "refuses device ABI version " + ours +
+    return "refuses device ABI " + versions_spoken() +
            ", which this mxcheck speaks, and serves no other up to version " +
            std::to_string(newest_version_tried);
+}
+
+// What a plug-in of version 1 cannot be asked, for it cannot see the members that say so: blocks of
+// another size, and layouts whose names it may not look at. "" when it can be asked.
+std::string beyond_version_1(const Operation& operation, const std::vector<mx_tensor>& inputs,
+                             const std::vector<mx_tensor>& outputs) {
+    const std::string limit = "a plug-in of device ABI version 1 ";
+    constexpr std::int64_t only_block_size = 32;
+    if (operation.block_size != 0 && operation.block_size != only_block_size) {
+        return limit + "has blocks of 32, not of " + std::to_string(operation.block_size);
+    }
+    if (!operation.subnormals.empty() && operation.subnormals != "honoured") {
+        return limit + "honours subnormals and has no " + operation.subnormals;
+    }
+    if (!operation.axis.empty() && operation.axis != "row" && operation.axis != "col") {
+        return limit + "has axis row and col, not " + operation.axis;
+    }
+    for (const std::vector<mx_tensor>* tensors : {&inputs, &outputs}) {
+        for (const mx_tensor& tensor : *tensors) {
+            const std::string layout = tensor.layout;
+            if (layout != "strided") return limit + "has strided tensors, not layout " + layout;
+        }
+    }
+    return "";
 }
 
 // "" when the table is whole.
@@ -93,13 +134,13 @@ std::string fault_of_table(const mx_device_api& table) {
         return "returned a table of " + std::to_string(table.struct_size) +
                " bytes, too short to hold its ABI version";
     }
-    if (table.abi_version != MX_DEVICE_ABI_VERSION) {
+    if (table.abi_version < oldest_version || table.abi_version > MX_DEVICE_ABI_VERSION) {
         return "was built for device ABI version " + std::to_string(table.abi_version) +
-               ", this mxcheck speaks version " + std::to_string(MX_DEVICE_ABI_VERSION);
+               ", this mxcheck speaks " + versions_spoken();
     }
     if (table.struct_size < sizeof(mx_device_api)) {
         return "returned a table of " + std::to_string(table.struct_size) +
-               " bytes, device ABI version " + std::to_string(MX_DEVICE_ABI_VERSION) + " has " +
+               " bytes, device ABI version " + std::to_string(table.abi_version) + " has " +
                std::to_string(sizeof(mx_device_api));
     }
     const char* missing = table.open == nullptr       ? "open"
@@ -116,12 +157,18 @@ std::string fault_of_table(const mx_device_api& table) {
 
 std::string name_of(mx_status status) {
     switch (status) {
-        case MX_OK: return "MX_OK";
-        case MX_NOT_SUPPORTED: return "MX_NOT_SUPPORTED";
-        case MX_INVALID: return "MX_INVALID";
-        case MX_OUT_OF_MEMORY: return "MX_OUT_OF_MEMORY";
-        case MX_DEVICE_LOST: return "MX_DEVICE_LOST";
-        case MX_FAILED: return "MX_FAILED";
+        case MX_OK:
+            return "MX_OK";
+        case MX_NOT_SUPPORTED:
+            return "MX_NOT_SUPPORTED";
+        case MX_INVALID:
+            return "MX_INVALID";
+        case MX_OUT_OF_MEMORY:
+            return "MX_OUT_OF_MEMORY";
+        case MX_DEVICE_LOST:
+            return "MX_DEVICE_LOST";
+        case MX_FAILED:
+            return "MX_FAILED";
     }
     return "an unknown status";
 }
@@ -154,7 +201,7 @@ Status Device::load(const DeviceSource& source) {
         library_ = std::move(library).value();
     }
     try {
-        api_ = get_api(MX_DEVICE_ABI_VERSION);
+        api_ = newest_table(get_api);
         if (api_ == nullptr) return device_error(source, refusal(get_api));
     } catch (...) {
         return device_error(source, "threw a C++ exception out of " MX_DEVICE_ENTRY);
@@ -166,13 +213,14 @@ Status Device::load(const DeviceSource& source) {
 }
 
 Status Device::start(const DeviceSource& source) {
-    void* handle = nullptr;
+    // The handle is not const, and what stands there before is only read.
+    void* handle = source.argument.empty() ? nullptr : const_cast<char*>(source.argument.c_str());
     const CallResult result =
         guarded("open", [&](mx_message* message) { return api_->open(&handle, message); });
     if (result.status != MX_OK) {
-        return device_error(source, "did not open: " + name_of(result.status) + ", " +
-                                        (result.message.empty() ? "no reason given"
-                                                                : result.message));
+        return device_error(source,
+                            "did not open: " + name_of(result.status) + ", " +
+                                (result.message.empty() ? "no reason given" : result.message));
     }
     open_.reset(new OpenHandle{api_, handle});
     return success();
@@ -189,8 +237,8 @@ Status Device::describe(const DeviceSource& source) {
         return device_error(source, "did not describe itself: " + result.message);
     }
     if (count > 0 && facts == nullptr) {
-        return device_error(source, "described " + std::to_string(count) +
-                                        " facts at the address NULL");
+        return device_error(source,
+                            "described " + std::to_string(count) + " facts at the address NULL");
     }
     for (std::size_t i = 0; i < count; ++i) {
         if (facts[i].key == nullptr) continue;
@@ -204,6 +252,9 @@ CallResult Device::supports(const Operation& operation, const TensorSpecs& tenso
     const mx_operation asked = to_abi(operation);
     const std::vector<mx_tensor> inputs = to_abi(tensors.inputs);
     const std::vector<mx_tensor> outputs = to_abi(tensors.outputs);
+    const std::string beyond =
+        api_->abi_version == 1 ? beyond_version_1(operation, inputs, outputs) : "";
+    if (!beyond.empty()) return {MX_NOT_SUPPORTED, beyond};
     return guarded("supports", [&](mx_message* message) {
         return api_->supports(open_->handle, &asked, inputs.data(), inputs.size(), outputs.data(),
                               outputs.size(), message);

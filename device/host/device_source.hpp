@@ -14,6 +14,8 @@ struct DeviceSource {
     std::string description = {};  // one line for `list devices`
     mx_device_get_api_function get_api = nullptr;
     std::string path = {};
+    std::string argument = {};  // built in only, e.g. a command: where `open` stores the handle it
+                                // finds this text's address; NULL without one
 };
 
 }  // namespace mx

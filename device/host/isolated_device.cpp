@@ -112,6 +112,7 @@ DeviceAnswer IsolatedDevice::ask_open_device(const Question& question,
     answer.outputs = buffers.first_outputs();
     buffers.inspect(answer.findings);
     buffers.poison(second_poison);
+    buffers.load_second_inputs();
     if (auto failure = call(request, "run (the second of two)")) return std::move(*failure);
     buffers.flag(answer.outputs);
     buffers.inspect(answer.findings);

@@ -2,8 +2,11 @@
 // Used by device and isolated_device; knows nothing of values.
 #include "device/host/operation.hpp"
 
+#include <array>
 #include <cstdint>
 #include <limits>
+
+#include "device/host/layout.hpp"
 
 namespace mx {
 
@@ -31,19 +34,34 @@ bool is_negative(const TensorSpec& spec) {
 
 }  // namespace
 
-std::size_t element_width(std::string_view type) {
-    if (type == "f32") return 4;
-    if (type == "bf16" || type == "f16") return 2;
-    if (type == "e4m3" || type == "e5m2" || type == "e8m0") return 1;
+int code_bits(std::string_view type) {
+    struct Type {
+        std::string_view name;
+        int bits;
+    };
+    // "u8" is a byte of no further meaning, as a packed tensor is made of.
+    constexpr std::array types{
+        Type{"f32", 32}, Type{"bf16", 16}, Type{"f16", 16},           Type{"e4m3", 8},
+        Type{"e5m2", 8}, Type{"e3m2", 6},  Type{"e2m3", 6},           Type{"e2m1", 4},
+        Type{"int8", 8}, Type{"e8m0", 8},  Type{"int8-symmetric", 8}, Type{"u8", 8},
+        Type{"u32", 32},
+    };
+    for (const Type& known : types) {
+        if (known.name == type) return known.bits;
+    }
     return 0;
 }
 
+std::size_t element_width(std::string_view type) {
+    return static_cast<std::size_t>(code_bits(type) + 7) / 8;
+}
+
 TensorSpec dense(std::string_view type, Shape shape) {
-    return {std::string(type), shape.rows, shape.columns, shape.columns, 1};
+    return {std::string(type), shape.rows, shape.columns, shape.columns, 1, "strided"};
 }
 
 bool is_dense(const TensorSpec& spec) {
-    return (spec.columns <= 1 || spec.column_stride == 1) &&
+    return is_strided(spec) && (spec.columns <= 1 || spec.column_stride == 1) &&
            (spec.rows <= 1 || spec.row_stride == spec.columns);
 }
 
@@ -56,9 +74,10 @@ Expected<std::size_t> byte_extent(const TensorSpec& spec) {
     if (width == 0) {
         return Error{ErrorKind::bad_input, "tensor type \"" + spec.type + "\" is unknown"};
     }
+    if (!is_strided(spec)) return packed_extent(spec);
     if (is_negative(spec)) {
-        return Error{ErrorKind::bad_input, "tensor " + to_text(spec) +
-                                               " has a negative size or stride"};
+        return Error{ErrorKind::bad_input,
+                     "tensor " + to_text(spec) + " has a negative size or stride"};
     }
     if (spec.rows == 0 || spec.columns == 0) return std::size_t{0};
     CheckedSum last;
@@ -81,7 +100,7 @@ Expected<std::size_t> byte_extent(const TensorSpec& spec) {
 }
 
 bool has_separate_elements(const TensorSpec& spec) {
-    if (spec.rows == 0 || spec.columns == 0) return true;
+    if (!is_strided(spec) || spec.rows == 0 || spec.columns == 0) return true;
     const bool one_row = spec.rows == 1;
     const bool one_column = spec.columns == 1;
     const std::int64_t row_span = one_column ? 1 : (spec.columns - 1) * spec.column_stride + 1;
@@ -93,9 +112,16 @@ bool has_separate_elements(const TensorSpec& spec) {
            spec.column_stride >= column_span;
 }
 
+TensorSpec storage_of(const TensorSpec& spec) {
+    if (is_strided(spec)) return spec;
+    return dense("u8", 1, static_cast<std::int64_t>(byte_extent(spec).value()));
+}
+
 std::string to_text(const TensorSpec& spec) {
-    return spec.type + " " + std::to_string(spec.rows) + " x " + std::to_string(spec.columns) +
-           ", strides " + std::to_string(spec.row_stride) + " and " +
+    const std::string shape =
+        spec.type + " " + std::to_string(spec.rows) + " x " + std::to_string(spec.columns);
+    if (!is_strided(spec)) return shape + " in layout " + spec.layout;
+    return shape + ", strides " + std::to_string(spec.row_stride) + " and " +
            std::to_string(spec.column_stride);
 }
 

@@ -80,6 +80,7 @@ void write(Writer& writer, const std::vector<PlacedSpec>& tensors) {
         writer.signed_number(tensor.spec.columns);
         writer.signed_number(tensor.spec.row_stride);
         writer.signed_number(tensor.spec.column_stride);
+        writer.string(tensor.spec.layout);
         writer.number(tensor.offset);
     }
 }
@@ -92,6 +93,7 @@ std::vector<PlacedSpec> read_tensors(Reader& reader) {
         tensor.spec.columns = reader.signed_number();
         tensor.spec.row_stride = reader.signed_number();
         tensor.spec.column_stride = reader.signed_number();
+        tensor.spec.layout = reader.string();
         tensor.offset = reader.number();
     }
     return tensors;
@@ -108,10 +110,12 @@ std::string encode(const Request& request) {
     writer.number(static_cast<std::uint64_t>(request.command));
     writer.number(request.memory_size);
     const Operation& operation = request.operation;
-    for (const std::string* member : {&operation.name, &operation.format, &operation.dialect,
-                                      &operation.axis, &operation.rounding, &operation.overflow}) {
+    for (const std::string* member :
+         {&operation.name, &operation.format, &operation.dialect, &operation.axis,
+          &operation.rounding, &operation.overflow, &operation.subnormals}) {
         writer.string(*member);
     }
+    writer.signed_number(operation.block_size);
     write(writer, request.inputs);
     write(writer, request.outputs);
     return writer.take();
@@ -123,10 +127,12 @@ std::optional<Request> decode_request(std::string_view message) {
     request.command = static_cast<Command>(reader.number());
     request.memory_size = reader.number();
     Operation& operation = request.operation;
-    for (std::string* member : {&operation.name, &operation.format, &operation.dialect,
-                                &operation.axis, &operation.rounding, &operation.overflow}) {
+    for (std::string* member :
+         {&operation.name, &operation.format, &operation.dialect, &operation.axis,
+          &operation.rounding, &operation.overflow, &operation.subnormals}) {
         *member = reader.string();
     }
+    operation.block_size = reader.signed_number();
     request.inputs = read_tensors(reader);
     request.outputs = read_tensors(reader);
     if (!reader.whole()) return std::nullopt;

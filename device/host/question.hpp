@@ -12,10 +12,13 @@
 
 namespace mx {
 
-// `data` is byte_extent(spec) bytes, gaps of the strides included.
+// `data` is byte_extent(spec) bytes, gaps of the strides included. `second_data`, if not empty, is
+// what the second run gets instead: the same elements among other pads, so that a device that reads
+// pads disagrees with itself.
 struct InputTensor {
     TensorSpec spec = {};
     std::span<const std::byte> data = {};
+    std::span<const std::byte> second_data = {};
 };
 
 struct Question {
@@ -29,8 +32,9 @@ inline constexpr std::uint8_t flag_unwritten = 1;  // a byte kept both poisons
 inline constexpr std::uint8_t flag_differs = 2;    // the two runs gave different bits
 
 struct OutputTensor {
-    std::vector<std::byte> bytes = {};      // of the first run, row-major without gaps
-    std::vector<std::uint8_t> flags = {};   // one per element, row-major
+    std::vector<std::byte> bytes = {};      // of the first run, row-major without gaps; the whole
+                                            // buffer as it lies if the layout is not strided
+    std::vector<std::uint8_t> flags = {};   // one per element, row-major; or one per byte
     std::uint64_t unwritten = 0;            // elements with flag_unwritten
     std::uint64_t differing = 0;            // elements with flag_differs
 };

@@ -13,11 +13,23 @@ namespace {
 
 // TransformerEngine multiplies by the float32 nearest to 1 / largest; it does not divide.
 float reciprocal_of_largest(Element element) {
-    return element == Element::e4m3 ? 1.0f / 448.0f : 1.0f / 57344.0f;
+    switch (element) {
+        case Element::e4m3:
+            return 1.0f / 448.0f;
+        case Element::e5m2:
+            return 1.0f / 57344.0f;
+        case Element::e3m2:
+            return 1.0f / 28.0f;
+        case Element::e2m3:
+            return 1.0f / 7.5f;
+        case Element::e2m1:
+            break;
+    }
+    return 1.0f / 6.0f;
 }
 
 std::uint8_t scale_of(float amax, const Request& request) {
-    return encode_e8m0(amax * reciprocal_of_largest(request.element), request.saturation);
+    return encode_e8m0(amax * reciprocal_of_largest(request.element), request.scales_cast);
 }
 
 // 2^(127 - scale) from bits: the exponent field counts down while the scale counts up, except that
@@ -35,7 +47,14 @@ float reciprocal_of_scale(std::uint8_t scale) {
 void convert_all(const Request& request) {
     for_each_cell(request.values, [&](Cell cell) {
         const Value value{request.value_type, request.values.read(cell)};
-        request.codes.write(cell, convert(value, request.element, request.saturation));
+        request.codes.write(cell, convert(value, request.element, request.elements));
+    });
+}
+
+void cast_to_scales(const Request& request) {
+    for_each_cell(request.values, [&](Cell cell) {
+        const float value = to_float({request.value_type, request.values.read(cell)});
+        request.scales.write(cell, encode_e8m0(value, request.scales_cast));
     });
 }
 
@@ -50,11 +69,12 @@ void encode_scales(const Request& request) {
 struct Block {
     Axis axis;
     std::int64_t line, first, end;
+    std::int64_t place;  // among the blocks of the line
 
     Cell lane(std::int64_t place) const {
         return axis == Axis::row ? Cell{line, place} : Cell{place, line};
     }
-    Cell scale() const { return lane(first / block_lanes); }
+    Cell scale() const { return lane(place); }
 };
 
 template <typename Action>
@@ -62,12 +82,16 @@ void for_each_block(const Request& request, Action&& action) {
     const bool by_row = request.axis == Axis::row;
     const std::int64_t lines = by_row ? request.values.rows : request.values.columns;
     const std::int64_t length = by_row ? request.values.columns : request.values.rows;
-    for (std::int64_t line = 0; line < lines; ++line)
-        for (std::int64_t first = 0; first < length; first += block_lanes) {
-            const std::int64_t left = length - first;
-            const std::int64_t lanes = left < block_lanes ? left : block_lanes;
-            action(Block{request.axis, line, first, first + lanes});
+    const std::int64_t size = request.block_lanes;
+    for (std::int64_t line = 0; line < lines; ++line) {
+        std::int64_t left = length;
+        for (std::int64_t place = 0; left > 0; ++place) {
+            const std::int64_t first = length - left;
+            const std::int64_t lanes = left < size ? left : size;
+            action(Block{request.axis, line, first, first + lanes, place});
+            left -= lanes;
         }
+    }
 }
 
 void quantize(const Request& request) {
@@ -86,7 +110,7 @@ void quantize(const Request& request) {
         for (std::int64_t place = block.first; place < block.end; ++place) {
             const Cell cell = block.lane(place);
             const Value scaled = from_float(value_at(cell) * reciprocal, ValueType::f32);
-            request.codes.write(cell, convert(scaled, request.element, Saturation::satfinite));
+            request.codes.write(cell, convert(scaled, request.element, Conversion{}));
         }
         request.scales.write(block.scale(), scale);
     });
@@ -116,7 +140,9 @@ std::size_t describe(void*, const mx_fact** facts) {
     static const std::array known{
         mx_fact{"name", "nvhost"}, mx_fact{"vendor", "NVIDIA"},
         mx_fact{"version", header_version()},
-        mx_fact{"notes", "cuda_fp8.h compiled for the host; no GPU computes anything"}};
+        mx_fact{"notes",
+                "cuda_fp8.h, cuda_fp6.h and cuda_fp4.h compiled for the host; no GPU computes"
+                " anything"}};
     *facts = known.data();
     return known.size();
 }
@@ -139,21 +165,38 @@ mx_status run(void*, const mx_operation* operation, const mx_tensor* inputs,
     if (status == MX_OK) status = check_data(call);
     if (status != MX_OK) return status;
     switch (request.action) {
-        case Action::convert: convert_all(request); break;
-        case Action::encode_scale: encode_scales(request); break;
-        case Action::quantize: quantize(request); break;
-        case Action::dequantize: dequantize(request); break;
+        case Action::convert:
+            convert_all(request);
+            break;
+        case Action::cast_to_scale:
+            cast_to_scales(request);
+            break;
+        case Action::encode_scale:
+            encode_scales(request);
+            break;
+        case Action::quantize:
+            quantize(request);
+            break;
+        case Action::dequantize:
+            dequantize(request);
+            break;
     }
     return MX_OK;
 } catch (const std::bad_alloc&) {
     return MX_OUT_OF_MEMORY;
 }
 
-constexpr mx_device_api api{sizeof(mx_device_api), MX_DEVICE_ABI_VERSION, open_device,
-                            close_device,          describe,              supports,
+constexpr mx_device_api api{sizeof(mx_device_api),
+                            MX_DEVICE_ABI_VERSION,
+                            open_device,
+                            close_device,
+                            describe,
+                            supports,
                             run};
 
 }  // namespace
 }  // namespace mx::nvhost
 
-const mx_device_api* mx_nvhost_device_api(void) { return &mx::nvhost::api; }
+const mx_device_api* mx_nvhost_device_api(void) {
+    return &mx::nvhost::api;
+}

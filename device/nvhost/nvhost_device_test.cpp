@@ -29,8 +29,8 @@ struct Matrix {
         return name == "f32" ? 4 : name == "bf16" || name == "f16" ? 2 : 1;
     }
     mx_tensor view() {
-        return {sizeof(mx_tensor), bytes.data(), type, "host", "strided", rows, columns, columns,
-                1};
+        return {sizeof(mx_tensor), bytes.data(), type, "host", "strided", rows,
+                columns,           columns,      1};
     }
     Codes codes() const {
         Codes result(bytes.size() / width());
@@ -72,13 +72,14 @@ Outcome run(const mx_operation& operation, std::vector<Matrix*> inputs,
     for (Matrix* matrix : outputs) out.push_back(matrix->view());
     std::array<char, 300> text{};
     mx_message message{sizeof(mx_message), text.data(), text.size()};
-    const mx_status status = mx_nvhost_device_api()->run(
-        nullptr, &operation, in.data(), in.size(), out.data(), out.size(), &message);
+    const mx_status status = mx_nvhost_device_api()->run(nullptr, &operation, in.data(), in.size(),
+                                                         out.data(), out.size(), &message);
     return {status, text.data()};
 }
 
 mx_operation operation(const char* name, const char* format, const char* dialect) {
-    return {sizeof(mx_operation), name, format, dialect, "row", "nearest_even", "saturate"};
+    return {sizeof(mx_operation), name,       format,  dialect, "row",
+            "nearest_even",       "saturate", nullptr, 0};
 }
 
 Codes converted(const char* element, const char* overflow, Matrix input) {
@@ -102,7 +103,7 @@ struct Block {
     bool operator==(const Block&) const = default;
 };
 Block quantized(const char* format, Matrix input) {
-    Matrix codes(format + std::strlen("mxfp8-"), input.rows, input.columns);
+    Matrix codes(format + std::strlen("mxfp8-"), input.rows, input.columns);  // all as long
     Matrix scales("e8m0", input.rows, (input.columns + 31) / 32);
     const Outcome outcome = run(operation("quantize", format, "nv"), {&input}, {&codes, &scales});
     EXPECT_EQ(outcome.status, MX_OK) << outcome.sentence;
@@ -192,6 +193,60 @@ TEST(Nvhost, DequantizesByTheVendorsOwnValues) {
     EXPECT_GT(got[7] & 0x7FFFFFFF, f32_infinity);
 }
 
+// OCP MX v1.0 tables of values; NaN is the largest, ties go to even, everything saturates.
+TEST(Nvhost, ConvertsToFp6AndFp4) {
+    const Matrix edges =
+        row_of("f32", {bits(5), bits(7), bits(-0.25f), bits(0.75f), f32_nan, f32_negative_nan,
+                       f32_infinity, bits(-1e30f), bits(-0.0f), bits(2.5f)});
+    EXPECT_EQ(converted("e2m1", "saturate", edges), (Codes{6, 7, 8, 2, 7, 7, 7, 15, 8, 4}));
+    EXPECT_EQ(converted("e2m1", "overflow", edges), (Codes{6, 7, 8, 2, 7, 7, 7, 15, 8, 4}));
+    EXPECT_EQ(converted("e2m3", "saturate", edges),
+              (Codes{0x1A, 0x1E, 0x22, 0x06, 0x1F, 0x1F, 0x1F, 0x3F, 0x20, 0x12}));
+    EXPECT_EQ(converted("e3m2", "saturate", edges),
+              (Codes{0x15, 0x17, 0x24, 0x0A, 0x1F, 0x1F, 0x1F, 0x3F, 0x20, 0x11}));
+    mx_operation toward_zero = operation("convert", "e2m1", nullptr);
+    toward_zero.rounding = "toward_zero";
+    Matrix input = row_of("bf16", {0x40BF, 0xC0BF, 0x3EFF});  // 5.97, -5.97, 0.498
+    Matrix codes("e2m1", 1, 3);
+    ASSERT_EQ(run(toward_zero, {&input}, {&codes}).status, MX_OK);
+    EXPECT_EQ(codes.codes(), (Codes{6, 14, 0}));
+    toward_zero.format = "e4m3";
+    Matrix fp8("e4m3", 1, 3);
+    EXPECT_EQ(run(toward_zero, {&input}, {&fp8}).status, MX_NOT_SUPPORTED);
+}
+
+TEST(Nvhost, QuantizesAndDequantizesFp6AndFp4InBlocksOfAnySize) {
+    EXPECT_EQ(quantized("mxfp4-e2m1", row_of("f32", bits_of({6, 7, -0.4f}))),
+              (Block{{128}, {5, 6, 8}}));
+    EXPECT_EQ(quantized("mxfp6-e3m2", row_of("f32", bits_of({28, 3, -0.0f}))),
+              (Block{{127}, {0x1F, 0x12, 0x20}}));
+    Matrix input = row_of("f32", bits_of({6, 1, 12, 1, 24}));
+    Matrix codes("e2m1", 1, 5), scales("e8m0", 1, 3), values("f32", 1, 5);
+    mx_operation pairs = operation("quantize", "mxfp4-e2m1", "nv");
+    pairs.block_size = 2;
+    ASSERT_EQ(run(pairs, {&input}, {&codes, &scales}).status, MX_OK);
+    EXPECT_EQ(scales.codes(), (Codes{127, 128, 129}));
+    EXPECT_EQ(codes.codes(), (Codes{7, 2, 7, 1, 7}));
+    pairs.name = "dequantize";
+    ASSERT_EQ(run(pairs, {&codes, &scales}, {&values}).status, MX_OK);
+    EXPECT_EQ(values.codes(), bits_of({6, 1, 12, 1, 24}));
+}
+
+TEST(Nvhost, CastsToE8m0InEveryModeOfTheHeader) {
+    Matrix input = row_of("f32", {0x400000, 0x400001, bits(1.25f), bits(-2), f32_max, f32_infinity,
+                                  f32_nan, bits(0x1p127f)});
+    const auto cast = [&](const char* dialect) {
+        Matrix output("e8m0", 1, 8);
+        EXPECT_EQ(run(operation("convert", "e8m0", dialect), {&input}, {&output}).status, MX_OK);
+        return output.codes();
+    };
+    EXPECT_EQ(cast("cuda-e8m0-rp-satfinite"), (Codes{0, 1, 128, 128, 254, 254, 255, 254}));
+    EXPECT_EQ(cast("cuda-e8m0-rp"), (Codes{0, 1, 128, 128, 255, 255, 255, 254}));
+    EXPECT_EQ(cast("cuda-e8m0-rz-satfinite"), (Codes{0, 0, 127, 128, 254, 254, 255, 254}));
+    EXPECT_EQ(cast("cuda-e8m0-rz"), (Codes{0, 0, 127, 128, 254, 255, 255, 254}));
+    EXPECT_EQ(cast("nv"), cast("cuda-e8m0-rp-satfinite"));
+}
+
 TEST(Nvhost, SaysWhyItRefuses) {
     Matrix input = row_of("f32", {0}), codes("e4m3", 1, 1), scales("e8m0", 1, 1);
     const auto quantize = [&](const char* format, const char* dialect) {
@@ -202,7 +257,7 @@ TEST(Nvhost, SaysWhyItRefuses) {
         EXPECT_EQ(refused.status, MX_NOT_SUPPORTED);
         EXPECT_NE(refused.sentence.find(dialect), std::string::npos) << refused.sentence;
     }
-    EXPECT_EQ(quantize("mxfp6-e3m2", "nv").status, MX_NOT_SUPPORTED);
+    EXPECT_EQ(quantize("mxint8", "nv").status, MX_NOT_SUPPORTED);
     EXPECT_EQ(quantize(nullptr, "nv").status, MX_NOT_SUPPORTED);
     EXPECT_EQ(quantize("mxfp8-e5m2", "nv").status, MX_INVALID);  // the codes are e4m3
     Matrix wrong("e8m0", 1, 2);

@@ -20,8 +20,12 @@ struct Answer {
     mx_status status = MX_OK;
     std::string sentence;
 };
-Answer not_supported(std::string sentence) { return {MX_NOT_SUPPORTED, std::move(sentence)}; }
-Answer invalid(std::string sentence) { return {MX_INVALID, std::move(sentence)}; }
+Answer not_supported(std::string sentence) {
+    return {MX_NOT_SUPPORTED, std::move(sentence)};
+}
+Answer invalid(std::string sentence) {
+    return {MX_INVALID, std::move(sentence)};
+}
 
 mx_status give(const Call& call, const Answer& answer) {
     if (answer.status != MX_OK && call.message != nullptr && call.message->text != nullptr)
@@ -43,16 +47,52 @@ Answer read_action(const char* name, Request& request) {
     return {};
 }
 
-Answer read_format(const char* name, Request& request) {
-    const bool converts = request.action == Action::convert;
-    if (same(name, converts ? "e4m3" : "mxfp8-e4m3"))
-        request.element = Element::e4m3;
-    else if (same(name, converts ? "e5m2" : "mxfp8-e5m2"))
-        request.element = Element::e5m2;
-    else
-        return not_supported("cuda_fp8.h has no format " + quoted(name));
-    return {};
+struct FormatName {
+    const char* element;
+    const char* block;
+    Element format;
+};
+constexpr FormatName format_names[] = {{"e4m3", "mxfp8-e4m3", Element::e4m3},
+                                       {"e5m2", "mxfp8-e5m2", Element::e5m2},
+                                       {"e3m2", "mxfp6-e3m2", Element::e3m2},
+                                       {"e2m3", "mxfp6-e2m3", Element::e2m3},
+                                       {"e2m1", "mxfp4-e2m1", Element::e2m1}};
+
+const char* name_of(Element element) {
+    for (const FormatName& row : format_names)
+        if (row.format == element) return row.element;
+    return "";
 }
+
+Answer read_format(const char* name, Request& request) {
+    if (request.action == Action::convert && same(name, "e8m0")) {
+        request.action = Action::cast_to_scale;
+        return {};
+    }
+    for (const FormatName& row : format_names) {
+        if (!same(name, request.action == Action::convert ? row.element : row.block)) continue;
+        request.element = row.format;
+        return {};
+    }
+    return not_supported("NVIDIA's headers have no format " + quoted(name));
+}
+
+// The casts to E8M0 that the header offers, and the dialects whose scales are such a cast.
+struct ScaleName {
+    const char* dialect;
+    Conversion how;
+    bool is_quantizer;  // elements and scales of blocks are determined too
+};
+constexpr Conversion up_satfinite{Saturation::satfinite, Rounding::toward_positive};
+constexpr Conversion up{Saturation::nosat, Rounding::toward_positive};
+constexpr ScaleName scale_names[] = {
+    {"nv", up_satfinite, true},
+    {"torchao-rceil", up, false},
+    {"cuda-e8m0-rp-satfinite", up_satfinite, false},
+    {"cuda-e8m0-rp", up, false},
+    {"cuda-e8m0-rz-satfinite", {Saturation::satfinite, Rounding::toward_zero}, false},
+    {"cuda-e8m0-rz", {Saturation::nosat, Rounding::toward_zero}, false},
+};
 
 // Elements are converted, and dequantized, in one way only, so that these need no dialect and serve
 // ocp as well. A scale is another matter: the headers hold the round-up of nv, and without
@@ -60,32 +100,46 @@ Answer read_format(const char* name, Request& request) {
 Answer read_dialect(const char* name, Request& request) {
     const bool has_no_choice =
         request.action == Action::convert || request.action == Action::dequantize;
-    if (same(name, "nv") || (has_no_choice && (name == nullptr || same(name, "ocp")))) return {};
-    if (request.action == Action::encode_scale && same(name, "torchao-rceil")) {
-        request.saturation = Saturation::nosat;
-        return {};
+    if (has_no_choice && (name == nullptr || same(name, "ocp") || same(name, "nv"))) return {};
+    const bool is_cast = request.action == Action::cast_to_scale;
+    for (const ScaleName& row : scale_names) {
+        if (has_no_choice || !same(name, row.dialect)) continue;
+        const bool is_amax_rule = row.is_quantizer || same(name, "torchao-rceil");
+        request.scales_cast = row.how;
+        if (is_cast || row.is_quantizer) return {};
+        if (request.action == Action::encode_scale && is_amax_rule) return {};
     }
     const std::string what = has_no_choice ? "this operation" : "scale and elements";
     return not_supported("NVIDIA's headers do not determine " + what + " of dialect " +
                          quoted(name));
 }
 
-Answer read_rounding_and_overflow(const mx_operation& operation, Request& request) {
-    if (!same(operation.rounding, "nearest_even"))
-        return not_supported("cuda_fp8.h converts elements to nearest even, not by rounding " +
+Answer read_conversion(const mx_operation& operation, Request& request) {
+    const bool fp8 = request.element == Element::e4m3 || request.element == Element::e5m2;
+    if (same(operation.rounding, "toward_zero") && !fp8)
+        request.elements.rounding = Rounding::toward_zero;
+    else if (!same(operation.rounding, "nearest_even"))
+        return not_supported("NVIDIA's headers have no conversion to " +
+                             std::string(name_of(request.element)) + " by rounding " +
                              quoted(operation.rounding));
     if (same(operation.overflow, "overflow"))
-        request.saturation = Saturation::nosat;
+        request.elements.saturation = Saturation::nosat;
     else if (!same(operation.overflow, "saturate"))
-        return not_supported("cuda_fp8.h has no overflow " + quoted(operation.overflow));
+        return not_supported("NVIDIA's headers have no overflow " + quoted(operation.overflow));
+    if (operation.subnormals != nullptr && !same(operation.subnormals, "honoured"))
+        return not_supported("NVIDIA's headers honour subnormals, they do not know " +
+                             quoted(operation.subnormals));
     return {};
 }
 
-Answer read_axis(const char* name, Request& request) {
-    if (same(name, "col"))
+Answer read_blocks(const mx_operation& operation, Request& request) {
+    if (same(operation.axis, "col"))
         request.axis = Axis::col;
-    else if (!same(name, "row"))
-        return not_supported("nvhost has no axis " + quoted(name));
+    else if (!same(operation.axis, "row"))
+        return not_supported("nvhost has no axis " + quoted(operation.axis));
+    if (operation.block_size < 0)
+        return invalid("blocks of " + std::to_string(operation.block_size) + " lanes");
+    if (operation.block_size != 0) request.block_lanes = operation.block_size;
     return {};
 }
 
@@ -97,12 +151,25 @@ Answer read_names(const mx_operation& operation, Request& request) {
     if (answer.status == MX_OK) answer = read_dialect(operation.dialect, request);
     if (answer.status != MX_OK) return answer;
     switch (request.action) {
-        case Action::convert: return read_rounding_and_overflow(operation, request);
-        case Action::encode_scale: return {};
+        case Action::convert:
+            return read_conversion(operation, request);
+        case Action::cast_to_scale:
+        case Action::encode_scale:
+            return {};
         case Action::quantize:
-        case Action::dequantize: break;
+        case Action::dequantize:
+            break;
     }
-    return read_axis(operation.axis, request);
+    return read_blocks(operation, request);
+}
+
+// A layout of its own may change how many tensors there are, so it is looked at before they are
+// counted.
+Answer check_layouts(const mx_tensor* tensors, std::size_t count) {
+    for (std::size_t i = 0; i < count; ++i)
+        if (tensors[i].struct_size >= sizeof(mx_tensor) && !same(tensors[i].layout, "strided"))
+            return not_supported("nvhost has no layout " + quoted(tensors[i].layout));
+    return {};
 }
 
 struct Shape {
@@ -118,8 +185,6 @@ Answer read_shape(const mx_tensor& asked, Shape wanted, Tensor& tensor) {
         return invalid("mx_tensor is shorter than this device's ABI needs");
     if (!same(asked.place, "host"))
         return not_supported("nvhost reads host memory, not place " + quoted(asked.place));
-    if (!same(asked.layout, "strided"))
-        return not_supported("nvhost has no layout " + quoted(asked.layout));
     if (asked.rows < 0 || asked.columns < 0 || asked.rows != wanted.rows ||
         asked.columns != wanted.columns)
         return invalid("a tensor of type " + quoted(asked.type) + " is " +
@@ -146,7 +211,7 @@ Answer read_values(const mx_tensor& asked, Shape wanted, Request& request) {
 }
 
 Answer read_codes(const mx_tensor& asked, Shape wanted, Request& request) {
-    const char* type = request.element == Element::e4m3 ? "e4m3" : "e5m2";
+    const char* type = name_of(request.element);
     if (!same(asked.type, type))
         return invalid("the element tensor is of type " + quoted(asked.type) + ", not " + type);
     return read_shape(asked, wanted, request.codes);
@@ -158,12 +223,11 @@ Answer read_scales(const mx_tensor& asked, Shape wanted, Request& request) {
     return read_shape(asked, wanted, request.scales);
 }
 
-std::int64_t blocks_in(std::int64_t lanes) {
-    return lanes / block_lanes + (lanes % block_lanes != 0);
-}
-
-Shape scale_shape(Axis axis, Shape whole) {
-    if (axis == Axis::row) return {whole.rows, blocks_in(whole.columns)};
+Shape scale_shape(const Request& request, Shape whole) {
+    const auto blocks_in = [&](std::int64_t lanes) {
+        return lanes / request.block_lanes + (lanes % request.block_lanes != 0);
+    };
+    if (request.axis == Axis::row) return {whole.rows, blocks_in(whole.columns)};
     return {blocks_in(whole.rows), whole.columns};
 }
 
@@ -177,12 +241,14 @@ Answer read_tensors(const Call& call, Request& request) {
                        std::to_string(call.input_count) + " and " +
                        std::to_string(call.output_count));
     const Shape whole{call.inputs[0].rows, call.inputs[0].columns};
-    const Shape scales = scale_shape(request.axis, whole);
+    const Shape scales = scale_shape(request, whole);
     const mx_tensor& values = from_codes ? call.outputs[0] : call.inputs[0];
     const Answer answer = read_values(values, whole, request);
     if (answer.status != MX_OK) return answer;
     if (request.action == Action::convert) return read_codes(call.outputs[0], whole, request);
-    if (request.action == Action::encode_scale) return read_scales(call.outputs[0], whole, request);
+    const bool only_scales =
+        request.action == Action::encode_scale || request.action == Action::cast_to_scale;
+    if (only_scales) return read_scales(call.outputs[0], whole, request);
     const mx_tensor& codes = from_codes ? call.inputs[0] : call.outputs[0];
     const Answer of_codes = read_codes(codes, whole, request);
     if (of_codes.status != MX_OK) return of_codes;
@@ -197,6 +263,8 @@ bool lacks_data(const mx_tensor& tensor) {
 
 mx_status read_request(const Call& call, Request& request) {
     Answer answer = read_names(*call.operation, request);
+    if (answer.status == MX_OK) answer = check_layouts(call.inputs, call.input_count);
+    if (answer.status == MX_OK) answer = check_layouts(call.outputs, call.output_count);
     if (answer.status == MX_OK) answer = read_tensors(call, request);
     return give(call, answer);
 }

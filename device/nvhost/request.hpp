@@ -8,18 +8,17 @@
 
 namespace mx::nvhost {
 
-inline constexpr std::int64_t block_lanes = 32;
-
-enum class Action { convert, encode_scale, quantize, dequantize };
+enum class Action { convert, cast_to_scale, encode_scale, quantize, dequantize };
 enum class Axis { row, col };
 
 struct Request {
     Action action = Action::convert;
     Element element = Element::e4m3;
     Axis axis = Axis::row;
-    Saturation saturation = Saturation::satfinite;  // of elements in convert, of encoded scales
-    ValueType value_type = ValueType::f32;          // of the input, or of what dequantize writes
-    Tensor values, codes, scales;                   // those that the operation has
+    std::int64_t block_lanes = 32;
+    Conversion elements, scales_cast;       // how elements of convert, and scales, are rounded
+    ValueType value_type = ValueType::f32;  // of the input, or of what dequantize writes
+    Tensor values, codes, scales;           // those that the operation has
 };
 
 // The arguments of `supports` and `run` as they came.

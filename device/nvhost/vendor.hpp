@@ -1,4 +1,5 @@
-// The conversions of NVIDIA under plain names: the only way from this room into cuda_fp8.h. Each is
+// The conversions of NVIDIA under plain names: the only way from this room into cuda_fp8.h,
+// cuda_fp6.h and cuda_fp4.h. Each is
 // one call of the vendor's; whatever it answers is the answer. Knows nothing of blocks or the ABI.
 #pragma once
 
@@ -6,11 +7,20 @@
 
 namespace mx::nvhost {
 
-enum class Element { e4m3, e5m2 };
+enum class Element { e4m3, e5m2, e3m2, e2m3, e2m1 };
 enum class ValueType { f32, bf16, f16 };
 
 // What becomes of a value beyond the largest: __NV_SATFINITE or __NV_NOSAT.
+// FP6 and FP4 always saturate.
 enum class Saturation { satfinite, nosat };
+
+// Of elements, nearest even or toward zero, which FP6 and FP4 alone have; of E8M0 scales, up or
+// toward zero.
+enum class Rounding { nearest_even, toward_zero, toward_positive };
+struct Conversion {
+    Saturation saturation = Saturation::satfinite;
+    Rounding rounding = Rounding::nearest_even;
+};
 
 // The bits of a value of some type, right-aligned.
 struct Value {
@@ -28,10 +38,10 @@ float to_float(Value value);
 // To nearest even.
 Value from_float(float value, ValueType type);
 
-// To nearest even, by the vendor's entry point for that type.
-std::uint8_t convert(Value value, Element element, Saturation saturation);
-// To E8M0, rounded toward +infinity. The vendor's function ignores the sign.
-std::uint8_t encode_e8m0(float value, Saturation saturation);
+// By the vendor's entry point for that type.
+std::uint8_t convert(Value value, Element element, Conversion how);
+// To E8M0. The vendor's functions ignore the sign.
+std::uint8_t encode_e8m0(float value, Conversion how);
 
 float element_to_float(ElementCode element);
 float e8m0_to_float(std::uint8_t scale);

@@ -6,6 +6,7 @@
 #include "conformance/case/case.hpp"
 #include "conformance/case/fields.hpp"
 #include "conformance/case/names.hpp"
+#include "conformance/case/operations.hpp"
 #include "fuzz/generators.hpp"
 
 namespace mx::fuzz {
@@ -20,9 +21,9 @@ std::string draw_data() {
     if (*rc::gen::inRange(0, 4) == 0) return "edge.tie";
     std::string path = "file:";
     for (const std::string& piece :
-         *rc::gen::container<std::vector<std::string>>(rc::gen::elementOf(std::vector<std::string>{
-             "a", "/", ".npy", " ", "\t", "\"", "\\", "'", "=", "\xC3\xBC", "\xE2\x82\xAC",
-             "\xF0\x9F\x98\x80", "x=1", "\\\"", "\n"})))
+         *rc::gen::container<std::vector<std::string>>(rc::gen::elementOf(
+             std::vector<std::string>{"a", "/", ".npy", " ", "\t", "\"", "\\", "'", "=", "\xC3\xBC",
+                                      "\xE2\x82\xAC", "\xF0\x9F\x98\x80", "x=1", "\\\"", "\n"})))
         path += piece;
     return path;
 }
@@ -33,10 +34,15 @@ Case draw_case() {
     c.format = draw_name(format_names(c.operation));
     c.dialect = draw_name(dialect_names());
     c.type = draw_name(type_names());
-    c.axis = has_blocks(c) ? draw_name({"row", "col"}) : "row";
-    if (c.operation == "convert") {
+    c.axis = "row";
+    if (has_blocks(c)) {
+        c.axis = draw_name(axis_names());
+        c.block = *rc::gen::element<std::int64_t>(16, 32, 64);
+    }
+    if (has_element_rules(c)) {
         c.rounding = draw_name(rounding_names());
         c.overflow = draw_name(overflow_names());
+        c.subnormals = draw_name(subnormal_names());
     }
     c.layout = draw_name(layout_names());
     c.rows = *rc::gen::inRange<std::int64_t>(0, 1 << 20);
@@ -49,7 +55,7 @@ Case draw_case() {
 
 RC_GTEST_PROP(CaseText, EveryValidCasePrintsAndParsesBack, ()) {
     const Case c = draw_case();
-    RC_ASSERT(validate(c).ok());
+    RC_PRE(validate(c).ok());  // not every dialect has every format and type
     const std::string text = print(c);
     const auto back = parse_case(text);
     if (!back) RC_FAIL(text + ": " + back.error().message);

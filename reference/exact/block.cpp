@@ -1,108 +1,89 @@
 // See block.hpp.
 #include "reference/exact/block.hpp"
 
+#include <algorithm>
+#include <optional>
+
 namespace mx::exact {
 namespace {
 
-// The format of binary32 with only `mantissa_bits` of mantissa: where even_amax rounds the amax.
-ElementFormat shortened_f32(int mantissa_bits) {
-    ElementFormat format = formats::f32;
-    format.mantissa_bits = mantissa_bits;
-    return format;
-}
-
-Value rounded_value(const ElementFormat& format, Rounding rounding, const Value& value) {
-    return decode(format, round(format, rounding, Overflow::overflow, value));
-}
-
-Value times(const Value& value, const Rational& positive_factor) {
+Value times(const Value& value, const Rational& factor) {
     Value product = value;
-    if (product.is_finite()) product.magnitude *= positive_factor;
+    if (product.is_finite()) product.magnitude *= factor;
     return product;
 }
 
-Value largest_value(const ElementFormat& format) {
-    return decode(format, Code{format.code_max_finite()});
-}
-
-// fl32(1 / largest element value), the constant that multiplies amax.
-Rational reciprocal_of_largest(const ElementFormat& element) {
-    const Value reciprocal{Value::Kind::finite, false, 1 / largest_value(element).magnitude};
-    return rounded_value(formats::f32, Rounding::nearest_even, reciprocal).magnitude;
-}
-
-// What the scale rule rounds to a power of two, and in which direction.
-std::pair<Value, Rounding> scale_argument(ScaleRule rule, const ElementFormat& element,
-                                          const Value& amax) {
-    const Rational one_over_emax = power_of_two(-element.exponent_max());
-    switch (rule) {
-        case ScaleRule::floor_amax:
-            return {times(amax, one_over_emax), Rounding::toward_zero};
-        case ScaleRule::ceil_amax:
-            return {times(amax, one_over_emax), Rounding::toward_positive};
-        case ScaleRule::even_amax: {
-            const Value even =
-                rounded_value(shortened_f32(element.mantissa_bits), Rounding::nearest_away, amax);
-            return {times(even, one_over_emax), Rounding::toward_zero};
-        }
-        case ScaleRule::round_up_ratio: {
-            const Value product = times(amax, reciprocal_of_largest(element));
-            return {rounded_value(formats::f32, Rounding::nearest_even, product),
-                    Rounding::toward_positive};
-        }
+// What a lane is multiplied by: 1 / 2^(scale - 127), except for what a dialect makes of the bytes
+// at the ends. No inverse is a NaN one.
+std::optional<Rational> inverse_of(Inverse inverse, const BlockFormat& format, Code scale) {
+    const bool is_nan = decode(format.scale(), scale).is_nan();
+    if (is_nan && inverse == Inverse::of_scale_bits) return 0;
+    if (is_nan) return std::nullopt;
+    const Rational exact_power = 1 / decode(format.scale(), scale).magnitude;
+    const bool is_smallest = scale.bits == 0;
+    const bool is_largest = scale.bits == format.scale().code_max_finite();
+    switch (inverse) {
+        case Inverse::exact_power:
+            return exact_power;
+        case Inverse::one_for_byte_zero:
+            return is_smallest ? 1 : exact_power;
+        case Inverse::zero_for_byte_zero:
+        case Inverse::of_scale_bits:
+            return is_smallest ? 0 : exact_power;
+        case Inverse::at_least_2tom126:
+            return is_smallest ? power_of_two(126) : exact_power;
+        case Inverse::zero_at_both_ends:
+            return is_smallest || is_largest ? 0 : exact_power;
     }
-    MX_ASSERT(false && "a scale rule without a definition");
-    return {};
+    MX_ASSERT(false && "an inverse without a definition");
+    return exact_power;
 }
 
-Overflow overflow_of(ScaleOverflow overflow) {
-    return overflow == ScaleOverflow::nan ? Overflow::overflow : Overflow::saturate;
+// Is a NaN lane passed over in the search for the amax?
+bool passes_over_nan(NanInBlock rule, std::span<const Value> lanes) {
+    switch (rule) {
+        case NanInBlock::poisons_amax:
+            return false;
+        case NanInBlock::own_lane_only:
+            return true;
+        case NanInBlock::own_lane_unless_all:
+            return !std::all_of(lanes.begin(), lanes.end(),
+                                [](const Value& lane) { return lane.is_nan(); });
+    }
+    MX_ASSERT(false && "a rule for NaN in blocks without a definition");
+    return false;
 }
 
 }  // namespace
 
 Value amax_of(const Dialect& dialect, std::span<const Value> lanes) {
+    const bool passes_over = passes_over_nan(dialect.nan_in_block, lanes);
     Value amax;
     for (const Value& lane : lanes) {
         if (lane.is_nan()) {
-            if (dialect.nan_in_block == NanInBlock::poisons_scale)
-                return {Value::Kind::nan, false, 0};
-            continue;
+            if (passes_over) continue;
+            return {Value::Kind::nan, false, 0};
         }
-        if (lane.is_infinity()) amax.kind = Value::Kind::infinity;
-        if (lane.is_finite() && lane.magnitude > amax.magnitude) amax.magnitude = lane.magnitude;
+        if (lane.is_infinity()) {
+            if (dialect.infinity_in_block == InfinityInBlock::own_lane_only) continue;
+            if (dialect.infinity_in_block == InfinityInBlock::is_amax)
+                amax.kind = Value::Kind::infinity;
+        }
+        const Rational magnitude = lane.is_infinity() ? power_of_two(128) : lane.magnitude;
+        if (magnitude > amax.magnitude) amax.magnitude = magnitude;
     }
     return amax;
 }
 
-ScaleSteps scale_steps(const Dialect& dialect, const BlockFormat& format, const Value& amax) {
-    MX_ASSERT(!amax.negative || amax.is_nan());
-    ScaleSteps steps;
-    steps.amax = amax;
-    const auto [argument, rounding] = scale_argument(dialect.scale_rule, format.element(), amax);
-    steps.argument = argument;
-    steps.rounding = rounding;
-    const Rounded rounded =
-        round_with_reasons(format.scale(), rounding, overflow_of(dialect.scale_overflow), argument);
-    steps.overflowed = rounded.overflowed;
-    steps.underflowed = rounded.underflowed && amax.is_finite() && amax.magnitude > 0;
-    steps.code = rounded.code;
-    return steps;
-}
-
-Code encode_scale(const Dialect& dialect, const BlockFormat& format, const Value& amax) {
-    return scale_steps(dialect, format, amax).code;
-}
-
-Value scaled(const BlockFormat& format, Code scale, const Value& value) {
-    const Value factor = decode(format.scale(), scale);
-    if (factor.is_nan()) return {Value::Kind::nan, false, 0};
-    return times(value, 1 / factor.magnitude);
+Value scaled(const Dialect& dialect, const BlockFormat& format, Code scale, const Value& value) {
+    const std::optional<Rational> inverse = inverse_of(dialect.inverse, format, scale);
+    if (!inverse || (*inverse == 0 && value.is_infinity())) return {Value::Kind::nan, false, 0};
+    return times(value, *inverse);
 }
 
 Code quantize_element(const Dialect& dialect, const BlockFormat& format, Code scale,
-                      const Value& value) {
-    return round_element(dialect, format.element(), scaled(format, scale, value));
+                      const Value& value, RandomBits random) {
+    return round_element(dialect, format.element(), scaled(dialect, format, scale, value), random);
 }
 
 Block quantize_block(const Dialect& dialect, const BlockFormat& format,

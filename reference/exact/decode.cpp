@@ -16,8 +16,7 @@ Value decode(const ElementFormat& format, Code code) {
     const bool negative = format.is_negative(code);
     if (format.is_nan(code)) return {Value::Kind::nan, negative, 0};
     if (format.is_infinity(code)) return {Value::Kind::infinity, negative, 0};
-    return {Value::Kind::finite, negative,
-            magnitude_of(format, code.bits & format.code_magnitude_mask())};
+    return {Value::Kind::finite, negative, magnitude_of(format, format.magnitude(code))};
 }
 
 std::string to_text(const Value& value) {

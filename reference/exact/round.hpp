@@ -13,6 +13,7 @@ enum class Position { exact, below_half, half, above_half };
 
 // One rounding, with its reasons; `mxcheck explain` prints it.
 struct Rounded {
+    ElementFormat format = {};
     Code code;
     std::uint32_t code_below = 0;  // magnitude code of the neighbour toward zero
     Rational value_below, value_above;
@@ -23,11 +24,18 @@ struct Rounded {
 
 // Rounds a value. NaN becomes code_nan() with sign 0. A format without zero (E8M0) takes everything
 // below its smallest value to that value; a format without sign must not be given negative values.
+// `random` is read by stochastic rounding alone.
 Rounded round_with_reasons(const ElementFormat& format, Rounding rounding, Overflow overflow,
-                           const Value& value);
-Code round(const ElementFormat& format, Rounding rounding, Overflow overflow, const Value& value);
+                           const Value& value, RandomBits random = {});
+Code round(const ElementFormat& format, Rounding rounding, Overflow overflow, const Value& value,
+           RandomBits random = {});
 
-// Rounds an element as a dialect writes it: its rounding, overflow, NaN code and sign of zero.
-Code round_element(const Dialect& dialect, const ElementFormat& format, const Value& value);
+// The value of an input as a dialect reads it: a subnormal may be flushed to a zero of its sign.
+Value read_input(Subnormals subnormals, const ElementFormat& input, Code code);
+
+// Rounds an element as a dialect writes it: its rounding, overflow, subnormals, NaN code and sign
+// of zero.
+Code round_element(const Dialect& dialect, const ElementFormat& format, const Value& value,
+                   RandomBits random = {});
 
 }  // namespace mx::exact

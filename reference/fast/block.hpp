@@ -6,37 +6,72 @@
 
 namespace mx::fast {
 
-// The magnitude code of the block's amax, in the input's own format. Magnitude codes of finite
-// values, Inf and NaN stand in that order, so a maximum of codes lets a NaN win where it should.
-MX_FOLDED constexpr Code amax_of(const Dialect& dialect, const ElementFormat& input,
-                                 const std::uint32_t* lanes, int count) {
-    const bool skips_nan = dialect.nan_in_block == NanInBlock::own_lane_only;
+// The block's amax as the dialect sees it. In an input format magnitude codes of finite values, Inf
+// and NaN stand in that order, so a maximum of codes lets a NaN win where it should.
+MX_FOLDED constexpr Unpacked amax_of(const Dialect& dialect, const ElementFormat& input,
+                                     const std::uint32_t* lanes, int count) {
+    const bool skips_nan = dialect.nan_in_block != NanInBlock::poisons_amax;
+    const bool needs_a_number = dialect.nan_in_block == NanInBlock::own_lane_unless_all;
+    bool all_nan = count > 0;
+    const bool skips_infinity = dialect.infinity_in_block == InfinityInBlock::own_lane_only;
     std::uint32_t amax = 0;
     for (int lane = 0; lane < count; ++lane) {
-        const std::uint32_t magnitude = lanes[lane] & input.code_magnitude_mask();
-        if (skips_nan && input.is_nan(Code{magnitude})) continue;
-        if (magnitude > amax) amax = magnitude;
+        const Code magnitude{lanes[lane] & input.code_magnitude_mask()};
+        if (skips_nan && input.is_nan(magnitude)) continue;
+        all_nan = false;
+        if (skips_infinity && input.is_infinity(magnitude)) continue;
+        if (magnitude.bits > amax) amax = magnitude.bits;
     }
-    return Code{amax};
+    if (needs_a_number && all_nan) return {Kind::nan, false, 0, 0};
+    const Unpacked value = read_input(dialect.subnormals, input, Code{amax});
+    if (value.kind == Kind::infinity &&
+        dialect.infinity_in_block == InfinityInBlock::counts_as_2to128)
+        return {Kind::finite, false, 128, 1};
+    return value;
 }
 
-// The element for one value under a given scale: value / 2^(scale - 127), rounded once.
-MX_FOLDED constexpr Code quantize_element(const Dialect& dialect, const BlockFormat& format,
-                                          Code scale, Unpacked value) {
+// Does the dialect take the inverse of this byte for zero?
+MX_FOLDED constexpr bool has_zero_inverse(Inverse inverse, const ElementFormat& scale_format,
+                                          Code scale) {
+    if (inverse == Inverse::of_scale_bits && scale_format.is_nan(scale)) return true;
+    if (scale.bits == scale_format.code_max_finite()) return inverse == Inverse::zero_at_both_ends;
+    return scale.bits == 0 &&
+           (inverse == Inverse::zero_for_byte_zero || inverse == Inverse::zero_at_both_ends ||
+            inverse == Inverse::of_scale_bits);
+}
+
+// The lane divided by its scale.
+MX_FOLDED constexpr Unpacked scaled(const Dialect& dialect, const BlockFormat& format, Code scale,
+                                    Unpacked value) {
+    const Inverse inverse = dialect.inverse;
     const Unpacked factor = unpack(format.scale(), scale);
-    if (factor.kind == Kind::nan) value = {Kind::nan, false, 0, 0};
-    value.exponent -= factor.exponent;
-    return round_element(dialect, format.element(), value);
+    if (has_zero_inverse(inverse, format.scale(), scale)) {
+        if (value.kind == Kind::infinity) return {Kind::nan, false, 0, 0};
+        value.significand = 0;
+        return value;
+    }
+    if (factor.kind == Kind::nan) return {Kind::nan, false, 0, 0};
+    const bool byte_zero_is_one = inverse == Inverse::one_for_byte_zero && scale.bits == 0;
+    const bool byte_zero_is_normal = inverse == Inverse::at_least_2tom126 && scale.bits == 0;
+    value.exponent -= byte_zero_is_one ? 0 : byte_zero_is_normal ? -126 : factor.exponent;
+    return value;
+}
+
+// The element for one value under a given scale: value / 2^(scale - 127), rounded once; the dialect
+// may take byte 0 for something else.
+MX_FOLDED constexpr Code quantize_element(const Dialect& dialect, const BlockFormat& format,
+                                          Code scale, const Unpacked& value,
+                                          RandomBits random = {}) {
+    return round_element(dialect, format.element(), scaled(dialect, format, scale, value), random);
 }
 
 // Quantizes `count` lanes of `input` codes; writes one element code a lane and returns the scale.
 MX_FOLDED constexpr Code quantize_block(const Dialect& dialect, const BlockFormat& format,
                                         const ElementFormat& input, const std::uint32_t* lanes,
                                         int count, std::uint8_t* elements) {
-    const Code amax = amax_of(dialect, input, lanes, count);
-    const Code scale = encode_scale(dialect, format, unpack(input, amax));
+    const Code scale = encode_scale(dialect, format, amax_of(dialect, input, lanes, count));
     for (int lane = 0; lane < count; ++lane) {
-        const Unpacked value = unpack(input, Code{lanes[lane]});
+        const Unpacked value = read_input(dialect.subnormals, input, Code{lanes[lane]});
         elements[lane] =
             static_cast<std::uint8_t>(quantize_element(dialect, format, scale, value).bits);
     }

@@ -4,6 +4,7 @@
 
 #include "reference/fast/bits.hpp"
 #include "reference/spec/formats.hpp"
+#include "reference/spec/rounding.hpp"
 
 namespace mx::fast {
 
@@ -21,7 +22,7 @@ MX_FOLDED constexpr Unpacked unpack(const ElementFormat& format, Code code) {
     const bool negative = format.is_negative(code);
     if (format.is_nan(code)) return {Kind::nan, negative, 0, 0};
     if (format.is_infinity(code)) return {Kind::infinity, negative, 0, 0};
-    const std::uint32_t magnitude = code.bits & format.code_magnitude_mask();
+    const std::uint32_t magnitude = format.magnitude(code);
     const int field = static_cast<int>(magnitude >> format.mantissa_bits);
     const std::uint32_t mantissa = magnitude & format.code_mantissa_mask();
     const std::uint32_t hidden_bit = std::uint32_t{1} << format.mantissa_bits;
@@ -29,6 +30,15 @@ MX_FOLDED constexpr Unpacked unpack(const ElementFormat& format, Code code) {
         return {Kind::finite, negative, format.quantum_exponent_min(), mantissa};
     return {Kind::finite, negative, field - format.exponent_bias - format.mantissa_bits,
             hidden_bit | mantissa};
+}
+
+// The value of an input as a dialect reads it: a subnormal may be flushed to a zero of its sign.
+MX_FOLDED constexpr Unpacked read_input(Subnormals subnormals, const ElementFormat& input,
+                                        Code code) {
+    Unpacked value = unpack(input, code);
+    const bool flushed = subnormals == Subnormals::inputs_flushed && input.is_subnormal(code);
+    if (flushed) value.significand = 0;
+    return value;
 }
 
 }  // namespace mx::fast

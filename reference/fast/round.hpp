@@ -8,93 +8,252 @@
 
 namespace mx::fast {
 
-MX_FOLDED constexpr bool goes_away_from_zero(Rounding rounding, std::uint64_t remainder,
-                                             bool negative, bool kept_is_odd) {
-    if (remainder == 0) return false;
-    switch (rounding) {
+MX_FOLDED constexpr std::uint32_t code_max_finite(const ElementFormat& format, bool negative) {
+    return negative ? format.code_max_finite_negative() : format.code_max_finite();
+}
+
+MX_FOLDED constexpr std::uint32_t code_of_overflow(const ElementFormat& format, Overflow overflow,
+                                                   bool negative) {
+    if (overflow == Overflow::saturate) return code_max_finite(format, negative);
+    if (format.has_infinity()) return format.code_infinity();
+    return format.has_nan() ? format.code_nan() : code_max_finite(format, negative);
+}
+
+// How a value is to be rounded, its digits aside.
+struct RoundingRule {
+    Rounding rounding;
+    RandomBits random;
+    bool negative;
+};
+
+// What is added to a significand so that dropping bits afterwards leaves the rounded count: by
+// whether the lowest kept bit is 0 or 1.
+//
+//   significand  kkkkkk dddddd      k kept, d dropped; unit = 2^dropped is the lowest k
+struct Increments {
+    std::uint64_t even;
+    std::uint64_t odd;
+    friend constexpr bool operator==(const Increments&, const Increments&) = default;
+};
+
+// Of the remainder the first random.count digits count, so the random bits are aligned with them.
+// Significands stay below 2^31 where the rounding is stochastic: when 63 bits and more are dropped,
+// no digit that counts is 1, and which of these shifts it was is the same.
+MX_FOLDED constexpr std::uint64_t aligned_random_bits(RandomBits random, int dropped) {
+    const std::uint64_t bits = random.bits;
+    return dropped >= random.count ? bits << (dropped - random.count)
+                                   : bits >> (random.count - dropped);
+}
+
+MX_FOLDED constexpr Increments increments_of(const RoundingRule& rule, int dropped) {
+    if (dropped == 0) return {0, 0};
+    const std::uint64_t all_but_one = (std::uint64_t{1} << dropped) - 1;
+    const std::uint64_t half = std::uint64_t{1} << (dropped - 1);
+    switch (rule.rounding) {
         case Rounding::nearest_even:
-            return remainder > remainder_half || (remainder == remainder_half && kept_is_odd);
+            return {half - 1, half};
         case Rounding::nearest_away:
-            return remainder >= remainder_half;
+            return {half, half};
+        case Rounding::nearest_toward_zero:
+            return {half - 1, half - 1};
         case Rounding::toward_zero:
+            return {0, 0};
+        case Rounding::toward_positive:
+            return rule.negative ? Increments{0, 0} : Increments{all_but_one, all_but_one};
+        case Rounding::toward_negative:
+            return rule.negative ? Increments{all_but_one, all_but_one} : Increments{0, 0};
+        case Rounding::away_from_zero:
+            return {all_but_one, all_but_one};
+        case Rounding::to_odd:
+            return {all_but_one, 0};
+        case Rounding::stochastic: {
+            const std::uint64_t bits = aligned_random_bits(rule.random, dropped);
+            return {bits, bits};
+        }
+    }
+    return {0, 0};
+}
+
+// Does the mode turn values beyond the largest finite one into an overflow?
+MX_FOLDED constexpr bool leaves_range(const RoundingRule& rule) {
+    switch (rule.rounding) {
+        case Rounding::toward_zero:
+        case Rounding::to_odd:
             return false;
         case Rounding::toward_positive:
-            return !negative;
+            return !rule.negative;
         case Rounding::toward_negative:
-            return negative;
-        case Rounding::away_from_zero:
+            return rule.negative;
+        default:
             return true;
     }
-    return false;
 }
 
-MX_FOLDED constexpr std::uint32_t code_of_overflow(const ElementFormat& format, Overflow overflow) {
-    if (overflow == Overflow::saturate) return format.code_max_finite();
-    return format.has_infinity() ? format.code_infinity() : format.code_nan();
+// Where a significand is cut to a format's precision: the same for all significands of one width
+// and exponent. Rounding one takes no branch then, so that a loop over many is a vector loop.
+struct Cut {
+    int dropped;   // low bits dropped, up to 63: significands stay below 2^62, so beyond that
+    int appended;  // nothing changes; or zeros appended
+    Increments increments;
+    int quantum;  // of the count that is left
+    friend constexpr bool operator==(const Cut&, const Cut&) = default;
+};
+
+struct Leading {  // of a significand * 2^exponent
+    int exponent;
+    int width;  // bit_width(significand)
+};
+
+MX_FOLDED constexpr Cut cut_of(const ElementFormat& format, const RoundingRule& rule,
+                               Leading leading) {
+    const int quantum_min = format.quantum_exponent_min();
+    const int quantum_of_top = leading.exponent + leading.width - 1 - format.mantissa_bits;
+    const int quantum = quantum_of_top < quantum_min ? quantum_min : quantum_of_top;
+    const int shift = quantum - leading.exponent;
+    const int dropped = shift < 0 ? 0 : shift < 63 ? shift : 63;
+    return {dropped, shift < 0 ? -shift : 0, increments_of(rule, dropped), quantum};
 }
 
-// A magnitude cut to a format's precision and rounded: count * 2^quantum, the range not yet
-// checked.
+// The rounded count of quanta. A carry makes it one bit longer and needs no other care.
+MX_FOLDED constexpr std::uint64_t count_of(const Cut& cut, std::uint64_t significand) {
+    const std::uint64_t kept_is_odd = (significand >> cut.dropped) & 1;
+    const std::uint64_t more = (cut.increments.odd - cut.increments.even) & (0 - kept_is_odd);
+    return ((significand + cut.increments.even + more) >> cut.dropped) << cut.appended;
+}
+
+// From a count to a code with its sign.
+//
+// Codes count quanta: within a binade each code is one quantum, and each binade above the lowest
+// starts 2^mantissa_bits codes later. A carry out of the mantissa therefore lands on the next
+// binade's first code by itself.
+struct Target {
+    Cut cut;
+    std::uint32_t code_of_none;  // the magnitude code less the count
+    std::uint32_t code_max;
+    std::uint32_t code_beyond;  // what any larger one becomes
+    std::uint32_t flipped;      // (code ^ flipped) - flipped, then `set`: the sign
+    std::uint32_t set;
+    friend constexpr bool operator==(const Target&, const Target&) = default;
+};
+
+MX_FOLDED constexpr Target target_of(const ElementFormat& format, Overflow overflow,
+                                     const RoundingRule& rule, Leading leading) {
+    Target target{};
+    target.cut = cut_of(format, rule, leading);
+    const bool is_twos_complement = format.negatives != Negatives::sign_bit;
+    target.flipped = rule.negative && is_twos_complement ? ~std::uint32_t{0} : 0;
+    target.set = rule.negative && !is_twos_complement ? format.code_sign_mask() : 0;
+    target.code_max = code_max_finite(format, rule.negative);
+    target.code_beyond =
+        leaves_range(rule) ? code_of_overflow(format, overflow, rule.negative) : target.code_max;
+    const std::uint32_t hidden_bit = std::uint32_t{1} << format.mantissa_bits;
+    // One binade past the last is beyond the range, and so is every later one.
+    const int binade = target.cut.quantum - format.quantum_exponent_min();
+    const int binade_last = 1 << format.exponent_bits;
+    target.code_of_none =
+        static_cast<std::uint32_t>(binade < binade_last ? binade : binade_last) * hidden_bit;
+    if (format.has_zero()) return target;
+    // Without a zero, codes count from the first binade, and what lies below it is taken to it.
+    target.code_of_none -= hidden_bit;
+    // A tie goes to the even code. Where a binade is one code long, that is not the even count.
+    if ((target.code_of_none & 1) != 0) {
+        const Increments counted = target.cut.increments;
+        target.cut.increments = {counted.odd, counted.even};
+    }
+    if (leading.exponent + leading.width > format.quantum_exponent_min()) return target;
+    target.cut = {63, 0, {0, 0}, 0};
+    target.code_of_none = 0;
+    return target;
+}
+
+// The code of a finite significand that is not 0 and has the width that the target was made for.
+MX_FOLDED constexpr Code round_to(const ElementFormat& format, const Target& target,
+                                  std::uint64_t significand) {
+    const std::uint32_t whole = format.code_sign_mask() | format.code_magnitude_mask();
+    const std::uint32_t count = static_cast<std::uint32_t>(count_of(target.cut, significand));
+    const std::uint32_t counted = target.code_of_none + count;
+    const std::uint32_t code = counted <= target.code_max ? counted : target.code_beyond;
+    return Code{(((code ^ target.flipped) - target.flipped) & whole) | target.set};
+}
+
+// A magnitude cut to a format's precision and rounded: count * 2^quantum, the range not checked.
 struct Units {
     std::uint64_t count;
     int quantum;
 };
 
-// Rounds a finite significand * 2^exponent, the significand not 0, to the format's precision at its
-// size. A carry makes the count one bit longer and needs no other care.
+// The significand is finite and not 0.
 MX_FOLDED constexpr Units round_to_units(const ElementFormat& format, Rounding rounding,
                                          const Unpacked& value) {
-    const int top = value.exponent + bit_width(value.significand) - 1;
-    const int quantum_min = format.quantum_exponent_min();
-    const int quantum_of_top = top - format.mantissa_bits;
-    const int quantum = quantum_of_top < quantum_min ? quantum_min : quantum_of_top;
-    const int shift = quantum - value.exponent;
-    const Kept kept =
-        shift >= 0 ? drop_low_bits(value.significand, shift) : Kept{value.significand << -shift, 0};
-    const bool away =
-        goes_away_from_zero(rounding, kept.remainder, value.negative, (kept.significand & 1) != 0);
-    return {kept.significand + (away ? 1 : 0), quantum};
+    const Leading leading{value.exponent, bit_width(value.significand)};
+    const Cut cut = cut_of(format, {rounding, {}, value.negative}, leading);
+    return {count_of(cut, value.significand), cut.quantum};
 }
 
-// The magnitude code of the same.
-//
-// Codes count units: within a binade each code is one unit, and each binade above the lowest starts
-// 2^mantissa_bits codes later. A carry out of the mantissa therefore lands on the next binade's
-// first code by itself.
-MX_FOLDED constexpr std::uint32_t round_magnitude(const ElementFormat& format, Rounding rounding,
-                                                  Overflow overflow, const Unpacked& value) {
-    const int quantum_min = format.quantum_exponent_min();
-    // Without a zero, what lies below the smallest value is taken to it.
-    if (!format.has_zero() && value.exponent + bit_width(value.significand) <= quantum_min)
-        return 0;
-    const Units units = round_to_units(format, rounding, value);
-    const std::uint64_t hidden_bit = std::uint64_t{1} << format.mantissa_bits;
-    const std::uint64_t binades = static_cast<std::uint64_t>(units.quantum - quantum_min);
-    const std::uint64_t code =
-        binades * hidden_bit + units.count - (format.has_zero() ? 0 : hidden_bit);
-    if (code <= format.code_max_finite()) return static_cast<std::uint32_t>(code);
-    const bool leaves_range =
-        goes_away_from_zero(rounding, remainder_half + 1, value.negative, false);
-    return leaves_range ? code_of_overflow(format, overflow) : format.code_max_finite();
+MX_FOLDED constexpr Code with_sign(const ElementFormat& format, std::uint32_t magnitude,
+                                   const Unpacked& value) {
+    return value.negative ? format.negative(magnitude) : format.positive(magnitude);
 }
 
 // As exact::round: NaN becomes code_nan() with sign 0.
 MX_FOLDED constexpr Code round(const ElementFormat& format, Rounding rounding, Overflow overflow,
-                               const Unpacked& value) {
-    if (value.kind == Kind::nan) return Code{format.code_nan()};
-    const std::uint32_t sign = value.negative ? format.code_sign_mask() : 0;
-    if (value.kind == Kind::infinity) return Code{sign | code_of_overflow(format, overflow)};
-    if (value.significand == 0) return Code{sign};
-    return Code{sign | round_magnitude(format, rounding, overflow, value)};
+                               const Unpacked& value, RandomBits random = {}) {
+    if (value.kind == Kind::nan) return format.positive(format.code_nan());
+    if (value.kind == Kind::infinity)
+        return with_sign(format, code_of_overflow(format, overflow, value.negative), value);
+    if (value.significand == 0) return with_sign(format, 0, value);
+    const Leading leading{value.exponent, bit_width(value.significand)};
+    const RoundingRule rule{rounding, random, value.negative};
+    return round_to(format, target_of(format, overflow, rule, leading), value.significand);
 }
 
-// As a dialect writes an element: its rounding, overflow, NaN code and sign of zero.
+// A NaN that is taken for a number: the quiet NaN of binary32 reads 1.5 * 2^128.
+//
+//   exponent field  128 + bias   mantissa  100..   cut to the bits of a magnitude
+MX_FOLDED constexpr std::uint32_t code_of_nan_as_number(const ElementFormat& format) {
+    const std::uint32_t field = static_cast<std::uint32_t>(128 + format.exponent_bias);
+    const std::uint32_t half = (std::uint32_t{1} << format.mantissa_bits) / 2;
+    return ((field << format.mantissa_bits) | half) & format.code_magnitude_mask();
+}
+
+MX_FOLDED constexpr Code code_of_nan(NanCode nan_code, const ElementFormat& format,
+                                     const Unpacked& value) {
+    switch (nan_code) {
+        case NanCode::sign_kept:
+            return with_sign(format, format.code_nan(), value);
+        case NanCode::largest:
+            return format.positive(format.code_max_finite());
+        case NanCode::as_number:
+            if (!format.has_nan()) return format.positive(code_of_nan_as_number(format));
+            break;
+        case NanCode::positive_all_ones:
+            break;
+    }
+    return format.positive(format.code_nan());
+}
+
+MX_FOLDED constexpr bool loses_sign(SignOfZero rule, const Unpacked& value) {
+    switch (rule) {
+        case SignOfZero::kept:
+            return false;
+        case SignOfZero::dropped:
+            return true;
+        case SignOfZero::input_dropped:
+            return value.significand == 0;
+        case SignOfZero::underflow_dropped:
+            return value.significand != 0;
+    }
+    return false;
+}
+
+// As a dialect writes an element: its rounding, overflow, subnormals, NaN code and sign of zero.
 MX_FOLDED constexpr Code round_element(const Dialect& dialect, const ElementFormat& format,
-                                       const Unpacked& value) {
-    if (value.kind == Kind::nan && dialect.nan_code == NanCode::sign_kept)
-        return Code{(value.negative ? format.code_sign_mask() : 0) | format.code_nan()};
-    const Code code = round(format, dialect.element_rounding, dialect.element_overflow, value);
-    if (format.is_zero(code) && dialect.sign_of_zero == SignOfZero::dropped) return Code{0};
+                                       const Unpacked& value, RandomBits random = {}) {
+    if (value.kind == Kind::nan) return code_of_nan(dialect.nan_code, format, value);
+    Code code = round(format, dialect.element_rounding, dialect.element_overflow, value, random);
+    if (dialect.subnormals == Subnormals::outputs_flushed && format.is_subnormal(code))
+        code = with_sign(format, 0, value);
+    if (format.is_zero(code) && loses_sign(dialect.sign_of_zero, value)) return format.positive(0);
     return code;
 }
 

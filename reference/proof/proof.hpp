@@ -16,16 +16,22 @@ struct Report {
     std::string digest;                        // SHA-256 of the exact oracle's answers as text
 };
 
+// When a proof is run: with every change, or when the whole set is asked for.
+enum class Effort { always, whole_set };
+
 struct Proof {
-    std::string name;    // "round e4m3 saturate nearest_even f32"
+    std::string name;    // "round e4m3 nearest_even f32"
     std::string domain;  // "all 2^32 codes of f32"
     std::function<Report(int threads)> run;
+    Effort effort = Effort::always;
 };
 
 std::vector<Proof> decode_proofs();
 std::vector<Proof> round_proofs();
 std::vector<Proof> scale_proofs();
 std::vector<Proof> block_proofs();
+std::vector<Proof> pack_proofs();
+std::vector<Proof> recipe_proofs();
 std::vector<Proof> all_proofs();
 
 }  // namespace mx::proof

@@ -4,65 +4,48 @@
 
 #include "reference/exact/block.hpp"
 #include "reference/fast/block.hpp"
+#include "reference/proof/dialect_functions.hpp"
 #include "reference/proof/sweep.hpp"
-#include "reference/spec/dialects.hpp"
 
 namespace mx::proof {
 namespace {
 
-// Element rules are the same in every dialect so far; the test of the table holds that.
-const Dialect& element_dialect() {
-    return dialects[0];
+// One function from an input code and a scale to an element code.
+struct Elements {
+    Dialect dialect;
+    BlockFormat format;
+    ElementFormat input;
+    RandomBits random = {};
+};
+
+std::uint32_t exact_element(const Elements& e, Code scale, std::uint32_t bits) {
+    const exact::Value value = exact::read_input(e.dialect.subnormals, e.input, Code{bits});
+    return exact::quantize_element(e.dialect, e.format, scale, value, e.random).bits;
 }
 
-// Every 16-bit input under one scale, as runs.
-std::vector<exact::Run> element_runs(const BlockFormat& format, const ElementFormat& input,
-                                     Code scale) {
-    const auto ask = [&](std::uint32_t bits) {
-        return exact::quantize_element(element_dialect(), format, scale,
-                                       exact::decode(input, Code{bits}))
-            .bits;
-    };
-    std::vector<exact::Run> runs;
-    for (const std::uint32_t sign : {std::uint32_t{0}, input.code_sign_mask()}) {
-        append_runs(runs, exact::runs_of(sign, sign | input.code_infinity(), ask));
-        append_runs(runs, exact::runs_of(sign | (input.code_infinity() + 1),
-                                         sign | input.code_magnitude_mask(), ask));
-    }
-    return runs;
+std::uint32_t fast_element(const Elements& e, Code scale, std::uint32_t bits) {
+    const fast::Unpacked value = fast::read_input(e.dialect.subnormals, e.input, Code{bits});
+    return fast::quantize_element(e.dialect, e.format, scale, value, e.random).bits;
 }
 
-// Format and input are template arguments only so that the compiler can fold them into the loop.
-template <std::size_t FormatIndex, std::size_t InputIndex>
-Report prove_elements(int threads) {
+// Every 16-bit input under every scale.
+Report prove_elements(const Elements& e, int threads) {
     std::vector<Report> scales(256);
     parallel_for(scales.size(), threads, [&](std::size_t index) {
         const Code scale{static_cast<std::uint32_t>(index)};
-        const std::vector<exact::Run> runs = element_runs(
-            block_formats[FormatIndex], *find_element_format(input_types[InputIndex]), scale);
-        scales[index] = sweep(runs, 1, [scale](std::uint32_t bits) {
-            constexpr Dialect dialect = dialects[0];
-            constexpr BlockFormat format = block_formats[FormatIndex];
-            constexpr ElementFormat input = *find_element_format(input_types[InputIndex]);
-            return fast::quantize_element(dialect, format, scale, fast::unpack(input, Code{bits}))
-                .bits;
-        });
+        const std::vector<exact::Run> runs = runs_of_codes(
+            e.input, [&](std::uint32_t bits) { return exact_element(e, scale, bits); });
+        scales[index] =
+            sweep(runs, 1, [&](std::uint32_t bits) { return fast_element(e, scale, bits); });
     });
     return joined(scales);
 }
 
-template <std::size_t FormatIndex, std::size_t InputIndex>
-Proof elements_proof() {
-    return {"elements " + std::string(block_formats[FormatIndex].name) + " " +
-                std::string(input_types[InputIndex]),
-            "all 2^16 codes x all 256 scales", prove_elements<FormatIndex, InputIndex>};
-}
-
 // The f32 codes next to the border between element codes c and c+1 under a scale: the last at or
 // below it, that one's neighbours, and both signs.
-Report prove_f32_borders(const BlockFormat& format, std::uint32_t scale) {
+std::vector<std::uint32_t> codes_at_borders(const BlockFormat& format, Code scale) {
     const ElementFormat& element = format.element();
-    const exact::Rational factor = exact::decode(format.scale(), Code{scale}).magnitude;
+    const exact::Rational factor = exact::decode(format.scale(), scale).magnitude;
     std::vector<std::uint32_t> inputs;
     for (std::uint32_t code = 0; code <= element.code_max_finite(); ++code) {
         const exact::Rational border =
@@ -75,18 +58,45 @@ Report prove_f32_borders(const BlockFormat& format, std::uint32_t scale) {
             for (const std::uint32_t sign : {0u, formats::f32.code_sign_mask()})
                 inputs.push_back(bits | sign);
     }
-    return compare_everywhere(
-        static_cast<std::uint32_t>(inputs.size()), 1,
-        [&](std::uint32_t index) {
-            return exact::quantize_element(element_dialect(), format, Code{scale},
-                                           exact::decode(formats::f32, Code{inputs[index]}))
-                .bits;
-        },
-        [&](std::uint32_t index) {
-            return fast::quantize_element(element_dialect(), format, Code{scale},
-                                          fast::unpack(formats::f32, Code{inputs[index]}))
-                .bits;
-        });
+    return inputs;
+}
+
+Report prove_f32_borders(const Elements& e, int threads) {
+    std::vector<Report> scales(255);
+    parallel_for(scales.size(), threads, [&](std::size_t index) {
+        const Code scale{static_cast<std::uint32_t>(index)};
+        const std::vector<std::uint32_t> inputs = codes_at_borders(e.format, scale);
+        scales[index] = compare_everywhere(
+            static_cast<std::uint32_t>(inputs.size()), 1,
+            [&](std::uint32_t i) { return exact_element(e, scale, inputs[i]); },
+            [&](std::uint32_t i) { return fast_element(e, scale, inputs[i]); });
+    });
+    return joined(scales);
+}
+
+Proof elements_proof(const Elements& e) {
+    const bool is_large = e.input.code_bits() == 32;
+    const std::string rounding = e.random.count == 0 ? "" : " random " + to_hex(e.random.bits);
+    return {"elements " + std::string(e.format.name) + " " + std::string(e.dialect.name) +
+                rounding + " " + std::string(e.input.name),
+            is_large ? "both sides of every border and its neighbours x 255 scales"
+                     : all_codes_of(e.input) + " x all 256 scales",
+            [e, is_large](int threads) {
+                return is_large ? prove_f32_borders(e, threads) : prove_elements(e, threads);
+            }};
+}
+
+// A stochastic row is proved with the ends and the middle of eight given bits.
+std::vector<RandomBits> random_cases(const Dialect& dialect) {
+    if (dialect.element_rounding != Rounding::stochastic) return {{}};
+    return {{0x00, 8}, {0x7F, 8}, {0x80, 8}, {0xFF, 8}};
+}
+
+void add_elements(std::vector<Proof>& proofs, const Dialect& dialect, const BlockFormat& format) {
+    for (const std::string_view input : input_types)
+        for (const RandomBits random : random_cases(dialect))
+            proofs.push_back(
+                elements_proof({dialect, format, *find_element_format(input), random}));
 }
 
 // Scale and elements as one number, for comparison.
@@ -114,7 +124,7 @@ Report prove_triples(const Dialect& dialect, const BlockFormat& format, int thre
         [&](std::uint32_t index) {
             std::vector<exact::Value> values;
             for (const std::uint32_t bits : lanes_of(index))
-                values.push_back(exact::decode(formats::f32, Code{bits}));
+                values.push_back(exact::read_input(dialect.subnormals, formats::f32, Code{bits}));
             const exact::Block block = exact::quantize_block(dialect, format, values);
             std::array<std::uint8_t, 3> elements{};
             for (std::size_t lane = 0; lane < 3; ++lane)
@@ -131,42 +141,36 @@ Report prove_triples(const Dialect& dialect, const BlockFormat& format, int thre
 }
 
 Report prove_dequantize(const BlockFormat& format, const ElementFormat& output, int threads) {
+    const std::uint32_t codes = std::uint32_t{1} << format.element().code_bits();
     return compare_everywhere(
-        1u << 16, threads,
+        256 * codes, threads,
         [&](std::uint32_t input) {
-            return exact::dequantize(format, output, Code{input >> 8}, Code{input & 0xFF}).bits;
+            return exact::dequantize(format, output, Code{input / codes}, Code{input % codes}).bits;
         },
         [&](std::uint32_t input) {
-            return fast::dequantize(format, output, Code{input >> 8}, Code{input & 0xFF}).bits;
+            return fast::dequantize(format, output, Code{input / codes}, Code{input % codes}).bits;
         });
 }
 
 }  // namespace
 
 std::vector<Proof> block_proofs() {
-    static_assert(block_formats.size() == 2 && input_types[1] == "bf16" && input_types[2] == "f16");
-    std::vector<Proof> proofs{elements_proof<0, 1>(), elements_proof<0, 2>(),
-                              elements_proof<1, 1>(), elements_proof<1, 2>()};
+    std::vector<Proof> proofs;
     for (const BlockFormat& format : block_formats) {
         const std::string name(format.name);
-        proofs.push_back({"elements " + name + " f32 borders",
-                          "both sides of every border and its neighbours x all 255 scales",
-                          [format](int threads) {
-                              std::vector<Report> scales(255);
-                              parallel_for(scales.size(), threads, [&](std::size_t scale) {
-                                  scales[scale] =
-                                      prove_f32_borders(format, static_cast<std::uint32_t>(scale));
-                              });
-                              return joined(scales);
-                          }});
-        for (const Dialect& dialect : dialects)
-            proofs.push_back({"blocks " + name + " " + std::string(dialect.name),
-                              "all triples of 20 notable values", [format, &dialect](int threads) {
-                                  return prove_triples(dialect, format, threads);
-                              }});
+        for (std::size_t row = 0; row < dialects.size(); ++row) {
+            const Dialect& dialect = dialects[row];
+            if (is_first_with(element_rules, row, format)) add_elements(proofs, dialect, format);
+            if (is_first_with(without_description, row, format))
+                proofs.push_back({"blocks " + name + " " + std::string(dialect.name),
+                                  "all triples of 20 notable f32 values",
+                                  [&dialect, format](int threads) {
+                                      return prove_triples(dialect, format, threads);
+                                  }});
+        }
         for (const std::string_view output : input_types)
             proofs.push_back({"dequantize " + name + " " + std::string(output),
-                              "all 256 codes x all 256 scales", [format, output](int threads) {
+                              "all element codes x all 256 scales", [format, output](int threads) {
                                   return prove_dequantize(format, *find_element_format(output),
                                                           threads);
                               }});

@@ -1,142 +1,141 @@
-// fast/scale.hpp: the scale of every non-negative amax code of f32, bf16 and f16, under every scale
-// rule and scale overflow that a dialect uses, for every block format.
-#include "reference/exact/block.hpp"
+// fast/scale.hpp: the scale of every non-negative amax code of f32, bf16 and f16, by every dialect
+// that quantizes to a format; and every code, of either sign, cast to a scale.
+#include "reference/exact/scale.hpp"
 #include "reference/fast/scale.hpp"
+#include "reference/proof/dialect_functions.hpp"
 #include "reference/proof/sweep.hpp"
-#include "reference/spec/dialects.hpp"
 
 namespace mx::proof {
 namespace {
 
-// True for the first dialect of the table with this rule and overflow: the others are the same
-// function of the amax.
-constexpr bool is_first_with_its_rule(std::size_t index) {
-    for (std::size_t earlier = 0; earlier < index; ++earlier)
-        if (dialects[earlier].scale_rule == dialects[index].scale_rule &&
-            dialects[earlier].scale_overflow == dialects[index].scale_overflow)
-            return false;
+std::vector<exact::Run> exact_runs(const Dialect& dialect, const BlockFormat& format,
+                                   const ElementFormat& input) {
+    return runs_of_codes(input, 0, [&](std::uint32_t bits) {
+        const exact::Value amax = exact::read_input(dialect.subnormals, input, Code{bits});
+        return exact::encode_scale(dialect, format, amax).bits;
+    });
+}
+
+Report sweep_any(const Dialect& dialect, const BlockFormat& format, const ElementFormat& input,
+                 int threads) {
+    return sweep(exact_runs(dialect, format, input), threads, [&](std::uint32_t bits) {
+        const fast::Unpacked amax = fast::read_input(dialect.subnormals, input, Code{bits});
+        return fast::encode_scale(dialect, format, amax).bits;
+    });
+}
+
+// Dialect and format are template arguments only so that the compiler can fold them into the loop.
+template <std::size_t Row, std::size_t Format>
+Report sweep_f32(int threads) {
+    const std::vector<exact::Run> runs =
+        exact_runs(dialects[Row], block_formats[Format], formats::f32);
+    return sweep(runs, threads, [](std::uint32_t bits) {
+        constexpr Dialect dialect = dialects[Row];
+        constexpr BlockFormat format = block_formats[Format];
+        constexpr ElementFormat input = formats::f32;
+        const fast::Unpacked amax = fast::read_input(dialect.subnormals, input, Code{bits});
+        return fast::encode_scale(dialect, format, amax).bits;
+    });
+}
+
+constexpr bool has_earlier_twin(std::size_t row, std::size_t format) {
+    for (std::size_t before = 0; before < format; ++before)
+        if (dialects[row].quantizes(block_formats[before]) &&
+            same_for_scales(block_formats[before].element(), block_formats[format].element()))
+            return true;
+    return false;
+}
+
+constexpr bool is_proved(std::size_t row, std::size_t format) {
+    return is_first_with(scale_rules, row, block_formats[format]) && !has_earlier_twin(row, format);
+}
+
+// True for the first format of each rule: that one is proved with every change, the others with the
+// whole set.
+constexpr bool is_first_format(std::size_t row, std::size_t format) {
+    for (std::size_t before = 0; before < format; ++before)
+        if (is_proved(row, before)) return false;
     return true;
 }
 
-std::string names_of_rules() {
+std::string name_of(std::size_t row, std::size_t format, std::string_view input) {
+    return "scale " + std::string(block_formats[format].name) + " " +
+           std::string(dialects[row].name) + " " + std::string(input);
+}
+
+// The dialects that the proof of `row` covers for this format.
+std::string rows_like(std::size_t row, const BlockFormat& format) {
     std::string names;
-    for (std::size_t i = 0; i < dialects.size(); ++i)
-        if (is_first_with_its_rule(i))
-            names += (names.empty() ? "" : ", ") + std::string(dialects[i].name);
+    for (const Dialect& dialect : dialects)
+        if (dialect.quantizes(format) && scale_rules(dialect) == scale_rules(dialects[row]))
+            names += (names.empty() ? "" : ", ") + std::string(dialect.name);
     return names;
 }
 
-// The scale bytes of all dialects side by side, dialect 0 lowest: one table of runs serves them
-// all.
-std::uint64_t exact_scales(const BlockFormat& format, const ElementFormat& input,
-                           std::uint32_t bits) {
-    const exact::Value amax = exact::decode(input, Code{bits});
-    std::uint64_t packed = 0;
-    for (std::size_t i = dialects.size(); i-- > 0;)
-        packed = packed << 8 | exact::encode_scale(dialects[i], format, amax).bits;
-    return packed;
-}
-static_assert(dialects.size() <= 8, "the scales of all dialects are packed into 64 bits");
-
-std::vector<exact::Run> exact_runs(const BlockFormat& format, const ElementFormat& input) {
-    const auto ask = [&](std::uint32_t bits) { return exact_scales(format, input, bits); };
-    std::vector<exact::Run> runs;
-    append_runs(runs, exact::runs_of(0, input.code_infinity(), ask));
-    append_runs(runs, exact::runs_of(input.code_infinity() + 1, input.code_magnitude_mask(), ask));
-    return runs;
+// A division or a logarithm for each of 2^31 amaxes takes too long for every day.
+bool is_quick(const Dialect& dialect) {
+    return dialect.scale_ratio != ScaleRatio::divided &&
+           dialect.scale_cast.rounding != ScaleRounding::ceil_log2f &&
+           dialect.amax_rounding != AmaxRounding::whole_log2f;
 }
 
-constexpr bool is_first_with_its_scale_rule(std::size_t index) {
-    for (std::size_t earlier = 0; earlier < index; ++earlier)
-        if (dialects[earlier].scale_rule == dialects[index].scale_rule) return false;
-    return true;
-}
-
-// encode_scale is round_scale of scale_argument. Dialects that differ only in the overflow of the
-// scale share the argument, so one sweep serves all with the rule of `Of`.
-constexpr bool swept_with(std::size_t index, std::size_t of) {
-    return is_first_with_its_rule(index) && dialects[index].scale_rule == dialects[of].scale_rule;
-}
-
-constexpr std::uint64_t bytes_swept_with(std::size_t of) {
-    std::uint64_t mask = 0;
-    for (std::size_t i = 0; i < dialects.size(); ++i)
-        if (swept_with(i, of)) mask |= std::uint64_t{0xFF} << (8 * i);
-    return mask;
-}
-
-std::vector<exact::Run> masked_runs(const std::vector<exact::Run>& packed, std::uint64_t mask) {
-    std::vector<exact::Run> runs;
-    for (exact::Run run : packed) {
-        run.result &= mask;
-        append_runs(runs, {run});
+template <std::size_t Row, std::size_t Format>
+void add_proofs(std::vector<Proof>& proofs) {
+    if constexpr (is_proved(Row, Format)) {
+        const std::string rows = rows_like(Row, block_formats[Format]);
+        for (const std::string_view name : input_types) {
+            const ElementFormat& input = *find_element_format(name);
+            Proof proof{name_of(Row, Format, name), codes_without_sign_of(input) + ": " + rows,
+                        [&input](int threads) {
+                            return sweep_any(dialects[Row], block_formats[Format], input, threads);
+                        }};
+            if (name == "f32") {
+                proof.run = sweep_f32<Row, Format>;
+                const bool is_short = is_first_format(Row, Format) && is_quick(dialects[Row]);
+                proof.effort = is_short ? Effort::always : Effort::whole_set;
+            }
+            proofs.push_back(proof);
+        }
     }
-    return runs;
-}
-
-template <std::size_t Of, std::size_t DialectIndex>
-MX_FOLDED constexpr std::uint64_t fast_scale(const ElementFormat& scale_format,
-                                             const fast::ScaleArgument& argument) {
-    if constexpr (!swept_with(DialectIndex, Of)) return 0;
-    constexpr ScaleOverflow overflow = dialects[DialectIndex].scale_overflow;
-    const std::uint64_t scale = fast::round_scale(overflow, scale_format, argument).bits;
-    return scale << (8 * DialectIndex);
-}
-
-// All are template arguments only so that the compiler can fold them into the loop.
-template <std::size_t FormatIndex, std::size_t InputIndex, std::size_t Of,
-          std::size_t... DialectIndex>
-void add_sweep(std::vector<Report>& reports, const std::vector<exact::Run>& packed, int threads,
-               std::index_sequence<DialectIndex...>) {
-    if constexpr (is_first_with_its_scale_rule(Of))
-        reports.push_back(
-            sweep(masked_runs(packed, bytes_swept_with(Of)), threads, [](std::uint32_t bits) {
-                constexpr BlockFormat format = block_formats[FormatIndex];
-                constexpr ElementFormat input = *find_element_format(input_types[InputIndex]);
-                constexpr ElementFormat scale = format.scale_format;
-                constexpr ElementFormat element = format.element_format;
-                constexpr ScaleRule rule = dialects[Of].scale_rule;
-                const fast::ScaleArgument argument =
-                    fast::scale_argument(rule, element, fast::unpack(input, Code{bits}));
-                return (fast_scale<Of, DialectIndex>(scale, argument) | ...);
-            }));
-}
-
-template <std::size_t FormatIndex, std::size_t InputIndex, std::size_t... DialectIndex>
-Report sweep_dialects(int threads, std::index_sequence<DialectIndex...>) {
-    constexpr ElementFormat input = *find_element_format(input_types[InputIndex]);
-    const std::vector<exact::Run> runs = exact_runs(block_formats[FormatIndex], input);
-    std::vector<Report> reports;
-    (add_sweep<FormatIndex, InputIndex, DialectIndex>(reports, runs, threads,
-                                                      std::make_index_sequence<dialects.size()>{}),
-     ...);
-    return joined(reports);
-}
-
-template <std::size_t FormatIndex, std::size_t InputIndex>
-Report sweep_scales(int threads) {
-    return sweep_dialects<FormatIndex, InputIndex>(threads,
-                                                   std::make_index_sequence<dialects.size()>{});
-}
-
-template <std::size_t FormatIndex, std::size_t InputIndex>
-Proof scale_proof() {
-    const ElementFormat& input = *find_element_format(input_types[InputIndex]);
-    return {"scale " + std::string(block_formats[FormatIndex].name) + " " + std::string(input.name),
-            "all 2^" + std::to_string(input.code_bits() - 1) + " non-negative codes of " +
-                std::string(input.name) + " x the rules of " + names_of_rules(),
-            sweep_scales<FormatIndex, InputIndex>};
 }
 
 template <std::size_t... Combination>
-std::vector<Proof> proofs_of(std::index_sequence<Combination...>) {
-    return {scale_proof<Combination / input_types.size(), Combination % input_types.size()>()...};
+void add_all(std::vector<Proof>& proofs, std::index_sequence<Combination...>) {
+    (add_proofs<Combination % dialects.size(), Combination / dialects.size()>(proofs), ...);
+}
+
+Report prove_cast(const ScaleCast& cast, const ElementFormat& input, int threads) {
+    const std::vector<exact::Run> runs = runs_of_codes(input, [&](std::uint32_t bits) {
+        return exact::cast_to_scale(cast, exact::decode(input, Code{bits})).bits;
+    });
+    return sweep(runs, threads, [&](std::uint32_t bits) {
+        return fast::cast_to_scale(cast, fast::unpack(input, Code{bits})).bits;
+    });
+}
+
+void add_casts(std::vector<Proof>& proofs) {
+    std::vector<ScaleCast> casts;
+    for (const Dialect& dialect : dialects) {
+        const ScaleCast& cast = dialect.scale_cast;
+        if (std::find(casts.begin(), casts.end(), cast) != casts.end()) continue;
+        casts.push_back(cast);
+        for (const std::string_view name : input_types) {
+            const ElementFormat& input = *find_element_format(name);
+            proofs.push_back(
+                {"cast " + std::string(dialect.name) + " " + std::string(name), all_codes_of(input),
+                 [cast, &input](int threads) { return prove_cast(cast, input, threads); },
+                 name == "f32" ? Effort::whole_set : Effort::always});
+        }
+    }
 }
 
 }  // namespace
 
 std::vector<Proof> scale_proofs() {
-    return proofs_of(std::make_index_sequence<block_formats.size() * input_types.size()>{});
+    std::vector<Proof> proofs;
+    add_all(proofs, std::make_index_sequence<block_formats.size() * dialects.size()>{});
+    add_casts(proofs);
+    return proofs;
 }
 
 }  // namespace mx::proof

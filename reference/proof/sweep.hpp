@@ -11,6 +11,7 @@
 #include "reference/exact/preimage.hpp"
 #include "reference/proof/proof.hpp"
 #include "reference/proof/sha256.hpp"
+#include "reference/spec/element_format.hpp"
 
 namespace mx::proof {
 
@@ -41,13 +42,14 @@ inline void append_runs(std::vector<exact::Run>& runs, const std::vector<exact::
     }
 }
 
-// Cuts runs so that no piece is longer than `limit`, for an even share among threads.
+// Cuts runs at the multiples of `limit`, for an even share among threads. A limit that divides a
+// binade also keeps sign and exponent the same over each piece.
 inline std::vector<exact::Run> cut_runs(const std::vector<exact::Run>& runs, std::uint32_t limit) {
     std::vector<exact::Run> pieces;
     for (exact::Run rest : runs) {
-        while (rest.last - rest.first >= limit) {
-            pieces.push_back({rest.first, rest.first + limit - 1, rest.result});
-            rest.first += limit;
+        for (std::uint32_t end; (end = rest.first / limit * limit + (limit - 1)) < rest.last;) {
+            pieces.push_back({rest.first, end, rest.result});
+            rest.first = end + 1;
         }
         pieces.push_back(rest);
     }
@@ -105,16 +107,59 @@ Report sweep_run(const exact::Run& run, const Fast& fast) {
     return report;
 }
 
-// Compares fast with every run.
-template <typename Fast>
-Report sweep(const std::vector<exact::Run>& runs, int threads, const Fast& fast) {
-    const std::vector<exact::Run> pieces = cut_runs(runs, 1u << 22);
+// How many neighbouring codes make a piece of work: no more than a binade of the input holds.
+inline std::uint32_t piece_length(const ElementFormat& input) {
+    return std::min(1u << 22, input.code_mantissa_mask() + 1);
+}
+
+// Joins the reports of the pieces of all runs, each from compare(piece) on one of the threads.
+template <typename Compare>
+Report compare_pieces(const std::vector<exact::Run>& runs, std::uint32_t length, int threads,
+                      const Compare& compare) {
+    const std::vector<exact::Run> pieces = cut_runs(runs, length);
     std::vector<Report> parts(pieces.size());
-    parallel_for(pieces.size(), threads,
-                 [&](std::size_t i) { parts[i] = sweep_run(pieces[i], fast); });
+    parallel_for(pieces.size(), threads, [&](std::size_t i) { parts[i] = compare(pieces[i]); });
     Report report = joined(parts);
     report.digest = digest_of(runs);
     return report;
+}
+
+// Compares fast with every run.
+template <typename Fast>
+Report sweep(const std::vector<exact::Run>& runs, int threads, const Fast& fast) {
+    return compare_pieces(runs, 1u << 22, threads,
+                          [&](const exact::Run& piece) { return sweep_run(piece, fast); });
+}
+
+// The runs of a function of the codes of `input`: zeros, finite values, infinities and NaNs of
+// either sign are stretches of their own, and only over the finite values must it be monotone.
+template <typename Function>
+std::vector<exact::Run> runs_of_codes(const ElementFormat& input, std::uint32_t sign,
+                                      const Function& function) {
+    const std::uint32_t infinity = input.code_infinity();
+    std::vector<exact::Run> runs;
+    for (const auto& [first, last] : {std::pair<std::uint32_t, std::uint32_t>{0, 0},
+                                      {1, infinity - 1},
+                                      {infinity, infinity},
+                                      {infinity + 1, input.code_magnitude_mask()}})
+        append_runs(runs, exact::runs_of(sign | first, sign | last, function));
+    return runs;
+}
+
+template <typename Function>
+std::vector<exact::Run> runs_of_codes(const ElementFormat& input, const Function& function) {
+    std::vector<exact::Run> runs = runs_of_codes(input, 0, function);
+    append_runs(runs, runs_of_codes(input, input.code_sign_mask(), function));
+    return runs;
+}
+
+inline std::string codes_without_sign_of(const ElementFormat& input) {
+    return "all 2^" + std::to_string(input.code_bits() - 1) + " codes of " +
+           std::string(input.name) + " without sign";
+}
+
+inline std::string all_codes_of(const ElementFormat& input) {
+    return "all 2^" + std::to_string(input.code_bits()) + " codes of " + std::string(input.name);
 }
 
 // For domains small enough to ask the exact oracle everywhere.

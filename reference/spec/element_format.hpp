@@ -1,4 +1,4 @@
-// What a floating-point element format is: seven primary facts, and everything derived from them.
+// What a floating-point element format is: eight primary facts, and everything derived from them.
 // Both oracles read it. E8M0, binary32, bfloat16 and binary16 are rows of the same kind as E4M3.
 #pragma once
 
@@ -28,6 +28,13 @@ enum class ZeroExponent {
     normal,     // one more binade of normal values; the format has no zero (E8M0)
 };
 
+// How a negative value is written.
+enum class Negatives {
+    sign_bit,                   // a sign bit above the magnitude; there is a -0
+    twos_complement,            // 2^bits - magnitude; the most negative code is a value
+    twos_complement_symmetric,  // the same, but nothing is rounded to the most negative code
+};
+
 struct ElementFormat {
     std::string_view name;
     int sign_bits;  // 0 or 1
@@ -37,9 +44,10 @@ struct ElementFormat {
     ZeroExponent zero_exponent;
     Specials specials;
     std::string_view source;
+    Negatives negatives = Negatives::sign_bit;
 
     MX_FOLDED constexpr int code_bits() const { return sign_bits + exponent_bits + mantissa_bits; }
-    MX_FOLDED constexpr int code_bytes() const { return code_bits() / 8; }
+    MX_FOLDED constexpr int code_bytes() const { return (code_bits() + 7) / 8; }
     MX_FOLDED constexpr bool has_zero() const { return zero_exponent == ZeroExponent::subnormal; }
     MX_FOLDED constexpr bool has_infinity() const { return specials == Specials::infinity_and_nan; }
     MX_FOLDED constexpr bool has_nan() const { return specials != Specials::none; }
@@ -64,8 +72,27 @@ struct ElementFormat {
         if (specials == Specials::nan_only) return code_magnitude_mask() - 1;
         return code_magnitude_mask();
     }
-    // The NaN this project writes where a dialect says no more than "NaN": sign 0, all ones.
+    // The same below zero, as a magnitude.
+    MX_FOLDED constexpr std::uint32_t code_max_finite_negative() const {
+        return negatives == Negatives::twos_complement ? code_magnitude_mask() + 1
+                                                       : code_max_finite();
+    }
+    // The NaN this project writes where a dialect says no more than "NaN": sign 0, all ones. In a
+    // format without NaN that is the largest value.
     MX_FOLDED constexpr std::uint32_t code_nan() const { return code_magnitude_mask(); }
+
+    // A code as sign and magnitude, and back. The sign of a zero is lost where there is no -0.
+    MX_FOLDED constexpr std::uint32_t magnitude(Code code) const {
+        const std::uint32_t whole = code_sign_mask() | code_magnitude_mask();
+        if (negatives != Negatives::sign_bit && is_negative(code)) return (0 - code.bits) & whole;
+        return code.bits & code_magnitude_mask();
+    }
+    MX_FOLDED constexpr Code positive(std::uint32_t magnitude) const { return Code{magnitude}; }
+    MX_FOLDED constexpr Code negative(std::uint32_t magnitude) const {
+        const std::uint32_t whole = code_sign_mask() | code_magnitude_mask();
+        if (negatives != Negatives::sign_bit) return Code{(0 - magnitude) & whole};
+        return Code{magnitude | code_sign_mask()};
+    }
 
     MX_FOLDED constexpr bool is_nan(Code code) const {
         const std::uint32_t magnitude = code.bits & code_magnitude_mask();
@@ -78,11 +105,18 @@ struct ElementFormat {
     MX_FOLDED constexpr bool is_negative(Code code) const {
         return (code.bits & code_sign_mask()) != 0;
     }
-    MX_FOLDED constexpr bool is_zero(Code code) const {
-        return has_zero() && (code.bits & code_magnitude_mask()) == 0;
+    MX_FOLDED constexpr bool is_zero(Code code) const { return has_zero() && magnitude(code) == 0; }
+    MX_FOLDED constexpr bool has_negative_zero() const {
+        return sign_bits == 1 && has_zero() && negatives == Negatives::sign_bit;
+    }
+    // A value below the smallest normal one, zero not among them. An integer format has no normals.
+    MX_FOLDED constexpr bool is_subnormal(Code code) const {
+        return exponent_bits > 0 && has_zero() && !is_zero(code) &&
+               magnitude(code) <= code_mantissa_mask();
     }
 
-    // Exponent of the smallest normal value: its leading bit is 2^exponent_min.
+    // Exponent of the smallest normal value: its leading bit is 2^exponent_min. An integer format
+    // has no exponent field: all its codes are of the lowest binade, as if they were subnormals.
     MX_FOLDED constexpr int exponent_min() const { return (has_zero() ? 1 : 0) - exponent_bias; }
     // Exponent of the largest finite value, the "emax" of OCP MX 6.3.
     MX_FOLDED constexpr int exponent_max() const {

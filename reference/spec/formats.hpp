@@ -12,6 +12,19 @@ inline constexpr std::array element_formats{
                   "OCP OFP8 v1.0 section 5.1 table 1; OCP MX v1.0 section 5.3.1"},
     ElementFormat{"e5m2", 1, 5, 2, 15, ZeroExponent::subnormal, Specials::infinity_and_nan,
                   "OCP OFP8 v1.0 section 5.1 table 1; OCP MX v1.0 section 5.3.1"},
+    ElementFormat{"e3m2", 1, 3, 2, 3, ZeroExponent::subnormal, Specials::none,
+                  "OCP MX v1.0 section 5.3.2"},
+    ElementFormat{"e2m3", 1, 2, 3, 1, ZeroExponent::subnormal, Specials::none,
+                  "OCP MX v1.0 section 5.3.2"},
+    ElementFormat{"e2m1", 1, 2, 1, 1, ZeroExponent::subnormal, Specials::none,
+                  "OCP MX v1.0 section 5.3.3"},
+    // Two's complement with an implicit 2^-6. The standard lets an implementation leave 0x80
+    // unused; both readings are rows.
+    ElementFormat{"int8", 1, 0, 7, 0, ZeroExponent::subnormal, Specials::none,
+                  "OCP MX v1.0 section 5.3.4, 0x80 is -2", Negatives::twos_complement},
+    ElementFormat{"int8-symmetric", 1, 0, 7, 0, ZeroExponent::subnormal, Specials::none,
+                  "OCP MX v1.0 section 5.3.4, 0x80 left unused",
+                  Negatives::twos_complement_symmetric},
     ElementFormat{"e8m0", 0, 8, 0, 127, ZeroExponent::normal, Specials::nan_only,
                   "OCP MX v1.0 section 5.4.1"},
     ElementFormat{"f32", 1, 8, 23, 127, ZeroExponent::subnormal, Specials::infinity_and_nan,
@@ -32,6 +45,11 @@ constexpr const ElementFormat* find_element_format(std::string_view name) {
 namespace formats {
 inline constexpr const ElementFormat& e4m3 = *find_element_format("e4m3");
 inline constexpr const ElementFormat& e5m2 = *find_element_format("e5m2");
+inline constexpr const ElementFormat& e3m2 = *find_element_format("e3m2");
+inline constexpr const ElementFormat& e2m3 = *find_element_format("e2m3");
+inline constexpr const ElementFormat& e2m1 = *find_element_format("e2m1");
+inline constexpr const ElementFormat& int8 = *find_element_format("int8");
+inline constexpr const ElementFormat& int8_symmetric = *find_element_format("int8-symmetric");
 inline constexpr const ElementFormat& e8m0 = *find_element_format("e8m0");
 inline constexpr const ElementFormat& f32 = *find_element_format("f32");
 inline constexpr const ElementFormat& bf16 = *find_element_format("bf16");
@@ -56,6 +74,12 @@ struct BlockFormat {
 inline constexpr std::array block_formats{
     BlockFormat{"mxfp8-e4m3", formats::e4m3, formats::e8m0, 32, "OCP MX v1.0 section 5.2 table 1"},
     BlockFormat{"mxfp8-e5m2", formats::e5m2, formats::e8m0, 32, "OCP MX v1.0 section 5.2 table 1"},
+    BlockFormat{"mxfp6-e3m2", formats::e3m2, formats::e8m0, 32, "OCP MX v1.0 section 5.2 table 1"},
+    BlockFormat{"mxfp6-e2m3", formats::e2m3, formats::e8m0, 32, "OCP MX v1.0 section 5.2 table 1"},
+    BlockFormat{"mxfp4-e2m1", formats::e2m1, formats::e8m0, 32, "OCP MX v1.0 section 5.2 table 1"},
+    BlockFormat{"mxint8", formats::int8, formats::e8m0, 32, "OCP MX v1.0 section 5.2 table 1"},
+    BlockFormat{"mxint8-symmetric", formats::int8_symmetric, formats::e8m0, 32,
+                "OCP MX v1.0 section 5.2 table 1, 5.3.4"},
 };
 
 constexpr const BlockFormat* find_block_format(std::string_view name) {
@@ -64,11 +88,43 @@ constexpr const BlockFormat* find_block_format(std::string_view name) {
     return nullptr;
 }
 
+// A set of rows of block_formats, one bit each.
+using FormatSet = std::uint32_t;
+
+// The set of the formats whose names begin with `prefix`: "mxfp8" is both of FP8, "mx" is all.
+constexpr FormatSet formats_named(std::string_view prefix) {
+    FormatSet set = 0;
+    for (std::size_t i = 0; i < block_formats.size(); ++i)
+        if (block_formats[i].name.starts_with(prefix)) set |= FormatSet{1} << i;
+    return set;
+}
+
+constexpr bool contains(FormatSet set, const BlockFormat& format) {
+    return (set & formats_named(format.name)) != 0;
+}
+
+// A set of rows of input_types, one bit each.
+using InputSet = std::uint32_t;
+
+inline constexpr InputSet input_f32 = 1, input_bf16 = 2, input_f16 = 4;
+
+constexpr bool contains_input(InputSet set, std::string_view type) {
+    for (std::size_t i = 0; i < input_types.size(); ++i)
+        if (input_types[i] == type) return (set >> i & 1) != 0;
+    return false;
+}
+
 // The derived facts, held against the numbers printed in the specifications.
 static_assert(formats::e4m3.exponent_max() == 8 && formats::e4m3.code_max_finite() == 0x7E);
 static_assert(formats::e4m3.quantum_exponent_min() == -9);
 static_assert(formats::e5m2.exponent_max() == 15 && formats::e5m2.code_max_finite() == 0x7B);
 static_assert(formats::e5m2.quantum_exponent_min() == -16);
+static_assert(formats::e3m2.exponent_max() == 4 && formats::e3m2.quantum_exponent_min() == -4);
+static_assert(formats::e2m3.exponent_max() == 2 && formats::e2m3.quantum_exponent_min() == -3);
+static_assert(formats::e2m1.exponent_max() == 2 && formats::e2m1.quantum_exponent_min() == -1);
+static_assert(formats::int8.exponent_max() == 0 && formats::int8.quantum_exponent_min() == -6);
+static_assert(formats::int8.code_max_finite() == 0x7F &&
+              formats::int8.magnitude(Code{0x80}) == 128);
 static_assert(formats::e8m0.exponent_min() == -127 && formats::e8m0.exponent_max() == 127);
 static_assert(formats::e8m0.code_max_finite() == 0xFE && formats::e8m0.code_nan() == 0xFF);
 static_assert(formats::f32.quantum_exponent_min() == -149 && formats::f32.exponent_max() == 127);

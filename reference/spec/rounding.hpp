@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <cstdint>
 #include <string_view>
 #include <utility>
 
@@ -14,6 +15,24 @@ enum class Rounding {
     toward_positive,
     toward_negative,
     away_from_zero,
+    nearest_toward_zero,  // "ties down": ties toward zero
+    to_odd,               // the odd neighbour unless exact; beyond the last code the last one
+    stochastic,           // up with the probability of the remainder, from explicitly given bits
+};
+
+// The bits that decide a stochastic rounding. Of the value's distance from its neighbour toward
+// zero, in units of the gap, the first `count` binary digits are taken; the sum with `bits` carries
+// or does not. PTX cvt.rs cuts so; digits beyond `count` never matter.
+struct RandomBits {
+    std::uint32_t bits = 0;
+    int count = 0;  // 1 to 32; 0 where the rounding is not stochastic
+};
+
+// Subnormals of the input, and results below the smallest normal value of the element.
+enum class Subnormals {
+    honoured,
+    inputs_flushed,   // a subnormal input is a zero of its sign
+    outputs_flushed,  // a result that is subnormal after rounding is a zero of its sign
 };
 
 // What becomes of a result above the largest finite value.
@@ -22,18 +41,27 @@ enum class Overflow {
     overflow,  // OFP8 "OVF": Inf, or NaN where the format has no Inf
 };
 
-inline constexpr std::array<std::pair<std::string_view, Rounding>, 6> roundings{{
+inline constexpr std::array<std::pair<std::string_view, Rounding>, 9> roundings{{
     {"nearest_even", Rounding::nearest_even},
     {"nearest_away", Rounding::nearest_away},
     {"toward_zero", Rounding::toward_zero},
     {"toward_positive", Rounding::toward_positive},
     {"toward_negative", Rounding::toward_negative},
     {"away_from_zero", Rounding::away_from_zero},
+    {"nearest_toward_zero", Rounding::nearest_toward_zero},
+    {"to_odd", Rounding::to_odd},
+    {"stochastic", Rounding::stochastic},
 }};
 
 inline constexpr std::array<std::pair<std::string_view, Overflow>, 2> overflows{{
     {"saturate", Overflow::saturate},
     {"overflow", Overflow::overflow},
+}};
+
+inline constexpr std::array<std::pair<std::string_view, Subnormals>, 3> subnormal_rules{{
+    {"honoured", Subnormals::honoured},
+    {"inputs_flushed", Subnormals::inputs_flushed},
+    {"outputs_flushed", Subnormals::outputs_flushed},
 }};
 
 }  // namespace mx

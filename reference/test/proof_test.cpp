@@ -5,7 +5,12 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
+#include <set>
 
+#include "reference/proof/dialect_functions.hpp"
+#include "reference/proof/digests.hpp"
+#include "reference/proof/interval_table.hpp"
+#include "reference/proof/stretch.hpp"
 #include "reference/proof/sweep.hpp"
 
 namespace mx::proof {
@@ -15,24 +20,155 @@ int threads() {
     return static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
 }
 
+// A proof that was run, against its checked-in digest.
+void expect_holds(const Proof& proof, const Report& report) {
+    EXPECT_EQ(report.mismatches, 0u)
+        << proof.name << ": " << testing::PrintToString(report.counterexamples);
+    EXPECT_GT(report.count, 0u) << proof.name;
+    EXPECT_EQ(digest_complaint(checked_in_digests(), {report.digest, report.count, proof.name}),
+              "");
+}
+
 TEST(Proofs, FastEqualsExactOnEveryDomain) {
     std::uint64_t inputs = 0;
     const auto start = std::chrono::steady_clock::now();
     for (const Proof& proof : all_proofs()) {
+        if (proof.effort != Effort::always) continue;
         const Report report = proof.run(threads());
         std::printf("%-44s %11llu inputs %llu mismatches  %.16s  %s\n", proof.name.c_str(),
                     static_cast<unsigned long long>(report.count),
                     static_cast<unsigned long long>(report.mismatches), report.digest.c_str(),
                     proof.domain.c_str());
-        EXPECT_EQ(report.mismatches, 0u)
-            << proof.name << ": " << testing::PrintToString(report.counterexamples);
-        EXPECT_GT(report.count, 0u) << proof.name;
-        EXPECT_EQ(report.digest.size(), 64u) << proof.name;
+        expect_holds(proof, report);
         inputs += report.count;
     }
     const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start;
     std::printf("%llu inputs in %.1f s\n", static_cast<unsigned long long>(inputs),
                 elapsed.count());
+}
+
+// Those of the whole set are checked in as they are run.
+TEST(Proofs, HaveNamesOfTheirOwnAndADigestEach) {
+    std::set<std::string> names, digests;
+    for (const Proof& proof : all_proofs())
+        EXPECT_TRUE(names.insert(proof.name).second) << proof.name << " twice";
+    for (const Digest& digest : checked_in_digests())
+        EXPECT_TRUE(digests.insert(digest.name).second) << digest.name << " twice";
+    for (const std::string& name : digests) EXPECT_TRUE(names.contains(name)) << name;
+    for (const Proof& proof : all_proofs())
+        if (proof.effort == Effort::always) EXPECT_TRUE(digests.contains(proof.name)) << proof.name;
+}
+
+TEST(Proofs, DigestDoesNotDependOnTheNumberOfThreads) {
+    for (const Proof& proof : all_proofs()) {
+        if (proof.name != "round e2m1 nearest_even bf16" &&
+            proof.name != "scale mxfp4-e2m1 ocp f16")
+            continue;
+        EXPECT_EQ(proof.run(1).digest, proof.run(3).digest) << proof.name;
+    }
+}
+
+TEST(Digests, ComplainOfWhatIsUnknownOrDifferent) {
+    const std::string digest(64, 'a'), other(64, 'b');
+    const std::vector<Digest> known{{digest, 10, "one"}};
+    EXPECT_EQ(digest_complaint(known, {digest, 10, "one"}), "");
+    EXPECT_EQ(digest_complaint(known, {digest, 10, "two"}), "no digest of 'two' is checked in");
+    EXPECT_TRUE(digest_complaint(known, {digest, 11, "one"}).ends_with("is of 10"));
+    EXPECT_TRUE(digest_complaint(known, {other, 10, "one"}).ends_with(digest));
+}
+
+TEST(Digests, AreReadBackAsTheyWerePrinted) {
+    const std::vector<Digest> digests{{std::string(64, '1'), 0, "a b"},
+                                      {std::string(64, 'f'), ~std::uint64_t{0}, "c"}};
+    const DigestList list =
+        parse_digests("# head\n" + print(digests[0]) + "\n" + print(digests[1]));
+    EXPECT_EQ(list.bad_line, 0u);
+    EXPECT_EQ(list.digests, digests);
+}
+
+TEST(Digests, NameTheFirstBadLine) {
+    const std::string good = print({std::string(64, '1'), 7, "a"});
+    const std::string number(64, '1');
+    for (const std::string& bad :
+         {good.substr(0, good.size() - 1), std::string("x\n"), number + "  7\n",
+          number + "  seven  a\n", number + "  7  \n", number + " 7  a\n",
+          std::string(64, 'G') + "  7  a\n", number + "  99999999999999999999  a\n",
+          std::string(66, '1') + "\n"}) {
+        const DigestList list = parse_digests(good + bad);
+        EXPECT_EQ(list.bad_line, 2u) << bad;
+        EXPECT_EQ(list.digests.size(), 1u) << bad;
+    }
+}
+
+// A stretch of significands that e4m3 rounds to 0x38, which is 1, or not.
+Stretch around_one(std::uint64_t first, std::uint32_t count) {
+    const fast::RoundingRule rule{Rounding::nearest_even, {}, false};
+    const auto target = [&](Overflow overflow) {
+        return fast::target_of(formats::e4m3, overflow, rule, {-23, 24});
+    };
+    return {formats::e4m3, target(Overflow::saturate), target(Overflow::overflow), first, count};
+}
+
+TEST(Stretch, NoticesOneWrongCodeAtEitherEnd) {
+    // 1 + 1/16 is half way to the next code and goes to the even one.
+    const std::uint64_t one = 1u << 23, last = one + (1u << 19);
+    const auto count = static_cast<std::uint32_t>(last - one + 1);
+    EXPECT_TRUE(all_round_to(around_one(one, count), {0x38, 0x38}));
+    EXPECT_FALSE(all_round_to(around_one(one, count + 1), {0x38, 0x38}));
+    EXPECT_FALSE(all_round_to(around_one(one, count), {0x39, 0x38}));
+    EXPECT_FALSE(all_round_to(around_one(one, count), {0x38, 0x39}));
+    for (const std::uint64_t at : {one, last})
+        EXPECT_FALSE(all_round_to(around_one(at, 1), {0x39, 0x39}));
+}
+
+TEST(IntervalTable, CoversEveryCodeOnceAndCountsWhatDiffers) {
+    const auto table = interval_table({formats::f16, formats::e5m2});
+    std::uint64_t next = 0;
+    std::vector<std::uint8_t> codes;
+    for (const exact::Run& run : table) {
+        EXPECT_EQ(run.first, next);
+        next = std::uint64_t{run.last} + 1;
+        codes.insert(codes.end(), run.last - run.first + 1, static_cast<std::uint8_t>(run.result));
+    }
+    EXPECT_EQ(next, 1u << 16);
+    EXPECT_EQ(count_differences(table, {0, codes}), 0u);
+    for (const std::size_t at : {std::size_t{0}, std::size_t{0x3C01}, codes.size() - 1}) {
+        codes[at] ^= 0x80;
+        EXPECT_EQ(count_differences(table, {0, codes}), 1u) << at;
+        codes[at] ^= 0x80;
+    }
+    // Any part of the output may be compared on its own.
+    const std::span<const std::uint8_t> all(codes);
+    EXPECT_EQ(count_differences(table, {0x1234, all.subspan(0x1234, 0x8001)}), 0u);
+    EXPECT_GT(count_differences(table, {0x1235, all.subspan(0x1234, 0x8001)}), 0u);
+}
+
+TEST(DialectFunctions, EveryDialectThatQuantizesAFormatIsProvedForIt) {
+    for (const BlockFormat& format : block_formats)
+        for (std::size_t row = 0; row < dialects.size(); ++row) {
+            if (!dialects[row].quantizes(format)) continue;
+            const auto stands_for = [&](const auto& rules) {
+                for (std::size_t first = 0; first <= row; ++first)
+                    if (is_first_with(rules, first, format) &&
+                        rules(dialects[first]) == rules(dialects[row]))
+                        return true;
+                return false;
+            };
+            EXPECT_TRUE(stands_for(scale_rules)) << dialects[row].name;
+            EXPECT_TRUE(stands_for(element_rules)) << dialects[row].name;
+            EXPECT_TRUE(stands_for(without_description)) << dialects[row].name;
+        }
+}
+
+TEST(DialectFunctions, RowsThatDifferInWhatIsReadAreNotTheSame) {
+    Dialect row = common_rules;
+    row.scale_cast.byte_min = 1;
+    EXPECT_NE(scale_rules(row), scale_rules(common_rules));
+    EXPECT_EQ(element_rules(row), element_rules(common_rules));
+    row = common_rules;
+    row.sign_of_zero = SignOfZero::dropped;
+    EXPECT_EQ(scale_rules(row), scale_rules(common_rules));
+    EXPECT_NE(element_rules(row), element_rules(common_rules));
 }
 
 std::uint64_t step_at_100(std::uint32_t input) {

@@ -8,6 +8,7 @@
 
 #include "conformance/case/case.hpp"
 #include "conformance/case/fields.hpp"
+#include "reference/spec/dialects.hpp"
 
 namespace mx {
 namespace {
@@ -55,6 +56,10 @@ TEST(BadCase, UnknownNamesGetTheNearest) {
          {"unknown rounding 'nearest_evn'; did you mean 'nearest_even'?"}},
         {good_convert + " overflow=saturat",
          {"unknown overflow 'saturat'; did you mean 'saturate'?"}},
+        {good_convert + " subnormals=honored",
+         {"unknown subnormals 'honored'; did you mean 'honoured'?"}},
+        {good_convert + " rounding=stochastic",
+         {"unknown rounding 'stochastic'; did you mean 'stochastic"}},
     });
 }
 
@@ -62,7 +67,9 @@ TEST(BadCase, NamesNearNothingGetTheWholeList) {
     expect_sentences({
         {"brew format=mxfp8-e4m3 shape=2x64 data=x",
          {"unknown operation 'brew'; known are: convert encode_scale quantize dequantize"}},
-        {good + " axis=diagonal", {"unknown axis 'diagonal'; known are: row col"}},
+        {good + " axis=diagonal", {"unknown axis 'diagonal'; known are: row col tile"}},
+        {good + " block=8", {"unknown block '8'", "16", "32", "64"}},
+        {good + " block=032", {"unknown block '032'"}},
         {good + " dialect=", {"unknown dialect ''", "ocp", "torchao-rceil"}},
     });
 }
@@ -80,7 +87,41 @@ TEST(BadCase, NamesOfAnotherOperation) {
          {"encode_scale has no blocks", "axis=col"}},
         {good + " rounding=nearest_even", {"rounding=", "belong to convert", "quantize"}},
         {good + " overflow=saturate", {"overflow=", "belong to convert", "quantize"}},
+        {good + " subnormals=honoured", {"subnormals=", "belong to convert", "quantize"}},
+        {"convert format=e8m0 shape=2x64 data=x rounding=nearest_even",
+         {"rounding=", "belong to convert to elements", "convert format=e8m0"}},
+        {good_convert + " block=64", {"convert has no blocks", "block=64"}},
     });
+}
+
+TEST(BadCase, WhatADialectDoesNotDo) {
+    expect_sentences({
+        {"quantize format=mxint8 dialect=torchao-floor shape=2x64 data=x",
+         {"dialect 'torchao-floor' does not quantize mxint8"}},
+        {"convert format=int8 dialect=torchao-floor shape=2x64 data=x",
+         {"dialect 'torchao-floor' does not quantize int8"}},
+        {"dequantize format=mxint8 dialect=torchao-floor shape=2x64 data=x",
+         {"dialect 'torchao-floor' does not quantize mxint8"}},
+    });
+    // A cast to a scale hangs on no format.
+    EXPECT_TRUE(parse_case("convert format=e8m0 dialect=torchao-floor shape=2x64 data=x").ok());
+    for (const Dialect& dialect : dialects)
+        for (const std::string_view type : input_types) {
+            const std::string text = "convert format=e8m0 dialect=" + std::string(dialect.name) +
+                                     " input=" + std::string(type) + " shape=2x64 data=x";
+            EXPECT_EQ(parse_case(text).ok(), dialect.reads(type)) << text;
+        }
+}
+
+TEST(BadCase, WhatNoSourceSaysOfFourRoundedAtOnce) {
+    const std::string x4 = " rounding=stochastic-x4 shape=2x64 data=x";
+    expect_sentences({
+        {"convert format=e2m1" + x4, {"stochastic-x4 is defined for", "for e2m1 no source says"}},
+        {"convert format=int8" + x4, {"for int8 no source says"}},
+        {"convert format=e4m3 input=bf16" + x4, {"takes input=f32 and overflow=saturate alone"}},
+        {"convert format=e4m3 overflow=overflow" + x4, {"input=f32 and overflow=saturate alone"}},
+    });
+    EXPECT_TRUE(parse_case("convert format=e2m3" + x4).ok());
 }
 
 TEST(BadCase, FieldsMissingOrGivenTwice) {
@@ -145,6 +186,14 @@ TEST(Validate, ContradictionsThatNoTextCanSpell) {
     EXPECT_FALSE(validate(c).ok());
     c = parse_case(good).value();
     c.type = "e4m3";  // a format, but not one of values
+    EXPECT_FALSE(validate(c).ok());
+    c = parse_case(good).value();
+    c.block = 24;
+    EXPECT_FALSE(validate(c).ok());
+    c.block = 0;
+    EXPECT_FALSE(validate(c).ok());
+    c = parse_case(good).value();
+    c.operation = "quantise";
     EXPECT_FALSE(validate(c).ok());
 }
 

@@ -7,6 +7,7 @@
 #include "conformance/case/case.hpp"
 #include "conformance/case/fields.hpp"
 #include "conformance/case/names.hpp"
+#include "conformance/case/rules.hpp"
 
 namespace mx {
 namespace {
@@ -20,14 +21,25 @@ Case parsed(const std::string& text) {
 // Lines that name every field print back letter for letter: repro lines are compared as text.
 TEST(CaseGrammar, FullLinesPrintBackToThemselves) {
     for (const std::string text : {
-             "quantize format=mxfp8-e4m3 dialect=ocp input=f32 axis=row layout=dense shape=1x32 "
-             "data=edge.tie index=499 seed=0",
-             "quantize format=mxfp8-e5m2 dialect=torchao-rceil input=bf16 axis=col layout=padded "
-             "shape=95x7 data=random.bits index=18446744073709551615 seed=18446744073709551615",
-             "dequantize format=mxfp8-e4m3 dialect=nv output=f16 axis=col layout=dense shape=0x32 "
-             "data=codes.all index=1 seed=7",
+             "quantize format=mxfp8-e4m3 dialect=ocp input=f32 axis=row block=32 layout=dense "
+             "scales=linear packing=bytes shape=1x32 data=edge.tie index=499 seed=0",
+             "quantize format=mxfp6-e2m3 dialect=torchao-rceil input=bf16 axis=col block=16 "
+             "layout=padded scales=128x4 packing=six shape=95x7 data=random.bits "
+             "index=18446744073709551615 seed=18446744073709551615",
+             "quantize format=mxint8-symmetric dialect=nv input=f32 axis=tile block=64 "
+             "layout=dense scales=linear packing=bytes shape=95x7 data=bits:3f800000,7fc00000 "
+             "index=0 seed=1",
+             "dequantize format=mxfp4-e2m1 dialect=nv output=f16 axis=col block=32 layout=dense "
+             "scales=8x4 packing=low_first shape=0x32 data=codes.all index=1 seed=7",
              "convert format=e5m2 dialect=nv input=f16 rounding=toward_zero overflow=overflow "
-             "layout=dense shape=1048576x1048576 data=all.bits index=3 seed=4",
+             "subnormals=inputs_flushed layout=dense shape=1048576x1048576 data=all.bits index=3 "
+             "seed=4",
+             "convert format=int8 dialect=ocp input=bf16 rounding=stochastic8 overflow=saturate "
+             "subnormals=honoured layout=dense shape=3x5 data=edge.tie index=0 seed=4",
+             "convert format=e3m2 dialect=ocp input=f32 rounding=stochastic-x4 overflow=saturate "
+             "subnormals=outputs_flushed layout=dense shape=3x5 data=edge.tie index=0 seed=4",
+             "convert format=e8m0 dialect=nv input=f32 layout=dense shape=3x5 data=edge.tie "
+             "index=0 seed=4",
              "encode_scale format=mxfp8-e4m3 dialect=ocp input=f32 layout=padded shape=7x33 "
              "data=edge.scale index=0 seed=1",
          })
@@ -42,11 +54,14 @@ TEST(CaseGrammar, FieldsMayComeInAnyOrder) {
 TEST(CaseGrammar, LeavesOutWhatHasADefault) {
     const Case c = parsed("quantize format=mxfp8-e4m3 shape=2x64 data=edge.tie");
     EXPECT_EQ(print(c),
-              "quantize format=mxfp8-e4m3 dialect=ocp input=f32 axis=row layout=dense shape=2x64 "
-              "data=edge.tie index=0 seed=0");
+              "quantize format=mxfp8-e4m3 dialect=ocp input=f32 axis=row block=32 layout=dense "
+              "scales=linear packing=bytes shape=2x64 data=edge.tie index=0 seed=0");
     const Case convert = parsed("convert format=e4m3 shape=1x1 data=all.bits");
     EXPECT_EQ(convert.rounding, "nearest_even");
     EXPECT_EQ(convert.overflow, "saturate");
+    EXPECT_EQ(convert.subnormals, "honoured");
+    // A cast to a scale has no element rules to have defaults.
+    EXPECT_EQ(parsed("convert format=e8m0 shape=1x1 data=all.bits").rounding, "");
 }
 
 TEST(CaseGrammar, EveryFieldReachesTheCase) {
@@ -58,6 +73,7 @@ TEST(CaseGrammar, EveryFieldReachesTheCase) {
     c.axis = "row";
     c.rounding = "toward_negative";
     c.overflow = "overflow";
+    c.subnormals = "outputs_flushed";
     c.layout = "padded";
     c.rows = 3;
     c.columns = 5;
@@ -69,10 +85,11 @@ TEST(CaseGrammar, EveryFieldReachesTheCase) {
 
 // Paths come from users: blanks, quotes, backslashes and UTF-8 must survive the way there and back.
 TEST(CaseGrammar, AwkwardPathsSurvive) {
-    for (const std::string path :
-         {"file:a b.npy", "file:\"quoted\".npy", "file:back\\slash.npy", "file:ends in \\",
-          "file:tab\there", "file:gr\xC3\xBC\xC3\x9F" "e \xE2\x82\xAC.npy", "file:a=b c=d",
-          "file: ", "file:\\\"", "file:it's", "file:"}) {
+    for (const std::string path : {"file:a b.npy", "file:\"quoted\".npy", "file:back\\slash.npy",
+                                   "file:ends in \\", "file:tab\there",
+                                   "file:gr\xC3\xBC\xC3\x9F"
+                                   "e \xE2\x82\xAC.npy",
+                                   "file:a=b c=d", "file: ", "file:\\\"", "file:it's", "file:"}) {
         Case c = parsed("quantize format=mxfp8-e4m3 shape=2x64 data=edge.tie");
         c.data = path;
         EXPECT_EQ(parsed(print(c)), c) << print(c);
@@ -106,6 +123,10 @@ TEST(BlockGrid, CoversTheTensorWithWholeAndPartialBlocks) {
         {"dequantize format=mxfp8-e4m3 shape=32x1 axis=col data=x", 1, 1},
         {"quantize format=mxfp8-e4m3 shape=0x5 axis=col data=x", 0, 5},
         {"quantize format=mxfp8-e4m3 shape=5x0 axis=row data=x", 5, 0},
+        {"quantize format=mxfp8-e4m3 shape=33x5 axis=col block=16 data=x", 3, 5},
+        {"quantize format=mxfp8-e4m3 shape=3x65 axis=row block=64 data=x", 3, 2},
+        {"quantize format=mxfp8-e4m3 shape=33x65 axis=tile block=32 data=x", 2, 3},
+        {"dequantize format=mxfp8-e4m3 shape=0x65 axis=tile block=32 data=x", 0, 3},
         {"convert format=e4m3 shape=7x33 data=x", 1, 8},
         {"encode_scale format=mxfp8-e4m3 shape=8x8 data=x", 1, 2},
         {"convert format=e4m3 shape=0x7 data=x", 1, 0},
@@ -115,6 +136,77 @@ TEST(BlockGrid, CoversTheTensorWithWholeAndPartialBlocks) {
         EXPECT_EQ(grid.block_rows, row.block_rows) << row.text;
         EXPECT_EQ(grid.block_columns, row.block_columns) << row.text;
     }
+}
+
+TEST(Lanes, AreTheBlockOrItsSquare) {
+    EXPECT_EQ(lanes_of(parsed("quantize format=mxint8 shape=1x1 block=16 data=x")), 16);
+    EXPECT_EQ(lanes_of(parsed("quantize format=mxint8 shape=1x1 block=64 axis=tile data=x")), 4096);
+    EXPECT_EQ(lanes_of(parsed("convert format=int8 shape=1x1 data=x")), 32);
+}
+
+struct PartRow {
+    const char* text;
+    Part part;
+    PartShape shape;
+};
+
+TEST(Parts, HaveTheTypesAndShapesOfTheContract) {
+    const PartRow rows[] = {
+        {"quantize format=mxfp6-e3m2 shape=33x5 axis=col data=x", Part::elements, {"e3m2", 33, 5}},
+        {"quantize format=mxint8 shape=33x65 axis=tile data=x", Part::scales, {"e8m0", 2, 3}},
+        {"dequantize format=mxint8 output=bf16 shape=33x65 data=x", Part::values, {"bf16", 33, 65}},
+        {"encode_scale format=mxint8 shape=3x4 data=x", Part::value_scales, {"e8m0", 3, 4}},
+        {"convert format=e8m0 shape=3x4 data=x", Part::elements, {"e8m0", 3, 4}},
+        {"convert format=e2m1 rounding=stochastic32 shape=3x5 data=x",
+         Part::random_bits,
+         {"u32", 3, 5}},
+        {"convert format=e4m3 rounding=stochastic-x4 shape=3x5 data=x",
+         Part::random_bits,
+         {"u32", 3, 2}},
+    };
+    for (const PartRow& row : rows) {
+        const PartShape shape = shape_of(parsed(row.text), row.part);
+        EXPECT_EQ(shape.type, row.shape.type) << row.text;
+        EXPECT_EQ(shape.rows, row.shape.rows) << row.text;
+        EXPECT_EQ(shape.columns, row.shape.columns) << row.text;
+    }
+}
+
+TEST(Parts, RandomBitsAreAskedForWhereTheRoundingNeedsThem) {
+    EXPECT_EQ(inputs_of(parsed("convert format=e4m3 shape=1x1 data=x")),
+              (std::vector{Part::values}));
+    EXPECT_EQ(inputs_of(parsed("convert format=e4m3 shape=1x1 data=x rounding=stochastic8")),
+              (std::vector{Part::values, Part::random_bits}));
+}
+
+// PTX cvt.rs: of each four values the first two in memory are operands f and e.
+TEST(RandomBits, OfAWordServeOneValueOrFour) {
+    const std::uint32_t word = 0x89ABCDEF;
+    const auto bits = [&](std::size_t form, std::int64_t column) {
+        const RandomBits random = random_bits_of(stochastic_forms[form], word, column);
+        EXPECT_EQ(random.count, stochastic_forms[form].bits);
+        return random.bits;
+    };
+    EXPECT_EQ(bits(0, 0), 0xEFu);
+    EXPECT_EQ(bits(1, 3), 0xCDEFu);
+    EXPECT_EQ(bits(2, 3), word);
+    for (const std::int64_t column : {0, 1, 4, 9}) EXPECT_EQ(bits(3, column), 0xCDEFu);
+    for (const std::int64_t column : {2, 3, 6, 11}) EXPECT_EQ(bits(3, column), 0x89ABu);
+}
+
+TEST(Rules, AreTheDialectsWithWhatConvertNames) {
+    const Dialect rules = rules_of(
+        parsed("convert format=e4m3 rounding=to_odd overflow=overflow subnormals=inputs_flushed "
+               "shape=1x1 data=x"));
+    EXPECT_EQ(rules.element_rounding, Rounding::to_odd);
+    EXPECT_EQ(rules.element_overflow, Overflow::overflow);
+    EXPECT_EQ(rules.subnormals, Subnormals::inputs_flushed);
+    EXPECT_EQ(rules_of(parsed("convert format=e4m3 rounding=stochastic16 shape=1x1 data=x"))
+                  .element_rounding,
+              Rounding::stochastic);
+    EXPECT_EQ(element_format_of(parsed("convert format=e8m0 shape=1x1 data=x")).name, "e8m0");
+    EXPECT_EQ(element_format_of(parsed("quantize format=mxfp6-e2m3 shape=1x1 data=x")).name,
+              "e2m3");
 }
 
 TEST(Glob, StarsAndQuestionMarks) {

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# quantize, dequantize and explain on small tensors: round trips, known bytes, bad input.
+# quantize, dequantize, requantize and explain on small tensors: round trips, known bytes, recipes
+# that must not be mixed, bad input.
 # Run by ctest with the program, a folder to work in and the folder of the plug-ins.
 # shellcheck source-path=SCRIPTDIR
 source "$(dirname "${BASH_SOURCE[0]}")/scenes.sh"
@@ -25,11 +26,40 @@ for type in bf16 f16 f32; do
   check "through $type and back" [ "$(data_of re.safetensors)" = "$(data_of out.safetensors)" ]
 done
 for dialect in ocp nv torchao-floor torchao-ceil torchao-even torchao-rceil; do
-  for axis in row col; do
+  for axis in row col tile; do
     expect 0 ' blocks; ' "${quantize[@]}" --dialect "$dialect" --axis "$axis" --out x.safetensors
     expect 0 "dialect $dialect, axis $axis" dequantize x.safetensors --out x.npy
   done
 done
+
+# Every format has its own type in the file, and comes back; odd columns are packed as bytes.
+while read -r format type; do
+  expect 0 '32 elements' quantize in.npy --format "$format" --out x.safetensors
+  check "$format is $type" grep -q "\"dtype\":\"$type\"" x.safetensors
+  expect 0 "format $format" dequantize x.safetensors --out x.npy
+  check "$format comes back" cmp <(tail -c 128 in.npy) <(tail -c 128 x.npy)
+done <<'FORMATS'
+mxfp8-e4m3 F8_E4M3
+mxfp8-e5m2 F8_E5M2
+mxfp6-e3m2 F6_E3M2
+mxfp6-e2m3 F6_E2M3
+mxfp4-e2m1 F4
+mxint8 I8
+mxint8-symmetric I8
+FORMATS
+for ((i = 0; i < 15; ++i)); do printf '\0\0\x80\x3f\0\0\0\x40'; done | npy odd.npy '<f4' '(2, 3, 5)'
+for options in '--packing high_first' '--packing inline' '--packing bytes --scales 128x4' \
+  '--scales te-padded --axis col' '--block 16 --scales 32x8' '--axis tile --block 64'; do
+  # shellcheck disable=SC2086
+  expect 0 '30 elements' quantize odd.npy --format mxfp4-e2m1 $options --out odd.safetensors
+  check "odd columns are bytes: $options" grep -q '"dtype":"U8"' odd.safetensors
+  expect 0 'f32 of shape (2, 3, 5)' dequantize odd.safetensors --out x.npy
+  check "and come back: $options" cmp <(tail -c 120 odd.npy) <(tail -c 120 x.npy)
+done
+zeros 0 | npy empty.npy '<f4' '(0, 7)'
+expect 0 '0 elements in 0 blocks' quantize empty.npy --format mxfp6-e3m2 --out x.safetensors
+expect 0 'f32 of shape (0, 7)' dequantize x.safetensors --out x.npy
+check 'an empty tensor comes back' cmp empty.npy x.npy
 
 # Bad input leaves no file, and an older one as it was.
 refused() { # TEXT ARGUMENT...
@@ -41,6 +71,15 @@ refused "did you mean 'mxfp8-e4m3'?" quantize in.npy --format mxfp8-e4m4 --out k
 refused '--format is required' quantize in.npy --out kept.safetensors
 refused "did you mean 'ocp'?" "${quantize[@]}" --dialect ocq --out kept.safetensors
 refused "did you mean 'row'?" "${quantize[@]}" --axis raw --out kept.safetensors
+refused "unknown block '33'" "${quantize[@]}" --block 33 --out kept.safetensors
+refused "did you mean '128x4'?" "${quantize[@]}" --scales 128x5 --out kept.safetensors
+refused 'packing=six is for codes of 6 bits' "${quantize[@]}" --packing six --out kept.safetensors
+refused 'no source puts the scales of axis=tile' "${quantize[@]}" --axis tile --scales 8x4 \
+  --out kept.safetensors
+refused 'does not quantize mxint8; those that do are ocp' quantize in.npy --format mxint8 \
+  --dialect te-cutedsl --out kept.safetensors
+refused "the scale of dialect 'fbgemm-nearest' waits for" quantize in.npy --format mxfp4-e2m1 \
+  --dialect fbgemm-nearest --out kept.safetensors
 refused '--out is required' "${quantize[@]}"
 refused 'must end in .safetensors' "${quantize[@]}" --out kept.npy
 refused 'missing.npy: cannot open' quantize missing.npy --format mxfp8-e4m3 --out kept.safetensors
@@ -50,12 +89,69 @@ refused 'i32' quantize i32.npy --format mxfp8-e4m3 --out kept.safetensors
 head -c 200 in.npy >short.npy
 refused 'short.npy: ' quantize short.npy --format mxfp8-e4m3 --out kept.safetensors
 refused "did you mean 'f32'?" dequantize out.safetensors --type f33 --out kept.npy
-refused 'give --format' dequantize in.npy --out kept.npy
+refused 'in.npy: has no metadata that say how it was quantized' dequantize in.npy --out kept.npy
 head -c 100 out.safetensors >short.safetensors
 refused 'short.safetensors: ' dequantize short.safetensors --out kept.npy
 cp out.safetensors same.safetensors
 refused 'is the input file itself' dequantize same.safetensors --out same.safetensors
+refused 'is the input file itself' requantize same.safetensors --out same.safetensors
 check 'the input is kept' cmp out.safetensors same.safetensors
+
+# A file goes by the recipe it carries and by no other.
+expect 0 '32 elements' "${quantize[@]}" --dialect nv --out nv.safetensors
+made='nv.safetensors: was quantized with format mxfp8-e4m3, dialect nv, axis row, block 32'
+expect 0 'dialect nv' dequantize nv.safetensors --dialect nv --block 32 --out x.npy
+for option in '--dialect ocp' '--format mxfp8-e5m2' '--axis col' '--block 16' '--scales 128x4' \
+  '--packing inline'; do
+  # shellcheck disable=SC2086
+  refused "$option contradicts it" dequantize nv.safetensors $option --out kept.npy
+  check "both are named: $option" grep -qF "$made" stderr
+done
+for command in "quantize nv.safetensors --format mxfp8-e4m3 --out kept.safetensors" \
+  'run --input nv.safetensors --out nowhere' \
+  'explain quantize\ format=mxfp8-e4m3\ dialect=ocp\ shape=1x32\ data=file:nv.safetensors'; do
+  eval "refused 'nv.safetensors: was quantized already with format mxfp8-e4m3, dialect nv' $command"
+done
+check 'no results folder either' [ ! -e nowhere ]
+
+# requantize is the one way to switch, and says what that did.
+expect 0 'What was lost when the input was quantized is not regained' \
+  requantize nv.safetensors --dialect ocp --format mxfp4-e2m1 --out four.safetensors
+for text in 'from: format mxfp8-e4m3, dialect nv' 'to:   format mxfp4-e2m1, dialect ocp' \
+  'scales that differ:   1 of 1' 'elements that differ: 32 of 32' 'values that differ:   0 of 32' \
+  'SQNR of new to old:   infinite'; do
+  check "the report says $text" grep -qF "$text" stdout
+done
+expect 0 'dialect ocp' dequantize four.safetensors --dialect ocp --out x.npy
+check 'powers of two survive' cmp <(tail -c 128 in.npy) <(tail -c 128 x.npy)
+for ((i = 1; i <= 32; ++i)); do printf '\0\0' && bytes_le 2 $((0x3f00 + i * 4)); done |
+  npy fine.npy '<f4' '(32,)'
+expect 0 '32 elements' quantize fine.npy --format mxfp8-e4m3 --out fine.safetensors
+expect 0 ' dB' requantize fine.safetensors --format mxfp4-e2m1 --out x.safetensors
+refused 'those that do are ocp' requantize fine.safetensors --format mxint8 \
+  --dialect te-cutedsl --out kept.safetensors
+refused 'fine.npy: has no metadata' requantize fine.npy --dialect nv --out kept.safetensors
+
+# edited FROM TO: nv.safetensors with other text of the same length in its header.
+edited() { LC_ALL=C sed "s/$1/$2/" nv.safetensors >edited.safetensors; }
+edited_refused() { # FROM TO TEXT
+  edited "$1" "$2"
+  check "the edit $1 to $2 is one" never cmp -s nv.safetensors edited.safetensors
+  refused "edited.safetensors: $3" dequantize edited.safetensors --out kept.npy
+  refused "edited.safetensors: " requantize edited.safetensors --dialect ocp \
+    --out kept.safetensors
+}
+edited_refused '"axis"' '"asix"' 'its metadata are damaged: they do not say its axis'
+edited_refused '"dialect":"nv"' '"dialect":"xy"' 'its metadata, written by mxcheck'
+edited_refused '"format":"mxfp8' '"format":"mxfp7' 'its metadata, written by mxcheck'
+edited_refused '"shape":"1,32"' '"shape":"32,1"' 'its metadata need tensor'
+edited_refused '"shape":"1,32"' '"shape":"1;32"' "its metadata are damaged: shape is '1;32'"
+edited_refused '"axis":"row"' '"axis":"col"' 'its metadata need tensor'
+edited_refused '"F8_E4M3"' '"F8_E5M2"' 'its metadata need tensor'
+edited_refused '"scales":{' '"spales":{' 'has a tensor'
+version=$("$mxcheck" --version | cut -d' ' -f2)
+edited_refused '"dialect_hash":"...' '"dialect_hash":"000' \
+  "was made by mxcheck $version under another definition of dialect nv"
 
 # explain: 2.8 and -1.2 under ocp. amax 2.8, scale 2^(1 - 8); 2.8 * 2^7 = 358.4 lies between the
 # codes 352 (0x7b) and 384; -1.2 * 2^7 = -153.6 between -152 (0xf1 is -144, 0xf2 is -160).

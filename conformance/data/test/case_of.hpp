@@ -26,15 +26,26 @@ inline std::shared_ptr<const BlockSource> open_data(const Case& c) {
     return source ? source.value() : nullptr;
 }
 
-// Quantize cases of every format, dialect and input type for one family.
+// Quantize cases for one family: every format from every input type, and every dialect from the
+// type of the fewest codes that it reads.
 inline std::vector<Case> every_quantizer(const std::string& family) {
     std::vector<Case> cases;
+    const auto add = [&](std::string_view format, std::string_view dialect, std::string_view type) {
+        cases.push_back(case_of("quantize format=" + std::string(format) +
+                                " dialect=" + std::string(dialect) + " input=" + std::string(type) +
+                                " shape=1x32 data=" + family));
+    };
+    const auto type_of = [](const Dialect& dialect) {
+        return dialect.reads("f16") ? "f16" : dialect.reads("bf16") ? "bf16" : "f32";
+    };
     for (const BlockFormat& format : block_formats)
-        for (const Dialect& dialect : dialects)
-            for (const std::string_view type : input_types)
-                cases.push_back(case_of("quantize format=" + std::string(format.name) +
-                                        " dialect=" + std::string(dialect.name) + " input=" +
-                                        std::string(type) + " shape=1x32 data=" + family));
+        for (const std::string_view type : input_types) add(format.name, "ocp", type);
+    for (const Dialect& dialect : dialects)
+        for (const BlockFormat& format : block_formats)
+            if (dialect.is_known() && dialect.quantizes(format)) {
+                add(format.name, dialect.name, type_of(dialect));
+                break;
+            }
     return cases;
 }
 
@@ -46,11 +57,11 @@ inline std::uint32_t largest_of(const BlockData& data, const ElementFormat& inpu
     return largest;
 }
 
-// What the exact oracle makes of an amax.
+// What the exact oracle makes of an amax, as the dialect reads it.
 inline std::uint32_t exact_scale(const Case& c, std::uint32_t amax) {
-    return exact::encode_scale(rules_of(c), block_format_of(c),
-                               exact::decode(value_format_of(c), Code{amax}))
-        .bits;
+    const Dialect rules = rules_of(c);
+    const exact::Value value = exact::read_input(rules.subnormals, value_format_of(c), Code{amax});
+    return exact::encode_scale(rules, block_format_of(c), value).bits;
 }
 
 }  // namespace mx

@@ -2,6 +2,7 @@
 // be. The borders of edge.tie and edge.scale are held against the exact oracle in border_test.cpp.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <bitset>
 #include <map>
 #include <set>
@@ -12,18 +13,28 @@
 namespace mx {
 namespace {
 
-// A case for each family, operation that it serves, and input type.
+// A case for each family, operation that it serves, and input type; formats of eight bits and of
+// four, blocks of both ends of their sizes.
 std::vector<Case> every_use() {
+    struct Kind {
+        std::string element, format, blocks;
+    };
     std::vector<Case> cases;
-    for (const Family& family : families()) {
-        std::istringstream operations{std::string(family.operations)};
-        for (std::string operation; operations >> operation;)
-            for (const std::string_view type : input_types)
-                cases.push_back(case_of(
-                    operation + " format=" + (operation == "convert" ? "e5m2" : "mxfp8-e4m3") +
-                    " dialect=nv " + (operation == "dequantize" ? "output=" : "input=") +
-                    std::string(type) + " shape=1x32 seed=5 data=" + std::string(family.name)));
-    }
+    for (const Kind& kind : {Kind{"e5m2", "mxfp8-e4m3", ""}, Kind{"int8", "mxint8", " block=16"},
+                             Kind{"e2m1", "mxfp4-e2m1", " axis=tile block=16"}})
+        for (const Family& family : families()) {
+            std::istringstream operations{std::string(family.operations)};
+            for (std::string operation; operations >> operation;)
+                for (const std::string_view type : input_types) {
+                    const bool converts = operation == "convert";
+                    const bool has_blocks = !converts && operation != "encode_scale";
+                    cases.push_back(case_of(
+                        operation + " format=" + (converts ? kind.element : kind.format) +
+                        " dialect=nv " + (operation == "dequantize" ? "output=" : "input=") +
+                        std::string(type) + (has_blocks ? kind.blocks : "") +
+                        " shape=1x32 seed=5 data=" + std::string(family.name)));
+                }
+        }
     return cases;
 }
 
@@ -35,7 +46,9 @@ std::uint64_t block_count(const BlockSource& source) {
     return source.size() == 0 ? 1000 : std::min<std::uint64_t>(source.size(), 1000);
 }
 
-TEST(Families, EveryOneHasAUse) { EXPECT_GT(every_use().size(), 3 * families().size()); }
+TEST(Families, EveryOneHasAUse) {
+    EXPECT_GT(every_use().size(), 3 * families().size());
+}
 
 TEST(Families, ABlockDependsOnCaseAndIndexAlone) {
     for (const Case& c : every_use()) {
@@ -58,9 +71,8 @@ TEST(Families, CodesFitTheirType) {
         const auto source = open_data(c);
         const bool codes = c.operation == "dequantize";
         const ElementFormat& input = codes ? block_format_of(c).element() : value_format_of(c);
-        const std::uint32_t mask =
-            input.code_magnitude_mask() |
-            (c.operation == "encode_scale" ? 0 : input.code_sign_mask());
+        const std::uint32_t mask = input.code_magnitude_mask() |
+                                   (c.operation == "encode_scale" ? 0 : input.code_sign_mask());
         for (std::uint64_t i = 0; i < block_count(*source); ++i)
             for (const std::uint32_t lane : source->block(i).lanes)
                 ASSERT_EQ(lane & ~mask, 0u) << print(c) << " block " << i;
@@ -81,7 +93,7 @@ TEST(Families, OnlyEndlessOnesHearOfTheSeed) {
 
 // Different families and neighbouring blocks must not repeat each other's numbers.
 TEST(Families, RandomBlocksAreDifferent) {
-    std::set<std::array<std::uint32_t, block_size>> seen;
+    std::set<std::vector<std::uint32_t>> seen;
     for (const std::string seed : {"0", "1"}) {
         const auto source = open_data(case_of(
             "quantize format=mxfp8-e4m3 shape=1x32 data=random.bits input=f32 seed=" + seed));
@@ -91,18 +103,28 @@ TEST(Families, RandomBlocksAreDifferent) {
     }
 }
 
-TEST(CodesAll, HoldsEveryPairExactlyOnce) {
-    const auto source =
-        open_data(case_of("dequantize format=mxfp8-e4m3 shape=1x32 data=codes.all"));
-    ASSERT_EQ(source->size(), 2048u);
-    std::bitset<65536> seen;
-    for (std::uint64_t i = 0; i < source->size(); ++i)
-        for (const std::uint32_t lane : source->block(i).lanes) {
-            const std::size_t pair = source->block(i).scale * 256 + lane;
-            EXPECT_FALSE(seen[pair]) << pair;
-            seen[pair] = true;
+// Blocks of more lanes than the format has codes hold each code more than once.
+TEST(CodesAll, HoldsEveryPair) {
+    for (const BlockFormat& format : block_formats)
+        for (const std::string blocks : {"axis=row block=16", "axis=row", "axis=tile block=32"}) {
+            const Case c = case_of("dequantize format=" + std::string(format.name) + " " + blocks +
+                                   " shape=1x32 data=codes.all");
+            const auto source = open_data(c);
+            const std::size_t codes = std::size_t{1} << format.element().code_bits();
+            const auto lanes = static_cast<std::size_t>(lanes_of(c));
+            EXPECT_EQ(source->size(), 256 * std::max(codes / lanes, std::size_t{1})) << print(c);
+            std::vector<bool> seen(256 * codes);
+            for (std::uint64_t i = 0; i < source->size(); ++i) {
+                const BlockData data = source->block(i);
+                for (const std::uint32_t lane : data.lanes) {
+                    ASSERT_LT(lane, codes);
+                    const std::size_t pair = data.scale * codes + lane;
+                    EXPECT_TRUE(!seen[pair] || lanes > codes) << print(c) << " " << pair;
+                    seen[pair] = true;
+                }
+            }
+            EXPECT_EQ(std::count(seen.begin(), seen.end(), false), 0) << print(c);
         }
-    EXPECT_TRUE(seen.all());
 }
 
 TEST(CodesRandom, ReachesEveryCodeAndScale) {
@@ -131,8 +153,8 @@ TEST(AllBits, HoldsEveryCodeOnce) {
 
 // An amax has no sign, so there are half as many.
 TEST(AllBits, HoldsEveryAmaxOnce) {
-    const auto source = open_data(
-        case_of("encode_scale format=mxfp8-e4m3 shape=1x32 data=all.bits input=bf16"));
+    const auto source =
+        open_data(case_of("encode_scale format=mxfp8-e4m3 shape=1x32 data=all.bits input=bf16"));
     std::bitset<32768> seen;
     ASSERT_EQ(source->size(), 1024u);
     for (std::uint64_t i = 0; i < source->size(); ++i)

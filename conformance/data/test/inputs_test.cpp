@@ -13,6 +13,11 @@ namespace {
 const std::vector<std::string> layouts{
     "quantize format=mxfp8-e4m3 axis=row data=random.bits index=3",
     "quantize format=mxfp8-e4m3 axis=col data=random.bits index=3",
+    "quantize format=mxfp8-e4m3 axis=tile data=random.bits index=3",
+    "quantize format=mxfp4-e2m1 axis=tile block=16 data=random.bits index=3",
+    "quantize format=mxint8 axis=row block=64 data=random.bits index=3",
+    "quantize format=mxint8 axis=col block=16 data=random.bits index=3",
+    "dequantize format=mxint8 axis=tile block=64 data=codes.random index=3",
     "dequantize format=mxfp8-e5m2 axis=row data=codes.random index=3",
     "dequantize format=mxfp8-e5m2 axis=col data=codes.random index=3",
     "convert format=e4m3 data=random.bits input=f16 index=3",
@@ -37,10 +42,9 @@ TEST(Places, LaneOfIsTheInverseOfPlaceOf) {
         for (std::int64_t block = 0; block < grid.count(); ++block) {
             const BlockPlace place = place_of(c, grid, block);
             ASSERT_GE(place.count, 1);
-            ASSERT_LE(place.count, block_size);
+            ASSERT_LE(place.count, lanes_of(c));
             for (int lane = 0; lane < place.count; ++lane) {
-                const std::size_t element =
-                    place.first + static_cast<std::size_t>(lane) * place.step;
+                const std::size_t element = place.element(lane);
                 ASSERT_LT(element, seen.size()) << print(c);
                 ++seen[element];
                 const LanePlace back = lane_of(c, grid, element);
@@ -52,24 +56,28 @@ TEST(Places, LaneOfIsTheInverseOfPlaceOf) {
     }
 }
 
-// Told again from the ABI: element (r, c) belongs to the block of its row or column.
+// Told again from the ABI: element (r, c) belongs to the block of its row, its column or its tile.
+// A tile that the edge cuts off holds the block's first lanes, row after row of what is left.
 TEST(Inputs, HoldTheFamilysBlocksAlongTheAxis) {
     for (const Case& c : every_layout()) {
         if (!has_blocks(c)) continue;
         const auto source = open_data(c);
         const std::vector<CodeTensor> inputs = make_inputs(c, *source);
-        const bool down = c.axis == "col";
-        const std::int64_t blocks_across = down ? c.columns : (c.columns + 31) / 32;
+        const std::int64_t height = c.axis == "row" ? 1 : c.block;
+        const std::int64_t width = c.axis == "col" ? 1 : c.block;
+        const std::int64_t blocks_across = (c.columns + width - 1) / width;
+        std::vector<BlockData> blocks;
+        for (std::int64_t i = 0; i < block_grid(c).count(); ++i)
+            blocks.push_back(source->block(3 + static_cast<std::uint64_t>(i)));
+        std::vector<std::size_t> next(blocks.size());
         for (std::int64_t row = 0; row < c.rows; ++row)
             for (std::int64_t column = 0; column < c.columns; ++column) {
-                const std::int64_t block = down ? row / 32 * blocks_across + column
-                                                : row * blocks_across + column / 32;
-                const std::size_t lane = static_cast<std::size_t>((down ? row : column) % 32);
-                const BlockData data = source->block(3 + static_cast<std::uint64_t>(block));
+                const auto block =
+                    static_cast<std::size_t>(row / height * blocks_across + column / width);
                 const std::size_t element = static_cast<std::size_t>(row * c.columns + column);
-                ASSERT_EQ(inputs[0].at(element), data.lanes[lane]) << print(c);
+                ASSERT_EQ(inputs[0].at(element), blocks[block].lanes[next[block]++]) << print(c);
                 if (c.operation == "dequantize") {
-                    ASSERT_EQ(inputs[1].at(static_cast<std::size_t>(block)), data.scale);
+                    ASSERT_EQ(inputs[1].at(block), blocks[block].scale);
                 }
             }
     }
@@ -84,8 +92,8 @@ TEST(Inputs, WithoutBlocksTakeThirtyTwoInRowMajorOrder) {
 }
 
 TEST(Inputs, HaveTheShapesAndTypesOfTheContract) {
-    const Case c = case_of(
-        "dequantize format=mxfp8-e5m2 output=bf16 axis=col shape=33x7 data=codes.random");
+    const Case c =
+        case_of("dequantize format=mxfp8-e5m2 output=bf16 axis=col shape=33x7 data=codes.random");
     const std::vector<CodeTensor> inputs = make_inputs(c, *open_data(c));
     ASSERT_EQ(inputs.size(), 2u);
     EXPECT_EQ(inputs[0].type, "e5m2");
@@ -93,8 +101,66 @@ TEST(Inputs, HaveTheShapesAndTypesOfTheContract) {
     EXPECT_EQ(inputs[1].type, "e8m0");
     EXPECT_EQ(inputs[1].rows, 2);
     EXPECT_EQ(inputs[1].columns, 7);
-    EXPECT_EQ(make_inputs(case_of("quantize format=mxfp8-e4m3 shape=2x3 data=random.bits"),
-                          *open_data(c)).size(), 1u);
+    EXPECT_EQ(
+        make_inputs(case_of("quantize format=mxfp8-e4m3 shape=2x3 data=random.bits"), *open_data(c))
+            .size(),
+        1u);
+}
+
+TEST(Inputs, OfStochasticRoundingHaveAWordForEachValueOrForFour) {
+    const std::string head = "convert format=e4m3 shape=3x37 data=random.bits seed=4 index=2";
+    const auto words_of = [&](const std::string& fields) {
+        const Case c = case_of(head + fields);
+        return make_inputs(c, *open_data(c))[1];
+    };
+    const CodeTensor words = words_of(" rounding=stochastic32");
+    EXPECT_EQ(words.type, "u32");
+    EXPECT_EQ(words.columns, 37);
+    EXPECT_EQ(words_of(" rounding=stochastic32").bytes, words.bytes);
+    EXPECT_EQ(words_of(" rounding=stochastic-x4").columns, 10);
+    EXPECT_NE(words.at(0), words.at(1));
+    const Case c = case_of(
+        "convert format=e4m3 shape=3x37 data=random.bits seed=5 index=2 "
+        "rounding=stochastic32");
+    EXPECT_NE(make_inputs(c, *open_data(c))[1].bytes, words.bytes) << "deaf to the seed";
+}
+
+// A block that is asked alone must be rounded with the words it had among the others.
+TEST(Inputs, OfStochasticRoundingMoveOnWithTheIndex) {
+    for (const std::string form : {"stochastic8", "stochastic-x4"}) {
+        const std::string head = "convert format=e4m3 data=random.bits rounding=" + form;
+        const Case whole = case_of(head + " shape=4x32 index=7");
+        const Case alone = case_of(head + " shape=1x32 index=9");
+        const CodeTensor all = make_inputs(whole, *open_data(whole))[1];
+        const CodeTensor one = make_inputs(alone, *open_data(alone))[1];
+        for (std::size_t i = 0; i < one.count(); ++i)
+            EXPECT_EQ(one.at(i), all.at(2 * one.count() + i)) << form;
+    }
+}
+
+TEST(Bits, FillLanesAndThenBlocks) {
+    const Case c = case_of("quantize format=mxfp8-e4m3 shape=2x32 data=bits:3f800000,7fc00000,80");
+    const auto source = open_data(c);
+    ASSERT_EQ(source->size(), 1u);
+    const BlockData data = source->block(0);
+    ASSERT_EQ(data.lanes.size(), 32u);
+    EXPECT_EQ(data.lanes[0], 0x3F800000u);
+    EXPECT_EQ(data.lanes[1], 0x7FC00000u);
+    EXPECT_EQ(data.lanes[2], 0x80u);
+    for (std::size_t lane = 3; lane < 32; ++lane) EXPECT_EQ(data.lanes[lane], 0u);
+    std::string many = "quantize format=mxfp8-e4m3 input=bf16 block=16 shape=1x32 data=bits:1";
+    for (int i = 0; i < 16; ++i) many += ",3f80";
+    const auto two = open_data(case_of(many));
+    ASSERT_EQ(two->size(), 2u);
+    EXPECT_EQ(two->block(1).lanes[0], 0x3F80u);
+    EXPECT_EQ(two->block(1).lanes[1], 0u);
+}
+
+TEST(Bits, OfDequantizeOpenWithTheScale) {
+    const auto source =
+        open_data(case_of("dequantize format=mxfp4-e2m1 shape=1x32 data=bits:fe:7,F,0"));
+    EXPECT_EQ(source->block(0).scale, 0xFEu);
+    EXPECT_EQ(source->block(0).lanes[1], 0xFu);
 }
 
 TEST(CodeTensor, IsLittleEndianInTheFewestBytes) {
@@ -118,7 +184,21 @@ struct Refusal {
 TEST(Sources, RefuseWithASentence) {
     const Refusal table[] = {
         {"quantize format=mxfp8-e4m3 shape=1x32 data=edge.tye",
-         "unknown data family 'edge.tye'; did you mean 'edge.tie'? (or data=file:PATH)"},
+         "unknown data family 'edge.tye'; did you mean 'edge.tie'? (or data=bits:HEX,HEX,... or "
+         "data=file:PATH)"},
+        {"quantize format=mxfp8-e4m3 shape=1x32 data=bits:", "code '' in data=bits: is not a hex"},
+        {"quantize format=mxfp8-e4m3 shape=1x32 data=bits:1,", "code '' in data=bits: is not"},
+        {"quantize format=mxfp8-e4m3 shape=1x32 data=bits:1,0x2", "code '0x2' in data=bits: is"},
+        {"quantize format=mxfp8-e4m3 shape=1x32 data=bits:-1", "code '-1' in data=bits: is not"},
+        {"quantize format=mxfp8-e4m3 shape=1x32 input=f16 data=bits:10000",
+         "code '10000' in data=bits: does not fit the 16 bits of f16"},
+        {"quantize format=mxfp8-e4m3 shape=1x32 data=bits:100000000",
+         "does not fit the 32 bits of f32"},
+        {"encode_scale format=mxfp8-e4m3 shape=1x32 data=bits:80000000", "negative amax"},
+        {"dequantize format=mxfp4-e2m1 shape=1x32 data=bits:7,8", "SCALE:CODE,CODE"},
+        {"dequantize format=mxfp4-e2m1 shape=1x32 data=bits:7f:10",
+         "code '10' in data=bits: does not fit the 4 bits of e2m1"},
+        {"dequantize format=mxfp4-e2m1 shape=1x32 data=bits:100:1", "the 8 bits of e8m0"},
         {"quantize format=mxfp8-e4m3 shape=1x32 data=zzz", "known are: edge.tie edge.scale"},
         {"quantize format=mxfp8-e4m3 shape=1x32 data=codes.all",
          "'codes.all' has no data for quantize, only for dequantize"},
@@ -208,8 +288,7 @@ TEST_F(FileInputs, OneBlockAloneIsThatBlock) {
 TEST_F(FileInputs, OfAnotherTypeAreRefused) {
     const std::string path = counting_file("x.npy");
     Sources sources;
-    const auto wrong =
-        sources.open(file_case("quantize format=mxfp8-e4m3 input=bf16", path));
+    const auto wrong = sources.open(file_case("quantize format=mxfp8-e4m3 input=bf16", path));
     ASSERT_FALSE(wrong.ok());
     EXPECT_EQ(wrong.error().message, path + ": holds f32, but the case says input=bf16");
     EXPECT_FALSE(sources.open(file_case("dequantize format=mxfp8-e4m3", path)).ok());

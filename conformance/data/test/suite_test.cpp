@@ -54,7 +54,7 @@ TEST(BuiltInSuites, EveryLinePrintsBackToItself) {
         }
         EXPECT_GE(lines, 3) << suite.name;
     }
-    EXPECT_EQ(names, (std::set<std::string>{"convert", "encode_scale", "quantize", "dequantize"}));
+    for (const std::string& operation : operation_names()) EXPECT_TRUE(names.contains(operation));
 }
 
 TEST(BuiltInSuites, PlanAtEveryLevelAndEachLevelHoldsTheOneBefore) {
@@ -62,6 +62,7 @@ TEST(BuiltInSuites, PlanAtEveryLevelAndEachLevelHoldsTheOneBefore) {
     for (const std::string_view level : levels) {
         const auto texts = texts_of(planned(built_in_suites(), at_level(level)));
         const std::set<std::string> now(texts.begin(), texts.end());
+        EXPECT_EQ(now.size(), texts.size()) << "a case stands twice in level " << level;
         EXPECT_GT(now.size(), before.size()) << level;
         for (const std::string& text : before) ASSERT_TRUE(now.contains(text)) << text;
         before = now;
@@ -87,28 +88,72 @@ TEST(BuiltInSuites, EveryQuickCaseParsesBackToItselfAndHasData) {
     }
 }
 
-// A suite that forgot a name would go unnoticed: every table row must be asked about.
-TEST(BuiltInSuites, SmokeNamesEveryFormatAndDialectOfEveryOperation) {
+// Operation, format and dialect of every case of a level.
+std::set<std::string> asked_at(std::string_view level) {
     std::set<std::string> found;
-    for (const PlannedCase& one : planned(built_in_suites(), at_level("smoke")))
+    for (const PlannedCase& one : planned(built_in_suites(), at_level(level)))
         found.insert(one.c.operation + " " + one.c.format + " " + one.c.dialect);
+    return found;
+}
+
+// The same for every combination that is valid with some type of value.
+std::set<std::string> askable() {
+    std::set<std::string> names;
     for (const std::string& operation : operation_names())
         for (const std::string& format : format_names(operation))
             for (const std::string& dialect : dialect_names())
-                EXPECT_TRUE(found.contains(operation + " " + format + " " + dialect))
-                    << operation << " " << format << " " << dialect;
+                for (const std::string& type : type_names()) {
+                    const std::string key = operation == "dequantize" ? "output=" : "input=";
+                    if (parse_case(operation + " format=" + format + " dialect=" + dialect + " " +
+                                   key + type + " shape=1x1 data=x"))
+                        names.insert(operation + " " + format + " " + dialect);
+                }
+    return names;
 }
 
-std::vector<Suite> one_line(const std::string& text) { return {{"mine", text}}; }
+// A suite that forgot a name would go unnoticed: every table row must be asked about.
+TEST(BuiltInSuites, QuickAsksEveryFormatInEveryDialectForEveryOperation) {
+    const std::set<std::string> found = asked_at("quick");
+    for (const std::string& name : askable()) EXPECT_TRUE(found.contains(name)) << name;
+}
+
+TEST(BuiltInSuites, SmokeAsksEveryFormatAndEveryDialect) {
+    std::set<std::string> formats, dialects_found;
+    for (const PlannedCase& one : planned(built_in_suites(), at_level("smoke"))) {
+        formats.insert(one.c.operation + " " + one.c.format);
+        dialects_found.insert(one.c.dialect);
+    }
+    for (const std::string& operation : operation_names())
+        for (const std::string& format : format_names(operation))
+            EXPECT_TRUE(formats.contains(operation + " " + format)) << operation << " " << format;
+    for (const std::string& dialect : dialect_names())
+        EXPECT_TRUE(dialects_found.contains(dialect)) << dialect;
+}
+
+TEST(BuiltInSuites, AskEveryRoundingAxisAndBlockSizeAtQuick) {
+    std::set<std::string> found;
+    for (const PlannedCase& one : planned(built_in_suites(), at_level("quick"))) {
+        found.insert({one.c.rounding, one.c.subnormals, one.c.axis});
+        found.insert(std::to_string(one.c.block));
+    }
+    for (const auto& names : {rounding_names(), subnormal_names(), axis_names(), block_names()})
+        for (const std::string& name : names) EXPECT_TRUE(found.contains(name)) << name;
+}
+
+std::vector<Suite> one_line(const std::string& text) {
+    return {{"mine", text}};
+}
 
 TEST(SuiteLines, MultiplyTheirValuesInTheOrderWritten) {
-    const auto texts = texts_of(planned(
-        one_line("smoke quantize format=* dialect=nv,ocp shape=1x1,2x2 data=edge.tie "
-                 "index=0:10:4"),
-        {}));
+    const auto texts = texts_of(
+        planned(one_line("smoke quantize format=mxfp8-e4m3,mxfp8-e5m2 dialect=nv,ocp shape=1x1,2x2 "
+                         "data=edge.tie index=0:10:4"),
+                {}));
     ASSERT_EQ(texts.size(), 2u * 2 * 2 * 3);
-    EXPECT_EQ(texts[0], "mine: quantize format=mxfp8-e4m3 dialect=nv input=f32 axis=row "
-                        "layout=dense shape=1x1 data=edge.tie index=0 seed=0");
+    EXPECT_EQ(texts[0],
+              "mine: quantize format=mxfp8-e4m3 dialect=nv input=f32 axis=row block=32 "
+              "layout=dense scales=linear packing=bytes shape=1x1 data=edge.tie index=0 "
+              "seed=0");
     EXPECT_NE(texts[1].find("shape=1x1 data=edge.tie index=4"), std::string::npos) << texts[1];
     EXPECT_NE(texts[2].find("index=8"), std::string::npos) << texts[2];
     EXPECT_NE(texts[3].find("shape=2x2"), std::string::npos) << texts[3];
@@ -118,7 +163,8 @@ TEST(SuiteLines, MultiplyTheirValuesInTheOrderWritten) {
 TEST(SuiteLines, AnAutomaticShapeHoldsEveryBlockOnce) {
     for (const std::string axis : {"row", "col"}) {
         const auto plan = planned(one_line("smoke dequantize format=mxfp8-e4m3 axis=" + axis +
-                                           " shape=auto data=codes.all"), {});
+                                           " shape=auto data=codes.all"),
+                                  {});
         ASSERT_EQ(plan.size(), 1u);
         EXPECT_EQ(block_grid(plan[0].c).count(), 2048);
         EXPECT_EQ(element_count(plan[0].c), 65536);
@@ -126,28 +172,86 @@ TEST(SuiteLines, AnAutomaticShapeHoldsEveryBlockOnce) {
     }
 }
 
-TEST(SuiteLines, KeepASeedOfTheirOwn) {
+TEST(SuiteLines, AnAutomaticShapeOfTilesIsAColumnOfThem) {
+    const auto plan = planned(one_line("smoke dequantize format=mxfp8-e4m3 axis=tile block=16 "
+                                       "shape=auto data=codes.all"),
+                              {});
+    ASSERT_EQ(plan.size(), 1u);
+    EXPECT_EQ(block_grid(plan[0].c).count(), 256);
+    EXPECT_EQ(plan[0].c.columns, 16);
+}
+
+TEST(SuiteLines, AStarStandsForWhatGoesTogether) {
+    const std::string tail = " shape=1x1 data=edge.tie";
+    const auto formats_of = [&](const std::string& fields) {
+        std::set<std::string> formats;
+        for (const PlannedCase& one : planned(one_line("smoke " + fields + tail), {}))
+            formats.insert(one.c.format);
+        return formats;
+    };
+    EXPECT_EQ(formats_of("quantize format=* dialect=ocp").size(), block_formats.size());
+    const auto torchao = formats_of("quantize format=* dialect=torchao-floor");
+    EXPECT_FALSE(torchao.contains("mxint8"));
+    EXPECT_TRUE(torchao.contains("mxfp4-e2m1"));
+    EXPECT_EQ(formats_of("convert format=* rounding=stochastic-x4"),
+              (std::set<std::string>{"e2m3", "e3m2", "e4m3", "e5m2"}));
+    EXPECT_FALSE(formats_of("convert format=* rounding=to_odd").contains("e8m0"));
+    EXPECT_TRUE(formats_of("convert format=*").contains("e8m0"));
+}
+
+TEST(SuiteLines, WithoutAStarMustGoTogetherAndOneWithItMustMakeACase) {
+    for (const std::string dialect :
+         {"dialect=torchao-floor input=f32", "dialect=torchao-floor input=*"}) {
+        Sources sources;
+        const auto plan = plan_cases(
+            one_line("smoke quantize format=mxint8 " + dialect + " shape=1x1 data=edge.tie"), {},
+            sources);
+        ASSERT_FALSE(plan.ok()) << dialect;
+        EXPECT_NE(plan.error().message.find("does not quantize mxint8"), std::string::npos)
+            << plan.error().message;
+    }
+}
+
+TEST(SuiteLines, OverlapWithoutMakingACaseTwice) {
+    const std::string line = "quantize format=mxfp8-e4m3 dialect=* shape=1x1 data=edge.tie";
     const auto plan = planned(
-        one_line("smoke quantize format=mxfp8-e4m3 shape=1x1 data=random.bits seed=5\n"
-                 "smoke quantize format=mxfp8-e4m3 shape=1x1 data=random.bits"),
-        at_level("quick", 9));
+        one_line("smoke " + line + " index=0\nquick " + line + "\nquick " + line + " index=1"), {});
+    const auto once = planned(one_line("smoke " + line), {});
+    EXPECT_EQ(plan.size(), 2 * once.size());
+}
+
+TEST(SuiteLines, BitsAreOneValue) {
+    const auto plan = planned(one_line("smoke quantize format=* dialect=ocp shape=auto "
+                                       "data=bits:3f800000,40000000,0"),
+                              {});
+    ASSERT_EQ(plan.size(), block_formats.size());
+    EXPECT_EQ(plan[0].c.data, "bits:3f800000,40000000,0");
+    EXPECT_EQ(plan[0].c.rows, 1);
+}
+
+TEST(SuiteLines, KeepASeedOfTheirOwn) {
+    const auto plan =
+        planned(one_line("smoke quantize format=mxfp8-e4m3 shape=1x1 data=random.bits seed=5\n"
+                         "smoke quantize format=mxfp8-e4m3 shape=1x1 data=random.bits"),
+                at_level("quick", 9));
     ASSERT_EQ(plan.size(), 2u);
     EXPECT_EQ(plan[0].c.seed, 5u);
     EXPECT_EQ(plan[1].c.seed, 9u);
 }
 
 TEST(SuiteLines, CommentsLevelsGlobsAndDialectsChoose) {
-    const std::string line = "quantize format=mxfp8-e4m3 dialect=* shape=1x1 data=edge.tie\n";
-    const std::vector<Suite> suites{{"a", "# nothing\n\nsmoke " + line + "full " + line},
-                                    {"b", "quick " + line}};
-    EXPECT_EQ(planned(suites, at_level("smoke")).size(), dialects.size());
-    EXPECT_EQ(planned(suites, at_level("quick")).size(), 2 * dialects.size());
-    EXPECT_EQ(planned(suites, at_level("full")).size(), 3 * dialects.size());
-    EXPECT_EQ(planned(suites, of_suites("?")).size(), 2 * dialects.size());
-    EXPECT_EQ(planned(suites, of_suites("b")).size(), dialects.size());
-    PlanRequest two = at_level("quick");
-    two.dialects = {"nv", "ocp"};
-    EXPECT_EQ(planned(suites, two).size(), 4u);
+    const std::string line = "quantize format=mxfp8-e4m3 dialect=ocp,nv shape=1x1 data=edge.";
+    const std::vector<Suite> suites{
+        {"a", "# nothing\n\nsmoke " + line + "tie\nfull " + line + "amax\n"},
+        {"b", "quick " + line + "scale\n"}};
+    EXPECT_EQ(planned(suites, at_level("smoke")).size(), 2u);
+    EXPECT_EQ(planned(suites, at_level("quick")).size(), 4u);
+    EXPECT_EQ(planned(suites, at_level("full")).size(), 6u);
+    EXPECT_EQ(planned(suites, of_suites("?")).size(), 4u);
+    EXPECT_EQ(planned(suites, of_suites("b")).size(), 2u);
+    PlanRequest one = at_level("quick");
+    one.dialects = {"nv"};
+    EXPECT_EQ(planned(suites, one).size(), 2u);
 }
 
 struct BadLine {
@@ -177,27 +281,26 @@ TEST(SuiteLines, AreRefusedByFileAndLine) {
         const auto plan = plan_cases(one_line("# first\n\n" + row.text), {}, sources);
         ASSERT_FALSE(plan.ok()) << row.text;
         EXPECT_TRUE(plan.error().message.starts_with("mine.suite:3: ")) << plan.error().message;
-        EXPECT_NE(plan.error().message.find(row.says), std::string::npos)
-            << row.text << "\n" << plan.error().message;
+        EXPECT_NE(plan.error().message.find(row.says), std::string::npos) << row.text << "\n"
+                                                                          << plan.error().message;
     }
 }
 
 // A line that stands for no case at all is a mistake, never a quiet pass.
 TEST(SuiteLines, ThatMakeNoCaseAreRefused) {
     const std::string head = "smoke quantize format=mxfp8-e4m3 shape=1x1 ";
-    for (const std::string text :
-         {"data=edge.tie index=5:5:1", "data=edge.tie index=7:5:1",
-          "data=edge.tie index=9:5:9223372036854775808", "data=", "data=*",
-          "data=edge.tie dialect="}) {
+    for (const std::string text : {"data=edge.tie index=5:5:1", "data=edge.tie index=7:5:1",
+                                   "data=edge.tie index=9:5:9223372036854775808", "data=", "data=*",
+                                   "data=edge.tie dialect="}) {
         Sources sources;
         EXPECT_FALSE(plan_cases(one_line(head + text), {}, sources).ok()) << text;
     }
 }
 
 TEST(SuiteLines, IndicesStopAtTheEndOfTheirType) {
-    const auto plan = planned(
-        one_line("smoke quantize format=mxfp8-e4m3 shape=1x1 data=edge.tie "
-                 "index=0:18446744073709551615:9223372036854775808"), {});
+    const auto plan = planned(one_line("smoke quantize format=mxfp8-e4m3 shape=1x1 data=edge.tie "
+                                       "index=0:18446744073709551615:9223372036854775808"),
+                              {});
     ASSERT_EQ(plan.size(), 2u);
     EXPECT_EQ(plan[1].c.index, std::uint64_t{1} << 63);
 }

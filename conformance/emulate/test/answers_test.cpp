@@ -8,24 +8,52 @@
 namespace mx::emulate {
 namespace {
 
-using Fields = std::vector<std::string_view>;
+using Sets = std::vector<FieldNames>;
 
-Fields partings(const std::string& values, const std::string& here, const std::string& there) {
+Sets partings(const std::string& values, const std::string& here, const std::string& there) {
     const auto target = target_of_values({values, "mxfp8-e4m3", here, "f32"});
     EXPECT_TRUE(target.ok());
     return parting_fields(target.value(), {*find_dialect(here), *find_dialect(there)});
 }
 
 TEST(PartingFields, NameTheDecision) {
-    EXPECT_EQ(partings("480", "ocp", "nv"), Fields{"scale_rule"});
-    EXPECT_EQ(partings("1,inf", "ocp", "nv"), Fields{"scale_overflow"});
-    EXPECT_EQ(partings("1,inf", "nv", "torchao-rceil"), Fields{"scale_overflow"});
-    EXPECT_EQ(partings("1,nan", "ocp", "nv"), Fields{"nan_in_block"});
-    EXPECT_EQ(partings("480,nan", "nv", "ocp"), Fields{"nan_in_block"});
-    EXPECT_EQ(partings("480,nan", "ocp", "nv"), (Fields{"scale_rule", "nan_in_block"}));
-    EXPECT_EQ(partings("inf,nan", "ocp", "nv"), (Fields{"scale_overflow", "nan_in_block"}));
-    EXPECT_EQ(partings("2.8,-1.2", "ocp", "nv"), Fields{});
-    EXPECT_EQ(partings("2.8,-1.2", "ocp", "torchao-floor"), Fields{});
+    EXPECT_EQ(partings("480", "ocp", "nv"), Sets{{"scale_rounding"}});
+    EXPECT_EQ(partings("1,inf", "ocp", "nv"), Sets{{"scale_infinity"}});
+    EXPECT_EQ(partings("1,inf", "nv", "torchao-rceil"), Sets{{"scale_infinity"}});
+    EXPECT_EQ(partings("1,nan", "ocp", "nv"), Sets{{"nan_in_block"}});
+    EXPECT_EQ(partings("480,nan", "nv", "ocp"), Sets{{"nan_in_block"}});
+    EXPECT_EQ(partings("480,nan", "ocp", "nv"), (Sets{{"scale_rounding", "nan_in_block"}}));
+    EXPECT_EQ(partings("inf,nan", "ocp", "nv"), (Sets{{"scale_infinity", "nan_in_block"}}));
+    EXPECT_EQ(partings("0x1p-120", "torchao-floor", "torchao-floor-legacy"), Sets{{"inverse"}});
+    EXPECT_EQ(partings("0", "ocp", "deepgemm"), Sets{{"amax_min"}});
+    EXPECT_EQ(partings("2.8,-1.2", "ocp", "nv"), Sets{});
+    EXPECT_EQ(partings("2.8,-1.2", "ocp", "torchao-floor"), Sets{});
+}
+
+// 496 gets the next scale from either rule alone.
+TEST(PartingFields, NameEverySmallestSet) {
+    const auto target = target_of_values({"496", "mxfp8-e4m3", "ocp", "f32"});
+    ASSERT_TRUE(target.ok());
+    const Dialect& ocp = *find_dialect("ocp");
+    Dialect both = ocp;
+    both.amax_rounding = AmaxRounding::nearest_away;
+    both.scale_cast.rounding = ScaleRounding::toward_positive;
+    EXPECT_EQ(parting_fields(target.value(), {ocp, both}),
+              (Sets{{"amax_rounding"}, {"scale_rounding"}}));
+}
+
+TEST(Applies, ToTheFormatsAndTypesOfTheRow) {
+    const auto applies_to = [](const char* dialect, const char* format, const char* input) {
+        const auto target = target_of_values({"1", format, "ocp", input});
+        EXPECT_TRUE(target.ok());
+        return applies(target.value(), *find_dialect(dialect));
+    };
+    EXPECT_TRUE(applies_to("nv", "mxfp8-e4m3", "f32"));
+    EXPECT_FALSE(applies_to("thunderkittens", "mxfp8-e4m3", "f32"));
+    EXPECT_TRUE(applies_to("thunderkittens", "mxfp8-e4m3", "bf16"));
+    EXPECT_FALSE(applies_to("deepgemm-fp4", "mxfp8-e4m3", "f32"));
+    EXPECT_FALSE(applies_to("fbgemm-nearest", "mxfp4-e2m1", "f32"));
+    EXPECT_FALSE(applies_to("ml_dtypes", "mxfp8-e4m3", "f32"));
 }
 
 TEST(DisagreementIn, NamesTheFirstPlace) {

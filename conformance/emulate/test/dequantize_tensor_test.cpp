@@ -1,15 +1,9 @@
-// The way back: values typed by hand, round trips with the input's shape, and files that contradict
-// themselves or the options.
-#include <gtest/gtest.h>
+// The way back: values typed by hand, and tensors that do not fit what the file says of them.
+#include "conformance/emulate/stored_tensors.hpp"
+#include "conformance/emulate/test/tensors.hpp"
 
-#include <bit>
-
-#include "conformance/emulate/quantize_tensor.hpp"
-
-namespace mx::emulate {
+namespace mx::emulate::test {
 namespace {
-
-using Shape = std::vector<std::int64_t>;
 
 data::HostTensor byte_tensor(const std::string& name, const std::string& type, const Shape& shape,
                              const std::vector<int>& bytes) {
@@ -21,7 +15,11 @@ data::HostTensor byte_tensor(const std::string& name, const std::string& type, c
 data::TensorFile small_file() {
     return {{byte_tensor("elements", "e4m3", {2, 3}, {0x38, 0xb8, 0x7e, 0x01, 0x80, 0x7f}),
              byte_tensor("scales", "e8m0", {2, 1}, {127, 129})},
-            {{"format", "mxfp8-e4m3"}, {"dialect", "ocp"}, {"axis", "row"}, {"block_size", "32"}}};
+            {}};
+}
+
+QuantizedFacts small_facts(const BlockNames& names) {
+    return {names, "f32", {2, 3}};
 }
 
 std::vector<std::uint32_t> codes_of(const data::HostTensor& tensor, std::size_t width) {
@@ -32,12 +30,13 @@ std::vector<std::uint32_t> codes_of(const data::HostTensor& tensor, std::size_t 
 }
 
 TEST(DequantizeTensor, GivesTheValues) {
-    const BlockNames names{"mxfp8-e4m3", "ocp", "row"};
-    const auto f32 = dequantize_tensor(small_file(), names, "f32");
+    const QuantizedFacts facts = small_facts(names_of("mxfp8-e4m3"));
+    const auto f32 = dequantize_tensor(small_file(), facts, "f32");
     ASSERT_TRUE(f32.ok()) << f32.error().message;
     const data::HostTensor& values = f32.value().tensors[0];
     EXPECT_EQ(values.name, "values");
     EXPECT_EQ(values.shape, (Shape{2, 3}));
+    EXPECT_TRUE(f32.value().metadata.empty());
     const auto codes = codes_of(values, 4);
     // 1, -1, 448; 4 * 2^-9, 4 * -0, NaN.
     EXPECT_EQ(codes[0], 0x3f800000u);
@@ -46,73 +45,52 @@ TEST(DequantizeTensor, GivesTheValues) {
     EXPECT_EQ(codes[3], 0x3c000000u);
     EXPECT_EQ(codes[4], 0x80000000u);
     EXPECT_GT(codes[5] & 0x7fffffffu, 0x7f800000u);
-    const auto bf16 = dequantize_tensor(small_file(), names, "bf16");
+    const auto bf16 = dequantize_tensor(small_file(), facts, "bf16");
     ASSERT_TRUE(bf16.ok());
     EXPECT_EQ(codes_of(bf16.value().tensors[0], 2)[2], 0x43e0u);
-}
-
-TEST(DequantizeTensor, RoundTripKeepsShapeAndRepresentableValues) {
-    for (const char* axis : {"row", "col"}) {
-        data::HostTensor tensor{"x", "f32", {3, 35, 2}, {}};
-        for (int i = 0; i < 210; ++i) {
-            // Powers of two no further apart than e4m3 reaches under any scale of theirs.
-            const float value = static_cast<float>(1 << (i % 8)) * (i % 3 == 0 ? -1.0f : 1.0f);
-            const std::uint32_t bits = std::bit_cast<std::uint32_t>(value);
-            for (int shift = 0; shift < 32; shift += 8)
-                tensor.bytes.push_back(std::byte((bits >> shift) & 0xff));
-        }
-        const auto packed = quantize_tensor(tensor, {"mxfp8-e4m3", "nv", axis}, "0");
-        ASSERT_TRUE(packed.ok());
-        const auto names = names_in(packed.value().file, {});
-        ASSERT_TRUE(names.ok());
-        const auto back = dequantize_tensor(packed.value().file, names.value(), "f32");
-        ASSERT_TRUE(back.ok()) << back.error().message;
-        EXPECT_EQ(back.value().tensors[0].shape, tensor.shape);
-        EXPECT_EQ(back.value().tensors[0].bytes, tensor.bytes) << axis;
-    }
-}
-
-TEST(NamesIn, CompletesAndRefusesContradictions) {
-    data::TensorFile file = small_file();
-    const auto names = names_in(file, {"mxfp8-e4m3", "", ""});
-    ASSERT_TRUE(names.ok());
-    EXPECT_EQ(names.value().axis, "row");
-    EXPECT_EQ(names_in(file, {"", "nv", ""}).error().message,
-              "the file says dialect 'ocp', but --dialect is 'nv'");
-    EXPECT_EQ(names_in(file, {"", "", "col"}).error().message,
-              "the file says axis 'row', but --axis is 'col'");
-    file.metadata.pop_back();
-    file.metadata.pop_back();
-    EXPECT_EQ(names_in(file, {}).error().message, "the file does not say its axis; give --axis");
-    EXPECT_TRUE(names_in(file, {"", "", "col"}).ok());
-    file.metadata = {};
-    EXPECT_FALSE(names_in(file, {"", "ocp", "row"}).ok());
-    EXPECT_TRUE(names_in(file, {"mxfp8-e4m3", "ocp", "row"}).ok());
-    file.metadata = {{"block_size", "16"}};
-    EXPECT_FALSE(names_in(file, {"mxfp8-e4m3", "ocp", "row"}).ok());
+    EXPECT_FALSE(dequantize_tensor(small_file(), facts, "f64").ok());
 }
 
 TEST(DequantizeTensor, RefusesWhatDoesNotFit) {
-    const BlockNames names{"mxfp8-e4m3", "ocp", "row"};
-    const auto message = [](const data::TensorFile& file, const BlockNames& given) {
-        const auto result = dequantize_tensor(file, given, "f32");
-        EXPECT_FALSE(result.ok());
-        return result.ok() ? "" : result.error().message;
+    const BlockNames names = names_of("mxfp8-e4m3");
+    const auto message = [](const data::TensorFile& file, const BlockNames& with) {
+        return error_of(dequantize_tensor(file, small_facts(with), "f32"));
     };
-    EXPECT_EQ(message(small_file(), {"mxfp8-e5m2", "ocp", "row"}),
-              "tensor 'elements' is e4m3, but the format needs e5m2");
-    EXPECT_EQ(message(small_file(), {"mxfp8-e4m3", "ocp", "col"}),
-              "elements of shape (2, 3) and axis col have scales of shape (1, 3), but the file's "
-              "have (2, 1)");
-    EXPECT_NE(message(small_file(), {"mxfp8-e4m4", "ocp", "row"}).find("mxfp8"), std::string::npos);
+    ASSERT_EQ(message(small_file(), names), "no error");
+    EXPECT_EQ(message(small_file(), names_of("mxfp8-e5m2")),
+              "its metadata need tensor 'elements' to be e5m2 of shape (2, 3), but it is e4m3 of "
+              "shape (2, 3)");
+    EXPECT_EQ(message(small_file(), names_of("mxfp8-e4m3", "ocp", "col")),
+              "its metadata need tensor 'scales' to be e8m0 of shape (1, 3), but it is e8m0 of "
+              "shape (2, 1)");
     data::TensorFile file = small_file();
     file.tensors.pop_back();
-    EXPECT_EQ(message(file, names), "the file has no tensor 'scales'");
+    EXPECT_EQ(message(file, names), "has no tensor 'scales', which its metadata need");
     file = small_file();
     file.tensors[1].type = "u8";
-    EXPECT_EQ(message(file, names), "tensor 'scales' is u8, but the format needs e8m0");
-    EXPECT_FALSE(dequantize_tensor(small_file(), names, "f64").ok());
+    EXPECT_NE(message(file, names).find("but it is u8"), std::string::npos);
+    file = small_file();
+    file.tensors.push_back(byte_tensor("bias", "u8", {1}, {0}));
+    EXPECT_EQ(message(file, names), "has a tensor 'bias', which its metadata say nothing of");
+    file = small_file();
+    file.tensors[0].shape = {3, 2};
+    EXPECT_NE(message(file, names).find("shape (3, 2)"), std::string::npos);
+}
+
+// A byte that holds more than a code of four bits is not cut to one.
+TEST(DequantizeTensor, RefusesBytesThatAreNoCodes) {
+    BlockNames names = names_of("mxfp4-e2m1");
+    names.packing = "bytes";
+    data::TensorFile file{{byte_tensor("elements", "u8", {2, 3}, {0, 1, 15, 16, 2, 3}),
+                           byte_tensor("scales", "e8m0", {2, 1}, {127, 127})},
+                          {}};
+    EXPECT_EQ(error_of(dequantize_tensor(file, small_facts(names), "f32")),
+              "element 3 is byte 16, which is no code of 4 bits");
+    file.tensors[0].bytes[3] = std::byte{7};
+    const auto values = dequantize_tensor(file, small_facts(names), "f32");
+    ASSERT_TRUE(values.ok()) << values.error().message;
+    EXPECT_EQ(codes_of(values.value().tensors[0], 4)[3], 0x40c00000u);  // 6
 }
 
 }  // namespace
-}  // namespace mx::emulate
+}  // namespace mx::emulate::test

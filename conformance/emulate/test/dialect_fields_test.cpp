@@ -15,23 +15,37 @@ TEST(DialectFields, NamesAreDistinctAndValuesNamed) {
         EXPECT_TRUE(names.insert(field.name).second) << field.name;
         for (const Dialect& dialect : dialects) EXPECT_NE(field.value_of(dialect), "");
     }
-    EXPECT_EQ(names.size(), 11u);
+    EXPECT_EQ(names.size(), 23u);
 }
 
 TEST(DialectFields, ValuesAsInTheTable) {
     const auto value = [](std::string_view dialect, std::string_view name) {
-        for (const DialectField& field : dialect_fields())
-            if (field.name == name) return field.value_of(*find_dialect(dialect));
-        return std::string_view("no such field");
+        return value_in(name, *find_dialect(dialect));
     };
-    EXPECT_EQ(value("ocp", "scale_rule"), "floor_amax");
-    EXPECT_EQ(value("nv", "scale_rule"), "round_up_ratio");
-    EXPECT_EQ(value("torchao-ceil", "scale_rule"), "ceil_amax");
-    EXPECT_EQ(value("torchao-even", "scale_rule"), "even_amax");
+    EXPECT_EQ(value("ocp", "scale_ratio"), "over_emax");
+    EXPECT_EQ(value("nv", "scale_ratio"), "times_reciprocal");
+    EXPECT_EQ(value("torchao-ceil", "scale_rounding"), "toward_positive");
+    EXPECT_EQ(value("torchao-even", "amax_rounding"), "nearest_away");
     EXPECT_EQ(value("nv", "nan_in_block"), "own_lane_only");
-    EXPECT_EQ(value("ocp", "nan_in_block"), "poisons_scale");
-    EXPECT_EQ(value("nv", "scale_overflow"), "saturate");
-    EXPECT_EQ(value("ocp", "scale_overflow"), "nan");
+    EXPECT_EQ(value("nv", "scale_infinity"), "0xfe");
+    EXPECT_EQ(value("ocp", "scale_infinity"), "0xff");
+    EXPECT_EQ(value("deepgemm", "amax_min"), "0x38d1b717");
+    EXPECT_EQ(value("ocp", "amax_min"), "none");
+    EXPECT_EQ(value("ml_dtypes", "scale_negative"), "nan_byte");
+    EXPECT_EQ(value("deepgemm-fp4", "element_rounding"), "nearest_toward_zero");
+    EXPECT_EQ(value("flashinfer", "subnormals"), "inputs_flushed");
+    EXPECT_EQ(named_value("scale_zero", *find_dialect("deepgemm")), "scale_zero = 0x01");
+}
+
+// Every byte and enumerator has a name, whatever row uses it or none.
+TEST(DialectFields, CopyTakesOverEveryDifference) {
+    for (const Dialect& from : dialects) {
+        Dialect to = *find_dialect("ocp");
+        for (const DialectField& field : dialect_fields()) field.copy(to, from);
+        for (const DialectField& field : dialect_fields())
+            EXPECT_EQ(field.value_of(to), field.value_of(from)) << from.name << " " << field.name;
+        EXPECT_EQ(to.name, "ocp");
+    }
 }
 
 TEST(DialectFields, CopyMovesItsOwnFieldAndNoOther) {
@@ -40,6 +54,10 @@ TEST(DialectFields, CopyMovesItsOwnFieldAndNoOther) {
     opposite.element_overflow = Overflow::overflow;
     opposite.nan_code = NanCode::sign_kept;
     opposite.sign_of_zero = SignOfZero::dropped;
+    opposite.scale_cast.byte_min = 0x01;
+    opposite.scale_cast.zero = 0x01;
+    opposite.inverse = Inverse::one_for_byte_zero;
+    opposite.amax_min = 1;
     for (const DialectField& moved : dialect_fields()) {
         Dialect mixed = *find_dialect("ocp");
         moved.copy(mixed, opposite);

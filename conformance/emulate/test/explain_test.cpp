@@ -31,7 +31,8 @@ std::string explained(const std::string& case_text, std::uint64_t block = 0) {
 void expect_lines(const std::string& text, std::initializer_list<const char*> lines) {
     for (const char* line : lines)
         EXPECT_NE(text.find(std::string("\n") + line + "\n"), std::string::npos)
-            << line << "\n---\n" << text;
+            << line << "\n---\n"
+            << text;
 }
 
 TEST(Explain, FloorRuleStepByStep) {
@@ -40,14 +41,15 @@ TEST(Explain, FloorRuleStepByStep) {
         {"     0  0x40333333   2.79999995231...  11744051/4194304",
          "  amax = 11744051/4194304 = 2.79999995231..., magnitude 0x40333333, in lane 0",
          "  argument: amax / 2^8 = 11744051/1073741824 = 0.0109374998137...",
-         "  exponent: 2^-7 < argument < 2^-6, rounded down: -7",
-         "  clamp: none, -127 <= -7 <= 127", "  byte: 0x78 = 120 = -7 + 127",
-         "  X = 2^-7 = 1/128 = 0.0078125",
+         "  cast: 2^-7 < argument < 2^-6, rounded down: scale_rounding = toward_zero",
+         "  byte: 0x78 = 120 = -7 + 127", "  X = 2^-7 = 1/128 = 0.0078125",
          "     1  -5033165/4194304  -5033165/32768  -153.600006103...",
          "     0  0x7b 352   0x7c 384   below half  below   0x7b   352   2.75",
          "     1  0xf1 -144  0xf2 -160  above half  above   0xf2  -160  -1.25",
-         "  lane 1  0xf2  0xf2  0xf2           0xea *        0xf2          0xf2",
-         "  torchao-ceil parts from ocp on scale_rule: ceil_amax instead of floor_amax"});
+         "  torchao-ceil, aiter-ceil part from ocp on scale_rounding: toward_positive instead of "
+         "toward_zero",
+         "  vllm-rocm-53110 parts from ocp on scale_ratio: none instead of over_emax",
+         "  not here: thunderkittens, which does not read f32"});
 }
 
 TEST(Explain, RatioRuleShowsConstantProductAndRounding) {
@@ -55,35 +57,53 @@ TEST(Explain, RatioRuleShowsConstantProductAndRounding) {
         explained({"464", "mxfp8-e4m3", "nv", "f32"}),
         {"  constant: fl32(1 / 448) = 0x3b124925 = 9586981/4294967296 = 0.00223214295692...",
          "  product: amax * constant = 278022449/268435456 = 1.03571433201...",
-         "  argument: fl32(product) = 0x3f84924a = 4344101/4194304 = 1.03571438789... (rounded up)",
-         "  exponent: 2^0 < argument < 2^1, rounded up: 1", "  byte: 0x80 = 128 = 1 + 127",
+         "  argument: fl32(amax * fl32(1 / 448)) = 0x3f84924a = 4344101/4194304 = 1.03571438789...",
+         "  cast: 2^0 < argument < 2^1, rounded up: scale_rounding = toward_positive",
+         "  byte: 0x80 = 128 = 1 + 127",
          "     0  0x76 224  0x77 240  HALF WAY  below   0x76  224    448",
          "  lane 0: a tie: element_rounding = nearest_even"});
 }
 
 TEST(Explain, EvenRuleShowsTheRoundedAmax) {
     expect_lines(explained({"496", "mxfp8-e4m3", "torchao-even", "f32"}),
-                 {"  rounded amax: 512 (rounded up)", "  argument: rounded amax / 2^8 = 2",
-                  "  exponent: argument = 2^1, a power of two: 1"});
+                 {"  amax_rounding = nearest_away: 512 (rounded up)", "  argument: amax / 2^8 = 2",
+                  "  cast: argument = 2^1, a power of two"});
+}
+
+TEST(Explain, DialectsThatAgreeAreOneColumn) {
+    const std::string text = explained({"0x1p-120", "mxfp8-e4m3", "ocp", "f32"});
+    // Legacy RCEIL divides by 1 there, legacy FLOOR by 2^-126.
+    expect_lines(text,
+                 {"  torchao-rceil-legacy, torchao-rceil-legacy-cuda part from ocp on inverse: "
+                  "one_for_byte_zero instead of exact_power",
+                  "  torchao-floor-legacy parts from ocp on inverse: at_least_2tom126 instead "
+                  "of exact_power"});
+    std::size_t columns = 0;
+    for (const char* label : {"\n  A: ocp, ", "\n  B: ", "\n  C: ", "\n  D: "})
+        columns += text.find(label) != std::string::npos;
+    EXPECT_EQ(columns, 4u) << text;
 }
 
 TEST(Explain, ClampsAndSpecialArgumentsNameTheirDecision) {
-    expect_lines(explained({"0x1p-120", "mxfp8-e4m3", "ocp", "f32"}),
-                 {"  clamp: below -127: scale_underflow = clamp, to -127",
-                  "  byte: 0x00 = 0 = -127 + 127",
-                  "  scale_underflow (chosen: scale_underflow = clamp): a device that chose "
-                  "otherwise deviates, it does not fail"});
-    expect_lines(explained({"0,-0", "mxfp8-e4m3", "nv", "f32"}),
-                 {"  amax = 0, magnitude 0x00000000, in lanes 0-1",
-                  "  decision: amax is zero: zero_block = scale_min",
-                  "  lane 1: minus zero; sign_of_zero = kept"});
+    expect_lines(
+        explained({"0x1p-120", "mxfp8-e4m3", "ocp", "f32"}),
+        {"  decision: below 2^-126: scale_underflow = clamp", "  byte: 0x00 = 0 = -127 + 127",
+         "  scale_underflow (chosen: scale_underflow = clamp): a device that chose "
+         "otherwise deviates, it does not fail"});
+    expect_lines(
+        explained({"0,-0", "mxfp8-e4m3", "nv", "f32"}),
+        {"  amax = 0, magnitude 0x00000000, in lanes 0-1", "  amax is zero: zero_block = as_cast",
+         "  decision: the argument is zero: scale_zero = 0x00",
+         "  lane 1: minus zero; sign_of_zero = kept"});
     expect_lines(explained({"1,-inf", "mxfp8-e4m3", "nv", "f32"}),
                  {"  amax = inf, magnitude 0x7f800000, in lane 1",
-                  "  decision: the argument is infinite: scale_overflow = saturate",
+                  "  infinity in lane 1: infinity_in_block = is_amax",
+                  "  decision: the argument is infinite: scale_infinity = 0xfe",
                   "  lane 1: infinite: element_overflow = saturate"});
-    expect_lines(explained({"1,nan", "mxfp8-e4m3", "ocp", "f32"}),
-                 {"  NaN in lane 1: nan_in_block = poisons_scale, so amax is NaN",
-                  "  decision: amax is NaN, so the scale is NaN", "  byte: 0xff", "  X = nan"});
+    expect_lines(
+        explained({"1,nan", "mxfp8-e4m3", "ocp", "f32"}),
+        {"  NaN in lane 1: nan_in_block = poisons_amax", "  amax = nan",
+         "  decision: the argument is NaN: scale_nan = 0xff", "  byte: 0xff", "  X = nan"});
     expect_lines(explained({"512", "mxfp8-e4m3", "ocp", "bf16"}), {"  X = 2^1 = 2"});
     expect_lines(explained({"480", "mxfp8-e4m3", "ocp", "f32"}),
                  {"     0  0x7e 448  no code 480  beyond    overflow  0x7e  448    448",
@@ -103,11 +123,15 @@ TEST(Explain, OtherOperations) {
     EXPECT_EQ(convert.find("amax"), std::string::npos);
     const std::string scales =
         explained("encode_scale format=mxfp8-e4m3 dialect=nv shape=1x32 data=edge.amax");
-    EXPECT_NE(scales.find("constant: fl32(1 / 448)"), std::string::npos);
+    EXPECT_NE(scales.find("argument: fl32(amax * fl32(1 / 448))"), std::string::npos);
     EXPECT_NE(scales.find("lane 31"), std::string::npos);
     const std::string values =
         explained("dequantize format=mxfp8-e4m3 dialect=nv output=f16 shape=1x32 data=codes.all");
     EXPECT_NE(values.find("scale X: 0x"), std::string::npos);
+    const std::string casts = explained(
+        "convert format=e8m0 dialect=ml_dtypes input=f32 shape=1x3 data=bits:0,c0000000,3fc00000");
+    EXPECT_NE(casts.find("lane 1: negative: scale_negative = nan_byte"), std::string::npos);
+    EXPECT_NE(casts.find("lane 0: the argument is zero: scale_zero = 0xff"), std::string::npos);
     EXPECT_NE(values.find("all dialects dequantize alike"), std::string::npos);
 }
 

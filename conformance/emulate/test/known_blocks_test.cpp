@@ -66,15 +66,15 @@ TEST(KnownBlocks, QuantizedTensorsHoldThem) {
             for (int shift = 0; shift < 32; shift += 8)
                 tensor.bytes.push_back(std::byte((value.code.bits >> shift) & 0xff));
         tensor.shape = {static_cast<std::int64_t>(values.value().size())};
-        const auto result = quantize_tensor(tensor, {"mxfp8-e4m3", dialect, "row"}, "0");
+        const BlockNames names = completed({.format = "mxfp8-e4m3", .dialect = dialect});
+        const auto result = quantize_tensor(tensor, names, "0");
         ASSERT_TRUE(result.ok()) << result.error().message;
         const auto& tensors = result.value().file.tensors;
         ASSERT_EQ(tensors[1].bytes.size(), 1u);
         EXPECT_EQ(std::to_integer<std::uint32_t>(tensors[1].bytes[0]), known.scale);
         ASSERT_EQ(tensors[0].bytes.size(), values.value().size());
         for (std::size_t lane = 0; lane < known.elements.size(); ++lane)
-            EXPECT_EQ(std::to_integer<std::uint32_t>(tensors[0].bytes[lane]),
-                      known.elements[lane]);
+            EXPECT_EQ(std::to_integer<std::uint32_t>(tensors[0].bytes[lane]), known.elements[lane]);
     });
 }
 

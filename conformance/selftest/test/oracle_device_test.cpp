@@ -15,7 +15,7 @@ mx_tensor tensor(const char* type, void* data, std::int64_t rows, std::int64_t c
 }
 
 mx_operation operation(const char* name, const char* format, const char* dialect) {
-    return {sizeof(mx_operation), name, format, dialect, "row", nullptr, nullptr};
+    return {sizeof(mx_operation), name, format, dialect, "row", nullptr, nullptr, nullptr, 32};
 }
 
 struct Answer {

@@ -9,19 +9,14 @@
 namespace mx::cpu::test {
 namespace {
 
-double element_value(std::uint32_t code, std::string_view element) {
-    const bool small = element == "e4m3";
-    const int mantissa_bits = small ? 3 : 2;
-    const int bias = small ? 7 : 15;
-    const std::uint32_t magnitude = code & 0x7F;
-    const double sign = (code & 0x80) != 0 ? -1 : 1;
-    if (small && magnitude == 0x7F) return std::nan("");
-    if (!small && magnitude > 0x7C) return std::nan("");
-    if (!small && magnitude == 0x7C) return sign * HUGE_VAL;
-    const int field = static_cast<int>(magnitude >> mantissa_bits);
-    const double fraction = std::ldexp(magnitude & ((1u << mantissa_bits) - 1), -mantissa_bits);
-    return sign * (field == 0 ? std::ldexp(fraction, 1 - bias)
-                              : std::ldexp(1 + fraction, field - bias));
+// With the Inf and NaN of FP8.
+double value_of_code(std::uint32_t code, const ElementFacts& facts) {
+    const std::uint32_t magnitude = code & (facts.sign - 1);
+    const bool has_nan = facts.sign == 0x80 && !is_integer(facts);
+    const double value = element_value(facts, code);
+    if (!has_nan || magnitude <= facts.code_max) return value;
+    const bool infinite = magnitude == facts.overflow && facts.overflow != facts.nan;
+    return infinite ? std::copysign(HUGE_VAL, value) : std::nan("");
 }
 
 struct Precision {
@@ -44,12 +39,12 @@ std::uint32_t bits_in(std::string_view type, double value) {
     const std::uint32_t infinity = all_ones << p.mantissa_bits;
     const double magnitude = std::fabs(value);
     if (std::isinf(magnitude)) return sign | infinity;
-    const int binade = magnitude == 0 ? p.exponent_min
-                                      : std::max(std::ilogb(magnitude), p.exponent_min);
+    const int binade =
+        magnitude == 0 ? p.exponent_min : std::max(std::ilogb(magnitude), p.exponent_min);
     const double units = std::nearbyint(std::ldexp(magnitude, p.mantissa_bits - binade));
     const auto above = static_cast<std::uint32_t>(binade - p.exponent_min);
-    const std::uint64_t code = static_cast<std::uint64_t>(units) +
-                               (std::uint64_t{above} << p.mantissa_bits);
+    const std::uint64_t code =
+        static_cast<std::uint64_t>(units) + (std::uint64_t{above} << p.mantissa_bits);
     return sign | static_cast<std::uint32_t>(std::min<std::uint64_t>(code, infinity));
 }
 
@@ -61,10 +56,11 @@ bool is_nan_in(std::string_view type, std::uint32_t bits) {
 TEST(Dequantize, EveryCodeUnderEveryScaleInEveryType) {
     for (const char* format : format_names) {
         const std::string element = element_of(format);
+        const ElementFacts& facts = facts_of(element);
         Tensor codes(element, 256, 256);
         Tensor scales("e8m0", 256, 8);
         std::uint32_t next = 0;
-        codes.fill([&] { return next++ & 0xFF; });
+        codes.fill([&] { return next++ & (2 * facts.sign - 1); });
         next = 0;
         scales.fill([&] { return next++ >> 3; });
         for (const char* type : value_type_names) {
@@ -75,7 +71,7 @@ TEST(Dequantize, EveryCodeUnderEveryScaleInEveryType) {
                     for (std::int64_t column = 0; column < 256; ++column) {
                         const std::uint32_t actual = values.bits(row, column);
                         const double exact =
-                            std::ldexp(element_value(static_cast<std::uint32_t>(column), element),
+                            std::ldexp(value_of_code(codes.bits(row, column), facts),
                                        static_cast<int>(row) - 127);
                         const std::string where = target + " " + format + " " + type + " scale " +
                                                   std::to_string(row) + " code " +
@@ -113,10 +109,12 @@ struct Shape {
 
 void expect_targets_agree(const Shape& shape, const mx_operation& operation, const char* type) {
     const bool row = std::string_view(operation.axis) == "row";
-    Tensor codes(element_of(operation.format), shape.rows, shape.columns, shape.lead, shape.gap);
+    const std::string element = element_of(operation.format);
+    Tensor codes(element, shape.rows, shape.columns, shape.lead, shape.gap);
     Tensor scales("e8m0", row ? shape.rows : (shape.rows + 31) / 32,
                   row ? (shape.columns + 31) / 32 : shape.columns, shape.lead, shape.gap);
-    codes.fill(random_bits(71));
+    const std::uint32_t mask = 2 * facts_of(element).sign - 1;
+    codes.fill([next = random_bits(71), mask] { return next() & mask; });
     scales.fill(random_bits(72));
     std::vector<Tensor> outcomes;
     on_every_target([&](const std::string&) {
@@ -154,8 +152,27 @@ TEST(Dequantize, LargeOutputsAtAnyAddress) {
         expect_targets_agree({1, (std::int64_t{2} << 20) + 95, lead, 0},
                              operation_of("dequantize", "mxfp8-e4m3", nullptr, "row"), "f32");
     }
-    expect_targets_agree({1, (std::int64_t{4} << 20) + 95, 3, 0},
-                         operation_of("dequantize", "mxfp8-e5m2", nullptr, "row"), "bf16");
+    for (const char* format : format_names)
+        expect_targets_agree({1, (std::int64_t{4} << 20) + 95, 3, 0},
+                             operation_of("dequantize", format, nullptr, "row"), "bf16");
+}
+
+// Every block of a tile grid, through the scales of the rows that it covers.
+TEST(Dequantize, TilesAreRowsThatShareScales) {
+    Tensor codes("e2m3", 70, 75);
+    codes.fill([next = random_bits(91)] { return next() & 0x3F; });
+    Tensor tiles("e8m0", 5, 5);
+    tiles.fill([next = random_bits(92)] { return 100 + next() % 50; });
+    Tensor lanes("e8m0", 70, 5);
+    for (std::int64_t row = 0; row < 70; ++row)
+        for (std::int64_t block = 0; block < 5; ++block)
+            lanes.set_bits(row, block, tiles.bits(row / 16, block));
+    mx_operation operation = operation_of("dequantize", "mxfp6-e2m3", "ocp", "tile");
+    operation.block_size = 16;
+    Tensor actual = dequantize(codes, tiles, operation, "f32");
+    operation.axis = "row";
+    Tensor expected = dequantize(codes, lanes, operation, "f32");
+    EXPECT_EQ(actual.bytes, expected.bytes);
 }
 
 TEST(Dequantize, GivesBackWhatQuantizeTook) {

@@ -3,12 +3,41 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 #include "device/cpu/cpu_device.hpp"
 
 namespace mx::cpu::test {
 
+const ElementFacts& facts_of(std::string_view element) {
+    for (const ElementFacts& facts : element_facts)
+        if (facts.name == element) return facts;
+    ADD_FAILURE() << "no element " << element;
+    return element_facts[0];
+}
+
+double magnitude_value(const ElementFacts& facts, unsigned magnitude_code) {
+    if (is_integer(facts)) return magnitude_code / 64.0;
+    const int field = static_cast<int>(magnitude_code >> facts.mantissa_bits);
+    const unsigned mantissa = magnitude_code & ((1u << facts.mantissa_bits) - 1);
+    const double fraction = std::ldexp(mantissa, -facts.mantissa_bits);
+    return field == 0 ? std::ldexp(fraction, 1 - facts.bias)
+                      : std::ldexp(1 + fraction, field - facts.bias);
+}
+
+double element_value(const ElementFacts& facts, unsigned code) {
+    if (is_integer(facts)) return static_cast<std::int8_t>(code) / 64.0;
+    const double magnitude = magnitude_value(facts, code & (facts.sign - 1));
+    return (code & facts.sign) != 0 ? -magnitude : magnitude;
+}
+
+unsigned code_of(const ElementFacts& facts, unsigned magnitude_code, double sign_of) {
+    if (!std::signbit(sign_of)) return magnitude_code;
+    return is_integer(facts) ? (0u - magnitude_code) & 0xFF : magnitude_code | facts.sign;
+}
+
 std::size_t width_of(std::string_view type) {
-    if (type == "f32") return 4;
+    if (type == "f32" || type == "u32") return 4;
     return type == "bf16" || type == "f16" ? 2 : 1;
 }
 
@@ -27,8 +56,8 @@ Tensor::Tensor(std::string type_name, std::int64_t row_count, std::int64_t colum
 }
 
 mx_tensor Tensor::view() {
-    return {sizeof(mx_tensor), at(0, 0), type.c_str(), "host", "strided",
-            rows,              columns,  columns + gap, 1};
+    return {sizeof(mx_tensor), at(0, 0), type.c_str(), "host", "strided", rows, columns,
+            columns + gap,     1};
 }
 
 unsigned char* Tensor::at(std::int64_t row, std::int64_t column) {
@@ -53,7 +82,7 @@ void Tensor::fill(const std::function<std::uint32_t()>& next) {
 
 mx_operation operation_of(const char* name, const char* format, const char* dialect,
                           const char* axis) {
-    return {sizeof(mx_operation), name, format, dialect, axis, nullptr, nullptr};
+    return {sizeof(mx_operation), name, format, dialect, axis, nullptr, nullptr, nullptr, 32};
 }
 
 Outcome run(const mx_operation& operation, std::vector<mx_tensor> inputs,
@@ -61,20 +90,21 @@ Outcome run(const mx_operation& operation, std::vector<mx_tensor> inputs,
     char text[200] = "";
     mx_message message{sizeof(mx_message), text, sizeof text};
     const mx_status status =
-        mx_cpu_device_api()->run(nullptr, &operation, inputs.data(), inputs.size(),
-                                 outputs.data(), outputs.size(), &message);
+        mx_cpu_device_api()->run(nullptr, &operation, inputs.data(), inputs.size(), outputs.data(),
+                                 outputs.size(), &message);
     return {status, text};
 }
 
 Quantized quantize(Tensor& values, const mx_operation& operation) {
     const bool row = std::string_view(operation.axis) == "row";
-    const std::int64_t scale_rows = row ? values.rows : (values.rows + 31) / 32;
-    const std::int64_t scale_columns = row ? (values.columns + 31) / 32 : values.columns;
+    const bool column = std::string_view(operation.axis) == "col";
+    const std::int64_t size = operation.block_size;
+    const std::int64_t scale_rows = row ? values.rows : (values.rows + size - 1) / size;
+    const std::int64_t scale_columns = column ? values.columns : (values.columns + size - 1) / size;
     Quantized out{
         Tensor(element_of(operation.format), values.rows, values.columns, values.lead, values.gap),
         Tensor("e8m0", scale_rows, scale_columns, values.lead, values.gap)};
-    const Outcome outcome =
-        run(operation, {values.view()}, {out.codes.view(), out.scales.view()});
+    const Outcome outcome = run(operation, {values.view()}, {out.codes.view(), out.scales.view()});
     EXPECT_EQ(outcome.status, MX_OK) << outcome.reason;
     return out;
 }

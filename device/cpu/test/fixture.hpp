@@ -16,13 +16,49 @@ namespace mx::cpu::test {
 
 inline constexpr const char* dialect_names[] = {"ocp",          "nv",           "torchao-floor",
                                                 "torchao-ceil", "torchao-even", "torchao-rceil"};
-inline constexpr const char* format_names[] = {"mxfp8-e4m3", "mxfp8-e5m2"};
+inline constexpr const char* format_names[] = {"mxfp8-e4m3",      "mxfp8-e5m2", "mxfp6-e3m2",
+                                               "mxfp6-e2m3",      "mxfp4-e2m1", "mxint8",
+                                               "mxint8-symmetric"};
 inline constexpr const char* value_type_names[] = {"f32", "bf16", "f16"};
 
+// "mxfp6-e3m2" is made of "e3m2", "mxint8-symmetric" of "int8-symmetric".
 inline std::string element_of(std::string_view format) {
-    return std::string(format.substr(format.size() - 4));
+    const bool integer = format.starts_with("mxint8");
+    return std::string(format.substr(integer ? 2 : format.find('-') + 1));
+}
+inline bool quantizes(std::string_view dialect, std::string_view format) {
+    return !dialect.starts_with("torchao") || !format.starts_with("mxint8");
 }
 std::size_t width_of(std::string_view type);
+
+// An element format as the tests know it, written apart from the device's table.
+struct ElementFacts {
+    const char* name;
+    int mantissa_bits;
+    int bias;
+    unsigned code_max;
+    unsigned code_max_negative;  // as a magnitude
+    unsigned overflow;           // Inf, or NaN where there is no Inf, or code_max
+    unsigned nan;
+    unsigned sign;
+};
+inline constexpr ElementFacts element_facts[] = {
+    {"e4m3", 3, 7, 0x7E, 0x7E, 0x7F, 0x7F, 0x80},
+    {"e5m2", 2, 15, 0x7B, 0x7B, 0x7C, 0x7F, 0x80},
+    {"e3m2", 2, 3, 0x1F, 0x1F, 0x1F, 0x1F, 0x20},
+    {"e2m3", 3, 1, 0x1F, 0x1F, 0x1F, 0x1F, 0x20},
+    {"e2m1", 1, 1, 0x07, 0x07, 0x07, 0x07, 0x08},
+    {"int8", 7, 0, 0x7F, 0x80, 0x7F, 0x7F, 0x80},
+    {"int8-symmetric", 7, 0, 0x7F, 0x7F, 0x7F, 0x7F, 0x80},
+};
+const ElementFacts& facts_of(std::string_view element);
+inline bool is_integer(const ElementFacts& facts) {
+    return std::string_view(facts.name).starts_with("int8");
+}
+// The value of a magnitude code, special ones read as if they were numbers; and of a whole code.
+double magnitude_value(const ElementFacts& facts, unsigned magnitude_code);
+double element_value(const ElementFacts& facts, unsigned code);
+unsigned code_of(const ElementFacts& facts, unsigned magnitude_code, double sign_of);
 
 // Row-major bytes; `lead` elements lie before the first one and `gap` after each row, so that
 // pointers are odd and rows are strided. Filled with a byte that a test can look for afterwards.

@@ -34,17 +34,23 @@ void expect_refused(const Call& call, mx_status status, std::string_view word) {
     EXPECT_NE(outcome.reason.find(word), std::string::npos) << outcome.reason;
 }
 
-TEST(Plugin, ServesTheGoodCall) { EXPECT_EQ(Call().answer().status, MX_OK); }
+TEST(Plugin, ServesTheGoodCall) {
+    EXPECT_EQ(Call().answer().status, MX_OK);
+}
 
 TEST(Plugin, UnknownNamesAreNotSupported) {
     struct Case {
         const char* mx_operation::*member;
         const char* value;
     };
-    for (const Case& bad : {Case{&mx_operation::name, "swizzle"}, {&mx_operation::name, nullptr},
-                            {&mx_operation::format, "mxfp4"}, {&mx_operation::format, nullptr},
-                            {&mx_operation::dialect, "OCP"}, {&mx_operation::dialect, nullptr},
-                            {&mx_operation::axis, "both"}, {&mx_operation::axis, nullptr}}) {
+    for (const Case& bad : {Case{&mx_operation::name, "swizzle"},
+                            {&mx_operation::name, nullptr},
+                            {&mx_operation::format, "nvfp4"},
+                            {&mx_operation::format, nullptr},
+                            {&mx_operation::dialect, "OCP"},
+                            {&mx_operation::dialect, nullptr},
+                            {&mx_operation::axis, "both"},
+                            {&mx_operation::axis, nullptr}}) {
         Call call;
         call.operation.*bad.member = bad.value;
         expect_refused(call, MX_NOT_SUPPORTED, bad.value == nullptr ? "NULL" : bad.value);
@@ -79,7 +85,7 @@ TEST(Plugin, ContradictionsAreInvalid) {
         {[](Call& call) { call.outputs[0].rows = 3; }, "one shape"},
         {[](Call& call) { call.outputs[0].type = "e5m2"; }, "e5m2"},
         {[](Call& call) { call.outputs[1].type = "f32"; }, "f32"},
-        {[](Call& call) { call.outputs.pop_back(); }, "2 outputs"},
+        {[](Call& call) { call.outputs.pop_back(); }, "takes 2 outputs"},
         {[](Call& call) { call.inputs[0].rows = -1; }, "negative"},
         {[](Call& call) { call.inputs[0].data = nullptr; }, "no data"},
         {[](Call& call) { call.inputs[0].struct_size = 8; }, "struct_size"},
@@ -93,8 +99,8 @@ TEST(Plugin, ContradictionsAreInvalid) {
 
 TEST(Plugin, ConvertChecksRoundingAndOverflow) {
     Call call;
-    call.operation = {sizeof(mx_operation), "convert",    "e4m3",    nullptr,
-                      nullptr,              "stochastic", "saturate"};
+    call.operation = {sizeof(mx_operation), "convert",  "e4m3",  nullptr, nullptr,
+                      "stochastic",         "saturate", nullptr, 0};
     call.outputs.pop_back();
     expect_refused(call, MX_NOT_SUPPORTED, "stochastic");
     call.operation.rounding = "nearest_even";
@@ -109,12 +115,11 @@ TEST(Plugin, SupportsNeedsNoData) {
     call.inputs[0].data = nullptr;
     for (mx_tensor& output : call.outputs) output.data = nullptr;
     const mx_device_api* api = mx_cpu_device_api();
-    EXPECT_EQ(api->supports(nullptr, &call.operation, call.inputs.data(), 1, call.outputs.data(),
-                            2, nullptr),
+    EXPECT_EQ(api->supports(nullptr, &call.operation, call.inputs.data(), 1, call.outputs.data(), 2,
+                            nullptr),
               MX_OK);
     EXPECT_EQ(api->supports(nullptr, nullptr, nullptr, 0, nullptr, 0, nullptr), MX_INVALID);
-    EXPECT_EQ(api->supports(nullptr, &call.operation, nullptr, 1, nullptr, 2, nullptr),
-              MX_INVALID);
+    EXPECT_EQ(api->supports(nullptr, &call.operation, nullptr, 1, nullptr, 2, nullptr), MX_INVALID);
 }
 
 // Members added behind those of today: tensors are farther apart, and still found.
@@ -137,8 +142,8 @@ TEST(Plugin, MessagesAreCutNotOverrun) {
     call.operation.name = "an operation with a long name";
     char text[9] = "????????";
     mx_message message{sizeof(mx_message), text, 5};
-    mx_cpu_device_api()->run(nullptr, &call.operation, call.inputs.data(), 1,
-                             call.outputs.data(), 2, &message);
+    mx_cpu_device_api()->run(nullptr, &call.operation, call.inputs.data(), 1, call.outputs.data(),
+                             2, &message);
     EXPECT_STREQ(text, "oper");
     EXPECT_EQ(text[5], '?');
 }

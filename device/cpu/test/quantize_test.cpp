@@ -2,7 +2,9 @@
 // arithmetic, over all tails, both axes, odd pointers and strides.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "device/cpu/test/fixture.hpp"
 
@@ -41,29 +43,57 @@ void expect_targets_agree_everywhere(Tensor& values) {
     for (const char* format : format_names)
         for (const char* dialect : dialect_names)
             for (const char* axis : {"row", "col"})
-                expect_targets_agree(values, operation_of("quantize", format, dialect, axis));
+                if (quantizes(dialect, format))
+                    expect_targets_agree(values, operation_of("quantize", format, dialect, axis));
 }
 
-// V / 2^k in doubles, where it is exact, and rounded to the grid of its binade.
-double rounded_element(double scaled, std::string_view format) {
-    const bool small = format == "mxfp8-e4m3";
-    const double largest = small ? 448 : 57344;
+// A magnitude in doubles, where it is exact, rounded to the grid of its binade.
+double rounded_element(double scaled, const ElementFacts& facts) {
+    const double largest = magnitude_value(facts, facts.code_max);
     if (scaled == 0) return 0;
-    const int binade = std::max(std::ilogb(scaled), small ? -6 : -14);
-    const double unit = std::ldexp(1.0, binade - (small ? 3 : 2));
+    const int lowest = is_integer(facts) ? 1 : 1 - facts.bias;
+    const int binade = std::max(std::ilogb(scaled), lowest);
+    const double unit = std::ldexp(1.0, binade - facts.mantissa_bits);
     return std::min(std::nearbyint(scaled / unit) * unit, largest);
 }
 
-double element_value(std::uint32_t code, std::string_view format) {
-    const int mantissa_bits = format == "mxfp8-e4m3" ? 3 : 2;
-    const int bias = format == "mxfp8-e4m3" ? 7 : 15;
-    const int field = static_cast<int>((code & 0x7F) >> mantissa_bits);
-    const double fraction = std::ldexp(code & ((1u << mantissa_bits) - 1), -mantissa_bits);
-    return field == 0 ? std::ldexp(fraction, 1 - bias) : std::ldexp(1 + fraction, field - bias);
+// Each block of `operation`, its lanes laid in one row of 32 at a time beside its largest value.
+void expect_same_as_single_rows(Tensor& values, const mx_operation& operation) {
+    Quantized out = quantize(values, operation);
+    const std::string_view axis = operation.axis;
+    const std::int64_t down = axis == "row" ? 1 : operation.block_size;
+    const std::int64_t across = axis == "col" ? 1 : operation.block_size;
+    const mx_operation row = operation_of("quantize", operation.format, operation.dialect, "row");
+    for (std::int64_t top = 0; top < values.rows; top += down) {
+        for (std::int64_t left = 0; left < values.columns; left += across) {
+            std::vector<std::pair<std::int64_t, std::int64_t>> cells;
+            std::uint32_t largest = 0;
+            for (std::int64_t r = top; r < std::min(top + down, values.rows); ++r)
+                for (std::int64_t c = left; c < std::min(left + across, values.columns); ++c) {
+                    const std::uint32_t magnitude = values.bits(r, c) & 0x7FFFFFFFu;
+                    if (magnitude <= 0x7F800000u) largest = std::max(largest, magnitude);
+                    cells.emplace_back(r, c);
+                }
+            Tensor copy("f32", 1, static_cast<std::int64_t>((cells.size() + 30) / 31 * 32));
+            copy.fill([&] { return largest; });
+            const auto place = [](std::size_t i) {
+                return static_cast<std::int64_t>(i / 31 * 32 + i % 31);
+            };
+            for (std::size_t i = 0; i < cells.size(); ++i)
+                copy.set_bits(0, place(i), values.bits(cells[i].first, cells[i].second));
+            Quantized expected = quantize(copy, row);
+            ASSERT_EQ(out.scales.bits(top / down, left / across), expected.scales.bits(0, 0));
+            for (std::size_t i = 0; i < cells.size(); ++i)
+                ASSERT_EQ(out.codes.bits(cells[i].first, cells[i].second),
+                          expected.codes.bits(0, place(i)))
+                    << axis << " " << operation.format << " " << operation.block_size;
+        }
+    }
 }
 
 TEST(Quantize, ElementsAreTheValueOverTheScaleRoundedOnce) {
     for (const char* format : format_names) {
+        const ElementFacts& facts = facts_of(element_of(format));
         Tensor values("f32", 1, 32 * 4096);
         auto next = random_bits(11);
         for (std::int64_t block = 0; block < 4096; ++block) {
@@ -73,8 +103,7 @@ TEST(Quantize, ElementsAreTheValueOverTheScaleRoundedOnce) {
             for (std::int64_t i = 0; i < 32; ++i) {
                 const std::uint32_t bits = next();
                 const std::uint32_t field = top - std::min(top, bits % 20);
-                values.set_bits(0, block * 32 + i,
-                                (bits & 0x807FFFFFu) | field << 23);
+                values.set_bits(0, block * 32 + i, (bits & 0x807FFFFFu) | field << 23);
             }
         }
         on_every_target([&](const std::string& target) {
@@ -83,10 +112,11 @@ TEST(Quantize, ElementsAreTheValueOverTheScaleRoundedOnce) {
                 const double value = double{float_of(values.bits(0, i))};
                 const int k = static_cast<int>(out.scales.bits(0, i / 32)) - 127;
                 const std::uint32_t code = out.codes.bits(0, i);
-                ASSERT_EQ(element_value(code, format),
-                          rounded_element(std::fabs(std::ldexp(value, -k)), format))
+                const double expected = rounded_element(std::fabs(std::ldexp(value, -k)), facts);
+                ASSERT_EQ(element_value(facts, code), std::copysign(expected, value))
                     << target << " " << format << " lane " << i;
-                ASSERT_EQ(code >> 7, std::signbit(value) ? 1u : 0u);
+                const bool keeps_sign = !is_integer(facts) || expected != 0;
+                ASSERT_EQ((code & facts.sign) != 0, keeps_sign && std::signbit(value));
             }
         });
     }
@@ -102,7 +132,8 @@ TEST(Quantize, EveryBfloat16PatternUnderSeveralScales) {
         }
         for (const char* format : format_names)
             for (const char* dialect : dialect_names)
-                expect_targets_agree(values, operation_of("quantize", format, dialect, "row"));
+                if (quantizes(dialect, format))
+                    expect_targets_agree(values, operation_of("quantize", format, dialect, "row"));
     }
 }
 
@@ -211,6 +242,23 @@ TEST(Quantize, LargeOutputs) {
         Tensor values("bf16", 1, (std::int64_t{8} << 20) + 77, lead, 0);
         values.fill(random_bits(61));
         expect_targets_agree(values, operation_of("quantize", "mxfp8-e4m3", "nv", "row"));
+    }
+}
+
+// A block of any shape has the scale of its own amax, and each of its elements is the one that a
+// row block with that amax gives.
+TEST(Quantize, TilesAndOtherSizesOfBlocks) {
+    Tensor values("f32", 70, 75, 1, 3);
+    values.fill(random_bits(81));
+    for (const char* format : format_names) {
+        for (const std::int64_t size : {std::int64_t{1}, std::int64_t{16}, std::int64_t{64}}) {
+            for (const char* axis : {"row", "col", "tile"}) {
+                mx_operation operation = operation_of("quantize", format, "nv", axis);
+                operation.block_size = size;
+                expect_targets_agree(values, operation);
+                expect_same_as_single_rows(values, operation);
+            }
+        }
     }
 }
 

@@ -27,6 +27,7 @@ struct Call {
         std::vector<OutputTensor> outputs = buffers.first_outputs();
         buffers.inspect(findings);
         buffers.poison(second_poison);
+        buffers.load_second_inputs();
         work(*this, 2);
         buffers.flag(outputs);
         buffers.inspect(findings);
@@ -193,6 +194,45 @@ TEST(CallBuffers, AWriteOnlyInTheSecondRunIsSeen) {
     });
     EXPECT_EQ(call.findings.red_zone_hits.size(), 1u);
     EXPECT_EQ(call.findings.modified_inputs.size(), 1u);
+}
+
+// A buffer in a layout of its own is one row of bytes: each is poisoned, watched and flagged.
+TEST(CallBuffers, APackedOutputComesBackAsItLies) {
+    Call call(bytes_out({"e8m0", 2, 3, 0, 0, "8x4"}));
+    const auto outputs = call.run_twice([&](Call& self, int run) {
+        for (std::size_t byte = 0; byte < 32; ++byte)
+            if (byte != 9) self.output(0)[byte] = static_cast<std::byte>(byte);
+        if (run == 2) self.output(0)[20] = std::byte{0xEE};
+        self.output(0)[32] = std::byte{0};
+    });
+    ASSERT_EQ(outputs[0].bytes.size(), 32u);
+    EXPECT_EQ(outputs[0].bytes[31], std::byte{31});
+    EXPECT_EQ(outputs[0].bytes[9], first_poison);
+    std::vector<std::uint8_t> expected(32, 0);
+    expected[9] = flag_unwritten;
+    expected[20] = flag_differs;
+    EXPECT_EQ(outputs[0].flags, expected);
+    ASSERT_EQ(call.findings.red_zone_hits.size(), 1u);
+    EXPECT_EQ(call.findings.red_zone_hits[0].first_byte, 0);
+}
+
+TEST(CallBuffers, TheSecondRunGetsTheSecondInput) {
+    const std::vector<std::byte> first(32, std::byte{1}), second(32, std::byte{2});
+    Question question = bytes_out(dense("e4m3", 1, 1));
+    question.inputs.push_back({{"e8m0", 1, 1, 0, 0, "8x4"}, first, second});
+    Call call(question);
+    call.run_twice([&](Call& self, int run) {
+        EXPECT_EQ(self.input(0)[31], std::byte{static_cast<unsigned char>(run)});
+        self.output(0)[0] = std::byte{1};
+        if (run == 2) self.input(0)[5] = std::byte{9};
+    });
+    ASSERT_EQ(call.findings.modified_inputs.size(), 1u);
+    EXPECT_EQ(call.findings.modified_inputs[0].first_element, 5u);
+    EXPECT_EQ(call.findings.modified_inputs[0].count, 1u);
+
+    question.inputs[0].second_data = std::span(second).first(31);
+    EXPECT_EQ(place(question).error().message,
+              "input 0: 31 bytes were given, e8m0 1 x 1 in layout 8x4 needs 32");
 }
 
 struct ZoneCase {

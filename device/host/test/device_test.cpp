@@ -50,21 +50,47 @@ TEST(Device, AnEmptyMemberCrossesAsNull) {
 }
 
 TEST(Device, AWrongTableIsASentence) {
-    EXPECT_EQ(open_error("null_table"), "refuses device ABI version 1, which this mxcheck speaks, "
-                                        "and serves no other up to version 16");
+    EXPECT_EQ(open_error("null_table"),
+              "refuses device ABI versions 1 to 2, which this mxcheck speaks, and serves no other "
+              "up to version 16");
     EXPECT_EQ(open_error("other_abi_only"),
-              "serves device ABI version 2, this mxcheck speaks version 1");
+              "serves device ABI version 3, this mxcheck speaks versions 1 to 2");
     EXPECT_EQ(open_error("other_abi_table"),
-              "was built for device ABI version 7, this mxcheck speaks version 1");
+              "was built for device ABI version 7, this mxcheck speaks versions 1 to 2");
     EXPECT_EQ(open_error("short_table"), "returned a table of " +
                                              std::to_string(sizeof(mx_device_api) - sizeof(void*)) +
-                                             " bytes, device ABI version 1 has " +
+                                             " bytes, device ABI version 2 has " +
                                              std::to_string(sizeof(mx_device_api)));
     EXPECT_EQ(open_error("missing_run"), "returned a table without the function run");
     EXPECT_EQ(open_error("null_facts"), "described 3 facts at the address NULL");
     EXPECT_EQ(open_error("failed_open"), "did not open: MX_FAILED, the unit is asleep");
     EXPECT_EQ(open_error("throw_in_open"),
               "did not open: MX_FAILED, open threw a C++ exception across the C ABI: no such unit");
+}
+
+// It answers MX_OK to all of these itself: it does not know what it is asked.
+TEST(Device, APlugInOfVersionOneIsAskedOnlyWhatItCanSee) {
+    Device device = Device::open(test::plugin("abi_version_1")).value();
+    const auto reason = [&](const Operation& operation, const TensorSpec& output) {
+        const CallResult result = device.supports(operation, {{dense("f32", 1, 1)}, {output}});
+        EXPECT_EQ(result.status == MX_OK, result.message.empty());
+        return result.message;
+    };
+    const TensorSpec strided = dense("e8m0", 1, 1);
+    EXPECT_EQ(reason({.name = "convert"}, strided), "");
+    EXPECT_EQ(reason({.name = "convert", .block_size = 32}, strided), "");
+    EXPECT_EQ(reason({.name = "convert", .block_size = 16}, strided),
+              "a plug-in of device ABI version 1 has blocks of 32, not of 16");
+    EXPECT_EQ(reason({.name = "convert", .subnormals = "honoured"}, strided), "");
+    EXPECT_EQ(reason({.name = "convert", .subnormals = "inputs_flushed"}, strided),
+              "a plug-in of device ABI version 1 honours subnormals and has no inputs_flushed");
+    EXPECT_EQ(reason({.name = "convert", .axis = "tile"}, strided),
+              "a plug-in of device ABI version 1 has axis row and col, not tile");
+    EXPECT_EQ(reason({.name = "convert"}, {"e8m0", 1, 1, 0, 0, "8x4"}),
+              "a plug-in of device ABI version 1 has strided tensors, not layout 8x4");
+    Device newer = Device::open(test::plugin("none")).value();
+    const TensorSpecs swizzled{{dense("f32", 1, 1)}, {{"e8m0", 1, 1, 0, 0, "8x4"}}};
+    EXPECT_EQ(newer.supports({.name = "convert", .block_size = 16}, swizzled).status, MX_OK);
 }
 
 TEST(Device, AMessageIsReadNoFurtherThanItsBuffer) {

@@ -61,8 +61,8 @@ TEST(IsolatedDevice, ABuiltInDeviceNeedsNoFile) {
     const auto refusing = [](std::uint32_t) -> const mx_device_api* { return nullptr; };
     const DeviceSource source{"built-in", "", refusing};
     EXPECT_EQ(IsolatedDevice::start(source).error().message,
-              "device \"built-in\" refuses device ABI version 1, which this mxcheck speaks, and "
-              "serves no other up to version 16");
+              "device \"built-in\" refuses device ABI versions 1 to 2, which this mxcheck speaks, "
+              "and serves no other up to version 16");
 }
 
 TEST(IsolatedDevice, NotSupportedHasAReason) {

@@ -18,6 +18,10 @@ TEST(Operation, WidthsOfTypes) {
     EXPECT_EQ(element_width("e4m3"), 1u);
     EXPECT_EQ(element_width("e5m2"), 1u);
     EXPECT_EQ(element_width("e8m0"), 1u);
+    EXPECT_EQ(element_width("e2m3"), 1u);
+    EXPECT_EQ(element_width("e2m1"), 1u);
+    EXPECT_EQ(code_bits("e3m2"), 6);
+    EXPECT_EQ(code_bits("e2m1"), 4);
     EXPECT_EQ(element_width("f64"), 0u);
     EXPECT_EQ(element_width(""), 0u);
 }

@@ -7,10 +7,11 @@ namespace mx {
 namespace {
 
 Request some_request() {
-    Request request{Command::run, 4096, {"quantize", "mxfp8-e4m3", "ocp", "row", "", ""}, {}, {}};
+    Request request{Command::run, 4096, {}, {}, {}};
+    request.operation = {"quantize", "mxfp8-e4m3", "ocp", "row", "", "", "honoured", 32};
     request.inputs.push_back({{"f32", 3, 5, 7, 2}, 64});
     request.outputs.push_back({{"e4m3", 3, 5, 5, 1}, 128});
-    request.outputs.push_back({{"e8m0", 3, 1, 1, 1}, 256});
+    request.outputs.push_back({{"e8m0", 3, 1, 0, 0, "128x4"}, 256});
     return request;
 }
 

@@ -1,0 +1,248 @@
+// See campaign.hpp.
+#include "conformance/cli/campaign.hpp"
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+#include <set>
+#include <sstream>
+
+#include "conformance/case/fields.hpp"
+#include "conformance/case/names.hpp"
+#include "conformance/cli/arguments.hpp"
+#include "conformance/cli/console.hpp"
+#include "conformance/cli/environment.hpp"
+#include "conformance/cli/progress.hpp"
+#include "conformance/cli/report_files.hpp"
+#include "conformance/cli/session.hpp"
+#include "conformance/results/results_file.hpp"
+#include "reports/model/summary.hpp"
+
+namespace mx::cli {
+namespace {
+
+// Cases printed in full before the rest is left to the report.
+constexpr std::size_t cases_printed_max = 20;
+constexpr std::size_t clusters_printed_max = 4;
+
+std::string results_path(const Campaign& campaign) {
+    return (std::filesystem::path(campaign.out) / "results.jsonl").string();
+}
+
+Status check_names(const PlanOptions& options) {
+    for (const std::string& dialect : options.dialects)
+        if (const Status known = check_name("dialect", dialect, dialect_names()); !known)
+            return known;
+    std::vector<std::string> formats = format_names("quantize");
+    for (const std::string& element : format_names("convert")) formats.push_back(element);
+    for (const std::string& format : options.formats)
+        if (const Status known = check_name("format", format, formats); !known) return known;
+    return success();
+}
+
+Status prepare_folder(const Campaign& campaign) {
+    std::error_code error;
+    std::filesystem::create_directories(campaign.out, error);
+    if (error)
+        return Error{ErrorKind::system,
+                     "cannot make the folder " + campaign.out + ": " + error.message()};
+    return success();
+}
+
+// A writer holds the file's lock while it lives.
+bool is_being_written(const std::string& path) {
+    const int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+    if (file < 0) return false;
+    const bool locked = ::flock(file, LOCK_EX | LOCK_NB) != 0;
+    ::close(file);
+    return locked;
+}
+
+// An earlier results file is not overwritten but moved aside.
+Expected<results::ResultsWriter> new_results(const Campaign& campaign,
+                                             const results::RunHeader& header) {
+    const std::string path = results_path(campaign);
+    std::error_code error;
+    if (std::filesystem::exists(path, error)) {
+        if (is_being_written(path))
+            return Error{ErrorKind::bad_input, path + ": another run is writing it"};
+        const std::string previous =
+            (std::filesystem::path(campaign.out) / "results.previous.jsonl").string();
+        std::filesystem::rename(path, previous, error);
+        if (error) return Error{ErrorKind::system, "cannot move " + path + ": " + error.message()};
+        std::fprintf(stderr, "mxcheck: the earlier results are now %s\n", previous.c_str());
+    }
+    return results::ResultsWriter::create(path, header);
+}
+
+Expected<results::ResultsWriter> open_results(Campaign& campaign) {
+    const results::RunHeader header = campaign.run.header;
+    const std::string path = results_path(campaign);
+    std::error_code error;
+    if (!campaign.resume || !std::filesystem::exists(path, error))
+        return new_results(campaign, header);
+    auto resumed = results::ResultsWriter::resume(path, header);
+    if (!resumed) return resumed.error();
+    campaign.run.header = resumed.value().header;
+    campaign.run.cases = std::move(resumed.value().cases);
+    for (const results::CaseResult& done : campaign.run.cases)
+        if (done.index >= campaign.cases.size() ||
+            done.case_text != print(campaign.cases[done.index].c))
+            return Error{ErrorKind::bad_input,
+                         path + ": case " + std::to_string(done.index) +
+                             " is not the case of that number in this run: " + done.case_text};
+    std::fprintf(stderr, "mxcheck: %zu of %zu cases are already done\n", campaign.run.cases.size(),
+                 campaign.cases.size());
+    return std::move(resumed.value().writer);
+}
+
+// Runs the cases that are not done yet. Stops at an interrupt, or when the disk or an input fails.
+Status run_cases(Campaign& campaign, Runner& runner, results::ResultsWriter& writer) {
+    std::set<std::uint64_t> done;
+    for (const results::CaseResult& result : campaign.run.cases) done.insert(result.index);
+    Progress progress("cases", campaign.cases.size());
+    std::size_t printed = 0;
+    std::uint64_t failed = 0;
+    for (std::size_t i = 0; i < campaign.cases.size() && !interrupted(); ++i) {
+        if (done.contains(i)) continue;
+        auto result = runner.run(campaign.cases[i]);
+        if (!result) return result.error();
+        results::CaseResult& value = result.value();
+        value.index = i;
+        const Status written = writer.append(value);
+        if (!written) return written.error();
+        const bool bad = !results::may_pass(value.verdict);
+        failed += bad ? 1 : 0;
+        if (bad && printed < cases_printed_max) {
+            ++printed;
+            progress.clear();
+            print_case(value, clusters_printed_max, campaign.device_argument);
+            if (printed == cases_printed_max)
+                std::printf("more cases fail; the report will hold them all\n");
+        }
+        const bool fatal = value.verdict == results::Verdict::oracle_disagreement;
+        campaign.run.cases.push_back(std::move(value));
+        if (fatal) return success();
+        progress.update(i + 1, std::to_string(failed) + " failing, " + campaign.cases[i].suite);
+    }
+    return success();
+}
+
+int finish(Campaign& campaign, results::ResultsWriter& writer, double seconds) {
+    const bool complete = campaign.run.cases.size() == campaign.cases.size();
+    int code = exit_code_of(campaign.run.cases, complete);
+    if (complete) {
+        campaign.run.footer = results::count_cases(campaign.run.cases);
+        campaign.run.footer.seconds = seconds;
+        campaign.run.footer.exit_code = code;
+        campaign.run.complete = true;
+        const Status written = writer.finish(campaign.run.footer);
+        if (!written) {
+            complain(written.error().message);
+            code = exit_usage;
+        }
+    } else {
+        std::fprintf(stderr, "mxcheck: stopped after %zu of %zu cases; --resume goes on\n",
+                     campaign.run.cases.size(), campaign.cases.size());
+    }
+    const auto files = write_report_files(campaign.run, campaign.out);
+    if (!files) {
+        complain(files.error().message);
+        code = exit_usage;
+    } else {
+        for (const std::string& path : files.value()) std::printf("wrote %s\n", path.c_str());
+    }
+    const reports::Summary summary = reports::summarize(campaign.run);
+    for (const reports::OpenDecision& open : summary.deviations)
+        std::printf("deviation: %s, %llu places in %llu cases; mxcheck replay %s%s\n",
+                    open.decision.c_str(), static_cast<unsigned long long>(open.count),
+                    static_cast<unsigned long long>(open.cases),
+                    shell_quoted(open.example->case_text).c_str(),
+                    campaign.device_argument.c_str());
+    std::printf("%s (%s)\n", summary.headline.c_str(), duration_text(seconds).c_str());
+    return code;
+}
+
+int fail_with(const Error& error) {
+    complain(error.message);
+    return exit_code_of(error);
+}
+
+Expected<std::vector<Suite>> suites_of(const PlanOptions& options) {
+    if (options.suite_file.empty()) return built_in_suites();
+    std::ifstream file(options.suite_file);
+    std::ostringstream text;
+    text << file.rdbuf();
+    if (!file)
+        return Error{ErrorKind::bad_input, "suite file " + options.suite_file + " cannot be read"};
+    const std::string name = std::filesystem::path(options.suite_file).stem().string();
+    return std::vector<Suite>{{name, std::move(text).str()}};
+}
+
+}  // namespace
+
+Expected<std::vector<PlannedCase>> planned(const PlanOptions& options, Sources& sources) {
+    const Status names = check_names(options);
+    if (!names) return names.error();
+    if (!options.input.empty() && options.suite != "*")
+        return Error{ErrorKind::bad_input, "--input runs instead of the suites; leave --suite out"};
+    const auto shard = parse_shard(options.shard);
+    if (!shard) return shard.error();
+    const auto suites = suites_of(options);
+    if (!suites) return suites.error();
+    const PlanRequest request{options.level, options.suite, options.dialects, options.seed};
+    auto planned = options.input.empty() ? plan_cases(suites.value(), request, sources)
+                                         : plan_input(options.input, request);
+    if (!planned) return planned.error();
+    std::vector<PlannedCase> cases = std::move(planned).value();
+    const auto other_format = [&options](const PlannedCase& one) {
+        return !options.formats.empty() && std::find(options.formats.begin(), options.formats.end(),
+                                                     one.c.format) == options.formats.end();
+    };
+    std::erase_if(cases, other_format);
+    if (cases.empty())
+        return Error{ErrorKind::bad_input, "no case of suite '" + options.suite + "' has level '" +
+                                               options.level + "' and these dialects" +
+                                               (options.formats.empty() ? "" : " and formats")};
+    return of_shard(std::move(cases), shard.value());
+}
+
+std::string list_text(const std::vector<std::string>& names) {
+    std::string text;
+    for (const std::string& name : names) text += (text.empty() ? "" : ",") + name;
+    return text.empty() ? "all" : text;
+}
+
+results::RunHeader new_header() {
+    results::RunHeader header;
+    header.program_version = program_version();
+    header.commit = program_commit();
+    header.dirty = is_dirty();
+    header.started = utc_now();
+    header.environment = environment_facts();
+    header.table_hashes = table_hashes();
+    return header;
+}
+
+int conduct(Campaign campaign, Asker ask, Sources& sources) {
+    const auto start = std::chrono::steady_clock::now();
+    campaign.run.header.case_count = campaign.cases.size();
+    const Status folder = prepare_folder(campaign);
+    if (!folder) return fail_with(folder.error());
+    auto writer = open_results(campaign);
+    if (!writer) return fail_with(writer.error());
+    catch_interrupts();
+    Runner runner(std::move(ask), sources, {campaign.device_argument});
+    const Status ran = run_cases(campaign, runner, writer.value());
+    if (!ran) return fail_with(ran.error());
+    const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start;
+    return finish(campaign, writer.value(), elapsed.count());
+}
+
+}  // namespace mx::cli

@@ -1,0 +1,46 @@
+// A campaign: the planned cases, one after the other, each a flushed line of results.jsonl; then
+// the reports and the exit code. Used by run and check, which differ in who answers.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "conformance/results/record.hpp"
+#include "conformance/run/plan.hpp"
+#include "conformance/run/runner.hpp"
+
+namespace mx::cli {
+
+// Which cases, as the options of run and gen say it.
+struct PlanOptions {
+    std::vector<std::string> dialects = {};
+    std::vector<std::string> formats = {};
+    std::string level = "quick";
+    std::string suite = "*";
+    std::uint64_t seed = 0;
+    std::string shard = "0/1";
+    std::string suite_file = {};  // lines of a suite instead of those of this program
+    std::string input = {};       // a tensor file instead of any suite
+};
+
+// The cases of the suites, or of the input. No case at all is an error.
+Expected<std::vector<PlannedCase>> planned(const PlanOptions& options, Sources& sources);
+
+// "a,b", or "all" for no names.
+std::string list_text(const std::vector<std::string>& names);
+
+struct Campaign {
+    std::string out = "out";
+    bool resume = false;
+    std::string device_argument = {};  // how repro lines name the device
+    std::vector<PlannedCase> cases = {};
+    results::Run run = {};  // its header is set by the caller, its cases are filled as they end
+};
+
+// A header with what this program and this machine are, and the time.
+results::RunHeader new_header();
+
+// Asks, writes and reports. Returns the exit code.
+int conduct(Campaign campaign, Asker ask, Sources& sources);
+
+}  // namespace mx::cli

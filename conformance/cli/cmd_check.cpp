@@ -1,0 +1,84 @@
+// mxcheck check: recorded answers, judged as if their device were here.
+#include <filesystem>
+#include <memory>
+
+#include "conformance/case/fields.hpp"
+#include "conformance/cli/campaign.hpp"
+#include "conformance/cli/commands.hpp"
+#include "conformance/cli/environment.hpp"
+#include "conformance/cli/pack.hpp"
+#include "conformance/cli/session.hpp"
+
+namespace mx::cli {
+namespace {
+
+struct CheckOptions {
+    std::vector<std::string> files;  // [PACK] ANSWERS
+    std::string out = "out";
+};
+
+int fail_with(const Error& error) {
+    complain(error.message);
+    return exit_code_of(error);
+}
+
+// A pack says what should have been answered; without one that is what was.
+Expected<std::vector<PlannedCase>> cases_of(const CheckOptions& options,
+                                            const RecordedAnswers& answers) {
+    std::vector<Case> cases = answers.cases();
+    if (options.files.size() == 2) {
+        auto asked = read_pack(options.files.front());
+        if (!asked) return asked.error();
+        cases = std::move(asked).value();
+    }
+    std::vector<PlannedCase> planned;
+    for (Case& c : cases) planned.push_back({c.operation, std::move(c)});
+    return planned;
+}
+
+results::RunHeader header_of(const CheckOptions& options, const RecordedAnswers& answers) {
+    results::RunHeader header = new_header();
+    header.argv = {"mxcheck", "check"};
+    for (const std::string& file : options.files) header.argv.push_back(file);
+    header.level = "recorded";
+    header.suites = options.files.front();
+    header.dialects = "all";
+    header.device = options.files.back();
+    for (const auto& [key, value] : answers.facts()) header.device_facts.push_back({key, value});
+    header.table_hashes.push_back({"answers", file_hash(options.files.back())});
+    return header;
+}
+
+int check(const CheckOptions& options) {
+    if (options.files.size() > 2)
+        return fail_with({ErrorKind::bad_input, "check takes a pack and its answers, no more"});
+    const auto answers = RecordedAnswers::read(options.files.back());
+    if (!answers) return fail_with(answers.error());
+    auto cases = cases_of(options, answers.value());
+    if (!cases) return fail_with(cases.error());
+    Campaign campaign{options.out,
+                      false,
+                      " --answers " + shell_quoted(options.files.back()),
+                      std::move(cases).value(),
+                      {}};
+    campaign.run.header = header_of(options, answers.value());
+    Sources sources;
+    const Asker ask = [&answers](const Case& c, const Question& question) {
+        return answers.value().ask(c, question);
+    };
+    return conduct(std::move(campaign), ask, sources);
+}
+
+}  // namespace
+
+Command check_command() {
+    auto o = std::make_shared<CheckOptions>();
+    return {"check",
+            "judge a file of answers as if its device were here",
+            "mxcheck check ocp.pack ocp.answers --out out",
+            {{"FILE", "the pack and its answers; or the answers alone", &o->files, true},
+             {"--out", "folder for results.jsonl and the reports", &o->out}},
+            [o] { return check(*o); }};
+}
+
+}  // namespace mx::cli

@@ -1,0 +1,91 @@
+// mxcheck gen: the requests of a plan as a file, for a device that is not here.
+#include <cstdio>
+#include <fstream>
+#include <memory>
+#include <set>
+
+#include "conformance/case/names.hpp"
+#include "conformance/cli/campaign.hpp"
+#include "conformance/cli/commands.hpp"
+#include "conformance/cli/pack.hpp"
+#include "conformance/cli/session.hpp"
+
+namespace mx::cli {
+namespace {
+
+struct GenOptions {
+    PlanOptions plan;
+    std::string form = "hex";
+    std::string out;
+};
+
+struct Written {
+    std::uint64_t cases = 0;
+    std::uint64_t bytes = 0;
+};
+
+Expected<Written> write_pack(const std::vector<PlannedCase>& cases, Sources& sources,
+                             const GenOptions& options) {
+    const pipe::Form form = *pipe::form_named(options.form);
+    std::ofstream file(options.out, std::ios::binary | std::ios::trunc);
+    std::set<std::string> seen;  // a plan may hold a case twice, a file of answers may not
+    Written written;
+    for (const PlannedCase& planned : cases) {
+        if (!seen.insert(print(planned.c)).second) continue;
+        const auto source = sources.open(planned.c);
+        if (!source) return source.error();
+        const std::vector<CodeTensor> inputs = make_inputs(planned.c, *source.value());
+        std::vector<std::vector<std::byte>> storage;
+        const Question question = make_question(planned.c, inputs, storage);
+        const std::string text = pack_text(planned.c, question, form);
+        file << text;
+        ++written.cases;
+        written.bytes += text.size();
+    }
+    file.close();
+    if (!file)
+        return Error{ErrorKind::system, options.out + " cannot be written, or not to its end"};
+    return written;
+}
+
+int gen(const GenOptions& options) {
+    const auto fail_with = [](const Error& error) {
+        complain(error.message);
+        return exit_code_of(error);
+    };
+    const Status form = check_name("form", options.form, {"hex", "binary"});
+    if (!form) return fail_with(form.error());
+    Sources sources;
+    const auto cases = planned(options.plan, sources);
+    if (!cases) return fail_with(cases.error());
+    const auto written = write_pack(cases.value(), sources, options);
+    if (!written) return fail_with(written.error());
+    std::printf("wrote %s: %llu requests, %llu bytes\n", options.out.c_str(),
+                static_cast<unsigned long long>(written.value().cases),
+                static_cast<unsigned long long>(written.value().bytes));
+    return exit_conformant;
+}
+
+}  // namespace
+
+Command gen_command() {
+    auto o = std::make_shared<GenOptions>();
+    return {
+        "gen",
+        "write the requests of a plan to a file, for a device elsewhere",
+        "mxcheck gen --suite quantize --dialect ocp --level smoke --out ocp.pack\n"
+        "  ./mydevice < ocp.pack > ocp.answers\n"
+        "  mxcheck check ocp.pack ocp.answers",
+        {{"--out", "the file to write", &o->out, true},
+         {"--form", "data as hex (text) or binary", &o->form},
+         {"--dialect", "only these dialects (default all)", &o->plan.dialects},
+         {"--format", "only these formats (default all)", &o->plan.formats},
+         {"--level", "smoke, quick, full or exhaustive", &o->plan.level},
+         {"--suite", "only suites of this name; * and ? are wildcards", &o->plan.suite},
+         {"--seed", "seed of the random data", &o->plan.seed},
+         {"--shard", "only part I of N of the cases", &o->plan.shard},
+         {"--input", "quantize this .npy or .safetensors instead of the suites", &o->plan.input}},
+        [o] { return gen(*o); }};
+}
+
+}  // namespace mx::cli

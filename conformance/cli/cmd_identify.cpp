@@ -1,0 +1,188 @@
+// mxcheck identify: the decision vector of a black box, with a witness for each decision.
+#include <algorithm>
+#include <cstdio>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "conformance/case/names.hpp"
+#include "conformance/cli/commands.hpp"
+#include "conformance/cli/session.hpp"
+#include "conformance/identify/identify.hpp"
+
+namespace mx::cli {
+namespace {
+
+using identify::Finding;
+using identify::Identification;
+
+struct IdentifyOptions {
+    DeviceChoice choice;
+    std::vector<std::string> formats{"mxfp8-e4m3", "mxfp4-e2m1"};
+    std::string dialect = "ocp";
+    std::string input = "f32";
+    std::uint64_t timeout = 60;
+    bool json = false;
+};
+
+std::string joined(const std::vector<std::string>& texts, const std::string& between) {
+    std::string all;
+    for (const std::string& text : texts) all += (all.empty() ? "" : between) + text;
+    return all;
+}
+
+void print_findings(const Identification& found) {
+    for (const Finding& finding : found.findings) {
+        const bool determined = finding.values.size() == 1;
+        std::printf("  %-18s %s\n", finding.field.c_str(),
+                    determined ? finding.values.front().c_str()
+                               : ("undetermined: " + joined(finding.values, " or ") +
+                                  "; no block of this format and type parts them")
+                                     .c_str());
+        if (!finding.witness.empty()) std::printf("  %-18s   %s\n", "", finding.witness.c_str());
+    }
+}
+
+void print_names(const Identification& found) {
+    if (!found.identical.empty()) {
+        std::printf("dialect: %s%s\n", joined(found.identical, " = ").c_str(),
+                    found.identical.size() > 1 ? " (alike on this format and type)" : "");
+        return;
+    }
+    std::printf("dialect: none; nearest is %s, which foretells %llu of %llu blocks\n",
+                found.nearest.c_str(), static_cast<unsigned long long>(found.nearest_foretold),
+                static_cast<unsigned long long>(found.answers));
+    for (const std::string& part : found.parts) std::printf("  %s\n", part.c_str());
+}
+
+void print(const Identification& found) {
+    std::printf("%s from %s, asked as dialect %s, %llu blocks\n",
+                std::string(found.setting.format.name).c_str(),
+                std::string(found.setting.input.name).c_str(), found.setting.dialect.c_str(),
+                static_cast<unsigned long long>(found.blocks_asked));
+    print_findings(found);
+    std::printf("  %-18s %s\n", "partial block", found.partial_block.c_str());
+    std::printf("  %-18s linear%s%s\n", "scale layouts", found.scale_layouts.empty() ? "" : ", ",
+                joined(found.scale_layouts, ", ").c_str());
+    print_names(found);
+    const identify::Unexplained& rest = found.unexplained;
+    if (rest.blocks == 0) return;
+    std::printf("unexplained: %llu of %llu blocks follow no decision vector%s%s\n  %s\n",
+                static_cast<unsigned long long>(rest.blocks),
+                static_cast<unsigned long long>(rest.of), rest.hypothesis.empty() ? "" : "; ",
+                rest.hypothesis.c_str(), rest.witness.c_str());
+}
+
+nlohmann::ordered_json json_of(const Identification& found) {
+    nlohmann::ordered_json findings = nlohmann::ordered_json::array();
+    for (const Finding& finding : found.findings)
+        findings.push_back(
+            {{"field", finding.field}, {"values", finding.values}, {"witness", finding.witness}});
+    return {{"format", found.setting.format.name},
+            {"input", found.setting.input.name},
+            {"asked_as", found.setting.dialect},
+            {"blocks_asked", found.blocks_asked},
+            {"decisions", findings},
+            {"partial_block", found.partial_block},
+            {"scale_layouts", found.scale_layouts},
+            {"identical_dialects", found.identical},
+            {"nearest_dialect", found.nearest},
+            {"differences_to_nearest", found.parts},
+            {"unexplained_blocks", found.unexplained.blocks},
+            {"unexplained_witness", found.unexplained.witness},
+            {"unexplained_hypothesis", found.unexplained.hypothesis}};
+}
+
+// The dialects that every format points to.
+std::vector<std::string> common_names(const std::vector<Identification>& all) {
+    std::vector<std::string> names = all.front().identical;
+    for (const Identification& found : all)
+        std::erase_if(names, [&found](const std::string& name) {
+            return std::find(found.identical.begin(), found.identical.end(), name) ==
+                   found.identical.end();
+        });
+    return names;
+}
+
+Status check_names(const IdentifyOptions& options) {
+    for (const std::string& format : options.formats) {
+        const Status known = check_name("format", format, format_names("quantize"));
+        if (!known) return known;
+    }
+    return check_name("input type", options.input, type_names());
+}
+
+// One identification for each format that the device does; errors are those of the device.
+Expected<std::vector<Identification>> ask_formats(const IdentifyOptions& options,
+                                                  IsolatedDevice& device) {
+    std::vector<Identification> all;
+    std::string refusal;
+    for (const std::string& format : options.formats) {
+        identify::Subject subject(
+            [&device](const Question& question) { return device.ask(question); },
+            {*find_block_format(format), *find_element_format(options.input), options.dialect});
+        auto found = identify::identify(subject);
+        if (found)
+            all.push_back(std::move(found).value());
+        else if (subject.blocks_asked() == 0)
+            refusal = format + ": " + found.error().message;
+        else
+            return found.error();
+    }
+    if (all.empty()) return Error{ErrorKind::device, refusal};
+    return all;
+}
+
+int identify_device(const IdentifyOptions& options) {
+    const Status known = check_names(options);
+    if (!known) {
+        complain(known.error().message);
+        return exit_code_of(known.error());
+    }
+    auto device = open_device(options.choice, options.timeout);
+    if (!device) {
+        complain(device.error().message);
+        return exit_code_of(device.error());
+    }
+    const auto all = ask_formats(options, device.value());
+    if (!all) {
+        complain("nothing identified: " + all.error().message);
+        return exit_nothing_tested;
+    }
+    nlohmann::ordered_json json = nlohmann::ordered_json::array();
+    std::uint64_t unexplained = 0;
+    for (const Identification& found : all.value()) {
+        unexplained += found.unexplained.blocks;
+        if (options.json)
+            json.push_back(json_of(found));
+        else
+            print(found), std::printf("\n");
+    }
+    const std::vector<std::string> names = common_names(all.value());
+    if (options.json)
+        std::printf("%s\n",
+                    nlohmann::ordered_json{{"formats", json}, {"dialects", names}}.dump(2).c_str());
+    else
+        std::printf("%s: %s\n", shown_name(options.choice).c_str(),
+                    names.empty() ? "no named dialect" : joined(names, " = ").c_str());
+    return unexplained == 0 ? exit_conformant : exit_mismatch;
+}
+
+}  // namespace
+
+Command identify_command() {
+    auto o = std::make_shared<IdentifyOptions>();
+    return {
+        "identify",
+        "which dialect does a device follow? A decision vector with witnesses",
+        "mxcheck identify --device ./mydev.so --format mxfp8-e4m3",
+        {{"--device", "built-in device, or path to a plug-in", &o->choice.device},
+         {"--device-cmd", "a command that is a device behind a pipe", &o->choice.command},
+         {"--format", "block formats to ask about", &o->formats},
+         {"--dialect", "the name it is asked under; the answer does not hang on it", &o->dialect},
+         {"--input", "type of the inputs: f32, bf16 or f16", &o->input},
+         {"--json", "for machines", &o->json},
+         {"--timeout", "seconds that one call of the device may take", &o->timeout}},
+        [o] { return identify_device(*o); }};
+}
+
+}  // namespace mx::cli

@@ -1,0 +1,237 @@
+// See pack.hpp.
+#include "conformance/cli/pack.hpp"
+
+#include <cstring>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <span>
+#include <sstream>
+
+#include "conformance/case/fields.hpp"
+#include "device/host/layout.hpp"
+#include "reference/proof/sha256.hpp"
+
+namespace mx::cli {
+namespace {
+
+constexpr std::string_view digest_key = " inputs=";
+constexpr std::size_t digest_digits = 16;
+
+Error bad(std::string message) {
+    return {ErrorKind::bad_input, std::move(message)};
+}
+
+// The inputs as they travel, with what holds the copies.
+struct Load {
+    std::vector<pipe::Cargo> cargo;
+    std::vector<std::vector<std::byte>> scratch;
+};
+
+Load load(const Question& question) {
+    Load load;
+    load.scratch.resize(question.inputs.size());
+    for (std::size_t i = 0; i < question.inputs.size(); ++i) {
+        const InputTensor& input = question.inputs[i];
+        load.cargo.push_back(
+            {input.spec, pipe::as_it_travels(input.spec, input.data, load.scratch[i])});
+    }
+    return load;
+}
+
+std::string digest_of(const std::vector<pipe::Cargo>& cargo) {
+    std::string bytes;
+    for (const pipe::Cargo& input : cargo)
+        bytes.append(reinterpret_cast<const char*>(input.bytes.data()), input.bytes.size());
+    return sha256(bytes).substr(0, digest_digits);
+}
+
+// A file of messages, read one piece after the other.
+class Reader {
+public:
+    static Expected<Reader> open(const std::string& path) {
+        std::ifstream file(path, std::ios::binary);
+        std::ostringstream text;
+        text << file.rdbuf();
+        if (!file) return bad(path + " cannot be read");
+        Reader reader;
+        reader.text_ = std::move(text).str();
+        return reader;
+    }
+
+    bool at_end() const { return at_ >= text_.size(); }
+    bool at_message() const { return !at_end() && text_[at_] == '{'; }
+    std::size_t line_number() const { return line_; }
+
+    std::string line() {
+        const std::size_t end = std::min(text_.find('\n', at_), text_.size());
+        std::string line = text_.substr(at_, end - at_);
+        at_ = end + 1;
+        ++line_;
+        return line;
+    }
+    std::string bytes(std::size_t count) {
+        std::string bytes = at_end() ? "" : text_.substr(at_, count);
+        at_ += bytes.size();
+        return bytes;
+    }
+
+private:
+    std::string text_;
+    std::size_t at_ = 0;
+    std::size_t line_ = 1;
+};
+
+Error in_line(const std::string& path, std::size_t line, const std::string& what) {
+    return bad(path + ":" + std::to_string(line) + ": " + what);
+}
+
+std::vector<std::string> read_data(Reader& reader, const pipe::AnswerLine& line) {
+    std::vector<std::string> data;
+    if (line.status != MX_OK) return data;
+    if (line.form == pipe::Form::hex) {
+        while (!reader.at_end() && !reader.at_message()) data.push_back(reader.line());
+        return data;
+    }
+    for (const std::uint64_t size : line.sizes) data.push_back(reader.bytes(size));
+    return data;
+}
+
+DeviceAnswer refusal(AnswerKind kind, std::string reason) {
+    DeviceAnswer answer;
+    answer.kind = kind;
+    answer.reason = std::move(reason);
+    return answer;
+}
+
+// The bytes of one output from its line of digits or its bytes.
+Status decode(const std::string& data, pipe::Form form, std::span<std::byte> bytes) {
+    if (form == pipe::Form::hex) return pipe::read_hex(data, bytes);
+    if (data.size() != bytes.size())
+        return Error{ErrorKind::device, std::to_string(data.size()) + " bytes where " +
+                                            std::to_string(bytes.size()) + " belong"};
+    if (!data.empty()) std::memcpy(bytes.data(), data.data(), data.size());
+    return success();
+}
+
+}  // namespace
+
+std::string request_id(const Case& c, const Question& question) {
+    return print(c) + std::string(digest_key) + digest_of(load(question).cargo);
+}
+
+Expected<RequestId> parse_request_id(const std::string& id) {
+    const std::size_t at = id.rfind(digest_key);
+    if (at == std::string::npos) return bad("id '" + id + "' is none that mxcheck gen writes");
+    const auto c = parse_case(id.substr(0, at));
+    if (!c) return c.error();
+    return RequestId{c.value(), id.substr(at + digest_key.size())};
+}
+
+std::string pack_text(const Case& c, const Question& question, pipe::Form form) {
+    Load loaded = load(question);
+    pipe::PipeRequest request;
+    request.id = print(c) + std::string(digest_key) + digest_of(loaded.cargo);
+    request.form = form;
+    request.operation = question.operation;
+    request.inputs = std::move(loaded.cargo);
+    request.outputs = question.outputs;
+    return pipe::to_text(request);
+}
+
+Expected<std::vector<Case>> read_pack(const std::string& path) {
+    auto opened = Reader::open(path);
+    if (!opened) return opened.error();
+    Reader& reader = opened.value();
+    std::vector<Case> cases;
+    while (!reader.at_end()) {
+        const std::size_t line = reader.line_number();
+        const auto json = nlohmann::json::parse(reader.line(), nullptr, false);
+        if (!json.is_object() || !json.contains("id") || !json["id"].is_string() ||
+            !json.contains("inputs") || !json["inputs"].is_array())
+            return in_line(path, line, "no request that mxcheck gen writes");
+        const auto id = parse_request_id(json["id"]);
+        if (!id) return in_line(path, line, id.error().message);
+        cases.push_back(id.value().c);
+        const bool binary = json.contains("form") && json["form"] == "binary";
+        for (const auto& input : json["inputs"]) {
+            const bool sized =
+                input.is_object() && input.contains("bytes") && input["bytes"].is_number_unsigned();
+            if (!sized) return in_line(path, line, "an input without its number of bytes");
+            if (binary)
+                reader.bytes(input["bytes"].get<std::size_t>());
+            else
+                reader.line();
+        }
+    }
+    return cases;
+}
+
+Expected<RecordedAnswers> RecordedAnswers::read(const std::string& path) {
+    auto opened = Reader::open(path);
+    if (!opened) return opened.error();
+    Reader& reader = opened.value();
+    RecordedAnswers recorded;
+    recorded.path_ = path;
+    bool greeted = false;
+    while (!reader.at_end()) {
+        const std::size_t number = reader.line_number();
+        const std::string text = reader.line();
+        if (text.starts_with('#')) continue;  // where the answers come from
+        if (!greeted) {
+            auto hello = pipe::parse_hello(text);
+            if (!hello) return in_line(path, number, hello.error().message);
+            recorded.facts_ = std::move(hello).value().facts;
+            greeted = true;
+            continue;
+        }
+        auto line = pipe::parse_answer(text);
+        if (!line) return in_line(path, number, line.error().message);
+        const auto id = parse_request_id(line.value().id);
+        if (!id) return in_line(path, number, id.error().message);
+        std::vector<std::string> data = read_data(reader, line.value());
+        const bool is_new =
+            recorded.answers_
+                .try_emplace(print(id.value().c),
+                             Answer{id.value().digest, std::move(line).value(), std::move(data)})
+                .second;
+        if (!is_new) return in_line(path, number, "a second answer to " + print(id.value().c));
+        recorded.cases_.push_back(id.value().c);
+    }
+    if (recorded.cases_.empty()) return bad(path + ": holds no answer");
+    return recorded;
+}
+
+DeviceAnswer RecordedAnswers::ask(const Case& c, const Question& question) const {
+    const auto found = answers_.find(print(c));
+    if (found == answers_.end())
+        return refusal(AnswerKind::host_error, path_ + " holds no answer to this case");
+    const Answer& answer = found->second;
+    if (const std::string digest = digest_of(load(question).cargo); digest != answer.digest)
+        return refusal(AnswerKind::host_error, "the inputs of this case (" + digest +
+                                                   ") are not those that " + path_ + " answers (" +
+                                                   answer.digest + "); record it again");
+    if (answer.line.status == MX_NOT_SUPPORTED)
+        return refusal(AnswerKind::not_supported, answer.line.reason);
+    if (answer.line.status != MX_OK)
+        return refusal(AnswerKind::device_error,
+                       "answered " + name_of(answer.line.status) + ": " + answer.line.reason);
+    if (answer.data.size() != question.outputs.size())
+        return refusal(AnswerKind::device_error,
+                       std::to_string(answer.data.size()) + " outputs where " +
+                           std::to_string(question.outputs.size()) + " belong");
+    DeviceAnswer made;
+    for (std::size_t i = 0; i < question.outputs.size(); ++i) {
+        const TensorSpec& spec = question.outputs[i];
+        OutputTensor output;
+        output.bytes.resize(pipe::travelling_size(spec));
+        output.flags.resize(is_strided(spec) ? element_count(spec) : output.bytes.size());
+        if (const Status read = decode(answer.data[i], answer.line.form, output.bytes); !read)
+            return refusal(AnswerKind::device_error,
+                           "output " + std::to_string(i) + ": " + read.error().message);
+        made.outputs.push_back(std::move(output));
+    }
+    made.kind = AnswerKind::answered;
+    return made;
+}
+
+}  // namespace mx::cli

@@ -1,0 +1,66 @@
+#!/usr/bin/env bash
+# A command as a device, and files of requests and answers in its place. Run by ctest with the
+# program, a folder to work in, the folder of the plug-ins and the folder of the Python adapters.
+# shellcheck source-path=SCRIPTDIR
+source "$(dirname "${BASH_SOURCE[0]}")/scenes.sh"
+judges=$4
+command -v python3 >/dev/null || { echo "skipped: no python3 here" && exit "$skipped"; }
+example="python3 '$judges/example_device.py'"
+plan=(--suite convert --dialect ocp --format e4m3 --level smoke)
+
+# Live: the same verdict as any device, and a header that names the command.
+expect 0 'Conformant' run --device-cmd "$example" "${plan[@]}" --out live
+check "the header names the command" grep -qF 'example_device.py' live/results.jsonl
+check "the header holds what the device says" grep -qF '"vendor":"mxcheck"' live/results.jsonl
+refuse 2 'name one' run --device nvhost --device-cmd "$example" "${plan[@]}" --out refused
+refuse 3 'no such command' run --device-cmd '/no/such/program' "${plan[@]}" --out refused
+refuse 3 'is no JSON object' run --device-cmd 'echo hello' "${plan[@]}" --out refused
+refuse 3 'no answer within 1 s' run --device-cmd 'sleep 100' "${plan[@]}" --timeout 1 --out refused
+check "no results of a command that did not open" [ ! -e refused ]
+
+# A wrong one: ties up. Its repro line works as it stands.
+sed 's/code % 2 == 1/True/' "$judges/example_device.py" >wrong_device.py
+cp "$judges/mxpipe.py" .
+expect 1 'Not conformant' run --device-cmd 'python3 wrong_device.py' "${plan[@]}" --out wrong
+line=$(grep -o "mxcheck replay '.*" stdout | head -n 1)
+check "a repro line names the command" grep -qF -e "--device-cmd 'python3 wrong_device.py'" stdout
+got=0
+(
+  mxcheck() { timeout 60 "$mxcheck" "$@"; }
+  eval "$line"
+) >replayed 2>&1 || got=$?
+check "the repro line shows the mismatch again" [ "$got" -eq 1 ]
+
+# Offline: a pack, the device as a filter, and the same verdicts.
+for form in hex binary; do
+  expect 0 'requests' gen "${plan[@]}" --form "$form" --out "$form.pack"
+  check "the device is a filter ($form)" \
+    eval "python3 '$judges/example_device.py' <$form.pack >$form.answers"
+  expect 0 'Conformant' check "$form.pack" "$form.answers" --out "$form"
+  expect 0 'Conformant' check "$form.answers" --out "$form.alone"
+done
+python3 wrong_device.py <hex.pack >wrong.answers
+expect 1 'Not conformant' check hex.pack wrong.answers --out wrong.offline
+check "its repro line names the answers" grep -qF -e "--answers 'wrong.answers'" stdout
+case_text=$(grep -o "mxcheck replay '[^']*'" stdout | head -n 1 | cut -d "'" -f 2)
+expect 1 'FAIL' replay "$case_text" --answers wrong.answers
+
+# Answers that are none, not all, or to another question.
+refuse 2 'cannot be read' check none.answers
+refuse 2 'is no JSON object' check wrong_device.py
+refuse 2 'no more' check hex.pack hex.answers wrong.answers
+{ cat hex.answers && tail -n +2 hex.answers; } >twice.answers
+refuse 2 'a second answer' check twice.answers
+head -n 3 hex.answers >few.answers
+expect 4 'holds no answer to this case' check hex.pack few.answers --out few
+sed 's/inputs=./inputs=x/' hex.answers >stale.answers
+expect 4 'record it again' check stale.answers --out stale
+sed '3s/../zz/' hex.answers >digits.answers
+expect 3 'no hexadecimal byte' check digits.answers --out digits
+sed '3s/..//' hex.answers >short.answers
+expect 3 'digits where' check short.answers --out short
+refuse 2 'no request' check hex.answers hex.answers
+refuse 2 'unknown form' gen "${plan[@]}" --form octal --out no.pack
+refuse 2 'cannot be written' gen "${plan[@]}" --out none/no.pack
+
+finish

@@ -1,0 +1,242 @@
+// See quantized_facts.hpp.
+#include "conformance/emulate/quantized_facts.hpp"
+
+#include <algorithm>
+
+#include "conformance/case/case.hpp"
+#include "conformance/case/fields.hpp"
+#include "conformance/case/names.hpp"
+#include "conformance/emulate/dialect_fields.hpp"
+#include "conformance/emulate/recipe_fields.hpp"
+#include "conformance/emulate/recipe_tensor.hpp"
+#include "conformance/emulate/stored_tensors.hpp"
+#include "reference/proof/sha256.hpp"
+#include "reference/spec/layouts.hpp"
+
+namespace mx::emulate {
+namespace {
+
+// What the metadata hold beside the names.
+constexpr std::string_view input_key = "input_type", shape_key = "shape", hash_key = "dialect_hash",
+                           version_key = "mxcheck_version";
+
+Error bad(std::string message) {
+    return {ErrorKind::bad_input, std::move(message)};
+}
+
+template <typename... Tables>
+std::vector<std::string> all_names(const Tables&... tables) {
+    std::vector<std::string> names;
+    const auto add = [&names](const auto& table) {
+        for (const auto& row : table) names.emplace_back(row.name);
+    };
+    (add(tables), ...);
+    return names;
+}
+
+// Of a recipe's format the block has one shape.
+std::string block_of(const std::string& format) {
+    if (const BlockFormat* row = find_block_format(format)) return std::to_string(row->block_size);
+    const RecipeFormat* row = find_recipe_format(format);
+    if (row == nullptr) return "";
+    if (row->is_whole_tensor()) return "tensor";
+    const std::string columns = std::to_string(row->block_columns);
+    return row->block_rows == 1 ? columns : std::to_string(row->block_rows) + "x" + columns;
+}
+
+std::string packing_of(const std::string& format) {
+    const BlockFormat* block_format = find_block_format(format);
+    const RecipeFormat* recipe_format = find_recipe_format(format);
+    const int bits = block_format != nullptr    ? block_format->element().code_bits()
+                     : recipe_format != nullptr ? recipe_format->element().code_bits()
+                                                : 8;
+    for (const Packing& packing : packings)
+        if (packing.code_bits == bits) return std::string(packing.packing);
+    return std::string(packings.front().packing);
+}
+
+// A file, or a user, may name what only a later version has.
+Status check_known(const BlockNames& names) {
+    if (const auto known =
+            check_name("format", names.format, all_names(block_formats, recipe_formats));
+        !known)
+        return known;
+    return check_name("dialect", names.dialect, all_names(dialects, recipes));
+}
+
+Status check_dialect(const BlockNames& names) {
+    const BlockFormat& format = *find_block_format(names.format);
+    if (find_dialect(names.dialect)->quantizes(format)) return success();
+    std::string list;
+    for (const Dialect& dialect : dialects)
+        if (dialect.quantizes(format))
+            list += (list.empty() ? "" : ", ") + std::string(dialect.name);
+    return bad("dialect '" + names.dialect + "' does not quantize " + names.format +
+               "; those that do are " + list);
+}
+
+// A recipe leaves no choice of block, scales and packing.
+Status check_recipe_names(const BlockNames& names) {
+    if (const Status known = check_recipe(names); !known) return known;
+    const BlockNames own = completed({names.format, names.dialect, names.axis, "", "", ""});
+    for (const auto& [key, member] : data::name_keys)
+        if (names.*member != own.*member)
+            return bad("format " + names.format + " has " + std::string(key) + " " + own.*member +
+                       ", not " + data::in_quotes(names.*member));
+    return success();
+}
+
+Error damaged(std::string_view key, const std::string& value) {
+    return bad("its metadata are damaged: " + std::string(key) + " is " + data::in_quotes(value));
+}
+
+bool is_visible(char character) {
+    return character > ' ' && character <= '~';
+}
+
+// "2,40"
+std::string shape_to_text(const std::vector<std::int64_t>& shape) {
+    std::string text;
+    for (const std::int64_t length : shape)
+        text += (text.empty() ? "" : ",") + std::to_string(length);
+    return text;
+}
+
+// As error: what cannot be the shape of a tensor of that type.
+Expected<std::vector<std::int64_t>> shape_from(const std::string& text, const std::string& type) {
+    const Error wrong = damaged(shape_key, text);
+    std::vector<std::int64_t> shape;
+    for (std::size_t first = 0; first <= text.size();) {
+        const std::size_t end = std::min(text.find(',', first), text.size());
+        const auto length = parse_number("shape", text.substr(first, end - first));
+        if (!length || length.value() > INT64_MAX) return wrong;
+        shape.push_back(static_cast<std::int64_t>(length.value()));
+        first = end + 1;
+    }
+    if (!data::byte_count(*data::find_tensor_type(type), shape)) return wrong;
+    return shape;
+}
+
+Status check_complete(const data::TensorFile& file) {
+    std::vector<std::string_view> keys{input_key, shape_key, hash_key, version_key};
+    for (const data::NameKey& name : data::name_keys) keys.push_back(name.key);
+    const auto lacks = [&](std::string_view key) { return metadata_in(file, key).empty(); };
+    if (std::ranges::all_of(keys, lacks))
+        return bad("has no metadata that say how it was quantized; mxcheck quantize writes them");
+    for (const std::string_view key : keys) {
+        if (lacks(key))
+            return bad("its metadata are damaged: they do not say its " + std::string(key));
+        // What no name looks like would go on to other sentences as it is.
+        const std::string value = metadata_in(file, key);
+        if (value.size() > 80 || !std::ranges::all_of(value, is_visible))
+            return damaged(key, value);
+    }
+    return success();
+}
+
+// What the user believes must be a name at all before it can contradict.
+Status check_given(const BlockNames& carried, const BlockNames& given) {
+    BlockNames merged = completed(carried);
+    for (const auto& [key, member] : data::name_keys) {
+        const std::string& belief = given.*member;
+        if (belief.empty() || belief == carried.*member) continue;
+        merged.*member = belief;
+        if (const Status known = check_known(merged); !known) return known;
+        return bad("was quantized with " + names_text(carried) + "; --" + std::string(key) + " " +
+                   belief + " contradicts it");
+    }
+    return success();
+}
+
+Status check_definition(const data::TensorFile& file, const std::string& dialect) {
+    const std::string theirs = metadata_in(file, hash_key);
+    const std::string ours = rules_hash(dialect);
+    if (theirs == ours) return success();
+    return bad("was made by mxcheck " + metadata_in(file, version_key) +
+               " under another definition of dialect " + dialect + " (its hash is " +
+               data::in_quotes(theirs.substr(0, 12)) + ", here " +
+               data::in_quotes(ours.substr(0, 12)) + ")");
+}
+
+std::string fields_text(const Dialect& dialect) {
+    std::string text;
+    for (const DialectField& field : dialect_fields())
+        text += std::string(field.name) + "=" + field.value_of(dialect) + "\n";
+    return text;
+}
+
+// Without what only describes the recipe.
+std::string fields_text(const Recipe& recipe) {
+    std::string text;
+    for (const auto& [name, value] : recipe_fields(recipe))
+        if (name != "formats" && name != "left_open" && name != "source")
+            text += name + "=" + value + "\n";
+    return text;
+}
+
+}  // namespace
+
+BlockNames completed(BlockNames names) {
+    const auto set = [](std::string& name, const std::string& value) {
+        if (name.empty()) name = value;
+    };
+    set(names.dialect, "ocp");
+    set(names.axis, "row");
+    set(names.block, block_of(names.format));
+    set(names.scales, "linear");
+    set(names.packing, packing_of(names.format));
+    return names;
+}
+
+Status check_names(const BlockNames& names) {
+    if (const Status known = check_known(names); !known) return known;
+    if (names_recipe(names)) return check_recipe_names(names);
+    if (const Status known = check_name("block", names.block, block_names()); !known) return known;
+    if (const Status quantizes = check_dialect(names); !quantizes) return quantizes;
+    Case c = case_of_slice(names, {}, "quantize");
+    // Whether the dialect reads a type is asked once there is a tensor.
+    const Dialect& dialect = *find_dialect(names.dialect);
+    for (const std::string& type : type_names())
+        if (dialect.reads(type)) c.type = type;
+    return validate(c);
+}
+
+std::string rules_hash(const std::string& dialect) {
+    if (const Dialect* row = find_dialect(dialect)) return sha256(fields_text(*row));
+    return sha256(fields_text(*find_recipe(dialect)));
+}
+
+std::vector<std::pair<std::string, std::string>> metadata_of(const QuantizedFacts& facts,
+                                                             const std::string& program_version) {
+    std::vector<std::pair<std::string, std::string>> metadata;
+    for (const auto& [key, member] : data::name_keys)
+        metadata.emplace_back(key, facts.names.*member);
+    metadata.emplace_back(input_key, facts.input_type);
+    metadata.emplace_back(shape_key, shape_to_text(facts.shape));
+    metadata.emplace_back(hash_key, rules_hash(facts.names.dialect));
+    metadata.emplace_back(version_key, program_version);
+    return metadata;
+}
+
+Expected<QuantizedFacts> read_facts(const data::TensorFile& file, const BlockNames& given) {
+    if (const Status complete = check_complete(file); !complete) return complete.error();
+    QuantizedFacts facts;
+    facts.names = carried_names(file);
+    if (const Status agreed = check_given(facts.names, given); !agreed) return agreed.error();
+    const auto untrue = [&](const Error& error) {
+        return bad("its metadata, written by mxcheck " + metadata_in(file, version_key) +
+                   ", are not for this version: " + error.message);
+    };
+    if (const Status known = check_names(facts.names); !known) return untrue(known.error());
+    const Status same = check_definition(file, facts.names.dialect);
+    if (!same) return same.error();
+    facts.input_type = metadata_in(file, input_key);
+    const Status type = check_name("input_type", facts.input_type, type_names());
+    if (!type) return untrue(type.error());
+    auto shape = shape_from(metadata_in(file, shape_key), facts.input_type);
+    if (!shape) return shape.error();
+    facts.shape = std::move(shape).value();
+    return facts;
+}
+
+}  // namespace mx::emulate

@@ -1,0 +1,24 @@
+// A recipe as text: its decisions by name, for mxcheck list and explain. Knows no arithmetic.
+#pragma once
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "reference/spec/recipes.hpp"
+
+namespace mx::emulate {
+
+// Every decision, in the order of the row, then what is left open and the source.
+std::vector<std::pair<std::string, std::string>> recipe_fields(const Recipe& recipe);
+
+// "e2m1 elements, one e4m3 scale per 1x16".
+std::string recipe_format_text(const RecipeFormat& format);
+
+// The decisions that a recipe's source leaves open, by name; "nothing" if there are none.
+std::string open_text(const Recipe& recipe);
+
+// The recipes that quantize to a format.
+std::vector<const Recipe*> recipes_of(const RecipeFormat& format);
+
+}  // namespace mx::emulate

@@ -1,0 +1,245 @@
+// See recipe_tensor.hpp.
+#include "conformance/emulate/recipe_tensor.hpp"
+
+#include "conformance/case/names.hpp"
+#include "conformance/data/philox.hpp"
+#include "conformance/emulate/recipe_codes.hpp"
+#include "conformance/emulate/recipe_grid.hpp"
+#include "reference/fast/recipe_history.hpp"
+
+namespace mx::emulate {
+namespace {
+
+Error bad(std::string message) {
+    return {ErrorKind::bad_input, std::move(message)};
+}
+
+template <typename Table>
+std::string joined_names(const Table& table,
+                         bool (*wanted)(const typename Table::value_type&, const BlockNames&),
+                         const BlockNames& names) {
+    std::string text;
+    for (const auto& row : table)
+        if (wanted(row, names)) text += (text.empty() ? "" : ", ") + std::string(row.name);
+    return text;
+}
+
+bool goes_with_format(const Recipe& recipe, const BlockNames& names) {
+    return quantizes(recipe, *find_recipe_format(names.format));
+}
+bool goes_with_recipe(const RecipeFormat& format, const BlockNames& names) {
+    return quantizes(*find_recipe(names.dialect), format);
+}
+
+// The scale that the history gives, once it has moved on by one step.
+Expected<Code> scale_from_history(const Recipe& recipe, const ElementFormat& element,
+                                  const RecipeOptions& options) {
+    const bool has_history = recipe.tensor_scale == TensorScale::history;
+    if (!has_history && !options.history.empty())
+        return bad("dialect " + std::string(recipe.name) +
+                   " looks at no earlier tensors: "
+                   "leave out --amax-history");
+    if (!has_history) return options.previous_scale;
+    if (options.history.empty())
+        return bad("dialect " + std::string(recipe.name) +
+                   " takes its scale from earlier tensors: give --amax-history, the newest first");
+    std::vector<std::uint32_t> history;
+    for (const Code amax : options.history) history.push_back(amax.bits);
+    return fast::next_history(options.delayed, element, history.data(),
+                              static_cast<int>(history.size()), options.previous_scale);
+}
+
+// One tensor on its way through a recipe.
+class Quantizer {
+public:
+    Quantizer(const Recipe& recipe, const RecipeFormat& format, const ElementFormat& input,
+              const RecipeGrid& grid, std::vector<Code> lanes)
+        : question_{recipe, format, input, {}}, grid_(grid), lanes_(std::move(lanes)) {
+        elements_.resize(lanes_.size());
+    }
+
+    // Rotates the lanes, finds the tensor's amax, then goes from block to block.
+    void run(const RecipeOptions& options, Code history_scale) {
+        const Recipe& recipe = question_.recipe;
+        if (recipe.transform == LaneTransform::hadamard16) rotate();
+        std::uint32_t amax = 0;
+        for (const Code lane : lanes_)
+            amax = fast::larger_amax(recipe, question_.input, amax, lane);
+        question_.tensor = fast::tensor_numbers(recipe, question_.format,
+                                                fast::unpack(question_.input, Code{amax}),
+                                                fast::unpack(formats::f32, history_scale));
+        for (std::int64_t block = 0; block < grid_.block_count(); ++block)
+            quantize(grid_.lanes(block), options.seed);
+    }
+
+    const std::vector<Code>& elements() const { return elements_; }
+    const std::vector<Code>& scales() const { return scales_; }
+    const QuantizeCounts& counts() const { return counts_; }
+    Code kept_number() const {
+        return Code{fast::f32_code(fast::kept_number(question_.recipe, question_.tensor))};
+    }
+
+private:
+    void rotate() {
+        for (std::int64_t block = 0; block < grid_.block_count(); ++block) {
+            const std::vector<std::size_t> places = grid_.lanes(block);
+            std::vector<fast::Unpacked> before;
+            for (const std::size_t place : places)
+                before.push_back(fast::unpack(question_.input, lanes_[place]));
+            for (int to = 0; to < hadamard_size; ++to)
+                lanes_[places[static_cast<std::size_t>(to)]] =
+                    fast::round(question_.input, Rounding::nearest_even, Overflow::overflow,
+                                fast::rotated_lane(before.data(), to));
+        }
+    }
+
+    void quantize(const std::vector<std::size_t>& places, std::uint64_t seed) {
+        std::uint32_t amax = 0;
+        for (const std::size_t place : places)
+            amax = fast::larger_amax(question_.recipe, question_.input, amax, lanes_[place]);
+        const fast::RecipeScale scale = fast::chosen_scale(
+            question_, fast::unpack(question_.input, Code{amax}), static_cast<int>(places.size()),
+            [&](int lane) {
+                return fast::unpack(question_.input,
+                                    lanes_[places[static_cast<std::size_t>(lane)]]);
+            });
+        scales_.push_back(scale.stored);
+        ++counts_.blocks;
+        if (question_.format.scale().is_nan(scale.stored)) ++counts_.nan_scales;
+        for (const std::size_t place : places) quantize_lane(scale, place, seed);
+    }
+
+    void quantize_lane(const fast::RecipeScale& scale, std::size_t place, std::uint64_t seed) {
+        const ElementFormat& element = question_.format.element();
+        const bool is_random = question_.recipe.element_rounding == Rounding::stochastic;
+        const RandomBits random =
+            is_random ? RandomBits{philox({seed, 0, place})[0] & 0xFF, 8} : RandomBits{};
+        const fast::Unpacked lane = fast::unpack(question_.input, lanes_[place]);
+        elements_[place] = fast::quantize_lane(question_, scale, lane, random);
+        ++counts_.elements;
+        if (element.is_zero(elements_[place]) && !fast::is_zero(lane)) ++counts_.flushed;
+        fast::Unpacked scaled = fast::scaled_lane(question_.recipe, scale, lane);
+        scaled.negative = false;
+        if (scaled.kind != fast::Kind::nan &&
+            fast::f32_code(scaled) > fast::f32_code(fast::largest_of(element)))
+            ++counts_.saturated;
+    }
+
+    fast::BlockQuestion question_;
+    const RecipeGrid& grid_;
+    std::vector<Code> lanes_;
+    std::vector<Code> elements_;
+    std::vector<Code> scales_;
+    QuantizeCounts counts_;
+};
+
+Status check_lanes(const Recipe& recipe, const BlockNames& names, const RecipeGrid& grid) {
+    const std::int64_t length = names.axis == "col" ? grid.rows : grid.columns;
+    if (recipe.transform != LaneTransform::none && length % hadamard_size != 0)
+        return bad("dialect " + names.dialect + " rotates groups of 16 lanes, but there are " +
+                   std::to_string(length) + " along axis " + names.axis);
+    return success();
+}
+
+}  // namespace
+
+bool names_recipe(const BlockNames& names) {
+    return find_recipe(names.dialect) != nullptr || find_recipe_format(names.format) != nullptr;
+}
+
+Status check_recipe(const BlockNames& names) {
+    const Recipe* recipe = find_recipe(names.dialect);
+    const RecipeFormat* format = find_recipe_format(names.format);
+    if (format != nullptr && (recipe == nullptr || !quantizes(*recipe, *format)))
+        return bad("format " + names.format + " is quantized by the dialects " +
+                   joined_names(recipes, goes_with_format, names) + "; " +
+                   data::in_quotes(names.dialect) + " is none of them");
+    if (format == nullptr)
+        return bad("dialect " + names.dialect + " quantizes to " +
+                   joined_names(recipe_formats, goes_with_recipe, names) + ", not to " +
+                   data::in_quotes(names.format));
+    return success();
+}
+
+Expected<QuantizedTensor> quantize_by_recipe(data::HostTensor tensor, const BlockNames& names,
+                                             const RecipeOptions& options,
+                                             const std::string& program_version) {
+    if (const Status known = check_recipe(names); !known) return known.error();
+    const Recipe& recipe = *find_recipe(names.dialect);
+    const RecipeFormat& format = *find_recipe_format(names.format);
+    if (!recipe.reads(tensor.type))
+        return bad("dialect " + names.dialect + " does not read tensors of type " +
+                   data::in_quotes(tensor.type));
+    const auto grid = recipe_grid(format, names.axis, tensor.shape);
+    if (!grid) return grid.error();
+    if (const Status fits = check_lanes(recipe, names, grid.value()); !fits) return fits.error();
+    const auto history_scale = scale_from_history(recipe, format.element(), options);
+    if (!history_scale) return history_scale.error();
+
+    const ElementFormat& input = *find_element_format(tensor.type);
+    Quantizer quantizer(recipe, format, input, grid.value(), codes_in(tensor));
+    quantizer.run(options, history_scale.value());
+    QuantizedTensor result;
+    result.counts = quantizer.counts();
+    auto elements = tensor_of("elements", format.element(), tensor.shape, quantizer.elements());
+    if (!elements) return elements.error();
+    std::vector<Code> scales = quantizer.scales();
+    if (format.is_whole_tensor() && scales.empty()) scales.push_back(Code{0x3F800000});
+    auto scale_tensor = tensor_of("scales", format.scale(), grid.value().scale_shape, scales);
+    if (!scale_tensor) return scale_tensor.error();
+    result.file.tensors = {std::move(elements).value(), std::move(scale_tensor).value()};
+    if (recipe.tensor_scale != TensorScale::none) {
+        auto kept = tensor_of("tensor_scale", formats::f32, {1, 1}, {quantizer.kept_number()});
+        result.file.tensors.push_back(std::move(kept).value());
+    }
+    result.file.metadata = {{"format", names.format},
+                            {"dialect", names.dialect},
+                            {"axis", names.axis},
+                            {"input_type", tensor.type},
+                            {"mxcheck_version", program_version}};
+    return result;
+}
+
+Expected<data::TensorFile> dequantize_by_recipe(data::TensorFile file, const BlockNames& names,
+                                                const std::string& type) {
+    if (const Status known = check_recipe(names); !known) return known.error();
+    if (const Status known = check_name("type", type, type_names()); !known) return known.error();
+    const Recipe& recipe = *find_recipe(names.dialect);
+    const RecipeFormat& format = *find_recipe_format(names.format);
+    const auto elements = find_codes(file, "elements", format.element());
+    if (!elements) return elements.error();
+    const std::vector<std::int64_t>& shape = elements.value().shape;
+    const auto grid = recipe_grid(format, names.axis, shape);
+    if (!grid) return grid.error();
+    const auto scales = find_codes(file, "scales", format.scale());
+    if (!scales) return scales.error();
+    if (scales.value().shape != grid.value().scale_shape)
+        return bad("elements of shape " + data::shape_text(shape) + " have scales of shape " +
+                   data::shape_text(grid.value().scale_shape) + ", but the file's have " +
+                   data::shape_text(scales.value().shape));
+    fast::Unpacked kept = fast::whole(1);
+    if (recipe.tensor_scale != TensorScale::none) {
+        const auto number = find_codes(file, "tensor_scale", formats::f32);
+        if (!number) return number.error();
+        if (number.value().codes.size() != 1)
+            return bad("tensor 'tensor_scale' must hold one number, but its shape is " +
+                       data::shape_text(number.value().shape));
+        kept = fast::unpack(formats::f32, number.value().codes[0]);
+    }
+    const ElementFormat& output = *find_element_format(type);
+    std::vector<Code> values(elements.value().codes.size());
+    for (std::int64_t block = 0; block < grid.value().block_count(); ++block)
+        for (const std::size_t place : grid.value().lanes(block))
+            values[place] = fast::round(
+                output, Rounding::nearest_even, Overflow::overflow,
+                fast::dequantize_f32(recipe, format, kept,
+                                     {scales.value().codes[static_cast<std::size_t>(block)],
+                                      elements.value().codes[place]}));
+    data::TensorFile result;
+    auto tensor = tensor_of("values", output, shape, values);
+    if (!tensor) return tensor.error();
+    result.tensors.push_back(std::move(tensor).value());
+    return result;
+}
+
+}  // namespace mx::emulate

@@ -1,0 +1,34 @@
+// Whole tensors by a recipe, through the fast oracle: NVFP4, blocks with binary32 scales, one scale
+// for a tensor. Used by mxcheck quantize and dequantize; opens no file.
+#pragma once
+
+#include "conformance/emulate/quantize_tensor.hpp"
+#include "reference/spec/recipes.hpp"
+
+namespace mx::emulate {
+
+// Does the format or the dialect stand in the tables of recipes?
+bool names_recipe(const BlockNames& names);
+
+// As error: a recipe that does not quantize to the format, or a name without the other.
+Status check_recipe(const BlockNames& names);
+
+struct RecipeOptions {
+    std::uint64_t seed = 0;     // of the bits for stochastic rounding
+    DelayedScaling delayed;     // for a recipe with a history
+    std::vector<Code> history;  // binary32, the newest amax first
+    Code previous_scale{0x3F800000};
+};
+
+// Tensors "elements", "scales" and, where the recipe has one, "tensor_scale": for
+// TransformerEngine's NVFP4 the amax, as it keeps it, else S. Elements of 4 bits are packed, the
+// even one in the low half of a byte.
+Expected<QuantizedTensor> quantize_by_recipe(data::HostTensor tensor, const BlockNames& names,
+                                             const RecipeOptions& options,
+                                             const std::string& program_version);
+
+// The values of a file that quantize_by_recipe made. Lanes that a recipe has rotated stay so.
+Expected<data::TensorFile> dequantize_by_recipe(data::TensorFile file, const BlockNames& names,
+                                                const std::string& type);
+
+}  // namespace mx::emulate

@@ -1,0 +1,203 @@
+// See stored_tensors.hpp.
+#include "conformance/emulate/stored_tensors.hpp"
+
+#include <algorithm>
+#include <array>
+
+#include "conformance/case/fields.hpp"
+#include "conformance/case/rules.hpp"
+#include "conformance/run/tensor_layout.hpp"
+#include "device/host/layout.hpp"
+#include "reference/fast/pack.hpp"
+
+namespace mx::emulate {
+namespace {
+
+Error bad(std::string message) {
+    return {ErrorKind::bad_input, std::move(message)};
+}
+
+// Are the bits of each row what the file's own type for such elements says? Its codes lie end to
+// end over the whole tensor, so a row must end with a whole byte.
+bool has_native_packing(const Packing& packing, const ElementFormat& element,
+                        std::int64_t columns) {
+    if (packing.code_bits == 0) return element.code_bits() == 8;
+    return packing.pairs == PairOrder::even_first && columns % 8 * element.code_bits() % 8 == 0;
+}
+
+StoredTensor stored_elements(const BlockNames& names, const BlockLayout& layout) {
+    const ElementFormat& element = find_block_format(names.format)->element();
+    const Packing& packing = *find_packing(names.packing);
+    const int bits = element.code_bits();
+    StoredTensor stored{"elements", "u8", layout.shape};
+    if (names.packing == "inline") {
+        const fast::InlineBlock block{{bits, packing.pairs}, std::stoi(names.block)};
+        stored.shape.back() = fast::inline_row_bytes(block, layout.columns);
+    } else if (has_native_packing(packing, element, layout.columns)) {
+        stored.type = data::tensor_type_of(element);
+    } else if (packing.code_bits != 0) {
+        stored.shape.back() = fast::stream_bytes({bits, packing.pairs}, layout.columns);
+    }
+    return stored;
+}
+
+StoredTensor stored_scales(const BlockNames& names, const BlockLayout& layout) {
+    StoredTensor stored{"scales", "e8m0", layout.scale_shape};
+    const ScaleLayout* order = find_scale_layout_of_case(names.scales, names.axis);
+    if (order == nullptr) return stored;
+    const GridShape padded = fast::padded_shape(*order, {layout.block_rows, layout.block_columns});
+    // Rows of all slices make one grid; else each slice has its own.
+    if (names.axis == "row")
+        stored.shape.clear();
+    else
+        stored.shape.resize(stored.shape.size() - 2);
+    stored.shape.push_back(padded.rows);
+    stored.shape.push_back(padded.columns);
+    return stored;
+}
+
+// Takes the bytes of a stored tensor out of the file.
+Expected<std::vector<std::byte>> take_bytes(data::TensorFile& file, const StoredTensor& wanted) {
+    for (data::HostTensor& tensor : file.tensors) {
+        if (tensor.name != wanted.name) continue;
+        if (tensor.type == wanted.type && tensor.shape == wanted.shape)
+            return std::move(tensor.bytes);
+        return bad("its metadata need tensor '" + wanted.name + "' to be " + wanted.type +
+                   " of shape " + data::shape_text(wanted.shape) + ", but it is " + tensor.type +
+                   " of shape " + data::shape_text(tensor.shape));
+    }
+    return bad("has no tensor '" + wanted.name + "', which its metadata need");
+}
+
+Status check_belonging(const data::TensorFile& file, const std::vector<StoredTensor>& wanted) {
+    for (const data::HostTensor& tensor : file.tensors)
+        if (std::ranges::none_of(wanted, [&](const auto& one) { return one.name == tensor.name; }))
+            return bad("has a tensor " + data::in_quotes(tensor.name) +
+                       ", which its metadata say nothing of");
+    return success();
+}
+
+// Only a byte of its own can hold more than a code.
+Status check_codes(const std::vector<std::byte>& elements, const ElementFormat& format) {
+    if (format.code_bits() == 8) return success();
+    const auto limit = static_cast<std::byte>(1 << format.code_bits());
+    const auto wrong = std::ranges::find_if(elements, [&](std::byte b) { return b >= limit; });
+    if (wrong == elements.end()) return success();
+    return bad("element " + std::to_string(wrong - elements.begin()) + " is byte " +
+               std::to_string(std::to_integer<int>(*wrong)) + ", which is no code of " +
+               std::to_string(format.code_bits()) + " bits");
+}
+
+// The codes of one slice out of the bytes of its buffer.
+void collect_slice(const Case& c, const Buffer& buffer, std::vector<std::byte> bytes,
+                   Codes& codes) {
+    const std::array parts{&codes.elements, &codes.scales};
+    if (is_strided(buffer.spec)) {
+        append(*parts[buffer.tensor], std::move(bytes));
+        return;
+    }
+    std::vector<CodeTensor> tensors;
+    for (const Part part : inputs_of(c)) {
+        const PartShape shape = shape_of(c, part);
+        tensors.push_back(make_tensor(shape.type, shape.rows, shape.columns));
+    }
+    collect(buffer, {bytes, {}}, {tensors, {}});
+    for (std::size_t i = 0; i < buffer.tensors; ++i)
+        append(*parts[buffer.tensor + i], std::move(tensors[buffer.tensor + i].bytes));
+}
+
+}  // namespace
+
+std::vector<StoredTensor> stored_tensors(const BlockNames& names, const BlockLayout& layout) {
+    std::vector<StoredTensor> stored{stored_elements(names, layout)};
+    if (names.packing != "inline") stored.push_back(stored_scales(names, layout));
+    return stored;
+}
+
+Case case_of_slice(const BlockNames& names, const BlockLayout& layout, std::string_view operation) {
+    Case c;
+    c.operation = operation;
+    c.format = names.format;
+    c.dialect = names.dialect;
+    c.type = input_types.front();
+    c.axis = names.axis;
+    c.block = std::stoll(names.block);
+    c.layout = "dense";
+    c.scales = names.scales;
+    c.packing = names.packing;
+    c.rows = layout.rows;
+    c.columns = layout.columns;
+    c.data = std::string(file_prefix) + "tensor";
+    return c;
+}
+
+CodeTensor take_slice(std::vector<std::byte>& bytes, const PartShape& shape, Slice slice) {
+    CodeTensor taken;
+    taken.type = shape.type;
+    taken.width = find_element_format(shape.type)->code_bytes();
+    taken.rows = shape.rows;
+    taken.columns = shape.columns;
+    const std::size_t size = taken.count() * static_cast<std::size_t>(taken.width);
+    MX_ASSERT_COMPARE(bytes.size(), ==, size * static_cast<std::size_t>(slice.count));
+    if (slice.count == 1) {
+        taken.bytes = std::move(bytes);
+        return taken;
+    }
+    const auto first = bytes.begin() + slice.index * static_cast<std::ptrdiff_t>(size);
+    taken.bytes.assign(first, first + static_cast<std::ptrdiff_t>(size));
+    return taken;
+}
+
+void append(std::vector<std::byte>& bytes, std::vector<std::byte> more) {
+    if (bytes.empty())
+        bytes = std::move(more);
+    else
+        bytes.insert(bytes.end(), more.begin(), more.end());
+}
+
+std::vector<data::HostTensor> store(Codes codes, const BlockNames& names,
+                                    const BlockLayout& layout) {
+    std::vector<data::HostTensor> result;
+    for (const StoredTensor& stored : stored_tensors(names, layout))
+        result.push_back({stored.name, stored.type, stored.shape, {}});
+    if (layout.is_empty()) return result;
+    const Case c = case_of_slice(names, layout, "quantize");
+    const std::vector<Buffer> buffers = output_buffers(c);
+    for (std::int64_t index = 0; index < layout.slices; ++index) {
+        std::vector<CodeTensor> tensors;
+        const Slice slice{index, layout.slices};
+        tensors.push_back(take_slice(codes.elements, shape_of(c, Part::elements), slice));
+        tensors.push_back(take_slice(codes.scales, shape_of(c, Part::scales), slice));
+        for (const Buffer& buffer : buffers)
+            append(result[buffer.tensor].bytes, is_strided(buffer.spec)
+                                                    ? std::move(tensors[buffer.tensor].bytes)
+                                                    : lay_out(buffer, tensors, std::byte{0}));
+    }
+    return result;
+}
+
+Expected<Codes> load(data::TensorFile& file, const BlockNames& names, const BlockLayout& layout) {
+    const std::vector<StoredTensor> wanted = stored_tensors(names, layout);
+    if (const Status belong = check_belonging(file, wanted); !belong) return belong.error();
+    std::vector<std::vector<std::byte>> stored;
+    for (const StoredTensor& tensor : wanted) {
+        auto bytes = take_bytes(file, tensor);
+        if (!bytes) return bytes.error();
+        stored.push_back(std::move(bytes).value());
+    }
+    Codes codes;
+    if (layout.is_empty()) return codes;
+    const Case c = case_of_slice(names, layout, "dequantize");
+    for (std::int64_t index = 0; index < layout.slices; ++index)
+        for (const Buffer& buffer : input_buffers(c)) {
+            std::vector<std::byte>& bytes = stored[buffer.tensor];
+            const auto size = static_cast<std::int64_t>(bytes.size()) / layout.slices;
+            CodeTensor part = take_slice(bytes, {"e8m0", 1, size}, {index, layout.slices});
+            collect_slice(c, buffer, std::move(part.bytes), codes);
+        }
+    const Status sound = check_codes(codes.elements, element_format_of(c));
+    if (!sound) return sound.error();
+    return codes;
+}
+
+}  // namespace mx::emulate

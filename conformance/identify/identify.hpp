@@ -1,0 +1,43 @@
+// Which dialect is this? A device is asked a few hundred blocks, each chosen because the decision
+// vectors that still explain its answers part on it. What is left is its decision vector.
+// Used by `mxcheck identify`.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "conformance/identify/subject.hpp"
+
+namespace mx::identify {
+
+// One field of the decision vector.
+struct Finding {
+    std::string field;
+    std::vector<std::string> values;  // that explain all answers; one if it is determined
+    std::string witness;              // a block on which the other values fail; "" if there is none
+};
+
+struct Unexplained {
+    std::uint64_t blocks = 0;  // that the decision vector does not foretell
+    std::uint64_t of = 0;
+    std::string witness;     // the first of them
+    std::string hypothesis;  // what they have in common, "" if nothing was seen
+};
+
+struct Identification {
+    Setting setting;
+    std::vector<Finding> findings;
+    Unexplained unexplained;
+    std::vector<std::string> identical;  // dialects that foretell every answer
+    std::string nearest;                 // if there is none: the one that foretells most
+    std::uint64_t nearest_foretold = 0, answers = 0;
+    std::vector<std::string> parts;  // "field: device value, dialect value" against the nearest
+    std::string partial_block;
+    std::vector<std::string> scale_layouts;
+    std::uint64_t blocks_asked = 0;
+};
+
+// The error is a sentence about the device.
+Expected<Identification> identify(Subject& subject);
+
+}  // namespace mx::identify

@@ -1,0 +1,167 @@
+// Every dialect of the table, dressed as a device, is called by its name; single decisions and
+// faults that no table holds are found and told.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "conformance/identify/identify.hpp"
+#include "conformance/identify/probes.hpp"
+#include "conformance/identify/test/dressed_device.hpp"
+#include "conformance/identify/witness.hpp"
+#include "reference/spec/dialects.hpp"
+
+namespace mx::identify {
+namespace {
+
+constexpr std::uint64_t a_few_hundred = 400;
+
+Identification identified(const Dialect& dialect, const Setting& setting, Fault fault = {}) {
+    Subject subject(dressed(dialect, setting, std::move(fault)), setting);
+    auto found = identify(subject);
+    EXPECT_TRUE(found.ok()) << (found.ok() ? "" : found.error().message);
+    EXPECT_LE(subject.blocks_asked(), a_few_hundred) << dialect.name;
+    return found.ok() ? std::move(found).value() : Identification{};
+}
+
+Setting setting_for(const Dialect& dialect, const BlockFormat& format) {
+    for (const std::string_view type : input_types)
+        if (dialect.reads(type)) return {format, *find_element_format(type), "any"};
+    return {format, formats::f32, "any"};
+}
+
+Setting e4m3_setting() {
+    return {*find_block_format("mxfp8-e4m3"), formats::f32, "any"};
+}
+
+const Finding& finding(const Identification& found, std::string_view field) {
+    const auto at = std::find_if(found.findings.begin(), found.findings.end(),
+                                 [field](const Finding& f) { return f.field == field; });
+    EXPECT_NE(at, found.findings.end()) << field;
+    return *at;
+}
+
+bool names(const Identification& found, std::string_view name) {
+    return std::find(found.identical.begin(), found.identical.end(), name) != found.identical.end();
+}
+
+// Two rows that identification cannot tell apart must agree on blocks it never asked, too.
+void expect_alike(const Setting& setting, std::string_view a, std::string_view b) {
+    const Dialect& first = *find_dialect(a);
+    const Dialect& second = *find_dialect(b);
+    const std::vector<Dialect> both{first, second};
+    std::vector<Lanes> blocks = ordinary_amaxes(setting, both);
+    for (const Pool& pool : {tiny_amaxes(setting, both), huge_amaxes(setting, both),
+                             element_blocks(setting, first), unseen_blocks(setting)})
+        blocks.insert(blocks.end(), pool.begin(), pool.end());
+    for (const Lanes& block : blocks) {
+        const Code scale = foretold_scale(setting, first, block);
+        ASSERT_EQ(scale, foretold_scale(setting, second, block)) << a << " and " << b;
+        const Answer answer{block, scale, {}};
+        ASSERT_EQ(foretold(setting, first, answer, Part::elements),
+                  foretold(setting, second, answer, Part::elements))
+            << a << " and " << b;
+    }
+}
+
+TEST(Identify, CallsEveryDialectByItsName) {
+    std::size_t named = 0;
+    for (std::size_t row = 0; row < dialects.size(); ++row) {
+        const Dialect& dialect = dialects[row];
+        if (!dialect.is_known()) continue;
+        // Every dialect in the first of its formats, and in another that changes from row to row.
+        std::vector<BlockFormat> formats;
+        for (const BlockFormat& format : block_formats)
+            if (dialect.quantizes(format)) formats.push_back(format);
+        if (formats.empty()) continue;
+        std::vector<BlockFormat> chosen{formats.front()};
+        if (formats.size() > 1) chosen.push_back(formats[1 + row % (formats.size() - 1)]);
+        for (const BlockFormat& format : chosen) {
+            const Setting setting = setting_for(dialect, format);
+            const Identification found = identified(dialect, setting);
+            EXPECT_TRUE(names(found, dialect.name))
+                << dialect.name << " " << format.name << ": nearest " << found.nearest << ", "
+                << found.unexplained.blocks << " unexplained, " << found.unexplained.witness;
+            EXPECT_EQ(found.unexplained.blocks, 0u)
+                << dialect.name << " " << format.name << ": " << found.unexplained.witness;
+            for (const std::string& other : found.identical)
+                if (other != dialect.name) expect_alike(setting, dialect.name, other);
+            ++named;
+        }
+    }
+    EXPECT_GE(named, 20u);
+}
+
+TEST(Identify, FindsOneDecisionThatDiffers) {
+    const auto check = [](auto change, std::string_view field, const std::string& value) {
+        Dialect dialect = *find_dialect("ocp");
+        change(dialect);
+        const Identification found = identified(dialect, e4m3_setting());
+        EXPECT_EQ(finding(found, field).values, std::vector<std::string>{value}) << field;
+        EXPECT_NE(finding(found, field).witness, "") << field;
+        EXPECT_EQ(found.unexplained.blocks, 0u) << field << ": " << found.unexplained.witness;
+    };
+    check([](Dialect& d) { d.element_rounding = Rounding::to_odd; }, "element_rounding", "to_odd");
+    check([](Dialect& d) { d.element_rounding = Rounding::toward_positive; }, "element_rounding",
+          "toward_positive");
+    check([](Dialect& d) { d.element_overflow = Overflow::overflow; }, "element_overflow",
+          "overflow");
+    check([](Dialect& d) { d.subnormals = Subnormals::outputs_flushed; }, "subnormals",
+          "outputs_flushed");
+    check([](Dialect& d) { d.subnormals = Subnormals::inputs_flushed; }, "subnormals",
+          "inputs_flushed");
+    check([](Dialect& d) { d.infinity_in_block = InfinityInBlock::own_lane_only; },
+          "infinity_in_block", "own_lane_only");
+    check([](Dialect& d) { d.scale_cast.zero = 0x7F; }, "scale_zero", "0x7f");
+    check([](Dialect& d) { d.scale_cast.infinity = 0xFE; }, "scale_infinity", "0xfe");
+    check([](Dialect& d) { d.inverse = Inverse::at_least_2tom126; }, "inverse", "at_least_2tom126");
+    check([](Dialect& d) { d.sign_of_zero = SignOfZero::dropped; }, "sign_of_zero", "dropped");
+}
+
+TEST(Identify, SaysWhatNoVectorExplains) {
+    const Dialect& nv = *find_dialect("nv");
+    const Identification shifted = identified(nv, e4m3_setting(), [](Answer& answer, std::size_t) {
+        if (answer.scale.bits < 0xFE) ++answer.scale.bits;
+    });
+    EXPECT_GT(shifted.unexplained.blocks, 0u);
+    EXPECT_NE(shifted.unexplained.hypothesis.find("1 above"), std::string::npos);
+    EXPECT_TRUE(shifted.identical.empty());
+
+    const Identification deaf = identified(nv, e4m3_setting(), [&](Answer& a, std::size_t count) {
+        Lanes lanes = a.lanes;
+        lanes[31] = 0;
+        if (count == lane_count) a.scale = foretold_scale(e4m3_setting(), nv, lanes);
+    });
+    EXPECT_GT(deaf.unexplained.blocks, 0u);
+    EXPECT_NE(deaf.unexplained.witness, "");
+    EXPECT_EQ(deaf.nearest, "nv");
+}
+
+TEST(Identify, SaysWhenTheDeviceRefuses) {
+    const Setting setting = e4m3_setting();
+    Subject subject(
+        [](const Question&) {
+            DeviceAnswer answer;
+            answer.kind = AnswerKind::not_supported;
+            answer.reason = "no such format";
+            return answer;
+        },
+        setting);
+    const auto found = identify(subject);
+    ASSERT_FALSE(found.ok());
+    EXPECT_EQ(found.error().message, "no such format");
+    EXPECT_EQ(subject.blocks_asked(), 0u);
+}
+
+TEST(Identify, ReportsThePartialBlock) {
+    const Dialect& nv = *find_dialect("nv");
+    EXPECT_NE(identified(nv, e4m3_setting()).partial_block.find("from the lanes that exist"),
+              std::string::npos);
+    const Identification wrong =
+        identified(nv, e4m3_setting(), [](Answer& answer, std::size_t count) {
+            if (count != lane_count) answer.scale = Code{0x7F};
+        });
+    EXPECT_NE(wrong.partial_block.find("not quantized as its lanes alone"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace mx::identify

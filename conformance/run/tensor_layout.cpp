@@ -1,0 +1,165 @@
+// See tensor_layout.hpp. Places come from the fast oracle's formulas; the tests lay out by walking.
+#include "conformance/run/tensor_layout.hpp"
+
+#include "conformance/case/rules.hpp"
+#include "device/host/layout.hpp"
+#include "device/host/question.hpp"
+#include "reference/fast/pack.hpp"
+
+namespace mx {
+namespace {
+
+// Padded rows end this many elements before the next begins; odd, so that nothing stays aligned.
+constexpr std::int64_t padding = 3;
+
+TensorSpec strided_spec(const Case& c, const PartShape& shape) {
+    TensorSpec spec = dense(shape.type, shape.rows, shape.columns);
+    if (c.layout == "padded") spec.row_stride += padding;
+    return spec;
+}
+
+// One byte per scale, or per code that is not packed.
+constexpr CodeStream whole_bytes{8, PairOrder::even_first};
+
+CodeStream stream_of(std::string_view layout, std::string_view type) {
+    for (const Packing& packing : packings)
+        if (packing.layout == layout)
+            return {find_element_format(type)->code_bits(), packing.pairs};
+    return whole_bytes;
+}
+
+TensorSpec spec_of(const Case& c, Part part) {
+    const PartShape shape = shape_of(c, part);
+    TensorSpec spec = strided_spec(c, shape);
+    const ScaleLayout* scales =
+        part == Part::scales ? find_scale_layout_of_case(c.scales, c.axis) : nullptr;
+    if (scales != nullptr)
+        spec = {shape.type, shape.rows, shape.columns, 0, 0, std::string(scales->name)};
+    if (part != Part::elements || c.packing == "bytes") return spec;
+    spec = {shape.type, shape.rows, shape.columns,
+            0,          0,          std::string(find_packing(c.packing)->layout)};
+    if (spec.layout != "inline") return spec;
+    const fast::InlineBlock block{stream_of(spec.layout, shape.type), static_cast<int>(c.block)};
+    spec.column_stride = fast::inline_block_bytes(block);
+    spec.row_stride = fast::inline_row_bytes(block, shape.columns);
+    return spec;
+}
+
+std::vector<Buffer> buffers_of(const Case& c, const std::vector<Part>& parts) {
+    std::vector<Buffer> buffers;
+    const bool is_inline = c.packing == "inline";
+    for (std::size_t i = 0; i < parts.size(); ++i) {
+        if (is_inline && parts[i] == Part::scales) continue;
+        const std::size_t tensors = is_inline && parts[i] == Part::elements ? 2 : 1;
+        buffers.push_back({spec_of(c, parts[i]), i, tensors});
+    }
+    return buffers;
+}
+
+// Where one code lies: code `index` of the stream that begins at `byte`.
+struct StoredCode {
+    std::size_t tensor = 0;  // of those the buffer holds
+    std::size_t element = 0;
+    std::int64_t byte = 0;
+    CodeStream stream = whole_bytes;
+    std::int64_t index = 0;
+};
+
+template <typename Visit>
+void for_each_scale(const TensorSpec& spec, const ScaleLayout& layout, const Visit& visit) {
+    const GridShape shape{spec.rows, spec.columns};
+    std::size_t element = 0;
+    for (std::int64_t row = 0; row < spec.rows; ++row)
+        for (std::int64_t column = 0; column < spec.columns; ++column)
+            visit({0, element++, fast::scale_offset(layout, shape, {row, column}), whole_bytes, 0});
+}
+
+template <typename Visit>
+void for_each_packed(const TensorSpec& spec, const Visit& visit) {
+    const CodeStream stream = stream_of(spec.layout, spec.type);
+    const std::int64_t row_bytes = fast::stream_bytes(stream, spec.columns);
+    std::size_t element = 0;
+    for (std::int64_t row = 0; row < spec.rows; ++row)
+        for (std::int64_t column = 0; column < spec.columns; ++column)
+            visit({0, element++, row * row_bytes, stream, column});
+}
+
+template <typename Visit>
+void for_each_inline(const TensorSpec& spec, const Visit& visit) {
+    const CodeStream stream = stream_of(spec.layout, spec.type);
+    const std::int64_t packed_bytes = spec.column_stride - 1;
+    const std::int64_t block_size = packed_bytes * 8 / stream.code_bits;
+    std::size_t element = 0, scale = 0;
+    for (std::int64_t row = 0; row < spec.rows; ++row)
+        for (std::int64_t column = 0; column < spec.columns; ++column) {
+            const std::int64_t block =
+                row * spec.row_stride + column / block_size * spec.column_stride;
+            visit({0, element++, block, stream, column % block_size});
+            if (column % block_size == 0) visit({1, scale++, block + packed_bytes, whole_bytes, 0});
+        }
+}
+
+template <typename Visit>
+void for_each_code(const TensorSpec& spec, const Visit& visit) {
+    if (const ScaleLayout* layout = find_scale_layout(spec.layout))
+        for_each_scale(spec, *layout, visit);
+    else if (spec.layout == "inline")
+        for_each_inline(spec, visit);
+    else
+        for_each_packed(spec, visit);
+}
+
+// The bytes that a code lies in; a second one only where it crosses into it.
+struct ByteSpan {
+    std::size_t first = 0;
+    std::size_t last = 0;
+};
+ByteSpan bytes_of(const StoredCode& at) {
+    const std::int64_t bit = fast::first_bit(at.stream, at.index);
+    return {static_cast<std::size_t>(at.byte + bit / 8),
+            static_cast<std::size_t>(at.byte + (bit + at.stream.code_bits - 1) / 8)};
+}
+
+std::uint8_t flags_of(const StoredCode& at, std::span<const std::uint8_t> flags) {
+    const ByteSpan bytes = bytes_of(at);
+    const int both = flags[bytes.first] | flags[bytes.last];
+    // Unwritten says more than differing, and an element has at most one of them.
+    return static_cast<std::uint8_t>((both & flag_unwritten) != 0 ? flag_unwritten : both);
+}
+
+}  // namespace
+
+std::vector<Buffer> input_buffers(const Case& c) {
+    return buffers_of(c, inputs_of(c));
+}
+std::vector<Buffer> output_buffers(const Case& c) {
+    return buffers_of(c, outputs_of(c));
+}
+
+std::vector<std::byte> lay_out(const Buffer& buffer, std::span<const CodeTensor> tensors,
+                               std::byte pad) {
+    std::vector<std::byte> bytes(byte_extent(buffer.spec).value(), pad);
+    std::uint8_t* const base = reinterpret_cast<std::uint8_t*>(bytes.data());
+    for_each_code(buffer.spec, [&](const StoredCode& at) {
+        const Code code{tensors[buffer.tensor + at.tensor].at(at.element)};
+        fast::write_code(at.stream, base + at.byte, at.index, code);
+    });
+    return bytes;
+}
+
+void collect(const Buffer& buffer, const BufferBytes& from, const BufferTensors& to) {
+    const std::uint8_t* const base = reinterpret_cast<const std::uint8_t*>(from.bytes.data());
+    for_each_code(buffer.spec, [&](const StoredCode& at) {
+        const std::size_t tensor = buffer.tensor + at.tensor;
+        to.tensors[tensor].set(at.element,
+                               fast::read_code(at.stream, base + at.byte, at.index).bits);
+        if (!from.flags.empty()) to.flags[tensor][at.element] = flags_of(at, from.flags);
+    });
+}
+
+bool pads_are_zero(const TensorSpec& spec) {
+    const ScaleLayout* layout = find_scale_layout(spec.layout);
+    return layout == nullptr || layout->pads == Pads::zero;
+}
+
+}  // namespace mx

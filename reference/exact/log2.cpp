@@ -1,0 +1,64 @@
+// See log2.hpp.
+#include "reference/exact/log2.hpp"
+
+#include <algorithm>
+
+#include "reference/exact/round.hpp"
+#include "reference/spec/formats.hpp"
+
+namespace mx::exact {
+namespace {
+
+struct Bounds {
+    Rational low, high;
+};
+
+// ln 2 = 2 * (1/3 + 1/(3*3^3) + 1/(5*3^5) + ...): what is cut off is below the last term taken.
+Bounds logarithm_of_two() {
+    Rational sum = 0, term = 0;
+    Integer power = 3;
+    for (int n = 1; n <= 61; n += 2, power *= 9) {
+        term = Rational(Integer(2), power * n);
+        sum += term;
+    }
+    return {sum, sum + term};
+}
+
+// 2^distance - 1 for a small distance of either sign, from the series of e^t with t = distance * ln
+// 2: its terms fall, so the error after the third is below twice the size of the fourth.
+Bounds power_minus_one(const Rational& distance) {
+    static const Bounds ln2 = logarithm_of_two();
+    const auto series = [](const Rational& t) { return t + t * t / 2 + t * t * t / 6; };
+    const Rational largest = abs(distance) * ln2.high;
+    const Rational error = largest * largest * largest * largest / 12;
+    const Rational a = series(distance * ln2.low), b = series(distance * ln2.high);
+    return {std::min(a, b) - error, std::max(a, b) + error};
+}
+
+enum class Side { below, above };
+
+// The distance from a whole number to the next binary32 value below or above it.
+Rational gap_beside(int whole, Side side) {
+    const Rational magnitude = whole < 0 ? -whole : whole;
+    const Code code = round(formats::f32, Rounding::nearest_even, Overflow::overflow,
+                            {Value::Kind::finite, false, magnitude});
+    const bool outward = (whole < 0) == (side == Side::below);
+    const std::uint32_t next = outward ? code.bits + 1 : code.bits - 1;
+    return abs(magnitude_of(formats::f32, next) - magnitude);
+}
+
+}  // namespace
+
+bool log2f_rounds_to(int whole, const Rational& value) {
+    // Next to zero binary32 is so dense that no logarithm but 0 rounds to it.
+    if (whole == 0) return false;
+    const Rational relative = value / power_of_two(whole) - 1;
+    MX_ASSERT(relative != 0);
+    const bool below = relative < 0;
+    const Rational half_gap = gap_beside(whole, below ? Side::below : Side::above) / 2;
+    const Bounds border = power_minus_one(below ? -half_gap : half_gap);
+    MX_ASSERT(relative < border.low || relative > border.high);
+    return below ? relative > border.high : relative < border.low;
+}
+
+}  // namespace mx::exact

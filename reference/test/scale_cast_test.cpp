@@ -1,0 +1,146 @@
+// Casts of binary32 values to E8M0 as libraries do them: every library known, one row each, typed
+// by hand from what its source or its run says. Both oracles must give every byte.
+#include <gtest/gtest.h>
+
+#include "reference/exact/scale.hpp"
+#include "reference/fast/scale.hpp"
+#include "reference/spec/dialects.hpp"
+
+namespace mx {
+namespace {
+
+constexpr std::size_t column_count = 18;
+constexpr int unknown = -1;  // the source says nothing, or refuses the value
+
+constexpr std::array<std::uint32_t, column_count> columns{
+    0x00000000, 0x80000000,  // 0 and -0
+    0x00000001,              // 2^-149
+    0x00400000,              // 2^-127
+    0x00400001,              // one ulp above
+    0x00600000,              // 1.5 * 2^-127
+    0x3F800000, 0x3F800001,  // 1, one ulp above
+    0x3FA00000,              // 1.25
+    0x3FB60000,              // 1.421875, just above the square root of 2
+    0x3FC00000,              // 1.5
+    0x40400000,              // 3
+    0x7F000000, 0x7F000001,  // 2^127, one ulp above
+    0x7F7FFFFF,              // the largest binary32
+    0x7F800000, 0x7FC00000,  // Inf, NaN
+    0xC0000000,              // -2
+};
+
+struct CastRow {
+    std::string_view dialects;  // separated by blanks
+    std::array<int, column_count> bytes;
+};
+
+constexpr std::array cast_table{
+    CastRow{"cuda-e8m0-rp-satfinite nv te-specialised flashinfer thunderkittens",
+            {0, 0, 0, 0, 1, 1, 127, 128, 128, 128, 128, 129, 254, 254, 254, 254, 255, 128}},
+    CastRow{"cuda-e8m0-rp torchao-rceil",
+            {0, 0, 0, 0, 1, 1, 127, 128, 128, 128, 128, 129, 254, 255, 255, 255, 255, 128}},
+    CastRow{"cuda-e8m0-rz",
+            {0, 0, 0, 0, 0, 0, 127, 127, 127, 127, 127, 128, 254, 254, 254, 255, 255, 128}},
+    CastRow{"cuda-e8m0-rz-satfinite",
+            {0, 0, 0, 0, 0, 0, 127, 127, 127, 127, 127, 128, 254, 254, 254, 254, 255, 128}},
+    CastRow{"cutlass-host",
+            {0, 0, 0, 0, 1, 1, 127, 128, 128, 128, 128, 129, 254, 254, 254, 255, 255, 128}},
+    CastRow{"te-cutedsl",
+            {0, 0, 1, 1, 1, 1, 127, 128, 128, 128, 128, 129, 254, 254, 254, 254, 0, 128}},
+    CastRow{"flashinfer-cute",
+            {0, 0, 0, 0, 1, 1, 127, 128, 128, 128, 128, 129, 254, 254, 254, 254, 254, 0}},
+    CastRow{"megatron-round-up",
+            {0, 0, 1, 1, 1, 1, 127, 128, 128, 128, 128, 129, 254, 255, 255, 255, 0, 128}},
+    CastRow{"aiter-roundup aiter-ceil",
+            {0, 0, 1, 1, 1, 1, 127, 128, 128, 128, 128, 129, 254, 255, 255, 255, 255, 128}},
+    CastRow{"deepgemm deepgemm-fp4",
+            {1, 1, 1, 1, 1, 1, 127, 128, 128, 128, 128, 129, 254, 254, 254, 254, 254, 128}},
+    CastRow{"pytorch-e8m0",
+            {0, 0, 0, 0, 1, 1, 127, 127, 127, 127, 128, 129, 254, 254, 255, 255, 255, 128}},
+    CastRow{"onnx-up",
+            {0, 0, 1, 1, 1, 1, 127, 128, 128, 128, 128, 129, 254, 254, 254, 255, 255, 128}},
+    CastRow{"onnx-nearest",
+            {0, 0, 0, 0, 1, 1, 127, 127, 127, 127, 128, 129, 254, 254, 254, 255, 255, 128}},
+    CastRow{"ml_dtypes",
+            {255, 255, 0, 0, 1, 1, 127, 127, 127, 127, 128, 129, 254, 254, 255, 255, 255, 255}},
+    CastRow{"gfloat-e8m0",
+            {unknown, unknown, 0, 0, 0, 0, 127, 127, 127, 127, 128, 128, 254, 254, 254, 254, 255,
+             unknown}},
+    CastRow{"universal-e8m0",
+            {0, 0, 0, 0, 0, 1, 127, 127, 127, 128, 128, 129, 254, 254, 254, 254, 255, 0}},
+    CastRow{"onednn",
+            {0, 0, 0, 0, 0, 0, 127, 127, 127, 127, 127, 128, 254, 254, 254, 255, 255, 128}},
+};
+
+std::vector<std::string_view> words_in(std::string_view text) {
+    std::vector<std::string_view> words;
+    for (std::size_t start = 0; start < text.size();) {
+        const std::size_t end = std::min(text.find(' ', start), text.size());
+        words.push_back(text.substr(start, end - start));
+        start = end + 1;
+    }
+    return words;
+}
+
+TEST(ScaleCast, EveryKnownLibraryByteForByte) {
+    for (const CastRow& row : cast_table)
+        for (const std::string_view name : words_in(row.dialects)) {
+            ASSERT_NE(find_dialect(name), nullptr) << name;
+            const ScaleCast& cast = find_dialect(name)->scale_cast;
+            for (std::size_t column = 0; column < column_count; ++column) {
+                if (row.bytes[column] == unknown) continue;
+                const Code input{columns[column]};
+                const Code exact = exact::cast_to_scale(cast, exact::decode(formats::f32, input));
+                const Code fast = fast::cast_to_scale(cast, fast::unpack(formats::f32, input));
+                EXPECT_EQ(static_cast<int>(exact.bits), row.bytes[column])
+                    << name << " of " << std::hex << input.bits;
+                EXPECT_EQ(fast, exact) << name << " of " << std::hex << input.bits;
+            }
+        }
+}
+
+// A cast that the table above does not hold would be tested by nothing.
+TEST(ScaleCast, EveryRowThatOnlyCastsStandsInTheTable) {
+    for (const Dialect& dialect : dialects) {
+        if (dialect.formats != 0) continue;
+        bool found = false;
+        for (const CastRow& row : cast_table)
+            for (const std::string_view name : words_in(row.dialects))
+                found = found || name == dialect.name;
+        EXPECT_TRUE(found) << dialect.name;
+    }
+}
+
+// How many binary32 values log2, rounded once, takes for the power of two above or below them:
+// measured over all 2^32 with CUDA's log2f and with PyTorch on a CPU and on sm_90.
+TEST(WholeLog2f, AsManyValuesAsWereMeasured) {
+    const auto taken_for = [](std::uint32_t bits, std::uint32_t power) {
+        const fast::Unpacked value = fast::with_whole_log2f(fast::unpack(formats::f32, Code{bits}));
+        const fast::Unpacked wanted = fast::unpack(formats::f32, Code{power});
+        return value.significand == 1 &&
+               value.exponent == wanted.exponent + fast::bit_width(wanted.significand) - 1;
+    };
+    int below = 0, below_normal = 0, above = 0;
+    const auto count_beside = [&](std::uint32_t power) {
+        for (std::uint32_t bits = power - 1; taken_for(bits, power); --bits) {
+            ++below;
+            below_normal += power > 0x00800000;
+        }
+        for (std::uint32_t bits = power + 1; taken_for(bits, power); ++bits) ++above;
+    };
+    for (std::uint32_t power = 4; power < 0x00800000; power *= 2) count_beside(power);
+    for (std::uint32_t power = 0x00800000; power < 0x7F800000; power += 0x00800000)
+        count_beside(power);
+    // The power above the last binary32 value is 2^128, which has no code.
+    for (std::uint32_t bits = 0x7F7FFFFF;
+         fast::with_whole_log2f(fast::unpack(formats::f32, Code{bits})).significand == 1; --bits) {
+        ++below;
+        ++below_normal;
+    }
+    EXPECT_EQ(below, 7456);
+    EXPECT_EQ(below_normal, 7404);
+    EXPECT_EQ(above, 3700);
+}
+
+}  // namespace
+}  // namespace mx
