@@ -82,6 +82,7 @@ Command gen_command() {
          {"--format", "only these formats (default all)", &o->plan.formats},
          {"--level", "smoke, quick, full or exhaustive", &o->plan.level},
          {"--suite", "only suites of this name; * and ? are wildcards", &o->plan.suite},
+         {"--suite-file", "this file instead of the suites", &o->plan.suite_file},
          {"--seed", "seed of the random data", &o->plan.seed},
          {"--shard", "only part I of N of the cases", &o->plan.shard},
          {"--input", "quantize this .npy or .safetensors instead of the suites", &o->plan.input}},

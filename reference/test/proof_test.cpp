@@ -55,8 +55,11 @@ TEST(Proofs, HaveNamesOfTheirOwnAndADigestEach) {
     for (const Digest& digest : checked_in_digests())
         EXPECT_TRUE(digests.insert(digest.name).second) << digest.name << " twice";
     for (const std::string& name : digests) EXPECT_TRUE(names.contains(name)) << name;
-    for (const Proof& proof : all_proofs())
-        if (proof.effort == Effort::always) EXPECT_TRUE(digests.contains(proof.name)) << proof.name;
+    for (const Proof& proof : all_proofs()) {
+        if (proof.effort == Effort::always) {
+            EXPECT_TRUE(digests.contains(proof.name)) << proof.name;
+        }
+    }
 }
 
 TEST(Proofs, DigestDoesNotDependOnTheNumberOfThreads) {
