@@ -90,6 +90,7 @@ Command run_command() {
          {"--format", "only these formats (default all; see list formats)", &o->plan.formats},
          {"--level", "smoke, quick, full or exhaustive", &o->plan.level},
          {"--suite", "only suites of this name; * and ? are wildcards", &o->plan.suite},
+         {"--suite-file", "this file instead of the suites", &o->plan.suite_file},
          {"--seed", "seed of the random data", &o->plan.seed},
          {"--out", "folder for results.jsonl and the reports", &o->out},
          {"--shard", "only part I of N of the cases", &o->plan.shard},

@@ -64,14 +64,14 @@ static mx_status supports(void* device, const mx_operation* operation, const mx_
         !is(operation->dialect, "ocp") || !is(operation->axis, "row") ||
         (operation->block_size != 0 && operation->block_size != block_lanes))
         return answer(message, MX_NOT_SUPPORTED, "only quantize mxfp8-e4m3 ocp, blocks of 1x32");
-    if (input_count != 1 || output_count != 2 || !is(input->type, "f32"))
-        return answer(message, MX_NOT_SUPPORTED, "only one f32 input, and two outputs");
+    if (input_count != 1 || output_count != 2 || !is(input->type, "f32") ||
+        !is(outputs[0].layout, "strided") || !is(outputs[1].layout, "strided"))
+        return answer(message, MX_NOT_SUPPORTED, "only one f32 input, two strided outputs");
     const int64_t rows = input->rows, columns = input->columns;
     const int64_t blocks = columns / block_lanes + (columns % block_lanes != 0);
-    if (!fits(input, "f32", rows, columns) || !fits(&outputs[0], "e4m3", rows, columns) ||
-        !fits(&outputs[1], "e8m0", rows, blocks))
-        return answer(message, MX_INVALID, "a tensor has another type, place, layout or shape");
-    return MX_OK;
+    const int all_fit = fits(input, "f32", rows, columns) && fits(outputs, "e4m3", rows, columns) &&
+                        fits(&outputs[1], "e8m0", rows, blocks);
+    return all_fit ? MX_OK : answer(message, MX_INVALID, "another type, place, layout or shape");
 }
 
 static mx_status run(void* device, const mx_operation* operation, const mx_tensor* input,
