@@ -187,6 +187,17 @@ Expected<std::vector<Suite>> suites_of(const PlanOptions& options) {
 
 }  // namespace
 
+std::vector<Option> options_of(PlanOptions& plan) {
+    return {{"--dialect", "only these dialects (default all; see list dialects)", &plan.dialects},
+            {"--format", "only these formats (default all; see list formats)", &plan.formats},
+            {"--level", "smoke, quick, full or exhaustive", &plan.level},
+            {"--suite", "only suites of this name; * and ? are wildcards", &plan.suite},
+            {"--suite-file", "this file instead of the suites", &plan.suite_file},
+            {"--seed", "seed of the random data", &plan.seed},
+            {"--shard", "only part I of N of the cases", &plan.shard},
+            {"--input", "quantize this .npy or .safetensors instead of the suites", &plan.input}};
+}
+
 Expected<std::vector<PlannedCase>> planned(const PlanOptions& options, Sources& sources) {
     const Status names = check_names(options);
     if (!names) return names.error();

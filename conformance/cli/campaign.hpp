@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "conformance/cli/arguments.hpp"
 #include "conformance/results/record.hpp"
 #include "conformance/run/plan.hpp"
 #include "conformance/run/runner.hpp"
@@ -22,6 +23,9 @@ struct PlanOptions {
     std::string suite_file = {};  // lines of a suite instead of those of this program
     std::string input = {};       // a tensor file instead of any suite
 };
+
+// The options of the command line that fill `plan`, which must outlive them.
+std::vector<Option> options_of(PlanOptions& plan);
 
 // The cases of the suites, or of the input. No case at all is an error.
 Expected<std::vector<PlannedCase>> planned(const PlanOptions& options, Sources& sources);

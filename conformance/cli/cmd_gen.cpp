@@ -70,23 +70,14 @@ int gen(const GenOptions& options) {
 
 Command gen_command() {
     auto o = std::make_shared<GenOptions>();
-    return {
-        "gen",
-        "write the requests of a plan to a file, for a device elsewhere",
-        "mxcheck gen --suite quantize --dialect ocp --level smoke --out ocp.pack\n"
-        "  ./mydevice < ocp.pack > ocp.answers\n"
-        "  mxcheck check ocp.pack ocp.answers",
-        {{"--out", "the file to write", &o->out, true},
-         {"--form", "data as hex (text) or binary", &o->form},
-         {"--dialect", "only these dialects (default all)", &o->plan.dialects},
-         {"--format", "only these formats (default all)", &o->plan.formats},
-         {"--level", "smoke, quick, full or exhaustive", &o->plan.level},
-         {"--suite", "only suites of this name; * and ? are wildcards", &o->plan.suite},
-         {"--suite-file", "this file instead of the suites", &o->plan.suite_file},
-         {"--seed", "seed of the random data", &o->plan.seed},
-         {"--shard", "only part I of N of the cases", &o->plan.shard},
-         {"--input", "quantize this .npy or .safetensors instead of the suites", &o->plan.input}},
-        [o] { return gen(*o); }};
+    std::vector<Option> options{{"--out", "the file to write", &o->out, true},
+                                {"--form", "data as hex (text) or binary", &o->form}};
+    for (Option& option : options_of(o->plan)) options.push_back(std::move(option));
+    return {"gen", "write the requests of a plan to a file, for a device elsewhere",
+            "mxcheck gen --suite quantize --dialect ocp --level smoke --out ocp.pack\n"
+            "  ./mydevice < ocp.pack > ocp.answers\n"
+            "  mxcheck check ocp.pack ocp.answers",
+            std::move(options), [o] { return gen(*o); }};
 }
 
 }  // namespace mx::cli

@@ -171,18 +171,15 @@ int identify_device(const IdentifyOptions& options) {
 
 Command identify_command() {
     auto o = std::make_shared<IdentifyOptions>();
-    return {
-        "identify",
-        "which dialect does a device follow? A decision vector with witnesses",
-        "mxcheck identify --device ./mydev.so --format mxfp8-e4m3",
-        {{"--device", "built-in device, or path to a plug-in", &o->choice.device},
-         {"--device-cmd", "a command that is a device behind a pipe", &o->choice.command},
-         {"--format", "block formats to ask about", &o->formats},
-         {"--dialect", "the name it is asked under; the answer does not hang on it", &o->dialect},
-         {"--input", "type of the inputs: f32, bf16 or f16", &o->input},
-         {"--json", "for machines", &o->json},
-         {"--timeout", "seconds that one call of the device may take", &o->timeout}},
-        [o] { return identify_device(*o); }};
+    std::vector<Option> options = options_of(o->choice, o->timeout);
+    options.push_back({"--format", "block formats to ask about", &o->formats});
+    options.push_back(
+        {"--dialect", "the name it is asked under; the answer does not hang on it", &o->dialect});
+    options.push_back({"--input", "type of the inputs: f32, bf16 or f16", &o->input});
+    options.push_back({"--json", "for machines", &o->json});
+    return {"identify", "which dialect does a device follow? A decision vector with witnesses",
+            "mxcheck identify --device ./mydev.so --format mxfp8-e4m3", std::move(options),
+            [o] { return identify_device(*o); }};
 }
 
 }  // namespace mx::cli

@@ -66,17 +66,14 @@ int replay(const ReplayOptions& options) {
 
 Command replay_command() {
     auto o = std::make_shared<ReplayOptions>();
-    return {
-        "replay",
-        "run exactly one case again",
-        "mxcheck replay 'quantize format=mxfp8-e4m3 dialect=nv shape=1x32 data=edge.tie "
-        "index=499' --device ./mydev.so",
-        {{"CASE", "the case, as printed with a failure", &o->case_text, true},
-         {"--device", "built-in device, or path to a plug-in", &o->choice.device},
-         {"--device-cmd", "a command that is a device behind a pipe", &o->choice.command},
-         {"--answers", "recorded answers, as check reads them, instead of a device", &o->answers},
-         {"--timeout", "seconds that one call of the device may take", &o->timeout}},
-        [o] { return replay(*o); }};
+    std::vector<Option> options = options_of(o->choice, o->timeout);
+    options.push_back({"CASE", "the case, as printed with a failure", &o->case_text, true});
+    options.push_back(
+        {"--answers", "recorded answers, as check reads them, instead of a device", &o->answers});
+    return {"replay", "run exactly one case again",
+            "mxcheck replay 'quantize format=mxfp8-e4m3 dialect=nv shape=1x32 data=edge.tie "
+            "index=499' --device ./mydev.so",
+            std::move(options), [o] { return replay(*o); }};
 }
 
 }  // namespace mx::cli

@@ -79,25 +79,13 @@ int run(const RunOptions& options) {
 
 Command run_command() {
     auto o = std::make_shared<RunOptions>();
-    return {
-        "run",
-        "diff a device against the oracle, bit for bit",
-        "mxcheck run --device ./mydev.so --dialect nv --level quick --out out",
-        {{"--device", "built-in device, or path to a plug-in (see list devices)",
-          &o->choice.device},
-         {"--device-cmd", "a command that is a device behind a pipe", &o->choice.command},
-         {"--dialect", "only these dialects (default all; see list dialects)", &o->plan.dialects},
-         {"--format", "only these formats (default all; see list formats)", &o->plan.formats},
-         {"--level", "smoke, quick, full or exhaustive", &o->plan.level},
-         {"--suite", "only suites of this name; * and ? are wildcards", &o->plan.suite},
-         {"--suite-file", "this file instead of the suites", &o->plan.suite_file},
-         {"--seed", "seed of the random data", &o->plan.seed},
-         {"--out", "folder for results.jsonl and the reports", &o->out},
-         {"--shard", "only part I of N of the cases", &o->plan.shard},
-         {"--input", "quantize this .npy or .safetensors instead of the suites", &o->plan.input},
-         {"--timeout", "seconds that one call of the device may take", &o->timeout},
-         {"--resume", "go on where an interrupted run in --out stopped", &o->resume}},
-        [o] { return run(*o); }};
+    std::vector<Option> options = options_of(o->choice, o->timeout);
+    for (Option& option : options_of(o->plan)) options.push_back(std::move(option));
+    options.push_back({"--out", "folder for results.jsonl and the reports", &o->out});
+    options.push_back({"--resume", "go on where an interrupted run in --out stopped", &o->resume});
+    return {"run", "diff a device against the oracle, bit for bit",
+            "mxcheck run --device ./mydev.so --dialect nv --level quick --out out",
+            std::move(options), [o] { return run(*o); }};
 }
 
 }  // namespace mx::cli

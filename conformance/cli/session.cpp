@@ -34,6 +34,13 @@ void on_interrupt(int signal_number) {
 
 }  // namespace
 
+std::vector<Option> options_of(DeviceChoice& choice, std::uint64_t& timeout_seconds) {
+    return {
+        {"--device", "built-in device, or path to a plug-in (see list devices)", &choice.device},
+        {"--device-cmd", "a command that is a device behind a pipe", &choice.command},
+        {"--timeout", "seconds that one call of the device may take", &timeout_seconds}};
+}
+
 const std::string& shown_name(const DeviceChoice& choice) {
     return choice.command.empty() ? choice.device : choice.command;
 }

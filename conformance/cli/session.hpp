@@ -4,6 +4,7 @@
 #include <span>
 #include <string>
 
+#include "conformance/cli/arguments.hpp"
 #include "conformance/results/record.hpp"
 #include "device/host/isolated_device.hpp"
 
@@ -14,6 +15,9 @@ struct DeviceChoice {
     std::string device = "cpu";
     std::string command = {};  // of --device-cmd, "" without
 };
+
+// The options of the command line that fill them; both must outlive the options.
+std::vector<Option> options_of(DeviceChoice& choice, std::uint64_t& timeout_seconds);
 
 // What reports call it: the name, the path or the command.
 const std::string& shown_name(const DeviceChoice& choice);

@@ -9,6 +9,7 @@
 #include "conformance/identify/probes.hpp"
 #include "conformance/identify/witness.hpp"
 #include "reference/spec/dialects.hpp"
+#include "reference/spec/layouts.hpp"
 
 namespace mx::identify {
 namespace {
@@ -180,18 +181,19 @@ void Deduction::note_findings() {
 }
 
 Status Deduction::compare_unseen() {
-    auto answers = subject_.quantize(unseen_blocks(setting()));
+    const Pool unseen = unseen_blocks(setting());
+    auto answers = subject_.quantize(unseen);
     if (!answers) return answers.error();
     for (const Answer& answer : answers.value()) answers_.push_back(answer);
     result_.unexplained = unexplained_by(setting(), alive_.front(), answers_);
     find_names();
-    const Lanes block = unseen_blocks(setting()).front();
     constexpr std::size_t part = 20;
-    auto partial = subject_.quantize_partial(block, part);
+    auto partial = subject_.quantize_partial(unseen.front(), part);
     if (!partial) return partial.error();
     result_.partial_block = partial_text(setting(), alive_.front(), partial.value(), part);
-    for (const char* layout : {"128x4", "8x4", "32x8", "te-padded"})
-        if (subject_.takes_scale_layout(layout)) result_.scale_layouts.push_back(layout);
+    for (const ScaleLayout& layout : scale_layouts)
+        if (layout.axis == "row" && subject_.takes_scale_layout(std::string(layout.name)))
+            result_.scale_layouts.emplace_back(layout.name);
     return success();
 }
 

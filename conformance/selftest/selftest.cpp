@@ -2,7 +2,6 @@
 #include "conformance/selftest/selftest.hpp"
 
 #include "conformance/selftest/oracle_device.hpp"
-#include "reference/spec/dialects.hpp"
 
 namespace mx::selftest {
 namespace {
@@ -53,14 +52,6 @@ private:
     std::size_t done_ = 0, total_;
     std::string name_;
 };
-
-// The oracle can be asked about all but those that wait for a measurement.
-std::vector<std::string> known_dialects() {
-    std::vector<std::string> names;
-    for (const Dialect& dialect : dialects)
-        if (dialect.is_known()) names.emplace_back(dialect.name);
-    return names;
-}
 
 }  // namespace
 

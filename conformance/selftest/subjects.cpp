@@ -4,6 +4,7 @@
 #include <filesystem>
 
 #include "conformance/mutants/mutants.hpp"
+#include "reference/spec/dialects.hpp"
 
 namespace mx::selftest {
 
@@ -29,6 +30,13 @@ Expected<Subjects> find_subjects(const std::string& folder) {
 }
 
 std::vector<std::string> bug_dialects() { return {"ocp", "nv"}; }
+
+std::vector<std::string> known_dialects() {
+    std::vector<std::string> names;
+    for (const Dialect& dialect : dialects)
+        if (dialect.is_known()) names.emplace_back(dialect.name);
+    return names;
+}
 
 // The table's own words: a bug of another operation says so first.
 bool concerns_quantize(const Subject& subject) {

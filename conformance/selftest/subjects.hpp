@@ -30,6 +30,9 @@ Expected<Subjects> find_subjects(const std::string& folder);
 // The dialects that the planted bugs speak.
 std::vector<std::string> bug_dialects();
 
+// Those that the oracle speaks: all but the ones that wait for a measurement.
+std::vector<std::string> known_dialects();
+
 // True unless the bug is in another operation and no quantized block can show it.
 bool concerns_quantize(const Subject& subject);
 

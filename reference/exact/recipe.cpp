@@ -126,10 +126,6 @@ Value factor_of(Factor rule, const Value& scale, const Value& tensor) {
     return {};
 }
 
-}  // namespace
-
-namespace {
-
 // Output `to` of the transform of 16 lanes.
 Value rotated_lane(std::span<const Value> lanes, int to) {
     Rational total = 0;

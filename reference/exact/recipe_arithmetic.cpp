@@ -28,7 +28,7 @@ Value largest_of(const ElementFormat& format) {
 }
 
 Value rounded_in(const ElementFormat& format, const Value& value) {
-    return decode(format, round(format, Rounding::nearest_even, Overflow::overflow, value));
+    return rounded_value(format, Rounding::nearest_even, value);
 }
 
 Value product(const Value& left, const Value& right) {

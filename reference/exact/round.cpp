@@ -176,6 +176,10 @@ Code round(const ElementFormat& format, Rounding rounding, Overflow overflow, co
     return round_with_reasons(format, rounding, overflow, value, random).code;
 }
 
+Value rounded_value(const ElementFormat& format, Rounding rounding, const Value& value) {
+    return decode(format, round(format, rounding, Overflow::overflow, value));
+}
+
 Value read_input(Subnormals subnormals, const ElementFormat& input, Code code) {
     Value value = decode(input, code);
     const bool flushed = subnormals == Subnormals::inputs_flushed && input.exponent_bits > 0 &&

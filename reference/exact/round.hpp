@@ -30,6 +30,9 @@ Rounded round_with_reasons(const ElementFormat& format, Rounding rounding, Overf
 Code round(const ElementFormat& format, Rounding rounding, Overflow overflow, const Value& value,
            RandomBits random = {});
 
+// The rounded value itself; beyond the range Inf, or NaN where there is no Inf.
+Value rounded_value(const ElementFormat& format, Rounding rounding, const Value& value);
+
 // The value of an input as a dialect reads it: a subnormal may be flushed to a zero of its sign.
 Value read_input(Subnormals subnormals, const ElementFormat& input, Code code);
 

@@ -15,10 +15,6 @@ ElementFormat shortened_f32(int mantissa_bits) {
     return format;
 }
 
-Value rounded_value(const ElementFormat& format, Rounding rounding, const Value& value) {
-    return decode(format, round(format, rounding, Overflow::overflow, value));
-}
-
 Value in_f32(const Value& value) {
     return rounded_value(formats::f32, Rounding::nearest_even, value);
 }

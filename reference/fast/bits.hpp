@@ -17,26 +17,4 @@ MX_FOLDED constexpr int bit_width(std::uint64_t value) {
 #endif
 }
 
-// A significand without its low bits, and what they were worth: `remainder` counts 2^-64ths of the
-// lowest kept bit, so half a bit is 2^63.
-struct Kept {
-    std::uint64_t significand;
-    std::uint64_t remainder;
-};
-
-inline constexpr std::uint64_t remainder_half = std::uint64_t{1} << 63;
-
-// Significands stay below 2^62: any shift of 63 or more then keeps nothing and leaves less than a
-// half, so one shift of 63 stands for all of them.
-inline constexpr int significand_bits_max = 62;
-
-// Drops the low `shift` bits, any shift >= 0.
-//
-//   significand  0..0 kkkkkk dddddd        k kept, d the `shift` dropped bits
-//   remainder                dddddd0..0    moved up to the top of 64 bits
-MX_FOLDED constexpr Kept drop_low_bits(std::uint64_t significand, int shift) {
-    const int bounded = shift < 63 ? shift : 63;
-    return {significand >> bounded, (significand << 1) << (63 - bounded)};
-}
-
 }  // namespace mx::fast

@@ -89,14 +89,22 @@ MX_HOST_DEVICE constexpr Unpacked raised(Unpacked value) {
     return value;
 }
 
+// Drops the low `shift` bits, any shift >= 0, of a significand below 2^62; one bit is appended that
+// says whether any of them was 1. A shift of 63 keeps nothing and stands for all larger ones.
+MX_HOST_DEVICE constexpr std::uint64_t dropped_with_sticky(std::uint64_t significand, int shift) {
+    const int bounded = shift < 63 ? shift : 63;
+    const std::uint64_t kept = significand >> bounded;
+    return kept * 2 + (kept << bounded != significand ? 1 : 0);
+}
+
 // Two numbers that are not zero, the first at least as large as the second. The smaller one is
 // moved down to the larger one's place; a lowest bit of 1 stands for what falls off, and something
 // only falls off where the two leading bits are 36 places apart, so no cancellation brings that bit
 // near the 24 that are kept.
 MX_HOST_DEVICE constexpr Unpacked sum_of_ordered(const Unpacked& larger, const Unpacked& smaller) {
     constexpr ElementFormat f32 = formats::f32;
-    const Kept kept = drop_low_bits(smaller.significand, larger.exponent - smaller.exponent);
-    const std::uint64_t low = kept.significand * 2 + (kept.remainder != 0 ? 1 : 0);
+    const std::uint64_t low =
+        dropped_with_sticky(smaller.significand, larger.exponent - smaller.exponent);
     const std::uint64_t high = larger.significand * 2;
     const std::uint64_t total = larger.negative == smaller.negative ? high + low : high - low;
     if (total == 0) return {Kind::finite, false, 0, 0};

@@ -39,7 +39,7 @@ recorded() { # DEVICE VERDICT
   check "$1 is recorded as $2" grep -q "\"verdict\":\"$2\"" "$1/results.jsonl"
   check "the other cases of $1 ran" grep -q '"verdict":"pass_exact"' "$1/results.jsonl"
   check "a case after the first $2 ran" \
-    eval "sed '1,/\"verdict\":\"$2\"/d' '$1/results.jsonl' | grep -q '\"verdict\":\"pass_exact\"'"
+    grep -q '"verdict":"pass_exact"' <(sed "1,/\"verdict\":\"$2\"/d" "$1/results.jsonl")
   replay_of "$1" "$2" 3
 }
 

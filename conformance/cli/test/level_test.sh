@@ -11,7 +11,7 @@ code=$6
 case $device in
   */*) ;;
   *)
-    if ! "$mxcheck" list devices | grep -q "^$device "; then
+    if ! grep -q "^$device " <("$mxcheck" list devices); then
       echo "skipped: the device $device is not built in"
       exit "$skipped"
     fi

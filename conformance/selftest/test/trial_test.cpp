@@ -8,7 +8,6 @@
 
 #include "conformance/selftest/oracle_device.hpp"
 #include "conformance/selftest/test/subject_under_test.hpp"
-#include "reference/spec/dialects.hpp"
 
 namespace mx::selftest {
 
@@ -151,10 +150,7 @@ TEST_F(Trial, TheOracleAsADeviceIsCleanInEveryDialect) {
     const Subject oracle{"oracle", "", "",
                          {.name = "oracle",
                           .get_api = [](std::uint32_t) { return oracle_device_api(); }}};
-    std::vector<std::string> known;
-    for (const Dialect& dialect : dialects)
-        if (dialect.is_known()) known.emplace_back(dialect.name);
-    const auto plan = plan_by_level({"smoke", known}, sources).value();
+    const auto plan = plan_by_level({"smoke", known_dialects()}, sources).value();
     const CleanCheck check = check_clean(oracle, plan, Refusals::forbidden, court());
     EXPECT_EQ(check.complaint, "");
     EXPECT_EQ(check.cases, plan[0].cases.size());
