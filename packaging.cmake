@@ -40,6 +40,10 @@ endif()
 install(DIRECTORY ${PROJECT_BINARY_DIR}/lib/mutants DESTINATION ${MX_INSTALL_PLUGINS}
   OPTIONAL FILES_MATCHING PATTERN "*.so")
 
+if(TARGET mx_cuda)
+  install(TARGETS mx_cuda LIBRARY DESTINATION ${MX_INSTALL_PLUGINS})
+endif()
+
 install(EXPORT mxcheckTargets NAMESPACE mxcheck:: DESTINATION ${MX_INSTALL_CMAKE})
 configure_package_config_file(mxcheckConfig.cmake.in ${PROJECT_BINARY_DIR}/mxcheckConfig.cmake
   INSTALL_DESTINATION ${MX_INSTALL_CMAKE} PATH_VARS MX_INSTALL_EXAMPLE MX_INSTALL_PLUGINS)

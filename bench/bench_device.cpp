@@ -95,7 +95,7 @@ void register_device_benchmarks() {
 void register_limit_benchmarks() {
     add_limit("limit/read4_write1/64MB", read4_write1);
     add_limit("limit/read4_write1_streaming/64MB", read4_write1_streaming);
-    add_limit("limit/write4_streaming/64MB", write4_streaming);
+    add_limit("limit/read1_write4_streaming/64MB", read1_write4_streaming);
     add_limit("limit/write4/64MB", write4);
     add_limit("limit/read4/64MB", read4);
 }

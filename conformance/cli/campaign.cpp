@@ -169,11 +169,6 @@ int finish(Campaign& campaign, results::ResultsWriter& writer, double seconds) {
     return code;
 }
 
-int fail_with(const Error& error) {
-    complain(error.message);
-    return exit_code_of(error);
-}
-
 Expected<std::vector<Suite>> suites_of(const PlanOptions& options) {
     if (options.suite_file.empty()) return built_in_suites();
     std::ifstream file(options.suite_file);

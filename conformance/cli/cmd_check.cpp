@@ -17,11 +17,6 @@ struct CheckOptions {
     std::string out = "out";
 };
 
-int fail_with(const Error& error) {
-    complain(error.message);
-    return exit_code_of(error);
-}
-
 // A pack says what should have been answered; without one that is what was.
 Expected<std::vector<PlannedCase>> cases_of(const CheckOptions& options,
                                             const RecordedAnswers& answers) {

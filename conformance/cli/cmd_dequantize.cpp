@@ -4,6 +4,7 @@
 
 #include "conformance/case/names.hpp"
 #include "conformance/cli/commands.hpp"
+#include "conformance/cli/session.hpp"
 #include "conformance/cli/tensor_arguments.hpp"
 
 namespace mx::cli {
@@ -14,18 +15,18 @@ struct DequantizeArguments : TensorArguments {
 };
 
 int dequantize(const DequantizeArguments& arguments) {
-    if (const Status paths = check_paths(arguments); !paths) return refuse(paths.error());
+    if (const Status paths = check_paths(arguments); !paths) return fail_with(paths.error());
     if (const Status known = check_name("type", arguments.type, type_names()); !known)
-        return refuse(known.error());
+        return fail_with(known.error());
     auto file = data::read_tensor_file(arguments.input);
-    if (!file) return refuse(file.error());
+    if (!file) return fail_with(file.error());
     const auto facts = emulate::read_facts(file.value(), arguments.names);
-    if (!facts) return refuse(in_file(arguments.input, facts.error()));
+    if (!facts) return fail_with(in_file(arguments.input, facts.error()));
     const auto result =
         emulate::decode_tensor(std::move(file).value(), facts.value(), arguments.type);
-    if (!result) return refuse(in_file(arguments.input, result.error()));
+    if (!result) return fail_with(in_file(arguments.input, result.error()));
     const Status written = data::write_tensor_file(arguments.out, result.value());
-    if (!written) return refuse(written.error());
+    if (!written) return fail_with(written.error());
     const data::HostTensor& values = result.value().tensors.front();
     std::printf("%s: %s of shape %s, from %s\n", arguments.out.c_str(), values.type.c_str(),
                 data::shape_text(values.shape).c_str(), names_text(facts.value().names).c_str());

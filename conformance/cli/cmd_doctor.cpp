@@ -25,19 +25,24 @@ std::vector<Field> checks() {
     std::vector<Field> found{{"program", version_text()}};
     for (const Field& fact : environment_facts()) found.push_back(fact);
     bool has_nvhost = false;
+    bool has_cuda = false;
     const DeviceRegistry devices = built_in_devices();
     for (const DeviceSource& source : devices.list()) {
         found.push_back(device_check(source));
         has_nvhost = has_nvhost || source.name == "nvhost";
+        has_cuda = has_cuda || source.name == "cuda";
     }
     if (!has_nvhost)
         found.push_back({"device nvhost",
                          "skipped: this program was built without NVIDIA's cuda_fp8.h (set "
                          "CUDA_HOME and configure again)"});
+    if (!has_cuda)
+        found.push_back({"device cuda",
+                         "skipped: this program was built without nvcc of CUDA 12.9 or later, or "
+                         "mx_cuda.so is neither beside it nor in ../lib"});
     const bool driver = std::filesystem::exists("/dev/nvidiactl") ||
                         std::filesystem::exists("/proc/driver/nvidia/version");
-    found.push_back({"gpu", std::string(driver ? "an NVIDIA driver is loaded" : "none found") +
-                                "; this version of mxcheck has no GPU device of its own yet"});
+    found.push_back({"gpu", driver ? "an NVIDIA driver is loaded" : "none found"});
     return found;
 }
 

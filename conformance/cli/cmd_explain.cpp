@@ -69,10 +69,7 @@ Expected<emulate::Explanation> explanation_of(const ExplainOptions& options) {
 
 int explain(const ExplainOptions& options) {
     const auto found = explanation_of(options);
-    if (!found) {
-        complain(found.error().message);
-        return exit_code_of(found.error());
-    }
+    if (!found) return fail_with(found.error());
     const emulate::Explanation& explanation = found.value();
     if (std::fputs(explanation.text.c_str(), stdout) < 0 || std::fflush(stdout) != 0) {
         complain("cannot write the explanation to standard output");

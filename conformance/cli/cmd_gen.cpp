@@ -49,10 +49,6 @@ Expected<Written> write_pack(const std::vector<PlannedCase>& cases, Sources& sou
 }
 
 int gen(const GenOptions& options) {
-    const auto fail_with = [](const Error& error) {
-        complain(error.message);
-        return exit_code_of(error);
-    };
     const Status form = check_name("form", options.form, {"hex", "binary"});
     if (!form) return fail_with(form.error());
     Sources sources;

@@ -8,12 +8,14 @@
 #include "conformance/cli/commands.hpp"
 #include "conformance/cli/session.hpp"
 #include "conformance/identify/identify.hpp"
+#include "reports/model/phrases.hpp"
 
 namespace mx::cli {
 namespace {
 
 using identify::Finding;
 using identify::Identification;
+using reports::joined;
 
 struct IdentifyOptions {
     DeviceChoice choice;
@@ -23,12 +25,6 @@ struct IdentifyOptions {
     std::uint64_t timeout = 60;
     bool json = false;
 };
-
-std::string joined(const std::vector<std::string>& texts, const std::string& between) {
-    std::string all;
-    for (const std::string& text : texts) all += (all.empty() ? "" : between) + text;
-    return all;
-}
 
 void print_findings(const Identification& found) {
     for (const Finding& finding : found.findings) {
@@ -134,15 +130,9 @@ Expected<std::vector<Identification>> ask_formats(const IdentifyOptions& options
 
 int identify_device(const IdentifyOptions& options) {
     const Status known = check_names(options);
-    if (!known) {
-        complain(known.error().message);
-        return exit_code_of(known.error());
-    }
+    if (!known) return fail_with(known.error());
     auto device = open_device(options.choice, options.timeout);
-    if (!device) {
-        complain(device.error().message);
-        return exit_code_of(device.error());
-    }
+    if (!device) return fail_with(device.error());
     const auto all = ask_formats(options, device.value());
     if (!all) {
         complain("nothing identified: " + all.error().message);

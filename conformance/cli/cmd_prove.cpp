@@ -9,6 +9,7 @@
 #include "conformance/case/names.hpp"
 #include "conformance/cli/commands.hpp"
 #include "conformance/cli/progress.hpp"
+#include "conformance/cli/prove_gpu.hpp"
 #include "conformance/cli/prove_state.hpp"
 #include "conformance/cli/session.hpp"
 #include "conformance/run/plan.hpp"
@@ -21,9 +22,11 @@ struct ProveOptions {
     std::string glob = "*";
     std::string shard = "0/1";
     std::string state;
+    std::string digests_in;
     std::string digests_out;
     std::uint64_t jobs = 0;
     bool all = false;
+    bool gpu = false;
 };
 
 using Clock = std::chrono::steady_clock;
@@ -34,10 +37,11 @@ double seconds_since(Clock::time_point start) {
 
 struct Tally {
     std::size_t held = 0;
+    std::size_t unconfirmed = 0;  // hold, but nobody has said before which answers are right
     std::size_t failed = 0;
     std::uint64_t inputs = 0;
     std::vector<proof::Digest> digests;  // of the proofs that ran to their end, here or before
-    std::size_t done() const { return held + failed; }
+    std::size_t done() const { return held + unconfirmed + failed; }
 };
 
 void print_heading() {
@@ -84,9 +88,26 @@ std::size_t complain_of_strays() {
     return strays;
 }
 
-// Runs one proof, or takes it from the state, and judges it.
-Status run_one(const ProveOptions& options, const proof::Proof& proof, ProveState& state,
-               Tally& tally) {
+// Adds one proof's report to the tally. True if the proof holds, whatever its digest.
+bool judge(const proof::Digest& found, const proof::Report& report,
+           const std::vector<proof::Digest>* known, Tally& tally) {
+    const std::string complaint = known == nullptr ? "" : digest_complaint(*known, found);
+    if (!complaint.empty()) complain(complaint);
+    const bool holds = report.mismatches == 0 && report.count > 0;
+    const bool is_new = known != nullptr && find_digest(*known, found.name) == nullptr;
+    ++(!holds            ? tally.failed
+       : complaint == "" ? tally.held
+       : is_new          ? tally.unconfirmed
+                         : tally.failed);
+    tally.inputs += report.count;
+    tally.digests.push_back(found);
+    return holds;
+}
+
+// Runs one proof, or takes it from the state, and judges it. Digests are compared with the known
+// ones, if any.
+Status run_one(const ProveOptions& options, const proof::Proof& proof,
+               const std::vector<proof::Digest>* known, ProveState& state, Tally& tally) {
     const unsigned cores = std::thread::hardware_concurrency();
     const int threads = static_cast<int>(options.jobs != 0 ? options.jobs : cores == 0 ? 1 : cores);
     proof::Report report;
@@ -103,13 +124,7 @@ Status run_one(const ProveOptions& options, const proof::Proof& proof, ProveStat
     }
     print_row(proof, report, seconds);
     const proof::Digest found{report.digest, report.count, proof.name};
-    const std::string complaint =
-        options.digests_out.empty() ? digest_complaint(proof::checked_in_digests(), found) : "";
-    if (!complaint.empty()) complain(complaint);
-    const bool holds = report.mismatches == 0 && report.count > 0;
-    ++(holds && complaint.empty() ? tally.held : tally.failed);
-    tally.inputs += report.count;
-    tally.digests.push_back(found);
+    const bool holds = judge(found, report, known, tally);
     return holds && seconds != "before" ? state.add(found) : success();
 }
 
@@ -118,10 +133,8 @@ Status write_new_digests(const std::string& path, const Tally& tally) {
     std::vector<proof::Digest> digests;
     for (const proof::Proof& proof : proof::all_proofs()) {
         for (const auto* list : {&tally.digests, &proof::checked_in_digests()}) {
-            const auto at = std::find_if(list->begin(), list->end(), [&](const proof::Digest& d) {
-                return d.name == proof.name;
-            });
-            if (at == list->end()) continue;
+            const proof::Digest* at = find_digest(*list, proof.name);
+            if (at == nullptr) continue;
             digests.push_back(*at);
             break;
         }
@@ -144,33 +157,46 @@ int finish(const ProveOptions& options, const Tally& tally, std::size_t planned,
                     time.c_str());
         return exit_incomplete;
     }
+    if (tally.unconfirmed != 0) {
+        std::printf(
+            "INCOMPLETE: %zu of %zu proofs hold, but no digest of %zu of them is known; %s "
+            "(%s)\n",
+            planned, planned, tally.unconfirmed, "--write-digests FILE keeps those found here",
+            time.c_str());
+        return exit_incomplete;
+    }
     std::printf("%zu of %zu proofs hold: fast equals exact on %llu inputs, %s (%s)\n", tally.held,
                 planned, static_cast<unsigned long long>(tally.inputs),
-                options.digests_out.empty() ? "every digest as checked in" : "digests written",
+                !options.digests_out.empty() ? "digests written"
+                : options.digests_in.empty() ? "every digest as checked in"
+                                             : "every digest as in the file",
                 time.c_str());
     return exit_conformant;
 }
 
-int fail_with(const Error& error) {
-    complain(error.message);
-    return exit_code_of(error);
-}
-
 int prove(const ProveOptions& options) {
+    if (!options.digests_in.empty() && !options.digests_out.empty())
+        return fail_with(
+            {ErrorKind::bad_input, "--digests and --write-digests exclude each other"});
     const Clock::time_point start = Clock::now();
     const auto proofs = chosen(options);
     if (!proofs) return fail_with(proofs.error());
     auto state = ProveState::open(options.state);
     if (!state) return fail_with(state.error());
+    const auto read = options.digests_in.empty() ? Expected(proof::checked_in_digests())
+                                                 : read_digests(options.digests_in);
+    if (!read) return fail_with(read.error());
+    const auto* known = options.digests_out.empty() ? &read.value() : nullptr;
     Tally tally;
-    if (options.digests_out.empty()) tally.failed += complain_of_strays();
+    if (options.digests_in.empty() && options.digests_out.empty())
+        tally.failed += complain_of_strays();
     catch_interrupts();
     print_heading();
     Progress progress("proofs", proofs.value().size());
     for (const proof::Proof& proof : proofs.value()) {
         if (interrupted()) break;
         progress.update(tally.done(), proof.name);
-        const Status ran = run_one(options, proof, state.value(), tally);
+        const Status ran = run_one(options, proof, known, state.value(), tally);
         if (!ran) return fail_with(ran.error());
         progress.clear();
     }
@@ -194,10 +220,16 @@ Command prove_command() {
              {"--all", "the long ones too: every rounding of every format from all f32", &o->all},
              {"--shard", "only part I of N of the proofs", &o->shard},
              {"--state", "remember here what held; the next call goes on from there", &o->state},
+             {"--digests", "compare with the digests of this file, not with those checked in",
+              &o->digests_in},
              {"--write-digests", "write the digests to this file instead of comparing them",
               &o->digests_out},
+             {"--gpu", "on the first GPU: the fast oracle there, and its conversion instructions",
+              &o->gpu},
              {"--jobs", "threads (default one per core)", &o->jobs}},
-            [o] { return prove(*o); }};
+            [o] {
+                return o->gpu ? prove_on_gpu({o->glob, o->digests_out}) : prove(*o);
+            }};
 }
 
 }  // namespace mx::cli

@@ -4,6 +4,7 @@
 #include "conformance/case/names.hpp"
 #include "conformance/cli/commands.hpp"
 #include "conformance/cli/environment.hpp"
+#include "conformance/cli/session.hpp"
 #include "conformance/cli/tensor_arguments.hpp"
 #include "conformance/emulate/parse_value.hpp"
 
@@ -35,25 +36,25 @@ Expected<data::HostTensor> take_tensor(data::TensorFile file, const QuantizeArgu
 }
 
 int quantize(const QuantizeArguments& arguments) {
-    if (const Status out = check_quantized_out(arguments); !out) return refuse(out.error());
+    if (const Status out = check_quantized_out(arguments); !out) return fail_with(out.error());
     const emulate::BlockNames names = emulate::completed(arguments.names);
-    if (const Status known = emulate::check_names(names); !known) return refuse(known.error());
+    if (const Status known = emulate::check_names(names); !known) return fail_with(known.error());
     emulate::EncodeOptions encode = arguments.encode;
     encode.program_version = program_version();
     if (!arguments.history.empty()) {
         const auto history = emulate::parse_values(formats::f32, arguments.history);
-        if (!history) return refuse(history.error());
+        if (!history) return fail_with(history.error());
         for (const emulate::ParsedValue& amax : history.value())
             encode.recipe.history.push_back(amax.code);
     }
     auto file = data::read_tensor_file(arguments.input, {arguments.type});
-    if (!file) return refuse(file.error());
+    if (!file) return fail_with(file.error());
     auto tensor = take_tensor(std::move(file).value(), arguments);
-    if (!tensor) return refuse(in_file(arguments.input, tensor.error()));
+    if (!tensor) return fail_with(in_file(arguments.input, tensor.error()));
     const auto result = emulate::encode_tensor(std::move(tensor).value(), names, encode);
-    if (!result) return refuse(in_file(arguments.input, result.error()));
+    if (!result) return fail_with(in_file(arguments.input, result.error()));
     const Status written = data::write_tensor_file(arguments.out, result.value().file);
-    if (!written) return refuse(written.error());
+    if (!written) return fail_with(written.error());
     print_counts(arguments.out, result.value().counts);
     return exit_conformant;
 }

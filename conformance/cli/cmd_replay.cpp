@@ -19,11 +19,6 @@ struct ReplayOptions {
     std::uint64_t timeout = 60;
 };
 
-int fail_with(const Error& error) {
-    complain(error.message);
-    return exit_code_of(error);
-}
-
 // Asks the case of `ask` and prints what came of it.
 int judge(const PlannedCase& planned, Asker ask, const std::string& device_argument) {
     Sources sources;

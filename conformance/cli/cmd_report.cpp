@@ -15,10 +15,7 @@ namespace {
 int report(const std::string& folder) {
     const auto path = std::filesystem::path(folder) / "results.jsonl";
     const auto run = results::read_results(path.string());
-    if (!run) {
-        complain(run.error().message);
-        return exit_code_of(run.error());
-    }
+    if (!run) return fail_with(run.error());
     const auto files = write_report_files(run.value(), folder);
     if (!files) {
         complain(files.error().message);

@@ -6,6 +6,7 @@
 
 #include "conformance/cli/commands.hpp"
 #include "conformance/cli/environment.hpp"
+#include "conformance/cli/session.hpp"
 #include "conformance/cli/tensor_arguments.hpp"
 
 namespace mx::cli {
@@ -61,19 +62,19 @@ void print_changes(const emulate::BlockNames& before, const emulate::BlockNames&
 }
 
 int requantize(const TensorArguments& arguments) {
-    if (const Status out = check_quantized_out(arguments); !out) return refuse(out.error());
+    if (const Status out = check_quantized_out(arguments); !out) return fail_with(out.error());
     const auto file = data::read_tensor_file(arguments.input);
-    if (!file) return refuse(file.error());
+    if (!file) return fail_with(file.error());
     const auto facts = emulate::read_facts(file.value(), {});
-    if (!facts) return refuse(in_file(arguments.input, facts.error()));
+    if (!facts) return fail_with(in_file(arguments.input, facts.error()));
     const emulate::BlockNames names = switched(facts.value().names, arguments.names);
-    if (const Status known = emulate::check_names(names); !known) return refuse(known.error());
+    if (const Status known = emulate::check_names(names); !known) return fail_with(known.error());
     emulate::EncodeOptions encode;
     encode.program_version = program_version();
     const auto result = emulate::requantize_tensor(file.value(), facts.value(), names, encode);
-    if (!result) return refuse(in_file(arguments.input, result.error()));
+    if (!result) return fail_with(in_file(arguments.input, result.error()));
     const Status written = data::write_tensor_file(arguments.out, result.value().tensor.file);
-    if (!written) return refuse(written.error());
+    if (!written) return fail_with(written.error());
     print_counts(arguments.out, result.value().tensor.counts);
     print_changes(facts.value().names, names, result.value().changes);
     return exit_conformant;

@@ -55,11 +55,6 @@ results::RunHeader header_of(const RunOptions& options, const IsolatedDevice& de
     return header;
 }
 
-int fail_with(const Error& error) {
-    complain(error.message);
-    return exit_code_of(error);
-}
-
 int run(const RunOptions& options) {
     Sources sources;
     auto cases = planned(options.plan, sources);

@@ -49,8 +49,7 @@ bool write_files(const std::vector<TextFile>& files) {
     return written;
 }
 
-std::vector<TextFile> files_of(const SelftestOptions& options,
-                               const selftest::KillTable& table) {
+std::vector<TextFile> files_of(const SelftestOptions& options, const selftest::KillTable& table) {
     std::vector<TextFile> files;
     if (!options.json.empty()) files.push_back({options.json, render_json(table)});
     if (options.out.empty()) return files;

@@ -1,7 +1,6 @@
 // See prove_state.hpp.
 #include "conformance/cli/prove_state.hpp"
 
-#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <sstream>
@@ -27,6 +26,15 @@ Expected<std::string> text_of(const std::string& path) {
     return std::move(text).str();
 }
 
+// `way_out` ends the sentence about a bad line.
+Expected<std::vector<proof::Digest>> parsed(const std::string& path, const std::string& text,
+                                            const std::string& way_out) {
+    proof::DigestList list = proof::parse_digests(text);
+    if (list.bad_line == 0) return std::move(list.digests);
+    return Error{ErrorKind::bad_input, path + ": line " + std::to_string(list.bad_line) +
+                                           " is not 'DIGEST  COUNT  NAME'" + way_out};
+}
+
 }  // namespace
 
 Expected<ProveState> ProveState::open(const std::string& path) {
@@ -41,23 +49,24 @@ Expected<ProveState> ProveState::open(const std::string& path) {
                      path +
                          ": is the state of another build of mxcheck, whose proofs say nothing "
                          "about this one; remove it or name another file"};
-    const proof::DigestList list = proof::parse_digests(text.value());
-    if (list.bad_line != 0)
-        return Error{ErrorKind::bad_input,
-                     path + ": line " + std::to_string(list.bad_line) +
-                         " is not 'DIGEST  COUNT  NAME'; remove the file to begin anew"};
-    return ProveState(path, list.digests);
+    auto held = parsed(path, text.value(), "; remove the file to begin anew");
+    if (!held) return held.error();
+    return ProveState(path, std::move(held).value());
 }
 
 const proof::Digest* ProveState::find(const std::string& name) const {
-    const auto at = std::find_if(held_.begin(), held_.end(),
-                                 [&](const proof::Digest& digest) { return digest.name == name; });
-    return at == held_.end() ? nullptr : &*at;
+    return proof::find_digest(held_, name);
 }
 
 Status ProveState::add(const proof::Digest& digest) {
     held_.push_back(digest);
     return path_.empty() ? success() : write_digests(path_, first_line(), held_);
+}
+
+Expected<std::vector<proof::Digest>> read_digests(const std::string& path) {
+    const auto text = text_of(path);
+    if (!text) return text.error();
+    return parsed(path, text.value(), "");
 }
 
 Status write_digests(const std::string& path, const std::string& first_line,

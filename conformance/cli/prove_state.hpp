@@ -29,6 +29,8 @@ private:
     std::vector<proof::Digest> held_;
 };
 
+Expected<std::vector<proof::Digest>> read_digests(const std::string& path);
+
 // A file of digests: a first line of its own, then one line each.
 Status write_digests(const std::string& path, const std::string& first_line,
                      const std::vector<proof::Digest>& digests);

@@ -112,7 +112,8 @@ int exit_code_of(std::span<const results::CaseResult> cases, bool complete) {
     return compared == 0 ? exit_nothing_tested : exit_conformant;
 }
 
-int exit_code_of(const Error& error) {
+int fail_with(const Error& error) {
+    complain(error.message);
     return error.kind == ErrorKind::device ? exit_device : exit_usage;
 }
 

@@ -35,7 +35,8 @@ std::string device_argument(const DeviceChoice& choice);
 // The exit code that these results call for; `complete` if every planned case is among them.
 int exit_code_of(std::span<const results::CaseResult> cases, bool complete);
 
-int exit_code_of(const Error& error);
+// Says what was wrong, and returns the exit code for it.
+int fail_with(const Error& error);
 
 // From here on, the first Ctrl-C (or SIGTERM) only sets a flag; a second one ends the program.
 void catch_interrupts();

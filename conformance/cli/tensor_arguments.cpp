@@ -42,11 +42,6 @@ Error in_file(const std::string& path, const Error& error) {
     return {error.kind, path + ": " + error.message};
 }
 
-int refuse(const Error& error) {
-    complain(error.message);
-    return exit_code_of(error);
-}
-
 void print_counts(const std::string& path, const emulate::QuantizeCounts& counts) {
     const auto number = [](std::uint64_t value) { return static_cast<unsigned long long>(value); };
     std::printf(

@@ -30,9 +30,6 @@ Status check_quantized_out(const TensorArguments& arguments);
 // The error with the path in front.
 Error in_file(const std::string& path, const Error& error);
 
-// The sentence on stderr; returns the exit code.
-int refuse(const Error& error);
-
 // "x.safetensors: 64 elements in 2 blocks; saturated: 0, ..." on stdout.
 void print_counts(const std::string& path, const emulate::QuantizeCounts& counts);
 

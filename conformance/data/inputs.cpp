@@ -7,8 +7,8 @@
 #include "conformance/case/names.hpp"
 #include "conformance/case/rules.hpp"
 #include "conformance/data/bits_source.hpp"
-#include "conformance/data/philox.hpp"
 #include "conformance/data/quantized_file.hpp"
+#include "conformance/data/random_words.hpp"
 #include "conformance/data/tensor_file.hpp"
 #include "device/host/operation.hpp"
 
@@ -175,21 +175,6 @@ Expected<std::shared_ptr<const BlockSource>> Sources::open(const Case& c) {
     return source;
 }
 
-namespace {
-
-// The words that serve a value depend on the seed and on its place in the endless list of the
-// case's blocks, so that one block asked alone gets the words it had among the others.
-void fill_random_words(const Case& c, CodeTensor& words) {
-    const StochasticForm& form = *stochastic_form_of(c);
-    const auto words_of_a_block = static_cast<std::uint64_t>(block_size / form.values_per_word);
-    for (std::size_t i = 0; i < words.count(); ++i) {
-        const std::uint64_t number = c.index * words_of_a_block + i;
-        words.set(i, philox({c.seed, 12, number / 4})[number % 4]);
-    }
-}
-
-}  // namespace
-
 RandomBits random_bits_at(const Case& c, const StochasticForm& form, const CodeTensor& words,
                           std::size_t element) {
     const std::int64_t row = static_cast<std::int64_t>(element) / c.columns;
@@ -204,7 +189,6 @@ std::vector<CodeTensor> make_inputs(const Case& c, const BlockSource& source) {
     for (const Part part : parts) {
         const PartShape shape = shape_of(c, part);
         tensors.push_back(make_tensor(shape.type, shape.rows, shape.columns));
-        if (part == Part::random_bits) fill_random_words(c, tensors.back());
     }
     const bool has_scales = parts.back() == Part::scales;
     const BlockGrid grid = block_grid(c);
@@ -215,6 +199,7 @@ std::vector<CodeTensor> make_inputs(const Case& c, const BlockSource& source) {
             tensors[0].set(place.element(lane), data.lanes[static_cast<std::size_t>(lane)]);
         if (has_scales) tensors[1].set(static_cast<std::size_t>(block), data.scale);
     }
+    if (parts.back() == Part::random_bits) fill_random_words(c, tensors[0], tensors[1]);
     return tensors;
 }
 

@@ -107,9 +107,9 @@ std::string text_of(Inverse inverse) {
         MX_NAMED(exact_power)
         MX_NAMED(one_for_byte_zero)
         MX_NAMED(zero_for_byte_zero)
-        MX_NAMED(at_least_2tom126)
         MX_NAMED(zero_at_both_ends)
         MX_NAMED(of_scale_bits)
+        MX_NAMED(over_scale_bits)
     }
     return {};
 }

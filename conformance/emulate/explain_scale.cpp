@@ -40,6 +40,8 @@ std::string shortened_text(const Dialect& rules, const exact::ScaleSteps& steps)
     std::string text;
     const bool is_zero = steps.amax.is_finite() && steps.amax.magnitude == 0;
     if (is_zero) text += paragraph("amax is zero: " + named_value("zero_block", rules));
+    if (steps.amax.is_infinity() && steps.shortened.is_finite())
+        text += paragraph("amax is infinite: " + named_value("infinity_in_block", rules));
     if (!steps.amax.is_finite()) return text;
     if (rules.amax_rounding != AmaxRounding::none)
         text += paragraph(named_value("amax_rounding", rules) + ": " +
@@ -85,7 +87,7 @@ std::string ratio_words(const BlockFormat& format, const Dialect& rules) {
 
 std::string argument_text(const BlockFormat& format, const Dialect& rules,
                           const exact::ScaleSteps& steps) {
-    if (!steps.amax.is_finite()) return "";
+    if (!steps.amax.is_finite() && !steps.shortened.is_finite()) return "";
     std::string text;
     const bool is_product = rules.scale_ratio == ScaleRatio::times_reciprocal ||
                             rules.scale_ratio == ScaleRatio::times_reciprocal_flushed;
@@ -189,7 +191,9 @@ std::string explain_scales(const ExplainTarget& target, const Dialect& rules) {
         table.add({std::to_string(lane), exact::to_text(amax), exact_text(steps.argument),
                    hex_code(format.scale(), steps.code),
                    factor.is_nan() ? "nan" : power_text(exact::floor_log2(factor.magnitude))});
-        const std::string decision = decision_text(rules, cast_of(steps));
+        const std::string decision = amax.is_infinity() && steps.argument.is_finite()
+                                         ? named_value("infinity_in_block", rules)
+                                         : decision_text(rules, cast_of(steps));
         if (!decision.empty()) notes.add(lane, decision);
         ++lane;
     }

@@ -27,7 +27,7 @@ std::vector<Dialect> rows_of_enumerators() {
     add(&Dialect::sign_of_zero, SignOfZero::kept, SignOfZero::dropped, SignOfZero::input_dropped,
         SignOfZero::underflow_dropped);
     add(&Dialect::inverse, Inverse::exact_power, Inverse::one_for_byte_zero,
-        Inverse::zero_for_byte_zero, Inverse::at_least_2tom126);
+        Inverse::zero_for_byte_zero, Inverse::over_scale_bits);
     return rows;
 }
 

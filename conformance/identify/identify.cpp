@@ -88,8 +88,8 @@ public:
     Identification take();
 
 private:
-    void keep_what_explains(const Answer& answer, Part part);
-    Status narrow(Part part, const Lanes& block);
+    bool keep_what_explains(const Answer& answer, Part part);
+    Expected<bool> narrow(Part part, const Lanes& block);
     void note_findings();
     void find_names();
 
@@ -120,21 +120,23 @@ Status Deduction::look_at_bytes() {
     return success();
 }
 
-// An answer that nothing explains is no reason to give up what explains the others.
-void Deduction::keep_what_explains(const Answer& answer, Part part) {
+// An answer that nothing explains is no reason to give up what explains the others. False for one.
+bool Deduction::keep_what_explains(const Answer& answer, Part part) {
     std::vector<Dialect> still;
     for (const Dialect& dialect : alive_)
         if (foretold(setting(), dialect, answer, part) == given(answer, part))
             still.push_back(dialect);
-    if (!still.empty()) alive_ = std::move(still);
+    if (still.empty()) return false;
+    alive_ = std::move(still);
+    return true;
 }
 
-Status Deduction::narrow(Part part, const Lanes& block) {
+// Asks the block. Does anything explain the answer?
+Expected<bool> Deduction::narrow(Part part, const Lanes& block) {
     auto answers = subject_.quantize({&block, 1});
     if (!answers) return answers.error();
     answers_.push_back(answers.value().front());
-    keep_what_explains(answers_.back(), part);
-    return success();
+    return keep_what_explains(answers_.back(), part);
 }
 
 Status Deduction::run(const Stage& stage) {
@@ -147,15 +149,19 @@ Status Deduction::run(const Stage& stage) {
     // Before the rules for special values are known, their blocks say nothing of other fields.
     if (stage.looks_back)
         for (const Answer& answer : answers_) keep_what_explains(answer, stage.part);
-    while (alive_.size() > 1) {
+    // A device that goes on giving answers outside all hypotheses will not choose among them.
+    constexpr int unexplained_max = 8;
+    int unexplained = 0;
+    while (alive_.size() > 1 && unexplained < unexplained_max) {
         const std::size_t best = best_block(setting(), alive_, stage.part, pool);
         if (best == pool.size()) break;
-        const Status asked = narrow(stage.part, pool[best]);
-        if (!asked) return asked;
+        const auto explained = narrow(stage.part, pool[best]);
+        if (!explained) return explained.error();
+        unexplained = explained.value() ? 0 : unexplained + 1;
         pool.erase(pool.begin() + static_cast<std::ptrdiff_t>(best));
     }
     fields_.insert(fields_.end(), stage.fields.begin(), stage.fields.end());
-    if (stage.goes_on) return success();
+    if (stage.goes_on && unexplained < unexplained_max) return success();
     note_findings();
     alive_.resize(1);
     return success();

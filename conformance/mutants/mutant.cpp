@@ -1,52 +1,39 @@
 // The one source of every mutant: a plain quantizer behind the C ABI, compiled once for each line
-// of mutants.def. Bugs of arithmetic are in mutant_numbers.hpp, those of walking and writing here.
+// of mutants.def. Bugs of arithmetic are in mutant_elements.hpp and mutant_scales.hpp, those of
+// layouts in mutant_layout.hpp, those of walking here.
 #include <array>
 #include <chrono>
 #include <csignal>
 #include <new>
 #include <thread>
-#include <vector>
 
-#include "conformance/mutants/mutant_numbers.hpp"
+#include "conformance/mutants/mutant_blocks.hpp"
+#include "conformance/mutants/mutant_layout.hpp"
+#include "conformance/mutants/mutant_scales.hpp"
 
 namespace mx::mutants {
 namespace {
 
-constexpr int block_lanes = 32;
+// A lane that the search for the amax passes over.
+bool is_unseen(const Request& request, const Block& block, std::size_t lane) {
+    const std::size_t lanes = block.cells.size();
+    if (has(Bug::amax_ignores_lane_31)) return lane == 31;
+    if (has(Bug::amax_ignores_short_vector)) return lane >= lanes - lanes % 8;
+    if (has(Bug::tile_scale_of_first_row))
+        return request.axis == Axis::tile && block.cells[lane].row != block.cells[0].row;
+    return has(Bug::block_64_half_seen) && request.block == 64 && lane % 64 >= 32;
+}
 
-// Lines of blocks along the axis: rows, or columns.
-struct Walk {
-    Axis axis;
-    std::int64_t lines, length;
-
-    Walk(const Tensor& tensor, Axis along)
-        : axis(along),
-          lines(along == Axis::row ? tensor.rows : tensor.columns),
-          length(along == Axis::row ? tensor.columns : tensor.rows) {}
-
-    std::int64_t blocks() const { return length / block_lanes + (length % block_lanes != 0); }
-    // Place `position` of line `line`, in the element tensor (lanes) or the scale tensor (blocks).
-    Cell cell(std::int64_t line, std::int64_t position) const {
-        return axis == Axis::row ? Cell{line, position} : Cell{position, line};
-    }
-};
-
-struct Block {
-    std::int64_t line = 0, index = 0;
-    int lanes = 0;
-    // Places beyond `lanes` keep what an earlier block left there.
-    std::array<double, block_lanes> values{};
-    std::array<std::uint32_t, block_lanes> codes{};
-};
-
-double block_amax(const Block& block, Dialect dialect) {
-    const int end = has(Bug::partial_block_padding_read) ? block_lanes : block.lanes;
-    const bool skips_nan = (dialect == Dialect::nv && !has(Bug::nan_spreads)) ||
-                           has(Bug::nan_ignored);
+double block_amax(const Request& request, const Block& block) {
+    const bool reads_on = has(Bug::partial_block_padding_read);
+    const std::size_t end = reads_on ? block.values.size() : block.cells.size();
+    bool skips_nan =
+        (request.dialect == Dialect::nv && !has(Bug::nan_spreads)) || has(Bug::nan_ignored);
+    if (has(Bug::nan_spreads_in_columns) && request.axis == Axis::col) skips_nan = false;
     double amax = 0;
-    for (int lane = 0; lane < end; ++lane) {
-        if (has(Bug::amax_ignores_lane_31) && lane == 31) continue;
-        const double value = block.values[static_cast<std::size_t>(lane)];
+    for (std::size_t lane = 0; lane < end; ++lane) {
+        if (is_unseen(request, block, lane)) continue;
+        const double value = block.values[lane];
         if (std::isnan(value) && skips_nan) continue;
         if (std::isnan(value)) return nan_value;
         amax = std::max(amax, has(Bug::amax_signed) ? value : std::fabs(value));
@@ -56,10 +43,11 @@ double block_amax(const Block& block, Dialect dialect) {
 
 // Writes a code, unless this is the canary, which gets every single one wrong.
 void store(const Tensor& tensor, Cell cell, std::uint32_t code) {
-    tensor.write(cell, has(Bug::canary) ? code ^ (1u << (tensor.bytes * 8 - 2)) : code);
+    if (has(Bug::rows_beyond_65535_unwritten) && cell.row > 65535) return;
+    write(tensor, cell, has(Bug::canary) ? code ^ (1u << (tensor.bits - 2)) : code);
 }
 
-// Where axis col puts an element when its two strides are exchanged, folded back into the tensor.
+// Where a cell lands when rows and columns are exchanged, folded back into the tensor.
 Cell transposed(const Tensor& tensor, Cell cell) {
     const std::int64_t place = cell.column * tensor.rows + cell.row;
     return {place / tensor.columns, place % tensor.columns};
@@ -73,90 +61,140 @@ void for_each_cell(const Tensor& tensor, Action&& action) {
 
 std::vector<std::uint32_t> contents(const Tensor& tensor) {
     std::vector<std::uint32_t> codes;
-    for_each_cell(tensor, [&](Cell cell) { codes.push_back(tensor.read(cell)); });
+    for_each_cell(tensor, [&](Cell cell) { codes.push_back(read(tensor, cell)); });
     return codes;
+}
+
+// The random bits for the value of a cell, of the word that serves it.
+std::uint32_t random_bits(const Request& request, Cell cell) {
+    Tensor words = request.inputs[1];
+    if (has(Bug::stochastic_words_taken_for_dense)) words.row_stride = words.columns;
+    const auto [digits, values] = request.random;
+    Cell place{cell.row, cell.column / values};
+    if (has(Bug::stochastic_x4_words_run_on) && values > 1) {
+        const std::int64_t word = (cell.row * request.inputs[0].columns + cell.column) / values;
+        place = {word / words.columns, word % words.columns};
+    }
+    std::uint32_t word = read(words, place);
+    const bool is_second_half = values > 1 && cell.column % values >= values / 2;
+    if (is_second_half != (has(Bug::stochastic_x4_halves_exchanged) && values > 1)) word >>= 16;
+    if (has(Bug::stochastic_high_bits) && values == 1) word >>= 32 - digits;
+    return digits == 32 ? word : word & ((1u << digits) - 1);
+}
+
+std::uint32_t scale_of(const Request& request, const Walk& walk, Cell cell) {
+    const Tensor& scales = request.inputs[1];
+    Cell block = walk.block_of(cell);
+    if (has(Bug::dequantize_block_16_as_32) && walk.size == 16)
+        block = {request.axis == Axis::row ? block.row : block.row / 2,
+                 request.axis == Axis::col ? block.column : block.column / 2};
+    // Four bytes are loaded at once, and the last of them taken.
+    const bool has_pad =
+        scales.layout == Layout::te_padded && request.axis == Axis::row && scales.columns % 4 != 0;
+    if (has(Bug::te_pads_read) && has_pad && block.column == scales.columns - 1) ++block.column;
+    if (has(Bug::dequantize_tile_scales_transposed) && request.axis == Axis::tile)
+        block = transposed(scales, block);
+    return read(scales, block);
 }
 
 class Device {
 public:
     void run(const Request& request) {
         switch (request.action) {
-            case Action::convert: return convert(request);
-            case Action::encode_scale: return encode_scales(request);
-            case Action::quantize: return quantize(request);
-            case Action::dequantize: return dequantize(request);
+            case Action::convert:
+                return convert(request);
+            case Action::cast_to_scale:
+                return cast(request);
+            case Action::encode_scale:
+                return encode_scales(request);
+            case Action::quantize:
+                return quantize(request);
+            case Action::dequantize:
+                return dequantize(request);
         }
     }
 
 private:
     static void convert(const Request& request) {
-        const Overflow overflow =
-            has(Bug::convert_always_saturates) ? Overflow::saturate : request.overflow;
+        const Tensor& input = request.inputs[0];
+        Manner manner{request.rounding, request.overflow, request.subnormals, request.random.digits,
+                      0};
+        if (has(Bug::convert_always_saturates)) manner.overflow = Overflow::saturate;
+        for_each_cell(input, [&](Cell cell) {
+            const double value = input_value(read(input, cell), input.format, request.subnormals);
+            if (manner.random_digits > 0) manner.random_bits = random_bits(request, cell);
+            store(request.outputs[0], cell, encode_element(value, request.element, manner));
+        });
+    }
+
+    static void cast(const Request& request) {
         const Tensor& input = request.inputs[0];
         for_each_cell(input, [&](Cell cell) {
-            const double value = input_value(input.read(cell), input.format);
-            store(request.outputs[0], cell, encode_element(value, request.element, overflow));
+            const double value = input_value(read(input, cell), input.format);
+            store(request.outputs[0], cell, cast_to_scale(value, request.dialect));
         });
     }
 
     static void encode_scales(const Request& request) {
         const Tensor& input = request.inputs[0];
         for_each_cell(input, [&](Cell cell) {
-            const double amax = input_value(input.read(cell), input.format);
+            const double amax = input_value(read(input, cell), input.format);
             store(request.outputs[0], cell, encode_scale(amax, request.element, request.dialect));
         });
     }
 
     static void dequantize(const Request& request) {
         const Tensor& output = request.outputs[0];
-        const Walk walk(output, request.axis);
+        const Walk walk{request.axis, output.rows, output.columns, request.block};
         for_each_cell(output, [&](Cell cell) {
-            const Cell block = walk.axis == Axis::row ? Cell{cell.row, cell.column / block_lanes}
-                                                      : Cell{cell.row / block_lanes, cell.column};
-            const auto scale = static_cast<std::uint8_t>(request.inputs[1].read(block));
-            double value = element_value(request.inputs[0].read(cell), request.element);
-            value *= scale_value(scale);
-            const double smallest = std::ldexp(1.0, output.format.exponent_min);
-            if (has(Bug::dequantize_flushes_subnormals) && std::fabs(value) < smallest)
-                value = std::copysign(0.0, value);
-            store(output, cell, encode_value(value, output.format));
+            const auto scale = static_cast<std::uint8_t>(scale_of(request, walk, cell));
+            const std::uint32_t code = read(request.inputs[0], cell);
+            const double value = element_value(code, request.element) * scale_value(scale);
+            store(output, cell, output_code(value, output.format));
         });
     }
 
     void quantize(const Request& request) {
-        const Walk walk(request.inputs[0], request.axis);
+        Tensor input = request.inputs[0];
+        if (has(Bug::input_taken_for_dense)) input.row_stride = input.columns;
+        const Walk walk{request.axis, input.rows, input.columns, request.block};
         Block block;
         has_slept_ = false;
-        for (block.line = 0; block.line < walk.lines; ++block.line) {
+        for (const Tensor& output : request.outputs) clear_pads(output);
+        for (std::int64_t line = 0; line < walk.lines(); ++line) {
             std::uint8_t neighbour = 0;
-            for (block.index = 0; block.index < walk.blocks(); ++block.index) {
-                load(request, walk, block);
-                std::uint8_t scale = choose_scale(request, block);
-                if (has(Bug::scale_from_previous_block) && block.index > 0)
+            for (std::int64_t index = 0; index < walk.blocks_of_a_line(); ++index) {
+                block.scale_cell = walk.block(line, index);
+                load(input, walk, block);
+                std::uint8_t scale = choose_scale(request, walk, block);
+                if (has(Bug::scale_from_previous_block) && index > 0)
                     std::swap(scale, neighbour);
                 else
                     neighbour = scale;
                 encode(request, scale, block);
-                store_block(request, walk, block, scale);
+                const bool is_last =
+                    line == walk.lines() - 1 && index == walk.blocks_of_a_line() - 1;
+                if (!has(Bug::last_block_unwritten) || !is_last) store_block(request, scale, block);
             }
         }
         misbehave_after(request);
     }
 
-    static void load(const Request& request, const Walk& walk, Block& block) {
-        const Tensor& input = request.inputs[0];
-        const std::int64_t first = block.index * block_lanes;
-        block.lanes = static_cast<int>(std::min<std::int64_t>(walk.length - first, block_lanes));
-        for (int lane = 0; lane < block.lanes; ++lane) {
-            const std::uint32_t code = input.read(walk.cell(block.line, first + lane));
-            const double value = input_value(code, input.format);
-            if (has(Bug::crash_on_nan) && std::isnan(value)) std::raise(SIGSEGV);
-            block.values[static_cast<std::size_t>(lane)] = value;
+    static void load(const Tensor& input, const Walk& walk, Block& block) {
+        walk.list_cells(block.scale_cell, block.cells);
+        const auto whole = static_cast<std::size_t>(walk.height() * walk.width());
+        block.values.resize(whole);
+        block.codes.resize(whole);
+        for (std::size_t lane = 0; lane < block.cells.size(); ++lane) {
+            block.values[lane] = input_value(read(input, block.cells[lane]), input.format);
+            if (has(Bug::crash_on_nan) && std::isnan(block.values[lane])) std::raise(SIGSEGV);
         }
     }
 
-    std::uint8_t choose_scale(const Request& request, const Block& block) {
-        const double amax = block_amax(block, request.dialect);
+    std::uint8_t choose_scale(const Request& request, const Walk& walk, const Block& block) {
+        double amax = block_amax(request, block);
+        if (has(Bug::block_16_as_32) && request.block == 16)
+            amax = amax_of_32(request, walk, block);
         if (has(Bug::hang_on_zero_block) && amax == 0 && !has_slept_) {
             std::this_thread::sleep_for(std::chrono::seconds(5));
             has_slept_ = true;
@@ -164,39 +202,45 @@ private:
         return encode_scale(amax, request.element, request.dialect);
     }
 
+    // The amax of the block of 32 in which a block of 16 lies.
+    static double amax_of_32(const Request& request, const Walk& walk, const Block& block) {
+        Walk wide = walk;
+        wide.size = 32;
+        Block around;
+        around.scale_cell = wide.block_of(block.cells[0]);
+        load(request.inputs[0], wide, around);
+        return block_amax(request, around);
+    }
+
     void encode(const Request& request, std::uint8_t scale, Block& block) {
-        for (int lane = 0; lane < block.lanes; ++lane) {
-            const auto place = static_cast<std::size_t>(lane);
-            const double value = block.values[place];
+        for (std::size_t lane = 0; lane < block.cells.size(); ++lane) {
+            const double value = block.values[lane];
             // The product with a NaN scale forgets whose sign it was.
             const double scaled = std::copysign(value * scale_reciprocal(scale), value);
-            block.codes[place] = encode_element(scaled, request.element, Overflow::saturate);
+            block.codes[lane] = encode_element(scaled, request.element, {});
         }
         ++blocks_encoded_;
         if (has(Bug::random_flake) && blocks_encoded_ % 251 == 0) block.codes[0] ^= 1u;
     }
 
-    static void store_block(const Request& request, const Walk& walk, const Block& block,
-                            std::uint8_t scale) {
-        const bool is_last = block.line == walk.lines - 1 && block.index == walk.blocks() - 1;
-        if (has(Bug::last_block_unwritten) && is_last) return;
+    static void store_block(const Request& request, std::uint8_t scale, const Block& block) {
         const Tensor& codes = request.outputs[0];
-        for (int lane = 0; lane < block.lanes; ++lane) {
-            Cell cell = walk.cell(block.line, block.index * block_lanes + lane);
-            if (has(Bug::col_strides_swapped) && walk.axis == Axis::col)
+        for (std::size_t lane = 0; lane < block.cells.size(); ++lane) {
+            Cell cell = block.cells[lane];
+            if (has(Bug::col_strides_swapped) && request.axis == Axis::col)
                 cell = transposed(codes, cell);
-            store(codes, cell, block.codes[static_cast<std::size_t>(lane)]);
+            store(codes, cell, block.codes[lane]);
         }
-        store(request.outputs[1], walk.cell(block.line, block.index), scale);
+        store(request.outputs[1], block.scale_cell, scale);
     }
 
     void misbehave_after(const Request& request) {
         const Tensor& input = request.inputs[0];
         if (input.empty()) return;
-        if (has(Bug::input_modified)) input.write({0, 0}, input.read({0, 0}) + 1);
+        if (has(Bug::input_modified)) write(input, {0, 0}, read(input, {0, 0}) + 1);
         const Tensor& scales = request.outputs[1];
-        if (has(Bug::scale_overwrites_red_zone))
-            scales.at({scales.rows - 1, scales.columns - 1})[1] = 0;
+        if (has(Bug::scale_overwrites_red_zone) && scales.layout == Layout::strided)
+            write(scales, {scales.rows - 1, scales.columns}, 0);
         if (has(Bug::stale_output)) repeat_last_answer(request);
     }
 
@@ -207,7 +251,7 @@ private:
             std::vector<std::uint32_t> answer = contents(output);
             if (last_answer_[i].size() == answer.size()) {
                 auto next = last_answer_[i].begin();
-                for_each_cell(output, [&](Cell cell) { output.write(cell, *next++); });
+                for_each_cell(output, [&](Cell cell) { write(output, cell, *next++); });
             }
             last_answer_[i] = std::move(answer);
         }
@@ -223,11 +267,12 @@ mx_status open_device(void** device, mx_message*) {
     return *device == nullptr ? MX_OUT_OF_MEMORY : MX_OK;
 }
 
-void close_device(void* device) { delete static_cast<Device*>(device); }
+void close_device(void* device) {
+    delete static_cast<Device*>(device);
+}
 
 std::size_t describe(void*, const mx_fact** facts) {
-    static constexpr std::array known{mx_fact{"name", MX_MUTANT_FILE},
-                                      mx_fact{"vendor", "mxcheck"},
+    static constexpr std::array known{mx_fact{"name", MX_MUTANT_FILE}, mx_fact{"vendor", "mxcheck"},
                                       mx_fact{"notes", "a planted bug, to test the harness with"}};
     *facts = known.data();
     return known.size();
@@ -256,8 +301,12 @@ mx_status run(void* device, const mx_operation* operation, const mx_tensor* inpu
     return MX_OK;
 }
 
-constexpr mx_device_api api{sizeof(mx_device_api), MX_DEVICE_ABI_VERSION, open_device,
-                            close_device,          describe,              supports,
+constexpr mx_device_api api{sizeof(mx_device_api),
+                            MX_DEVICE_ABI_VERSION,
+                            open_device,
+                            close_device,
+                            describe,
+                            supports,
                             run};
 
 }  // namespace

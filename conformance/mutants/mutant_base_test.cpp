@@ -1,49 +1,22 @@
 // The unmutated base against published numbers: what each dialect makes of the blocks on which
 // quantizers differ, and float to E8M0 edge by edge. A wrong base would hide bugs in every mutant.
-#include <dlfcn.h>
-#include <gtest/gtest.h>
-
-#include "conformance/mutants/mutant_probes.hpp"
+#include "conformance/mutants/mutant_base.hpp"
 
 namespace mx::mutants {
+
+void Base::SetUp() {
+    library_ = dlopen(MX_MUTANT_DIRECTORY "/mutant_none.so", RTLD_NOW | RTLD_LOCAL);
+    ASSERT_NE(library_, nullptr) << dlerror();
+    get_api_ = reinterpret_cast<mx_device_get_api_function>(dlsym(library_, MX_DEVICE_ENTRY));
+    ASSERT_NE(get_api_, nullptr);
+    api_ = get_api_(MX_DEVICE_ABI_VERSION);
+    ASSERT_NE(api_, nullptr);
+}
+
 namespace {
 
 constexpr std::uint32_t f32_infinity = 0x7F800000, f32_negative_infinity = 0xFF800000;
 constexpr std::uint32_t f32_nan = 0x7FC00000, f32_negative_nan = 0xFFC00000, f32_max = 0x7F7FFFFF;
-
-class Base : public ::testing::Test {
-protected:
-    void SetUp() override {
-        library_ = dlopen(MX_MUTANT_DIRECTORY "/mutant_none.so", RTLD_NOW | RTLD_LOCAL);
-        ASSERT_NE(library_, nullptr) << dlerror();
-        get_api_ = reinterpret_cast<mx_device_get_api_function>(dlsym(library_, MX_DEVICE_ENTRY));
-        ASSERT_NE(get_api_, nullptr);
-        api_ = get_api_(MX_DEVICE_ABI_VERSION);
-        ASSERT_NE(api_, nullptr);
-    }
-    void TearDown() override {
-        if (library_ != nullptr) dlclose(library_);
-    }
-
-    void expect_block(Question question, const Codes& values, std::uint32_t scale,
-                      const Codes& codes) const {
-        const Outputs outputs = outputs_of(*api_, quantize_row("block", question, values));
-        SCOPED_TRACE(::testing::Message() << question.dialect << " first input " << values[0]);
-        EXPECT_EQ(outputs.status, MX_OK);
-        EXPECT_EQ(outputs.second, Codes{scale});
-        EXPECT_EQ(outputs.first, codes);
-    }
-    Codes scales_of(Question question, const Codes& amax) const {
-        return outputs_of(*api_, encode_scales("scales", question, amax)).first;
-    }
-    Codes converted(Question question, const char* overflow, const Codes& values) const {
-        return outputs_of(*api_, convert_row("convert", question, overflow, values)).first;
-    }
-
-    void* library_ = nullptr;
-    mx_device_get_api_function get_api_ = nullptr;
-    const mx_device_api* api_ = nullptr;
-};
 
 constexpr Question ocp{"mxfp8-e4m3", "ocp", "f32"};
 constexpr Question nv{"mxfp8-e4m3", "nv", "f32"};
@@ -106,7 +79,7 @@ TEST_F(Base, EncodesScalesEdgeByEdge) {
 
 TEST_F(Base, ConvertsWithAndWithoutSaturation) {
     const Codes values{bits_of({464})[0], bits_of({464.0001f})[0], bits_of({-500})[0],
-                       f32_infinity, f32_negative_nan, bits_of({-0x1p-10f})[0]};
+                       f32_infinity,      f32_negative_nan,        bits_of({-0x1p-10f})[0]};
     EXPECT_EQ(converted({"e4m3", "ocp", "f32"}, "saturate", values),
               (Codes{0x7E, 0x7E, 0xFE, 0x7E, 0x7F, 0x80}));
     EXPECT_EQ(converted({"e4m3", nullptr, "f32"}, "overflow", values),
@@ -187,9 +160,19 @@ TEST_F(Base, RefusesWhatItDoesNotKnow) {
     };
     EXPECT_EQ(status({"mxfp8-e4m3", "torchao-floor", "f32"}), MX_NOT_SUPPORTED);
     EXPECT_EQ(status({"mxfp8-e4m3", nullptr, "f32"}), MX_NOT_SUPPORTED);
-    EXPECT_EQ(status({"mxfp4-e2m1", "ocp", "f32"}), MX_NOT_SUPPORTED);
+    EXPECT_EQ(status({"nvfp4", "ocp", "f32"}), MX_NOT_SUPPORTED);
     EXPECT_EQ(status({"mxfp8-e4m3", "ocp", "f64"}), MX_NOT_SUPPORTED);
     EXPECT_EQ(get_api_(MX_DEVICE_ABI_VERSION + 1), nullptr);
+    const auto answer = [this](const Probe& probe) { return outputs_of(*api_, probe).status; };
+    const Probe row = quantize_row("refused", ocp, {0, 0});
+    EXPECT_EQ(answer(row), MX_OK);
+    EXPECT_EQ(answer(in_blocks_of(row, 48)), MX_NOT_SUPPORTED);
+    EXPECT_EQ(answer(shaped(row, {1, 2}, "diagonal")), MX_NOT_SUPPORTED);
+    EXPECT_EQ(answer(stored(row, "packed-low")), MX_INVALID);                  // of codes of 8 bits
+    EXPECT_EQ(answer(stored(row, "strided", "128x4-col")), MX_NOT_SUPPORTED);  // in rows
+    const Probe element = convert_row("refused", {"e4m3", "ocp", "f32"}, "saturate", {0});
+    EXPECT_EQ(answer(rounded(element, "to_even")), MX_NOT_SUPPORTED);
+    EXPECT_EQ(answer(rounded(element, "stochastic8")), MX_INVALID);  // without random bits
 }
 
 }  // namespace

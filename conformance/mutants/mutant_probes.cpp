@@ -1,77 +1,145 @@
-// The probes and the playing of them; see the header.
+// Makes probes and plays them; see the header. The list of them is in mutant_probe_list.cpp.
 #include "conformance/mutants/mutant_probes.hpp"
 
-#include <array>
 #include <cstring>
 #include <string>
 
 namespace mx::mutants {
 namespace {
 
-constexpr std::uint32_t f32_infinity = 0x7F800000, f32_nan = 0x7FC00000;
-constexpr std::uint32_t f32_negative_nan = 0xFFC00000;
 constexpr unsigned char poison = 0xA5;
 constexpr std::size_t red_zone = 16;
 
-constexpr Question ocp{"mxfp8-e4m3", "ocp", "f32"};
-constexpr Question ocp_e5m2{"mxfp8-e5m2", "ocp", "f32"};
-constexpr Question nv{"mxfp8-e4m3", "nv", "f32"};
-
 std::size_t width_of(std::string_view type) {
-    if (type == "f32") return 4;
+    if (type == "f32" || type == "u32") return 4;
     return type == "bf16" || type == "f16" ? 2 : 1;
 }
 
-struct Shape {
-    std::int64_t rows, columns;
-    std::size_t count() const { return static_cast<std::size_t>(rows * columns); }
-};
+std::int64_t divided_up(std::int64_t count, std::int64_t size) {
+    return (count + size - 1) / size;
+}
 
-// A dense tensor with a red zone behind it, poisoned all through.
+// "mxfp8-e4m3" is of e4m3, "mxint8" of int8; convert names the element itself.
+const char* element_of(const char* format) {
+    const std::string_view name = format;
+    if (name.starts_with("mxfp")) return format + std::strlen("mxfp8-");
+    return name.starts_with("mxint8") ? format + std::strlen("mx") : format;
+}
+
+std::int64_t bits_of_element(std::string_view element) {
+    if (element == "e2m1") return 4;
+    return element == "e3m2" || element == "e2m3" ? 6 : 8;
+}
+
+// What a layout rounds the rows and columns of scales up to.
+Extent padding_of(const std::string& layout) {
+    const bool is_across = layout.ends_with("-col");
+    Extent tile{128, 4};
+    if (layout.starts_with("8x4")) tile = {8, 4};
+    if (layout.starts_with("32x8")) tile = {32, 8};
+    return is_across ? Extent{tile.columns, tile.rows} : tile;
+}
+
+// A tensor with a red zone behind it, poisoned all through.
 struct Buffer {
-    const char* type;
-    Shape shape;
+    mx_tensor tensor;  // without its data
     std::vector<unsigned char> bytes;
 
-    Buffer(const char* of_type, Shape of_shape) : type(of_type), shape(of_shape) {
-        bytes.assign(shape.count() * width_of(type) + red_zone, poison);
+    Buffer(const char* type, Extent extent, std::int64_t row_gap = 0) {
+        tensor = {
+            sizeof(mx_tensor),        nullptr, type, "host", "strided", extent.rows, extent.columns,
+            extent.columns + row_gap, 1};
+        resize(extent.rows * (extent.columns + row_gap) *
+               static_cast<std::int64_t>(width_of(type)));
     }
-    mx_tensor view() {
-        return {sizeof(mx_tensor), bytes.data(), type, "host", "strided", shape.rows,
-                shape.columns,     shape.columns, 1};
+    void resize(std::int64_t size) {
+        bytes.assign(static_cast<std::size_t>(size) + red_zone, poison);
+    }
+    void lay_out(const char* layout, std::int64_t size) {
+        tensor.layout = layout;
+        tensor.row_stride = tensor.column_stride = 0;
+        resize(size);
+    }
+    bool is_strided() const { return std::string_view(tensor.layout) == "strided"; }
+    std::size_t width() const { return width_of(tensor.type); }
+    // Where number `i` of a dense matrix lies; of another layout byte `i`.
+    std::size_t offset(std::size_t i) const {
+        const auto columns = static_cast<std::size_t>(tensor.columns);
+        if (!is_strided() || columns == 0) return i;
+        return (i / columns * static_cast<std::size_t>(tensor.row_stride) + i % columns) * width();
     }
     void fill(const Codes& codes) {
         for (std::size_t i = 0; i < codes.size(); ++i)
-            std::memcpy(&bytes[i * width_of(type)], &codes[i], width_of(type));
+            std::memcpy(&bytes[offset(i)], &codes[i], width());
     }
     Codes codes() const {
-        Codes result(shape.count());
-        for (std::size_t i = 0; i < result.size(); ++i)
-            std::memcpy(&result[i], &bytes[i * width_of(type)], width_of(type));
+        const std::size_t count = is_strided()
+                                      ? static_cast<std::size_t>(tensor.rows * tensor.columns)
+                                      : bytes.size() - red_zone;
+        Codes result(count);
+        for (std::size_t i = 0; i < count; ++i) std::memcpy(&result[i], &bytes[offset(i)], width());
         return result;
     }
+    mx_tensor view() {
+        mx_tensor with_data = tensor;
+        with_data.data = bytes.data();
+        return with_data;
+    }
 };
+
+Buffer codes_buffer(const Probe& probe) {
+    const char* element = element_of(probe.operation.format);
+    Buffer buffer(element, {probe.rows, probe.columns});
+    const std::string layout = probe.code_layout;
+    const std::int64_t bits = bits_of_element(element), block = probe.operation.block_size;
+    if (layout == "inline") {
+        const std::int64_t blocks = divided_up(probe.columns, block), step = block * bits / 8 + 1;
+        buffer.lay_out(probe.code_layout, probe.rows * blocks * step);
+        buffer.tensor.row_stride = blocks * step;
+        buffer.tensor.column_stride = step;
+    } else if (layout != "strided") {
+        buffer.lay_out(probe.code_layout, probe.rows * divided_up(probe.columns * bits, 8));
+    }
+    return buffer;
+}
+
+Buffer scales_buffer(const Probe& probe) {
+    const std::string axis = probe.operation.axis, layout = probe.scale_layout;
+    const std::int64_t block = probe.operation.block_size;
+    const Extent grid{axis == "row" ? probe.rows : divided_up(probe.rows, block),
+                      axis == "col" ? probe.columns : divided_up(probe.columns, block)};
+    Buffer buffer("e8m0", grid);
+    const Extent tile = padding_of(layout);
+    if (layout != "strided")
+        buffer.lay_out(probe.scale_layout, divided_up(grid.rows, tile.rows) * tile.rows *
+                                               divided_up(grid.columns, tile.columns) *
+                                               tile.columns);
+    return buffer;
+}
 
 struct Buffers {
     std::vector<Buffer> inputs, outputs;
 };
 
 Buffers buffers_for(const Probe& probe, const Codes& call) {
-    const std::string action = probe.operation.name, format = probe.operation.format;
-    const char* element = format.ends_with("e4m3") ? "e4m3" : "e5m2";
-    const Shape whole{probe.rows, probe.columns};
-    const bool by_row = probe.operation.axis == nullptr || probe.operation.axis[0] == 'r';
-    const Shape blocks = by_row ? Shape{whole.rows, (whole.columns + 31) / 32}
-                                : Shape{(whole.rows + 31) / 32, whole.columns};
+    const std::string action = probe.operation.name;
+    const bool is_inline = std::string_view(probe.code_layout) == "inline";
+    const Buffer values(probe.value_type, {probe.rows, probe.columns}, probe.row_gap);
     Buffers buffers;
     if (action == "dequantize") {
-        buffers.inputs = {Buffer(element, whole), Buffer("e8m0", blocks)};
-        buffers.inputs[1].fill(probe.scales);
-        buffers.outputs = {Buffer(probe.value_type, whole)};
+        buffers = {{codes_buffer(probe)}, {values}};
+        if (!is_inline) buffers.inputs.push_back(scales_buffer(probe));
+        if (!is_inline) buffers.inputs[1].fill(probe.scales);
+    } else if (action == "encode_scale") {
+        buffers = {{values}, {Buffer("e8m0", {probe.rows, probe.columns})}};
     } else {
-        buffers.inputs = {Buffer(probe.value_type, whole)};
-        buffers.outputs = {Buffer(action == "encode_scale" ? "e8m0" : element, whole)};
-        if (action == "quantize") buffers.outputs.push_back(Buffer("e8m0", blocks));
+        buffers = {{values}, {codes_buffer(probe)}};
+        if (action == "quantize" && !is_inline) buffers.outputs.push_back(scales_buffer(probe));
+    }
+    if (!probe.words.empty()) {
+        const auto words = static_cast<std::int64_t>(probe.words.size());
+        buffers.inputs.push_back(Buffer("u32", {probe.rows, words / probe.rows}, probe.row_gap));
+        buffers.inputs[1].fill(probe.words);
     }
     buffers.inputs[0].fill(call);
     return buffers;
@@ -85,88 +153,17 @@ mx_status run(const mx_device_api& api, void* device, const Probe& probe, Buffer
                    outputs.size(), nullptr);
 }
 
-Probe quantize(std::string_view name, Question question, const std::vector<float>& values) {
-    return quantize_row(name, question, bits_of(values));
-}
-
-Probe shaped(Probe probe, Shape shape, const char* axis) {
-    probe.rows = shape.rows;
-    probe.columns = shape.columns;
-    probe.operation.axis = axis;
-    return probe;
-}
-
-// Every code under every scale of the list.
-Probe dequantize_all(std::string_view name, const char* format, const Codes& scales) {
-    Probe probe{name, {}, "f32", static_cast<std::int64_t>(scales.size()), 256, {Codes()}, {}};
-    probe.operation = {sizeof(mx_operation), "dequantize", format, "ocp", "row", nullptr, nullptr,
-                       nullptr, 32};
-    for (std::uint32_t scale : scales) {
-        for (std::uint32_t code = 0; code < 256; ++code) probe.calls[0].push_back(code);
-        probe.scales.insert(probe.scales.end(), 256 / 32, scale);
-    }
-    return probe;
-}
-
-std::vector<float> ones_with(std::size_t count, std::size_t lane, float value) {
-    std::vector<float> values(count, 1.0f);
-    values[lane] = value;
-    return values;
-}
-
-std::vector<Probe> quantize_probes() {
-    std::vector<float> unlike(64, 1.0f), ramp;
-    for (std::size_t lane = 0; lane < 32; ++lane) unlike[lane] = 300.0f;
-    for (int i = 1; i <= 33 * 3; ++i) ramp.push_back(static_cast<float>(i));
-    const std::vector<float> short_tail(unlike.begin(), unlike.begin() + 40);
-    Probe twice = quantize("two calls", ocp, {1, 2});
-    twice.calls.push_back(bits_of({3, -7}));
-    Probe many = quantize("300 blocks twice", ocp, std::vector<float>(300 * 32, 1.0f));
-    many.calls.push_back(many.calls[0]);
-    return {
-        quantize("exact", ocp, {1, 0.5f, 0.25f}),
-        quantize("exact e5m2", ocp_e5m2, {1, 0.5f, 0.25f}),
-        quantize("ties", ocp, {256, 17, -17, 19, -19}),
-        quantize("just above a tie", ocp, {256, 17.01f}),
-        quantize("carry", ocp, {256, 15.9f}),
-        quantize("480", ocp, {480, 300}),
-        quantize("element subnormal", ocp, {256, 0x1p-8f}),
-        quantize("float32 subnormal", ocp, {0x1p-130f}),
-        quantize("minus zero", ocp, {1, -0.0f}),
-        quantize("just below 256", ocp, {0x1.fffffep+7f}),
-        quantize("negative amax", ocp, {-300, 1}),
-        quantize("lane 31", ocp, ones_with(32, 31, 300)),
-        quantize("unlike blocks", ocp, unlike),
-        quantize("short tail", ocp, short_tail),
-        quantize("zeros", ocp, {0, 0}),
-        quantize("tiny", ocp, {0x1p-120f}),
-        quantize("nv 500", nv, {500}),
-        quantize("nv 448", nv, {448}),
-        quantize_row("nv NaN", nv, {bits_of({1})[0], f32_nan, f32_negative_nan}),
-        quantize_row("nv infinity", nv, {bits_of({1})[0], f32_infinity}),
-        shaped(quantize("columns", ocp, ramp), {33, 3}, "col"),
-        twice,
-        many,
-    };
-}
-
-std::vector<Probe> make_probes() {
-    std::vector<Probe> list = quantize_probes();
-    list.push_back(encode_scales("nv tiny amax", nv, bits_of({0x1p-140f, 0})));
-    list.push_back(convert_row("convert 500", {"e4m3", "ocp", "f32"}, "overflow",
-                               bits_of({500, -500})));
-    list.push_back(dequantize_all("dequantize e4m3", "mxfp8-e4m3", {127}));
-    list.push_back(dequantize_all("dequantize e5m2", "mxfp8-e5m2", {127}));
-    list.push_back(dequantize_all("dequantize scale 0", "mxfp8-e4m3", {0}));
-    list.push_back(dequantize_all("dequantize scale 255", "mxfp8-e4m3", {255}));
-    return list;
-}
-
 Probe row_probe(std::string_view name, Question question, const Codes& values) {
-    Probe probe{name, {}, question.value_type, 1, static_cast<std::int64_t>(values.size()),
+    Probe probe{name,     {}, question.value_type, 1, static_cast<std::int64_t>(values.size()),
                 {values}, {}};
-    probe.operation = {sizeof(mx_operation), "quantize", question.format, question.dialect,
-                       "row",                nullptr,    nullptr,         nullptr,
+    probe.operation = {sizeof(mx_operation),
+                       "quantize",
+                       question.format,
+                       question.dialect,
+                       "row",
+                       nullptr,
+                       nullptr,
+                       nullptr,
                        32};
     return probe;
 }
@@ -201,9 +198,36 @@ Probe convert_row(std::string_view name, Question question, const char* overflow
     return probe;
 }
 
-const std::vector<Probe>& probes() {
-    static const std::vector<Probe> list = make_probes();
-    return list;
+Probe dequantize_row(std::string_view name, Question question, const Codes& codes,
+                     const Codes& scales) {
+    Probe probe = row_probe(name, question, codes);
+    probe.operation.name = "dequantize";
+    probe.scales = scales;
+    return probe;
+}
+
+Probe shaped(Probe probe, Extent extent, const char* axis) {
+    probe.rows = extent.rows;
+    probe.columns = extent.columns;
+    if (probe.operation.axis != nullptr) probe.operation.axis = axis;
+    return probe;
+}
+
+Probe in_blocks_of(Probe probe, std::int64_t block_size) {
+    probe.operation.block_size = block_size;
+    return probe;
+}
+
+Probe rounded(Probe probe, const char* rounding, const Codes& words) {
+    probe.operation.rounding = rounding;
+    probe.words = words;
+    return probe;
+}
+
+Probe stored(Probe probe, const char* code_layout, const char* scale_layout) {
+    probe.code_layout = code_layout;
+    probe.scale_layout = scale_layout;
+    return probe;
 }
 
 std::vector<unsigned char> play(const mx_device_api& api, const Probe& probe) {

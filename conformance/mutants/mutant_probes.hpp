@@ -12,14 +12,18 @@ namespace mx::mutants {
 
 using Codes = std::vector<std::uint32_t>;
 
-// One operation, called once for each entry of `calls` on one open device. Every tensor is dense.
+// One operation, called once for each entry of `calls` on one open device.
 struct Probe {
     std::string_view name;
     mx_operation operation;
     const char* value_type;  // of the input, or of what dequantize writes
     std::int64_t rows, columns;
-    std::vector<Codes> calls;  // values; the element codes of dequantize
-    Codes scales;              // of dequantize
+    std::vector<Codes> calls;  // values; of dequantize the element codes, in bytes where packed
+    Codes scales;              // of dequantize, as they lie in their buffer
+    Codes words = {};          // of stochastic roundings
+    const char* code_layout = "strided";
+    const char* scale_layout = "strided";
+    std::int64_t row_gap = 0;  // poisoned values behind each row of the input
 };
 
 const std::vector<Probe>& probes();
@@ -28,14 +32,14 @@ const std::vector<Probe>& probes();
 // inputs afterwards.
 std::vector<unsigned char> play(const mx_device_api& api, const Probe& probe);
 
-// The values a device gave to one call: first output, second output.
+// What a device gave to one call: first output, second output. Bytes where a layout packs them.
 struct Outputs {
     mx_status status;
     Codes first, second;
 };
 Outputs outputs_of(const mx_device_api& api, const Probe& probe);
 
-// A quantize, convert and encode_scale of one row, for tests with numbers of their own.
+// One operation on one row, for tests with numbers of their own.
 struct Question {
     const char* format;
     const char* dialect;
@@ -45,6 +49,18 @@ Probe quantize_row(std::string_view name, Question question, const Codes& values
 Probe encode_scales(std::string_view name, Question question, const Codes& amax);
 Probe convert_row(std::string_view name, Question question, const char* overflow,
                   const Codes& values);
+// Of one scale for each 32 codes.
+Probe dequantize_row(std::string_view name, Question question, const Codes& codes,
+                     const Codes& scales);
+
+// The same rows one below the other, in blocks along `axis`.
+struct Extent {
+    std::int64_t rows, columns;
+};
+Probe shaped(Probe probe, Extent extent, const char* axis = "row");
+Probe in_blocks_of(Probe probe, std::int64_t block_size);
+Probe rounded(Probe probe, const char* rounding, const Codes& words = {});
+Probe stored(Probe probe, const char* code_layout, const char* scale_layout = "strided");
 
 Codes bits_of(const std::vector<float>& values);
 

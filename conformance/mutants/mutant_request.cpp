@@ -4,6 +4,7 @@
 
 #include <cstdarg>
 #include <cstdio>
+#include <cstring>
 #include <iterator>
 
 namespace mx::mutants {
@@ -15,23 +16,72 @@ struct Named {
     T value;
 };
 
+struct RoundingName {
+    Rounding rounding;
+    RandomWords random;
+};
+
 constexpr Named<Action> actions[] = {{"convert", Action::convert},
                                      {"encode_scale", Action::encode_scale},
                                      {"quantize", Action::quantize},
                                      {"dequantize", Action::dequantize}};
-constexpr Named<Format> block_elements[] = {{"mxfp8-e4m3", e4m3}, {"mxfp8-e5m2", e5m2}};
-constexpr Named<Format> elements[] = {{"e4m3", e4m3}, {"e5m2", e5m2}};
+constexpr Named<Format> block_elements[] = {{"mxfp8-e4m3", e4m3},
+                                            {"mxfp8-e5m2", e5m2},
+                                            {"mxfp6-e3m2", e3m2},
+                                            {"mxfp6-e2m3", e2m3},
+                                            {"mxfp4-e2m1", e2m1},
+                                            {"mxint8", int8},
+                                            {"mxint8-symmetric", int8_symmetric}};
+constexpr Named<Format> elements[] = {{"e4m3", e4m3},
+                                      {"e5m2", e5m2},
+                                      {"e3m2", e3m2},
+                                      {"e2m3", e2m3},
+                                      {"e2m1", e2m1},
+                                      {"int8", int8},
+                                      {"int8-symmetric", int8_symmetric}};
 constexpr Named<Format> values[] = {{"f32", f32}, {"bf16", bf16}, {"f16", f16}};
 constexpr Named<Dialect> dialects[] = {{"ocp", Dialect::ocp}, {"nv", Dialect::nv}};
-constexpr Named<Axis> axes[] = {{"row", Axis::row}, {"col", Axis::col}};
+constexpr Named<Axis> axes[] = {{"row", Axis::row}, {"col", Axis::col}, {"tile", Axis::tile}};
 constexpr Named<Overflow> overflows[] = {{"saturate", Overflow::saturate},
                                          {"overflow", Overflow::overflow}};
-constexpr Named<int> roundings[] = {{"nearest_even", 0}};
+constexpr Named<Subnormals> subnormal_rules[] = {{"honoured", Subnormals::honoured},
+                                                 {"inputs_flushed", Subnormals::inputs_flushed},
+                                                 {"outputs_flushed", Subnormals::outputs_flushed}};
+constexpr Named<RoundingName> roundings[] = {
+    {"nearest_even", {Rounding::nearest_even, {}}},
+    {"nearest_away", {Rounding::nearest_away, {}}},
+    {"nearest_toward_zero", {Rounding::nearest_toward_zero, {}}},
+    {"toward_zero", {Rounding::toward_zero, {}}},
+    {"toward_positive", {Rounding::toward_positive, {}}},
+    {"toward_negative", {Rounding::toward_negative, {}}},
+    {"away_from_zero", {Rounding::away_from_zero, {}}},
+    {"to_odd", {Rounding::to_odd, {}}},
+    {"stochastic8", {Rounding::stochastic, {8, 1}}},
+    {"stochastic16", {Rounding::stochastic, {16, 1}}},
+    {"stochastic32", {Rounding::stochastic, {32, 1}}},
+    {"stochastic-x4", {Rounding::stochastic, {16, 4}}}};
+constexpr Named<Layout> code_layouts[] = {{"strided", Layout::strided},
+                                          {"packed-low", Layout::packed_low},
+                                          {"packed-high", Layout::packed_high},
+                                          {"packed-6", Layout::packed_6},
+                                          {"inline", Layout::inline_codes}};
+constexpr Named<Layout> row_scale_layouts[] = {{"strided", Layout::strided},
+                                               {"128x4", Layout::tiles_128x4},
+                                               {"8x4", Layout::tiles_8x4},
+                                               {"32x8", Layout::tiles_32x8},
+                                               {"te-padded", Layout::te_padded}};
+constexpr Named<Layout> col_scale_layouts[] = {{"strided", Layout::strided},
+                                               {"128x4-col", Layout::tiles_128x4},
+                                               {"8x4-col", Layout::tiles_8x4},
+                                               {"32x8-col", Layout::tiles_32x8},
+                                               {"te-padded-col", Layout::te_padded}};
 
 bool same(const char* left, const char* right) {
     return left != nullptr && std::strcmp(left, right) == 0;
 }
-const char* printable(const char* name) { return name == nullptr ? "(none)" : name; }
+const char* printable(const char* name) {
+    return name == nullptr ? "(none)" : name;
+}
 
 // Stores the row of that name. False when there is none.
 template <typename T, std::size_t N>
@@ -42,6 +92,16 @@ bool find(const Named<T> (&table)[N], const char* name, T& value) {
             return true;
         }
     return false;
+}
+
+std::int64_t divided_up(std::int64_t lanes, std::int64_t size) {
+    return lanes / size + (lanes % size != 0);
+}
+
+// Bits of the codes that a layout is for; those asked for where it takes any.
+int bits_of(Layout layout, int asked) {
+    if (layout == Layout::packed_low || layout == Layout::packed_high) return 4;
+    return layout == Layout::packed_6 ? 6 : asked;
 }
 
 // What one tensor of an operation has to be.
@@ -56,9 +116,8 @@ public:
 
     mx_status read() {
         mx_status status = read_names();
-        // A layout of its own may change how many tensors there are.
-        if (status == MX_OK) status = read_layouts(call_.inputs, call_.input_count);
-        if (status == MX_OK) status = read_layouts(call_.outputs, call_.output_count);
+        if (status == MX_OK && has_blocks()) status = read_blocks();
+        if (status == MX_OK && request_.action == Action::convert) status = read_element_rules();
         if (status == MX_OK) status = read_counts();
         if (status == MX_OK) status = read_tensors();
         return status;
@@ -77,6 +136,9 @@ private:
     mx_status unknown(const char* kind, const char* name) const {
         return refuse(MX_NOT_SUPPORTED, "the mutants do not know %s '%s'", kind, printable(name));
     }
+    bool has_blocks() const {
+        return request_.action == Action::quantize || request_.action == Action::dequantize;
+    }
 
     mx_status read_names() {
         const mx_operation& asked = *call_.operation;
@@ -85,39 +147,58 @@ private:
                           sizeof(mx_operation));
         if (!find(actions, asked.name, request_.action)) return unknown("operation", asked.name);
         const bool converts = request_.action == Action::convert;
-        const bool known = converts ? find(elements, asked.format, request_.element)
-                                    : find(block_elements, asked.format, request_.element);
-        if (!known) return unknown("format", asked.format);
-        // An element conversion is the same in every dialect, so it may come without one.
-        if (!(converts && asked.dialect == nullptr) &&
-            !find(dialects, asked.dialect, request_.dialect))
-            return unknown("dialect", asked.dialect);
-        const bool has_blocks =
-            request_.action == Action::quantize || request_.action == Action::dequantize;
-        if (has_blocks && !find(axes, asked.axis, request_.axis))
-            return unknown("axis", asked.axis);
-        if (has_blocks && asked.block_size != 32)
-            return refuse(MX_NOT_SUPPORTED, "the mutants know blocks of 32 lanes only");
-        if (converts && asked.subnormals != nullptr && !same(asked.subnormals, "honoured"))
-            return unknown("rule for subnormals", asked.subnormals);
-        int nearest_even = 0;
-        if (converts && !find(roundings, asked.rounding, nearest_even))
-            return unknown("rounding", asked.rounding);
-        if (converts && !find(overflows, asked.overflow, request_.overflow))
-            return unknown("overflow", asked.overflow);
+        if (converts && same(asked.format, "e8m0")) {
+            request_.action = Action::cast_to_scale;
+        } else {
+            const bool known = converts ? find(elements, asked.format, request_.element)
+                                        : find(block_elements, asked.format, request_.element);
+            if (!known) return unknown("format", asked.format);
+        }
+        // An element conversion is the same in both dialects, so it may come without one.
+        if (request_.action == Action::convert && asked.dialect == nullptr) return MX_OK;
+        return find(dialects, asked.dialect, request_.dialect) ? MX_OK
+                                                               : unknown("dialect", asked.dialect);
+    }
+
+    mx_status read_blocks() {
+        const mx_operation& asked = *call_.operation;
+        if (!find(axes, asked.axis, request_.axis)) return unknown("axis", asked.axis);
+        if (asked.block_size != 16 && asked.block_size != 32 && asked.block_size != 64)
+            return refuse(MX_NOT_SUPPORTED, "the mutants do not know blocks of %lld lanes",
+                          static_cast<long long>(asked.block_size));
+        request_.block = asked.block_size;
         return MX_OK;
     }
 
-    mx_status read_layouts(const mx_tensor* tensors, std::size_t count) const {
-        for (std::size_t i = 0; i < count; ++i)
-            if (tensors[i].struct_size >= sizeof(mx_tensor) && !same(tensors[i].layout, "strided"))
-                return unknown("layout", tensors[i].layout);
+    mx_status read_element_rules() {
+        const mx_operation& asked = *call_.operation;
+        RoundingName rounding{};
+        if (!find(roundings, asked.rounding, rounding)) return unknown("rounding", asked.rounding);
+        request_.rounding = rounding.rounding;
+        request_.random = rounding.random;
+        if (!find(overflows, asked.overflow, request_.overflow))
+            return unknown("overflow", asked.overflow);
+        if (asked.subnormals != nullptr &&
+            !find(subnormal_rules, asked.subnormals, request_.subnormals))
+            return unknown("rule for subnormals", asked.subnormals);
         return MX_OK;
+    }
+
+    // Whether the scales lie between the codes and have no tensor of their own.
+    bool is_inline() const {
+        const bool writes = request_.action == Action::quantize;
+        const mx_tensor* codes = writes ? call_.outputs : call_.inputs;
+        const std::size_t count = writes ? call_.output_count : call_.input_count;
+        return has_blocks() && count > 0 && codes[0].struct_size >= sizeof(mx_tensor) &&
+               same(codes[0].layout, "inline");
     }
 
     mx_status read_counts() const {
-        const std::size_t inputs = request_.action == Action::dequantize ? 2 : 1;
-        const std::size_t outputs = request_.action == Action::quantize ? 2 : 1;
+        const std::size_t with_scales = is_inline() ? 1 : 2;
+        const bool is_random = request_.rounding == Rounding::stochastic;
+        std::size_t inputs = is_random ? 2 : 1, outputs = 1;
+        if (request_.action == Action::dequantize) inputs = with_scales;
+        if (request_.action == Action::quantize) outputs = with_scales;
         if (call_.input_count != inputs || call_.output_count != outputs)
             return refuse(MX_INVALID, "%s has %zu inputs and %zu outputs, not %zu and %zu",
                           call_.operation->name, inputs, outputs, call_.input_count,
@@ -127,46 +208,82 @@ private:
 
     mx_status read_tensors() {
         const mx_tensor& first = call_.inputs[0];
-        const Wanted whole{"the element tensor", first.rows, first.columns};
-        const Wanted scales = request_.axis == Axis::row
-                                  ? Wanted{"the scale tensor", first.rows, blocks(first.columns)}
-                                  : Wanted{"the scale tensor", blocks(first.rows), first.columns};
-        const bool from_codes = request_.action == Action::dequantize;
-        mx_status status = from_codes ? read_codes(first, request_.inputs[0], whole)
-                                      : read_values(first, request_.inputs[0], whole);
-        if (status != MX_OK) return status;
         const mx_tensor& out = call_.outputs[0];
-        switch (request_.action) {
-            case Action::convert: return read_codes(out, request_.outputs[0], whole);
-            case Action::encode_scale: return read_scales(out, request_.outputs[0], whole);
-            case Action::quantize:
-                status = read_codes(out, request_.outputs[0], whole);
-                return status == MX_OK
-                           ? read_scales(call_.outputs[1], request_.outputs[1], scales)
-                           : status;
-            case Action::dequantize: break;
+        const Wanted whole{"the element tensor", first.rows, first.columns};
+        if (request_.action == Action::dequantize) {
+            const mx_status status = read_values(out, request_.outputs[0], whole);
+            return status == MX_OK ? read_encoded(call_.inputs, request_.inputs, whole) : status;
         }
-        status = read_scales(call_.inputs[1], request_.inputs[1], scales);
-        return status == MX_OK ? read_values(out, request_.outputs[0], whole) : status;
+        const mx_status status = read_values(first, request_.inputs[0], whole);
+        if (status != MX_OK) return status;
+        if (request_.action == Action::quantize)
+            return read_encoded(call_.outputs, request_.outputs, whole);
+        if (request_.action != Action::convert) return read_scales(out, request_.outputs[0], whole);
+        return request_.rounding == Rounding::stochastic && read_words(whole) != MX_OK
+                   ? MX_INVALID
+                   : read_codes(out, request_.outputs[0], whole);
     }
 
-    static std::int64_t blocks(std::int64_t lanes) { return lanes / 32 + (lanes % 32 != 0); }
+    mx_status read_words(const Wanted& whole) {
+        const mx_tensor& words = call_.inputs[1];
+        if (!same(words.type, "u32") || !same(words.layout, "strided"))
+            return refuse(MX_INVALID, "random bits are '%s' in layout '%s', not u32 and strided",
+                          printable(words.type), printable(words.layout));
+        request_.inputs[1].bits = 32;
+        return read_shape(words, request_.inputs[1],
+                          {"the tensor of random bits", whole.rows,
+                           divided_up(whole.columns, request_.random.values_per_word)});
+    }
+
+    // Codes and the scales that belong to them.
+    mx_status read_encoded(const mx_tensor* asked, Tensor* tensors, const Wanted& whole) {
+        const std::int64_t tall = request_.axis == Axis::row ? 1 : request_.block;
+        const std::int64_t wide = request_.axis == Axis::col ? 1 : request_.block;
+        const Wanted scales{"the scale tensor", divided_up(whole.rows, tall),
+                            divided_up(whole.columns, wide)};
+        const mx_status status = read_codes(asked[0], tensors[0], whole);
+        if (status != MX_OK) return status;
+        if (!is_inline()) return read_scales(asked[1], tensors[1], scales);
+        if (request_.axis != Axis::row) return unknown("inline scales along axis", "col or tile");
+        const std::int64_t step = request_.block * tensors[0].bits / 8 + 1;
+        if (!tensors[0].empty() && asked[0].column_stride != step)
+            return refuse(MX_INVALID, "inline blocks are %lld bytes apart, not %lld",
+                          static_cast<long long>(step),
+                          static_cast<long long>(asked[0].column_stride));
+        tensors[1] = tensors[0];
+        tensors[1].bits = 8;
+        tensors[1].layout = Layout::inline_scales;
+        tensors[1].rows = scales.rows;
+        tensors[1].columns = scales.columns;
+        return MX_OK;
+    }
 
     mx_status read_values(const mx_tensor& asked, Tensor& tensor, const Wanted& wanted) {
         if (!find(values, asked.type, tensor.format)) return unknown("value type", asked.type);
+        if (!same(asked.layout, "strided")) return unknown("layout of values", asked.layout);
+        tensor.bits = tensor.format.bits;
         return read_shape(asked, tensor, wanted);
     }
     mx_status read_codes(const mx_tensor& asked, Tensor& tensor, const Wanted& wanted) {
-        const bool known = find(elements, asked.type, tensor.format);
-        if (!known || tensor.format.code_max != request_.element.code_max)
+        if (!find(elements, asked.type, tensor.format) || tensor.format != request_.element)
             return refuse(MX_INVALID, "%s is of type '%s', not of format '%s'", wanted.what,
                           printable(asked.type), call_.operation->format);
+        if (!find(code_layouts, asked.layout, tensor.layout))
+            return unknown("layout of codes", asked.layout);
+        tensor.bits = tensor.format.bits;
+        if (tensor.bits != bits_of(tensor.layout, tensor.bits))
+            return refuse(MX_INVALID, "%s has codes of %d bits, layout '%s' is for others",
+                          wanted.what, tensor.bits, asked.layout);
         return read_shape(asked, tensor, wanted);
     }
     mx_status read_scales(const mx_tensor& asked, Tensor& tensor, const Wanted& wanted) {
         if (!same(asked.type, "e8m0"))
             return refuse(MX_INVALID, "%s is of type '%s', not e8m0", wanted.what,
                           printable(asked.type));
+        const bool known = request_.axis == Axis::col
+                               ? find(col_scale_layouts, asked.layout, tensor.layout)
+                               : find(row_scale_layouts, asked.layout, tensor.layout);
+        if (!known) return unknown("layout of scales", asked.layout);
         return read_shape(asked, tensor, wanted);
     }
 
@@ -178,12 +295,12 @@ private:
         if (asked.rows != wanted.rows || asked.columns != wanted.columns || asked.rows < 0 ||
             asked.columns < 0)
             return refuse(MX_INVALID, "%s is %lld x %lld, not %lld x %lld", wanted.what,
-                          static_cast<long long>(asked.rows),
-                          static_cast<long long>(asked.columns),
+                          static_cast<long long>(asked.rows), static_cast<long long>(asked.columns),
                           static_cast<long long>(wanted.rows),
                           static_cast<long long>(wanted.columns));
         tensor.data = static_cast<unsigned char*>(asked.data);
-        tensor.bytes = tensor.format.bits == 0 ? 1 : tensor.format.bits / 8;
+        tensor.axis = request_.axis;
+        tensor.block = request_.block;
         tensor.rows = asked.rows;
         tensor.columns = asked.columns;
         tensor.row_stride = asked.row_stride;

@@ -3,58 +3,91 @@
 #pragma once
 
 #include <cstdint>
-#include <cstring>
 
 #include "device/abi/mx_device.h"
 
 namespace mx::mutants {
 
-// Just enough of a floating-point format to encode and decode it.
+enum class Negatives { sign_bit, twos_complement, symmetric };
+
+// Just enough of a number format to encode and decode it. An integer format is the lowest binade of
+// a floating-point one, of which the rest does not exist.
 struct Format {
     int bits;
     int mantissa_bits;
     int exponent_min;             // of the smallest normal value
     std::uint32_t code_max;       // the largest finite magnitude
-    std::uint32_t code_overflow;  // Inf, or NaN where there is no Inf
+    std::uint32_t code_overflow;  // Inf; else NaN; else the largest finite magnitude
+    Negatives negatives = Negatives::sign_bit;
 
+    friend constexpr bool operator==(const Format&, const Format&) = default;
     constexpr std::uint32_t magnitude_mask() const { return (1u << (bits - 1)) - 1; }
     constexpr bool has_infinity() const { return code_overflow != magnitude_mask(); }
+    constexpr bool is_integer() const { return negatives != Negatives::sign_bit; }
 };
 
 inline constexpr Format e4m3{8, 3, -6, 0x7E, 0x7F};
 inline constexpr Format e5m2{8, 2, -14, 0x7B, 0x7C};
+inline constexpr Format e3m2{6, 2, -2, 0x1F, 0x1F};
+inline constexpr Format e2m3{6, 3, 0, 0x1F, 0x1F};
+inline constexpr Format e2m1{4, 1, 0, 0x7, 0x7};
+inline constexpr Format int8{8, 7, 1, 0x7F, 0x7F, Negatives::twos_complement};
+inline constexpr Format int8_symmetric{8, 7, 1, 0x7F, 0x7F, Negatives::symmetric};
 inline constexpr Format f16{16, 10, -14, 0x7BFF, 0x7C00};
 inline constexpr Format bf16{16, 7, -126, 0x7F7F, 0x7F80};
 inline constexpr Format f32{32, 23, -126, 0x7F7FFFFF, 0x7F800000};
 
-enum class Action { convert, encode_scale, quantize, dequantize };
+enum class Action { convert, cast_to_scale, encode_scale, quantize, dequantize };
 enum class Dialect { ocp, nv };
-enum class Axis { row, col };
+enum class Axis { row, col, tile };
 enum class Overflow { saturate, overflow };
+enum class Subnormals { honoured, inputs_flushed, outputs_flushed };
+enum class Rounding {
+    nearest_even,
+    nearest_away,
+    nearest_toward_zero,
+    toward_zero,
+    toward_positive,
+    toward_negative,
+    away_from_zero,
+    to_odd,
+    stochastic
+};
+
+// The random bits that decide one value, and how many values of a row share a word of them.
+struct RandomWords {
+    int digits = 0;
+    int values_per_word = 1;
+};
+
+enum class Layout {
+    strided,
+    packed_low,
+    packed_high,
+    packed_6,
+    inline_codes,
+    inline_scales,  // the same buffer, the bytes behind the codes
+    tiles_128x4,
+    tiles_8x4,
+    tiles_32x8,
+    te_padded
+};
 
 struct Cell {
     std::int64_t row;
     std::int64_t column;
 };
 
-// A strided matrix of codes, one, two or four bytes each.
+// A matrix of codes in the host's memory. mutant_layout.hpp says where each of them lies.
 struct Tensor {
     unsigned char* data = nullptr;
-    Format format{};  // all zeros for e8m0, which is no format of this kind
-    int bytes = 1;
+    int bits = 8;     // of one code
+    Format format{};  // all zeros for e8m0 and random words, which are no formats of this kind
+    Layout layout = Layout::strided;
+    Axis axis = Axis::row;    // of the blocks that the scales belong to
+    std::int64_t block = 32;  // their lanes
     std::int64_t rows = 0, columns = 0, row_stride = 0, column_stride = 0;
 
-    unsigned char* at(Cell cell) const {
-        return data + (cell.row * row_stride + cell.column * column_stride) * bytes;
-    }
-    std::uint32_t read(Cell cell) const {
-        std::uint32_t code = 0;
-        std::memcpy(&code, at(cell), static_cast<std::size_t>(bytes));  // little-endian
-        return code;
-    }
-    void write(Cell cell, std::uint32_t code) const {
-        std::memcpy(at(cell), &code, static_cast<std::size_t>(bytes));
-    }
     bool empty() const { return rows == 0 || columns == 0; }
 };
 
@@ -63,7 +96,12 @@ struct Request {
     Format element{};
     Dialect dialect = Dialect::ocp;
     Axis axis = Axis::row;
+    std::int64_t block = 32;
+    Rounding rounding = Rounding::nearest_even;
+    RandomWords random;
     Overflow overflow = Overflow::saturate;
+    Subnormals subnormals = Subnormals::honoured;
+    // As the ABI counts them; the scales of an inline layout stand in the second place.
     Tensor inputs[2];
     Tensor outputs[2];
 };

@@ -4,6 +4,7 @@
 // number.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -44,10 +45,38 @@ bool verdict_from_name(std::string_view name, Verdict& verdict);
 // True for the verdicts that may stand in a passing run.
 bool may_pass(Verdict verdict);
 
+// Every class that a mismatch can have; schema.json lists the same.
+inline constexpr std::array<std::string_view, 16> mismatch_classes{
+    // of a scale, and of the elements under a wrong one
+    "scale",
+    // of an element or a dequantized value
+    "sign_of_zero", "special", "saturation", "tie", "subnormal",
+    "rounding",  // a neighbour of the right code
+    "value",     // further away
+    // of a whole output
+    "packing",    // right with the codes of a byte in another order
+    "layout",     // right with the scales in another order
+    "padding",    // pads that are not written as 0, or that are read
+    "unwritten",  // never written
+    "flaky",      // two runs differ
+    // of memory that is not the device's to write
+    "red_zone", "input_modified",
+    "unclassified",  // counted, but not looked at
+};
+
+// A class that the program writes. One that is not in the list does not compile.
+struct MismatchClass {
+    std::string_view name;
+    consteval MismatchClass(const char* literal) : name(literal) {
+        for (const std::string_view known : mismatch_classes)
+            if (known == name) return;
+        throw "not in mismatch_classes";
+    }
+};
+
 // One cluster of like mismatches, with its first witness. `count` is exact.
 struct Mismatch {
-    std::string mismatch_class;  // scale rounding tie saturation special subnormal sign_of_zero
-                                 // unwritten red_zone input_modified order flaky layout
+    std::string mismatch_class;  // one of mismatch_classes
     std::string stage;           // first stage that diverged: scale, element, buffer
     std::string direction;       // "+1 code", "-3 codes", "zero to one", ...; as printed
     std::string open_decision;   // what the source leaves open, "" if the expected bits are binding

@@ -36,7 +36,7 @@ exact::Rounded rounding_of(const Case& c, const Site& site, const Difference& d)
 }
 
 // The class of an element whose block has the right scale.
-std::string element_class(const Case& c, const Site& site, const Difference& d) {
+results::MismatchClass element_class(const Case& c, const Site& site, const Difference& d) {
     const ElementFormat& output = output_format(c, d.output);
     const Code expected{d.expected}, actual{d.actual};
     const ElementFormat& input = input_format(c);
@@ -52,7 +52,8 @@ std::string element_class(const Case& c, const Site& site, const Difference& d) 
         output.exponent_bits > 0 && (output.is_zero(expected) || output.is_subnormal(expected));
     if (is_tiny || input.is_subnormal(site.input)) return "subnormal";
     const std::int64_t distance = magnitude_distance(output, d);
-    return distance == 1 || distance == -1 ? "rounding" : "value";
+    if (distance == 1 || distance == -1) return "rounding";
+    return "value";
 }
 
 std::string direction_of(const Case& c, const Difference& d) {
@@ -69,7 +70,8 @@ std::string direction_of(const Case& c, const Difference& d) {
 }
 
 struct Kind {
-    std::string mismatch_class, stage, direction;
+    results::MismatchClass mismatch_class;
+    std::string stage, direction;
 };
 
 Kind kind_of(const Evidence& evidence, const Site& site, const Difference& d) {
@@ -169,11 +171,12 @@ Clusters::Cluster& Clusters::cluster_of(const Site& site, const Difference& d) {
     // difference.
     const bool may_be_open = d.flags == 0 && guess == nullptr;
     const std::string open = may_be_open ? open_decision(c, site, d) : "";
-    Cluster& cluster = clusters_[kind.mismatch_class + "\n" + kind.direction + "\n" + open];
+    Cluster& cluster =
+        clusters_[std::string(kind.mismatch_class.name) + "\n" + kind.direction + "\n" + open];
     results::Mismatch& m = cluster.mismatch;
     if (m.count == 0) {
         if (!classified) confirm(site, d);
-        m.mismatch_class = kind.mismatch_class;
+        m.mismatch_class = kind.mismatch_class.name;
         m.stage = kind.stage;
         m.direction = kind.direction;
         m.open_decision = open;

@@ -29,6 +29,8 @@ struct Evidence {
     // The device agrees with itself as long as the pads of its inputs stay the same: elements with
     // flag_differs are then no matter of chance.
     bool reads_pads = false;
+    // Elements that a table has found right, every one: then nothing is expected or compared.
+    std::uint64_t settled = 0;
     DeviceAnswer answer;  // outputs in strided layouts have moved to `actual` and `flags`
 };
 

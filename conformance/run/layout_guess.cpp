@@ -17,7 +17,8 @@ namespace {
 using Reader = std::function<bool(std::span<const std::byte>, std::span<CodeTensor>)>;
 
 struct Hypothesis {
-    std::string mismatch_class, direction;
+    results::MismatchClass mismatch_class;
+    std::string direction;
     Reader read;
 };
 

@@ -5,15 +5,16 @@
 #include <string>
 #include <vector>
 
+#include "conformance/results/record.hpp"
 #include "conformance/run/evidence.hpp"
 
 namespace mx {
 
 // All differences of an output are gone when a buffer is read as `layout`.
 struct LayoutGuess {
-    std::size_t output = 0;      // a tensor of the case, as in Difference
-    std::string mismatch_class;  // packing, for elements; layout, for scales
-    std::string direction;       // "nibbles in the other order"
+    std::size_t output = 0;                 // a tensor of the case, as in Difference
+    results::MismatchClass mismatch_class;  // packing, for elements; layout, for scales
+    std::string direction;                  // "nibbles in the other order"
     std::string note;
 };
 

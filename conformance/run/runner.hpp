@@ -7,7 +7,7 @@
 
 #include "conformance/data/suite.hpp"
 #include "conformance/results/record.hpp"
-#include "conformance/run/evidence.hpp"
+#include "conformance/run/convert_tables.hpp"
 #include "device/host/isolated_device.hpp"
 
 namespace mx {
@@ -43,6 +43,7 @@ private:
     Asker ask_;
     Sources& sources_;
     RunnerOptions options_;
+    ConvertTables tables_;
     std::uint64_t failing_cases_ = 0;
 };
 

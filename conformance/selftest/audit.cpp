@@ -31,10 +31,12 @@ std::vector<std::size_t> rules_fed_by(Population population) {
 
 std::vector<Setting> all_settings() {
     std::vector<Setting> settings;
-    for (const BlockFormat& format : block_formats)
+    for (const BlockFormat& format : block_formats) {
+        if (!format.name.starts_with("mxfp8")) continue;
         for (const std::string& dialect : bug_dialects())
             for (const std::string_view axis : {"row", "col"})
                 settings.push_back({std::string(format.name), dialect, std::string(axis)});
+    }
     return settings;
 }
 
@@ -85,8 +87,7 @@ std::vector<Part> parts_of(const Sample& sample, bool is_edge) {
 
 // The first kill counts; the projects' own data come before the edges.
 void note_kill(bool is_edge, Outcome& outcome) {
-    if (outcome == Outcome::missed)
-        outcome = is_edge ? Outcome::killed_on_edges : Outcome::killed;
+    if (outcome == Outcome::missed) outcome = is_edge ? Outcome::killed_on_edges : Outcome::killed;
 }
 
 std::vector<CodeTensor> outputs_of(const Question& question, const DeviceAnswer& answer) {
@@ -104,8 +105,7 @@ std::vector<CodeTensor> outputs_of(const Question& question, const DeviceAnswer&
 
 Expected<Audit> Audit::prepare(Sources& sources) {
     Audit audit;
-    for (const Population population :
-         {Population::uniform, Population::normal, Population::ramp})
+    for (const Population population : {Population::uniform, Population::normal, Population::ramp})
         for (const Setting& setting : all_settings())
             audit.tasks_.push_back({draw(population, setting, shape_of(population, setting)),
                                     rules_fed_by(population), false});
@@ -122,13 +122,11 @@ Expected<Audit> Audit::prepare(Sources& sources) {
     return audit;
 }
 
-Status Audit::judge_task(const Task& task, IsolatedDevice& device,
-                         std::vector<Outcome>& outcomes) {
+Status Audit::judge_task(const Task& task, IsolatedDevice& device, std::vector<Outcome>& outcomes) {
     std::vector<std::vector<std::byte>> storage;
     const Question question = make_question(task.sample.c, task.sample.inputs, storage);
     const DeviceAnswer answer = device.ask(question);
-    if (answer.kind == AnswerKind::host_error)
-        return Error{ErrorKind::system, answer.reason};
+    if (answer.kind == AnswerKind::host_error) return Error{ErrorKind::system, answer.reason};
     if (answer.kind == AnswerKind::not_supported) return success();
     if (answer.kind != AnswerKind::answered) {
         for (const std::size_t rule : task.rules) note_kill(task.is_edge, outcomes[rule]);
@@ -149,10 +147,9 @@ Status Audit::judge_task(const Task& task, IsolatedDevice& device,
 
 Expected<std::vector<Outcome>> Audit::judge(const Subject& subject, const Limits& limits) const {
     const std::size_t rules = acceptance::rules().size();
-    if (!concerns_quantize(subject)) return std::vector<Outcome>(rules, Outcome::not_asked);
+    if (!concerns_mxfp8_blocks(subject)) return std::vector<Outcome>(rules, Outcome::not_asked);
     auto device = IsolatedDevice::start(subject.source, limits);
-    if (!device)
-        return Error{ErrorKind::device, subject.name + ": " + device.error().message};
+    if (!device) return Error{ErrorKind::device, subject.name + ": " + device.error().message};
     std::vector<Outcome> outcomes(rules, Outcome::missed);
     for (const Task& task : tasks_) {
         const bool is_open = std::ranges::any_of(

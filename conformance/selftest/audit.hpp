@@ -1,6 +1,6 @@
-// The planted bugs before other projects' rules of acceptance. Every rule gets the benefit of the
-// doubt: all formats, dialects and axes, and an answer of the rule counts only where it accepts the
-// right bits. Used by the self-test. Prints nothing.
+// The planted bugs of MXFP8 before other projects' rules of acceptance. Every rule gets the benefit
+// of the doubt: both formats, dialects and axes, and an answer of the rule counts only where it
+// accepts the right bits. Used by the self-test. Prints nothing.
 #pragma once
 
 #include <vector>
@@ -16,7 +16,7 @@ enum class Outcome {
     killed,           // on the data that the rule's own project uses
     killed_on_edges,  // only on our edge blocks
     missed,
-    not_asked,  // the bug is in another operation
+    not_asked,  // the bug is elsewhere, see concerns_mxfp8_blocks
 };
 
 class Audit {

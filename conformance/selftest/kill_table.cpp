@@ -27,28 +27,29 @@ std::string_view word_of(Outcome outcome) {
     return "";
 }
 
-std::string or_dash(const std::string& text) { return text.empty() ? "-" : text; }
+std::string or_dash(const std::string& text) {
+    return text.empty() ? "-" : text;
+}
 
 Grid kill_grid(const KillTable& table) {
-    Grid grid{{"planted bug", "killed at", "verdict", "class", "by the case"}, {}};
+    Grid grid{{"planted bug", "killed at", "suite", "verdict", "class", "by the case"}, {}};
     for (const Row& row : table.rows) {
         const auto& kill = row.hunt.kill;
         if (kill)
-            grid.rows.push_back({row.subject.name, kill->level, kill->verdict,
+            grid.rows.push_back({row.subject.name, kill->level, kill->suite, kill->verdict,
                                  or_dash(kill->mismatch_class), kill->case_text});
         else if (!row.fault.empty())
-            grid.rows.push_back({row.subject.name, "NOT TRIED", "-", "-", row.fault});
+            grid.rows.push_back({row.subject.name, "NOT TRIED", "-", "-", "-", row.fault});
         else
-            grid.rows.push_back({row.subject.name, "SURVIVED", "-", "-",
-                                 "shows on: " + row.subject.shows_on});
+            grid.rows.push_back(
+                {row.subject.name, "SURVIVED", "-", "-", "-", "shows on: " + row.subject.shows_on});
     }
     return grid;
 }
 
 Grid rule_grid(const KillTable& table) {
     Grid grid{{"planted bug", "this harness"}, {}};
-    for (const acceptance::Rule& rule : acceptance::rules())
-        grid.head.emplace_back(rule.name);
+    for (const acceptance::Rule& rule : acceptance::rules()) grid.head.emplace_back(rule.name);
     for (const Row& row : table.rows) {
         Cells cells{row.subject.name, row.hunt.kill ? "killed" : "MISSED"};
         for (const Outcome outcome : row.outcomes) cells.emplace_back(word_of(outcome));
@@ -90,16 +91,17 @@ std::vector<std::string> totals(const KillTable& table) {
         const std::string of = " of " + std::to_string(count.asked);
         lines.push_back(std::string(rules[i].name) + " (" + std::string(rules[i].inputs) +
                         "): " + std::to_string(count.killed) + of +
-                        " bugs of quantize; given our edge blocks as well " +
+                        " bugs of MXFP8 blocks; given our edge blocks as well " +
                         std::to_string(count.killed + count.killed_on_edges) + of);
     }
     return lines;
 }
 
 constexpr std::string_view legend =
-    "The rules are models of other projects' tests, written from their sources, with every format, "
-    "dialect and axis to their advantage: killed on data as that project uses it; edges, only on "
-    "our edge blocks; missed; - the bug is not one of quantize.";
+    "The rules are models of other projects' tests of MXFP8, written from their sources, with both "
+    "formats, dialects and axes to their advantage: killed on data as that project uses it; edges, "
+    "only on our edge blocks; missed; - the bug is not one of dense MXFP8 blocks, so the rule is "
+    "not asked.";
 
 std::string padded(const Cells& cells, const std::vector<std::size_t>& widths) {
     std::string line;
@@ -134,18 +136,17 @@ std::string markdown(const Grid& grid) {
 
 std::string clean_line(const std::string& what, const CleanCheck& check) {
     if (!check.complaint.empty()) return what + ": " + check.complaint;
-    return what + ": " + std::to_string(check.cases) + " cases, " +
-           std::to_string(check.elements) + " elements and " + std::to_string(check.scales) +
-           " scales, every bit as expected";
+    return what + ": " + std::to_string(check.cases) + " cases, " + std::to_string(check.elements) +
+           " elements and " + std::to_string(check.scales) + " scales, every bit as expected";
 }
 
 std::vector<std::string> check_lines(const KillTable& table) {
     return {clean_line("the base without a bug", table.base),
             clean_line("the oracle as a device", table.oracle),
-            "the canary: " + (table.canary.complaint.empty()
-                                  ? "failed all of its " + std::to_string(table.canary.failed) +
-                                        " smoke cases"
-                                  : table.canary.complaint)};
+            "the canary: " +
+                (table.canary.complaint.empty()
+                     ? "failed all of its " + std::to_string(table.canary.failed) + " smoke cases"
+                     : table.canary.complaint)};
 }
 
 nlohmann::ordered_json json_of(const Row& row) {
@@ -155,11 +156,10 @@ nlohmann::ordered_json json_of(const Row& row) {
                                 {"cases", row.hunt.cases},
                                 {"killed", row.hunt.kill.has_value()}};
     if (row.hunt.kill)
-        json["kill"] = {{"level", row.hunt.kill->level},
-                        {"verdict", row.hunt.kill->verdict},
-                        {"class", row.hunt.kill->mismatch_class},
-                        {"case", row.hunt.kill->case_text},
-                        {"reason", row.hunt.kill->reason}};
+        json["kill"] = {
+            {"level", row.hunt.kill->level},     {"suite", row.hunt.kill->suite},
+            {"verdict", row.hunt.kill->verdict}, {"class", row.hunt.kill->mismatch_class},
+            {"case", row.hunt.kill->case_text},  {"reason", row.hunt.kill->reason}};
     if (!row.fault.empty()) json["fault"] = row.fault;
     for (std::size_t i = 0; i < row.outcomes.size(); ++i)
         json["rules"][std::string(acceptance::rules()[i].name)] = word_of(row.outcomes[i]);
@@ -197,7 +197,8 @@ std::vector<std::string> problems_of(const KillTable& table) {
          {&table.base.complaint, &table.oracle.complaint, &table.canary.complaint})
         if (!complaint->empty()) problems.push_back(*complaint);
     for (const Row& row : table.rows) {
-        if (!row.fault.empty()) problems.push_back(row.fault);
+        if (!row.fault.empty())
+            problems.push_back(row.fault);
         else if (!row.hunt.kill)
             problems.push_back(row.subject.name + " survived " + std::to_string(row.hunt.cases) +
                                " cases of level " + table.level + "; " + row.subject.description +
@@ -226,8 +227,8 @@ std::string render_text(const KillTable& table) {
 }
 
 std::string render_markdown(const KillTable& table) {
-    std::string text = "# Kill table, level " + table.level + "\n\n**" + summary_line(table) +
-                       "**\n\n";
+    std::string text =
+        "# Kill table, level " + table.level + "\n\n**" + summary_line(table) + "**\n\n";
     for (const std::string& problem : table.problems) text += "- " + problem + "\n";
     text += "\n" + markdown(kill_grid(table)) +
             "\nA kill can be seen again with `mxcheck replay 'CASE' --device mutant_NAME.so`.\n\n"
@@ -240,19 +241,18 @@ std::string render_markdown(const KillTable& table) {
 }
 
 std::string render_json(const KillTable& table) {
-    nlohmann::ordered_json json{{"version", 1},
-                                {"level", table.level},
-                                {"passed", table.problems.empty()},
-                                {"summary", summary_line(table)},
-                                {"killed", killed_of(table)},
-                                {"planted", table.rows.size()},
-                                {"problems", table.problems},
-                                {"base", json_of(table.base)},
-                                {"oracle_as_device", json_of(table.oracle)},
-                                {"canary",
-                                 {{"failed", table.canary.failed},
-                                  {"complaint", table.canary.complaint}}},
-                                {"rules", json_of_rules(table)}};
+    nlohmann::ordered_json json{
+        {"version", 1},
+        {"level", table.level},
+        {"passed", table.problems.empty()},
+        {"summary", summary_line(table)},
+        {"killed", killed_of(table)},
+        {"planted", table.rows.size()},
+        {"problems", table.problems},
+        {"base", json_of(table.base)},
+        {"oracle_as_device", json_of(table.oracle)},
+        {"canary", {{"failed", table.canary.failed}, {"complaint", table.canary.complaint}}},
+        {"rules", json_of_rules(table)}};
     json["bugs"] = nlohmann::ordered_json::array();
     for (const Row& row : table.rows) json["bugs"].push_back(json_of(row));
     return json.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";

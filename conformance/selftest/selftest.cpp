@@ -7,19 +7,24 @@ namespace mx::selftest {
 namespace {
 
 Subject oracle_as_device() {
-    return {"the oracle as a device", "", "",
-            {.name = "oracle", .get_api = [](std::uint32_t) { return oracle_device_api(); }}};
+    return {"the oracle as a device", "", "", {.name = "oracle", .get_api = [](std::uint32_t) {
+                                                   return oracle_device_api();
+                                               }}};
 }
 
 Row try_bug(const Subject& bug, const std::vector<LevelCases>& plan, const Audit& audit,
             const Court& court) {
     Row row{bug, {}, {}, ""};
     auto found = hunt(bug, plan, court);
-    if (found) row.hunt = std::move(found).value();
-    else row.fault = found.error().message;
+    if (found)
+        row.hunt = std::move(found).value();
+    else
+        row.fault = found.error().message;
     auto outcomes = audit.judge(bug, court.limits);
-    if (outcomes) row.outcomes = std::move(outcomes).value();
-    else row.fault = outcomes.error().message;
+    if (outcomes)
+        row.outcomes = std::move(outcomes).value();
+    else
+        row.fault = outcomes.error().message;
     return row;
 }
 
@@ -71,10 +76,9 @@ Expected<KillTable> run_selftest(const Subjects& subjects, const Settings& setti
     announcer.begin("the canary");
     table.canary = check_canary(subjects.canary, smoke, patient);
     announcer.begin("the clean base");
-    table.base = check_clean(subjects.base, plan.value(), Refusals::allowed, patient);
+    table.base = check_clean(subjects.base, plan.value(), patient);
     announcer.begin("the oracle as a device");
-    table.oracle =
-        check_clean(oracle_as_device(), full_plan.value(), Refusals::forbidden, patient);
+    table.oracle = check_clean(oracle_as_device(), full_plan.value(), patient);
     const auto audit = Audit::prepare(sources);
     if (!audit) return audit.error();
     for (const Subject& bug : subjects.bugs) {

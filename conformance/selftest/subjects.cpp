@@ -1,7 +1,10 @@
 // See subjects.hpp.
 #include "conformance/selftest/subjects.hpp"
 
+#include <algorithm>
+#include <array>
 #include <filesystem>
+#include <string_view>
 
 #include "conformance/mutants/mutants.hpp"
 #include "reference/spec/dialects.hpp"
@@ -18,18 +21,25 @@ Expected<Subjects> find_subjects(const std::string& folder) {
         const std::string file = "mutant_" + std::string(mutant.name) + ".so";
         const std::string path = (std::filesystem::path(folder) / file).string();
         if (!std::filesystem::is_regular_file(path, ignored))
-            return Error{ErrorKind::bad_input, "the planted bug " + file + " is missing in '" +
-                                                   folder + "'"};
-        Subject subject{std::string(mutant.name), std::string(mutant.description),
-                        std::string(mutant.shows_on), {.name = file, .path = path}};
-        if (mutant.name == "none") subjects.base = std::move(subject);
-        else if (mutant.name == "canary") subjects.canary = std::move(subject);
-        else subjects.bugs.push_back(std::move(subject));
+            return Error{ErrorKind::bad_input,
+                         "the planted bug " + file + " is missing in '" + folder + "'"};
+        Subject subject{std::string(mutant.name),
+                        std::string(mutant.description),
+                        std::string(mutant.shows_on),
+                        {.name = file, .path = path}};
+        if (mutant.name == "none")
+            subjects.base = std::move(subject);
+        else if (mutant.name == "canary")
+            subjects.canary = std::move(subject);
+        else
+            subjects.bugs.push_back(std::move(subject));
     }
     return subjects;
 }
 
-std::vector<std::string> bug_dialects() { return {"ocp", "nv"}; }
+std::vector<std::string> bug_dialects() {
+    return {"ocp", "nv"};
+}
 
 std::vector<std::string> known_dialects() {
     std::vector<std::string> names;
@@ -38,9 +48,13 @@ std::vector<std::string> known_dialects() {
     return names;
 }
 
-// The table's own words: a bug of another operation says so first.
-bool concerns_quantize(const Subject& subject) {
-    return !subject.shows_on.starts_with("convert") && !subject.shows_on.starts_with("dequantize");
+// The table's own words: a bug of another place says so first.
+bool concerns_mxfp8_blocks(const Subject& subject) {
+    constexpr std::array<std::string_view, 12> other_places{
+        "convert", "dequantize", "cast", "fp6",       "fp4",  "int8",
+        "f16:",    "strided",    "tall", "blocks of", "tile", "layout"};
+    return std::ranges::none_of(
+        other_places, [&](std::string_view place) { return subject.shows_on.starts_with(place); });
 }
 
 }  // namespace mx::selftest

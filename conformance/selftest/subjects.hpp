@@ -33,7 +33,8 @@ std::vector<std::string> bug_dialects();
 // Those that the oracle speaks: all but the ones that wait for a measurement.
 std::vector<std::string> known_dialects();
 
-// True unless the bug is in another operation and no quantized block can show it.
-bool concerns_quantize(const Subject& subject);
+// True unless the bug is in another operation, format, input type or layout than those that other
+// projects' rules look at: dense blocks of 32 in rows or columns, quantized to MXFP8.
+bool concerns_mxfp8_blocks(const Subject& subject);
 
 }  // namespace mx::selftest

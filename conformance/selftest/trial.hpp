@@ -15,7 +15,8 @@
 
 namespace mx::selftest {
 
-// The cases of one level that no level before it has, small ones first.
+// The cases of one level that no level before it has: the smallest of each kind, then the next of
+// each, so that a bug of one rounding, axis or layout is not hunted through all cases of the rest.
 struct LevelCases {
     std::string level;
     std::vector<PlannedCase> cases;
@@ -37,6 +38,7 @@ struct Court {
 // The first case that blamed the device.
 struct Kill {
     std::string level;
+    std::string suite;
     std::string verdict;         // "fail", "flaky", "crash", ...
     std::string mismatch_class;  // of the largest cluster that was classified; "" after a crash
     std::string case_text;
@@ -57,17 +59,14 @@ bool blames_device(results::Verdict verdict);
 Expected<Hunt> hunt(const Subject& subject, const std::vector<LevelCases>& plan,
                     const Court& court);
 
-enum class Refusals { allowed, forbidden };
-
 struct CleanCheck {
     std::uint64_t cases = 0, elements = 0, scales = 0;  // that passed, bit for bit
     std::string complaint;                              // "" when clean
 };
 
-// Every case pass_exact (or refused, where that is allowed), and some bits compared in each
-// operation of the plan.
+// Every case pass_exact, none refused, and some bits compared.
 CleanCheck check_clean(const Subject& subject, const std::vector<LevelCases>& plan,
-                       Refusals refusals, const Court& court);
+                       const Court& court);
 
 struct CanaryCheck {
     std::uint64_t failed = 0;

@@ -54,7 +54,7 @@ struct Library {
 };
 const Library libraries[] = {
     {"boost/", {"reference/exact"}},
-    {"cuda", {"device/nvhost", "device/cuda", "device/cublaslt"}},
+    {"cuda", {"device/nvhost", "device/cuda", "device/cublaslt", "conformance/sweep"}},
     {"cublas", {"device/cublaslt"}},
     {"hwy/", {"device/cpu", "bench"}},
     {"benchmark/", {"bench"}},

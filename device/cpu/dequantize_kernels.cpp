@@ -17,6 +17,9 @@ namespace {
 #if MX_CPU_HAS_LANES
 
 constexpr std::size_t block_values = static_cast<std::size_t>(row_block);
+// Hardware prefetchers stop at pages: codes are asked for this far ahead.
+constexpr std::size_t prefetch_bytes = 2048;
+constexpr std::size_t line_blocks = 64 / block_values;
 
 // Special elements under a middling scale are left to the code for extreme ones.
 template <typename Elements, typename Output>
@@ -35,6 +38,7 @@ HWY_INLINE void decode_blocks(const Run& run, std::uint8_t* values, Stores store
         const std::uint8_t* codes = run.codes + i * block_values;
         std::uint8_t* at = values + i * block_values * Output::width;
         const std::uint32_t scale = run.scales[i];
+        if (i % line_blocks == 0) prefetch_far(codes + prefetch_bytes);
         const bool middling = scale >= middling_from && scale <= middling_to;
         if (!middling || !is_plain(element, codes)) {
             decode_special<Elements, Output>(element, codes, scale, at);

@@ -41,6 +41,12 @@ using Bytes = hn::Repartition<std::uint8_t, Bits>;
 using BytesV = hn::Vec<Bytes>;
 inline constexpr std::size_t lanes = hn::MaxLanes(Bits());
 
+// Into the second-level cache, which has more requests under way than the first.
+HWY_INLINE void prefetch_far(const std::uint8_t* at) {
+    constexpr int to_read = 0, second_level = 2;
+    __builtin_prefetch(at, to_read, second_level);
+}
+
 HWY_INLINE BitsV set(std::uint32_t bits) {
     return hn::Set(Bits(), static_cast<std::int32_t>(bits));
 }

@@ -18,10 +18,10 @@ namespace mx::cpu::HWY_NAMESPACE {
 namespace {
 #if MX_CPU_HAS_LANES
 
-constexpr std::size_t chunk_blocks = 16;
+constexpr std::size_t chunk_blocks = 32;
 // Hardware prefetchers stop at pages. The conversion, which reads what amax has just brought to the
 // cache, asks for what amax will read this far ahead: so the memory is busy in both loops.
-constexpr std::size_t prefetch_bytes = 5120;
+constexpr std::size_t prefetch_bytes = std::size_t{16} << 10;
 constexpr std::size_t line_bytes = 64;
 
 // Some blocks of a run, with all that the kernels need to know.
@@ -99,7 +99,7 @@ HWY_INLINE void convert_group(const Chunk& group, const ElementLanes& element,
         for (std::size_t i = 0; i < 4; ++i) {
             const std::size_t lane = first + i * lanes;
             const std::uint8_t* at = group.values + lane * Source::width;
-            if (lane * Source::width % line_bytes == 0) hwy::Prefetch(at + prefetch_bytes);
+            if (lane * Source::width % line_bytes == 0) prefetch_far(at + prefetch_bytes);
             bits[i] = Source::load(at);
             steps[i] = of_block[lane / block_values];
         }

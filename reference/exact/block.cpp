@@ -14,10 +14,12 @@ Value times(const Value& value, const Rational& factor) {
 }
 
 // What a lane is multiplied by: 1 / 2^(scale - 127), except for what a dialect makes of the bytes
-// at the ends. No inverse is a NaN one.
+// at the ends. No inverse is a NaN one. To divide by infinity is to multiply by zero.
 std::optional<Rational> inverse_of(Inverse inverse, const BlockFormat& format, Code scale) {
     const bool is_nan = decode(format.scale(), scale).is_nan();
-    if (is_nan && inverse == Inverse::of_scale_bits) return 0;
+    const bool is_of_bits =
+        inverse == Inverse::of_scale_bits || inverse == Inverse::over_scale_bits;
+    if (is_nan && is_of_bits) return 0;
     if (is_nan) return std::nullopt;
     const Rational exact_power = 1 / decode(format.scale(), scale).magnitude;
     const bool is_smallest = scale.bits == 0;
@@ -30,10 +32,10 @@ std::optional<Rational> inverse_of(Inverse inverse, const BlockFormat& format, C
         case Inverse::zero_for_byte_zero:
         case Inverse::of_scale_bits:
             return is_smallest ? 0 : exact_power;
-        case Inverse::at_least_2tom126:
-            return is_smallest ? power_of_two(126) : exact_power;
         case Inverse::zero_at_both_ends:
             return is_smallest || is_largest ? 0 : exact_power;
+        case Inverse::over_scale_bits:
+            return is_smallest ? power_of_two(126) : exact_power;
     }
     MX_ASSERT(false && "an inverse without a definition");
     return exact_power;
@@ -66,11 +68,9 @@ Value amax_of(const Dialect& dialect, std::span<const Value> lanes) {
         }
         if (lane.is_infinity()) {
             if (dialect.infinity_in_block == InfinityInBlock::own_lane_only) continue;
-            if (dialect.infinity_in_block == InfinityInBlock::is_amax)
-                amax.kind = Value::Kind::infinity;
+            amax.kind = Value::Kind::infinity;
         }
-        const Rational magnitude = lane.is_infinity() ? power_of_two(128) : lane.magnitude;
-        if (magnitude > amax.magnitude) amax.magnitude = magnitude;
+        if (lane.magnitude > amax.magnitude) amax.magnitude = lane.magnitude;
     }
     return amax;
 }

@@ -5,11 +5,13 @@ namespace mx::exact {
 
 Rational magnitude_of(const ElementFormat& format, std::uint32_t magnitude_code) {
     const int field = static_cast<int>(magnitude_code >> format.mantissa_bits);
-    const std::uint32_t mantissa = magnitude_code & format.code_mantissa_mask();
-    const Rational fraction = Rational(Integer(mantissa)) * power_of_two(-format.mantissa_bits);
+    // 2^(field - bias) * (1 + mantissa / 2^M), or 2^(1 - bias) * (mantissa / 2^M), over 2^M.
+    const Integer mantissa = magnitude_code & format.code_mantissa_mask();
+    const int units_exponent = -format.exponent_bias - format.mantissa_bits;
     if (field == 0 && format.zero_exponent == ZeroExponent::subnormal)
-        return fraction * power_of_two(1 - format.exponent_bias);
-    return (1 + fraction) * power_of_two(field - format.exponent_bias);
+        return times_power_of_two(mantissa, units_exponent + 1);
+    const Integer one = Integer(1) << static_cast<unsigned>(format.mantissa_bits);
+    return times_power_of_two(one + mantissa, units_exponent + field);
 }
 
 Value decode(const ElementFormat& format, Code code) {

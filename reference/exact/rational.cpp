@@ -6,9 +6,14 @@
 namespace mx::exact {
 
 Rational power_of_two(int exponent) {
-    const unsigned distance = static_cast<unsigned>(exponent < 0 ? -exponent : exponent);
-    const Integer power = Integer(1) << distance;
-    return exponent < 0 ? Rational(Integer(1), power) : Rational(power);
+    return times_power_of_two(1, exponent);
+}
+
+Rational times_power_of_two(const Integer& units, int exponent) {
+    const Integer power = Integer(1) << static_cast<unsigned>(exponent < 0 ? -exponent : exponent);
+    if (exponent < 0) return Rational(units, power);
+    const Integer whole = units * power;
+    return Rational(whole);
 }
 
 int floor_log2(const Rational& value) {

@@ -14,6 +14,9 @@ using Rational = boost::multiprecision::cpp_rational;
 // 2^exponent, for any exponent.
 Rational power_of_two(int exponent);
 
+// units * 2^exponent, for any exponent.
+Rational times_power_of_two(const Integer& units, int exponent);
+
 // The largest e with 2^e <= value. The value must be positive.
 int floor_log2(const Rational& value);
 

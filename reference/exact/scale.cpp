@@ -90,6 +90,8 @@ Value ratio_of(ScaleRatio ratio, const ElementFormat& element, const Value& amax
 
 // What the ratio is taken of: the block's amax, or what the dialect puts in its place.
 Value shortened_amax(const Dialect& dialect, const ElementFormat& element, const Value& amax) {
+    if (amax.is_infinity() && dialect.infinity_in_block == InfinityInBlock::counts_as_2to128)
+        return {Value::Kind::finite, false, power_of_two(128)};
     const bool is_zero = amax.is_finite() && amax.magnitude == 0;
     if (is_zero && dialect.zero_block == ZeroBlock::as_2tom126)
         return {Value::Kind::finite, false, power_of_two(-126)};

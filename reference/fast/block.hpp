@@ -23,17 +23,14 @@ MX_FOLDED constexpr Unpacked amax_of(const Dialect& dialect, const ElementFormat
         if (magnitude.bits > amax) amax = magnitude.bits;
     }
     if (needs_a_number && all_nan) return {Kind::nan, false, 0, 0};
-    const Unpacked value = read_input(dialect.subnormals, input, Code{amax});
-    if (value.kind == Kind::infinity &&
-        dialect.infinity_in_block == InfinityInBlock::counts_as_2to128)
-        return {Kind::finite, false, 128, 1};
-    return value;
+    return read_input(dialect.subnormals, input, Code{amax});
 }
 
 // Does the dialect take the inverse of this byte for zero?
 MX_FOLDED constexpr bool has_zero_inverse(Inverse inverse, const ElementFormat& scale_format,
                                           Code scale) {
-    if (inverse == Inverse::of_scale_bits && scale_format.is_nan(scale)) return true;
+    if (scale_format.is_nan(scale))
+        return inverse == Inverse::of_scale_bits || inverse == Inverse::over_scale_bits;
     if (scale.bits == scale_format.code_max_finite()) return inverse == Inverse::zero_at_both_ends;
     return scale.bits == 0 &&
            (inverse == Inverse::zero_for_byte_zero || inverse == Inverse::zero_at_both_ends ||
@@ -52,7 +49,7 @@ MX_FOLDED constexpr Unpacked scaled(const Dialect& dialect, const BlockFormat& f
     }
     if (factor.kind == Kind::nan) return {Kind::nan, false, 0, 0};
     const bool byte_zero_is_one = inverse == Inverse::one_for_byte_zero && scale.bits == 0;
-    const bool byte_zero_is_normal = inverse == Inverse::at_least_2tom126 && scale.bits == 0;
+    const bool byte_zero_is_normal = inverse == Inverse::over_scale_bits && scale.bits == 0;
     value.exponent -= byte_zero_is_one ? 0 : byte_zero_is_normal ? -126 : factor.exponent;
     return value;
 }

@@ -8,23 +8,24 @@
 
 namespace mx::fast {
 
-MX_FOLDED constexpr std::uint32_t code_max_finite(const ElementFormat& format, bool negative) {
-    return negative ? format.code_max_finite_negative() : format.code_max_finite();
-}
-
-MX_FOLDED constexpr std::uint32_t code_of_overflow(const ElementFormat& format, Overflow overflow,
-                                                   bool negative) {
-    if (overflow == Overflow::saturate) return code_max_finite(format, negative);
-    if (format.has_infinity()) return format.code_infinity();
-    return format.has_nan() ? format.code_nan() : code_max_finite(format, negative);
-}
-
 // How a value is to be rounded, its digits aside.
 struct RoundingRule {
     Rounding rounding;
     RandomBits random;
     bool negative;
 };
+
+MX_FOLDED constexpr std::uint32_t code_max_finite(const ElementFormat& format,
+                                                  const RoundingRule& rule) {
+    return rule.negative ? format.code_max_finite_negative() : format.code_max_finite();
+}
+
+MX_FOLDED constexpr std::uint32_t code_of_overflow(const ElementFormat& format, Overflow overflow,
+                                                   const RoundingRule& rule) {
+    if (overflow == Overflow::saturate) return code_max_finite(format, rule);
+    if (format.has_infinity()) return format.code_infinity();
+    return format.has_nan() ? format.code_nan() : code_max_finite(format, rule);
+}
 
 // What is added to a significand so that dropping bits afterwards leaves the rounded count: by
 // whether the lowest kept bit is 0 or 1.
@@ -143,9 +144,9 @@ MX_FOLDED constexpr Target target_of(const ElementFormat& format, Overflow overf
     const bool is_twos_complement = format.negatives != Negatives::sign_bit;
     target.flipped = rule.negative && is_twos_complement ? ~std::uint32_t{0} : 0;
     target.set = rule.negative && !is_twos_complement ? format.code_sign_mask() : 0;
-    target.code_max = code_max_finite(format, rule.negative);
+    target.code_max = code_max_finite(format, rule);
     target.code_beyond =
-        leaves_range(rule) ? code_of_overflow(format, overflow, rule.negative) : target.code_max;
+        leaves_range(rule) ? code_of_overflow(format, overflow, rule) : target.code_max;
     const std::uint32_t hidden_bit = std::uint32_t{1} << format.mantissa_bits;
     // One binade past the last is beyond the range, and so is every later one.
     const int binade = target.cut.quantum - format.quantum_exponent_min();
@@ -199,11 +200,11 @@ MX_FOLDED constexpr Code with_sign(const ElementFormat& format, std::uint32_t ma
 MX_FOLDED constexpr Code round(const ElementFormat& format, Rounding rounding, Overflow overflow,
                                const Unpacked& value, RandomBits random = {}) {
     if (value.kind == Kind::nan) return format.positive(format.code_nan());
+    const RoundingRule rule{rounding, random, value.negative};
     if (value.kind == Kind::infinity)
-        return with_sign(format, code_of_overflow(format, overflow, value.negative), value);
+        return with_sign(format, code_of_overflow(format, overflow, rule), value);
     if (value.significand == 0) return with_sign(format, 0, value);
     const Leading leading{value.exponent, bit_width(value.significand)};
-    const RoundingRule rule{rounding, random, value.negative};
     return round_to(format, target_of(format, overflow, rule, leading), value.significand);
 }
 

@@ -28,15 +28,9 @@ static_assert(reciprocal_of_largest(formats::e5m2).bits == 0x37924925);
 
 // binary32 with a shorter mantissa: where even_amax rounds the amax.
 MX_FOLDED constexpr ElementFormat shortened_f32(int mantissa_bits) {
-    constexpr ElementFormat f32 = formats::f32;
-    return {"",
-            f32.sign_bits,
-            f32.exponent_bits,
-            mantissa_bits,
-            f32.exponent_bias,
-            f32.zero_exponent,
-            f32.specials,
-            ""};
+    ElementFormat format = formats::f32;
+    format.mantissa_bits = mantissa_bits;
+    return format;
 }
 
 MX_FOLDED constexpr Unpacked rounded_value(const ElementFormat& format, Rounding rounding,
@@ -56,12 +50,14 @@ MX_FOLDED constexpr Unpacked ratio_to_largest(const ElementFormat& element, cons
     return {Kind::finite, false, ratio.quantum, ratio.count};
 }
 
-// Half the distance from a whole number to the next binary32 value above it or below is 2^-s; this
-// is s. Beside a power of two the side toward zero is the finer one.
-MX_FOLDED constexpr int half_gap_digits(int whole, bool toward_zero) {
+enum class Side { toward_zero, away_from_zero };
+
+// Half the distance from a whole number to the next binary32 value on one side is 2^-s; this is s.
+// Beside a power of two the side toward zero is the finer one.
+MX_FOLDED constexpr int half_gap_digits(int whole, Side side) {
     const std::uint64_t magnitude = static_cast<std::uint64_t>(whole < 0 ? -whole : whole);
     const bool is_power = (magnitude & (magnitude - 1)) == 0;
-    return 25 - bit_width(magnitude) + (is_power && toward_zero ? 1 : 0);
+    return 25 - bit_width(magnitude) + (is_power && side == Side::toward_zero ? 1 : 0);
 }
 
 // floor(ln 2 * 2^exponent), for an exponent of at most 31: 0xB17217F7 = floor(ln 2 * 2^32).
@@ -78,13 +74,15 @@ MX_FOLDED constexpr bool log2f_rounds_up(int top, std::uint32_t mantissa) {
     const int whole = top + 1;
     if (whole == 0) return false;
     const std::uint32_t units = (1u << 23) - mantissa;
-    return units <= ln2_times_power(24 - half_gap_digits(whole, whole > 0));
+    const Side below = whole > 0 ? Side::toward_zero : Side::away_from_zero;
+    return units <= ln2_times_power(24 - half_gap_digits(whole, below));
 }
 
 // ... or the whole number below? x lies c units of 2^-23 above 2^top.
 MX_FOLDED constexpr bool log2f_rounds_down(int top, std::uint32_t mantissa) {
     if (top == 0) return false;
-    return mantissa <= ln2_times_power(23 - half_gap_digits(top, top < 0));
+    const Side above = top < 0 ? Side::toward_zero : Side::away_from_zero;
+    return mantissa <= ln2_times_power(23 - half_gap_digits(top, above));
 }
 
 // The leading 24 bits of a value of at most 24: 2^top * 1.mantissa. One bit more can only be a
@@ -256,8 +254,12 @@ MX_FOLDED constexpr Unpacked scale_argument(const Dialect& dialect, const Elemen
     const bool is_zero = amax.kind == Kind::finite && amax.significand == 0;
     if (is_zero && dialect.zero_block == ZeroBlock::one_over_emax)
         return {Kind::finite, false, -element.exponent_max(), 1};
+    const bool is_number = amax.kind == Kind::infinity &&
+                           dialect.infinity_in_block == InfinityInBlock::counts_as_2to128;
     const bool is_replaced = is_zero && dialect.zero_block == ZeroBlock::as_2tom126;
-    const Unpacked seen = is_replaced ? Unpacked{Kind::finite, false, -126, 1} : amax;
+    const Unpacked seen = is_replaced ? Unpacked{Kind::finite, false, -126, 1}
+                          : is_number ? Unpacked{Kind::finite, false, 128, 1}
+                                      : amax;
     const Unpacked raised =
         at_least(shortened(dialect.amax_rounding, element, seen), dialect.amax_min);
     return at_least(ratio_of(dialect.scale_ratio, element, raised), dialect.ratio_min);

@@ -21,7 +21,8 @@ constexpr Dialect scale_rules(Dialect dialect) {
     const Dialect& any = common_rules;
     dialect = without_description(dialect);
     dialect.nan_in_block = any.nan_in_block;
-    dialect.infinity_in_block = any.infinity_in_block;
+    if (dialect.infinity_in_block != InfinityInBlock::counts_as_2to128)
+        dialect.infinity_in_block = any.infinity_in_block;
     dialect.inverse = any.inverse;
     dialect.element_rounding = any.element_rounding;
     dialect.element_overflow = any.element_overflow;

@@ -50,16 +50,21 @@ DigestList parse_digests(std::string_view text) {
     return list;
 }
 
+const Digest* find_digest(const std::vector<Digest>& known, std::string_view name) {
+    const auto at = std::find_if(known.begin(), known.end(),
+                                 [&](const Digest& digest) { return digest.name == name; });
+    return at == known.end() ? nullptr : &*at;
+}
+
 std::string digest_complaint(const std::vector<Digest>& known, const Digest& found) {
-    const auto same_name = [&](const Digest& digest) { return digest.name == found.name; };
-    const auto at = std::find_if(known.begin(), known.end(), same_name);
-    if (at == known.end()) return "no digest of '" + found.name + "' is checked in";
+    const Digest* at = find_digest(known, found.name);
+    if (at == nullptr) return "no digest of '" + found.name + "' is known";
     if (at->count != found.count)
         return "'" + found.name + "' compared " + std::to_string(found.count) +
-               " inputs, but the checked-in digest is of " + std::to_string(at->count);
+               " inputs, but the known digest is of " + std::to_string(at->count);
     if (at->digest != found.digest)
         return "the exact answers of '" + found.name + "' have the digest " + found.digest +
-               ", but checked in is " + at->digest;
+               ", not the known " + at->digest;
     return "";
 }
 

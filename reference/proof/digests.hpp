@@ -31,6 +31,9 @@ DigestList parse_digests(std::string_view text);
 // reference/proof/digests.txt as it was when this program was built.
 const std::vector<Digest>& checked_in_digests();
 
+// nullptr if no digest of that proof is known.
+const Digest* find_digest(const std::vector<Digest>& known, std::string_view name);
+
 // Empty if a digest of that name is known, and digest and count are the known ones; else what is
 // wrong, as a sentence.
 std::string digest_complaint(const std::vector<Digest>& known, const Digest& found);

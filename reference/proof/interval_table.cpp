@@ -30,8 +30,8 @@ std::uint64_t differences(std::span<const std::uint8_t> codes, std::uint8_t expe
 std::vector<exact::Run> interval_table(const TableOf& c) {
     MX_ASSERT_COMPARE(c.format.code_bits(), <=, 8);
     return runs_of_codes(c.input, [&c](std::uint32_t bits) {
-        const exact::Value value = exact::decode(c.input, Code{bits});
-        return exact::round(c.format, c.rounding, c.overflow, value, c.random).bits;
+        const exact::Value value = exact::read_input(c.rules.subnormals, c.input, Code{bits});
+        return exact::round_element(c.rules, c.format, value, c.random).bits;
     });
 }
 

@@ -8,16 +8,15 @@
 #include <vector>
 
 #include "reference/exact/preimage.hpp"
+#include "reference/spec/dialect.hpp"
 #include "reference/spec/element_format.hpp"
-#include "reference/spec/rounding.hpp"
 
 namespace mx::proof {
 
 struct TableOf {
+    Dialect rules;  // of elements: rounding, overflow, subnormals, NaN, sign of zero
     ElementFormat input;
     ElementFormat format;  // of at most 8 bits: one byte a code
-    Rounding rounding = Rounding::nearest_even;
-    Overflow overflow = Overflow::saturate;
     RandomBits random = {};
 };
 

@@ -104,29 +104,40 @@ void add_all(std::vector<Proof>& proofs, std::index_sequence<Combination...>) {
     (add_proofs<Combination % dialects.size(), Combination / dialects.size()>(proofs), ...);
 }
 
-Report prove_cast(const ScaleCast& cast, const ElementFormat& input, int threads) {
+constexpr bool is_first_with_cast(std::size_t row) {
+    for (std::size_t before = 0; before < row; ++before)
+        if (dialects[before].scale_cast == dialects[row].scale_cast) return false;
+    return true;
+}
+
+// Cast and input are template arguments for the same reason as above.
+template <std::size_t Row, std::size_t Input>
+Report prove_cast(int threads) {
+    static constexpr ElementFormat input = *find_element_format(input_types[Input]);
     const std::vector<exact::Run> runs = runs_of_codes(input, [&](std::uint32_t bits) {
-        return exact::cast_to_scale(cast, exact::decode(input, Code{bits})).bits;
+        return exact::cast_to_scale(dialects[Row].scale_cast, exact::decode(input, Code{bits}))
+            .bits;
     });
-    return sweep(runs, threads, [&](std::uint32_t bits) {
-        return fast::cast_to_scale(cast, fast::unpack(input, Code{bits})).bits;
+    return sweep(runs, threads, [](std::uint32_t bits) {
+        constexpr ScaleCast cast = dialects[Row].scale_cast;
+        constexpr ElementFormat format = input;
+        return fast::cast_to_scale(cast, fast::unpack(format, Code{bits})).bits;
     });
 }
 
-void add_casts(std::vector<Proof>& proofs) {
-    std::vector<ScaleCast> casts;
-    for (const Dialect& dialect : dialects) {
-        const ScaleCast& cast = dialect.scale_cast;
-        if (std::find(casts.begin(), casts.end(), cast) != casts.end()) continue;
-        casts.push_back(cast);
-        for (const std::string_view name : input_types) {
-            const ElementFormat& input = *find_element_format(name);
-            proofs.push_back(
-                {"cast " + std::string(dialect.name) + " " + std::string(name), all_codes_of(input),
-                 [cast, &input](int threads) { return prove_cast(cast, input, threads); },
-                 name == "f32" ? Effort::whole_set : Effort::always});
-        }
-    }
+template <std::size_t Row, std::size_t... Input>
+void add_cast(std::vector<Proof>& proofs, std::index_sequence<Input...>) {
+    const auto add = [&](std::string_view name, Report (*run)(int)) {
+        proofs.push_back({"cast " + std::string(dialects[Row].name) + " " + std::string(name),
+                          all_codes_of(*find_element_format(name)), run,
+                          name == "f32" ? Effort::whole_set : Effort::always});
+    };
+    if constexpr (is_first_with_cast(Row)) (add(input_types[Input], prove_cast<Row, Input>), ...);
+}
+
+template <std::size_t... Row>
+void add_casts(std::vector<Proof>& proofs, std::index_sequence<Row...>) {
+    (add_cast<Row>(proofs, std::make_index_sequence<input_types.size()>{}), ...);
 }
 
 }  // namespace
@@ -134,7 +145,7 @@ void add_casts(std::vector<Proof>& proofs) {
 std::vector<Proof> scale_proofs() {
     std::vector<Proof> proofs;
     add_all(proofs, std::make_index_sequence<block_formats.size() * dialects.size()>{});
-    add_casts(proofs);
+    add_casts(proofs, std::make_index_sequence<dialects.size()>{});
     return proofs;
 }
 

@@ -82,7 +82,7 @@ enum class NanInBlock {
 enum class InfinityInBlock {
     is_amax,
     own_lane_only,     // the amax is that of the other lanes
-    counts_as_2to128,  // the exponent field read as a number
+    counts_as_2to128,  // is the amax, and its exponent field is read as a number
 };
 
 // The scale of a block whose amax is zero. Elements are zeros.
@@ -97,9 +97,9 @@ enum class Inverse {
     exact_power,         // 2^(byte - 127); NaN for 0xFF
     one_for_byte_zero,   // ... but byte 0 divides by 1
     zero_for_byte_zero,  // ... but byte 0 multiplies by 0
-    at_least_2tom126,    // ... but byte 0 divides by 2^-126
     zero_at_both_ends,   // ... but bytes 0 and 254 multiply by 0: their inverses were flushed
-    of_scale_bits,  // ... but the bytes are exponent fields: 0 multiplies by 0, and so does 255
+    of_scale_bits,    // ... but the bytes are exponent fields: 0 multiplies by 0, and so does 255
+    over_scale_bits,  // ... but the same fields divide: by 2^-126 for 0, by infinity for 255
 };
 
 // The code of a NaN element.

@@ -49,13 +49,12 @@ constexpr Dialect torchao_rceil_legacy_row(std::string_view name, ScaleRatio rat
     return row;
 }
 
+// torchao 0.18.0, asked, divides by the scale's bits as binary32: the numbers of a block with NaN
+// are divided by infinity.
 constexpr Dialect torchao_floor_legacy_row() {
     Dialect row = torchao_row("torchao-floor-legacy", "torchao FLOOR before August 2026");
     row.infinity_in_block = InfinityInBlock::counts_as_2to128;
-    row.inverse = Inverse::at_least_2tom126;
-    // torchao 0.18.0, asked, reads byte 0xFF as infinity: the numbers of a block with NaN become
-    // zeros. No field says that yet, so those blocks are open.
-    row.open = row.open | Decision::nan_in_block | Decision::infinity_in_block;
+    row.inverse = Inverse::over_scale_bits;
     return row;
 }
 

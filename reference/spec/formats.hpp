@@ -43,17 +43,17 @@ constexpr const ElementFormat* find_element_format(std::string_view name) {
 }
 
 namespace formats {
-inline constexpr const ElementFormat& e4m3 = *find_element_format("e4m3");
-inline constexpr const ElementFormat& e5m2 = *find_element_format("e5m2");
-inline constexpr const ElementFormat& e3m2 = *find_element_format("e3m2");
-inline constexpr const ElementFormat& e2m3 = *find_element_format("e2m3");
-inline constexpr const ElementFormat& e2m1 = *find_element_format("e2m1");
-inline constexpr const ElementFormat& int8 = *find_element_format("int8");
-inline constexpr const ElementFormat& int8_symmetric = *find_element_format("int8-symmetric");
-inline constexpr const ElementFormat& e8m0 = *find_element_format("e8m0");
-inline constexpr const ElementFormat& f32 = *find_element_format("f32");
-inline constexpr const ElementFormat& bf16 = *find_element_format("bf16");
-inline constexpr const ElementFormat& f16 = *find_element_format("f16");
+inline constexpr ElementFormat e4m3 = *find_element_format("e4m3");
+inline constexpr ElementFormat e5m2 = *find_element_format("e5m2");
+inline constexpr ElementFormat e3m2 = *find_element_format("e3m2");
+inline constexpr ElementFormat e2m3 = *find_element_format("e2m3");
+inline constexpr ElementFormat e2m1 = *find_element_format("e2m1");
+inline constexpr ElementFormat int8 = *find_element_format("int8");
+inline constexpr ElementFormat int8_symmetric = *find_element_format("int8-symmetric");
+inline constexpr ElementFormat e8m0 = *find_element_format("e8m0");
+inline constexpr ElementFormat f32 = *find_element_format("f32");
+inline constexpr ElementFormat bf16 = *find_element_format("bf16");
+inline constexpr ElementFormat f16 = *find_element_format("f16");
 }  // namespace formats
 
 // The types a quantizer reads and a dequantizer writes.

@@ -115,6 +115,8 @@ inline std::vector<BlockExample> examples_of_special_blocks() {
         // A NaN.
         {e4m3, "torchao-floor torchao-ceil torchao-even", {one, nan}, {0xFF, 0x7F, 0x7F}},
         {e4m3, "torchao-rceil microxcaling quark-even gfloat", {one, nan}, {0xFF, 0x7F, 0x7F}},
+        {e4m3, "torchao-floor-legacy", {one, minus_zero | one, nan}, {0xFF, 0x00, 0x80, 0x7F}},
+        {e4m3, "torchao-floor-legacy", {infinity, nan}, {0xFF, 0x7F, 0x7F}},
         {e4m3, "nv te-specialised megatron-round-up", {one, nan}, {119, 0x78, 0x7F}},
         {e4m3, "triton-round-down", {one, nan}, {118, 0x7E, 0x7F}},
         {e4m3, "thunderkittens", {one, nan}, {119, 0x78, 0x7F}},
@@ -136,6 +138,7 @@ inline std::vector<BlockExample> examples_of_special_blocks() {
         {e4m3, "nv", {one, infinity | minus_zero}, {0xFE, 0x00, 0xFE}},
         {e4m3, "torchao-floor torchao-even torchao-rceil", {one, infinity}, {0xFF, 0x7F, 0x7F}},
         {e4m3, "torchao-floor-legacy", {one, infinity}, {247, 0x00, 0x7E}},
+        {e2m1, "torchao-floor-legacy", {one, infinity}, {253, 0, 7}},
         {e4m3, "megatron-round-up triton-round-down", {one, infinity}, {0xFF, 0x00, 0x7F}},
         {e4m3, "flashinfer", {one, infinity}, {0xFE, 0x00, 0x7E}},
         {e4m3, "nv", {0x7F400000, infinity}, {0xFE, 0x3C, 0x7E}},

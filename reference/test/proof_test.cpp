@@ -75,7 +75,7 @@ TEST(Digests, ComplainOfWhatIsUnknownOrDifferent) {
     const std::string digest(64, 'a'), other(64, 'b');
     const std::vector<Digest> known{{digest, 10, "one"}};
     EXPECT_EQ(digest_complaint(known, {digest, 10, "one"}), "");
-    EXPECT_EQ(digest_complaint(known, {digest, 10, "two"}), "no digest of 'two' is checked in");
+    EXPECT_EQ(digest_complaint(known, {digest, 10, "two"}), "no digest of 'two' is known");
     EXPECT_TRUE(digest_complaint(known, {digest, 11, "one"}).ends_with("is of 10"));
     EXPECT_TRUE(digest_complaint(known, {other, 10, "one"}).ends_with(digest));
 }
@@ -125,7 +125,7 @@ TEST(Stretch, NoticesOneWrongCodeAtEitherEnd) {
 }
 
 TEST(IntervalTable, CoversEveryCodeOnceAndCountsWhatDiffers) {
-    const auto table = interval_table({formats::f16, formats::e5m2});
+    const auto table = interval_table({*find_dialect("ocp"), formats::f16, formats::e5m2});
     std::uint64_t next = 0;
     std::vector<std::uint8_t> codes;
     for (const exact::Run& run : table) {

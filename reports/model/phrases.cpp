@@ -62,15 +62,29 @@ std::string counted(std::uint64_t number, std::string_view noun) {
     return text;
 }
 
+std::string joined(const std::vector<std::string>& words, std::string_view between) {
+    std::string text;
+    for (const std::string& word : words) {
+        if (word.empty()) continue;
+        if (!text.empty()) text += between;
+        text += word;
+    }
+    return text;
+}
+
 std::string words_of(Verdict verdict) {
     std::string words(results::name_of(verdict));
     std::replace(words.begin(), words.end(), '_', ' ');
     return words;
 }
 
-std::string_view short_word_of(Verdict verdict) { return phrase_of(verdict).short_word; }
+std::string_view short_word_of(Verdict verdict) {
+    return phrase_of(verdict).short_word;
+}
 
-std::string_view meaning_of(Verdict verdict) { return phrase_of(verdict).meaning; }
+std::string_view meaning_of(Verdict verdict) {
+    return phrase_of(verdict).meaning;
+}
 
 std::string duration(double seconds) {
     if (!std::isfinite(seconds) || seconds < 0) return "unknown";

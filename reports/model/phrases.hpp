@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "conformance/results/record.hpp"
 
@@ -15,6 +16,9 @@ std::string grouped(std::uint64_t number);
 
 // "1 case", "2,048 cases": the plural is the noun with an s.
 std::string counted(std::uint64_t number, std::string_view noun);
+
+// "nv = te-specialised"; empty words are left out.
+std::string joined(const std::vector<std::string>& words, std::string_view between);
 
 // "oracle disagreement"
 std::string words_of(results::Verdict verdict);

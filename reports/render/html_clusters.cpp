@@ -95,13 +95,14 @@ std::string bits_table(const Mismatch& witness) {
     if (rows.empty()) return "";
     return "<div class=\"scroll\"><table class=\"bits\"><thead><tr><td></td>"
            "<th scope=\"col\">expected</th><th scope=\"col\">actual</th><td></td></tr></thead>"
-           "<tbody>" + rows + "</tbody></table></div>\n";
+           "<tbody>" +
+           rows + "</tbody></table></div>\n";
 }
 
 std::string facts_list(const Mismatch& witness) {
     return "<dl>" +
-           pair_of("first at", "block " + grouped(witness.block) + ", lane " +
-                                   grouped(witness.lane)) +
+           pair_of("first at",
+                   "block " + grouped(witness.block) + ", lane " + grouped(witness.lane)) +
            pair_of("input", with_value(witness.input_bits, witness.input_value)) +
            pair_of("block amax", escape_markup(witness.amax_value)) +
            pair_of("exact", escape_markup(witness.exact_value)) +
@@ -138,8 +139,9 @@ std::string lanes_figure(const std::vector<std::uint64_t>& lanes) {
                        fixed_point(height + label) + "\">";
     for (std::size_t lane = 0; lane < lanes.size(); ++lane) {
         const double left = pitch * static_cast<double>(lane);
-        const double tall = lanes[lane] == 0 ? 0
-            : std::max(bar_min, height * static_cast<double>(lanes[lane]) / top);
+        const double tall =
+            lanes[lane] == 0 ? 0
+                             : std::max(bar_min, height * static_cast<double>(lanes[lane]) / top);
         if (lanes[lane] != 0)
             text += "<rect x=\"" + fixed_point(left) + "\" y=\"" + fixed_point(height - tall) +
                     "\" width=\"" + fixed_point(bar) + "\" height=\"" + fixed_point(tall) +
@@ -160,24 +162,16 @@ std::string repro_line(const std::string& command) {
            "</code><button type=\"button\" class=\"copy needs-script\">Copy</button></div>\n";
 }
 
-std::string joined(const std::vector<std::string>& words, const std::string& between) {
-    std::string text;
-    for (const std::string& word : words) {
-        if (word.empty()) continue;
-        if (!text.empty()) text += between;
-        text += escape_markup(word);
-    }
-    return text;
-}
-
 std::string title_of(const Cluster& cluster) {
     const CaseResult& first = *cluster.first_case;
-    std::string text = "<h3><span class=\"tag " + std::string(tone_of(cluster.verdict)) + "\">" +
-                       words_of(cluster.verdict) + "</span>" +
-                       joined({first.operation, first.format, first.dialect, first.input}, " ");
+    std::string text =
+        "<h3><span class=\"tag " + std::string(tone_of(cluster.verdict)) + "\">" +
+        words_of(cluster.verdict) + "</span>" +
+        escape_markup(joined({first.operation, first.format, first.dialect, first.input}, " "));
     if (const Mismatch* witness = cluster.witness)
         text += " <span class=\"kind\">" +
-                joined({witness->stage, witness->mismatch_class, witness->direction}, " · ") +
+                escape_markup(
+                    joined({witness->stage, witness->mismatch_class, witness->direction}, " · ")) +
                 "</span>";
     return text + "</h3>\n";
 }
@@ -210,16 +204,21 @@ std::string article(const Cluster& cluster, std::size_t position) {
 
 }  // namespace
 
-std::string cluster_id(std::size_t position) { return "cluster-" + std::to_string(position + 1); }
+std::string cluster_id(std::size_t position) {
+    return "cluster-" + std::to_string(position + 1);
+}
 
 std::string clusters_section(const Summary& summary) {
-    std::string text = "<section id=\"clusters\" aria-labelledby=\"clusters-title\">\n"
-                       "<h2 id=\"clusters-title\">Clusters</h2>\n";
+    std::string text =
+        "<section id=\"clusters\" aria-labelledby=\"clusters-title\">\n"
+        "<h2 id=\"clusters-title\">Clusters</h2>\n";
     if (summary.clusters.empty())
-        return text + "<p>No mismatch, no crash, no deviation: there is nothing to show.</p>\n"
-                      "</section>\n";
-    text += "<p class=\"soft\">Like mismatches of like cases, the most severe first, each with its "
-            "first witness. All totals are exact.</p>\n";
+        return text +
+               "<p>No mismatch, no crash, no deviation: there is nothing to show.</p>\n"
+               "</section>\n";
+    text +=
+        "<p class=\"soft\">Like mismatches of like cases, the most severe first, each with its "
+        "first witness. All totals are exact.</p>\n";
     const std::size_t drawn = std::min(summary.clusters.size(), clusters_drawn_max);
     for (std::size_t position = 0; position < drawn; ++position)
         text += article(summary.clusters[position], position);

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # One whole run of a device. Its fourth argument is the device, the fifth the level, the sixth the
-# exit code that the run must end with. A device that is not built in is skipped.
+# exit code that the run must end with. A device that is not built in is skipped, and one that needs
+# a GPU where there is none, unless MX_REQUIRE_GPU is set.
 # Run by ctest with the program, a folder to work in and the folder of the plug-ins.
 # shellcheck source-path=SCRIPTDIR
 source "$(dirname "${BASH_SOURCE[0]}")/scenes.sh"
@@ -13,6 +14,11 @@ case $device in
   *)
     if ! grep -q "^$device " <("$mxcheck" list devices); then
       echo "skipped: the device $device is not built in"
+      exit "$skipped"
+    fi
+    no_gpu=$("$mxcheck" doctor | grep "^device $device .*no GPU can be used here" || true)
+    if [ -n "$no_gpu" ] && [ -z "${MX_REQUIRE_GPU:-}" ]; then
+      echo "skipped: $no_gpu"
       exit "$skipped"
     fi
     ;;

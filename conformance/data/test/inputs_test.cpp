@@ -2,6 +2,7 @@
 // place for rows, columns and ragged ends, and a sentence for every source that has no data.
 #include <gtest/gtest.h>
 
+#include "conformance/data/converter.hpp"
 #include "conformance/data/tensor_file.hpp"
 #include "conformance/data/test/case_of.hpp"
 #include "conformance/data/test/file_bytes.hpp"
@@ -135,6 +136,29 @@ TEST(Inputs, OfStochasticRoundingMoveOnWithTheIndex) {
         const CodeTensor one = make_inputs(alone, *open_data(alone))[1];
         for (std::size_t i = 0; i < one.count(); ++i)
             EXPECT_EQ(one.at(i), all.at(2 * one.count() + i)) << form;
+    }
+}
+
+// A word at random would meet the place where 32 bits begin to carry once in 2^32 values.
+TEST(Inputs, OfStochasticRoundingLieOnBothSidesOfWhereTheyCarry) {
+    for (const std::string form : {"stochastic8", "stochastic32", "stochastic-x4"}) {
+        const Case c =
+            case_of("convert format=e4m3 shape=32x32 data=random.spread rounding=" + form);
+        const std::vector<CodeTensor> inputs = make_inputs(c, *open_data(c));
+        const Converter convert(c);
+        int carrying = 0, just_below = 0;
+        for (std::size_t i = 0; i < inputs[0].count(); ++i) {
+            const Code value{inputs[0].at(i)};
+            const RandomBits random = random_bits_at(c, *stochastic_form_of(c), inputs[1], i);
+            const std::uint32_t all = ~std::uint32_t{0} >> (32 - random.count);
+            const auto differs = [&](std::uint32_t other) {
+                return convert(value, {other, random.count}) != convert(value, random);
+            };
+            if (random.bits > 0 && differs(random.bits - 1)) ++carrying;
+            if (random.bits < all && differs(random.bits + 1)) ++just_below;
+        }
+        EXPECT_GT(carrying, 64) << form;
+        EXPECT_GT(just_below, 64) << form;
     }
 }
 

@@ -76,7 +76,7 @@ TEST(Explain, DialectsThatAgreeAreOneColumn) {
     expect_lines(text,
                  {"  torchao-rceil-legacy, torchao-rceil-legacy-cuda part from ocp on inverse: "
                   "one_for_byte_zero instead of exact_power",
-                  "  torchao-floor-legacy parts from ocp on inverse: at_least_2tom126 instead "
+                  "  torchao-floor-legacy parts from ocp on inverse: over_scale_bits instead "
                   "of exact_power"});
     std::size_t columns = 0;
     for (const char* label : {"\n  A: ocp, ", "\n  B: ", "\n  C: ", "\n  D: "})

@@ -91,6 +91,17 @@ TEST(Identify, CallsEveryDialectByItsName) {
     EXPECT_GE(named, 20u);
 }
 
+// Every answer is wrong: there is nothing to find, and that is said after a few hundred blocks too.
+TEST(Identify, EndsOnADeviceThatFollowsNoRule) {
+    const auto wrong = [](Answer& answer, std::size_t) {
+        answer.scale.bits ^= 0x40;
+        for (std::uint8_t& element : answer.elements) element ^= 0x40;
+    };
+    const Identification found = identified(*find_dialect("ocp"), e4m3_setting(), wrong);
+    EXPECT_TRUE(found.identical.empty());
+    EXPECT_GT(found.unexplained.blocks, 100u);
+}
+
 TEST(Identify, FindsOneDecisionThatDiffers) {
     const auto check = [](auto change, std::string_view field, const std::string& value) {
         Dialect dialect = *find_dialect("ocp");
@@ -113,7 +124,7 @@ TEST(Identify, FindsOneDecisionThatDiffers) {
           "infinity_in_block", "own_lane_only");
     check([](Dialect& d) { d.scale_cast.zero = 0x7F; }, "scale_zero", "0x7f");
     check([](Dialect& d) { d.scale_cast.infinity = 0xFE; }, "scale_infinity", "0xfe");
-    check([](Dialect& d) { d.inverse = Inverse::at_least_2tom126; }, "inverse", "at_least_2tom126");
+    check([](Dialect& d) { d.inverse = Inverse::over_scale_bits; }, "inverse", "over_scale_bits");
     check([](Dialect& d) { d.sign_of_zero = SignOfZero::dropped; }, "sign_of_zero", "dropped");
 }
 

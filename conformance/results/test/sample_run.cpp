@@ -77,7 +77,9 @@ CaseResult sample_case(std::uint64_t index, Verdict verdict) {
     result.scales = 128;
     result.mismatched_elements = 3;
     result.mismatched_scales = 1;
-    result.mismatches = {sample_mismatch(), Mismatch{}};
+    Mismatch bare;
+    bare.mismatch_class = "unclassified";
+    result.mismatches = {sample_mismatch(), bare};
     return result;
 }
 

@@ -129,6 +129,13 @@ TEST(Schema, ListsTheVerdictsInOrder) {
         EXPECT_EQ(names[position], name_of(static_cast<Verdict>(position)));
 }
 
+// The program can write no other: a class that is not in the list does not compile.
+TEST(Schema, ListsTheClassesOfMismatches) {
+    const json rules = schema();
+    const json& names = rules["$defs"]["mismatch"]["properties"]["mismatch_class"]["enum"];
+    EXPECT_EQ(names, json(mismatch_classes));
+}
+
 TEST(Schema, OffersEveryKindOfLine) {
     const json rules = schema();
     std::set<std::string> offered;

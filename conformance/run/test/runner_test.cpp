@@ -228,6 +228,18 @@ TEST(Runner, ADialectThatWaitsIsNotAskedForBlocks) {
     }
 }
 
+// ... and what does not hang on the scale is: here the device itself says that it lacks the row.
+TEST(Runner, ADialectThatWaitsIsAskedForTheRest) {
+    Bench bench(embedded());
+    const std::string waiting = " dialect=fbgemm-nearest shape=1x32 ";
+    for (const char* text :
+         {"dequantize format=mxfp4-e2m1 data=codes.all", "convert format=e2m1 data=edge.tie"}) {
+        const CaseResult result = bench.run(text + waiting);
+        EXPECT_EQ(result.verdict, Verdict::not_supported) << text;
+        EXPECT_EQ(result.reason, "dialect \"fbgemm-nearest\"") << text;
+    }
+}
+
 TEST(Runner, ACaseWithoutDataIsAnErrorNotAVerdict) {
     Bench bench(embedded());
     const auto result = bench.runner().run({"test", parse_case(nv("shape=1x1 data=zz")).value()});

@@ -13,8 +13,9 @@ namespace {
 
 Row killed(const std::string& name, std::vector<Outcome> outcomes) {
     return {mutant(name),
-            {7, Kill{"smoke", "fail", "tie", "quantize format=mxfp8-e4m3", ""}},
-            std::move(outcomes), ""};
+            {7, Kill{"smoke", "quantize", "fail", "tie", "quantize format=mxfp8-e4m3", ""}},
+            std::move(outcomes),
+            ""};
 }
 
 KillTable two_bugs() {
@@ -23,8 +24,8 @@ KillTable two_bugs() {
     table.canary = {40, ""};
     table.base = {9, 100, 10, ""};
     table.oracle = {11, 200, 20, ""};
-    table.rows.push_back(killed("ties_up", {Outcome::killed, Outcome::missed,
-                                            Outcome::killed_on_edges, Outcome::missed}));
+    table.rows.push_back(killed(
+        "ties_up", {Outcome::killed, Outcome::missed, Outcome::killed_on_edges, Outcome::missed}));
     table.rows.push_back(killed("other", std::vector<Outcome>(4, Outcome::not_asked)));
     return table;
 }
@@ -85,19 +86,20 @@ TEST(KillTable, ABugThatWasNotTriedIsAProblem) {
 TEST(KillTable, NoBugsIsAProblem) {
     KillTable table = two_bugs();
     table.rows.clear();
-    EXPECT_EQ(problems_of(table),
-              std::vector<std::string>{"there was no planted bug to kill"});
+    EXPECT_EQ(problems_of(table), std::vector<std::string>{"there was no planted bug to kill"});
 }
 
 TEST(KillTable, TotalsCountOnlyBugsThatARuleWasAskedAbout) {
     const std::string text = render_text(two_bugs());
     EXPECT_TRUE(contains(text, "this harness: 2 of 2\n"));
-    EXPECT_TRUE(contains(text, "transformer-engine (uniform in [-2, 1)): 1 of 1 bugs of quantize; "
-                               "given our edge blocks as well 1 of 1\n"))
+    EXPECT_TRUE(contains(text,
+                         "transformer-engine (uniform in [-2, 1)): 1 of 1 bugs of MXFP8 blocks; "
+                         "given our edge blocks as well 1 of 1\n"))
         << text;
     EXPECT_TRUE(contains(text, "torchao-sqnr (normal, bfloat16): 0 of 1 bugs"));
-    EXPECT_TRUE(contains(text, "flashinfer-cosine (normal, bfloat16): 0 of 1 bugs of quantize; "
-                               "given our edge blocks as well 1 of 1\n"));
+    EXPECT_TRUE(contains(text,
+                         "flashinfer-cosine (normal, bfloat16): 0 of 1 bugs of MXFP8 blocks; "
+                         "given our edge blocks as well 1 of 1\n"));
 }
 
 TEST(KillTable, ColumnsAreAligned) {

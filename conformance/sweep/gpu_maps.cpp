@@ -1,0 +1,150 @@
+// See gpu_maps.hpp.
+#include "conformance/sweep/gpu_maps.hpp"
+
+#include "reference/exact/round.hpp"
+#include "reference/exact/scale.hpp"
+#include "reference/proof/sweep.hpp"
+#include "reference/spec/dialects.hpp"
+#include "reference/spec/formats.hpp"
+
+namespace mx::sweep {
+namespace {
+
+std::uint64_t exact_codes(const RoundMap& map, std::uint32_t bits) {
+    const exact::Value value = exact::decode(map.input, Code{bits});
+    return exact::round(map.format, map.rounding, Overflow::saturate, value).bits |
+           std::uint64_t{exact::round(map.format, map.rounding, Overflow::overflow, value).bits}
+               << 32;
+}
+
+// A format without sign is given no negative values.
+template <typename Ask>
+std::vector<exact::Run> runs_to(const ElementFormat& format, const ElementFormat& input,
+                                const Ask& ask) {
+    return format.sign_bits == 1 ? proof::runs_of_codes(input, ask)
+                                 : proof::runs_of_codes(input, 0, ask);
+}
+
+std::string domain_of(const ElementFormat& input, bool takes_sign) {
+    return takes_sign ? proof::all_codes_of(input) : proof::codes_without_sign_of(input);
+}
+
+void add_round_maps(std::vector<NamedMap>& maps) {
+    for (const ElementFormat& format : element_formats) {
+        if (format.code_bits() > 8) continue;
+        for (const std::string_view input_name : input_types)
+            for (const auto& [name, rounding] : roundings) {
+                if (rounding == Rounding::stochastic) continue;
+                const RoundMap map{*find_element_format(input_name), format, rounding};
+                maps.push_back({"round " + std::string(format.name) + " " + std::string(name) +
+                                    " " + std::string(input_name),
+                                domain_of(map.input, format.sign_bits == 1), map, [map] {
+                                    return runs_to(map.format, map.input, [&](std::uint32_t bits) {
+                                        return exact_codes(map, bits);
+                                    });
+                                }});
+            }
+    }
+}
+
+void add_scale_maps(std::vector<NamedMap>& maps) {
+    for (const BlockFormat& format : block_formats)
+        for (const Dialect& dialect : dialects) {
+            if (!dialect.quantizes(format) || !dialect.is_known()) continue;
+            for (const std::string_view input_name : input_types) {
+                const ScaleMap map{dialect, format, *find_element_format(input_name)};
+                maps.push_back(
+                    {"scale " + std::string(format.name) + " " + std::string(dialect.name) + " " +
+                         std::string(input_name),
+                     domain_of(map.input, false), map, [map] {
+                         return proof::runs_of_codes(map.input, 0, [&](std::uint32_t bits) {
+                             const exact::Value amax =
+                                 exact::read_input(map.dialect.subnormals, map.input, Code{bits});
+                             return exact::encode_scale(map.dialect, map.format, amax).bits;
+                         });
+                     }});
+            }
+        }
+}
+
+void add_cast_maps(std::vector<NamedMap>& maps) {
+    for (const Dialect& dialect : dialects)
+        for (const std::string_view input_name : input_types) {
+            const CastMap map{dialect.scale_cast, *find_element_format(input_name)};
+            maps.push_back({"cast " + std::string(dialect.name) + " " + std::string(input_name),
+                            domain_of(map.input, true), map, [map] {
+                                return proof::runs_of_codes(map.input, [&](std::uint32_t bits) {
+                                    return exact::cast_to_scale(
+                                               map.cast, exact::decode(map.input, Code{bits}))
+                                        .bits;
+                                });
+                            }});
+        }
+}
+
+// Every NaN becomes the one without sign and with all mantissa bits; that is e4m3's only NaN.
+std::uint64_t exact_conversion(const Instruction& instruction, std::uint32_t bits) {
+    const ElementFormat& output = *find_element_format(instruction.output);
+    const exact::Value value = exact::decode(*find_element_format(instruction.input), Code{bits});
+    if (value.is_nan() && !output.has_nan()) return output.code_max_finite();
+    if (value.is_nan()) return output.code_magnitude_mask();
+    if (instruction.sign == Sign::relu && value.negative) return 0;
+    const Overflow overflow =
+        instruction.form == Form::codes_to_f16 ? Overflow::overflow : Overflow::saturate;
+    return exact::round(output, Rounding::nearest_even, overflow, value).bits;
+}
+
+void add_instruction_maps(std::vector<NamedMap>& maps) {
+    for (std::size_t row = 0; row < instructions.size(); ++row)
+        for (const Lane lane : {Lane::low, Lane::high}) {
+            const Instruction& instruction = instructions[row];
+            const ElementFormat& input = *find_element_format(instruction.input);
+            maps.push_back(
+                {std::string(instruction.ptx) + (lane == Lane::low ? " low lane" : " high lane"),
+                 domain_of(input, true), InstructionMap{row, lane},
+                 [&instruction, &input] {
+                     return proof::runs_of_codes(input, [&](std::uint32_t bits) {
+                         return exact_conversion(instruction, bits);
+                     });
+                 },
+                 instruction.first_architecture});
+        }
+}
+
+}  // namespace
+
+std::vector<NamedMap> gpu_maps() {
+    std::vector<NamedMap> maps;
+    add_instruction_maps(maps);
+    add_round_maps(maps);
+    add_scale_maps(maps);
+    add_cast_maps(maps);
+    return maps;
+}
+
+std::uint64_t inputs_of(const std::vector<exact::Run>& runs) {
+    return std::uint64_t{runs.back().last} + 1;
+}
+
+RunDifferences differences(const std::vector<exact::Run>& actual,
+                           const std::vector<exact::Run>& expected) {
+    constexpr std::size_t places_kept = 3;
+    RunDifferences found;
+    auto right = expected.begin();
+    for (const exact::Run& run : actual)
+        for (std::uint64_t input = run.first; input <= run.last;) {
+            while (right != expected.end() && right->last < input) ++right;
+            MX_ASSERT(right != expected.end());
+            const std::uint64_t end = std::min(run.last, right->last);
+            if (run.result != right->result) {
+                found.count += end - input + 1;
+                if (found.first.size() < places_kept)
+                    found.first.push_back(
+                        {static_cast<std::uint32_t>(input), run.result, right->result});
+            }
+            input = end + 1;
+        }
+    return found;
+}
+
+}  // namespace mx::sweep

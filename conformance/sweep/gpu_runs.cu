@@ -1,0 +1,248 @@
+// See gpu_runs.hpp. One thread asks a map for some hundred consecutive inputs and notes where its
+// result changes; the notes, in any order, are sorted on the host.
+#include <cuda_runtime.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "conformance/sweep/gpu_runs.hpp"
+#include "reference/fast/round.hpp"
+#include "reference/fast/scale.hpp"
+
+namespace mx::sweep {
+namespace {
+
+constexpr std::uint32_t borders_max = 1u << 20;
+constexpr std::uint32_t inputs_per_thread = 256;
+constexpr unsigned threads_per_block = 256;
+
+struct Border {
+    std::uint32_t first;
+    std::uint64_t result;
+};
+
+struct Rounded {
+    RoundMap map;
+    __device__ std::uint64_t operator()(std::uint32_t bits) const {
+        const fast::Unpacked value = fast::unpack(map.input, Code{bits});
+        const Code saturating =
+            fast::round(map.format, map.rounding, Overflow::saturate, value, {});
+        const Code overflowing =
+            fast::round(map.format, map.rounding, Overflow::overflow, value, {});
+        return saturating.bits | std::uint64_t{overflowing.bits} << 32;
+    }
+};
+
+struct Scaled {
+    ScaleMap map;
+    __device__ std::uint64_t operator()(std::uint32_t bits) const {
+        const fast::Unpacked amax = fast::read_input(map.dialect.subnormals, map.input, Code{bits});
+        return fast::encode_scale(map.dialect, map.format, amax).bits;
+    }
+};
+
+struct Cast {
+    CastMap map;
+    __device__ std::uint64_t operator()(std::uint32_t bits) const {
+        return fast::cast_to_scale(map.cast, fast::unpack(map.input, Code{bits})).bits;
+    }
+};
+
+// Two lanes go in and two come out, as the PTX text says; the high lane is named first.
+#define MX_PAIR_OF_F32(ptx)                                                \
+    std::uint16_t out;                                                     \
+    asm volatile(ptx " %0, %1, %2;"                                        \
+                 : "=h"(out)                                               \
+                 : "f"(__uint_as_float(high)), "f"(__uint_as_float(low))); \
+    return out;
+#define MX_PAIR_OF_F16(ptx)                                                        \
+    std::uint16_t out;                                                             \
+    asm volatile(ptx " %0, %1;" : "=h"(out) : "r"((high << 16) | (low & 0xFFFF))); \
+    return out;
+#define MX_CODES_TO_F16(ptx)                                                          \
+    std::uint32_t out;                                                                \
+    const auto codes = static_cast<std::uint16_t>((high & 0xFF) << 8 | (low & 0xFF)); \
+    asm volatile(ptx " %0, %1;" : "=r"(out) : "h"(codes));                            \
+    return out;
+#define MX_PAIR_TO_E2M1(ptx)                                               \
+    std::uint16_t out;                                                     \
+    asm volatile("{ .reg .b8 pair, none; mov.b16 {pair, none}, 0; " ptx    \
+                 " pair, %1, %2; "                                         \
+                 "mov.b16 %0, {pair, none}; }"                             \
+                 : "=h"(out)                                               \
+                 : "f"(__uint_as_float(high)), "f"(__uint_as_float(low))); \
+    return (out & 0xFu) | (out & 0xF0u) << 4;
+
+#define MX_FORM_pair_of_f32 MX_PAIR_OF_F32
+#define MX_FORM_pair_of_f16 MX_PAIR_OF_F16
+#define MX_FORM_codes_to_f16 MX_CODES_TO_F16
+#define MX_FORM_pair_to_e2m1 MX_PAIR_TO_E2M1
+
+#if defined(__CUDA_ARCH__)
+constexpr int architecture = __CUDA_ARCH__ / 10;
+#else
+constexpr int architecture = 0;
+#endif
+
+template <std::size_t Row>
+struct Convert;
+
+enum Row : std::size_t {
+#define MX_INSTRUCTION(name, ptx, input, output, form, sign, architecture) row_##name,
+#include "conformance/sweep/instructions.def"
+#undef MX_INSTRUCTION
+};
+
+#define MX_INSTRUCTION(name, ptx, input, output, form, sign, needed)                  \
+    template <>                                                                       \
+    struct Convert<row_##name> {                                                      \
+        template <int Here>                                                           \
+        static __device__ std::uint32_t both(std::uint32_t low, std::uint32_t high) { \
+            if constexpr (Here >= needed) {                                           \
+                MX_FORM_##form(ptx)                                                   \
+            }                                                                         \
+            return 0;                                                                 \
+        }                                                                             \
+    };
+#include "conformance/sweep/instructions.def"
+#undef MX_INSTRUCTION
+
+// The other lane gets the complement of the bits: another sign, another size, another kind.
+template <std::size_t Row>
+struct Converted {
+    Lane lane;
+    __device__ std::uint64_t operator()(std::uint32_t bits) const {
+        constexpr bool to_f16 = instructions[Row].form == Form::codes_to_f16;
+        constexpr int width = to_f16 ? 16 : 8;
+        const std::uint32_t other = ~bits;
+        const std::uint32_t out =
+            lane == Lane::low ? Convert<Row>::template both<architecture>(bits, other)
+                              : Convert<Row>::template both<architecture>(other, bits) >> width;
+        return out & ((1u << width) - 1);
+    }
+};
+
+template <typename Map>
+__global__ void find_borders(Map map, std::uint64_t count, Border* borders, std::uint32_t* found) {
+    const std::uint64_t thread = std::uint64_t{blockIdx.x} * blockDim.x + threadIdx.x;
+    const std::uint64_t first = thread * inputs_per_thread;
+    if (first >= count) return;
+    const std::uint64_t end = first + inputs_per_thread < count ? first + inputs_per_thread : count;
+    std::uint64_t before = first == 0 ? 0 : map(static_cast<std::uint32_t>(first - 1));
+    for (std::uint64_t input = first; input < end; ++input) {
+        const std::uint64_t result = map(static_cast<std::uint32_t>(input));
+        if (input == 0 || result != before) {
+            const std::uint32_t at = atomicAdd(found, 1u);
+            if (at < borders_max) borders[at] = {static_cast<std::uint32_t>(input), result};
+        }
+        before = result;
+    }
+}
+
+Error gpu_error(const char* what, cudaError_t error) {
+    return {ErrorKind::device, std::string("the GPU: ") + what + ": " + cudaGetErrorString(error)};
+}
+
+// Memory on the GPU, and the first error of any call.
+class Search {
+public:
+    Search() {
+        note("no memory", cudaMalloc(&borders_, sizeof(Border) * borders_max));
+        note("no memory", cudaMalloc(&found_, sizeof *found_));
+        note("no memory", cudaMemset(found_, 0, sizeof *found_));
+        note("no event", cudaEventCreate(&start_));
+        note("no event", cudaEventCreate(&end_));
+    }
+    Search(const Search&) = delete;
+    Search& operator=(const Search&) = delete;
+    ~Search() {
+        cudaFree(borders_);
+        cudaFree(found_);
+        cudaEventDestroy(start_);
+        cudaEventDestroy(end_);
+    }
+
+    template <typename Map>
+    void run(const Map& map, std::uint64_t count) {
+        if (error_ != cudaSuccess) return;
+        const std::uint64_t threads = (count + inputs_per_thread - 1) / inputs_per_thread;
+        const auto blocks =
+            static_cast<unsigned>((threads + threads_per_block - 1) / threads_per_block);
+        note("the sweep", cudaEventRecord(start_));
+        find_borders<<<blocks, threads_per_block>>>(map, count, borders_, found_);
+        note("the sweep", cudaGetLastError());
+        note("the sweep", cudaEventRecord(end_));
+        note("the sweep", cudaEventSynchronize(end_));
+    }
+
+    Expected<GpuRuns> result(std::uint64_t count) {
+        std::uint32_t found = 0;
+        float milliseconds = 0;
+        note("the sweep", cudaEventElapsedTime(&milliseconds, start_, end_));
+        note("the result", cudaMemcpy(&found, found_, sizeof found, cudaMemcpyDeviceToHost));
+        std::vector<Border> borders(std::min(found, borders_max));
+        note("the result", cudaMemcpy(borders.data(), borders_, borders.size() * sizeof(Border),
+                                      cudaMemcpyDeviceToHost));
+        if (error_ != cudaSuccess) return gpu_error(what_, error_);
+        if (found > borders_max)
+            return Error{ErrorKind::device, "the GPU's results change more than " +
+                                                std::to_string(borders_max) + " times"};
+        std::sort(borders.begin(), borders.end(),
+                  [](const Border& a, const Border& b) { return a.first < b.first; });
+        GpuRuns result{{}, milliseconds / 1e3};
+        for (std::size_t i = 0; i < borders.size(); ++i) {
+            const std::uint64_t end = i + 1 < borders.size() ? borders[i + 1].first : count;
+            result.runs.push_back(
+                {borders[i].first, static_cast<std::uint32_t>(end - 1), borders[i].result});
+        }
+        return result;
+    }
+
+private:
+    void note(const char* what, cudaError_t error) {
+        if (error_ != cudaSuccess || error == cudaSuccess) return;
+        error_ = error;
+        what_ = what;
+    }
+
+    Border* borders_ = nullptr;
+    std::uint32_t* found_ = nullptr;
+    cudaEvent_t start_ = nullptr;
+    cudaEvent_t end_ = nullptr;
+    cudaError_t error_ = cudaSuccess;
+    const char* what_ = "";
+};
+
+template <std::size_t... Rows>
+void run_instruction(Search& search, const InstructionMap& map, std::uint64_t count,
+                     std::index_sequence<Rows...>) {
+    ((map.row == Rows ? search.run(Converted<Rows>{map.lane}, count) : void()), ...);
+}
+
+struct Run {
+    Search& search;
+    std::uint64_t count;
+    void operator()(const RoundMap& map) const { search.run(Rounded{map}, count); }
+    void operator()(const ScaleMap& map) const { search.run(Scaled{map}, count); }
+    void operator()(const CastMap& map) const { search.run(Cast{map}, count); }
+    void operator()(const InstructionMap& map) const {
+        run_instruction(search, map, count, std::make_index_sequence<instructions.size()>());
+    }
+};
+
+}  // namespace
+
+Expected<Gpu> find_gpu() {
+    cudaDeviceProp properties{};
+    const cudaError_t error = cudaGetDeviceProperties(&properties, 0);
+    if (error != cudaSuccess) return gpu_error("none can be used", error);
+    return Gpu{properties.name, properties.major * 10 + properties.minor};
+}
+
+Expected<GpuRuns> gpu_runs(const GpuMap& map, std::uint64_t count) {
+    Search search;
+    std::visit(Run{search, count}, map);
+    return search.result(count);
+}
+
+}  // namespace mx::sweep

@@ -1,0 +1,22 @@
+// gpu_runs.hpp where CUDA was not there when mxcheck was built.
+#include "conformance/sweep/gpu_runs.hpp"
+
+namespace mx::sweep {
+namespace {
+
+Error no_cuda() {
+    return {ErrorKind::device,
+            "the GPU: this mxcheck was built without CUDA; device/cuda/README.md says how"};
+}
+
+}  // namespace
+
+Expected<Gpu> find_gpu() {
+    return no_cuda();
+}
+
+Expected<GpuRuns> gpu_runs(const GpuMap&, std::uint64_t) {
+    return no_cuda();
+}
+
+}  // namespace mx::sweep

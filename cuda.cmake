@@ -1,0 +1,55 @@
+# What a build with CUDA needs. MX_ENABLE_CUDA: OFF leaves it out, ON demands a compiler, AUTO takes
+# one where it is. Afterwards MX_HAS_CUDA says whether there is one.
+set(MX_HAS_CUDA OFF)
+if(MX_ENABLE_CUDA STREQUAL "OFF")
+  return()
+endif()
+
+# check_language looks at CUDACXX and the PATH only.
+if(NOT CMAKE_CUDA_COMPILER AND NOT DEFINED ENV{CUDACXX})
+  find_program(MX_NVCC nvcc HINTS ENV CUDA_HOME ENV CUDA_PATH PATHS /usr/local/cuda
+    PATH_SUFFIXES bin)
+  if(MX_NVCC)
+    set(CMAKE_CUDA_COMPILER ${MX_NVCC})
+  endif()
+endif()
+# 9.0 is the Hopper of H100, H200 and GH200; the others are Blackwell, where nothing has run yet.
+# Code for the chips themselves: nothing is left for the driver to compile.
+set(CMAKE_CUDA_ARCHITECTURES 90a-real 100a-real 103a-real 120a-real)
+include(CheckLanguage)
+check_language(CUDA)
+
+set(reason "")
+if(NOT CMAKE_CUDA_COMPILER)
+  set(reason "no nvcc in CUDACXX, CUDA_HOME, CUDA_PATH, /usr/local/cuda or the PATH")
+else()
+  enable_language(CUDA)
+  if(CMAKE_CUDA_COMPILER_VERSION VERSION_LESS 12.9)
+    set(reason "${CMAKE_CUDA_COMPILER} is CUDA ${CMAKE_CUDA_COMPILER_VERSION}, 12.9 is needed")
+  endif()
+endif()
+if(reason AND MX_ENABLE_CUDA STREQUAL "ON")
+  message(FATAL_ERROR "MX_ENABLE_CUDA is ON, but ${reason}")
+elseif(reason)
+  message(STATUS "CUDA is left out: ${reason}")
+  return()
+endif()
+message(STATUS "CUDA: ${CMAKE_CUDA_COMPILER}")
+set(MX_HAS_CUDA ON)
+
+# CMake before 3.25.2 does not know how nvcc is told of C++20.
+if(CMAKE_VERSION VERSION_LESS 3.25.2)
+  set(CMAKE_CUDA20_STANDARD_COMPILE_OPTION "-std=c++20")
+endif()
+set(CMAKE_CUDA_STANDARD 20)
+set(CMAKE_CUDA_STANDARD_REQUIRED ON)
+set(CMAKE_CUDA_EXTENSIONS OFF)
+
+set(CMAKE_CUDA_VISIBILITY_PRESET hidden)
+set(CMAKE_CUDA_RUNTIME_LIBRARY Static)
+
+function(mx_cuda_library name)
+  mx_library(${name} ${ARGN})
+  target_include_directories(${name} SYSTEM PUBLIC ${CMAKE_CUDA_TOOLKIT_INCLUDE_DIRECTORIES})
+  target_compile_options(${name} PRIVATE $<$<COMPILE_LANGUAGE:CUDA>:-Xcompiler=-Wall,-Wextra>)
+endfunction()

@@ -1,0 +1,203 @@
+// mxcheck_cuda_bench: how near the kernels come to a device-to-device copy. In every round the copy
+// and each kernel take turns, each after the L2 cache was flushed; medians are compared. Ends with
+// 77 without a GPU, and with 1 when a goal is missed.
+#include <cuda_runtime_api.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <functional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "device/cuda/bench/clocks.hpp"
+#include "device/cuda/bench/normal_data.hpp"
+#include "device/cuda/kernels.hpp"
+#include "device/cuda/rules.hpp"
+
+namespace mx::cuda {
+namespace {
+
+constexpr std::int64_t side = 16384;
+constexpr std::int64_t count = side * side;
+constexpr std::int64_t blocks = count / 32;
+constexpr std::size_t flush_bytes = std::size_t{256} << 20;
+constexpr int exit_goal_missed = 1;
+constexpr int exit_broken = 2;
+constexpr int exit_skipped = 77;
+
+void check(cudaError_t error, const char* doing) {
+    if (error == cudaSuccess) return;
+    std::fprintf(stderr, "mxcheck_cuda_bench: %s: %s\n", doing, cudaGetErrorString(error));
+    std::exit(error == cudaErrorNoDevice || error == cudaErrorInsufficientDriver ? exit_skipped
+                                                                                 : exit_broken);
+}
+
+std::uint8_t* allocate(std::int64_t bytes) {
+    void* data = nullptr;
+    check(cudaMalloc(&data, static_cast<std::size_t>(bytes)), "allocating");
+    return static_cast<std::uint8_t*>(data);
+}
+
+struct Buffers {
+    std::uint8_t* bf16 = allocate(count * 2);
+    std::uint8_t* f32 = allocate(count * 4);
+    std::uint8_t* values_out = allocate(count * 4);  // of copies and of dequantize
+    std::uint8_t* codes = allocate(count);
+    std::uint8_t* column_codes = allocate(count);
+    std::uint8_t* scales = allocate(blocks);
+    std::uint8_t* column_scales = allocate(blocks);
+    std::uint8_t* flush = allocate(flush_bytes);
+
+    std::uint8_t* values(ValueType type) const { return type == ValueType::f32 ? f32 : bf16; }
+};
+
+struct Case {
+    std::string name;
+    std::int64_t bytes;  // read and written
+    double goal;         // of the copy's rate; 0 for the copies themselves
+    std::function<cudaError_t(cudaStream_t)> run;
+    std::vector<float> microseconds = {};
+};
+
+BlockJob row_job(const Buffers& buffers, ValueType type, const char* dialect) {
+    const DialectRule rule = *find_dialect_rule(dialect, Element::e4m3);
+    return {{type, Element::e4m3, rule.scale, rule.nan_code},
+            {side, side},
+            {1, 32},
+            {buffers.values(type), side, 1},
+            {buffers.codes, side, 1},
+            {buffers.scales, ScaleOrder::strided, side / 32, 1, side / 32 / 4, 0, 0}};
+}
+
+BothJob both_job(const Buffers& buffers, ValueType type, const char* dialect) {
+    return {row_job(buffers, type, dialect),
+            {buffers.column_codes, side, 1},
+            {buffers.column_scales, ScaleOrder::strided, 1, side, side / 32 / 4, 0, 0}};
+}
+
+BlockJob column_job(const Buffers& buffers, ValueType type, const char* dialect) {
+    const BothJob both = both_job(buffers, type, dialect);
+    BlockJob job = both.rows;
+    job.values = {both.rows.values.data, 1, side};
+    job.codes = {both.column_codes.data, 1, side};
+    job.scales = both.column_scales;
+    return job;
+}
+
+std::string name_of(ValueType type) {
+    return type == ValueType::f32 ? "f32" : "bf16";
+}
+
+void add_quantizers(std::vector<Case>& cases, const Buffers& buffers, ValueType type,
+                    const char* dialect) {
+    const std::string tail = " " + name_of(type) + " " + dialect;
+    const std::int64_t in = count * width_of(type);
+    const BlockJob rows = row_job(buffers, type, dialect);
+    BlockJob swizzled = rows;
+    swizzled.scales.order = ScaleOrder::tiles_128x4;
+    const BlockJob columns = column_job(buffers, type, dialect);
+    const BothJob both = both_job(buffers, type, dialect);
+    const auto add = [&](const char* name, std::int64_t out, double goal, auto job, auto launch) {
+        cases.push_back({name + tail, in + out, goal,
+                         [=](cudaStream_t stream) { return launch(job, stream); }});
+    };
+    add("rowwise", count + blocks, 0.95, rows, quantize);
+    add("rowwise 128x4", count + blocks, 0.94, swizzled, quantize);
+    add("columnwise", count + blocks, 0.95, columns, quantize);
+    add("both", 2 * (count + blocks), 0.92, both, quantize_both);
+}
+
+std::vector<Case> cases_of(const Buffers& buffers) {
+    std::vector<Case> cases;
+    for (const ValueType type : {ValueType::bf16, ValueType::f32}) {
+        const std::int64_t bytes = count * width_of(type);
+        const std::uint8_t* from = buffers.values(type);
+        std::uint8_t* to = buffers.values_out;
+        cases.push_back({"copy " + name_of(type), 2 * bytes, 0, [=](cudaStream_t stream) {
+                             return cudaMemcpyAsync(to, from, static_cast<std::size_t>(bytes),
+                                                    cudaMemcpyDeviceToDevice, stream);
+                         }});
+        for (const char* dialect : {"nv", "ocp"}) add_quantizers(cases, buffers, type, dialect);
+        BlockJob back = row_job(buffers, type, "nv");
+        back.values.data = to;
+        cases.push_back({"dequantize " + name_of(type), bytes + count + blocks, 0.95,
+                         [=](cudaStream_t stream) { return dequantize(back, stream); }});
+    }
+    return cases;
+}
+
+void measure(std::vector<Case>& cases, const Buffers& buffers, int rounds) {
+    cudaStream_t stream = nullptr;
+    cudaEvent_t begin = nullptr, end = nullptr;
+    check(cudaStreamCreate(&stream), "creating a stream");
+    check(cudaEventCreate(&begin), "creating an event");
+    check(cudaEventCreate(&end), "creating an event");
+    constexpr int warm_up = 3;
+    for (int round = -warm_up; round < rounds; ++round) {
+        for (Case& c : cases) {
+            check(cudaMemsetAsync(buffers.flush, round & 0xFF, flush_bytes, stream), "flushing");
+            check(cudaEventRecord(begin, stream), "timing");
+            check(c.run(stream), c.name.c_str());
+            check(cudaEventRecord(end, stream), "timing");
+            check(cudaEventSynchronize(end), c.name.c_str());
+            float milliseconds = 0;
+            check(cudaEventElapsedTime(&milliseconds, begin, end), "timing");
+            if (round >= 0) c.microseconds.push_back(milliseconds * 1000);
+        }
+    }
+}
+
+float at_fraction(std::vector<float>& sorted, double fraction) {
+    return sorted[static_cast<std::size_t>(fraction * static_cast<double>(sorted.size() - 1))];
+}
+
+bool print_table(std::vector<Case>& cases) {
+    std::printf("%-26s %9s %9s %9s %7s %6s %5s\n", "", "median us", "10 %", "90 %", "TB/s", "copy",
+                "goal");
+    double copy_rate = 1;
+    bool all_reached = true;
+    for (Case& c : cases) {
+        std::sort(c.microseconds.begin(), c.microseconds.end());
+        const float median = at_fraction(c.microseconds, 0.5);
+        const double rate = static_cast<double>(c.bytes) / median * 1e-6;
+        if (c.goal == 0) copy_rate = rate;
+        const bool reached = rate >= c.goal * copy_rate;
+        all_reached = all_reached && reached;
+        std::printf("%-26s %9.1f %9.1f %9.1f %7.3f %6.3f %5.2f%s\n", c.name.c_str(), median,
+                    at_fraction(c.microseconds, 0.1), at_fraction(c.microseconds, 0.9), rate,
+                    rate / copy_rate, c.goal, reached ? "" : " missed");
+    }
+    return all_reached;
+}
+
+int bench(int rounds) {
+    const Buffers buffers;
+    for (const ValueType type : {ValueType::bf16, ValueType::f32})
+        check(fill_normal(buffers.values(type), count, {type, 1}, nullptr), "filling");
+    check(fill_bits(buffers.codes, count, 2, nullptr), "filling");
+    check(cudaMemset(buffers.scales, 127, blocks), "filling");
+    check(cudaDeviceSynchronize(), "filling");
+    cudaDeviceProp properties{};
+    check(cudaGetDeviceProperties(&properties, 0), "asking for the GPU");
+    std::vector<Case> cases = cases_of(buffers);
+    const std::string before = clocks_text();
+    measure(cases, buffers, rounds);
+    std::printf("%s, %lld x %lld, E4M3, medians of %d rounds, L2 flushed\n", properties.name,
+                static_cast<long long>(side), static_cast<long long>(side), rounds);
+    std::printf("clocks before: %s; after: %s\n", before.c_str(), clocks_text().c_str());
+    return print_table(cases) ? 0 : exit_goal_missed;
+}
+
+}  // namespace
+}  // namespace mx::cuda
+
+int main(int argc, char** argv) {
+    const int rounds = argc > 1 ? std::atoi(argv[1]) : 50;
+    if (rounds < 1) {
+        std::fprintf(stderr, "usage: mxcheck_cuda_bench [ROUNDS]\n");
+        return 2;
+    }
+    return mx::cuda::bench(rounds);
+}

@@ -1,0 +1,55 @@
+// Inside device/cuda: the kernels behind the functions of kernels.hpp, each with what it can take.
+// Used by the .cu files alone.
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include "device/cuda/types.hpp"
+
+namespace mx::cuda {
+
+inline constexpr std::int64_t block_lanes = 32;  // of every fast kernel
+inline constexpr int warp_lanes = 32;
+
+// Bytes that a thread of the kernel of columns takes of a memory row.
+inline constexpr int column_bytes = 4;
+
+// Any job.
+cudaError_t quantize_any(const BlockJob& job, cudaStream_t stream);
+cudaError_t dequantize_any(const BlockJob& job, cudaStream_t stream);
+
+// Whole blocks of 32 along memory, or across it; see the conditions in schedule.cpp.
+cudaError_t quantize_rows(const BlockJob& job, cudaStream_t stream);
+cudaError_t quantize_columns(const BlockJob& job, cudaStream_t stream);
+cudaError_t quantize_both_at_once(const BothJob& job, cudaStream_t stream);
+cudaError_t dequantize_rows(const BlockJob& job, cudaStream_t stream);
+
+// Writes 0 to the pads of scales in tiles of 128 x 4, of a grid of lines x blocks.
+cudaError_t zero_pads(const ScalePlane& scales, Extent grid, cudaStream_t stream);
+
+// A warp's place among the warps of a grid that covers lines x strips, without a division: in a
+// thread block 2^across_log2 warps lie side by side and the others below.
+struct Tiling {
+    int across_log2;
+    dim3 grid;
+};
+// Small thread blocks: one that ends makes room sooner.
+inline constexpr int warps_log2 = 1;
+inline constexpr int warps_per_block = 1 << warps_log2;
+inline constexpr int threads_per_block = warps_per_block * warp_lanes;
+inline constexpr std::int64_t grid_y_max = 65535;  // kernels go on to further lines by themselves
+
+inline Tiling tiling_of(Extent strips) {
+    Tiling tiling{0, {}};
+    while (tiling.across_log2 < warps_log2 &&
+           (std::int64_t{1} << tiling.across_log2) < strips.lanes)
+        ++tiling.across_log2;
+    const std::int64_t across = std::int64_t{1} << tiling.across_log2;
+    const std::int64_t down = warps_per_block / across;
+    const std::int64_t wanted = (strips.lines + down - 1) / down;
+    tiling.grid = dim3(static_cast<unsigned>((strips.lanes + across - 1) / across),
+                       static_cast<unsigned>(wanted < grid_y_max ? wanted : grid_y_max));
+    return tiling;
+}
+
+}  // namespace mx::cuda

@@ -1,0 +1,217 @@
+// The device table of the plug-in: messages, facts, and the way from a call to the kernels. Must
+// not let an exception out.
+#include <cuda_runtime_api.h>
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <exception>
+#include <memory>
+#include <new>
+#include <string>
+
+#include "device/abi/mx_device.h"
+#include "device/cuda/kernels.hpp"
+#include "device/cuda/request.hpp"
+#include "device/cuda/staging.hpp"
+
+namespace mx::cuda {
+namespace {
+
+struct OpenDevice {
+    cudaStream_t stream = nullptr;
+    GpuMemory memory;
+    std::string name, version, driver, isa, notes;
+    std::array<mx_fact, 6> facts{};
+
+    OpenDevice() = default;
+    OpenDevice(const OpenDevice&) = delete;
+    OpenDevice& operator=(const OpenDevice&) = delete;
+    ~OpenDevice() {
+        if (stream != nullptr) cudaStreamDestroy(stream);
+    }
+};
+
+void say(mx_message* message, std::string_view sentence) {
+    if (message == nullptr || message->struct_size < sizeof(mx_message)) return;
+    if (message->text == nullptr || message->capacity == 0) return;
+    const std::size_t length = std::min(sentence.size(), message->capacity - 1);
+    std::memcpy(message->text, sentence.data(), length);
+    message->text[length] = '\0';
+}
+
+// Runs `work` and turns what it throws into a status.
+template <typename Work>
+mx_status guarded(mx_message* message, Work work) noexcept {
+    try {
+        return work();
+    } catch (const std::bad_alloc&) {
+        say(message, "out of memory");
+        return MX_OUT_OF_MEMORY;
+    } catch (const std::exception& error) {
+        say(message, error.what());
+        return MX_FAILED;
+    }
+}
+
+std::string text_of(cudaError_t error) {
+    return std::string(cudaGetErrorName(error)) + ", " + cudaGetErrorString(error);
+}
+
+// Errors that a context does not survive are answered by every later call, too.
+mx_status status_of(cudaError_t error, const std::string& doing, mx_message* message) {
+    if (error == cudaSuccess) return MX_OK;
+    say(message, doing + ": " + text_of(error));
+    if (error == cudaErrorMemoryAllocation) {
+        cudaGetLastError();
+        return MX_OUT_OF_MEMORY;
+    }
+    return cudaDeviceSynchronize() == cudaSuccess ? MX_FAILED : MX_DEVICE_LOST;
+}
+
+std::string dotted(int version) {
+    return std::to_string(version / 1000) + "." + std::to_string(version % 1000 / 10);
+}
+
+// Everything about the GPU that a record of bits should name.
+cudaError_t read_facts(OpenDevice& device) {
+    int ordinal = 0, runtime = 0, driver = 0;
+    cudaDeviceProp properties{};
+    CodePath path{};
+    cudaError_t error = cudaGetDevice(&ordinal);
+    if (error == cudaSuccess) error = cudaGetDeviceProperties(&properties, ordinal);
+    if (error == cudaSuccess) error = cudaRuntimeGetVersion(&runtime);
+    if (error == cudaSuccess) error = cudaDriverGetVersion(&driver);
+    if (error == cudaSuccess) error = find_code_path(path);
+    if (error != cudaSuccess) return error;
+    const int compute = properties.major * 10 + properties.minor;
+    const bool is_blackwell = properties.major >= 10;
+    device.name = properties.name;
+    device.version = "CUDA runtime " + dotted(runtime);
+    device.driver = "CUDA " + dotted(driver);
+    device.isa = "sm_" + std::to_string(compute);
+    device.notes = path.binary_version == compute ? "path: native code for sm_" : "path: JIT, sm_";
+    device.notes += std::to_string(path.binary_version);
+    device.notes += "; FP8 elements by cvt, ";
+    device.notes += path.has_scale_conversion ? "E8M0 ratios by cvt to ue8m0"
+                                              : "E8M0 ratios by integer arithmetic";
+    device.notes += "; FP6, FP4 and INT8 by arithmetic";
+    if (is_blackwell) device.notes += "; UNVERIFIED on this architecture";
+    return cudaSuccess;
+}
+
+// What somebody without a GPU, or with another one, must know.
+mx_status refuse_to_open(cudaError_t error, mx_message* message) {
+    const bool has_none = error == cudaErrorNoDevice || error == cudaErrorInsufficientDriver ||
+                          error == cudaErrorStubLibrary;
+    if (has_none)
+        say(message, "no GPU can be used here: " + text_of(error));
+    else if (error == cudaErrorNoKernelImageForDevice)
+        say(message,
+            "this library has code for compute capability 9.0, 10.0, 10.3 and 12.0, and the GPU"
+            " here has another");
+    else
+        say(message, "the GPU did not start: " + text_of(error));
+    return has_none || error == cudaErrorNoKernelImageForDevice ? MX_NOT_SUPPORTED : MX_FAILED;
+}
+
+mx_status open(void** device, mx_message* message) {
+    if (device == nullptr) {
+        say(message, "no place to store the device handle");
+        return MX_INVALID;
+    }
+    *device = nullptr;
+    return guarded(message, [&] {
+        int count = 0;
+        cudaError_t error = cudaGetDeviceCount(&count);
+        if (error == cudaSuccess && count == 0) error = cudaErrorNoDevice;
+        if (error != cudaSuccess) return refuse_to_open(error, message);
+        auto opened = std::make_unique<OpenDevice>();
+        error = cudaStreamCreateWithFlags(&opened->stream, cudaStreamNonBlocking);
+        if (error == cudaSuccess) error = read_facts(*opened);
+        if (error != cudaSuccess) return refuse_to_open(error, message);
+        opened->facts = {{{"name", opened->name.c_str()},
+                          {"vendor", "NVIDIA"},
+                          {"version", opened->version.c_str()},
+                          {"driver", opened->driver.c_str()},
+                          {"isa", opened->isa.c_str()},
+                          {"notes", opened->notes.c_str()}}};
+        *device = opened.release();
+        return MX_OK;
+    });
+}
+
+void close(void* device) {
+    delete static_cast<OpenDevice*>(device);
+}
+
+std::size_t describe(void* device, const mx_fact** facts) {
+    if (device == nullptr || facts == nullptr) return 0;
+    const auto& open_device = *static_cast<OpenDevice*>(device);
+    *facts = open_device.facts.data();
+    return open_device.facts.size();
+}
+
+struct Launcher {
+    cudaStream_t stream;
+
+    cudaError_t operator()(const QuantizeJob& job) const { return quantize(job.blocks, stream); }
+    cudaError_t operator()(const DequantizeJob& job) const {
+        return dequantize(job.blocks, stream);
+    }
+    cudaError_t operator()(const ConvertJob& job) const { return convert(job, stream); }
+    cudaError_t operator()(const EncodeScaleJob& job) const { return encode_scales(job, stream); }
+};
+
+mx_status supports(void*, const mx_operation* operation, const mx_tensor* inputs,
+                   std::size_t input_count, const mx_tensor* outputs, std::size_t output_count,
+                   mx_message* message) {
+    return guarded(message, [&] {
+        const auto answer =
+            job_of({operation, inputs, input_count, outputs, output_count}, Buffers::absent);
+        const auto* refusal = std::get_if<Refusal>(&answer);
+        if (refusal == nullptr) return MX_OK;
+        say(message, refusal->reason);
+        return refusal->status;
+    });
+}
+
+mx_status run_on_gpu(OpenDevice& device, const Call& call, mx_message* message) {
+    Staging staging(call, device.memory, device.stream);
+    const mx_status staged = status_of(staging.copy_in(), "copying to the GPU", message);
+    if (staged != MX_OK) return staged;
+    const auto answer = job_of(staging.on_gpu(), Buffers::absent);
+    if (const auto* refusal = std::get_if<Refusal>(&answer)) {
+        say(message, refusal->reason);
+        return refusal->status;
+    }
+    cudaError_t error = std::visit(Launcher{device.stream}, std::get<Job>(answer));
+    if (error != cudaSuccess) return status_of(error, "starting a kernel", message);
+    error = staging.copy_out();
+    if (error == cudaSuccess) error = cudaStreamSynchronize(device.stream);
+    return status_of(error, "running a kernel", message);
+}
+
+mx_status run(void* device, const mx_operation* operation, const mx_tensor* inputs,
+              std::size_t input_count, const mx_tensor* outputs, std::size_t output_count,
+              mx_message* message) {
+    const Call call{operation, inputs, input_count, outputs, output_count};
+    return guarded(message, [&] {
+        const auto answer = job_of(call, Buffers::present);
+        if (const auto* refusal = std::get_if<Refusal>(&answer)) {
+            say(message, refusal->reason);
+            return refusal->status;
+        }
+        return run_on_gpu(*static_cast<OpenDevice*>(device), call, message);
+    });
+}
+
+constexpr mx_device_api table{
+    sizeof(mx_device_api), MX_DEVICE_ABI_VERSION, open, close, describe, supports, run};
+
+}  // namespace
+}  // namespace mx::cuda
+
+extern "C" const mx_device_api* mx_device_get_api(std::uint32_t host_abi_version) {
+    return host_abi_version == MX_DEVICE_ABI_VERSION ? &mx::cuda::table : nullptr;
+}
