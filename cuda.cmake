@@ -48,8 +48,12 @@ set(CMAKE_CUDA_EXTENSIONS OFF)
 set(CMAKE_CUDA_VISIBILITY_PRESET hidden)
 set(CMAKE_CUDA_RUNTIME_LIBRARY Static)
 
+# After CMAKE_CUDA_FLAGS, so that --use_fast_math and its parts change nothing the kernels do, which
+# call no function of math: subnormals are kept, and quotients and roots are rounded right.
+set(MX_CUDA_OPTIONS -Xcompiler=-Wall,-Wextra -ftz=false -prec-div=true -prec-sqrt=true)
+
 function(mx_cuda_library name)
   mx_library(${name} ${ARGN})
   target_include_directories(${name} SYSTEM PUBLIC ${CMAKE_CUDA_TOOLKIT_INCLUDE_DIRECTORIES})
-  target_compile_options(${name} PRIVATE $<$<COMPILE_LANGUAGE:CUDA>:-Xcompiler=-Wall,-Wextra>)
+  target_compile_options(${name} PRIVATE "$<$<COMPILE_LANGUAGE:CUDA>:${MX_CUDA_OPTIONS}>")
 endfunction()

@@ -209,6 +209,15 @@ int prove(const ProveOptions& options) {
     return finish(options, tally, planned, seconds_since(start));
 }
 
+// What was asked for with --gpu must not be dropped in silence.
+int prove_gpu(const ProveOptions& options) {
+    const ProveOptions none;
+    if (options.all || options.shard != none.shard || !options.state.empty() ||
+        !options.digests_in.empty() || options.jobs != none.jobs)
+        return fail_with({ErrorKind::bad_input, "--gpu goes with --write-digests alone"});
+    return prove_on_gpu({options.glob, options.digests_out});
+}
+
 }  // namespace
 
 Command prove_command() {
@@ -227,9 +236,7 @@ Command prove_command() {
              {"--gpu", "on the first GPU: the fast oracle there, and its conversion instructions",
               &o->gpu},
              {"--jobs", "threads (default one per core)", &o->jobs}},
-            [o] {
-                return o->gpu ? prove_on_gpu({o->glob, o->digests_out}) : prove(*o);
-            }};
+            [o] { return o->gpu ? prove_gpu(*o) : prove(*o); }};
 }
 
 }  // namespace mx::cli

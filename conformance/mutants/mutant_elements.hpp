@@ -47,7 +47,9 @@ inline double decode(std::uint32_t code, const Format& format) {
     return std::copysign(value, magnitude == code ? 1.0 : -1.0);
 }
 
-inline std::uint32_t with_sign(std::uint32_t magnitude, const Format& format, bool is_negative) {
+// The code of that magnitude with the sign of `value`.
+inline std::uint32_t with_sign(std::uint32_t magnitude, const Format& format, double value) {
+    const bool is_negative = std::signbit(value);
     if (!format.is_integer())
         return is_negative ? magnitude | (format.magnitude_mask() + 1) : magnitude;
     if (has(Bug::int8_sign_magnitude) && is_negative) return (magnitude | 0x80u) & 0xFFu;
@@ -68,11 +70,10 @@ std::uint32_t unlimited_code(double value, const Format& format, Round round) {
 // Nearest even, overflow to Inf, NaN positive: what bf16 rounding and a dequantizer need.
 inline std::uint32_t encode_value(double value, const Format& format) {
     if (std::isnan(value)) return format.magnitude_mask();
-    const bool is_negative = std::signbit(value);
-    if (std::isinf(value)) return with_sign(format.code_overflow, format, is_negative);
+    if (std::isinf(value)) return with_sign(format.code_overflow, format, value);
     const auto to_even = [](double units) { return std::nearbyint(units); };
     const std::uint32_t code = unlimited_code(value, format, to_even);
-    return with_sign(std::min(code, format.code_overflow), format, is_negative);
+    return with_sign(std::min(code, format.code_overflow), format, value);
 }
 
 inline double through_bf16(double value) {
@@ -152,36 +153,36 @@ inline double round_units(double units, const Format& format, const Manner& mann
 }
 
 // Roundings that never go beyond the largest element; they stop there.
-inline bool stays_in_range(Rounding rounding, bool is_negative) {
+inline bool stays_in_range(Rounding rounding, double value) {
     switch (rounding) {
         case Rounding::toward_zero:
             return !has(Bug::truncation_overflows);
         case Rounding::to_odd:
             return true;
         case Rounding::toward_positive:
-            return is_negative;
+            return std::signbit(value);
         case Rounding::toward_negative:
-            return !is_negative;
+            return !std::signbit(value);
         default:
             return false;
     }
 }
 
-inline std::uint32_t largest_magnitude(const Format& format, bool is_negative) {
+// On the side of zero that `value` is on.
+inline std::uint32_t largest_magnitude(const Format& format, double value) {
     bool reaches_minus_128 = format == int8;
     if (has(Bug::int8_never_minus_128)) reaches_minus_128 = false;
     if (has(Bug::int8_symmetric_writes_128)) reaches_minus_128 = format.is_integer();
-    return is_negative && reaches_minus_128 ? 128 : format.code_max;
+    return std::signbit(value) && reaches_minus_128 ? 128 : format.code_max;
 }
 
 // A magnitude code that the format has. Infinity comes as the largest number there is.
 inline std::uint32_t limited(std::uint32_t magnitude, const Format& format, const Manner& manner,
                              double value) {
-    const bool is_negative = std::signbit(value);
-    const std::uint32_t largest = largest_magnitude(format, is_negative);
+    const std::uint32_t largest = largest_magnitude(format, value);
     if (magnitude <= largest) return magnitude;
     if (has(Bug::int8_wraps) && format.is_integer()) return magnitude;
-    if (!std::isinf(value) && stays_in_range(manner.rounding, is_negative)) return largest;
+    if (!std::isinf(value) && stays_in_range(manner.rounding, value)) return largest;
     const bool saturates = manner.overflow == Overflow::saturate && !has(Bug::no_saturation);
     const bool has_special = format.code_overflow > format.code_max;
     return saturates || !has_special ? largest : format.code_overflow;
@@ -214,8 +215,7 @@ inline std::uint32_t element_magnitude(double value, const Format& format, const
 inline std::uint32_t encode_nan(double value, const Format& format) {
     if (has(Bug::nan_ignored)) return format.code_max;
     if (has(Bug::fp4_nan_as_zero) && format == e2m1) return 0;
-    const bool keeps_sign = has(Bug::nan_sign_kept) && std::signbit(value);
-    return with_sign(format.magnitude_mask(), format, keeps_sign);
+    return with_sign(format.magnitude_mask(), format, has(Bug::nan_sign_kept) ? value : nan_value);
 }
 
 // What the device takes for the format that was asked for.
@@ -234,7 +234,7 @@ inline std::uint32_t encode_element(double value, const Format& asked, const Man
     const bool loses_sign = has(Bug::minus_zero_lost) ||
                             (has(Bug::directed_underflow_unsigned) && !is_plain && value != 0);
     if (loses_sign && magnitude == 0) return 0;
-    return with_sign(magnitude, format, std::signbit(value));
+    return with_sign(magnitude, format, value);
 }
 
 // An element of an input tensor as a number.

@@ -1,8 +1,10 @@
 // See gpu_maps.hpp.
 #include "conformance/sweep/gpu_maps.hpp"
 
+#include "device/cuda/rules.hpp"
 #include "reference/exact/round.hpp"
 #include "reference/exact/scale.hpp"
+#include "reference/proof/digests.hpp"
 #include "reference/proof/sweep.hpp"
 #include "reference/spec/dialects.hpp"
 #include "reference/spec/formats.hpp"
@@ -25,10 +27,6 @@ std::vector<exact::Run> runs_to(const ElementFormat& format, const ElementFormat
                                  : proof::runs_of_codes(input, 0, ask);
 }
 
-std::string domain_of(const ElementFormat& input, bool takes_sign) {
-    return takes_sign ? proof::all_codes_of(input) : proof::codes_without_sign_of(input);
-}
-
 void add_round_maps(std::vector<NamedMap>& maps) {
     for (const ElementFormat& format : element_formats) {
         if (format.code_bits() > 8) continue;
@@ -38,7 +36,9 @@ void add_round_maps(std::vector<NamedMap>& maps) {
                 const RoundMap map{*find_element_format(input_name), format, rounding};
                 maps.push_back({"round " + std::string(format.name) + " " + std::string(name) +
                                     " " + std::string(input_name),
-                                domain_of(map.input, format.sign_bits == 1), map, [map] {
+                                format.sign_bits == 1 ? proof::all_codes_of(map.input)
+                                                      : proof::codes_without_sign_of(map.input),
+                                map, [map] {
                                     return runs_to(map.format, map.input, [&](std::uint32_t bits) {
                                         return exact_codes(map, bits);
                                     });
@@ -47,22 +47,23 @@ void add_round_maps(std::vector<NamedMap>& maps) {
     }
 }
 
+std::vector<exact::Run> exact_scale_runs(const ScaleMap& map) {
+    return proof::runs_of_codes(map.input, 0, [&map](std::uint32_t bits) {
+        const exact::Value amax = exact::read_input(map.dialect.subnormals, map.input, Code{bits});
+        return exact::encode_scale(map.dialect, map.format, amax).bits;
+    });
+}
+
 void add_scale_maps(std::vector<NamedMap>& maps) {
     for (const BlockFormat& format : block_formats)
         for (const Dialect& dialect : dialects) {
-            if (!dialect.quantizes(format) || !dialect.is_known()) continue;
+            if (!dialect.quantizes(format)) continue;
             for (const std::string_view input_name : input_types) {
                 const ScaleMap map{dialect, format, *find_element_format(input_name)};
-                maps.push_back(
-                    {"scale " + std::string(format.name) + " " + std::string(dialect.name) + " " +
-                         std::string(input_name),
-                     domain_of(map.input, false), map, [map] {
-                         return proof::runs_of_codes(map.input, 0, [&](std::uint32_t bits) {
-                             const exact::Value amax =
-                                 exact::read_input(map.dialect.subnormals, map.input, Code{bits});
-                             return exact::encode_scale(map.dialect, map.format, amax).bits;
-                         });
-                     }});
+                maps.push_back({"scale " + std::string(format.name) + " " +
+                                    std::string(dialect.name) + " " + std::string(input_name),
+                                proof::codes_without_sign_of(map.input), map,
+                                [map] { return exact_scale_runs(map); }});
             }
         }
 }
@@ -72,13 +73,30 @@ void add_cast_maps(std::vector<NamedMap>& maps) {
         for (const std::string_view input_name : input_types) {
             const CastMap map{dialect.scale_cast, *find_element_format(input_name)};
             maps.push_back({"cast " + std::string(dialect.name) + " " + std::string(input_name),
-                            domain_of(map.input, true), map, [map] {
+                            proof::all_codes_of(map.input), map, [map] {
                                 return proof::runs_of_codes(map.input, [&](std::uint32_t bits) {
                                     return exact::cast_to_scale(
                                                map.cast, exact::decode(map.input, Code{bits}))
                                         .bits;
                                 });
                             }});
+        }
+}
+
+// The kernels of device/cuda, by the answers of the dialect they name.
+void add_device_scale_maps(std::vector<NamedMap>& maps) {
+    for (const BlockFormat& format : block_formats)
+        for (const Dialect& dialect : dialects) {
+            const auto element = cuda::find_block_format(format.name);
+            const auto rule =
+                element ? cuda::find_dialect_rule(dialect.name, *element) : std::nullopt;
+            if (!rule || !dialect.quantizes(format)) continue;
+            maps.push_back(
+                {"device scale " + std::string(format.name) + " " + std::string(dialect.name),
+                 proof::codes_without_sign_of(formats::f32), DeviceScaleMap{rule->scale},
+                 [&dialect, &format] {
+                     return exact_scale_runs({dialect, format, formats::f32});
+                 }});
         }
 }
 
@@ -101,7 +119,7 @@ void add_instruction_maps(std::vector<NamedMap>& maps) {
             const ElementFormat& input = *find_element_format(instruction.input);
             maps.push_back(
                 {std::string(instruction.ptx) + (lane == Lane::low ? " low lane" : " high lane"),
-                 domain_of(input, true), InstructionMap{row, lane},
+                 proof::all_codes_of(input), InstructionMap{row, lane},
                  [&instruction, &input] {
                      return proof::runs_of_codes(input, [&](std::uint32_t bits) {
                          return exact_conversion(instruction, bits);
@@ -111,27 +129,38 @@ void add_instruction_maps(std::vector<NamedMap>& maps) {
         }
 }
 
+// Dialects that share a rule share a proof, and so a map.
+void leave_the_proved(std::vector<NamedMap>& maps) {
+    std::erase_if(maps, [](const NamedMap& map) {
+        return proof::find_digest(proof::checked_in_digests(), map.name) == nullptr;
+    });
+}
+
 }  // namespace
 
 std::vector<NamedMap> gpu_maps() {
     std::vector<NamedMap> maps;
-    add_instruction_maps(maps);
     add_round_maps(maps);
     add_scale_maps(maps);
     add_cast_maps(maps);
+    leave_the_proved(maps);
+    add_instruction_maps(maps);
+    add_device_scale_maps(maps);
     return maps;
 }
 
 std::uint64_t inputs_of(const std::vector<exact::Run>& runs) {
-    return std::uint64_t{runs.back().last} + 1;
+    return runs.empty() ? 0 : std::uint64_t{runs.back().last} + 1;
 }
 
 RunDifferences differences(const std::vector<exact::Run>& actual,
                            const std::vector<exact::Run>& expected) {
     constexpr std::size_t places_kept = 3;
     RunDifferences found;
+    std::uint64_t covered = 0;
     auto right = expected.begin();
-    for (const exact::Run& run : actual)
+    for (const exact::Run& run : actual) {
+        covered += std::uint64_t{run.last} - run.first + 1;
         for (std::uint64_t input = run.first; input <= run.last;) {
             while (right != expected.end() && right->last < input) ++right;
             MX_ASSERT(right != expected.end());
@@ -144,6 +173,8 @@ RunDifferences differences(const std::vector<exact::Run>& actual,
             }
             input = end + 1;
         }
+    }
+    found.count += inputs_of(expected) - covered;
     return found;
 }
 

@@ -5,7 +5,9 @@
 #include <algorithm>
 #include <utility>
 
+#include "conformance/sweep/gpu_calls.cuh"
 #include "conformance/sweep/gpu_runs.hpp"
+#include "device/cuda/scale.cuh"
 #include "reference/fast/round.hpp"
 #include "reference/fast/scale.hpp"
 
@@ -122,112 +124,90 @@ struct Converted {
     }
 };
 
+// The scale rule of a kernel of device/cuda.
+struct DeviceScaled {
+    DeviceScaleMap map;
+    __device__ std::uint64_t operator()(std::uint32_t bits) const {
+        return cuda::scale_of(map.rule, bits);
+    }
+};
+
+// What the threads leave behind beside the borders: work that was never done must not look like
+// work that found nothing.
+struct Tally {
+    unsigned long long asked;
+    std::uint32_t borders;
+};
+
 template <typename Map>
-__global__ void find_borders(Map map, std::uint64_t count, Border* borders, std::uint32_t* found) {
+__global__ void find_borders(Map map, std::uint64_t count, Border* borders, Tally* tally) {
     const std::uint64_t thread = std::uint64_t{blockIdx.x} * blockDim.x + threadIdx.x;
-    const std::uint64_t first = thread * inputs_per_thread;
-    if (first >= count) return;
-    const std::uint64_t end = first + inputs_per_thread < count ? first + inputs_per_thread : count;
+    const std::uint64_t first = min(thread * inputs_per_thread, count);
+    const std::uint64_t end = min(first + inputs_per_thread, count);
     std::uint64_t before = first == 0 ? 0 : map(static_cast<std::uint32_t>(first - 1));
+    std::uint32_t asked = 0;
     for (std::uint64_t input = first; input < end; ++input) {
         const std::uint64_t result = map(static_cast<std::uint32_t>(input));
+        ++asked;
         if (input == 0 || result != before) {
-            const std::uint32_t at = atomicAdd(found, 1u);
+            const std::uint32_t at = atomicAdd(&tally->borders, 1u);
             if (at < borders_max) borders[at] = {static_cast<std::uint32_t>(input), result};
         }
         before = result;
     }
+    count_asked(&tally->asked, asked);
 }
 
-Error gpu_error(const char* what, cudaError_t error) {
-    return {ErrorKind::device, std::string("the GPU: ") + what + ": " + cudaGetErrorString(error)};
+std::vector<exact::Run> runs_between(std::vector<Border> borders, std::uint64_t count) {
+    std::sort(borders.begin(), borders.end(),
+              [](const Border& a, const Border& b) { return a.first < b.first; });
+    std::vector<exact::Run> runs;
+    for (std::size_t i = 0; i < borders.size(); ++i) {
+        const std::uint64_t end = i + 1 < borders.size() ? borders[i + 1].first : count;
+        runs.push_back({borders[i].first, static_cast<std::uint32_t>(end - 1), borders[i].result});
+    }
+    return runs;
 }
 
-// Memory on the GPU, and the first error of any call.
-class Search {
-public:
-    Search() {
-        note("no memory", cudaMalloc(&borders_, sizeof(Border) * borders_max));
-        note("no memory", cudaMalloc(&found_, sizeof *found_));
-        note("no memory", cudaMemset(found_, 0, sizeof *found_));
-        note("no event", cudaEventCreate(&start_));
-        note("no event", cudaEventCreate(&end_));
-    }
-    Search(const Search&) = delete;
-    Search& operator=(const Search&) = delete;
-    ~Search() {
-        cudaFree(borders_);
-        cudaFree(found_);
-        cudaEventDestroy(start_);
-        cudaEventDestroy(end_);
-    }
-
-    template <typename Map>
-    void run(const Map& map, std::uint64_t count) {
-        if (error_ != cudaSuccess) return;
-        const std::uint64_t threads = (count + inputs_per_thread - 1) / inputs_per_thread;
-        const auto blocks =
-            static_cast<unsigned>((threads + threads_per_block - 1) / threads_per_block);
-        note("the sweep", cudaEventRecord(start_));
-        find_borders<<<blocks, threads_per_block>>>(map, count, borders_, found_);
-        note("the sweep", cudaGetLastError());
-        note("the sweep", cudaEventRecord(end_));
-        note("the sweep", cudaEventSynchronize(end_));
-    }
-
-    Expected<GpuRuns> result(std::uint64_t count) {
-        std::uint32_t found = 0;
-        float milliseconds = 0;
-        note("the sweep", cudaEventElapsedTime(&milliseconds, start_, end_));
-        note("the result", cudaMemcpy(&found, found_, sizeof found, cudaMemcpyDeviceToHost));
-        std::vector<Border> borders(std::min(found, borders_max));
-        note("the result", cudaMemcpy(borders.data(), borders_, borders.size() * sizeof(Border),
-                                      cudaMemcpyDeviceToHost));
-        if (error_ != cudaSuccess) return gpu_error(what_, error_);
-        if (found > borders_max)
-            return Error{ErrorKind::device, "the GPU's results change more than " +
-                                                std::to_string(borders_max) + " times"};
-        std::sort(borders.begin(), borders.end(),
-                  [](const Border& a, const Border& b) { return a.first < b.first; });
-        GpuRuns result{{}, milliseconds / 1e3};
-        for (std::size_t i = 0; i < borders.size(); ++i) {
-            const std::uint64_t end = i + 1 < borders.size() ? borders[i + 1].first : count;
-            result.runs.push_back(
-                {borders[i].first, static_cast<std::uint32_t>(end - 1), borders[i].result});
-        }
-        return result;
-    }
-
-private:
-    void note(const char* what, cudaError_t error) {
-        if (error_ != cudaSuccess || error == cudaSuccess) return;
-        error_ = error;
-        what_ = what;
-    }
-
-    Border* borders_ = nullptr;
-    std::uint32_t* found_ = nullptr;
-    cudaEvent_t start_ = nullptr;
-    cudaEvent_t end_ = nullptr;
-    cudaError_t error_ = cudaSuccess;
-    const char* what_ = "";
-};
-
-template <std::size_t... Rows>
-void run_instruction(Search& search, const InstructionMap& map, std::uint64_t count,
-                     std::index_sequence<Rows...>) {
-    ((map.row == Rows ? search.run(Converted<Rows>{map.lane}, count) : void()), ...);
+template <typename Map>
+Expected<GpuRuns> runs_of(const Map& map, std::uint64_t count) {
+    GpuCalls calls;
+    const GpuValue<Border> borders(calls, borders_max);
+    const GpuValue<Tally> found(calls);
+    GpuTimer timer(calls);
+    const std::uint64_t threads = (count + inputs_per_thread - 1) / inputs_per_thread;
+    const auto blocks =
+        static_cast<unsigned>((threads + threads_per_block - 1) / threads_per_block);
+    if (calls.ok())
+        find_borders<<<blocks, threads_per_block>>>(map, count, borders.at(), found.at());
+    calls.note("the sweep", cudaGetLastError());
+    const double seconds = timer.seconds();
+    Tally tally{};
+    found.read(&tally);
+    std::vector<Border> list(std::min(tally.borders, borders_max));
+    borders.read(list.data(), list.size());
+    if (!calls.ok()) return calls.error();
+    if (tally.asked != count) return unasked(tally.asked, count);
+    if (tally.borders > borders_max)
+        return Error{ErrorKind::device, "the GPU's results change more than " +
+                                            std::to_string(borders_max) + " times"};
+    return GpuRuns{runs_between(std::move(list), count), seconds};
 }
 
-struct Run {
-    Search& search;
+template <std::size_t Row = 0>
+Expected<GpuRuns> runs_of_instruction(const InstructionMap& map, std::uint64_t count) {
+    if constexpr (Row + 1 < instructions.size())
+        if (map.row != Row) return runs_of_instruction<Row + 1>(map, count);
+    return runs_of(Converted<Row>{map.lane}, count);
+}
+
+struct Ask {
     std::uint64_t count;
-    void operator()(const RoundMap& map) const { search.run(Rounded{map}, count); }
-    void operator()(const ScaleMap& map) const { search.run(Scaled{map}, count); }
-    void operator()(const CastMap& map) const { search.run(Cast{map}, count); }
-    void operator()(const InstructionMap& map) const {
-        run_instruction(search, map, count, std::make_index_sequence<instructions.size()>());
-    }
+    auto operator()(const RoundMap& map) const { return runs_of(Rounded{map}, count); }
+    auto operator()(const ScaleMap& map) const { return runs_of(Scaled{map}, count); }
+    auto operator()(const CastMap& map) const { return runs_of(Cast{map}, count); }
+    auto operator()(const DeviceScaleMap& map) const { return runs_of(DeviceScaled{map}, count); }
+    auto operator()(const InstructionMap& map) const { return runs_of_instruction(map, count); }
 };
 
 }  // namespace
@@ -235,14 +215,18 @@ struct Run {
 Expected<Gpu> find_gpu() {
     cudaDeviceProp properties{};
     const cudaError_t error = cudaGetDeviceProperties(&properties, 0);
-    if (error != cudaSuccess) return gpu_error("none can be used", error);
+    GpuCalls calls;
+    calls.note("none can be used", error);
+    if (!calls.ok()) return calls.error();
+    cudaFuncAttributes attributes{};
+    if (cudaFuncGetAttributes(&attributes, find_borders<Rounded>) != cudaSuccess)
+        return Error{ErrorKind::device, std::string("the GPU: ") + properties.name +
+                                            " is none that this mxcheck has code for"};
     return Gpu{properties.name, properties.major * 10 + properties.minor};
 }
 
 Expected<GpuRuns> gpu_runs(const GpuMap& map, std::uint64_t count) {
-    Search search;
-    std::visit(Run{search, count}, map);
-    return search.result(count);
+    return std::visit(Ask{count}, map);
 }
 
 }  // namespace mx::sweep

@@ -9,6 +9,7 @@
 #include <variant>
 #include <vector>
 
+#include "device/cuda/types.hpp"
 #include "device/host/status.hpp"
 #include "reference/exact/preimage.hpp"
 #include "reference/spec/dialect.hpp"
@@ -31,6 +32,11 @@ struct ScaleMap {
 struct CastMap {
     ScaleCast cast;
     ElementFormat input;
+};
+
+// The scale rule of a kernel of device/cuda, which takes the magnitude of an f32 amax.
+struct DeviceScaleMap {
+    cuda::ScaleRule rule;
 };
 
 enum class Form { pair_of_f32, pair_of_f16, codes_to_f16, pair_to_e2m1 };
@@ -59,7 +65,7 @@ struct InstructionMap {
     Lane lane;
 };
 
-using GpuMap = std::variant<RoundMap, ScaleMap, CastMap, InstructionMap>;
+using GpuMap = std::variant<RoundMap, ScaleMap, CastMap, DeviceScaleMap, InstructionMap>;
 
 struct Gpu {
     std::string name;

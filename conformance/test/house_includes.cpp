@@ -36,6 +36,8 @@ const Room rooms[] = {
     {"conformance/test/consumer", {"reference/spec", "reference/fast", "device/abi"}},
     {"conformance/cli", {"reference", "device", "conformance", "reports", "bench", "fuzz"}},
     {"conformance/mutants", {"device/abi"}},
+    // 2^40 pairs are compared where both sides run, in one kernel: so it sees both.
+    {"conformance/sweep", {"reference", "device/host", "device/cuda"}},
     {"conformance", {"reference", "device/host", "device/abi"}, "conformance/cli"},
     {"fuzz",
      {"reference", "device/host", "device/abi", "conformance/case", "conformance/data",

@@ -164,7 +164,8 @@ typedef struct mx_device_api {
                           size_t input_count, const mx_tensor* outputs, size_t output_count,
                           mx_message* message);
 
-    /* Does the work and returns when the outputs are complete. */
+    /* Does the work. Inputs are complete before the call, whatever stream wrote those in place
+     * "cuda", and outputs, in either place, are complete when it returns. */
     mx_status (*run)(void* device, const mx_operation* operation, const mx_tensor* inputs,
                      size_t input_count, const mx_tensor* outputs, size_t output_count,
                      mx_message* message);

@@ -1,5 +1,5 @@
 // The kernels that take every case: any strides, any alignment, blocks of any shape, every element
-// format. One thread does one block, or one element.
+// format. One thread quantizes one block, or dequantizes or converts one element.
 #include "device/cuda/element.cuh"
 #include "device/cuda/kernels.hpp"
 #include "device/cuda/launch.hpp"
@@ -215,7 +215,7 @@ cudaError_t find_code_path(CodePath& path) {
     if (error == cudaSuccess)
         error =
             cudaMemcpyFromSymbol(&has_conversion, path_has_scale_conversion, sizeof has_conversion);
-    path = {attributes.binaryVersion, attributes.ptxVersion, has_conversion != 0};
+    path = {attributes.binaryVersion, has_conversion != 0};
     return error;
 }
 

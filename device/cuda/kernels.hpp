@@ -1,6 +1,9 @@
 // The kernels as functions: each puts its launches on a stream and returns; none allocates, waits
-// or touches the host. Pointers are device pointers. Used by the plug-in, the tests and the
-// benchmark, and by anybody who wants the quantizer without mxcheck.
+// or touches the host, but for find_code_path, which waits. Pointers are device pointers. Used by
+// the plug-in, the tests and the benchmark, and by anybody who wants the quantizer without mxcheck.
+//
+// What they return after a launch is cudaGetLastError(), which consumes the last error: one that an
+// earlier call of the same thread left behind is returned here, too, and gone afterwards.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -9,24 +12,29 @@
 
 namespace mx::cuda {
 
-// Any extent, any strides, any alignment, blocks of any size. MXFP8 in blocks of 32 that lie along
-// or across memory, from pointers aligned to 16 bytes, runs at the speed of memory; partial last
-// blocks and everything else take a kernel that handles every case.
-// Scales in tiles: pads are written as 0.
+// Any extent, any strides, any alignment, blocks of any size. MXFP8 in blocks of 32 runs at the
+// speed of memory where the elements of a row lie side by side, in the values and in the codes, and
+// - blocks along rows: pointers and row strides of both are multiples of 16 bytes;
+// - blocks down columns: those of the values are multiples of 4 bytes, and those of the codes of as
+//   many as 4 bytes hold values: 1 for float32, otherwise 2.
+// Partial last blocks and everything else take any.cu, one thread a block.
+// Scales in tiles: pads are written as 0. All scales begin at line 0 and block 0 of their grid;
+// otherwise the answer is cudaErrorInvalidValue, of each function that takes a ScalePlane.
 cudaError_t quantize(const BlockJob& job, cudaStream_t stream);
 
-// Both directions. From one read when the shape is in whole blocks both ways and the pointers are
-// aligned; otherwise as two calls of quantize.
+// Both directions. From one read when the shape is in whole blocks both ways and values and both
+// codes fulfil the condition of blocks along rows; otherwise as two calls of quantize.
 cudaError_t quantize_both(const BothJob& job, cudaStream_t stream);
 
+// Fast for blocks along rows, under the same condition; otherwise any.cu, one thread an element.
 cudaError_t dequantize(const BlockJob& job, cudaStream_t stream);
+// Both any.cu, one thread an element.
 cudaError_t convert(const ConvertJob& job, cudaStream_t stream);
 cudaError_t encode_scales(const EncodeScaleJob& job, cudaStream_t stream);
 
-// How the code that this GPU runs was made, asked of the code itself.
+// Which code this GPU runs, asked of the code itself. All of it is compiled ahead.
 struct CodePath {
-    int binary_version;         // 90: compiled ahead for compute capability 9.0
-    int ptx_version;            // another number where the driver compiled it
+    int binary_version;         // 90: for compute capability 9.0
     bool has_scale_conversion;  // the instruction cvt to ue8m0x2, or integer arithmetic
 };
 cudaError_t find_code_path(CodePath& path);

@@ -1,5 +1,5 @@
-// A thread's part of a memory row: a few words of values, and their codes. Used by the kernels of
-// columns and of both directions.
+// A thread's part of a memory row: a few words of values, and their codes. Used by the kernels
+// that quantize along rows, down columns and both ways.
 #pragma once
 
 #include "device/cuda/element.cuh"

@@ -19,6 +19,7 @@ namespace mx::cuda {
 namespace {
 
 struct OpenDevice {
+    int ordinal = 0;  // of the GPU that open found; a later caller's thread may have another
     cudaStream_t stream = nullptr;
     GpuMemory memory;
     std::string name, version, driver, isa, notes;
@@ -58,15 +59,15 @@ std::string text_of(cudaError_t error) {
     return std::string(cudaGetErrorName(error)) + ", " + cudaGetErrorString(error);
 }
 
-// Errors that a context does not survive are answered by every later call, too.
+// Errors that a context does not survive are answered by every later call, too; all others end
+// here, so that no later launch reports them.
 mx_status status_of(cudaError_t error, const std::string& doing, mx_message* message) {
     if (error == cudaSuccess) return MX_OK;
     say(message, doing + ": " + text_of(error));
-    if (error == cudaErrorMemoryAllocation) {
-        cudaGetLastError();
-        return MX_OUT_OF_MEMORY;
-    }
-    return cudaDeviceSynchronize() == cudaSuccess ? MX_FAILED : MX_DEVICE_LOST;
+    const bool is_lost = cudaDeviceSynchronize() != cudaSuccess;
+    cudaGetLastError();
+    if (is_lost) return MX_DEVICE_LOST;
+    return error == cudaErrorMemoryAllocation ? MX_OUT_OF_MEMORY : MX_FAILED;
 }
 
 std::string dotted(int version) {
@@ -75,24 +76,24 @@ std::string dotted(int version) {
 
 // Everything about the GPU that a record of bits should name.
 cudaError_t read_facts(OpenDevice& device) {
-    int ordinal = 0, runtime = 0, driver = 0;
+    int runtime = 0, driver = 0;
     cudaDeviceProp properties{};
     CodePath path{};
-    cudaError_t error = cudaGetDevice(&ordinal);
-    if (error == cudaSuccess) error = cudaGetDeviceProperties(&properties, ordinal);
+    cudaError_t error = cudaGetDevice(&device.ordinal);
+    if (error == cudaSuccess) error = cudaGetDeviceProperties(&properties, device.ordinal);
+    device.name = properties.name;
+    device.isa = "sm_" + std::to_string(properties.major * 10 + properties.minor);
     if (error == cudaSuccess) error = cudaRuntimeGetVersion(&runtime);
     if (error == cudaSuccess) error = cudaDriverGetVersion(&driver);
     if (error == cudaSuccess) error = find_code_path(path);
     if (error != cudaSuccess) return error;
-    const int compute = properties.major * 10 + properties.minor;
     const bool is_blackwell = properties.major >= 10;
-    device.name = properties.name;
     device.version = "CUDA runtime " + dotted(runtime);
     device.driver = "CUDA " + dotted(driver);
-    device.isa = "sm_" + std::to_string(compute);
-    device.notes = path.binary_version == compute ? "path: native code for sm_" : "path: JIT, sm_";
-    device.notes += std::to_string(path.binary_version);
-    device.notes += "; FP8 elements by cvt, ";
+    device.notes = "path: code compiled for sm_" + std::to_string(path.binary_version);
+    device.notes +=
+        "; FP8 elements by cvt in whole aligned blocks of 32 (dequantizing: along rows) and where"
+        " convert saturates, by arithmetic elsewhere; ";
     device.notes += path.has_scale_conversion ? "E8M0 ratios by cvt to ue8m0"
                                               : "E8M0 ratios by integer arithmetic";
     device.notes += "; FP6, FP4 and INT8 by arithmetic";
@@ -101,18 +102,22 @@ cudaError_t read_facts(OpenDevice& device) {
 }
 
 // What somebody without a GPU, or with another one, must know.
-mx_status refuse_to_open(cudaError_t error, mx_message* message) {
+mx_status refuse_to_open(cudaError_t error, const OpenDevice& device, mx_message* message) {
+    cudaGetLastError();
     const bool has_none = error == cudaErrorNoDevice || error == cudaErrorInsufficientDriver ||
                           error == cudaErrorStubLibrary;
+    // Which of the two a GPU without code of ours answers, depends on the call.
+    const bool has_another =
+        error == cudaErrorNoKernelImageForDevice || error == cudaErrorInvalidDeviceFunction;
     if (has_none)
         say(message, "no GPU can be used here: " + text_of(error));
-    else if (error == cudaErrorNoKernelImageForDevice)
+    else if (has_another)
         say(message,
-            "this library has code for compute capability 9.0, 10.0, 10.3 and 12.0, and the GPU"
-            " here has another");
+            "this library has code for sm_90, sm_100, sm_103 and sm_120 alone, and the GPU here, " +
+                device.name + ", is " + device.isa);
     else
         say(message, "the GPU did not start: " + text_of(error));
-    return has_none || error == cudaErrorNoKernelImageForDevice ? MX_NOT_SUPPORTED : MX_FAILED;
+    return has_none || has_another ? MX_NOT_SUPPORTED : MX_FAILED;
 }
 
 mx_status open(void** device, mx_message* message) {
@@ -125,11 +130,11 @@ mx_status open(void** device, mx_message* message) {
         int count = 0;
         cudaError_t error = cudaGetDeviceCount(&count);
         if (error == cudaSuccess && count == 0) error = cudaErrorNoDevice;
-        if (error != cudaSuccess) return refuse_to_open(error, message);
         auto opened = std::make_unique<OpenDevice>();
-        error = cudaStreamCreateWithFlags(&opened->stream, cudaStreamNonBlocking);
         if (error == cudaSuccess) error = read_facts(*opened);
-        if (error != cudaSuccess) return refuse_to_open(error, message);
+        if (error == cudaSuccess)
+            error = cudaStreamCreateWithFlags(&opened->stream, cudaStreamNonBlocking);
+        if (error != cudaSuccess) return refuse_to_open(error, *opened, message);
         opened->facts = {{{"name", opened->name.c_str()},
                           {"vendor", "NVIDIA"},
                           {"version", opened->version.c_str()},
@@ -176,16 +181,29 @@ mx_status supports(void*, const mx_operation* operation, const mx_tensor* inputs
     });
 }
 
+// Waits on every way out, exceptions too: after a call nothing may still read or write the host's
+// memory.
+struct WaitAtEnd {
+    cudaStream_t stream;
+
+    ~WaitAtEnd() {
+        if (cudaStreamSynchronize(stream) != cudaSuccess) cudaGetLastError();
+    }
+};
+
 mx_status run_on_gpu(OpenDevice& device, const Call& call, mx_message* message) {
+    cudaError_t error = cudaSetDevice(device.ordinal);
+    if (error != cudaSuccess) return status_of(error, "choosing the GPU", message);
     Staging staging(call, device.memory, device.stream);
-    const mx_status staged = status_of(staging.copy_in(), "copying to the GPU", message);
-    if (staged != MX_OK) return staged;
+    const WaitAtEnd wait{device.stream};
+    error = staging.copy_in();
+    if (error != cudaSuccess) return status_of(error, "copying to the GPU", message);
     const auto answer = job_of(staging.on_gpu(), Buffers::absent);
     if (const auto* refusal = std::get_if<Refusal>(&answer)) {
         say(message, refusal->reason);
         return refusal->status;
     }
-    cudaError_t error = std::visit(Launcher{device.stream}, std::get<Job>(answer));
+    error = std::visit(Launcher{device.stream}, std::get<Job>(answer));
     if (error != cudaSuccess) return status_of(error, "starting a kernel", message);
     error = staging.copy_out();
     if (error == cudaSuccess) error = cudaStreamSynchronize(device.stream);

@@ -35,7 +35,7 @@ bool runs_across_memory(const BlockJob& job) {
            is_aligned(job.codes.data, {column_bytes / width, job.codes.lane_stride});
 }
 
-// The job's lines from..., or lanes from..., a whole number of blocks.
+// What is left of a job without its first lanes, a whole number of blocks, or its first lines.
 BlockJob without_lanes(BlockJob job, std::int64_t lanes) {
     job.values.data += lanes * job.values.lane_stride * width_of(job.recipe.value_type);
     job.codes.data += lanes * job.codes.lane_stride;
@@ -100,6 +100,11 @@ cudaError_t across_memory(const BlockJob& job, cudaStream_t stream) {
     return error;
 }
 
+// The pads are cleared around a whole grid: a part of one would take its neighbours for pads.
+bool begins_at_origin(const ScalePlane& scales) {
+    return scales.first_line == 0 && scales.first_block == 0;
+}
+
 bool is_empty(const BlockJob& job) {
     return job.extent.lines == 0 || job.extent.lanes == 0;
 }
@@ -136,6 +141,7 @@ bool can_be_read_once(const BothJob& job) {
 }  // namespace
 
 cudaError_t quantize(const BlockJob& job, cudaStream_t stream) {
+    if (!begins_at_origin(job.scales)) return cudaErrorInvalidValue;
     if (is_empty(job)) return cudaSuccess;
     const cudaError_t error = clear_pads(job.scales, grid_of_blocks(job), stream);
     if (error != cudaSuccess) return error;
@@ -145,6 +151,8 @@ cudaError_t quantize(const BlockJob& job, cudaStream_t stream) {
 }
 
 cudaError_t quantize_both(const BothJob& job, cudaStream_t stream) {
+    if (!begins_at_origin(job.rows.scales) || !begins_at_origin(job.column_scales))
+        return cudaErrorInvalidValue;
     if (is_empty(job.rows)) return cudaSuccess;
     const BlockJob columns = columns_of(job);
     if (!can_be_read_once(job)) {
@@ -157,6 +165,7 @@ cudaError_t quantize_both(const BothJob& job, cudaStream_t stream) {
 }
 
 cudaError_t dequantize(const BlockJob& job, cudaStream_t stream) {
+    if (!begins_at_origin(job.scales)) return cudaErrorInvalidValue;
     if (is_empty(job)) return cudaSuccess;
     if (runs_along_memory(job)) return along_memory(job, {dequantize_rows, dequantize_any}, stream);
     return dequantize_any(job, stream);

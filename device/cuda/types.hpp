@@ -101,7 +101,9 @@ struct ScalePlane {
     std::int64_t line_stride;
     std::int64_t block_stride;
     std::int64_t tiles_across;  // of a line, in tiles
-    std::int64_t first_line;    // where this job begins in the grid
+    // Where this job begins in the grid: for schedule.cpp, which cuts jobs in parts. The functions
+    // of kernels.hpp refuse anything but 0.
+    std::int64_t first_line;
     std::int64_t first_block;
 };
 

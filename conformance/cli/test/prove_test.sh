@@ -37,6 +37,8 @@ echo '# state of mxcheck prove, of another build' >state
 refuse 2 'is the state of another build' prove "$six" --state state
 # With a GPU its instructions are asked; elsewhere nothing was tested, and that is said.
 refuse 2 "no map is named 'nothing'" prove --gpu nothing
+refuse 2 '--gpu goes with --write-digests alone' prove --gpu --all
+refuse 2 '--gpu goes with --write-digests alone' prove --gpu --digests mine
 if "$mxcheck" prove --gpu 'cvt.rn.f16x2.e4m3x2 low lane' >gpu 2>&1; then
   check 'every code of e4m3 was asked' grep -q ' 256  *0 ' gpu
 else

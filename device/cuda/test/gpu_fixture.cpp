@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "device/cuda/test/require_gpu.hpp"
+
 namespace mx::cuda::test {
 
 Bytes::Bytes(std::int64_t size, std::int64_t shift) : size_(size), shift_(shift) {
@@ -32,8 +34,7 @@ bool Bytes::margins_are_whole() const {
 void Gpu::SetUp() {
     int count = 0;
     const cudaError_t error = cudaGetDeviceCount(&count);
-    if (error != cudaSuccess || count == 0)
-        GTEST_SKIP() << "no GPU can be used here: " << cudaGetErrorString(error);
+    if (error != cudaSuccess || count == 0) MX_END_WITHOUT_GPU(cudaGetErrorString(error));
     ASSERT_EQ(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking), cudaSuccess);
 }
 

@@ -1,4 +1,4 @@
-// A GPU for tests: memory that watches its ends, and the skip where there is none.
+// A GPU for tests: memory that watches its ends, and the end of a test without one.
 #pragma once
 
 #include <cuda_runtime_api.h>

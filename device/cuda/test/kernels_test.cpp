@@ -1,5 +1,7 @@
-// The fast kernels against the kernels that take every case, which share only the rules with them:
-// shapes with tails, gaps between rows, pointers off their alignment, both scale orders.
+// The fast kernels against the kernels that take every case: shapes with tails, gaps between rows,
+// pointers off their alignment, both scale orders. Both sides share the rules, scale.cuh,
+// values.cuh and place_of; what is wrong there shows where mxcheck compares the device with the
+// oracle.
 #include "device/cuda/kernels.hpp"
 
 #include <string>

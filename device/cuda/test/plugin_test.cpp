@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "device/abi/mx_device.h"
+#include "device/cuda/test/require_gpu.hpp"
 
 namespace {
 
@@ -137,6 +138,7 @@ TEST(CudaPlugin, OpensOrSaysWhyNot) {
     void* device = nullptr;
     const mx_status status = table_of(MX_DEVICE_ABI_VERSION)->open(&device, &message.message);
     if (!has_gpu) {
+        EXPECT_FALSE(mx::cuda::test::must_have_gpu()) << message.text.data();
         EXPECT_EQ(status, MX_NOT_SUPPORTED);
         EXPECT_NE(std::string(message.text.data()).find("no GPU can be used here"),
                   std::string::npos)
@@ -147,58 +149,90 @@ TEST(CudaPlugin, OpensOrSaysWhyNot) {
     table_of(MX_DEVICE_ABI_VERSION)->close(device);
 }
 
-// A row of ones and a row that grows, in the memory of the host.
-std::vector<float> values_of_host() {
-    std::vector<float> values(64, 1.0f);
-    for (std::size_t i = 32; i < values.size(); ++i) values[i] = static_cast<float>(i);
-    return values;
-}
+// Quantizing on an open device, which is what needs a GPU.
+class CudaPluginOnGpu : public testing::Test {
+protected:
+    void SetUp() override {
+        Message message;
+        if (table_of(MX_DEVICE_ABI_VERSION)->open(&device_, &message.message) != MX_OK)
+            MX_END_WITHOUT_GPU(message.text.data());
+        is_open_ = true;
+    }
+    void TearDown() override {
+        if (is_open_) table_of(MX_DEVICE_ABI_VERSION)->close(device_);
+    }
 
-struct Quantized {
-    std::vector<std::uint8_t> codes = std::vector<std::uint8_t>(64, 0xA5);
-    std::vector<std::uint8_t> scales = std::vector<std::uint8_t>(2, 0xA5);
-    bool operator==(const Quantized&) const = default;
+    Answer run(Tensors tensors, const std::array<void*, 3>& data) {
+        const mx_operation asked = operation("quantize", "mxfp8-e4m3", "nv");
+        tensors.inputs[0].data = data[0];
+        tensors.outputs[0].data = data[1];
+        tensors.outputs[1].data = data[2];
+        Message message;
+        const mx_status status = table_of(MX_DEVICE_ABI_VERSION)
+                                     ->run(device_, &asked, tensors.inputs.data(), 1,
+                                           tensors.outputs.data(), 2, &message.message);
+        return {status, message.text.data()};
+    }
+
+    // A tensor of 2 x 32 and its results, one after the other; the rest of the bytes is poison.
+    using Image = std::vector<std::uint8_t>;
+    static constexpr std::size_t codes_at = 256, scales_at = 512;
+    static Image image_before() {
+        std::vector<float> values(64, 1.0f);
+        for (std::size_t i = 32; i < values.size(); ++i) values[i] = static_cast<float>(i);
+        Image image(1024, 0xA5);
+        std::memcpy(image.data(), values.data(), codes_at);
+        return image;
+    }
+    static std::array<void*, 3> places_in(std::uint8_t* image) {
+        return {image, image + codes_at, image + scales_at};
+    }
+
+private:
+    void* device_ = nullptr;
+    bool is_open_ = false;
 };
 
-void run(void* device, Tensors tensors, const std::array<void*, 3>& data) {
-    const mx_operation asked = operation("quantize", "mxfp8-e4m3", "nv");
-    tensors.inputs[0].data = data[0];
-    tensors.outputs[0].data = data[1];
-    tensors.outputs[1].data = data[2];
-    Message message;
-    const mx_status status = table_of(MX_DEVICE_ABI_VERSION)
-                                 ->run(device, &asked, tensors.inputs.data(), 1,
-                                       tensors.outputs.data(), 2, &message.message);
-    EXPECT_EQ(status, MX_OK) << message.text.data();
+void expect_quantized(const std::vector<std::uint8_t>& image) {
+    EXPECT_EQ(image[256], 0x78);  // 256
+    EXPECT_EQ(image[512], 119);   // 1/448
+    EXPECT_EQ(image[513], 125);   // 63/448
 }
 
-TEST(CudaPlugin, TakesTensorsOfTheGpuWithoutACopy) {
-    Message message;
-    void* device = nullptr;
-    if (table_of(MX_DEVICE_ABI_VERSION)->open(&device, &message.message) != MX_OK)
-        GTEST_SKIP() << message.text.data();
-    std::vector<float> values = values_of_host();
-    Quantized from_host, from_gpu;
-    const Tensors on_host = quantize_tensors(2, 32);
-    run(device, on_host, {values.data(), from_host.codes.data(), from_host.scales.data()});
-    EXPECT_EQ(from_host.scales, (std::vector<std::uint8_t>{119, 125}));  // 1/448, 63/448
-    EXPECT_EQ(from_host.codes[0], 0x78);                                 // 256
+// Also the bytes around the outputs: those of the GPU are written in place.
+TEST_F(CudaPluginOnGpu, TensorsOfEitherMemoryGetTheSameBytesInTheirPlaces) {
+    Image on_host = image_before(), from_gpu(on_host.size());
+    Tensors tensors = quantize_tensors(2, 32);
+    Answer answer = run(tensors, places_in(on_host.data()));
+    ASSERT_EQ(answer.status, MX_OK) << answer.sentence;
+    expect_quantized(on_host);
 
+    const Image before = image_before();
     void* gpu = nullptr;
-    ASSERT_EQ(cudaMalloc(&gpu, 1024), cudaSuccess);
-    auto* bytes = static_cast<std::uint8_t*>(gpu);
-    ASSERT_EQ(cudaMemcpy(gpu, values.data(), 256, cudaMemcpyHostToDevice), cudaSuccess);
-    Tensors on_gpu = on_host;
-    for (auto* tensors : {&on_gpu.inputs, &on_gpu.outputs})
-        for (mx_tensor& each : *tensors) each.place = "cuda";
-    run(device, on_gpu, {bytes, bytes + 256, bytes + 512});
-    ASSERT_EQ(cudaMemcpy(from_gpu.codes.data(), bytes + 256, 64, cudaMemcpyDeviceToHost),
+    ASSERT_EQ(cudaMalloc(&gpu, before.size()), cudaSuccess);
+    ASSERT_EQ(cudaMemcpy(gpu, before.data(), before.size(), cudaMemcpyHostToDevice), cudaSuccess);
+    ASSERT_EQ(cudaDeviceSynchronize(), cudaSuccess);  // inputs are complete before the call
+    for (auto* each_side : {&tensors.inputs, &tensors.outputs})
+        for (mx_tensor& each : *each_side) each.place = "cuda";
+    answer = run(tensors, places_in(static_cast<std::uint8_t*>(gpu)));
+    EXPECT_EQ(answer.status, MX_OK) << answer.sentence;
+    ASSERT_EQ(cudaMemcpy(from_gpu.data(), gpu, from_gpu.size(), cudaMemcpyDeviceToHost),
               cudaSuccess);
-    ASSERT_EQ(cudaMemcpy(from_gpu.scales.data(), bytes + 512, 2, cudaMemcpyDeviceToHost),
-              cudaSuccess);
-    EXPECT_TRUE(from_gpu == from_host);
+    EXPECT_TRUE(from_gpu == on_host);
     cudaFree(gpu);
-    table_of(MX_DEVICE_ABI_VERSION)->close(device);
+}
+
+// The error of one call must not come back in the next.
+TEST_F(CudaPluginOnGpu, WorksOnAfterItRanOutOfMemory) {
+    Image image = image_before();
+    const auto places = places_in(image.data());
+    // 16 TiB, of which nothing is read: the memory for the copy is asked for first.
+    const Answer refused = run(quantize_tensors(1 << 21, 1 << 21), places);
+    EXPECT_EQ(refused.status, MX_OUT_OF_MEMORY) << refused.sentence;
+    EXPECT_TRUE(image == image_before());
+    const Answer answer = run(quantize_tensors(2, 32), places);
+    EXPECT_EQ(answer.status, MX_OK) << answer.sentence;
+    expect_quantized(image);
 }
 
 }  // namespace

@@ -1,11 +1,13 @@
 #!/usr/bin/env bash
 # The instructions that the kernels are meant to be made of, looked for in the PTX of each target,
-# and those that would round or flush behind our back. Run by ctest with nvcc, the root of the tree
-# and a folder to work in; needs no GPU.
+# and those that would round or flush behind our back. Run by ctest with nvcc, the root of the tree,
+# a folder to work in and the flags that the kernels are compiled with; needs no GPU.
 set -euo pipefail
 nvcc=$1
 root=$2
 work=$3
+shift 3
+flags=("$@")
 failures=0
 
 mkdir -p "$work"
@@ -13,7 +15,8 @@ mkdir -p "$work"
 # ptx_of TARGET SOURCE: its PTX in a file, by name.
 ptx_of() {
   local file=$work/$2.$1.ptx
-  "$nvcc" -std=c++20 -O3 -I "$root" -arch="compute_$1" --ptx "$root/device/cuda/$2" -o "$file"
+  "$nvcc" -std=c++20 "${flags[@]}" -I "$root" -arch="compute_$1" --ptx "$root/device/cuda/$2" \
+    -o "$file"
   printf '%s\n' "$file"
 }
 

@@ -1,4 +1,5 @@
-// gpu_runs.hpp where CUDA was not there when mxcheck was built.
+// gpu_runs.hpp and device_elements.hpp where CUDA was not there when mxcheck was built.
+#include "conformance/sweep/device_elements.hpp"
 #include "conformance/sweep/gpu_runs.hpp"
 
 namespace mx::sweep {
@@ -16,6 +17,10 @@ Expected<Gpu> find_gpu() {
 }
 
 Expected<GpuRuns> gpu_runs(const GpuMap&, std::uint64_t) {
+    return no_cuda();
+}
+
+Expected<ElementDifferences> compare_elements(const DeviceElements&, int) {
     return no_cuda();
 }
 
