@@ -86,8 +86,10 @@ constexpr std::string_view tensor_type_of(const ElementFormat& format) {
 
 constexpr bool every_element_format_has_a_tensor_type() {
     for (const ElementFormat& format : element_formats) {
-        const TensorType* type = find_tensor_type(tensor_type_of(format));
-        if (type == nullptr || type->bits != format.code_bits()) return false;
+        bool found = false;
+        for (const TensorType& type : tensor_types)
+            found = found || (type.id == tensor_type_of(format) && type.bits == format.code_bits());
+        if (!found) return false;
     }
     return true;
 }

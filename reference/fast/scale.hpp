@@ -168,8 +168,9 @@ MX_FOLDED constexpr Unpacked ratio_of(ScaleRatio ratio, const ElementFormat& ele
             return ratio_to_largest(element, amax);
         case ScaleRatio::times_reciprocal_flushed: {
             const Unpacked product = ratio_to_largest(element, amax);
+            if (product.kind != Kind::finite || product.significand == 0) return product;
             const int top = product.exponent + bit_width(product.significand) - 1;
-            return product.kind == Kind::finite && top < -126 ? Unpacked{} : product;
+            return top < -126 ? Unpacked{} : product;
         }
         case ScaleRatio::divided:
             return quotient_by_largest(element, amax);
