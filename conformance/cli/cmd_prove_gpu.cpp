@@ -28,7 +28,8 @@ struct GpuTally {
 
 // Or is it the oracle's own code?
 bool is_of_device(const sweep::NamedMap& map) {
-    return map.first_architecture != 0 || map.name.starts_with("device ");
+    return std::holds_alternative<sweep::InstructionMap>(map.map) ||
+           std::holds_alternative<sweep::DeviceScaleMap>(map.map);
 }
 
 template <typename Named>
@@ -80,11 +81,11 @@ Expected<bool> run_elements(const sweep::DeviceElements& elements, GpuTally& tal
         progress.update(static_cast<std::uint64_t>(part), elements.name);
         const auto found = sweep::compare_elements(elements, part);
         if (!found) return found.error();
-        const std::uint64_t before = total.count;
-        const double seconds = total.seconds;
-        if (before == 0) total = found.value();
-        total.count = before + found.value().count;
-        total.seconds = seconds + found.value().seconds;
+        const std::uint64_t count = total.count + found.value().count;
+        const double seconds = total.seconds + found.value().seconds;
+        if (total.count == 0) total = found.value();  // for the place it names
+        total.count = count;
+        total.seconds = seconds;
     }
     progress.clear();
     const std::uint64_t pairs = sweep::pairs_per_part * sweep::element_parts;

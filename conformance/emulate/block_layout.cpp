@@ -6,17 +6,17 @@
 namespace mx::emulate {
 namespace {
 
-std::int64_t product(std::span<const std::int64_t> lengths) {
-    std::int64_t result = 1;
-    for (const std::int64_t length : lengths) result *= length;
-    return result;
-}
-
 std::int64_t blocks_of(std::int64_t length, std::int64_t block) {
     return length / block + (length % block != 0 ? 1 : 0);
 }
 
 }  // namespace
+
+std::int64_t product(std::span<const std::int64_t> lengths) {
+    std::int64_t result = 1;
+    for (const std::int64_t length : lengths) result *= length;
+    return result;
+}
 
 Expected<BlockLayout> layout_of(std::span<const std::int64_t> shape, const BlockShape& blocks) {
     MX_ASSERT_COMPARE(blocks.block, >, 0);

@@ -34,6 +34,9 @@ struct BlockShape {
     std::int64_t block = 0;
 };
 
+// 1 for no lengths.
+std::int64_t product(std::span<const std::int64_t> lengths);
+
 // As error: a tensor without the dimensions that blocks would lie along.
 Expected<BlockLayout> layout_of(std::span<const std::int64_t> shape, const BlockShape& blocks);
 

@@ -3,16 +3,10 @@
 
 #include <algorithm>
 
-#include "conformance/data/host_tensor.hpp"
+#include "conformance/emulate/block_layout.hpp"
 
 namespace mx::emulate {
 namespace {
-
-std::int64_t product(std::span<const std::int64_t> lengths) {
-    std::int64_t result = 1;
-    for (const std::int64_t length : lengths) result *= length;
-    return result;
-}
 
 Error bad(std::string message) {
     return {ErrorKind::bad_input, std::move(message)};

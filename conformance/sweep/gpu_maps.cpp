@@ -3,29 +3,14 @@
 
 #include "device/cuda/rules.hpp"
 #include "reference/exact/round.hpp"
-#include "reference/exact/scale.hpp"
 #include "reference/proof/digests.hpp"
+#include "reference/proof/exact_runs.hpp"
 #include "reference/proof/sweep.hpp"
 #include "reference/spec/dialects.hpp"
 #include "reference/spec/formats.hpp"
 
 namespace mx::sweep {
 namespace {
-
-std::uint64_t exact_codes(const RoundMap& map, std::uint32_t bits) {
-    const exact::Value value = exact::decode(map.input, Code{bits});
-    return exact::round(map.format, map.rounding, Overflow::saturate, value).bits |
-           std::uint64_t{exact::round(map.format, map.rounding, Overflow::overflow, value).bits}
-               << 32;
-}
-
-// A format without sign is given no negative values.
-template <typename Ask>
-std::vector<exact::Run> runs_to(const ElementFormat& format, const ElementFormat& input,
-                                const Ask& ask) {
-    return format.sign_bits == 1 ? proof::runs_of_codes(input, ask)
-                                 : proof::runs_of_codes(input, 0, ask);
-}
 
 void add_round_maps(std::vector<NamedMap>& maps) {
     for (const ElementFormat& format : element_formats) {
@@ -34,24 +19,16 @@ void add_round_maps(std::vector<NamedMap>& maps) {
             for (const auto& [name, rounding] : roundings) {
                 if (rounding == Rounding::stochastic) continue;
                 const RoundMap map{*find_element_format(input_name), format, rounding};
-                maps.push_back({"round " + std::string(format.name) + " " + std::string(name) +
-                                    " " + std::string(input_name),
-                                format.sign_bits == 1 ? proof::all_codes_of(map.input)
-                                                      : proof::codes_without_sign_of(map.input),
-                                map, [map] {
-                                    return runs_to(map.format, map.input, [&](std::uint32_t bits) {
-                                        return exact_codes(map, bits);
-                                    });
-                                }});
+                maps.push_back(
+                    {"round " + std::string(format.name) + " " + std::string(name) + " " +
+                         std::string(input_name),
+                     proof::takes_sign(format) ? proof::all_codes_of(map.input)
+                                               : proof::codes_without_sign_of(map.input),
+                     map, [map] {
+                         return proof::exact_roundings({map.input, map.format, map.rounding});
+                     }});
             }
     }
-}
-
-std::vector<exact::Run> exact_scale_runs(const ScaleMap& map) {
-    return proof::runs_of_codes(map.input, 0, [&map](std::uint32_t bits) {
-        const exact::Value amax = exact::read_input(map.dialect.subnormals, map.input, Code{bits});
-        return exact::encode_scale(map.dialect, map.format, amax).bits;
-    });
 }
 
 void add_scale_maps(std::vector<NamedMap>& maps) {
@@ -62,8 +39,9 @@ void add_scale_maps(std::vector<NamedMap>& maps) {
                 const ScaleMap map{dialect, format, *find_element_format(input_name)};
                 maps.push_back({"scale " + std::string(format.name) + " " +
                                     std::string(dialect.name) + " " + std::string(input_name),
-                                proof::codes_without_sign_of(map.input), map,
-                                [map] { return exact_scale_runs(map); }});
+                                proof::codes_without_sign_of(map.input), map, [map] {
+                                    return proof::exact_scales(map.dialect, map.format, map.input);
+                                }});
             }
         }
 }
@@ -73,13 +51,8 @@ void add_cast_maps(std::vector<NamedMap>& maps) {
         for (const std::string_view input_name : input_types) {
             const CastMap map{dialect.scale_cast, *find_element_format(input_name)};
             maps.push_back({"cast " + std::string(dialect.name) + " " + std::string(input_name),
-                            proof::all_codes_of(map.input), map, [map] {
-                                return proof::runs_of_codes(map.input, [&](std::uint32_t bits) {
-                                    return exact::cast_to_scale(
-                                               map.cast, exact::decode(map.input, Code{bits}))
-                                        .bits;
-                                });
-                            }});
+                            proof::all_codes_of(map.input), map,
+                            [map] { return proof::exact_casts(map.cast, map.input); }});
         }
 }
 
@@ -95,7 +68,7 @@ void add_device_scale_maps(std::vector<NamedMap>& maps) {
                 {"device scale " + std::string(format.name) + " " + std::string(dialect.name),
                  proof::codes_without_sign_of(formats::f32), DeviceScaleMap{rule->scale},
                  [&dialect, &format] {
-                     return exact_scale_runs({dialect, format, formats::f32});
+                     return proof::exact_scales(dialect, format, formats::f32);
                  }});
         }
 }

@@ -1,7 +1,7 @@
 // fast/round.hpp: every input code of f32, bf16 and f16 rounded to every format of 8 bits and less
 // in every rounding, saturating and not. The exact oracle gives the runs of equal results by
 // bisection; fast is swept over all of them.
-#include "reference/exact/round.hpp"
+#include "reference/proof/exact_runs.hpp"
 #include "reference/proof/stretch.hpp"
 #include "reference/proof/sweep.hpp"
 #include "reference/spec/formats.hpp"
@@ -9,38 +9,10 @@
 namespace mx::proof {
 namespace {
 
-struct Conversion {
-    ElementFormat input;
-    ElementFormat format;
-    Rounding rounding;
-    RandomBits random = {};
-};
-
-// Both overflow rules are proved in one sweep: their codes side by side.
-constexpr std::uint64_t both(Code saturating, Code overflowing) {
-    return saturating.bits | std::uint64_t{overflowing.bits} << 32;
-}
-
-std::uint64_t exact_codes(const Conversion& c, std::uint32_t bits) {
-    const exact::Value value = exact::decode(c.input, Code{bits});
-    return both(exact::round(c.format, c.rounding, Overflow::saturate, value, c.random),
-                exact::round(c.format, c.rounding, Overflow::overflow, value, c.random));
-}
-
 std::uint64_t fast_codes(const Conversion& c, std::uint32_t bits) {
     const fast::Unpacked value = fast::unpack(c.input, Code{bits});
     return both(fast::round(c.format, c.rounding, Overflow::saturate, value, c.random),
                 fast::round(c.format, c.rounding, Overflow::overflow, value, c.random));
-}
-
-// A format without sign is given no negative values.
-bool takes_sign(const Conversion& c) {
-    return c.format.sign_bits == 1;
-}
-
-std::vector<exact::Run> exact_runs(const Conversion& c) {
-    const auto ask = [&c](std::uint32_t bits) { return exact_codes(c, bits); };
-    return takes_sign(c) ? runs_of_codes(c.input, ask) : runs_of_codes(c.input, 0, ask);
 }
 
 fast::Target target_of(const Conversion& c, Overflow overflow, const fast::Unpacked& first) {
@@ -79,7 +51,7 @@ Report compare_piece(const Conversion& c, const exact::Run& piece) {
 }
 
 Report prove_conversion(const Conversion& c, int threads) {
-    return compare_pieces(exact_runs(c), piece_length(c.input), threads,
+    return compare_pieces(exact_roundings(c), piece_length(c.input), threads,
                           [&c](const exact::Run& piece) { return compare_piece(c, piece); });
 }
 
@@ -111,7 +83,8 @@ Report prove_rounding(const Conversion& conversion, int threads) {
 }
 
 std::string domain_of(const Conversion& c) {
-    std::string domain = takes_sign(c) ? all_codes_of(c.input) : codes_without_sign_of(c.input);
+    std::string domain =
+        takes_sign(c.format) ? all_codes_of(c.input) : codes_without_sign_of(c.input);
     if (c.rounding == Rounding::stochastic)
         domain += " x " + std::to_string(random_cases(c.input).size()) + " given random bits";
     return domain + ", saturating and not";

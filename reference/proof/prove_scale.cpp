@@ -1,24 +1,16 @@
 // fast/scale.hpp: the scale of every non-negative amax code of f32, bf16 and f16, by every dialect
 // that quantizes to a format; and every code, of either sign, cast to a scale.
-#include "reference/exact/scale.hpp"
 #include "reference/fast/scale.hpp"
 #include "reference/proof/dialect_functions.hpp"
+#include "reference/proof/exact_runs.hpp"
 #include "reference/proof/sweep.hpp"
 
 namespace mx::proof {
 namespace {
 
-std::vector<exact::Run> exact_runs(const Dialect& dialect, const BlockFormat& format,
-                                   const ElementFormat& input) {
-    return runs_of_codes(input, 0, [&](std::uint32_t bits) {
-        const exact::Value amax = exact::read_input(dialect.subnormals, input, Code{bits});
-        return exact::encode_scale(dialect, format, amax).bits;
-    });
-}
-
 Report sweep_any(const Dialect& dialect, const BlockFormat& format, const ElementFormat& input,
                  int threads) {
-    return sweep(exact_runs(dialect, format, input), threads, [&](std::uint32_t bits) {
+    return sweep(exact_scales(dialect, format, input), threads, [&](std::uint32_t bits) {
         const fast::Unpacked amax = fast::read_input(dialect.subnormals, input, Code{bits});
         return fast::encode_scale(dialect, format, amax).bits;
     });
@@ -28,7 +20,7 @@ Report sweep_any(const Dialect& dialect, const BlockFormat& format, const Elemen
 template <std::size_t Row, std::size_t Format>
 Report sweep_f32(int threads) {
     const std::vector<exact::Run> runs =
-        exact_runs(dialects[Row], block_formats[Format], formats::f32);
+        exact_scales(dialects[Row], block_formats[Format], formats::f32);
     return sweep(runs, threads, [](std::uint32_t bits) {
         constexpr Dialect dialect = dialects[Row];
         constexpr BlockFormat format = block_formats[Format];
@@ -114,10 +106,7 @@ constexpr bool is_first_with_cast(std::size_t row) {
 template <std::size_t Row, std::size_t Input>
 Report prove_cast(int threads) {
     static constexpr ElementFormat input = *find_element_format(input_types[Input]);
-    const std::vector<exact::Run> runs = runs_of_codes(input, [&](std::uint32_t bits) {
-        return exact::cast_to_scale(dialects[Row].scale_cast, exact::decode(input, Code{bits}))
-            .bits;
-    });
+    const std::vector<exact::Run> runs = exact_casts(dialects[Row].scale_cast, input);
     return sweep(runs, threads, [](std::uint32_t bits) {
         constexpr ScaleCast cast = dialects[Row].scale_cast;
         constexpr ElementFormat format = input;

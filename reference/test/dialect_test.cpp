@@ -8,6 +8,7 @@
 #include "reference/fast/block.hpp"
 #include "reference/spec/dialects.hpp"
 #include "reference/test/dialect_examples.hpp"
+#include "reference/test/words.hpp"
 
 namespace mx {
 namespace {
@@ -28,16 +29,6 @@ Codes quantized(const Dialect& dialect, const BlockFormat& format, const Codes& 
     fast.insert(fast.end(), elements.begin(), elements.end());
     EXPECT_EQ(fast, result) << dialect.name;
     return result;
-}
-
-std::vector<std::string_view> words_in(std::string_view text) {
-    std::vector<std::string_view> words;
-    for (std::size_t start = 0; start < text.size();) {
-        const std::size_t end = std::min(text.find(' ', start), text.size());
-        words.push_back(text.substr(start, end - start));
-        start = end + 1;
-    }
-    return words;
 }
 
 void expect_all(const std::vector<BlockExample>& examples) {

@@ -5,6 +5,7 @@
 #include "reference/exact/scale.hpp"
 #include "reference/fast/scale.hpp"
 #include "reference/spec/dialects.hpp"
+#include "reference/test/words.hpp"
 
 namespace mx {
 namespace {
@@ -71,16 +72,6 @@ constexpr std::array cast_table{
     CastRow{"onednn",
             {0, 0, 0, 0, 0, 0, 127, 127, 127, 127, 127, 128, 254, 254, 254, 255, 255, 128}},
 };
-
-std::vector<std::string_view> words_in(std::string_view text) {
-    std::vector<std::string_view> words;
-    for (std::size_t start = 0; start < text.size();) {
-        const std::size_t end = std::min(text.find(' ', start), text.size());
-        words.push_back(text.substr(start, end - start));
-        start = end + 1;
-    }
-    return words;
-}
 
 TEST(ScaleCast, EveryKnownLibraryByteForByte) {
     for (const CastRow& row : cast_table)

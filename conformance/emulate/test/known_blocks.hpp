@@ -2,7 +2,6 @@
 // tests share them; nothing here computes.
 #pragma once
 
-#include <algorithm>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -45,16 +44,6 @@ inline const std::vector<KnownBlock>& known_blocks() {
         {"torchao-rceil nv", "bits:0x7f7fffff", 247, {}},
     };
     return blocks;
-}
-
-inline std::vector<std::string> words_in(const std::string& text) {
-    std::vector<std::string> words;
-    for (std::size_t start = 0; start < text.size();) {
-        const std::size_t end = std::min(text.find(' ', start), text.size());
-        words.push_back(text.substr(start, end - start));
-        start = end + 1;
-    }
-    return words;
 }
 
 }  // namespace mx::emulate

@@ -10,6 +10,7 @@
 #include "conformance/emulate/quantize_tensor.hpp"
 #include "reference/spec/dialects.hpp"
 #include "reference/spec/formats.hpp"
+#include "reference/test/words.hpp"
 
 namespace mx::emulate {
 namespace {
@@ -17,7 +18,8 @@ namespace {
 template <typename Check>
 void for_each_block(const Check& check) {
     for (const KnownBlock& known : known_blocks())
-        for (const std::string& dialect : words_in(known.dialects)) {
+        for (const std::string_view word : words_in(known.dialects)) {
+            const std::string dialect(word);
             SCOPED_TRACE(dialect + " " + known.values);
             check(known, dialect);
         }
