@@ -40,9 +40,11 @@ endif()
 install(DIRECTORY ${PROJECT_BINARY_DIR}/lib/mutants DESTINATION ${MX_INSTALL_PLUGINS}
   OPTIONAL FILES_MATCHING PATTERN "*.so")
 
-if(TARGET mx_cuda)
-  install(TARGETS mx_cuda LIBRARY DESTINATION ${MX_INSTALL_PLUGINS})
-endif()
+foreach(plugin mx_cuda mx_cublaslt)
+  if(TARGET ${plugin})
+    install(TARGETS ${plugin} LIBRARY DESTINATION ${MX_INSTALL_PLUGINS})
+  endif()
+endforeach()
 
 install(EXPORT mxcheckTargets NAMESPACE mxcheck:: DESTINATION ${MX_INSTALL_CMAKE})
 configure_package_config_file(mxcheckConfig.cmake.in ${PROJECT_BINARY_DIR}/mxcheckConfig.cmake

@@ -76,7 +76,8 @@ void DeviceCall::call(const char* operation) {
                                nullptr,
                                nullptr,
                                nullptr,
-                               32};
+                               32,
+                               nullptr};
     char text[200] = "";
     mx_message message{sizeof(mx_message), text, sizeof text};
     const mx_tensor encoded[2] = {codes, scales};

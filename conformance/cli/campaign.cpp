@@ -10,6 +10,7 @@
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
+#include <memory>
 #include <set>
 #include <sstream>
 
@@ -21,6 +22,7 @@
 #include "conformance/cli/progress.hpp"
 #include "conformance/cli/report_files.hpp"
 #include "conformance/cli/session.hpp"
+#include "conformance/cli/workers.hpp"
 #include "conformance/results/results_file.hpp"
 #include "reports/model/summary.hpp"
 
@@ -33,6 +35,15 @@ constexpr std::size_t clusters_printed_max = 4;
 
 std::string results_path(const Campaign& campaign) {
     return (std::filesystem::path(campaign.out) / "results.jsonl").string();
+}
+
+std::size_t size_of(const Campaign& campaign) {
+    return campaign.cases.size() + campaign.errands.size();
+}
+
+std::string text_at(const Campaign& campaign, std::size_t index) {
+    const std::size_t cases = campaign.cases.size();
+    return index < cases ? print(campaign.cases[index].c) : campaign.errands[index - cases].text;
 }
 
 Status check_names(const PlanOptions& options) {
@@ -92,28 +103,31 @@ Expected<results::ResultsWriter> open_results(Campaign& campaign) {
     campaign.run.header = resumed.value().header;
     campaign.run.cases = std::move(resumed.value().cases);
     for (const results::CaseResult& done : campaign.run.cases)
-        if (done.index >= campaign.cases.size() ||
-            done.case_text != print(campaign.cases[done.index].c))
+        if (done.index >= size_of(campaign) || done.case_text != text_at(campaign, done.index))
             return Error{ErrorKind::bad_input,
                          path + ": case " + std::to_string(done.index) +
                              " is not the case of that number in this run: " + done.case_text};
     std::fprintf(stderr, "mxcheck: %zu of %zu cases are already done\n", campaign.run.cases.size(),
-                 campaign.cases.size());
+                 size_of(campaign));
     return std::move(resumed.value().writer);
 }
 
-// Runs the cases that are not done yet. Stops at an interrupt, or when the disk or an input fails.
-Status run_cases(Campaign& campaign, Runner& runner, results::ResultsWriter& writer) {
-    std::set<std::uint64_t> done;
-    for (const results::CaseResult& result : campaign.run.cases) done.insert(result.index);
-    Progress progress("cases", campaign.cases.size());
+// What comes of the places of a list, one after the other; nothing when it was interrupted.
+using Results = std::function<Expected<std::optional<results::CaseResult>>(std::size_t)>;
+
+// Appends what comes of these cases or errands, in their order. False when the run ends here: at an
+// interrupt, or when the oracles disagree. Errors: the disk, or an input.
+Expected<bool> record_all(Campaign& campaign, const std::vector<std::size_t>& todo,
+                          const Results& results, results::ResultsWriter& writer) {
+    Progress progress("cases", campaign.run.header.case_count);
     std::size_t printed = 0;
     std::uint64_t failed = 0;
-    for (std::size_t i = 0; i < campaign.cases.size() && !interrupted(); ++i) {
-        if (done.contains(i)) continue;
-        auto result = runner.run(campaign.cases[i]);
+    for (const std::size_t i : todo) {
+        if (interrupted()) return false;
+        auto result = results(i);
         if (!result) return result.error();
-        results::CaseResult& value = result.value();
+        if (!result.value()) return false;
+        results::CaseResult& value = *result.value();
         value.index = i;
         const Status written = writer.append(value);
         if (!written) return written.error();
@@ -127,15 +141,65 @@ Status run_cases(Campaign& campaign, Runner& runner, results::ResultsWriter& wri
                 std::printf("more cases fail; the report will hold them all\n");
         }
         const bool fatal = value.verdict == results::Verdict::oracle_disagreement;
+        progress.update(i + 1, std::to_string(failed) + " failing, " + value.suite);
         campaign.run.cases.push_back(std::move(value));
-        if (fatal) return success();
-        progress.update(i + 1, std::to_string(failed) + " failing, " + campaign.cases[i].suite);
+        if (fatal) return false;
     }
-    return success();
+    return true;
+}
+
+// The places from `first` to `end` that no earlier run has done.
+std::vector<std::size_t> left_of(const Campaign& campaign, std::size_t first, std::size_t end) {
+    std::set<std::uint64_t> done;
+    for (const results::CaseResult& result : campaign.run.cases) done.insert(result.index);
+    std::vector<std::size_t> left;
+    for (std::size_t i = first; i < end; ++i)
+        if (!done.contains(i)) left.push_back(i);
+    return left;
+}
+
+Expected<Workers::Work> worker_of(const Campaign& campaign, const Opener& open, Sources& sources) {
+    auto respondent = open();
+    if (!respondent) return respondent.error();
+    auto runner = std::make_shared<Runner>(
+        std::move(respondent.value().ask), sources,
+        RunnerOptions{campaign.device_argument, std::move(respondent.value().refuses)});
+    return Workers::Work(
+        [runner, &campaign](std::size_t i) { return runner->run(campaign.cases[i]); });
+}
+
+Expected<bool> run_cases(Campaign& campaign, const Opener& open, Sources& sources,
+                         results::ResultsWriter& writer) {
+    const std::vector<std::size_t> todo = left_of(campaign, 0, campaign.cases.size());
+    const std::size_t jobs = std::min(campaign.jobs, todo.size());
+    const auto prepare = [&] { return worker_of(campaign, open, sources); };
+    if (todo.empty()) return true;
+    if (jobs > 1) {
+        auto workers = Workers::start(jobs, todo, prepare);
+        if (!workers) return workers.error();
+        return record_all(
+            campaign, todo, [&](std::size_t) { return workers.value().next(); }, writer);
+    }
+    const auto work = prepare();
+    if (!work) return work.error();
+    const auto one = [&](std::size_t i) -> Expected<std::optional<results::CaseResult>> {
+        auto result = work.value()(i);
+        if (!result) return result.error();
+        return std::optional(std::move(result).value());
+    };
+    return record_all(campaign, todo, one, writer);
+}
+
+// Sweeps use a GPU from this very process, and what has used one must not fork: they come last.
+Expected<bool> run_errands(Campaign& campaign, results::ResultsWriter& writer) {
+    const std::size_t first = campaign.cases.size();
+    const auto todo = left_of(campaign, first, first + campaign.errands.size());
+    return record_all(
+        campaign, todo, [&](std::size_t i) { return campaign.errands[i - first].run(); }, writer);
 }
 
 int finish(Campaign& campaign, results::ResultsWriter& writer, double seconds) {
-    const bool complete = campaign.run.cases.size() == campaign.cases.size();
+    const bool complete = campaign.run.cases.size() == size_of(campaign);
     int code = exit_code_of(campaign.run.cases, complete);
     if (complete) {
         campaign.run.footer = results::count_cases(campaign.run.cases);
@@ -149,7 +213,7 @@ int finish(Campaign& campaign, results::ResultsWriter& writer, double seconds) {
         }
     } else {
         std::fprintf(stderr, "mxcheck: stopped after %zu of %zu cases; --resume goes on\n",
-                     campaign.run.cases.size(), campaign.cases.size());
+                     campaign.run.cases.size(), size_of(campaign));
     }
     const auto files = write_report_files(campaign.run, campaign.out);
     if (!files) {
@@ -236,16 +300,16 @@ results::RunHeader new_header() {
     return header;
 }
 
-int conduct(Campaign campaign, Asker ask, Sources& sources) {
+int conduct(Campaign campaign, const Opener& open, Sources& sources) {
     const auto start = std::chrono::steady_clock::now();
-    campaign.run.header.case_count = campaign.cases.size();
+    campaign.run.header.case_count = size_of(campaign);
     const Status folder = prepare_folder(campaign);
     if (!folder) return fail_with(folder.error());
     auto writer = open_results(campaign);
     if (!writer) return fail_with(writer.error());
     catch_interrupts();
-    Runner runner(std::move(ask), sources, {campaign.device_argument});
-    const Status ran = run_cases(campaign, runner, writer.value());
+    auto ran = run_cases(campaign, open, sources, writer.value());
+    if (ran && ran.value()) ran = run_errands(campaign, writer.value());
     if (!ran) return fail_with(ran.error());
     const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start;
     return finish(campaign, writer.value(), elapsed.count());

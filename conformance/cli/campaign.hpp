@@ -2,6 +2,8 @@
 // the reports and the exit code. Used by run and check, which differ in who answers.
 #pragma once
 
+#include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -33,18 +35,33 @@ Expected<std::vector<PlannedCase>> planned(const PlanOptions& options, Sources& 
 // "a,b", or "all" for no names.
 std::string list_text(const std::vector<std::string>& names);
 
+// What is recorded like a case, but asks no plug-in: a sweep. Nothing when it was interrupted.
+struct Errand {
+    std::string text;  // stands for the case's
+    std::function<Expected<std::optional<results::CaseResult>>()> run;
+};
+
 struct Campaign {
     std::string out = "out";
     bool resume = false;
     std::string device_argument = {};  // how repro lines name the device
     std::vector<PlannedCase> cases = {};
     results::Run run = {};  // its header is set by the caller, its cases are filled as they end
+    std::vector<Errand> errands = {};  // after the cases
+    std::size_t jobs = 1;              // cases at once, each in a process with a device of its own
 };
 
 // A header with what this program and this machine are, and the time.
 results::RunHeader new_header();
 
+// Who answers; opened anew in each process that runs cases.
+struct Respondent {
+    Asker ask;
+    Refuser refuses = {};
+};
+using Opener = std::function<Expected<Respondent>()>;
+
 // Asks, writes and reports. Returns the exit code.
-int conduct(Campaign campaign, Asker ask, Sources& sources);
+int conduct(Campaign campaign, const Opener& open, Sources& sources);
 
 }  // namespace mx::cli

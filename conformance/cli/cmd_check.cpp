@@ -61,7 +61,8 @@ int check(const CheckOptions& options) {
     const Asker ask = [&answers](const Case& c, const Question& question) {
         return answers.value().ask(c, question);
     };
-    return conduct(std::move(campaign), ask, sources);
+    return conduct(
+        std::move(campaign), [&ask] { return Expected(Respondent{ask}); }, sources);
 }
 
 }  // namespace

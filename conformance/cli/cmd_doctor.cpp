@@ -26,11 +26,13 @@ std::vector<Field> checks() {
     for (const Field& fact : environment_facts()) found.push_back(fact);
     bool has_nvhost = false;
     bool has_cuda = false;
+    bool has_cublaslt = false;
     const DeviceRegistry devices = built_in_devices();
     for (const DeviceSource& source : devices.list()) {
         found.push_back(device_check(source));
         has_nvhost = has_nvhost || source.name == "nvhost";
         has_cuda = has_cuda || source.name == "cuda";
+        has_cublaslt = has_cublaslt || source.name == "cublaslt";
     }
     if (!has_nvhost)
         found.push_back({"device nvhost",
@@ -40,6 +42,11 @@ std::vector<Field> checks() {
         found.push_back({"device cuda",
                          "skipped: this program was built without nvcc of CUDA 12.9 or later, or "
                          "mx_cuda.so is neither beside it nor in ../lib"});
+    if (!has_cublaslt)
+        found.push_back({"device cublaslt",
+                         "skipped: this program was built without cublasLt.h and libcublasLt of "
+                         "CUDA 12.9 or later, or mx_cublaslt.so is neither beside it nor in "
+                         "../lib"});
     const bool driver = std::filesystem::exists("/dev/nvidiactl") ||
                         std::filesystem::exists("/proc/driver/nvidia/version");
     found.push_back({"gpu", driver ? "an NVIDIA driver is loaded" : "none found"});

@@ -9,9 +9,11 @@
 #include "conformance/cli/session.hpp"
 #include "conformance/data/suite.hpp"
 #include "conformance/emulate/dialect_fields.hpp"
+#include "conformance/emulate/gemm_fields.hpp"
 #include "conformance/emulate/recipe_fields.hpp"
 #include "reference/spec/dialects.hpp"
 #include "reference/spec/formats.hpp"
+#include "reference/spec/gemm_models.hpp"
 
 namespace mx::cli {
 namespace {
@@ -89,6 +91,28 @@ std::vector<Row> format_rows() {
     return rows;
 }
 
+std::string commas(std::string_view words) {
+    std::string list;
+    for (const char letter : words) list += letter == ' ' ? ", " : std::string(1, letter);
+    return list;
+}
+
+// What mxcheck gemm --model takes.
+std::vector<Row> model_rows() {
+    std::vector<Row> rows{{"exact",
+                           "all scaled products summed exactly, and the sum rounded once",
+                           {{"operands", "every MX format"},
+                            {"standing", "the standard's sum, with no freedom taken"},
+                            {"source", "OCP MX v1.0 sections 6.1 and 6.2"}}}};
+    for (const GemmModel& model : gemm_models)
+        rows.push_back({std::string(model.name),
+                        emulate::gemm_model_text(model),
+                        {{"operands", commas(model.operands)},
+                         {"standing", std::string(emulate::standing_text(model.standing))},
+                         {"source", std::string(model.source)}}});
+    return rows;
+}
+
 std::vector<Row> device_rows() {
     std::vector<Row> rows;
     const DeviceRegistry devices = built_in_devices();
@@ -139,11 +163,13 @@ Expected<std::vector<Row>> rows_of(const ListOptions& options) {
     if (options.what == "dialects") return dialect_rows();
     if (options.what == "formats") return format_rows();
     if (options.what == "devices") return device_rows();
+    if (options.what == "models") return model_rows();
     if (options.what == "families") return family_rows();
     if (options.what == "suites") return suite_rows();
     if (options.what == "cases") return case_rows(options);
-    const Status unknown = check_name(
-        "list", options.what, {"devices", "dialects", "formats", "suites", "families", "cases"});
+    const Status unknown =
+        check_name("list", options.what,
+                   {"devices", "dialects", "formats", "models", "suites", "families", "cases"});
     return unknown.error();
 }
 
@@ -202,14 +228,15 @@ int list(const ListOptions& options) {
 
 Command list_command() {
     auto o = std::make_shared<ListOptions>();
-    return {"list",
-            "devices, dialects, formats, suites, families or cases",
-            "mxcheck list dialects --json",
-            {{"WHAT", "devices, dialects, formats, suites, families or cases", &o->what, true},
-             {"--level", "for cases: the level", &o->level},
-             {"--suite", "for cases: only suites of this name", &o->suite},
-             {"--json", "as JSON", &o->json}},
-            [o] { return list(*o); }};
+    return {
+        "list",
+        "devices, dialects, formats, models, suites, families or cases",
+        "mxcheck list dialects --json",
+        {{"WHAT", "devices, dialects, formats, models, suites, families or cases", &o->what, true},
+         {"--level", "for cases: the level", &o->level},
+         {"--suite", "for cases: only suites of this name", &o->suite},
+         {"--json", "as JSON", &o->json}},
+        [o] { return list(*o); }};
 }
 
 }  // namespace mx::cli

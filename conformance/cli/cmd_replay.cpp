@@ -5,9 +5,12 @@
 #include "conformance/case/fields.hpp"
 #include "conformance/cli/commands.hpp"
 #include "conformance/cli/console.hpp"
+#include "conformance/cli/device_sweeps.hpp"
 #include "conformance/cli/pack.hpp"
 #include "conformance/cli/session.hpp"
+#include "conformance/cli/sweep_errands.hpp"
 #include "conformance/run/runner.hpp"
+#include "conformance/run/sweep_result.hpp"
 
 namespace mx::cli {
 namespace {
@@ -19,13 +22,7 @@ struct ReplayOptions {
     std::uint64_t timeout = 60;
 };
 
-// Asks the case of `ask` and prints what came of it.
-int judge(const PlannedCase& planned, Asker ask, const std::string& device_argument) {
-    Sources sources;
-    Runner runner(std::move(ask), sources, {device_argument});
-    const auto result = runner.run(planned);
-    if (!result) return fail_with(result.error());
-    const results::CaseResult& value = result.value();
+int show(const results::CaseResult& value, const std::string& device_argument) {
     print_case(value, value.mismatches.size(), device_argument);
     std::printf("%s: %s\n%llu elements and %llu scales compared, %llu and %llu differ%s%s\n",
                 std::string(results::name_of(value.verdict)).c_str(), value.case_text.c_str(),
@@ -37,7 +34,32 @@ int judge(const PlannedCase& planned, Asker ask, const std::string& device_argum
     return exit_code_of({&value, 1}, true);
 }
 
+// What a run records of a sweep is no case, but can be replayed like one.
+int replay_sweep(const std::string& text, const DeviceChoice& choice) {
+    std::vector<sweep::GpuSweep> sweeps = sweep::gpu_sweeps();
+    for (sweep::GpuSweep& sweep : device_sweeps(choice, "full")) sweeps.push_back(std::move(sweep));
+    for (const sweep::GpuSweep& sweep : sweeps) {
+        if (text_of(sweep) != text) continue;
+        const auto result = sweep_errands({sweep}, sweep::find_gpu).front().run();
+        if (!result) return fail_with(result.error());
+        return result.value() ? show(*result.value(), "") : exit_incomplete;
+    }
+    return fail_with({ErrorKind::bad_input,
+                      "no sweep is written '" + text + "'; those of GEMMs need --device cublaslt"});
+}
+
+// Asks the case of `ask` and prints what came of it.
+int judge(const PlannedCase& planned, Asker ask, const std::string& device_argument) {
+    Sources sources;
+    Runner runner(std::move(ask), sources, {device_argument});
+    const auto result = runner.run(planned);
+    if (!result) return fail_with(result.error());
+    return show(result.value(), device_argument);
+}
+
 int replay(const ReplayOptions& options) {
+    if (options.case_text.starts_with("sweep "))
+        return replay_sweep(options.case_text, options.choice);
     const auto parsed = parse_case(options.case_text);
     if (!parsed) return fail_with(parsed.error());
     const PlannedCase planned{"replay", parsed.value()};

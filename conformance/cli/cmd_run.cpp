@@ -1,10 +1,16 @@
 // mxcheck run: the cases of a level against a device.
+#include <algorithm>
 #include <memory>
+#include <thread>
 
+#include "conformance/case/names.hpp"
 #include "conformance/cli/campaign.hpp"
 #include "conformance/cli/commands.hpp"
+#include "conformance/cli/device_sweeps.hpp"
 #include "conformance/cli/environment.hpp"
 #include "conformance/cli/session.hpp"
+#include "conformance/cli/sweep_errands.hpp"
+#include "conformance/run/sweep_result.hpp"
 
 namespace mx::cli {
 namespace {
@@ -15,7 +21,9 @@ struct RunOptions {
     std::string out = "out";
     std::uint64_t timeout = 60;
     bool resume = false;
+    std::uint64_t jobs = 0;  // 0: as many as are safe
 };
+constexpr std::uint64_t jobs_max = 1024;
 
 // The tables, and the files that decide the answers: --resume compares the hashes, and must not mix
 // the answers to two inputs or of two builds of a plug-in.
@@ -55,19 +63,69 @@ results::RunHeader header_of(const RunOptions& options, const IsolatedDevice& de
     return header;
 }
 
+// What narrows a run by dialect, format or input leaves the sweeps out.
+std::vector<sweep::GpuSweep> sweeps_of(const RunOptions& options) {
+    const PlanOptions& plan = options.plan;
+    const bool is_whole = matches_glob(plan.suite, sweep_suite) && plan.dialects.empty() &&
+                          plan.formats.empty() && plan.suite_file.empty() && plan.input.empty();
+    if (!is_whole) return {};
+    return device_sweeps(options.choice, plan.level);
+}
+
+Expected<std::vector<Errand>> errands_of(const RunOptions& options) {
+    const auto shard = parse_shard(options.plan.shard);
+    if (!shard) return shard.error();
+    return sweep_errands(of_shard(sweeps_of(options), shard.value()), sweep::find_gpu);
+}
+
+Expected<std::vector<PlannedCase>> cases_of(const RunOptions& options, Sources& sources) {
+    if (options.plan.suite == sweep_suite && !sweeps_of(options).empty())
+        return std::vector<PlannedCase>();
+    return planned(options.plan, sources);
+}
+
+// The devices of this program stand being opened many times; of others nobody knows.
+std::size_t jobs_of(const RunOptions& options) {
+    if (options.jobs != 0) return options.jobs;
+    const auto& known = built_in_devices().list();
+    const bool is_ours = options.choice.command.empty() &&
+                         std::any_of(known.begin(), known.end(), [&](const DeviceSource& source) {
+                             return source.name == options.choice.device;
+                         });
+    const bool is_long = results::is_conformance_level(options.plan.level);
+    return is_ours && is_long ? std::clamp(std::thread::hardware_concurrency(), 1u, 16u) : 1;
+}
+
+Respondent respondent_of(std::shared_ptr<IsolatedDevice> device) {
+    return {[device](const Case&, const Question& question) { return device->ask(question); },
+            [device](const Question& question) { return device->refuses(question); }};
+}
+
 int run(const RunOptions& options) {
+    if (options.jobs > jobs_max)
+        return fail_with({ErrorKind::bad_input, "--jobs '" + std::to_string(options.jobs) +
+                                                    "' is more than " + std::to_string(jobs_max)});
     Sources sources;
-    auto cases = planned(options.plan, sources);
+    auto cases = cases_of(options, sources);
     if (!cases) return fail_with(cases.error());
+    auto errands = errands_of(options);
+    if (!errands) return fail_with(errands.error());
     auto device = open_device(options.choice, options.timeout);
     if (!device) return fail_with(device.error());
     Campaign campaign{
         options.out, options.resume, device_argument(options.choice), std::move(cases).value(), {}};
     campaign.run.header = header_of(options, device.value());
-    const Asker ask = [&device](const Case&, const Question& question) {
-        return device.value().ask(question);
+    campaign.errands = std::move(errands).value();
+    campaign.jobs = jobs_of(options);
+    auto first = std::make_shared<IsolatedDevice>(std::move(device).value());
+    if (campaign.jobs > 1) first.reset();
+    const Opener open = [&options, &first]() -> Expected<Respondent> {
+        if (first) return respondent_of(std::move(first));
+        auto another = open_device(options.choice, options.timeout);
+        if (!another) return another.error();
+        return respondent_of(std::make_shared<IsolatedDevice>(std::move(another).value()));
     };
-    return conduct(std::move(campaign), ask, sources);
+    return conduct(std::move(campaign), open, sources);
 }
 
 }  // namespace
@@ -77,6 +135,10 @@ Command run_command() {
     std::vector<Option> options = options_of(o->choice, o->timeout);
     for (Option& option : options_of(o->plan)) options.push_back(std::move(option));
     options.push_back({"--out", "folder for results.jsonl and the reports", &o->out});
+    options.push_back({"--jobs",
+                       "cases at once, each with a device of its own (default 1; one per core for "
+                       "long levels of the devices of list devices)",
+                       &o->jobs});
     options.push_back({"--resume", "go on where an interrupted run in --out stopped", &o->resume});
     return {"run", "diff a device against the oracle, bit for bit",
             "mxcheck run --device ./mydev.so --dialect nv --level quick --out out",

@@ -18,6 +18,7 @@ namespace {
 struct SelftestOptions {
     std::string mutants;
     std::string level = "quick";
+    std::string on = "all";
     std::string json;
     std::string out;
 };
@@ -79,15 +80,31 @@ Expected<selftest::KillTable> run_with_progress(const selftest::Subjects& subjec
     return selftest::run_selftest(subjects, settings);
 }
 
-int self_test(const SelftestOptions& options) {
-    const Status known = check_name("level of the self-test", options.level, {"smoke", "quick"});
-    if (!known) {
+// Problems first: where some of the bugs could not be run, what was run may still have failed.
+int exit_code_of(const SelftestOptions& options, const selftest::KillTable& table) {
+    if (!table.problems.empty()) return exit_self_test;
+    if (options.on != "gpu" || table.gpu.not_run.empty()) return exit_conformant;
+    complain("nothing was tested: " + table.gpu.not_run);
+    return exit_nothing_tested;
+}
+
+// False after a complaint.
+bool are_known(const SelftestOptions& options) {
+    for (const Status& known :
+         {check_name("level of the self-test", options.level, {"smoke", "quick"}),
+          check_name("part of the self-test", options.on, {"all", "gpu"})}) {
+        if (known) continue;
         complain(known.error().message);
-        return exit_usage;
+        return false;
     }
-    if (!make_folder(options.out)) return exit_usage;
+    return true;
+}
+
+int self_test(const SelftestOptions& options) {
+    if (!are_known(options) || !make_folder(options.out)) return exit_usage;
     const std::string folder = options.mutants.empty() ? default_mutants_folder() : options.mutants;
-    const auto subjects = selftest::find_subjects(folder);
+    const auto subjects =
+        options.on == "gpu" ? selftest::find_gpu_subjects(folder) : selftest::find_subjects(folder);
     if (!subjects) {
         complain(subjects.error().message);
         return exit_self_test;
@@ -100,8 +117,8 @@ int self_test(const SelftestOptions& options) {
     for (const std::string& problem : table.value().problems) complain(problem);
     const bool written = write_files(files_of(options, table.value()));
     std::fputs(render_text(table.value()).c_str(), stdout);
-    if (!table.value().problems.empty()) return exit_self_test;
-    return written ? exit_conformant : exit_usage;
+    const int code = exit_code_of(options, table.value());
+    return code == exit_conformant && !written ? exit_usage : code;
 }
 
 }  // namespace
@@ -113,6 +130,7 @@ Command selftest_command() {
             "mxcheck selftest --out out",
             {{"--mutants", "folder of the planted bugs (default beside the program)", &o->mutants},
              {"--level", "smoke or quick; smoke alone lets bugs of axis col survive", &o->level},
+             {"--on", "all, or gpu: the planted bugs of a GPU alone", &o->on},
              {"--json", "write the kill table to this file", &o->json},
              {"--out", "folder for kill_table.json and kill_table.md", &o->out}},
             [o] { return self_test(*o); }};

@@ -8,12 +8,14 @@ namespace mx::cli {
 Command run_command();
 Command replay_command();
 Command gen_command();
+Command answer_command();
 Command check_command();
 Command explain_command();
 Command identify_command();
 Command quantize_command();
 Command requantize_command();
 Command dequantize_command();
+Command gemm_command();
 Command report_command();
 Command selftest_command();
 Command prove_command();

@@ -76,11 +76,11 @@ std::string suite_texts() {
     return text;
 }
 
-// The plug-in of the CUDA kernels: in a build tree, installed, or carried in one folder with the
+// A plug-in of ours, by its file: in a build tree, installed, or carried in one folder with the
 // program; "" without.
-std::string cuda_plug_in() {
-    for (const char* place : {"/../lib/mx_cuda.so", "/../lib/mxcheck/mx_cuda.so", "/mx_cuda.so"}) {
-        const std::filesystem::path path = executable_folder() + place;
+std::string plug_in(const std::string& file) {
+    for (const char* place : {"/../lib/", "/../lib/mxcheck/", "/"}) {
+        const std::filesystem::path path = executable_folder() + place + file;
         std::error_code error;
         if (std::filesystem::exists(path, error)) return path.lexically_normal().string();
     }
@@ -151,11 +151,15 @@ DeviceRegistry built_in_devices() {
                   .description = "NVIDIA's cuda_fp8.h compiled for the host, no GPU needed",
                   .get_api = [](std::uint32_t) { return mx_nvhost_device_api(); }});
 #endif
-    if (const std::string path = cuda_plug_in(); !path.empty())
+    if (const std::string path = plug_in("mx_cuda.so"); !path.empty())
         registry.add(
             {.name = "cuda",
              .description = "mxcheck's kernels on an NVIDIA GPU: Hopper, and Blackwell unverified",
              .path = path});
+    if (const std::string path = plug_in("mx_cublaslt.so"); !path.empty())
+        registry.add({.name = "cublaslt",
+                      .description = "NVIDIA's GEMM library on a GPU: Blackwell unverified",
+                      .path = path});
     return registry;
 }
 

@@ -4,10 +4,10 @@
 
 int main(int argc, char** argv) {
     using namespace mx::cli;
-    return dispatch(
-        argc, argv,
-        {run_command(), replay_command(), gen_command(), check_command(), explain_command(),
-         identify_command(), quantize_command(), requantize_command(), dequantize_command(),
-         report_command(), selftest_command(), prove_command(), list_command(), doctor_command()},
-        version_text());
+    return dispatch(argc, argv,
+                    {run_command(), replay_command(), gen_command(), answer_command(),
+                     check_command(), explain_command(), identify_command(), quantize_command(),
+                     requantize_command(), dequantize_command(), gemm_command(), report_command(),
+                     selftest_command(), prove_command(), list_command(), doctor_command()},
+                    version_text());
 }

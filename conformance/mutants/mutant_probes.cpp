@@ -164,7 +164,8 @@ Probe row_probe(std::string_view name, Question question, const Codes& values) {
                        nullptr,
                        nullptr,
                        nullptr,
-                       32};
+                       32,
+                       nullptr};
     return probe;
 }
 

@@ -61,7 +61,7 @@ inline constexpr std::array<std::string_view, 16> mismatch_classes{
     "flaky",      // two runs differ
     // of memory that is not the device's to write
     "red_zone", "input_modified",
-    "unclassified",  // counted, but not looked at
+    "unclassified",  // counted, but not looked at; elements of a sweep
 };
 
 // A class that the program writes. One that is not in the list does not compile.
@@ -102,7 +102,7 @@ struct Mismatch {
 struct CaseResult {
     std::uint64_t index = 0;  // position in the run's case list
     std::string suite;        // "quantize"
-    std::string case_text;    // parses back to the case
+    std::string case_text;    // parses back to the case; of a sweep `sweep map="NAME"`
     std::string operation, format, dialect,
         input;  // repeated from the case for readers of the file
     Verdict verdict = Verdict::untested;

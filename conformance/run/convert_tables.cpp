@@ -2,6 +2,7 @@
 #include "conformance/run/convert_tables.hpp"
 
 #include "conformance/case/rules.hpp"
+#include "reference/proof/exact_runs.hpp"
 #include "reference/proof/interval_table.hpp"
 
 namespace mx {
@@ -19,16 +20,25 @@ std::uint64_t first_code(const Case& c) {
     return c.index * static_cast<std::uint64_t>(lanes_of(c));
 }
 
+// An amax has no sign.
 bool counts_through_codes(const Case& c) {
-    const std::uint64_t codes = std::uint64_t{1} << value_format_of(c).code_bits();
+    const int signs = operation_of(c).kind == OperationKind::encode_scale ? 1 : 0;
+    const std::uint64_t codes = std::uint64_t{1} << (value_format_of(c).code_bits() - signs);
     return c.data == "all.bits" && c.columns % lanes_of(c) == 0 && count_of(c) <= codes &&
            first_code(c) <= codes - count_of(c);
 }
 
 bool has_a_table(const Case& c) {
-    return operation_of(c).kind == OperationKind::convert && !casts_to_scale(c) &&
-           stochastic_form_of(c) == nullptr && c.layout == "dense" &&
-           count_of(c) >= worth_a_table && counts_through_codes(c);
+    const OperationKind kind = operation_of(c).kind;
+    const bool is_of_codes = kind == OperationKind::convert || kind == OperationKind::encode_scale;
+    return is_of_codes && !casts_to_scale(c) && stochastic_form_of(c) == nullptr &&
+           c.layout == "dense" && count_of(c) >= worth_a_table && counts_through_codes(c);
+}
+
+std::vector<exact::Run> runs_of(const Case& c) {
+    if (operation_of(c).kind == OperationKind::encode_scale)
+        return proof::exact_scales(rules_of(c), block_format_of(c), value_format_of(c));
+    return proof::interval_table({rules_of(c), value_format_of(c), element_format_of(c)});
 }
 
 }  // namespace
@@ -38,9 +48,7 @@ const std::vector<exact::Run>& ConvertTables::table_of(const Case& c) {
     anywhere.index = 0;
     anywhere.rows = anywhere.columns = 0;
     const auto [place, is_new] = tables_.try_emplace(print(anywhere));
-    if (is_new)
-        place->second =
-            proof::interval_table({rules_of(c), value_format_of(c), element_format_of(c)});
+    if (is_new) place->second = runs_of(c);
     return place->second;
 }
 

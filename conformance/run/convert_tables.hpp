@@ -1,5 +1,6 @@
-// A case that converts input codes one after another needs no expected tensor while the device is
-// right: its stored output is held against the runs of the exact oracle, at the speed of memory.
+// A case that converts input codes one after another, or makes scales of them, needs no expected
+// tensor while the device is right: its stored output is held against the runs of the exact oracle,
+// at the speed of memory.
 // Must not say what is wrong; the long way through expected.hpp does that.
 #pragma once
 

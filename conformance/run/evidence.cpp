@@ -77,6 +77,14 @@ Question make_question(const Case& c, const std::vector<CodeTensor>& inputs,
     return question;
 }
 
+Question question_without_data(const Case& c) {
+    Question question;
+    question.operation = operation_asked(c);
+    for (const Buffer& buffer : input_buffers(c)) question.inputs.push_back({buffer.spec, {}, {}});
+    for (const Buffer& buffer : output_buffers(c)) question.outputs.push_back(buffer.spec);
+    return question;
+}
+
 void read_answer(Evidence& e) {
     for (const CodeTensor& expected : e.expected) {
         e.actual.push_back(make_tensor(expected.type, expected.rows, expected.columns));

@@ -43,6 +43,9 @@ inline constexpr std::byte second_input_pad{0x5A};
 Question make_question(const Case& c, const std::vector<CodeTensor>& inputs,
                        std::vector<std::vector<std::byte>>& storage);
 
+// The same with shapes alone, which is all that a device needs to say whether it supports it.
+Question question_without_data(const Case& c);
+
 // From the buffers of the answer to tensors of the case: `actual`, `flags` and `wrong_pads`. Only
 // once `answer` and `expected` are there.
 void read_answer(Evidence& evidence);

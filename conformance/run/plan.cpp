@@ -18,13 +18,6 @@ Expected<Shard> parse_shard(const std::string& text) {
     return Shard{index.value(), count.value()};
 }
 
-std::vector<PlannedCase> of_shard(std::vector<PlannedCase> cases, Shard shard) {
-    std::vector<PlannedCase> mine;
-    for (std::size_t i = 0; i < cases.size(); ++i)
-        if (i % shard.count == shard.index) mine.push_back(std::move(cases[i]));
-    return mine;
-}
-
 namespace {
 
 // Only what the dialect does: it may not quantize every format, or not read the tensor's type.

@@ -15,8 +15,14 @@ struct Shard {
 // "2/8" is the third of eight.
 Expected<Shard> parse_shard(const std::string& text);
 
-// Every count-th case, from `index` on.
-std::vector<PlannedCase> of_shard(std::vector<PlannedCase> cases, Shard shard);
+// Every count-th of them, from `index` on.
+template <typename Item>
+std::vector<Item> of_shard(std::vector<Item> items, Shard shard) {
+    std::vector<Item> mine;
+    for (std::size_t i = 0; i < items.size(); ++i)
+        if (i % shard.count == shard.index) mine.push_back(std::move(items[i]));
+    return mine;
+}
 
 // Quantizing a user's tensor in every format and dialect along both axes, and converting it.
 Expected<std::vector<PlannedCase>> plan_input(const std::string& path, const PlanRequest& request);

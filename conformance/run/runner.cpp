@@ -19,6 +19,8 @@ using results::Verdict;
 constexpr std::uint64_t classified_max = 4096;
 constexpr std::uint64_t classified_max_later = 256;
 constexpr std::uint64_t failing_cases_in_detail = 100;
+// Elements of a case whose inputs cost more than one more call of the device.
+constexpr std::int64_t worth_asking_beforehand = std::int64_t{1} << 18;
 // Clusters of one case whose single-block repro is tried.
 constexpr std::size_t narrowed_max = 3;
 
@@ -139,12 +141,22 @@ bool Runner::changes_with_pads(const Case& c, Question question, const DeviceAns
     return again.kind == AnswerKind::answered && std::ranges::none_of(again.outputs, differs);
 }
 
+// Inputs of millions of values are not made for a device that will not take them.
+std::optional<DeviceAnswer> Runner::refused_beforehand(const Case& c) {
+    if (!options_.refuses || element_count(c) < worth_asking_beforehand) return std::nullopt;
+    return options_.refuses(question_without_data(c));
+}
+
 Expected<Evidence> Runner::gather(const Case& c) {
     Evidence evidence;
     evidence.c = c;
     if (const std::string unknown = unknown_scale(c); !unknown.empty()) {
         evidence.answer.kind = AnswerKind::not_supported;
         evidence.answer.reason = unknown;
+        return evidence;
+    }
+    if (const auto refusal = refused_beforehand(c)) {
+        evidence.answer = *refusal;
         return evidence;
     }
     const auto source = sources_.open(c);
@@ -163,7 +175,8 @@ Expected<Evidence> Runner::gather(const Case& c) {
 }
 
 void Runner::judge_bits(Evidence& evidence, CaseResult& result) {
-    result.elements = evidence.settled;
+    const bool is_scales = output_format(evidence.c, 0).name == formats::e8m0.name;
+    (is_scales ? result.scales : result.elements) = evidence.settled;
     for (std::size_t i = 0; i < evidence.expected.size(); ++i) {
         const bool scales = output_format(evidence.c, i).name == formats::e8m0.name;
         (scales ? result.scales : result.elements) += evidence.expected[i].count();

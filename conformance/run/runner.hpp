@@ -3,6 +3,7 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <string>
 
 #include "conformance/data/suite.hpp"
@@ -12,9 +13,14 @@
 
 namespace mx {
 
-// How repro lines name the device: " --device ./mydev.so", "" for the default.
+// What a device that does not support a question says to it, by its shapes alone; nothing if it
+// does.
+using Refuser = std::function<std::optional<DeviceAnswer>(const Question&)>;
+
 struct RunnerOptions {
+    // How repro lines name the device: " --device ./mydev.so", "" for the default.
     std::string device_argument;
+    Refuser refuses = {};  // asked before large inputs are made; may be empty
 };
 
 // What answers the question of a case: a device, or a file of recorded answers.
@@ -34,6 +40,7 @@ public:
 
 private:
     Expected<Evidence> gather(const Case& c);
+    std::optional<DeviceAnswer> refused_beforehand(const Case& c);
     bool changes_with_pads(const Case& c, Question question, const DeviceAnswer& answer);
     results::CaseResult judge(const PlannedCase& planned, Evidence& evidence);
     void judge_bits(Evidence& evidence, results::CaseResult& result);

@@ -31,19 +31,26 @@ std::string or_dash(const std::string& text) {
     return text.empty() ? "-" : text;
 }
 
+Cells kill_cells(const Row& row) {
+    const auto& kill = row.hunt.kill;
+    if (kill)
+        return {row.subject.name,
+                kill->level,
+                kill->suite,
+                kill->verdict,
+                or_dash(kill->mismatch_class),
+                kill->case_text};
+    if (!row.fault.empty()) return {row.subject.name, "NOT TRIED", "-", "-", "-", row.fault};
+    return {row.subject.name, "SURVIVED", "-", "-", "-", "shows on: " + row.subject.shows_on};
+}
+
 Grid kill_grid(const KillTable& table) {
     Grid grid{{"planted bug", "killed at", "suite", "verdict", "class", "by the case"}, {}};
-    for (const Row& row : table.rows) {
-        const auto& kill = row.hunt.kill;
-        if (kill)
-            grid.rows.push_back({row.subject.name, kill->level, kill->suite, kill->verdict,
-                                 or_dash(kill->mismatch_class), kill->case_text});
-        else if (!row.fault.empty())
-            grid.rows.push_back({row.subject.name, "NOT TRIED", "-", "-", "-", row.fault});
-        else
-            grid.rows.push_back(
-                {row.subject.name, "SURVIVED", "-", "-", "-", "shows on: " + row.subject.shows_on});
-    }
+    for (const Row& row : table.rows) grid.rows.push_back(kill_cells(row));
+    for (const Row& row : table.gpu.rows)
+        grid.rows.push_back(table.gpu.not_run.empty() ? kill_cells(row)
+                                                      : Cells{row.subject.name, "not run", "-", "-",
+                                                              "-", table.gpu.not_run});
     return grid;
 }
 
@@ -76,15 +83,22 @@ RuleCount count_of(const KillTable& table, std::size_t rule) {
     return count;
 }
 
-std::size_t killed_of(const KillTable& table) {
-    return static_cast<std::size_t>(std::ranges::count_if(
-        table.rows, [](const Row& row) { return row.hunt.kill.has_value(); }));
+std::size_t killed_of(const std::vector<Row>& rows) {
+    return static_cast<std::size_t>(
+        std::ranges::count_if(rows, [](const Row& row) { return row.hunt.kill.has_value(); }));
+}
+
+std::string killed_text(const std::vector<Row>& rows) {
+    return std::to_string(killed_of(rows)) + " of " + std::to_string(rows.size());
+}
+
+bool is_of_gpu_alone(const KillTable& table) {
+    return table.rows.empty() && !table.gpu.rows.empty();
 }
 
 // One sentence a rule, this harness first.
 std::vector<std::string> totals(const KillTable& table) {
-    std::vector<std::string> lines{"this harness: " + std::to_string(killed_of(table)) + " of " +
-                                   std::to_string(table.rows.size())};
+    std::vector<std::string> lines{"this harness: " + killed_text(table.rows)};
     const auto rules = acceptance::rules();
     for (std::size_t i = 0; i < rules.size(); ++i) {
         const RuleCount count = count_of(table, i);
@@ -141,12 +155,25 @@ std::string clean_line(const std::string& what, const CleanCheck& check) {
 }
 
 std::vector<std::string> check_lines(const KillTable& table) {
-    return {clean_line("the base without a bug", table.base),
-            clean_line("the oracle as a device", table.oracle),
-            "the canary: " +
-                (table.canary.complaint.empty()
-                     ? "failed all of its " + std::to_string(table.canary.failed) + " smoke cases"
-                     : table.canary.complaint)};
+    std::vector<std::string> lines;
+    if (!is_of_gpu_alone(table))
+        lines = {clean_line("the base without a bug", table.base),
+                 clean_line("the oracle as a device", table.oracle),
+                 "the canary: " + (table.canary.complaint.empty()
+                                       ? "failed all of its " +
+                                             std::to_string(table.canary.failed) + " smoke cases"
+                                       : table.canary.complaint)};
+    if (!table.gpu.not_run.empty())
+        lines.push_back("the planted bugs of a GPU were not run: " + table.gpu.not_run);
+    else if (!table.gpu.rows.empty())
+        lines.push_back(clean_line("the base of those of a GPU", table.gpu.base));
+    return lines;
+}
+
+std::string gpu_summary(const GpuTable& gpu) {
+    if (!gpu.not_run.empty()) return std::to_string(gpu.rows.size()) + " not run";
+    return "killed " + killed_text(gpu.rows) +
+           (gpu.base.complaint.empty() ? ", clean base passed" : ", clean base did NOT pass");
 }
 
 nlohmann::ordered_json json_of(const Row& row) {
@@ -174,6 +201,20 @@ nlohmann::ordered_json json_of(const CleanCheck& check) {
             {"complaint", check.complaint}};
 }
 
+nlohmann::ordered_json json_of(const GpuTable& gpu) {
+    nlohmann::ordered_json json{{"planted", gpu.rows.size()},
+                                {"killed", killed_of(gpu.rows)},
+                                {"not_run", gpu.not_run.empty() ? 0 : gpu.rows.size()},
+                                {"reason", gpu.not_run}};
+    if (gpu.not_run.empty()) json["base"] = json_of(gpu.base);
+    json["bugs"] = nlohmann::ordered_json::array();
+    for (const Row& row : gpu.rows) {
+        json["bugs"].push_back(json_of(row));
+        if (!gpu.not_run.empty()) json["bugs"].back()["not_run"] = true;
+    }
+    return json;
+}
+
 nlohmann::ordered_json json_of_rules(const KillTable& table) {
     nlohmann::ordered_json json = nlohmann::ordered_json::array();
     const auto rules = acceptance::rules();
@@ -193,10 +234,13 @@ nlohmann::ordered_json json_of_rules(const KillTable& table) {
 
 std::vector<std::string> problems_of(const KillTable& table) {
     std::vector<std::string> problems;
-    for (const std::string* complaint :
-         {&table.base.complaint, &table.oracle.complaint, &table.canary.complaint})
+    for (const std::string* complaint : {&table.base.complaint, &table.oracle.complaint,
+                                         &table.canary.complaint, &table.gpu.base.complaint})
         if (!complaint->empty()) problems.push_back(*complaint);
-    for (const Row& row : table.rows) {
+    std::vector<Row> tried = table.rows;
+    if (table.gpu.not_run.empty())
+        tried.insert(tried.end(), table.gpu.rows.begin(), table.gpu.rows.end());
+    for (const Row& row : tried) {
         if (!row.fault.empty())
             problems.push_back(row.fault);
         else if (!row.hunt.kill)
@@ -204,24 +248,28 @@ std::vector<std::string> problems_of(const KillTable& table) {
                                " cases of level " + table.level + "; " + row.subject.description +
                                "; it shows on: " + row.subject.shows_on);
     }
-    if (table.rows.empty()) problems.push_back("there was no planted bug to kill");
+    if (table.rows.empty() && table.gpu.rows.empty())
+        problems.push_back("there was no planted bug to kill");
     return problems;
 }
 
 std::string summary_line(const KillTable& table) {
-    std::string line = "killed " + std::to_string(killed_of(table)) + " of " +
-                       std::to_string(table.rows.size()) + " planted bugs; canary ";
+    if (is_of_gpu_alone(table)) return "planted bugs of a GPU: " + gpu_summary(table.gpu);
+    std::string line = "killed " + killed_text(table.rows) + " planted bugs; canary ";
     line += table.canary.complaint.empty() ? "failed" : "did NOT fail as it must";
     line += table.base.complaint.empty() ? ", clean base passed" : ", clean base did NOT pass";
     if (!table.oracle.complaint.empty()) line += ", the oracle as a device did NOT pass";
+    if (!table.gpu.rows.empty()) line += "; of a GPU: " + gpu_summary(table.gpu);
     return line;
 }
 
 std::string render_text(const KillTable& table) {
-    std::string text = aligned(kill_grid(table)) + "\n" + aligned(rule_grid(table)) + "\n";
-    text.append(legend).append("\n");
-    for (const std::string& line : totals(table)) text += "  " + line + "\n";
-    text += "\n";
+    std::string text = aligned(kill_grid(table)) + "\n";
+    if (!is_of_gpu_alone(table)) {
+        text.append(aligned(rule_grid(table))).append("\n").append(legend).append("\n");
+        for (const std::string& line : totals(table)) text += "  " + line + "\n";
+        text += "\n";
+    }
     for (const std::string& line : check_lines(table)) text += line + "\n";
     return text + summary_line(table) + "\n";
 }
@@ -230,31 +278,37 @@ std::string render_markdown(const KillTable& table) {
     std::string text =
         "# Kill table, level " + table.level + "\n\n**" + summary_line(table) + "**\n\n";
     for (const std::string& problem : table.problems) text += "- " + problem + "\n";
-    text += "\n" + markdown(kill_grid(table)) +
-            "\nA kill can be seen again with `mxcheck replay 'CASE' --device mutant_NAME.so`.\n\n"
-            "## The same bugs judged by rules in use elsewhere\n\n";
-    text.append(legend).append("\n\n").append(markdown(rule_grid(table))).append("\n");
-    for (const std::string& line : totals(table)) text += "- " + line + "\n";
+    text +=
+        "\n" + markdown(kill_grid(table)) +
+        "\nA kill can be seen again with `mxcheck replay 'CASE' --device mutant_NAME.so`, one of "
+        "a GPU with `--device gpu_NAME.so`.\n";
+    if (!is_of_gpu_alone(table)) {
+        text.append("\n## The same bugs judged by rules in use elsewhere\n\n").append(legend);
+        text.append("\n\n").append(markdown(rule_grid(table))).append("\n");
+        for (const std::string& line : totals(table)) text += "- " + line + "\n";
+    }
     text += "\n## The harness itself\n\n";
     for (const std::string& line : check_lines(table)) text += "- " + line + "\n";
     return text;
 }
 
 std::string render_json(const KillTable& table) {
-    nlohmann::ordered_json json{
-        {"version", 1},
-        {"level", table.level},
-        {"passed", table.problems.empty()},
-        {"summary", summary_line(table)},
-        {"killed", killed_of(table)},
-        {"planted", table.rows.size()},
-        {"problems", table.problems},
-        {"base", json_of(table.base)},
-        {"oracle_as_device", json_of(table.oracle)},
-        {"canary", {{"failed", table.canary.failed}, {"complaint", table.canary.complaint}}},
-        {"rules", json_of_rules(table)}};
+    nlohmann::ordered_json json{{"version", 1},
+                                {"level", table.level},
+                                {"passed", table.problems.empty()},
+                                {"summary", summary_line(table)},
+                                {"killed", killed_of(table.rows)},
+                                {"planted", table.rows.size()},
+                                {"problems", table.problems}};
+    if (!is_of_gpu_alone(table)) {
+        json["base"] = json_of(table.base);
+        json["oracle_as_device"] = json_of(table.oracle);
+        json["canary"] = {{"failed", table.canary.failed}, {"complaint", table.canary.complaint}};
+        json["rules"] = json_of_rules(table);
+    }
     json["bugs"] = nlohmann::ordered_json::array();
     for (const Row& row : table.rows) json["bugs"].push_back(json_of(row));
+    json["gpu"] = json_of(table.gpu);
     return json.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
 }
 

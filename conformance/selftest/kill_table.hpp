@@ -17,19 +17,28 @@ struct Row {
     std::string fault;              // why it could not be tried, "" if it was
 };
 
+// The planted bugs of a GPU. Other projects' rules are not asked about them.
+struct GpuTable {
+    std::string not_run;  // why no row of it was tried, "" if they were
+    CleanCheck base;
+    std::vector<Row> rows;
+};
+
 struct KillTable {
     std::string level;
-    std::vector<Row> rows;
+    std::vector<Row> rows;  // none where only those of a GPU are asked for
+    GpuTable gpu;
     CanaryCheck canary;
-    CleanCheck base;    // the planted bugs without a bug
-    CleanCheck oracle;  // the oracle as a device
+    CleanCheck base;                    // the planted bugs without a bug
+    CleanCheck oracle;                  // the oracle as a device
     std::vector<std::string> problems;  // why the self-test failed; empty when it passed
 };
 
-// Bugs that survived, a canary that sang, a base or oracle that is not clean: one sentence each.
+// Bugs that survived, a canary that sang, a base or oracle that is not clean: one sentence each. A
+// bug of a GPU that is not run for want of one is neither killed nor a problem.
 std::vector<std::string> problems_of(const KillTable& table);
 
-// "killed 44 of 44 planted bugs; canary failed, clean base passed"
+// "killed 44 of 44 planted bugs; canary failed, clean base passed; of a GPU: 9 not run"
 std::string summary_line(const KillTable& table);
 
 std::string render_text(const KillTable& table);

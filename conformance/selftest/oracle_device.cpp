@@ -18,8 +18,8 @@ void map_cells(const Request& request, const Function& function) {
     for (std::int64_t row = 0; row < input.rows; ++row)
         for (std::int64_t column = 0; column < input.columns; ++column) {
             const Cell cell{row, column};
-            const fast::Unpacked value = fast::read_input(
-                request.rules.subnormals, request.values, Code{input.read(cell)});
+            const fast::Unpacked value =
+                fast::read_input(request.rules.subnormals, request.values, Code{input.read(cell)});
             request.outputs[0].write(cell, function(value, cell).bits);
         }
 }
@@ -28,16 +28,14 @@ void map_cells(const Request& request, const Function& function) {
 RandomBits random_bits(const Request& request, Cell cell) {
     const auto [bits, values_per_word] = request.random;
     if (bits == 0) return {};
-    const std::uint32_t word =
-        request.inputs[1].read({cell.row, cell.column / values_per_word});
+    const std::uint32_t word = request.inputs[1].read({cell.row, cell.column / values_per_word});
     if (values_per_word == 4) return {cell.column % 4 < 2 ? word & 0xFFFF : word >> 16, bits};
     return {word & (0xFFFFFFFF >> (32 - bits)), bits};
 }
 
 void convert(const Request& request) {
     map_cells(request, [&](const fast::Unpacked& value, Cell cell) {
-        if (request.casts_to_scale())
-            return fast::cast_to_scale(request.rules.scale_cast, value);
+        if (request.casts_to_scale()) return fast::cast_to_scale(request.rules.scale_cast, value);
         return fast::round_element(request.rules, request.element, value,
                                    random_bits(request, cell));
     });
@@ -94,8 +92,7 @@ void dequantize(const Request& request) {
             const Code scale{request.inputs[1].read({row / rows, column / columns})};
             const Code code{codes.read({row, column})};
             request.outputs[0].write(
-                {row, column},
-                fast::dequantize(request.format, request.values, scale, code).bits);
+                {row, column}, fast::dequantize(request.format, request.values, scale, code).bits);
         }
 }
 
@@ -156,12 +153,19 @@ mx_status run(void*, const mx_operation* operation, const mx_tensor* inputs,
     return MX_OK;
 }
 
-constexpr mx_device_api table{sizeof(mx_device_api), MX_DEVICE_ABI_VERSION, open_device,
-                              close_device,          describe,              supports,
-                              run};
+constexpr mx_device_api table{sizeof(mx_device_api),
+                              MX_DEVICE_ABI_VERSION,
+                              open_device,
+                              close_device,
+                              describe,
+                              supports,
+                              run,
+                              nullptr};
 
 }  // namespace
 
-const mx_device_api* oracle_device_api() { return &table; }
+const mx_device_api* oracle_device_api() {
+    return &table;
+}
 
 }  // namespace mx::selftest

@@ -1,6 +1,8 @@
 // See selftest.hpp.
 #include "conformance/selftest/selftest.hpp"
 
+#include <optional>
+
 #include "conformance/selftest/oracle_device.hpp"
 
 namespace mx::selftest {
@@ -12,14 +14,19 @@ Subject oracle_as_device() {
                                                }}};
 }
 
-Row try_bug(const Subject& bug, const std::vector<LevelCases>& plan, const Audit& audit,
-            const Court& court) {
+Row hunt_bug(const Subject& bug, const std::vector<LevelCases>& plan, const Court& court) {
     Row row{bug, {}, {}, ""};
     auto found = hunt(bug, plan, court);
     if (found)
         row.hunt = std::move(found).value();
     else
         row.fault = found.error().message;
+    return row;
+}
+
+Row try_bug(const Subject& bug, const std::vector<LevelCases>& plan, const Audit& audit,
+            const Court& court) {
+    Row row = hunt_bug(bug, plan, court);
     auto outcomes = audit.judge(bug, court.limits);
     if (outcomes)
         row.outcomes = std::move(outcomes).value();
@@ -32,6 +39,26 @@ std::size_t count_cases(const std::vector<LevelCases>& plan) {
     std::size_t count = 0;
     for (const LevelCases& level : plan) count += level.cases.size();
     return count;
+}
+
+// No bug of a GPU is meant to crash or to take long, so that would be the machine's own doing and
+// prove nothing.
+Row hunt_gpu_bug(const Subject& bug, const std::vector<LevelCases>& plan, const Court& court) {
+    Row row = hunt_bug(bug, plan, court);
+    const std::optional<Kill> kill = row.hunt.kill;
+    if (!kill || kill->verdict == "fail" || kill->verdict == "flaky") return row;
+    row.hunt.kill.reset();
+    row.fault = bug.name + ": not killed by its bits: " + kill->verdict + ", " + kill->reason +
+                ", in " + kill->case_text;
+    return row;
+}
+
+std::vector<LevelCases> gpu_plan(const std::vector<LevelCases>& plan) {
+    std::vector<LevelCases> asked = plan;
+    for (LevelCases& level : asked)
+        std::erase_if(level.cases,
+                      [](const PlannedCase& planned) { return !gpu_bugs_answer(planned.c); });
+    return asked;
 }
 
 // A bug takes about as long as this many cases of the clean checks; for the progress line alone.
@@ -58,35 +85,79 @@ private:
     std::string name_;
 };
 
-}  // namespace
+struct Trials {
+    const Subjects& subjects;
+    const Settings& settings;
+    Sources& sources;
+    std::vector<LevelCases> plan;       // of the planted bugs
+    std::vector<LevelCases> full_plan;  // of the oracle: every dialect
+};
 
-Expected<KillTable> run_selftest(const Subjects& subjects, const Settings& settings) {
-    Sources sources;
-    const auto plan = plan_by_level({settings.level, bug_dialects()}, sources);
-    if (!plan) return plan.error();
-    const auto full_plan = plan_by_level({settings.level, known_dialects()}, sources);
-    if (!full_plan) return full_plan.error();
-    KillTable table;
-    table.level = settings.level;
-    const LevelCases& smoke = plan.value().front();
-    Announcer announcer(settings, smoke.cases.size() + count_cases(plan.value()) +
-                                      count_cases(full_plan.value()) +
-                                      subjects.bugs.size() * steps_of_a_bug);
-    const Court patient{sources, {}, announcer.on_case()};
+std::size_t count_steps(const Trials& trials) {
+    std::size_t steps = 0;
+    if (!trials.subjects.bugs.empty())
+        steps += trials.plan.front().cases.size() + count_cases(trials.plan) +
+                 count_cases(trials.full_plan) + trials.subjects.bugs.size() * steps_of_a_bug;
+    if (!trials.subjects.gpu.bugs.empty())
+        steps +=
+            count_cases(gpu_plan(trials.plan)) + trials.subjects.gpu.bugs.size() * steps_of_a_bug;
+    return steps;
+}
+
+Status try_cpu(const Trials& trials, Announcer& announcer, KillTable& table) {
+    const Subjects& subjects = trials.subjects;
+    const Court patient{trials.sources, {}, announcer.on_case()};
     announcer.begin("the canary");
-    table.canary = check_canary(subjects.canary, smoke, patient);
+    table.canary = check_canary(subjects.canary, trials.plan.front(), patient);
     announcer.begin("the clean base");
-    table.base = check_clean(subjects.base, plan.value(), patient);
+    table.base = check_clean(subjects.base, trials.plan, patient);
     announcer.begin("the oracle as a device");
-    table.oracle = check_clean(oracle_as_device(), full_plan.value(), patient);
-    const auto audit = Audit::prepare(sources);
+    table.oracle = check_clean(oracle_as_device(), trials.full_plan, patient);
+    const auto audit = Audit::prepare(trials.sources);
     if (!audit) return audit.error();
     for (const Subject& bug : subjects.bugs) {
         announcer.begin(bug.name);
         table.rows.push_back(
-            try_bug(bug, plan.value(), audit.value(), {sources, settings.patience}));
+            try_bug(bug, trials.plan, audit.value(), {trials.sources, trials.settings.patience}));
         announcer.advance(steps_of_a_bug);
     }
+    return success();
+}
+
+void try_gpu(const Trials& trials, Announcer& announcer, GpuTable& table) {
+    const GpuSubjects& subjects = trials.subjects.gpu;
+    const Court patient{trials.sources, {}, announcer.on_case()};
+    announcer.begin("the GPU");
+    table.not_run =
+        subjects.absence.empty() ? absence_of(subjects.base, patient) : subjects.absence;
+    const std::vector<LevelCases> plan = gpu_plan(trials.plan);
+    if (table.not_run.empty()) table.base = check_clean(subjects.base, plan, patient);
+    for (const Subject& bug : subjects.bugs) {
+        announcer.begin(bug.name);
+        table.rows.push_back(table.not_run.empty() ? hunt_gpu_bug(bug, plan, {trials.sources})
+                                                   : Row{bug, {}, {}, ""});
+        announcer.advance(steps_of_a_bug);
+    }
+}
+
+}  // namespace
+
+Expected<KillTable> run_selftest(const Subjects& subjects, const Settings& settings) {
+    Sources sources;
+    auto plan = plan_by_level({settings.level, bug_dialects()}, sources);
+    if (!plan) return plan.error();
+    auto full_plan = plan_by_level({settings.level, known_dialects()}, sources);
+    if (!full_plan) return full_plan.error();
+    const Trials trials{subjects, settings, sources, std::move(plan).value(),
+                        std::move(full_plan).value()};
+    Announcer announcer(settings, count_steps(trials));
+    KillTable table;
+    table.level = settings.level;
+    if (!subjects.bugs.empty()) {
+        const Status tried = try_cpu(trials, announcer, table);
+        if (!tried) return tried.error();
+    }
+    if (!subjects.gpu.bugs.empty()) try_gpu(trials, announcer, table.gpu);
     table.problems = problems_of(table);
     return table;
 }

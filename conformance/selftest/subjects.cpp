@@ -6,27 +6,75 @@
 #include <filesystem>
 #include <string_view>
 
+#include "conformance/mutants/gpu/gpu_mutants.hpp"
 #include "conformance/mutants/mutants.hpp"
 #include "reference/spec/dialects.hpp"
 
 namespace mx::selftest {
 
-Expected<Subjects> find_subjects(const std::string& folder) {
+namespace {
+
+bool is_there(const Subject& subject) {
     std::error_code ignored;
-    if (!std::filesystem::is_directory(folder, ignored))
-        return Error{ErrorKind::bad_input,
-                     "there is no folder of planted bugs at '" + folder + "'"};
-    Subjects subjects;
+    return std::filesystem::is_regular_file(subject.source.path, ignored);
+}
+
+Error missing(const Subject& subject, const std::string& folder) {
+    return {ErrorKind::bad_input,
+            "the planted bug " + subject.source.name + " is missing in '" + folder + "'"};
+}
+
+Status check_folder(const std::string& folder) {
+    std::error_code ignored;
+    if (std::filesystem::is_directory(folder, ignored)) return success();
+    return Error{ErrorKind::bad_input, "there is no folder of planted bugs at '" + folder + "'"};
+}
+
+struct PlugIn {
+    std::string name;
+    std::string file;
+};
+
+Subject subject_of(const mutants::Mutant& mutant, const PlugIn& plug_in,
+                   const std::string& folder) {
+    return {
+        plug_in.name,
+        std::string(mutant.description),
+        std::string(mutant.shows_on),
+        {.name = plug_in.file, .path = (std::filesystem::path(folder) / plug_in.file).string()}};
+}
+
+Expected<GpuSubjects> find_those_of_a_gpu(const std::string& folder) {
+    GpuSubjects subjects;
+    for (const mutants::Mutant& mutant : mutants::gpu::table) {
+        const std::string name = "gpu_" + std::string(mutant.name);
+        Subject subject = subject_of(mutant, {name, name + ".so"}, folder);
+        if (mutant.name == "none")
+            subjects.base = std::move(subject);
+        else
+            subjects.bugs.push_back(std::move(subject));
+    }
+    const auto lost = std::ranges::find_if_not(subjects.bugs, is_there);
+    const bool has_base = is_there(subjects.base);
+    if (!has_base && std::ranges::none_of(subjects.bugs, is_there))
+        subjects.absence = "they were not built, which takes an nvcc of CUDA 12.9 or later";
+    else if (!has_base)
+        return missing(subjects.base, folder);
+    else if (lost != subjects.bugs.end())
+        return missing(*lost, folder);
+    return subjects;
+}
+
+}  // namespace
+
+Expected<Subjects> find_subjects(const std::string& folder) {
+    auto found = find_gpu_subjects(folder);
+    if (!found) return found.error();
+    Subjects subjects = std::move(found).value();
     for (const mutants::Mutant& mutant : mutants::table) {
-        const std::string file = "mutant_" + std::string(mutant.name) + ".so";
-        const std::string path = (std::filesystem::path(folder) / file).string();
-        if (!std::filesystem::is_regular_file(path, ignored))
-            return Error{ErrorKind::bad_input,
-                         "the planted bug " + file + " is missing in '" + folder + "'"};
-        Subject subject{std::string(mutant.name),
-                        std::string(mutant.description),
-                        std::string(mutant.shows_on),
-                        {.name = file, .path = path}};
+        const std::string name(mutant.name);
+        Subject subject = subject_of(mutant, {name, "mutant_" + name + ".so"}, folder);
+        if (!is_there(subject)) return missing(subject, folder);
         if (mutant.name == "none")
             subjects.base = std::move(subject);
         else if (mutant.name == "canary")
@@ -35,6 +83,22 @@ Expected<Subjects> find_subjects(const std::string& folder) {
             subjects.bugs.push_back(std::move(subject));
     }
     return subjects;
+}
+
+Expected<Subjects> find_gpu_subjects(const std::string& folder) {
+    const Status status = check_folder(folder);
+    if (!status) return status.error();
+    auto gpu = find_those_of_a_gpu(folder);
+    if (!gpu) return gpu.error();
+    Subjects subjects;
+    subjects.gpu = std::move(gpu).value();
+    return subjects;
+}
+
+bool gpu_bugs_answer(const Case& c) {
+    return c.operation == "quantize" && c.format == "mxfp8-e4m3" && c.axis == "row" &&
+           c.block == block_size && c.scales == "linear" && c.packing == "bytes" &&
+           (c.type == "f32" || c.type == "bf16");
 }
 
 std::vector<std::string> bug_dialects() {

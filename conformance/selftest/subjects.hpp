@@ -1,10 +1,11 @@
-// Who stands trial: the clean base, the canary and the planted bugs, with where each plug-in lies.
-// Used by the self-test and its command. Opens no plug-in.
+// Who stands trial: the clean base, the canary and the planted bugs, with where each plug-in lies;
+// and those of a GPU. Used by the self-test and its command. Opens no plug-in.
 #pragma once
 
 #include <string>
 #include <vector>
 
+#include "conformance/case/case.hpp"
 #include "device/host/device_source.hpp"
 #include "device/host/status.hpp"
 
@@ -17,18 +18,34 @@ struct Subject {
     DeviceSource source;
 };
 
+// The planted bugs of a GPU. Every build knows their names.
+struct GpuSubjects {
+    std::string absence;  // why there are no plug-ins of them, "" when there are
+    Subject base;
+    std::vector<Subject> bugs;
+};
+
+// Those of the CPU are not asked where `bugs` is empty, those of a GPU where gpu.bugs is.
 struct Subjects {
     Subject base;    // nothing is wrong with it
     Subject canary;  // everything is
     std::vector<Subject> bugs;
+    GpuSubjects gpu = {};
 };
 
-// Every line of conformance/mutants/mutants.def, from the plug-ins in `folder`. The error names the
-// folder or the plug-in that is missing.
+// Every line of conformance/mutants/mutants.def and of gpu/gpu_mutants.def, from the plug-ins in
+// `folder`. The error names the folder or the plug-in that is missing. That all of those of a GPU
+// are missing is no error: they cannot be built everywhere.
 Expected<Subjects> find_subjects(const std::string& folder);
+
+// The same, of those of a GPU alone.
+Expected<Subjects> find_gpu_subjects(const std::string& folder);
 
 // The dialects that the planted bugs speak.
 std::vector<std::string> bug_dialects();
+
+// Whether a case is of the one kind that the planted bugs of a GPU answer, all of it.
+bool gpu_bugs_answer(const Case& c);
 
 // Those that the oracle speaks: all but the ones that wait for a measurement.
 std::vector<std::string> known_dialects();

@@ -126,6 +126,16 @@ Expected<Hunt> hunt(const Subject& subject, const std::vector<LevelCases>& plan,
     return hunt;
 }
 
+std::string absence_of(const Subject& subject, const Court& court) {
+    const auto device = IsolatedDevice::start(subject.source, court.limits);
+    if (device) return "";
+    // The sentence is all that comes out of the device's process, with the status's name in it.
+    const std::string& message = device.error().message;
+    const std::string status = name_of(MX_NOT_SUPPORTED) + ", ";
+    const std::size_t place = message.find(status);
+    return place == std::string::npos ? "" : message.substr(place + status.size());
+}
+
 CleanCheck check_clean(const Subject& subject, const std::vector<LevelCases>& plan,
                        const Court& court) {
     CleanCheck check;

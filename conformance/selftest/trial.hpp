@@ -59,6 +59,10 @@ bool blames_device(results::Verdict verdict);
 Expected<Hunt> hunt(const Subject& subject, const std::vector<LevelCases>& plan,
                     const Court& court);
 
+// "" where the device opens, and also where it fails to by a fault of its own, which a trial then
+// meets. Else why it can do nothing on this machine, as it says itself: there is no GPU.
+std::string absence_of(const Subject& subject, const Court& court);
+
 struct CleanCheck {
     std::uint64_t cases = 0, elements = 0, scales = 0;  // that passed, bit for bit
     std::string complaint;                              // "" when clean

@@ -12,7 +12,7 @@
 namespace mx::sweep {
 
 struct DeviceElements {
-    std::string name;  // "device elements mxfp8-e4m3 nv"
+    std::string name;  // "device elements mxfp8-e4m3 ocp"
     Dialect dialect;
     BlockFormat format;
 };

@@ -1,5 +1,7 @@
-// gpu_runs.hpp and device_elements.hpp where CUDA was not there when mxcheck was built.
+// gpu_runs.hpp, device_elements.hpp and gemm_check.hpp where CUDA was not there when mxcheck was
+// built.
 #include "conformance/sweep/device_elements.hpp"
+#include "conformance/sweep/gemm_check.hpp"
 #include "conformance/sweep/gpu_runs.hpp"
 
 namespace mx::sweep {
@@ -21,6 +23,11 @@ Expected<GpuRuns> gpu_runs(const GpuMap&, std::uint64_t) {
 }
 
 Expected<ElementDifferences> compare_elements(const DeviceElements&, int) {
+    return no_cuda();
+}
+
+Expected<GemmDifferences> check_gemm(Device&, const GemmSetting&, const std::string&,
+                                     const GemmModelled&) {
     return no_cuda();
 }
 

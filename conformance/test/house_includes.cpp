@@ -56,7 +56,9 @@ struct Library {
 };
 const Library libraries[] = {
     {"boost/", {"reference/exact"}},
-    {"cuda", {"device/nvhost", "device/cuda", "device/cublaslt", "conformance/sweep"}},
+    {"cuda",
+     {"device/nvhost", "device/cuda", "device/cublaslt", "conformance/sweep",
+      "conformance/mutants/gpu"}},
     {"cublas", {"device/cublaslt"}},
     {"hwy/", {"device/cpu", "bench"}},
     {"benchmark/", {"bench"}},

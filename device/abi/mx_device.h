@@ -25,8 +25,9 @@ extern "C" {
 
 /* Version 2 added mx_operation.subnormals and block_size, axis "tile" and the layouts beyond
  * "strided". Hosts still accept plug-ins of version 1, and ask them only for blocks of 32, axis
- * "row" and "col", subnormals honoured and strided tensors. */
-#define MX_DEVICE_ABI_VERSION 2u
+ * "row" and "col", subnormals honoured and strided tensors. Version 3 added mx_operation.gemm and
+ * mx_device_api.list_algorithms; older plug-ins are asked for no GEMM. */
+#define MX_DEVICE_ABI_VERSION 3u
 
 #if defined(_WIN32)
 #define MX_DEVICE_EXPORT __declspec(dllexport)
@@ -57,6 +58,32 @@ typedef struct mx_fact {
     const char* value;
 } mx_fact;
 
+/* How the factors and the product of a GEMM are scaled, as the shape of the scale tensor that goes
+ * with a factor of R x K elements:
+ * "tensor"   f32, 1 x 1
+ * "row"      f32, R x 1
+ * "1x128"    f32, R x ceil(K/128)
+ * "128x128"  f32, ceil(R/128) x ceil(K/128)
+ * "1x32"     e8m0, R x ceil(K/32): MX
+ * "1x16"     ue4m3, R x ceil(K/16): NVFP4
+ * NULL       there is none
+ *
+ * What "gemm" asks beside its tensors. Numbers of binary32 cross as their bits. */
+typedef struct mx_gemm {
+    size_t struct_size;
+    int64_t batches; /* equal problems, one after the other in the rows of every tensor; >= 1 */
+    uint32_t alpha;
+    uint32_t beta;
+    const char* scaling_a;
+    const char* scaling_b;
+    const char* scaling_out;  /* "tensor": D is multiplied by a scale that is given; "1x32": D is
+                                 quantised in blocks along its rows; NULL */
+    const char* epilogue;     /* "bias", "relu", "bias-relu", "gelu", "bias-gelu"; NULL: none */
+    const char* accumulation; /* "fast": whatever the device has that is faster and less exact;
+                                 NULL: what it does otherwise */
+    const char* algorithm;    /* one of list_algorithms; NULL: the device's own choice */
+} mx_gemm;
+
 /* What is asked for. Members a given operation does not use are NULL or 0.
  *
  * "convert"       in: values. out: codes of the element format `format` ("e4m3"), same shape; or
@@ -68,6 +95,14 @@ typedef struct mx_fact {
  *                 block of k = block_size lanes: R x ceil(C/k) for axis "row", ceil(R/k) x C for
  *                 "col", ceil(R/k) x ceil(C/k) for "tile". Layout "inline" has no out[1].
  * "dequantize"    in[0]: element codes, R x C. in[1]: "e8m0" scales as above. out: values, R x C.
+ * "gemm"          D = alpha * A * B^T + beta * C, A and B with their scales. in: A, M x K; its
+ *                 scales, if it has any; B, N x K, both factors having their rows along K; its
+ *                 scales; C, M x N, if beta is not 0; the bias, 1 x N, if the epilogue has one; the
+ *                 scale of D, f32 1 x 1, if scaling_out is "tensor". out: D, M x N; its scales,
+ *                 "e8m0" M x ceil(N/32), if scaling_out is "1x32". With several batches M and N
+ *                 stand for the rows of all of them; scales of "tensor" and the bias are shared.
+ *                 C has the type of D, or bf16 where D is FP8; the bias D's type or bf16. Pads of
+ *                 scales are 0, in what is given and in what comes back.
  *
  * A last block of fewer than k lanes is quantised from the lanes that exist. Along axis "col" a
  * tensor keeps its shape: blocks are quantised from the values of a column, which gives other bits
@@ -87,6 +122,8 @@ typedef struct mx_operation {
                                its sign; "outputs_flushed": so does a result that is subnormal after
                                rounding. Convert only, otherwise the dialect decides */
     int64_t block_size;     /* k; 0 when there are no blocks */
+    /* Since version 3: */
+    const mx_gemm* gemm; /* for "gemm", else NULL */
 } mx_operation;
 
 /* Roundings of convert: "nearest_even", "nearest_away", "nearest_toward_zero" (the three differ in
@@ -137,7 +174,7 @@ typedef struct mx_tensor {
     size_t struct_size;
     void* data;
     const char* type;   /* "f32" "bf16" "f16" "e4m3" "e5m2" "e3m2" "e2m3" "e2m1" "int8"
-                           "int8-symmetric" "e8m0" "u32" */
+                           "int8-symmetric" "e8m0" "ue4m3" "u32" */
     const char* place;  /* "host"; devices with memory of their own will also see "cuda" */
     const char* layout; /* "strided", or one of the above */
     int64_t rows;
@@ -146,7 +183,7 @@ typedef struct mx_tensor {
     int64_t column_stride;
 } mx_tensor;
 
-/* The table a device exports. Every function is required. */
+/* The table a device exports. Every function is required but the last. */
 typedef struct mx_device_api {
     size_t struct_size;
     uint32_t abi_version; /* MX_DEVICE_ABI_VERSION the device was built with */
@@ -169,6 +206,16 @@ typedef struct mx_device_api {
     mx_status (*run)(void* device, const mx_operation* operation, const mx_tensor* inputs,
                      size_t input_count, const mx_tensor* outputs, size_t output_count,
                      mx_message* message);
+
+    /* Since version 3. The ways a device has to do a "gemm" of these tensors, which may give
+     * different bits: stores an array of names that live until the next call of this function, and
+     * their number. The first is what the device does when none is named. NULL where there is one
+     * way. */
+    mx_status (*list_algorithms)(void* device, const mx_operation* operation,
+                                 const mx_tensor* inputs, size_t input_count,
+                                 const mx_tensor* outputs, size_t output_count,
+                                 const char* const** names, size_t* name_count,
+                                 mx_message* message);
 } mx_device_api;
 
 /* The one exported symbol. Returns the table, or NULL if this library cannot serve a host of that

@@ -112,7 +112,7 @@ mx_status run(void*, const mx_operation* operation, const mx_tensor* inputs,
 }
 
 constexpr mx_device_api table{
-    sizeof(mx_device_api), MX_DEVICE_ABI_VERSION, open, close, describe, supports, run};
+    sizeof(mx_device_api), MX_DEVICE_ABI_VERSION, open, close, describe, supports, run, nullptr};
 
 }  // namespace
 }  // namespace mx::cpu

@@ -74,7 +74,8 @@ protected:
                                            nullptr,
                                            nullptr,
                                            nullptr,
-                                           32};
+                                           32,
+                                           nullptr};
     void* library_ = nullptr;
     mx_device_get_api_function get_api_ = nullptr;
     const mx_device_api* api_ = nullptr;

@@ -47,28 +47,54 @@ const char* or_null(const std::string& text) {
     return text.empty() ? nullptr : text.c_str();
 }
 
-mx_operation to_abi(const Operation& operation) {
-    return {sizeof(mx_operation),        operation.name.c_str(),        or_null(operation.format),
-            or_null(operation.dialect),  or_null(operation.axis),       or_null(operation.rounding),
-            or_null(operation.overflow), or_null(operation.subnormals), operation.block_size};
-}
+// The C form of an operation: points into it, and into itself.
+class AbiOperation {
+public:
+    explicit AbiOperation(const Operation& operation)
+        : operation_{sizeof(mx_operation),        operation.name.c_str(),
+                     or_null(operation.format),   or_null(operation.dialect),
+                     or_null(operation.axis),     or_null(operation.rounding),
+                     or_null(operation.overflow), or_null(operation.subnormals),
+                     operation.block_size,        nullptr} {
+        if (!operation.gemm) return;
+        const GemmOperation& gemm = *operation.gemm;
+        gemm_ = {sizeof(mx_gemm),
+                 gemm.batches,
+                 gemm.alpha,
+                 gemm.beta,
+                 or_null(gemm.scaling_a),
+                 or_null(gemm.scaling_b),
+                 or_null(gemm.scaling_out),
+                 or_null(gemm.epilogue),
+                 or_null(gemm.accumulation),
+                 or_null(gemm.algorithm)};
+        operation_.gemm = &gemm_;
+    }
+    AbiOperation(const AbiOperation&) = delete;
+    AbiOperation& operator=(const AbiOperation&) = delete;
+    const mx_operation* get() const { return &operation_; }
 
-mx_tensor to_abi(const TensorSpec& spec, void* data) {
-    return {sizeof(mx_tensor),   data,      spec.type.c_str(), "host",
+private:
+    mx_operation operation_;
+    mx_gemm gemm_{};
+};
+
+mx_tensor to_abi(const TensorSpec& spec, void* data, const char* place) {
+    return {sizeof(mx_tensor),   data,      spec.type.c_str(), place,
             spec.layout.c_str(), spec.rows, spec.columns,      spec.row_stride,
             spec.column_stride};
 }
 
 std::vector<mx_tensor> to_abi(const std::vector<TensorSpec>& specs) {
     std::vector<mx_tensor> tensors;
-    for (const TensorSpec& spec : specs) tensors.push_back(to_abi(spec, nullptr));
+    for (const TensorSpec& spec : specs) tensors.push_back(to_abi(spec, nullptr, "host"));
     return tensors;
 }
 
 std::vector<mx_tensor> to_abi(const std::vector<TensorBuffer>& buffers) {
     std::vector<mx_tensor> tensors;
     for (const TensorBuffer& buffer : buffers) {
-        tensors.push_back(to_abi(buffer.spec, buffer.data));
+        tensors.push_back(to_abi(buffer.spec, buffer.data, buffer.place));
     }
     return tensors;
 }
@@ -103,11 +129,15 @@ std::string refusal(mx_device_get_api_function get_api) {
            std::to_string(newest_version_tried);
 }
 
-// What a plug-in of version 1 cannot be asked, for it cannot see the members that say so: blocks of
-// another size, and layouts whose names it may not look at. "" when it can be asked.
-std::string beyond_version_1(const Operation& operation, const std::vector<mx_tensor>& inputs,
-                             const std::vector<mx_tensor>& outputs) {
-    const std::string limit = "a plug-in of device ABI version 1 ";
+// What an older plug-in cannot be asked, for it cannot see the members that say so: a GEMM; of
+// version 1 also blocks of another size, and layouts whose names it may not look at. "" when it can
+// be asked.
+std::string beyond_version(std::uint32_t version, const Operation& operation,
+                           const std::vector<mx_tensor>& inputs,
+                           const std::vector<mx_tensor>& outputs) {
+    const std::string limit = "a plug-in of device ABI version " + std::to_string(version) + " ";
+    if (version < 3 && operation.gemm) return limit + "has no gemm";
+    if (version > 1) return "";
     constexpr std::int64_t only_block_size = 32;
     if (operation.block_size != 0 && operation.block_size != only_block_size) {
         return limit + "has blocks of 32, not of " + std::to_string(operation.block_size);
@@ -138,10 +168,12 @@ std::string fault_of_table(const mx_device_api& table) {
         return "was built for device ABI version " + std::to_string(table.abi_version) +
                ", this mxcheck speaks " + versions_spoken();
     }
-    if (table.struct_size < sizeof(mx_device_api)) {
+    const std::size_t size =
+        table.abi_version < 3 ? offsetof(mx_device_api, list_algorithms) : sizeof(mx_device_api);
+    if (table.struct_size < size) {
         return "returned a table of " + std::to_string(table.struct_size) +
                " bytes, device ABI version " + std::to_string(table.abi_version) + " has " +
-               std::to_string(sizeof(mx_device_api));
+               std::to_string(size);
     }
     const char* missing = table.open == nullptr       ? "open"
                           : table.close == nullptr    ? "close"
@@ -249,26 +281,50 @@ Status Device::describe(const DeviceSource& source) {
 }
 
 CallResult Device::supports(const Operation& operation, const TensorSpecs& tensors) {
-    const mx_operation asked = to_abi(operation);
+    const AbiOperation asked(operation);
     const std::vector<mx_tensor> inputs = to_abi(tensors.inputs);
     const std::vector<mx_tensor> outputs = to_abi(tensors.outputs);
-    const std::string beyond =
-        api_->abi_version == 1 ? beyond_version_1(operation, inputs, outputs) : "";
+    const std::string beyond = beyond_version(api_->abi_version, operation, inputs, outputs);
     if (!beyond.empty()) return {MX_NOT_SUPPORTED, beyond};
     return guarded("supports", [&](mx_message* message) {
-        return api_->supports(open_->handle, &asked, inputs.data(), inputs.size(), outputs.data(),
-                              outputs.size(), message);
+        return api_->supports(open_->handle, asked.get(), inputs.data(), inputs.size(),
+                              outputs.data(), outputs.size(), message);
     });
 }
 
 CallResult Device::run(const Operation& operation, const TensorBuffers& tensors) {
-    const mx_operation asked = to_abi(operation);
+    const AbiOperation asked(operation);
     const std::vector<mx_tensor> inputs = to_abi(tensors.inputs);
     const std::vector<mx_tensor> outputs = to_abi(tensors.outputs);
     return guarded("run", [&](mx_message* message) {
-        return api_->run(open_->handle, &asked, inputs.data(), inputs.size(), outputs.data(),
+        return api_->run(open_->handle, asked.get(), inputs.data(), inputs.size(), outputs.data(),
                          outputs.size(), message);
     });
+}
+
+Expected<std::vector<std::string>> Device::algorithms(const Operation& operation,
+                                                      const TensorSpecs& tensors) {
+    const std::vector<std::string> own_choice{""};
+    if (api_->abi_version < 3 || api_->list_algorithms == nullptr) return own_choice;
+    const AbiOperation asked(operation);
+    const std::vector<mx_tensor> inputs = to_abi(tensors.inputs);
+    const std::vector<mx_tensor> outputs = to_abi(tensors.outputs);
+    const char* const* names = nullptr;
+    std::size_t count = 0;
+    const CallResult result = guarded("list_algorithms", [&](mx_message* message) {
+        return api_->list_algorithms(open_->handle, asked.get(), inputs.data(), inputs.size(),
+                                     outputs.data(), outputs.size(), &names, &count, message);
+    });
+    if (result.status != MX_OK)
+        return Error{ErrorKind::device, "list_algorithms answered " + name_of(result.status) +
+                                            (result.message.empty() ? "" : ": " + result.message)};
+    if (count > 0 && names == nullptr)
+        return Error{ErrorKind::device, "list_algorithms gave " + std::to_string(count) +
+                                            " names at the address NULL"};
+    std::vector<std::string> algorithms;
+    for (std::size_t i = 0; i < count; ++i)
+        algorithms.push_back(names[i] == nullptr ? "" : names[i]);
+    return algorithms.empty() ? own_choice : algorithms;
 }
 
 }  // namespace mx

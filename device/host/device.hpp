@@ -39,6 +39,7 @@ struct TensorSpecs {
 struct TensorBuffer {
     TensorSpec spec = {};
     void* data = nullptr;
+    const char* place = "host";
 };
 
 struct TensorBuffers {
@@ -54,6 +55,9 @@ public:
     const Facts& facts() const { return facts_; }
     CallResult supports(const Operation& operation, const TensorSpecs& tensors);
     CallResult run(const Operation& operation, const TensorBuffers& tensors);
+    // The ways the device has to do a GEMM; {""}, its own choice, where it names none.
+    Expected<std::vector<std::string>> algorithms(const Operation& operation,
+                                                  const TensorSpecs& tensors);
 
 private:
     // The open handle and what closes it. The handle may be NULL: the ABI allows it, so a

@@ -1,6 +1,7 @@
 // The host's side of a device in a child process; see isolated_device.hpp. Judges no bits.
 #include "device/host/isolated_device.hpp"
 
+#include <algorithm>
 #include <new>
 #include <utility>
 
@@ -88,6 +89,21 @@ DeviceAnswer IsolatedDevice::ask(const Question& question) {
     } catch (const std::bad_alloc&) {
         return refusal(AnswerKind::host_error, "out of memory for the tensors of one call");
     }
+}
+
+std::optional<DeviceAnswer> IsolatedDevice::refuses(const Question& question) {
+    Request request{Command::supports, 0, question.operation, {}, {}};
+    for (const InputTensor& input : question.inputs) request.inputs.push_back({input.spec, 0});
+    for (const TensorSpec& output : question.outputs) request.outputs.push_back({output, 0});
+    // `ask` has the sentence about a question that cannot be sent.
+    const auto is_malformed = [](const PlacedSpec& tensor) { return !byte_extent(tensor.spec); };
+    if (std::any_of(request.inputs.begin(), request.inputs.end(), is_malformed) ||
+        std::any_of(request.outputs.begin(), request.outputs.end(), is_malformed) ||
+        encode(request).size() > message_size_max) {
+        return std::nullopt;
+    }
+    if (std::optional<DeviceAnswer> failure = ensure_open()) return failure;
+    return call(request, "supports");
 }
 
 DeviceAnswer IsolatedDevice::ask_open_device(const Question& question,

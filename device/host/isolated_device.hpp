@@ -36,6 +36,10 @@ public:
     // three times in a row, this and all later answers are device_error.
     DeviceAnswer ask(const Question& question);
 
+    // What a device says that does not support the question, or that fails over it; nothing if it
+    // supports it. Reads shapes alone: the question needs no data.
+    std::optional<DeviceAnswer> refuses(const Question& question);
+
     // Closes the device and says how its process ended. The destructor does it silently.
     Status close();
 

@@ -4,12 +4,27 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 
 #include "device/host/status.hpp"
 
 namespace mx {
+
+// What "gemm" asks beside its tensors: mx_gemm of device/abi/mx_device.h.
+struct GemmOperation {
+    std::int64_t batches = 1;
+    std::uint32_t alpha = 0x3F800000;  // both are bits of binary32
+    std::uint32_t beta = 0;
+    std::string scaling_a = {};
+    std::string scaling_b = {};
+    std::string scaling_out = {};
+    std::string epilogue = {};
+    std::string accumulation = {};
+    std::string algorithm = {};
+    bool operator==(const GemmOperation&) const = default;
+};
 
 // An empty string crosses the ABI as NULL: the operation does not use that member.
 struct Operation {
@@ -21,6 +36,7 @@ struct Operation {
     std::string overflow = {};
     std::string subnormals = {};
     std::int64_t block_size = 0;  // 0 where there are no blocks
+    std::optional<GemmOperation> gemm = {};
     bool operator==(const Operation&) const = default;
 };
 

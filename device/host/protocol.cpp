@@ -2,6 +2,7 @@
 #include "device/host/protocol.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 #include <utility>
 
@@ -99,6 +100,31 @@ std::vector<PlacedSpec> read_tensors(Reader& reader) {
     return tensors;
 }
 
+template <typename Gemm>
+auto texts_of(Gemm& gemm) {
+    return std::array{&gemm.scaling_a, &gemm.scaling_b,    &gemm.scaling_out,
+                      &gemm.epilogue,  &gemm.accumulation, &gemm.algorithm};
+}
+
+void write(Writer& writer, const std::optional<GemmOperation>& gemm) {
+    writer.number(gemm ? 1 : 0);
+    if (!gemm) return;
+    writer.signed_number(gemm->batches);
+    writer.number(gemm->alpha);
+    writer.number(gemm->beta);
+    for (const std::string* text : texts_of(*gemm)) writer.string(*text);
+}
+
+std::optional<GemmOperation> read_gemm(Reader& reader) {
+    if (reader.number() == 0) return std::nullopt;
+    GemmOperation gemm;
+    gemm.batches = reader.signed_number();
+    gemm.alpha = static_cast<std::uint32_t>(reader.number());
+    gemm.beta = static_cast<std::uint32_t>(reader.number());
+    for (std::string* text : texts_of(gemm)) *text = reader.string();
+    return gemm;
+}
+
 std::string shortened(const std::string& text) {
     return text.size() <= fact_text_max ? text : text.substr(0, fact_text_max) + "...";
 }
@@ -116,6 +142,7 @@ std::string encode(const Request& request) {
         writer.string(*member);
     }
     writer.signed_number(operation.block_size);
+    write(writer, operation.gemm);
     write(writer, request.inputs);
     write(writer, request.outputs);
     return writer.take();
@@ -133,6 +160,7 @@ std::optional<Request> decode_request(std::string_view message) {
         *member = reader.string();
     }
     operation.block_size = reader.signed_number();
+    operation.gemm = read_gemm(reader);
     request.inputs = read_tensors(reader);
     request.outputs = read_tensors(reader);
     if (!reader.whole()) return std::nullopt;

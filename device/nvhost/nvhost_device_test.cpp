@@ -79,7 +79,7 @@ Outcome run(const mx_operation& operation, std::vector<Matrix*> inputs,
 
 mx_operation operation(const char* name, const char* format, const char* dialect) {
     return {sizeof(mx_operation), name,       format,  dialect, "row",
-            "nearest_even",       "saturate", nullptr, 0};
+            "nearest_even",       "saturate", nullptr, 0,       nullptr};
 }
 
 Codes converted(const char* element, const char* overflow, Matrix input) {

@@ -69,18 +69,6 @@ Json header_of(const PipeRequest& request) {
     return header;
 }
 
-void append_hex(std::string& text, std::span<const std::byte> bytes) {
-    constexpr std::string_view digits = "0123456789abcdef";
-    std::size_t at = text.size();
-    text.resize(at + 2 * bytes.size() + 1);
-    for (const std::byte byte : bytes) {
-        const auto value = std::to_integer<unsigned>(byte);
-        text[at++] = digits[value >> 4];
-        text[at++] = digits[value & 15];
-    }
-    text[at] = '\n';
-}
-
 int digit_value(char digit) {
     if (digit >= '0' && digit <= '9') return digit - '0';
     if (digit >= 'a' && digit <= 'f') return digit - 'a' + 10;
@@ -131,12 +119,24 @@ std::string to_text(const PipeRequest& request) {
     if (request.ask == Ask::supports) return text;
     for (const Cargo& input : request.inputs) {
         if (request.form == Form::hex) {
-            append_hex(text, input.bytes);
+            append_hex_line(text, input.bytes);
         } else {
             text.append(reinterpret_cast<const char*>(input.bytes.data()), input.bytes.size());
         }
     }
     return text;
+}
+
+void append_hex_line(std::string& text, std::span<const std::byte> bytes) {
+    constexpr std::string_view digits = "0123456789abcdef";
+    std::size_t at = text.size();
+    text.resize(at + 2 * bytes.size() + 1);
+    for (const std::byte byte : bytes) {
+        const auto value = std::to_integer<unsigned>(byte);
+        text[at++] = digits[value >> 4];
+        text[at++] = digits[value & 15];
+    }
+    text[at] = '\n';
 }
 
 Expected<Hello> parse_hello(std::string_view line) {

@@ -67,6 +67,8 @@ struct AnswerLine {
 };
 Expected<AnswerLine> parse_answer(std::string_view line);
 
+// A line of digits, two a byte.
+void append_hex_line(std::string& text, std::span<const std::byte> bytes);
 // Fills `bytes` from the digits of one line; what is wrong with the line otherwise.
 Status read_hex(std::string_view line, std::span<std::byte> bytes);
 

@@ -269,7 +269,8 @@ constexpr mx_device_api api{sizeof(mx_device_api),
                             close_device,
                             describe,
                             supports,
-                            run};
+                            run,
+                            nullptr};
 
 }  // namespace
 }  // namespace mx::pipe

@@ -4,7 +4,7 @@
 #include <span>
 #include <vector>
 
-#include "reference/exact/recipe_arithmetic.hpp"
+#include "reference/exact/f32_arithmetic.hpp"
 #include "reference/spec/recipe.hpp"
 
 namespace mx::exact {

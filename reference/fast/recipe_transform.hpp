@@ -3,7 +3,7 @@
 // Proved by reference/proof/prove_recipe_block.cpp.
 #pragma once
 
-#include "reference/fast/recipe_arithmetic.hpp"
+#include "reference/fast/f32_arithmetic.hpp"
 #include "reference/spec/recipe.hpp"
 
 namespace mx::fast {

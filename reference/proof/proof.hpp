@@ -32,6 +32,9 @@ std::vector<Proof> scale_proofs();
 std::vector<Proof> block_proofs();
 std::vector<Proof> pack_proofs();
 std::vector<Proof> recipe_proofs();
+std::vector<Proof> dot_proofs();
+std::vector<Proof> dot_model_proofs();
+std::vector<Proof> gemm_epilogue_proofs();
 std::vector<Proof> all_proofs();
 
 }  // namespace mx::proof

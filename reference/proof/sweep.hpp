@@ -172,8 +172,8 @@ Report compare_everywhere(std::uint32_t count, int threads, const Exact& exact_r
         std::string text;
         const std::uint32_t first = static_cast<std::uint32_t>(part) * piece;
         for (std::uint32_t input = first; input < std::min(count, first + piece); ++input) {
-            const std::uint32_t expected = exact_result(input);
-            const std::uint32_t actual = fast(input);
+            const std::uint64_t expected = exact_result(input);
+            const std::uint64_t actual = fast(input);
             text += to_hex(expected) + "\n";
             ++parts[part].count;
             if (actual != expected) add_mismatch(parts[part], input, actual, expected);

@@ -77,6 +77,18 @@ resumes TERM
 expect 0 "$total of $total cases are already done" "${campaign[@]}" --out INT --resume
 check 'resuming what is complete adds no case' same_cases whole/results.jsonl INT/results.jsonl
 
+# Several processes write the same cases in the same order, and stop and go on the same way.
+expect 0 'No fault found' "${campaign[@]}" --jobs 3 --out many
+check 'three processes find what one finds' same_cases whole/results.jsonl many/results.jsonl
+for signal in INT KILL; do
+  stop_after 3 "$signal" "many$signal" --jobs 3
+  check "SIG$signal stops three processes, not $stopped" \
+    [ "$stopped" -eq "$([ "$signal" = INT ] && echo 4 || echo 137)" ]
+  check "three processes, SIG$signal: not all cases ran" \
+    [ "$(cases_in "many$signal/results.jsonl")" -lt "$total" ]
+  resumes "many$signal"
+done
+
 # Killed without warning, with half a line on disk.
 stop_after 3 KILL killed
 check "SIGKILL ends it, not $stopped" [ "$stopped" -eq 137 ]

@@ -39,9 +39,20 @@ refuse 2 'is the state of another build' prove "$six" --state state
 refuse 2 "no map is named 'nothing'" prove --gpu nothing
 refuse 2 '--gpu goes with --write-digests alone' prove --gpu --all
 refuse 2 '--gpu goes with --write-digests alone' prove --gpu --digests mine
+# The sweeps belong to one device and one level, and to no run that is narrowed.
+refuse 2 "unknown suite 'sweep'" run --level exhaustive --suite sweep
+refuse 2 "unknown suite 'sweep'" run --device cuda --level full --suite sweep
+refuse 2 "unknown suite 'sweep'" run --device cuda --level exhaustive --suite sweep --dialect nv
+if "$mxcheck" doctor | grep -q '^device cuda .*no GPU can be used here'; then
+  refuse 3 'did not open' run --device cuda --level exhaustive --suite sweep
+  check 'a device that does not open leaves no results' never test -e out/results.jsonl
+fi
+refuse 2 "no sweep is written 'sweep map=nothing'" replay 'sweep map=nothing'
 if "$mxcheck" prove --gpu 'cvt.rn.f16x2.e4m3x2 low lane' >gpu 2>&1; then
   check 'every code of e4m3 was asked' grep -q ' 256  *0 ' gpu
 else
   refuse 77 'mxcheck: the GPU: ' prove --gpu 'cvt.rn.f16x2.e4m3x2 low lane'
+  expect 77 'not_supported: sweep map="cvt.rn.f16x2.e4m3x2 low lane"' \
+    replay 'sweep map="cvt.rn.f16x2.e4m3x2 low lane"'
 fi
 finish

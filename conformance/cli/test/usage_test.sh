@@ -4,7 +4,7 @@
 # shellcheck source-path=SCRIPTDIR
 source "$(dirname "${BASH_SOURCE[0]}")/scenes.sh"
 
-commands='run replay explain quantize dequantize report selftest prove list doctor'
+commands='run replay explain quantize dequantize gemm report selftest prove list doctor'
 
 for command in $commands; do
   expect 0 "Example:" "$command" --help
@@ -51,6 +51,7 @@ refuse 2 "did you mean 'mxfp8-e4m3'?" \
   replay 'quantize format=mxfp8-e4m4 dialect=nv shape=1x32 data=edge.tie'
 refuse 2 "the first word must be an operation" replay ''
 refuse 2 "known are: smoke quick" selftest --level full
+refuse 2 "unknown part of the self-test 'gqu'; did you mean 'gpu'?" selftest --on gqu
 refuse 5 'no folder of planted bugs' selftest --mutants ./none
 refuse 2 "no proof is named 'zzz'" prove zzz
 
@@ -63,6 +64,8 @@ expect 0 'No fault found' run --seed 18446744073709551615 --level smoke --suite 
 for shard in 3/2 2/2 0/0 x '' 1 -1/2 0/1/2 nan/2; do
   refuse 2 "shard" run --shard "$shard"
 done
+refuse 2 "--jobs '1025' is more than 1024" run --jobs 1025
+refuse 2 "--jobs '-1' is not a whole number" run --jobs -1
 expect 77 'Nothing was tested' run --shard 98/99 --level smoke --suite dequantize
 for timeout in 0 86401 9223372036854775807 18446744073709551615; do
   refuse 2 "--timeout '$timeout' is not from 1 to 86400 seconds" run --timeout "$timeout"
@@ -81,7 +84,7 @@ expect 0 'mxfp8-e4m3' list formats
 expect 0 'edge.tie' list families
 expect 0 'smoke ' list suites
 expect 0 'quantize format=mxfp8-e4m3 dialect=ocp' list cases --level smoke --suite quantize
-for kind in devices dialects formats families suites cases; do
+for kind in devices dialects formats models families suites cases; do
   expect 0 '"name": ' list "$kind" --json
   if [ -n "$(type -P python3)" ]; then
     check "list $kind --json is JSON" python3 -m json.tool stdout

@@ -64,6 +64,21 @@ TEST(ConvertTables, LeaveEveryWrongUnwrittenOrUnsteadyCodeToTheLongWay) {
         tables.right_codes(case_of(converting("format=e4m3 index=33423361")), right_answer(c)), 0u);
 }
 
+TEST(ConvertTables, TakeTheScalesOfEveryAmax) {
+    ConvertTables tables;
+    for (const std::string rules : {"mxfp8-e4m3 dialect=ocp", "mxfp8-e4m3 dialect=nv",
+                                    "mxint8 dialect=nv", "mxfp4-e2m1 dialect=torchao-even"})
+        for (const std::string index : {"0", "32536", "33423360", "67076096"}) {
+            const Case c =
+                case_of("encode_scale input=f32 shape=32768x32 data=all.bits format=" + rules +
+                        " index=" + index);
+            DeviceAnswer answer = right_answer(c);
+            EXPECT_EQ(tables.right_codes(c, answer), count) << print(c);
+            answer.outputs[0].bytes[count - 1] ^= std::byte{1};
+            EXPECT_EQ(tables.right_codes(c, answer), 0u) << print(c);
+        }
+}
+
 TEST(ConvertTables, TakeNoOtherKindOfCase) {
     ConvertTables tables;
     for (const std::string text :
@@ -75,7 +90,8 @@ TEST(ConvertTables, TakeNoOtherKindOfCase) {
           "convert format=e4m3 input=f32 shape=32768x32 data=all.bits rounding=stochastic8",
           "convert format=e4m3 input=f32 shape=32768x32 data=all.bits index=134217727",
           "convert format=e8m0 input=f32 shape=32768x32 data=all.bits",
-          "encode_scale format=mxfp8-e4m3 input=f32 shape=32768x32 data=all.bits"}) {
+          "encode_scale format=mxfp8-e4m3 input=f32 shape=32768x32 data=all.bits index=67108863",
+          "encode_scale format=mxfp8-e4m3 input=f32 shape=32768x32 data=random.bits"}) {
         const auto c = parse_case(text);
         ASSERT_TRUE(c.ok()) << text << ": " << c.error().message;
         EXPECT_EQ(tables.right_codes(c.value(), right_answer(c.value())), 0u) << text;
@@ -102,6 +118,15 @@ TEST(ConvertTables, TheRunnerCountsWhatTheTableFoundRightAndClassifiesWhatItDidN
     EXPECT_EQ(wrong.verdict, results::Verdict::fail);
     EXPECT_EQ(wrong.elements, count);
     EXPECT_EQ(wrong.mismatched_elements, 1u);
+    flaw = std::byte{0};
+    const results::CaseResult scales =
+        runner
+            .run({"test", case_of("encode_scale format=mxfp8-e4m3 input=f32 shape=32768x32 "
+                                  "data=all.bits index=33423360")})
+            .value();
+    EXPECT_EQ(scales.verdict, results::Verdict::pass_exact);
+    EXPECT_EQ(scales.scales, count);
+    EXPECT_EQ(scales.elements, 0u);
 }
 
 }  // namespace

@@ -233,7 +233,8 @@ const mx_device_api* get_api(std::uint32_t) {
         [](void*) {},
         [](void*, const mx_fact**) { return std::size_t{0}; },
         supports,
-        run};
+        run,
+        nullptr};
     return &api;
 }
 

@@ -240,6 +240,41 @@ TEST(Runner, ADialectThatWaitsIsAskedForTheRest) {
     }
 }
 
+// Millions of values are not made for a device that says no to their shape.
+TEST(Runner, ADeviceIsAskedForALargeCaseOnlyIfItSupportsIt) {
+    int refused = 0, asked = 0;
+    Sources sources;
+    RunnerOptions options;
+    options.refuses = [&refused](const Question& question) {
+        ++refused;
+        EXPECT_EQ(question.operation.name, "quantize");
+        EXPECT_EQ(question.inputs.at(0).spec, dense("f32", 512, 512));
+        EXPECT_TRUE(question.inputs[0].data.empty());
+        EXPECT_EQ(question.outputs.size(), 2u);
+        DeviceAnswer answer;
+        answer.kind = AnswerKind::not_supported;
+        answer.reason = "too large";
+        return std::optional(answer);
+    };
+    const Asker ask = [&asked](const Case&, const Question&) {
+        ++asked;
+        return DeviceAnswer{AnswerKind::device_error, "asked", {}, {}};
+    };
+    Runner runner(ask, sources, options);
+    const std::string rest = " data=random.bits";
+    const CaseResult large =
+        runner.run({"test", parse_case(nv("shape=512x512" + rest)).value()}).value();
+    EXPECT_EQ(large.verdict, Verdict::not_supported);
+    EXPECT_EQ(large.reason, "too large");
+    EXPECT_EQ(refused, 1);
+    EXPECT_EQ(asked, 0);
+    const CaseResult small =
+        runner.run({"test", parse_case(nv("shape=1x32" + rest)).value()}).value();
+    EXPECT_EQ(small.verdict, Verdict::device_error);
+    EXPECT_EQ(refused, 1);
+    EXPECT_EQ(asked, 1);
+}
+
 TEST(Runner, ACaseWithoutDataIsAnErrorNotAVerdict) {
     Bench bench(embedded());
     const auto result = bench.runner().run({"test", parse_case(nv("shape=1x1 data=zz")).value()});

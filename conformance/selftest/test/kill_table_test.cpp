@@ -83,6 +83,76 @@ TEST(KillTable, ABugThatWasNotTriedIsAProblem) {
     EXPECT_TRUE(contains(render_json(table), "\"fault\": \"other: cannot be opened\""));
 }
 
+KillTable two_bugs_and_one_of_a_gpu() {
+    KillTable table = two_bugs();
+    table.gpu.rows.push_back(killed("gpu_race", {}));
+    table.gpu.base = {3, 30, 3, ""};
+    return table;
+}
+
+TEST(KillTableOfAGpu, AKillStandsBelowTheOthers) {
+    const KillTable table = two_bugs_and_one_of_a_gpu();
+    EXPECT_TRUE(problems_of(table).empty());
+    EXPECT_EQ(summary_line(table),
+              "killed 2 of 2 planted bugs; canary failed, clean base passed; of a GPU: killed 1 of "
+              "1, clean base passed");
+    const std::string text = render_text(table);
+    EXPECT_LT(text.find("\nother"), text.find("\ngpu_race"));
+    EXPECT_TRUE(contains(text, "the base of those of a GPU: 3 cases, 30 elements"));
+    EXPECT_TRUE(contains(text, "this harness: 2 of 2\n")) << "the rules are not asked about it";
+    const auto json = nlohmann::json::parse(render_json(table));
+    EXPECT_EQ(json["planted"], 2);
+    EXPECT_EQ(json["gpu"]["planted"], 1);
+    EXPECT_EQ(json["gpu"]["killed"], 1);
+    EXPECT_EQ(json["gpu"]["not_run"], 0);
+    EXPECT_EQ(json["gpu"]["base"]["cases"], 3);
+    EXPECT_EQ(json["gpu"]["bugs"][0]["killed"], true);
+}
+
+TEST(KillTableOfAGpu, NotRunIsNeitherKilledNorAProblem) {
+    KillTable table = two_bugs_and_one_of_a_gpu();
+    table.gpu = {"no GPU here", {}, {{mutant("gpu_race"), {}, {}, ""}}};
+    EXPECT_TRUE(problems_of(table).empty());
+    EXPECT_EQ(summary_line(table),
+              "killed 2 of 2 planted bugs; canary failed, clean base passed; of a GPU: 1 not run");
+    EXPECT_TRUE(
+        contains(render_text(table), "the planted bugs of a GPU were not run: no GPU here"));
+    EXPECT_TRUE(
+        contains(render_markdown(table), "| gpu_race | not run | - | - | - | no GPU here |"));
+    const auto json = nlohmann::json::parse(render_json(table));
+    EXPECT_EQ(json["gpu"]["killed"], 0);
+    EXPECT_EQ(json["gpu"]["not_run"], 1);
+    EXPECT_EQ(json["gpu"]["reason"], "no GPU here");
+    EXPECT_FALSE(json["gpu"].contains("base"));
+    EXPECT_EQ(json["gpu"]["bugs"][0]["killed"], false);
+    EXPECT_EQ(json["gpu"]["bugs"][0]["not_run"], true);
+}
+
+TEST(KillTableOfAGpu, ASurvivorAndABaseThatIsNotCleanAreProblems) {
+    KillTable table = two_bugs_and_one_of_a_gpu();
+    table.gpu.rows[0].hunt = {5, {}};
+    table.gpu.base.complaint = "the base is wrong";
+    const auto problems = problems_of(table);
+    ASSERT_EQ(problems.size(), 2u);
+    EXPECT_EQ(problems[0], "the base is wrong");
+    EXPECT_EQ(problems[1].substr(0, 17), "gpu_race survived");
+    EXPECT_TRUE(contains(summary_line(table), "killed 0 of 1, clean base did NOT pass"));
+}
+
+TEST(KillTableOfAGpu, AloneItSaysNothingOfWhatWasNotAsked) {
+    KillTable table = two_bugs_and_one_of_a_gpu();
+    table.rows.clear();
+    EXPECT_TRUE(problems_of(table).empty());
+    EXPECT_EQ(summary_line(table), "planted bugs of a GPU: killed 1 of 1, clean base passed");
+    for (const std::string& text :
+         {render_text(table), render_markdown(table), render_json(table)}) {
+        EXPECT_FALSE(contains(text, "canary")) << text;
+        EXPECT_FALSE(contains(text, "this harness")) << text;
+        EXPECT_FALSE(contains(text, "oracle as a device")) << text;
+        EXPECT_FALSE(contains(text, "oracle_as_device")) << text;
+    }
+}
+
 TEST(KillTable, NoBugsIsAProblem) {
     KillTable table = two_bugs();
     table.rows.clear();

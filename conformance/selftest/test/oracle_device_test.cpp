@@ -15,7 +15,8 @@ mx_tensor tensor(const char* type, void* data, std::int64_t rows, std::int64_t c
 }
 
 mx_operation operation(const char* name, const char* format, const char* dialect) {
-    return {sizeof(mx_operation), name, format, dialect, "row", nullptr, nullptr, nullptr, 32};
+    return {
+        sizeof(mx_operation), name, format, dialect, "row", nullptr, nullptr, nullptr, 32, nullptr};
 }
 
 struct Answer {
@@ -27,9 +28,8 @@ Answer ask(const mx_operation& asked, const std::vector<mx_tensor>& inputs,
            const std::vector<mx_tensor>& outputs) {
     char text[200] = "";
     mx_message message{sizeof(mx_message), text, sizeof text};
-    const mx_status status =
-        oracle_device_api()->run(nullptr, &asked, inputs.data(), inputs.size(), outputs.data(),
-                                 outputs.size(), &message);
+    const mx_status status = oracle_device_api()->run(nullptr, &asked, inputs.data(), inputs.size(),
+                                                      outputs.data(), outputs.size(), &message);
     return {status, text};
 }
 
@@ -38,9 +38,9 @@ TEST(OracleDevice, QuantizesABlock) {
     std::array<float, 3> values{448.0f, -1.0f, 0.0f};
     std::array<std::uint8_t, 3> codes{};
     std::uint8_t scale = 0;
-    const Answer answer = ask(operation("quantize", "mxfp8-e4m3", "ocp"),
-                              {tensor("f32", values.data(), 1, 3)},
-                              {tensor("e4m3", codes.data(), 1, 3), tensor("e8m0", &scale, 1, 1)});
+    const Answer answer =
+        ask(operation("quantize", "mxfp8-e4m3", "ocp"), {tensor("f32", values.data(), 1, 3)},
+            {tensor("e4m3", codes.data(), 1, 3), tensor("e8m0", &scale, 1, 1)});
     EXPECT_EQ(answer.status, MX_OK) << answer.sentence;
     EXPECT_EQ(codes, (std::array<std::uint8_t, 3>{0x7E, 0xB8, 0x00}));
     EXPECT_EQ(scale, 127);
@@ -73,8 +73,7 @@ TEST(OracleDevice, RefusesWithASentence) {
     float value = 1;
     std::uint8_t code = 0, scale = 0;
     const std::vector<mx_tensor> inputs{tensor("f32", &value, 1, 1)};
-    const std::vector<mx_tensor> outputs{tensor("e4m3", &code, 1, 1),
-                                         tensor("e8m0", &scale, 1, 1)};
+    const std::vector<mx_tensor> outputs{tensor("e4m3", &code, 1, 1), tensor("e8m0", &scale, 1, 1)};
     Answer answer = ask(operation("quantize", "mxfp8-e4m3", "opc"), inputs, outputs);
     EXPECT_EQ(answer.status, MX_NOT_SUPPORTED);
     EXPECT_EQ(answer.sentence, "the oracle knows no dialect 'opc'");

@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "conformance/mutants/gpu/gpu_mutants.hpp"
 #include "conformance/mutants/mutants.hpp"
 #include "conformance/selftest/test/subject_under_test.hpp"
 
@@ -81,6 +82,76 @@ TEST(Selftest, APluginThatDoesNotOpenFailsItAndKillsNothing) {
     EXPECT_EQ(table.value().problems[0].substr(0, 9), "ties_up: ");
 }
 
+// Bugs of the CPU stand in for those of a GPU: the way is the same.
+Subjects on_gpu(Subject base, std::vector<Subject> bugs) {
+    return {{}, {}, {}, {"", std::move(base), std::move(bugs)}};
+}
+
+TEST(SelftestOfAGpu, KillsWhatOpens) {
+    const auto table = run_selftest(on_gpu(mutant("none"), {mutant("ties_up")}), smoke());
+    ASSERT_TRUE(table.ok()) << table.error().message;
+    const GpuTable& gpu = table.value().gpu;
+    EXPECT_TRUE(table.value().problems.empty()) << table.value().problems[0];
+    EXPECT_EQ(gpu.not_run, "");
+    EXPECT_GT(gpu.base.scales, 0u);
+    ASSERT_EQ(gpu.rows.size(), 1u);
+    ASSERT_TRUE(gpu.rows[0].hunt.kill.has_value());
+    EXPECT_TRUE(gpu.rows[0].hunt.kill->case_text.starts_with("quantize format=mxfp8-e4m3 "));
+    EXPECT_EQ(summary_line(table.value()),
+              "planted bugs of a GPU: killed 1 of 1, clean base passed");
+}
+
+TEST(SelftestOfAGpu, WithoutOneNothingIsKilledAndNothingFails) {
+    Subjects subjects = cast({mutant("ties_up")});
+    subjects.gpu = {"", absentee(), {mutant("ties_away")}};
+    const auto table = run_selftest(subjects, smoke());
+    ASSERT_TRUE(table.ok()) << table.error().message;
+    EXPECT_TRUE(table.value().problems.empty()) << table.value().problems[0];
+    EXPECT_EQ(table.value().gpu.not_run, "no GPU here");
+    EXPECT_FALSE(table.value().gpu.rows[0].hunt.kill.has_value());
+    EXPECT_EQ(table.value().gpu.rows[0].hunt.cases, 0u);
+    EXPECT_EQ(summary_line(table.value()),
+              "killed 1 of 1 planted bugs; canary failed, clean base passed; of a GPU: 1 not run");
+}
+
+TEST(SelftestOfAGpu, WhatWasNotBuiltIsNotOpened) {
+    Subjects subjects = on_gpu(mutant("none"), {mutant("ties_up")});
+    subjects.gpu.absence = "not built";
+    const auto table = run_selftest(subjects, smoke());
+    ASSERT_TRUE(table.ok()) << table.error().message;
+    EXPECT_TRUE(table.value().problems.empty());
+    EXPECT_EQ(table.value().gpu.not_run, "not built");
+    EXPECT_FALSE(table.value().gpu.rows[0].hunt.kill.has_value());
+}
+
+TEST(SelftestOfAGpu, FailsWhenABugSurvives) {
+    const auto problems = problems_with(on_gpu(mutant("none"), {sleeper()}));
+    ASSERT_EQ(problems.size(), 1u);
+    EXPECT_EQ(problems[0].substr(0, 16), "sleeper survived");
+}
+
+TEST(SelftestOfAGpu, ACrashKillsNothing) {
+    const auto table = run_selftest(on_gpu(mutant("none"), {mutant("crash_on_nan")}), smoke());
+    ASSERT_TRUE(table.ok()) << table.error().message;
+    EXPECT_FALSE(table.value().gpu.rows[0].hunt.kill.has_value());
+    ASSERT_EQ(table.value().problems.size(), 1u);
+    EXPECT_EQ(table.value().problems[0].substr(0, 45),
+              "crash_on_nan: not killed by its bits: crash, ");
+}
+
+TEST(SelftestOfAGpu, FailsWhenTheBaseIsNotClean) {
+    const auto problems = problems_with(on_gpu(mutant("minus_zero_lost"), {mutant("ties_up")}));
+    ASSERT_EQ(problems.size(), 1u);
+    EXPECT_EQ(problems[0].substr(0, 28), "minus_zero_lost is not clean");
+}
+
+TEST(SelftestOfAGpu, AGpuThatIsBrokenIsNoneThatIsAbsent) {
+    const auto problems = problems_with(on_gpu(invalid(), {invalid()}));
+    ASSERT_EQ(problems.size(), 2u);
+    EXPECT_NE(problems[0].find("the GPU is broken"), std::string::npos) << problems[0];
+    EXPECT_NE(problems[1].find("the GPU is broken"), std::string::npos) << problems[1];
+}
+
 TEST(Selftest, RefusesAnUnknownLevel) {
     Settings settings;
     settings.level = "slow";
@@ -99,22 +170,59 @@ TEST(FindSubjects, FindsEveryLineOfTheTable) {
 TEST(FindSubjects, NamesTheFolderThatIsMissing) {
     const auto subjects = find_subjects("/no/such/folder");
     ASSERT_FALSE(subjects.ok());
-    EXPECT_EQ(subjects.error().message,
-              "there is no folder of planted bugs at '/no/such/folder'");
+    EXPECT_EQ(subjects.error().message, "there is no folder of planted bugs at '/no/such/folder'");
 }
 
+TEST(FindSubjects, KnowsThoseOfAGpuWhereverItIsBuilt) {
+    for (const auto& subjects :
+         {find_subjects(MX_MUTANT_DIRECTORY), find_gpu_subjects(MX_MUTANT_DIRECTORY)}) {
+        ASSERT_TRUE(subjects.ok()) << subjects.error().message;
+        EXPECT_EQ(subjects.value().gpu.base.name, "gpu_none");
+        EXPECT_EQ(subjects.value().gpu.bugs.size(), mutants::gpu::table.size() - 1);
+    }
+    EXPECT_TRUE(find_gpu_subjects(MX_MUTANT_DIRECTORY).value().bugs.empty());
+}
+
+// A folder with files of these names and nothing in them that could be opened.
+class FolderOf {
+public:
+    explicit FolderOf(const std::vector<std::string>& files) {
+        std::filesystem::create_directories(path_);
+        for (const std::string& file : files) std::ofstream(path_ / file) << "not empty";
+    }
+    FolderOf(const FolderOf&) = delete;
+    FolderOf& operator=(const FolderOf&) = delete;
+    ~FolderOf() { std::filesystem::remove_all(path_); }
+    std::string path() const { return path_.string(); }
+
+private:
+    std::filesystem::path path_ =
+        std::filesystem::temp_directory_path() / ("mx_selftest_" + std::to_string(getpid()));
+};
+
 TEST(FindSubjects, NamesThePluginThatIsMissing) {
-    const auto folder = std::filesystem::temp_directory_path() /
-                        ("mx_selftest_" + std::to_string(::testing::UnitTest::GetInstance()
-                                                             ->random_seed()) +
-                         "_" + std::to_string(getpid()));
-    std::filesystem::create_directories(folder);
-    std::ofstream(folder / "mutant_none.so") << "not empty";
-    const auto subjects = find_subjects(folder.string());
-    std::filesystem::remove_all(folder);
+    const FolderOf folder({"mutant_none.so"});
+    const auto subjects = find_subjects(folder.path());
     ASSERT_FALSE(subjects.ok());
-    EXPECT_EQ(subjects.error().message, "the planted bug mutant_canary.so is missing in '" +
-                                            folder.string() + "'");
+    EXPECT_EQ(subjects.error().message,
+              "the planted bug mutant_canary.so is missing in '" + folder.path() + "'");
+}
+
+TEST(FindSubjects, AllOfAGpuMayBeMissingButNotSome) {
+    const FolderOf none({});
+    const auto absent = find_gpu_subjects(none.path());
+    ASSERT_TRUE(absent.ok()) << absent.error().message;
+    EXPECT_EQ(absent.value().gpu.absence,
+              "they were not built, which takes an nvcc of CUDA 12.9 or later");
+    for (const std::string name : {"gpu_none.so", "gpu_tail_race.so"}) {
+        const FolderOf one({name});
+        const auto subjects = find_gpu_subjects(one.path());
+        ASSERT_FALSE(subjects.ok());
+        const bool is_base = name == "gpu_none.so";
+        EXPECT_EQ(subjects.error().message, std::string("the planted bug gpu_") +
+                                                (is_base ? "tail_race" : "none") +
+                                                ".so is missing in '" + one.path() + "'");
+    }
 }
 
 }  // namespace

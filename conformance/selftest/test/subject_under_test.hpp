@@ -1,5 +1,5 @@
-// Shared by the tests of the self-test: planted bugs by name, a device that refuses everything, and
-// one that fails at everything.
+// Shared by the tests of the self-test: planted bugs by name, a device that refuses everything, one
+// that fails at everything, and two that do not open.
 #pragma once
 
 #include <string>
@@ -11,7 +11,9 @@ namespace mx::selftest {
 // The plug-in of one line of mutants.def, under its own name.
 inline Subject mutant(const std::string& name) {
     const std::string file = "mutant_" + name + ".so";
-    return {name, "what " + name + " does", "what it needs",
+    return {name,
+            "what " + name + " does",
+            "what it needs",
             {.name = file, .path = std::string(MX_MUTANT_DIRECTORY "/") + file}};
 }
 
@@ -27,5 +29,9 @@ Subject shirker();
 
 // A device that takes every job and fails at it: as wrong as the canary, in no time.
 Subject failure();
+
+// A device that wants a GPU and finds none, and one that finds it broken.
+Subject absentee();
+Subject invalid();
 
 }  // namespace mx::selftest

@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdio>
 #include <map>
 #include <set>
 
@@ -32,6 +33,28 @@ Subject failure() {
         "",
         "",
         {.name = "failure", .get_api = [](std::uint32_t) -> const mx_device_api* { return &api; }}};
+}
+
+Subject absentee() {
+    static mx_device_api api = *oracle_device_api();
+    api.open = [](void**, mx_message* message) {
+        std::snprintf(message->text, message->capacity, "no GPU here");
+        return MX_NOT_SUPPORTED;
+    };
+    return {"absentee", "", "", {.name = "absentee", .get_api = [](std::uint32_t) {
+                                     return static_cast<const mx_device_api*>(&api);
+                                 }}};
+}
+
+Subject invalid() {
+    static mx_device_api api = *oracle_device_api();
+    api.open = [](void**, mx_message* message) {
+        std::snprintf(message->text, message->capacity, "the GPU is broken");
+        return MX_FAILED;
+    };
+    return {"invalid", "", "", {.name = "invalid", .get_api = [](std::uint32_t) {
+                                    return static_cast<const mx_device_api*>(&api);
+                                }}};
 }
 
 namespace {
@@ -114,6 +137,15 @@ TEST_F(Trial, APluginThatDoesNotOpenIsNoKill) {
     const auto found = hunt(missing, smoke(), court());
     ASSERT_FALSE(found.ok());
     EXPECT_EQ(found.error().message.substr(0, 11), "ties_away: ");
+}
+
+TEST_F(Trial, OnlyADeviceThatSaysSoIsAbsent) {
+    EXPECT_EQ(absence_of(absentee(), court()), "no GPU here");
+    EXPECT_EQ(absence_of(invalid(), court()), "");
+    EXPECT_EQ(absence_of(mutant("none"), court()), "");
+    Subject missing = mutant("none");
+    missing.source.path += ".nowhere";
+    EXPECT_EQ(absence_of(missing, court()), "");
 }
 
 TEST_F(Trial, TheBaseIsCleanAndABugIsNot) {

@@ -82,7 +82,8 @@ void Tensor::fill(const std::function<std::uint32_t()>& next) {
 
 mx_operation operation_of(const char* name, const char* format, const char* dialect,
                           const char* axis) {
-    return {sizeof(mx_operation), name, format, dialect, axis, nullptr, nullptr, nullptr, 32};
+    return {
+        sizeof(mx_operation), name, format, dialect, axis, nullptr, nullptr, nullptr, 32, nullptr};
 }
 
 Outcome run(const mx_operation& operation, std::vector<mx_tensor> inputs,

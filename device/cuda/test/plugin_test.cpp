@@ -39,7 +39,7 @@ struct Message {
 
 mx_operation operation(const char* name, const char* format, const char* dialect) {
     return {sizeof(mx_operation), name,       format,     dialect, "row",
-            "nearest_even",       "saturate", "honoured", 32};
+            "nearest_even",       "saturate", "honoured", 32,      nullptr};
 }
 
 mx_tensor tensor(const char* type, std::int64_t rows, std::int64_t columns) {

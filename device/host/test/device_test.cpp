@@ -51,15 +51,15 @@ TEST(Device, AnEmptyMemberCrossesAsNull) {
 
 TEST(Device, AWrongTableIsASentence) {
     EXPECT_EQ(open_error("null_table"),
-              "refuses device ABI versions 1 to 2, which this mxcheck speaks, and serves no other "
+              "refuses device ABI versions 1 to 3, which this mxcheck speaks, and serves no other "
               "up to version 16");
     EXPECT_EQ(open_error("other_abi_only"),
-              "serves device ABI version 3, this mxcheck speaks versions 1 to 2");
+              "serves device ABI version 4, this mxcheck speaks versions 1 to 3");
     EXPECT_EQ(open_error("other_abi_table"),
-              "was built for device ABI version 7, this mxcheck speaks versions 1 to 2");
+              "was built for device ABI version 7, this mxcheck speaks versions 1 to 3");
     EXPECT_EQ(open_error("short_table"), "returned a table of " +
                                              std::to_string(sizeof(mx_device_api) - sizeof(void*)) +
-                                             " bytes, device ABI version 2 has " +
+                                             " bytes, device ABI version 3 has " +
                                              std::to_string(sizeof(mx_device_api)));
     EXPECT_EQ(open_error("missing_run"), "returned a table without the function run");
     EXPECT_EQ(open_error("null_facts"), "described 3 facts at the address NULL");
@@ -102,6 +102,15 @@ TEST(Device, AMessageIsReadNoFurtherThanItsBuffer) {
               "two lines  [31m and ? caf\xC3\xA9");
 }
 
+TEST(Device, AlgorithmsOfAGemmAreItsOwnChoiceWhereItListsNone) {
+    Device device = Device::open(test::plugin("none")).value();
+    Operation gemm{.name = "gemm"};
+    gemm.gemm = GemmOperation{};
+    EXPECT_EQ(device.algorithms(gemm, {}).value(), std::vector<std::string>{""});
+    Device old = Device::open(test::plugin("abi_version_1")).value();
+    EXPECT_EQ(old.supports(gemm, {}).message, "a plug-in of device ABI version 1 has no gemm");
+}
+
 // A device without a handle is open all the same, and must be closed.
 int closed_null_devices = 0;
 
@@ -115,7 +124,8 @@ const mx_device_api* null_handle_api(std::uint32_t) {
         [](void*, const mx_operation*, const mx_tensor*, std::size_t, const mx_tensor*,
            std::size_t, mx_message*) { return MX_OK; },
         [](void*, const mx_operation*, const mx_tensor*, std::size_t, const mx_tensor*,
-           std::size_t, mx_message*) { return MX_OK; }};
+           std::size_t, mx_message*) { return MX_OK; },
+        nullptr};
     return &table;
 }
 

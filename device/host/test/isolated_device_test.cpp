@@ -61,7 +61,7 @@ TEST(IsolatedDevice, ABuiltInDeviceNeedsNoFile) {
     const auto refusing = [](std::uint32_t) -> const mx_device_api* { return nullptr; };
     const DeviceSource source{"built-in", "", refusing};
     EXPECT_EQ(IsolatedDevice::start(source).error().message,
-              "device \"built-in\" refuses device ABI versions 1 to 2, which this mxcheck speaks, "
+              "device \"built-in\" refuses device ABI versions 1 to 3, which this mxcheck speaks, "
               "and serves no other up to version 16");
 }
 
@@ -97,6 +97,25 @@ TEST(IsolatedDevice, ErrorsOfTheDeviceAreSentences) {
                                       "the C ABI: lost my way");
     EXPECT_EQ(reason("message_overrun"), "supports answered MX_FAILED: supports wrote past the "
                                          "end of its message buffer");
+}
+
+TEST(IsolatedDevice, SaysByShapesAloneWhatItDoesNotSupport) {
+    const auto refusal = [](std::string_view flaw, Question question) {
+        for (InputTensor& input : question.inputs) input.data = {};
+        IsolatedDevice device = IsolatedDevice::start(test::plugin(flaw)).value();
+        return device.refuses(question);
+    };
+    const ConvertQuestion good({3, 5});
+    EXPECT_FALSE(refusal("none", good.question).has_value());
+    Question unknown = good.question;
+    unknown.operation.name = "multiply";
+    ASSERT_TRUE(refusal("none", unknown).has_value());
+    EXPECT_EQ(refusal("none", unknown)->kind, AnswerKind::not_supported);
+    EXPECT_EQ(refusal("segfault_in_supports", good.question)->kind, AnswerKind::crash);
+    // What cannot be sent is left to `ask`.
+    Question malformed = good.question;
+    malformed.outputs[0].rows = -1;
+    EXPECT_FALSE(refusal("segfault_in_supports", malformed).has_value());
 }
 
 TEST(IsolatedDevice, AMalformedQuestionIsNotTheDevicesFault) {

@@ -30,6 +30,16 @@ TEST(Protocol, ARequestComesBack) {
     EXPECT_EQ(got->outputs[1].offset, 256u);
 }
 
+TEST(Protocol, AGemmArrivesWhole) {
+    Request sent;
+    sent.operation.name = "gemm";
+    sent.operation.gemm = GemmOperation{3,     0xBF800000, 1,      "row", "1x128",
+                                        "1x32", "bias",     "fast", "7:splitk=2"};
+    const std::optional<Request> got = decode_request(encode(sent));
+    ASSERT_TRUE(got);
+    EXPECT_EQ(got->operation, sent.operation);
+}
+
 TEST(Protocol, AnAnswerComesBack) {
     const std::optional<CallResult> got =
         decode_result(encode(CallResult{MX_OUT_OF_MEMORY, "too large"}));

@@ -180,7 +180,7 @@ mx_status run(void* device, const mx_operation* operation, const mx_tensor* inpu
 mx_device_api make_table() {
     mx_device_api table = {sizeof(mx_device_api), MX_DEVICE_ABI_VERSION, open_device,
                            close_device,          describe,              supports,
-                           run};
+                           run,                   nullptr};
     if (flaw == "other_abi_table") table.abi_version = 7;
     if (flaw == "abi_version_1") table.abi_version = 1;
     if (flaw == "short_table") table.struct_size -= sizeof(void*);
@@ -193,7 +193,7 @@ mx_device_api make_table() {
 extern "C" const mx_device_api* mx_device_get_api(std::uint32_t host_abi_version) {
     static const mx_device_api table = make_table();
     if (flaw == "null_table") return nullptr;
-    if (flaw == "other_abi_only" && host_abi_version != 3) return nullptr;
+    if (flaw == "other_abi_only" && host_abi_version != 4) return nullptr;
     if (flaw == "abi_version_1" && host_abi_version != 1) return nullptr;
     return &table;
 }

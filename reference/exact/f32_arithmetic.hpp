@@ -1,13 +1,14 @@
 // binary32 arithmetic on exact values: each operation is exact and then rounded once to nearest
-// even, as IEEE 754 has it. Used by the recipes, whose libraries compute in binary32.
+// even, as IEEE 754 has it. Used by the recipes, whose libraries compute in binary32, and by
+// the GEMM's epilogue.
 #pragma once
 
+#include "reference/exact/arithmetic.hpp"
 #include "reference/exact/round.hpp"
 #include "reference/spec/formats.hpp"
 
 namespace mx::exact {
 
-Value number(const Rational& value);  // of any sign; zero is +0
 Value f32_of_code(std::uint32_t code);
 Value largest_of(const ElementFormat& format);
 
@@ -25,7 +26,6 @@ Value negated(Value value);
 Value at_most(const Value& value, const Value& limit);
 Value at_least(const Value& value, const Value& limit);
 
-bool is_zero(const Value& value);
 bool is_less(const Value& left, const Value& right);  // false where either is NaN
 
 }  // namespace mx::exact

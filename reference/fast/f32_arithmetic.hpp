@@ -1,4 +1,5 @@
-// binary32 arithmetic on integers: product, quotient and sum, each rounded once to nearest even.
+// binary32 arithmetic on integers: product, quotient, sum and fused multiply-add, each rounded once
+// to nearest even.
 // Proved by reference/proof/prove_recipe.cpp.
 //
 // These functions and those of recipes are called, not folded into their callers like the rest of
@@ -41,13 +42,17 @@ MX_HOST_DEVICE constexpr SpecialResult special_product(const Unpacked& left,
     return {true, {Kind::infinity, negative, 0, 0}};
 }
 
-// 24 bits by 24 bits are 48: the product is exact.
-MX_HOST_DEVICE constexpr Unpacked product(const Unpacked& left, const Unpacked& right) {
+// 24 bits by 24 bits are 48.
+MX_HOST_DEVICE constexpr Unpacked exact_product(const Unpacked& left, const Unpacked& right) {
     const SpecialResult special = special_product(left, right);
     if (special.is_special) return special.value;
+    return {Kind::finite, left.negative != right.negative, left.exponent + right.exponent,
+            left.significand * right.significand};
+}
+
+MX_HOST_DEVICE constexpr Unpacked product(const Unpacked& left, const Unpacked& right) {
     constexpr ElementFormat f32 = formats::f32;
-    return rounded_in(f32, {Kind::finite, left.negative != right.negative,
-                            left.exponent + right.exponent, left.significand * right.significand});
+    return rounded_in(f32, exact_product(left, right));
 }
 
 MX_HOST_DEVICE constexpr SpecialResult special_quotient(const Unpacked& dividend,
@@ -81,7 +86,7 @@ MX_HOST_DEVICE constexpr Unpacked quotient(const Unpacked& dividend, const Unpac
                             dividend.exponent - shift - divisor.exponent - 1, whole * 2 + sticky});
 }
 
-// A significand of at most 24 bits moved so that its leading bit is bit 59.
+// A significand of at most 48 bits moved so that its leading bit is bit 59.
 MX_HOST_DEVICE constexpr Unpacked raised(Unpacked value) {
     const int shift = 60 - bit_width(value.significand);
     value.significand <<= shift;
@@ -99,19 +104,21 @@ MX_HOST_DEVICE constexpr std::uint64_t dropped_with_sticky(std::uint64_t signifi
 
 // Two numbers that are not zero, the first at least as large as the second. The smaller one is
 // moved down to the larger one's place; a lowest bit of 1 stands for what falls off, and something
-// only falls off where the two leading bits are 36 places apart, so no cancellation brings that bit
+// only falls off where the two leading bits are 12 places apart, so no cancellation brings that bit
 // near the 24 that are kept.
-MX_HOST_DEVICE constexpr Unpacked sum_of_ordered(const Unpacked& larger, const Unpacked& smaller) {
-    constexpr ElementFormat f32 = formats::f32;
+MX_HOST_DEVICE constexpr Unpacked sum_of_ordered(const ElementFormat& format,
+                                                 const Unpacked& larger, const Unpacked& smaller) {
     const std::uint64_t low =
         dropped_with_sticky(smaller.significand, larger.exponent - smaller.exponent);
     const std::uint64_t high = larger.significand * 2;
     const std::uint64_t total = larger.negative == smaller.negative ? high + low : high - low;
     if (total == 0) return {Kind::finite, false, 0, 0};
-    return rounded_in(f32, {Kind::finite, larger.negative, larger.exponent - 1, total});
+    return rounded_in(format, {Kind::finite, larger.negative, larger.exponent - 1, total});
 }
 
-MX_HOST_DEVICE constexpr Unpacked sum(const Unpacked& left, const Unpacked& right) {
+// The sum of two numbers of at most 48 significant bits, rounded once in a format of at most 24.
+MX_HOST_DEVICE constexpr Unpacked sum_in(const ElementFormat& format, const Unpacked& left,
+                                         const Unpacked& right) {
     if (left.kind == Kind::nan || right.kind == Kind::nan) return {Kind::nan, false, 0, 0};
     if (left.kind == Kind::infinity && right.kind == Kind::infinity &&
         left.negative != right.negative)
@@ -120,12 +127,22 @@ MX_HOST_DEVICE constexpr Unpacked sum(const Unpacked& left, const Unpacked& righ
     if (right.kind == Kind::infinity) return right;
     if (is_zero(left) && is_zero(right))
         return {Kind::finite, left.negative && right.negative, 0, 0};
-    if (is_zero(left)) return right;
-    if (is_zero(right)) return left;
+    if (is_zero(left)) return rounded_in(format, right);
+    if (is_zero(right)) return rounded_in(format, left);
     const Unpacked a = raised(left), b = raised(right);
     const bool swaps =
         a.exponent != b.exponent ? a.exponent < b.exponent : a.significand < b.significand;
-    return swaps ? sum_of_ordered(b, a) : sum_of_ordered(a, b);
+    return swaps ? sum_of_ordered(format, b, a) : sum_of_ordered(format, a, b);
+}
+
+MX_HOST_DEVICE constexpr Unpacked sum(const Unpacked& left, const Unpacked& right) {
+    constexpr ElementFormat f32 = formats::f32;
+    return sum_in(f32, left, right);
+}
+
+MX_HOST_DEVICE constexpr Unpacked fused_multiply_add(const Unpacked& left, const Unpacked& right,
+                                                     const Unpacked& addend) {
+    return sum(exact_product(left, right), addend);
 }
 
 }  // namespace mx::fast

@@ -1,0 +1,42 @@
+// See sweep_errands.hpp.
+#include "conformance/cli/sweep_errands.hpp"
+
+#include <memory>
+
+#include "conformance/cli/session.hpp"
+#include "conformance/run/sweep_result.hpp"
+
+namespace mx::cli {
+namespace {
+
+using FoundGpu = std::optional<Expected<sweep::Gpu>>;
+
+std::optional<results::CaseResult> run_sweep(const sweep::GpuSweep& sweep,
+                                             const Expected<sweep::Gpu>& gpu) {
+    if (!gpu) return not_supported(sweep, gpu.error().message);
+    const std::string missing = missing_on(gpu.value(), sweep);
+    if (!missing.empty()) return not_supported(sweep, missing);
+    const auto answer = sweep.ask([](sweep::Parts) { return !interrupted(); });
+    if (answer && !answer.value().complete) return std::nullopt;
+    return result_of(sweep, gpu.value(), answer);
+}
+
+}  // namespace
+
+std::vector<Errand> sweep_errands(std::vector<sweep::GpuSweep> sweeps,
+                                  std::function<Expected<sweep::Gpu>()> find_gpu) {
+    const auto gpu = std::make_shared<FoundGpu>();
+    std::vector<Errand> errands;
+    for (sweep::GpuSweep& sweep : sweeps) {
+        const std::string text = text_of(sweep);
+        errands.push_back({text,
+                           [sweep = std::move(sweep), gpu,
+                            find_gpu]() -> Expected<std::optional<results::CaseResult>> {
+                               if (!gpu->has_value()) gpu->emplace(find_gpu());
+                               return run_sweep(sweep, **gpu);
+                           }});
+    }
+    return errands;
+}
+
+}  // namespace mx::cli

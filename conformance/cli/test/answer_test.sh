@@ -1,0 +1,68 @@
+#!/usr/bin/env bash
+# A device of the program answers a pack, and what it wrote is judged; with bits that are not its
+# own it fails. Run by ctest with the program, a folder to work in and the folder of the plug-ins.
+# shellcheck source-path=SCRIPTDIR
+source "$(dirname "${BASH_SOURCE[0]}")/scenes.sh"
+line='smoke quantize format=mxfp8-e4m3 input=f32 axis=row layout=dense dialect=ocp,nv shape=6x32'
+{
+  echo "$line data=edge.tie index=0"
+  echo "$line scales=128x4 packing=bytes data=edge.tie index=0"
+} >some.suite
+expect 0 '4 requests' gen --suite-file some.suite --level smoke --out some.pack
+
+# Its own answers, with where they come from on top.
+expect 0 '4 answers, 0 not supported' answer some.pack --device cpu --out some.answers \
+  --note 'asked by a test'
+head -n 1 some.answers >first_line
+check "the first line says who answered and when" \
+  grep -qE '^# Answers of .*, [0-9]{4}-[0-9]{2}-[0-9]{2}, by mxcheck answer' first_line
+check "the second line is the note" [ "$(sed -n 2p some.answers)" = '# asked by a test' ]
+check "the hello holds the facts" grep -q '^{"mxpipe":1,"form":"hex","facts":{"name":"' some.answers
+expect 0 'No fault found: all of 4' check some.pack some.answers --out right
+check "the header of the record holds the facts" grep -q '"key":"vendor"' right/results.jsonl
+expect 0 'wrote again.answers' answer some.pack --out again.answers --note 'asked by a test'
+check "the same device answers the same" cmp some.answers again.answers
+
+# flipped LINE: the answers with the lowest bit of that line's first byte flipped.
+flipped() {
+  awk -v line="$1" 'NR == line {
+    digit = substr("1032547698badcfe", index("0123456789abcdef", substr($0, 2, 1)), 1)
+    $0 = substr($0, 1, 1) digit substr($0, 3)
+  } 1' some.answers
+}
+flipped 5 >element.answers
+flipped 6 >scale.answers
+for wrong in element scale; do
+  check "one line is another" [ "$(diff some.answers $wrong.answers | grep -c '^>')" -eq 1 ]
+  expect 1 'Not conformant' check some.pack $wrong.answers --out $wrong
+done
+
+# What a device refuses is an answer; where there is no other, nothing was tested.
+line='smoke quantize format=mxfp8-e4m3 input=f32 axis=row layout=dense dialect=microxcaling'
+echo "$line shape=1x32 data=edge.special index=0" >other.suite
+expect 0 '1 requests' gen --suite-file other.suite --level smoke --out other.pack
+expect 77 '0 answers, 1 not supported' answer other.pack --device cpu --out other.answers
+expect 77 'othing' check other.pack other.answers --out other
+
+# What cannot be recorded.
+refuse 2 'cannot be read' answer no.pack --out no.answers
+: >empty.pack
+refuse 2 'holds no request' answer empty.pack --out no.answers
+refuse 2 'no request that mxcheck gen writes' answer some.answers --out no.answers
+refuse 2 'one line' answer some.pack --out no.answers --note $'two\nlines'
+refuse 2 'there is no device' answer some.pack --device none --out no.answers
+refuse 2 'no.answers' answer some.pack --out none/no.answers
+refuse 3 'nothing is recorded' answer some.pack --device-cmd "echo '{\"mxpipe\":1}'" \
+  --out no.answers
+mutants=$lib/mutants
+refuse 3 'unwritten' answer some.pack --device "$mutants/mutant_last_block_unwritten.so" \
+  --out no.answers
+refuse 3 'red zone' answer some.pack --device "$mutants/mutant_scale_overwrites_red_zone.so" \
+  --out no.answers
+line='smoke quantize format=mxfp8-e4m3 input=f32 axis=row layout=dense dialect=ocp shape=300x32'
+echo "$line data=random.spread index=0" >many.suite
+expect 0 '1 requests' gen --suite-file many.suite --level smoke --out many.pack
+refuse 3 'two runs gave different bits' answer many.pack \
+  --device "$mutants/mutant_random_flake.so" --out no.answers
+check "a refusal leaves no file" [ ! -e no.answers ]
+finish

@@ -1,0 +1,126 @@
+#!/usr/bin/env bash
+# gemm on small tensors: sums worked by hand, exact and under a model, every type of D, batches;
+# bad input leaves no file; an interrupt leaves none either.
+# Run by ctest with the program, a folder to work in and the folder of the plug-ins.
+# shellcheck source-path=SCRIPTDIR
+source "$(dirname "${BASH_SOURCE[0]}")/scenes.sh"
+set -m # what runs in the background does not ignore Ctrl-C
+
+pairs() { for ((i = 0; i < $1; ++i)); do printf '\0\0\x80\x3f\0\0\0\x40'; done; } # 1.0, 2.0
+words() { for ((i = 0; i < $1; ++i)); do bytes_le 4 $(($2)); done; }
+data_of() { tail -c "$2" "$1" | od -An -v -tx1 | tr -d ' \n'; }
+
+pairs 96 | npy a.npy '<f4' '(3, 64)'
+pairs 64 | npy b.npy '<f4' '(2, 64)'
+expect 0 '192 elements' quantize a.npy --format mxfp8-e4m3 --out a.safetensors
+expect 0 '128 elements' quantize b.npy --format mxfp4-e2m1 --out b.safetensors
+gemm=(gemm a.safetensors b.safetensors)
+
+# 32 * (1 * 1 + 2 * 2) = 160 = 0x43200000
+expect 0 'd.npy: f32 of shape (3, 2), exact sums rounded once; 6 outputs, 0 NaN, 0 Inf' \
+  "${gemm[@]}" --out d.npy
+words 6 0x43200000 | npy expected.npy '<f4' '(3, 2)'
+check 'every output is 160' cmp d.npy expected.npy
+expect 0 'accumulated as blackwell-mx, then rounded once; 6 outputs' \
+  "${gemm[@]}" --model blackwell-mx --out d.npy
+check 'a prediction says so' grep -qF \
+  'blackwell-mx: predicted, nothing of it has run here (microsoft/MMA-Sim@' stdout
+check 'the model sums small integers exactly' cmp d.npy expected.npy
+
+# 160 in every other type: 0x4320, 0x5900, 2^7 * 1.25.
+while read -r type bytes; do
+  expect 0 "$type of shape (3, 2)" "${gemm[@]}" --type "$type" --out d.safetensors
+  check "160 is $bytes in $type" \
+    [ "$(data_of d.safetensors $((6 * ${#bytes} / 2)))" = "$(printf "$bytes%.0s" {1..6})" ]
+done <<'TYPES'
+f32 00002043
+bf16 2043
+f16 0059
+e4m3 72
+e5m2 59
+TYPES
+expect 0 '6 outputs, 6 NaN, 0 Inf' "${gemm[@]}" --type e4m3 --alpha 100 --out d.npy
+expect 0 '6 outputs, 0 NaN, 0 Inf' "${gemm[@]}" --type e4m3 --alpha 100 --overflow saturate \
+  --out d.npy
+check 'the largest e4m3' [ "$(data_of d.npy 6)" = 7e7e7e7e7e7e ]
+expect 0 '6 outputs, 0 NaN, 6 Inf' "${gemm[@]}" --alpha -inf --out d.npy
+
+# 0.5 * 160 + 2 * 3 = 86
+words 6 0x40400000 | npy c.npy '<f4' '(3, 2)'
+expect 0 'exact sums' "${gemm[@]}" --alpha 0.5 --beta bits:0x40000000 --c c.npy --out d.npy
+words 6 0x42ac0000 | npy expected.npy '<f4' '(3, 2)'
+check 'every output is 86' cmp d.npy expected.npy
+expect 0 '--alpha: 0.1 is no f32 value' "${gemm[@]}" --alpha 0.1 --out d.npy
+
+# Batches: B of their own, or one for all.
+pairs 192 | npy batches.npy '<f4' '(2, 3, 64)'
+expect 0 '384 elements' quantize batches.npy --format mxfp6-e2m3 --block 16 \
+  --out batches.safetensors
+expect 0 'shape (2, 3, 2), exact' gemm batches.safetensors b.safetensors --out d.npy
+expect 0 'shape (2, 3, 3), exact' gemm batches.safetensors batches.safetensors --out d.npy
+words 18 0x43200000 | npy expected.npy '<f4' '(2, 3, 3)'
+check 'every output of every batch is 160' cmp d.npy expected.npy
+zeros 0 | npy empty.npy '<f4' '(0, 64)'
+expect 0 '0 elements' quantize empty.npy --format mxfp8-e5m2 --out empty.safetensors
+expect 0 'shape (3, 0), exact sums rounded once; 0 outputs' \
+  gemm a.safetensors empty.safetensors --out d.npy
+
+# Bad input leaves no file, and an older one as it was.
+refused() { # TEXT ARGUMENT...
+  echo old >kept.npy && echo old >kept.safetensors
+  refuse 2 "$@" --out kept.npy
+  check "an older output is kept: ${*:2}" grep -qx old kept.npy
+}
+pairs 64 | npy wide.npy '<f4' '(1, 128)'
+expect 0 '128 elements' quantize wide.npy --format mxfp8-e4m3 --out wide.safetensors
+refused 'a.safetensors of shape (3, 64) and wide.safetensors of shape (1, 128) do not go together' \
+  gemm a.safetensors wide.safetensors
+refused 'before the last two dimensions B has those of A' gemm a.safetensors batches.safetensors
+refused 'mxcheck quantize makes them' gemm a.npy b.safetensors
+refused 'missing.safetensors: cannot open' gemm a.safetensors missing.safetensors
+expect 0 '128 elements' quantize b.npy --format mxfp8-e4m3 --axis col --out col.safetensors
+refused 'col.safetensors: its blocks are of axis col' gemm a.safetensors col.safetensors
+expect 0 '128 elements' quantize b.npy --format nvfp4 --dialect te-nvfp4 --out recipe.safetensors
+refused 'recipe.safetensors: format nvfp4 is not supported yet' \
+  gemm a.safetensors recipe.safetensors
+refused "did you mean 'blackwell-mx'?" "${gemm[@]}" --model blackwel-mx
+refused "unknown model ''" "${gemm[@]}" --model ''
+refused 'the models that take both factors: blackwell-mx; exact takes any' \
+  "${gemm[@]}" --model hopper-fp8
+refused 'only alpha 1 and beta 0 go with a model' "${gemm[@]}" --model blackwell-mx --alpha 2
+refused "did you mean 'bf16'?" "${gemm[@]}" --type bf17
+refused '--type mxfp8-e4m3 is not supported yet' "${gemm[@]}" --type mxfp8-e4m3
+refused "did you mean 'saturate'?" "${gemm[@]}" --overflow saturat
+refused "--alpha: value 'abc' is not a number" "${gemm[@]}" --alpha abc
+refused '--c and --beta go together' "${gemm[@]}" --beta 1
+refused '--c and --beta go together' "${gemm[@]}" --c c.npy
+refused 'c.npy of shape (3, 2) cannot be added: D has shape (1, 1)' \
+  gemm wide.safetensors wide.safetensors --beta 1 --c c.npy
+refused 'a.safetensors: was quantized already' "${gemm[@]}" --beta 1 --c a.safetensors
+refused '.npy has no bf16' "${gemm[@]}" --type bf16
+refuse 2 'must end in .npy or .safetensors' "${gemm[@]}" --out d.bin
+refuse 2 '--out nowhere/d.npy: there is no folder nowhere' "${gemm[@]}" --out nowhere/d.npy
+refuse 2 '--out is required' "${gemm[@]}"
+cp a.safetensors same.safetensors
+refuse 2 'is the input file itself' gemm same.safetensors b.safetensors --out same.safetensors
+refuse 2 'is the input file itself' gemm b.safetensors same.safetensors --out same.safetensors
+check 'the input is kept' cmp a.safetensors same.safetensors
+
+# Four thousand million products on one thread take longer than a second.
+zeros $((1024 * 4096 * 4)) | npy long.npy '<f4' '(1024, 4096)'
+expect 0 'elements' quantize long.npy --format mxfp8-e4m3 --out long.safetensors
+"$mxcheck" gemm long.safetensors long.safetensors --jobs 1 --out kept.npy >stdout 2>stderr &
+sleep 1
+kill -INT $!
+stopped=0
+wait $! || stopped=$?
+check "after SIGINT the exit code is 4, not $stopped" [ "$stopped" -eq 4 ]
+check 'how far it came is said' grep -q 'INTERRUPTED after .* of 1,048,576 outputs' stdout
+check 'an older output is kept' grep -qx old kept.npy
+check 'nothing else is left' [ "$(find . -name '*kept.npy*' | wc -l)" -eq 1 ]
+
+expect 0 'predicted, nothing of it has run here' list models
+for name in exact hopper-fp8-promoted blackwell-mx fma-chain; do
+  check "list models has $name" grep -q "^$name " stdout
+done
+finish

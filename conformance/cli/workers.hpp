@@ -1,0 +1,50 @@
+// Cases in several processes at once, each of which opens a device of its own. Who does which case
+// follows from its place in the list alone, and results come back in the order of the list, so that
+// a run writes the same bytes however fast each process is. With another number of processes the
+// verdicts and counts of a device stay the same unless its answers hang on what it was asked
+// before; how many mismatches of a badly failing device are classified does not, for each process
+// spares its time after a hundred failing cases of its own. Used by campaign.
+#pragma once
+
+#include <sys/types.h>
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "conformance/results/file_descriptor.hpp"
+#include "conformance/results/record.hpp"
+#include "device/host/status.hpp"
+
+namespace mx::cli {
+
+class Workers {
+public:
+    using Work = std::function<Expected<results::CaseResult>(std::size_t)>;
+
+    // Forks `count` processes. Each calls `prepare` once, and what that returns for its part of
+    // `todo`. The calling process must have no other thread.
+    static Expected<Workers> start(std::size_t count, const std::vector<std::size_t>& todo,
+                                   const std::function<Expected<Work>()>& prepare);
+    Workers(Workers&&) = default;
+    // Waits for the processes if every result has been taken; ends them otherwise.
+    ~Workers();
+
+    // The result of the next of `todo`; nothing when the user has interrupted the wait for it.
+    Expected<std::optional<results::CaseResult>> next();
+
+private:
+    struct Worker {
+        pid_t process;
+        results::FileDescriptor pipe;
+        std::string read;  // and not yet returned
+    };
+    Workers() = default;
+
+    std::vector<Worker> workers_;
+    std::size_t expected_ = 0;
+    std::size_t returned_ = 0;
+};
+
+}  // namespace mx::cli

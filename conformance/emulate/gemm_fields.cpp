@@ -1,0 +1,113 @@
+// See gemm_fields.hpp.
+#include "conformance/emulate/gemm_fields.hpp"
+
+namespace mx::emulate {
+namespace {
+
+std::string counted(int count, const std::string& noun) {
+    return std::to_string(count) + " " + noun + (count == 1 ? "" : "s");
+}
+
+std::string step_text(const GemmModel& model) {
+    if (model.exact_group == 1) return counted(model.products, "product") + " a step";
+    return counted(model.products, "group") + " of " + counted(model.exact_group, "product") +
+           " a step, each group summed exactly";
+}
+
+std::string_view order_text(ProductOrder order) {
+    switch (order) {
+        case ProductOrder::along_k:
+            return "";
+        case ProductOrder::pairs_of_four:
+            return ", of every four along k two in this step and two in the next";
+    }
+    return {};
+}
+
+std::string_view exponents_text(FactorExponents exponents) {
+    switch (exponents) {
+        case FactorExponents::own:
+            return "";
+        case FactorExponents::f16:
+            return ", exponents of the factors as f16 has them";
+    }
+    return {};
+}
+
+std::string_view zeros_text(ZeroProducts zeros) {
+    switch (zeros) {
+        case ZeroProducts::left_out:
+            return "";
+        case ZeroProducts::counted:
+            return ", products of zero have exponents too";
+    }
+    return {};
+}
+
+std::string bits_text(const GemmModel& model) {
+    if (model.fraction_bits == all_bits) return ", nothing cut";
+    return ", " + counted(model.fraction_bits, "fraction bit") + " kept";
+}
+
+std::string floor_text(int exponent) {
+    if (exponent == -all_bits) return "";
+    return ", aligned to no exponent below " + std::to_string(exponent);
+}
+
+std::string accumulator_text(const GemmModel& model) {
+    std::string_view rounding;
+    for (const auto& [name, value] : roundings)
+        if (value == model.rounding) rounding = name;
+    return "; " + std::string(model.accumulator.name) + " accumulator, rounded " +
+           std::string(rounding);
+}
+
+std::string promotion_text(const GemmModel& model) {
+    if (model.promotion == 0) return "; no promotion";
+    return "; promoted to " + std::string(model.promoted.name) + " every " +
+           std::to_string(model.promotion) + " along k";
+}
+
+std::string_view scales_text(BlockScaling scaling) {
+    switch (scaling) {
+        case BlockScaling::none:
+            return "; no block scales";
+        case BlockScaling::product_exponent:
+            return "; block scales move the exponents of products";
+        case BlockScaling::group:
+            return "; block scales multiply the groups";
+        case BlockScaling::promoted_a_first:
+            return "; at promotion times the scale of A, then fused with that of B";
+        case BlockScaling::promoted_product:
+            return "; at promotion fused with the rounded product of both scales";
+    }
+    return {};
+}
+
+}  // namespace
+
+std::string gemm_model_text(const GemmModel& model) {
+    std::string text = step_text(model);
+    text += order_text(model.order);
+    text += bits_text(model);
+    text += floor_text(model.exponent_floor);
+    text += exponents_text(model.exponents);
+    text += zeros_text(model.zero_products);
+    text += accumulator_text(model);
+    text += promotion_text(model);
+    return text.append(scales_text(model.scaling));
+}
+
+std::string_view standing_text(Standing standing) {
+    switch (standing) {
+        case Standing::verified_here:
+            return "verified here";
+        case Standing::verified_by_others:
+            return "verified by others";
+        case Standing::predicted:
+            return "predicted, nothing of it has run here";
+    }
+    return {};
+}
+
+}  // namespace mx::emulate

@@ -1,0 +1,82 @@
+// A GEMM of two quantized tensors, D = alpha * A * B^T + beta * C: exact and rounded once, or as a
+// modelled machine accumulates it. Used by mxcheck gemm; opens no file and starts no thread.
+#pragma once
+
+#include <array>
+#include <optional>
+#include <span>
+
+#include "conformance/emulate/quantized_facts.hpp"
+#include "conformance/emulate/stored_tensors.hpp"
+#include "reference/spec/gemm_model.hpp"
+
+namespace mx::emulate {
+
+// Rows of codes along K, the last dimension, with a scale for every block of a row.
+struct GemmFactor {
+    std::string path;  // what sentences call it
+    BlockFormat format;
+    std::int64_t block;
+    std::vector<std::int64_t> shape;  // batches, rows, K
+    Codes codes;
+
+    std::int64_t rows() const { return shape[shape.size() - 2]; }
+    std::int64_t depth() const { return shape.back(); }
+    // Points into the codes. `index` counts on through the batches.
+    ScaledRow row(std::int64_t index) const;
+};
+
+// As error: a file that mxcheck quantize did not make, a recipe's, or one whose blocks do not lie
+// along K. The sentence opens with the path.
+Expected<GemmFactor> gemm_factor(const std::string& path, data::TensorFile file);
+
+struct GemmRules {
+    const GemmModel* model = nullptr;   // nullptr: exact
+    ElementFormat type = formats::f32;  // of D
+    Overflow overflow = Overflow::overflow;
+    Code alpha = {0x3F800000};  // of binary32, as beta
+    Code beta = {0};
+};
+
+// The types that D may have; values are rounded to them once.
+inline constexpr std::array<std::string_view, 5> gemm_types{"f32", "bf16", "f16", "e4m3", "e5m2"};
+
+// C under the path of its file.
+struct GemmAddend {
+    std::string path;
+    data::HostTensor tensor;
+};
+
+struct GemmProblem {
+    GemmFactor a;
+    GemmFactor b;
+    std::optional<GemmAddend> c;
+    GemmRules rules;
+    std::vector<std::int64_t> shape;  // of D: batches, rows of A, rows of B
+    std::uint64_t bytes;              // of D
+
+    std::int64_t outputs() const { return product(shape); }
+};
+
+// B has the batches of A, or none and serves all of them. C has the shape of D, and is f32, bf16 or
+// f16; only a beta of 0 goes without. As error: shapes that do not go together, and factors or
+// numbers that the model does not take.
+Expected<GemmProblem> gemm_problem(GemmFactor a, GemmFactor b, std::optional<GemmAddend> c,
+                                   const GemmRules& rules);
+
+struct OutputRange {
+    std::int64_t first;
+    std::int64_t end;
+};
+
+// Outputs of D, counted along its rows, into the bytes of the whole of D. Ranges that do not
+// overlap may be written at the same time.
+void gemm_outputs(const GemmProblem& problem, OutputRange range, std::span<std::byte> d);
+
+struct SpecialCounts {
+    std::uint64_t nan = 0;
+    std::uint64_t infinity = 0;
+};
+SpecialCounts count_specials(const ElementFormat& type, std::span<const std::byte> values);
+
+}  // namespace mx::emulate

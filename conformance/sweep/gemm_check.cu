@@ -1,0 +1,236 @@
+// See gemm_check.hpp: making the inputs, the call of the device, and the kernel that computes every
+// output once more.
+#include <cuda_runtime.h>
+
+#include <memory>
+
+#include "conformance/sweep/gemm_check.hpp"
+#include "conformance/sweep/gemm_tensors.hpp"
+#include "conformance/sweep/gpu_calls.cuh"
+#include "reference/fast/dot_model.hpp"
+#include "reference/fast/gemm_epilogue.hpp"
+#include "reference/spec/gemm_models.hpp"
+
+namespace mx::sweep {
+namespace {
+
+constexpr unsigned threads_per_block = 128;
+
+// A tensor of the setting in GPU memory, as a kernel sees it.
+struct View {
+    std::uint8_t* bytes = nullptr;
+    int width = 1;
+    std::int64_t row_stride = 0;
+    std::int64_t column_stride = 1;
+
+    __device__ Code at(std::int64_t row, std::int64_t column) const {
+        return CodeView{bytes, width, 1}.at(row * row_stride + column * column_stride);
+    }
+    // Along k.
+    __device__ CodeView row(std::int64_t index) const {
+        return {bytes + index * row_stride * width, width, column_stride};
+    }
+};
+
+struct Fill {
+    View view;
+    ElementFormat format;
+    GemmContent content;
+    GemmData data;
+    std::int64_t rows, columns;
+    std::uint64_t seed;
+    std::uint32_t tensor, binades;
+};
+
+__global__ void fill(Fill job) {
+    const std::int64_t index = std::int64_t{blockIdx.x} * blockDim.x + threadIdx.x;
+    if (index >= job.rows * job.columns) return;
+    const std::int64_t row = index / job.columns, column = index % job.columns;
+    const GemmPlace place{job.seed, job.tensor, static_cast<std::uint64_t>(row),
+                          static_cast<std::uint64_t>(column)};
+    const Code code = job.content == GemmContent::elements
+                          ? gemm_code(job.data, job.format, place)
+                          : gemm_number(job.data, job.format, place, job.binades);
+    std::uint8_t* word =
+        job.view.bytes +
+        (row * job.view.row_stride + column * job.view.column_stride) * job.view.width;
+    for (int i = 0; i < job.view.width; ++i)
+        word[i] = static_cast<std::uint8_t>(code.bits >> (8 * i));
+}
+
+struct Problem {
+    GemmModel model;
+    ElementFormat a_format, b_format;
+    View a, b, scales_a, scales_b, c, bias, scale_out, d;
+    std::int64_t m, n, k, batches;
+    std::int64_t rows_a_per_scale, rows_b_per_scale;  // rows that share scales along k
+    std::int64_t part;                                // of k; 0: all in one
+    GemmEpilogue epilogue;
+    std::uint32_t alpha, beta;
+};
+
+struct Found {
+    unsigned long long asked;
+    unsigned long long count;
+    long long row, column;
+    std::uint32_t actual, expected;
+};
+
+__device__ ScaledRow row_of(const ElementFormat& format, const View& codes, const View& scales,
+                            std::int64_t row, std::int64_t rows_per_scale) {
+    ScaledRow result{format, codes.row(row), formats::f32, {}, 0};
+    if (rows_per_scale == 0) return result;
+    result.scales = scales.row(row / rows_per_scale);
+    result.block = 128;
+    return result;
+}
+
+__device__ EpilogueOperands operands_of(const Problem& p, std::int64_t row, std::int64_t b_row,
+                                        std::int64_t column) {
+    EpilogueOperands operands;
+    operands.alpha = Code{p.alpha};
+    operands.beta = Code{p.beta};
+    const bool by_row = p.epilogue.scales == FactorScales::on_accumulator;
+    if (p.epilogue.scales != FactorScales::none) {
+        operands.scale_a = p.scales_a.at(by_row ? row : 0, 0);
+        operands.scale_b = p.scales_b.at(by_row ? b_row : 0, 0);
+    }
+    if (p.c.bytes != nullptr) operands.c = p.c.at(row, column);
+    if (p.bias.bytes != nullptr) operands.bias = p.bias.at(0, column);
+    if (p.scale_out.bytes != nullptr) operands.scale_out = p.scale_out.at(0, 0);
+    return operands;
+}
+
+__global__ void __launch_bounds__(threads_per_block) compare(Problem p, Found* found) {
+    const std::int64_t outputs = p.batches * p.m * p.n;
+    const std::int64_t index = std::int64_t{blockIdx.x} * blockDim.x + threadIdx.x;
+    const bool is_inside = index < outputs;
+    if (is_inside) {
+        const std::int64_t row = index / p.n, column = index % p.n;
+        const std::int64_t b_row = row / p.m * p.n + column;
+        const ScaledRow a = row_of(p.a_format, p.a, p.scales_a, row, p.rows_a_per_scale);
+        const ScaledRow b = row_of(p.b_format, p.b, p.scales_b, b_row, p.rows_b_per_scale);
+        const fast::Unpacked accumulator =
+            p.part == 0 ? fast::accumulate(p.model, a, b, p.k, {})
+                        : fast::accumulate_in_parts(p.model, a, b, p.k, p.part);
+        const std::uint32_t expected =
+            fast::finish(p.epilogue, operands_of(p, row, b_row, column), accumulator).bits;
+        const std::uint32_t actual = p.d.at(row, column).bits;
+        if (actual != expected && atomicAdd(&found->count, 1ull) == 0) {
+            found->row = row;
+            found->column = column;
+            found->actual = actual;
+            found->expected = expected;
+        }
+    }
+    count_asked(&found->asked, is_inside ? 1 : 0);
+}
+
+unsigned blocks_for(std::int64_t threads) {
+    return static_cast<unsigned>((threads + threads_per_block - 1) / threads_per_block);
+}
+
+// A tensor of the setting in memory of its own.
+class OnGpu {
+public:
+    OnGpu(GpuCalls& calls, const GemmTensor& tensor)
+        : tensor_(tensor), memory_(calls, static_cast<std::size_t>(tensor.bytes())) {
+        const auto width = static_cast<int>(element_width(tensor.spec.type));
+        view_ = {memory_.at(), width, tensor.spec.row_stride, tensor.spec.column_stride};
+    }
+    const GemmTensor& tensor() const { return tensor_; }
+    const View& view() const { return view_; }
+    TensorBuffer buffer() const { return {tensor_.spec, memory_.at(), "cuda"}; }
+
+    void fill_with(GpuCalls& calls, const GemmSetting& setting) const {
+        const std::int64_t count = tensor_.spec.rows * tensor_.spec.columns;
+        if (!calls.ok() || count == 0) return;
+        fill<<<blocks_for(count), threads_per_block>>>(
+            {view_, *find_element_format(tensor_.spec.type), tensor_.content, setting.data,
+             tensor_.spec.rows, tensor_.spec.columns, setting.seed,
+             static_cast<std::uint32_t>(tensor_.part), binades_of(tensor_)});
+        calls.note("making the inputs", cudaGetLastError());
+    }
+
+private:
+    GemmTensor tensor_;
+    GpuValue<std::uint8_t> memory_;
+    View view_;
+};
+
+View view_in(const std::vector<std::unique_ptr<OnGpu>>& tensors, GemmPart part) {
+    for (const auto& tensor : tensors)
+        if (tensor->tensor().part == part) return tensor->view();
+    return {};
+}
+
+Problem problem_of(const GemmSetting& setting, const GemmModelled& modelled,
+                   const std::vector<std::unique_ptr<OnGpu>>& tensors) {
+    const auto rows_per_scale = [](const std::string& scaling) {
+        return std::int64_t{scaling == "1x128" ? 1 : scaling == "128x128" ? 128 : 0};
+    };
+    Problem problem{};
+    problem.model = gemm_models[modelled.model];
+    problem.a_format = *find_element_format(setting.a);
+    problem.b_format = *find_element_format(setting.b);
+    problem.a = view_in(tensors, GemmPart::a);
+    problem.b = view_in(tensors, GemmPart::b);
+    problem.scales_a = view_in(tensors, GemmPart::scales_a);
+    problem.scales_b = view_in(tensors, GemmPart::scales_b);
+    problem.c = view_in(tensors, GemmPart::c);
+    problem.bias = view_in(tensors, GemmPart::bias);
+    problem.scale_out = view_in(tensors, GemmPart::scale_out);
+    problem.d = view_in(tensors, GemmPart::d);
+    problem.m = setting.m;
+    problem.n = setting.n;
+    problem.k = setting.k;
+    problem.batches = setting.batches;
+    problem.rows_a_per_scale = rows_per_scale(setting.scaling_a);
+    problem.rows_b_per_scale = rows_per_scale(setting.scaling_b);
+    problem.part = part_length(setting, modelled);
+    problem.epilogue = modelled.epilogue;
+    problem.alpha = setting.alpha;
+    problem.beta = setting.beta;
+    return problem;
+}
+
+}  // namespace
+
+Expected<GemmDifferences> check_gemm(Device& device, const GemmSetting& setting,
+                                     const std::string& algorithm, const GemmModelled& modelled) {
+    GpuCalls calls;
+    std::vector<std::unique_ptr<OnGpu>> tensors;
+    TensorBuffers buffers;
+    for (const GemmTensor& tensor : tensors_of(setting)) {
+        tensors.push_back(std::make_unique<OnGpu>(calls, tensor));
+        const bool is_output = tensor.part == GemmPart::d;
+        if (!is_output) tensors.back()->fill_with(calls, setting);
+        (is_output ? buffers.outputs : buffers.inputs).push_back(tensors.back()->buffer());
+    }
+    // What the device does not write must not look right: all ones are a NaN.
+    const OnGpu& output = *tensors.back();
+    if (calls.ok())
+        calls.note("poisoning D", cudaMemset(output.view().bytes, 0xFF,
+                                             static_cast<std::size_t>(output.tensor().bytes())));
+    calls.note("making the inputs", cudaDeviceSynchronize());
+    if (!calls.ok()) return calls.error();
+    const CallResult ran = device.run(operation_of(setting, algorithm), buffers);
+    if (ran.status != MX_OK)
+        return Error{ErrorKind::device, name_of(ran.status) + ": " + ran.message};
+    const GpuValue<Found> found(calls);
+    GpuTimer timer(calls);
+    if (calls.ok())
+        compare<<<blocks_for(setting.batches * setting.m * setting.n), threads_per_block>>>(
+            problem_of(setting, modelled, tensors), found.at());
+    calls.note("the model", cudaGetLastError());
+    const double seconds = timer.seconds();
+    Found answer{};
+    found.read(&answer);
+    if (!calls.ok()) return calls.error();
+    const auto outputs = static_cast<std::uint64_t>(setting.batches * setting.m * setting.n);
+    if (answer.asked != outputs) return unasked(answer.asked, outputs);
+    return GemmDifferences{outputs,       answer.count,    answer.row, answer.column,
+                           answer.actual, answer.expected, seconds};
+}
+
+}  // namespace mx::sweep

@@ -1,0 +1,124 @@
+// The inputs of the GEMMs that are checked on a GPU: every element a pure function of the setting
+// and its place, made where it is needed. Plain arithmetic, for the host and for kernels.
+#pragma once
+
+#include <array>
+#include <string_view>
+
+#include "reference/spec/formats.hpp"
+
+namespace mx::sweep {
+
+// What the codes of a factor are like. The families that only look harmless found most of what
+// tells one accumulator from another.
+enum class GemmData {
+    uniform,      // every finite code; of 16 bits those of sixteen binades
+    middle,       // values of eight binades
+    positive,     // of two, without signs: sums that grow
+    zeros,        // a third zeros
+    small,        // subnormals and the lowest binades
+    cancelling,   // what the next element takes away again
+    dominant,     // one large among small ones
+    zero_beside,  // zeros that meet the largest values, beside small products
+    special,      // NaN, and Inf where there is one, among others
+};
+
+inline constexpr std::array<std::string_view, 9> gemm_data_names{
+    "uniform",    "middle",   "positive",    "zeros",  "small",
+    "cancelling", "dominant", "zero_beside", "special"};
+
+struct GemmPlace {
+    std::uint64_t seed;
+    std::uint32_t tensor;  // GemmPart, so that each has bits of its own
+    std::uint64_t row;
+    std::uint64_t k;
+};
+
+// Bits of that place: the finaliser of MurmurHash3, twice.
+MX_HOST_DEVICE constexpr std::uint64_t bits_of(const GemmPlace& place) {
+    const auto mixed = [](std::uint64_t x) {
+        x = (x ^ x >> 33) * 0xFF51AFD7ED558CCDu;
+        x = (x ^ x >> 33) * 0xC4CEB9FE1A85EC53u;
+        return x ^ x >> 33;
+    };
+    return mixed(mixed(place.seed * 16 + place.tensor + 1) + place.row * 0x9E3779B97F4A7C15u +
+                 place.k);
+}
+
+// A magnitude within `binades` of the one that begins at 1, or so many codes from zero.
+MX_HOST_DEVICE constexpr std::uint32_t code_near_one(const ElementFormat& format,
+                                                     std::uint64_t bits, std::uint32_t binades) {
+    const std::uint32_t one = static_cast<std::uint32_t>(format.exponent_bias)
+                              << format.mantissa_bits;
+    const std::uint32_t span = binades << format.mantissa_bits;
+    return one - span / 2 + static_cast<std::uint32_t>(bits % span);
+}
+
+MX_HOST_DEVICE constexpr std::uint32_t special_code(const ElementFormat& format,
+                                                    std::uint64_t bits) {
+    return bits % 2 == 0 && format.has_infinity() ? format.code_infinity() : format.code_nan();
+}
+
+MX_HOST_DEVICE constexpr Code gemm_code(GemmData data, const ElementFormat& format,
+                                        const GemmPlace& place) {
+    const std::uint64_t bits = bits_of(place);
+    const std::uint64_t choice = bits >> 40 & 0xFFFF;
+    const std::uint32_t sign = bits >> 63 != 0 ? format.code_sign_mask() : 0;
+    const bool is_first = place.tensor == 0;  // A
+    const auto any = [&] {
+        if (format.code_bits() > 8) return code_near_one(format, bits, 16);
+        return static_cast<std::uint32_t>(bits % (format.code_max_finite() + 1));
+    };
+    switch (data) {
+        case GemmData::uniform:
+            return Code{any() | sign};
+        case GemmData::middle:
+            return Code{code_near_one(format, bits, 8) | sign};
+        case GemmData::positive:
+            return Code{code_near_one(format, bits, 2)};
+        case GemmData::zeros:
+            return Code{(choice % 3 == 0 ? 0 : any()) | sign};
+        case GemmData::small:
+            return Code{static_cast<std::uint32_t>(bits % (3u << format.mantissa_bits)) | sign};
+        case GemmData::cancelling: {
+            // Pairs of equal values, of opposite signs in A alone; now and then one is another.
+            const GemmPlace pair{place.seed, place.tensor, place.row, place.k / 2};
+            const std::uint32_t code = code_near_one(format, bits_of(pair), 10);
+            const std::uint32_t minus = is_first && place.k % 2 != 0 ? format.code_sign_mask() : 0;
+            return Code{(choice % 16 == 0 ? code ^ 1 : code) | minus};
+        }
+        case GemmData::dominant:
+            if (choice % 61 == 0) return Code{format.code_max_finite() | sign};
+            return Code{static_cast<std::uint32_t>(bits % (4u << format.mantissa_bits)) | sign};
+        case GemmData::zero_beside: {
+            // At every third k one factor is zero and the other is the largest number.
+            const bool is_zero = is_first == (place.k / 3 % 2 == 0);
+            if (place.k % 3 == 0) return Code{is_zero ? 0 : format.code_max_finite()};
+            if (format.code_bits() > 8)
+                return Code{(code_near_one(format, bits, 4) - (10u << format.mantissa_bits)) |
+                            sign};
+            return Code{static_cast<std::uint32_t>(bits % (3u << format.mantissa_bits)) | sign};
+        }
+        case GemmData::special:
+            return Code{(choice % 4093 == 0 ? special_code(format, bits) : any()) | sign};
+    }
+    return Code{0};
+}
+
+// Scales, C and bias: numbers of so many binades around 1 with all their mantissa bits, of both
+// signs where `data` has signs, and with the odd subnormal, zero or special one.
+MX_HOST_DEVICE constexpr Code gemm_number(GemmData data, const ElementFormat& format,
+                                          const GemmPlace& place, std::uint32_t binades) {
+    const std::uint64_t bits = bits_of(place);
+    const std::uint64_t choice = bits >> 40 & 0xFFFF;
+    const std::uint32_t sign =
+        bits >> 63 != 0 && data != GemmData::positive ? format.code_sign_mask() : 0;
+    if (data == GemmData::special && choice % 251 == 0)
+        return Code{special_code(format, bits) | sign};
+    if (choice % 127 == 0) return Code{sign};
+    if (choice % 113 == 0)
+        return Code{static_cast<std::uint32_t>(bits & format.code_mantissa_mask()) | sign};
+    return Code{code_near_one(format, bits, binades) | sign};
+}
+
+}  // namespace mx::sweep

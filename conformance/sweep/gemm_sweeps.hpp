@@ -1,0 +1,32 @@
+// GEMMs of a device against the models of its arithmetic: which are asked, as sweeps on a GPU.
+// Used by `mxcheck run` for a device that multiplies. Must not include a CUDA header.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "conformance/sweep/gemm_check.hpp"
+#include "conformance/sweep/gpu_sweep.hpp"
+
+namespace mx::sweep {
+
+// Settings of one kind: the same types, scales and accumulation, over data, C, alpha and shapes.
+struct GemmFamily {
+    std::string name;    // "gemm e4m3 x e5m2 to bf16, tensor scales, fast"
+    std::string domain;  // "9 kinds of data, ..."
+    std::vector<GemmSetting> settings;
+};
+
+// quick: some 10^7 outputs, in seconds. full: more than 10^9.
+enum class GemmEffort { quick, full };
+std::vector<GemmFamily> gemm_families(GemmEffort effort);
+
+// How the device is opened: once, when the first sweep is asked. It takes tensors in GPU memory and
+// runs in this process, so that one that crashes takes the program along.
+using DeviceOpener = std::function<Expected<Device>()>;
+
+// Each asks every algorithm that the device lists.
+std::vector<GpuSweep> gemm_sweeps(DeviceOpener open, GemmEffort effort);
+
+}  // namespace mx::sweep

@@ -1,0 +1,112 @@
+// Could the GEMMs that are asked have shown a wrong model? Some outputs of every setting are worked
+// out here by the model and by wrong ones, as the kernel on the GPU does it.
+#include <gtest/gtest.h>
+
+#include <array>
+#include <map>
+
+#include "conformance/sweep/gemm_sweeps.hpp"
+#include "conformance/sweep/gemm_tensors.hpp"
+#include "reference/fast/dot_model.hpp"
+#include "reference/fast/gemm_epilogue.hpp"
+#include "reference/proof/gemm_rows.hpp"
+#include "reference/spec/gemm_models.hpp"
+
+namespace mx::sweep {
+namespace {
+
+struct WrongModel {
+    const char* name;
+    void (*spoil)(GemmModel& model, GemmEpilogue& epilogue);
+};
+const std::array wrong_models{
+    WrongModel{"zeros counted",
+               [](GemmModel& m, GemmEpilogue&) { m.zero_products = ZeroProducts::counted; }},
+    WrongModel{"a bit less", [](GemmModel& m, GemmEpilogue&) { --m.fraction_bits; }},
+    WrongModel{"a bit more", [](GemmModel& m, GemmEpilogue&) { ++m.fraction_bits; }},
+    WrongModel{"half a step", [](GemmModel& m, GemmEpilogue&) { m.products /= 2; }},
+    WrongModel{"steps to nearest",
+               [](GemmModel& m, GemmEpilogue&) { m.rounding = Rounding::nearest_even; }},
+    WrongModel{"other promotion",
+               [](GemmModel& m, GemmEpilogue&) { m.promotion = m.promotion == 0 ? 128 : 64; }},
+    WrongModel{"other term fused",
+               [](GemmModel&, GemmEpilogue& e) { e.kernel = GemmKernel::adds_parts; }},
+};
+
+CodeRow row_of(const GemmSetting& s, GemmPart part, std::uint64_t row) {
+    CodeRow codes{*find_element_format(part == GemmPart::a ? s.a : s.b), {}};
+    for (std::int64_t k = 0; k < s.k; ++k)
+        codes.codes.push_back(gemm_code(s.data, codes.element,
+                                        {s.seed, static_cast<std::uint32_t>(part), row,
+                                         static_cast<std::uint64_t>(k)})
+                                  .bits);
+    return codes;
+}
+
+EpilogueOperands operands_of(const GemmSetting& s, const GemmEpilogue& epilogue, std::uint64_t row,
+                             std::uint64_t column) {
+    const auto number = [&](GemmPart part, const ElementFormat& format, std::uint64_t r,
+                            std::uint64_t c) {
+        const std::uint32_t binades = binades_of({part, GemmContent::numbers, {}});
+        return gemm_number(s.data, format, {s.seed, static_cast<std::uint32_t>(part), r, c},
+                           binades);
+    };
+    EpilogueOperands operands{.alpha = Code{s.alpha}, .beta = Code{s.beta}};
+    const bool by_row = epilogue.scales == FactorScales::on_accumulator;
+    if (epilogue.scales != FactorScales::none) {
+        operands.scale_a = number(GemmPart::scales_a, formats::f32, by_row ? row : 0, 0);
+        operands.scale_b = number(GemmPart::scales_b, formats::f32, by_row ? column : 0, 0);
+    }
+    if (s.beta << 1 != 0) operands.c = number(GemmPart::c, epilogue.addend, row, column);
+    if (epilogue.adds_bias) operands.bias = number(GemmPart::bias, epilogue.bias, 0, column);
+    if (epilogue.scales_output)
+        operands.scale_out = number(GemmPart::scale_out, formats::f32, 0, 0);
+    return operands;
+}
+
+// How often each wrong model gives other bits, over a few outputs of every short setting.
+std::map<std::string, int> seen_in(const GemmFamily& family) {
+    std::map<std::string, int> seen;
+    for (const GemmSetting& s : family.settings) {
+        if (s.k > 1024 || s.batches != 1) continue;
+        const GemmModelled right = modelled(s, "", 90).value();
+        for (std::uint64_t i = 0; i < 3; ++i)
+            for (std::uint64_t j = 0; j < 3; ++j) {
+                const CodeRow a = row_of(s, GemmPart::a, i), b = row_of(s, GemmPart::b, j);
+                const auto bits_by = [&](const GemmModel& model, const GemmEpilogue& epilogue) {
+                    return fast::finish(epilogue, operands_of(s, epilogue, i, j),
+                                        fast::accumulate(model, a.row(), b.row(), s.k, {}))
+                        .bits;
+                };
+                const std::uint32_t expected = bits_by(gemm_models[right.model], right.epilogue);
+                for (const WrongModel& wrong : wrong_models) {
+                    GemmModel model = gemm_models[right.model];
+                    GemmEpilogue epilogue = right.epilogue;
+                    wrong.spoil(model, epilogue);
+                    seen[wrong.name] += bits_by(model, epilogue) != expected;
+                }
+            }
+    }
+    return seen;
+}
+
+// Outputs of 32 bits show everything. Narrow ones hide most of what is wrong below their last bit,
+// so that among these few outputs not every wrong model need be seen.
+TEST(GemmPower, EveryWrongModelIsSeenInBinary32) {
+    int families = 0;
+    for (const GemmFamily& family : gemm_families(GemmEffort::quick)) {
+        const bool is_asked = family.name == "gemm e4m3 x e5m2 to f32, scales tensor x tensor" ||
+                              family.name == "gemm e4m3 x e4m3 to f32, scales row x row, fast" ||
+                              family.name == "gemm bf16 x bf16 to f32" ||
+                              family.name == "gemm f16 x f16 to f32";
+        if (!is_asked) continue;
+        ++families;
+        const auto seen = seen_in(family);
+        for (const WrongModel& wrong : wrong_models)
+            EXPECT_GT(seen.at(wrong.name), 0) << family.name << ": " << wrong.name;
+    }
+    EXPECT_EQ(families, 4);
+}
+
+}  // namespace
+}  // namespace mx::sweep

@@ -1,0 +1,165 @@
+// The GEMMs that a device is asked on a GPU, without a GPU: what is asked, and which model answers.
+#include <gtest/gtest.h>
+
+#include <set>
+
+#include "conformance/sweep/gemm_sweeps.hpp"
+#include "conformance/sweep/gemm_tensors.hpp"
+#include "reference/spec/gemm_models.hpp"
+
+namespace mx::sweep {
+namespace {
+
+GemmSetting setting(const std::string& scaling_a, const std::string& scaling_b) {
+    GemmSetting s{.a = "e4m3", .b = "e5m2", .output = "bf16", .m = 256, .n = 128, .k = 1024};
+    s.scaling_a = scaling_a;
+    s.scaling_b = scaling_b;
+    return s;
+}
+
+std::string model_of(const GemmSetting& s, const std::string& algorithm = "") {
+    const auto found = modelled(s, algorithm, 90);
+    return found ? std::string(gemm_models[found.value().model].name) : found.error().message;
+}
+
+TEST(GemmData, EveryCodeIsOneOfItsKind) {
+    for (const char* type : {"e4m3", "e5m2", "bf16"}) {
+        const ElementFormat& format = *find_element_format(type);
+        for (std::size_t data = 0; data < gemm_data_names.size(); ++data) {
+            std::set<std::uint32_t> codes;
+            for (std::uint64_t k = 0; k < 4096; ++k) {
+                const Code code = gemm_code(static_cast<GemmData>(data), format, {7, 0, k / 64, k});
+                codes.insert(code.bits);
+                if (data != static_cast<std::size_t>(GemmData::special)) {
+                    EXPECT_LE(format.magnitude(code), format.code_max_finite());
+                }
+                if (data == static_cast<std::size_t>(GemmData::positive)) {
+                    EXPECT_FALSE(format.is_negative(code));
+                }
+            }
+            EXPECT_GE(codes.size(), 8u) << type << " " << gemm_data_names[data];
+        }
+    }
+}
+
+TEST(GemmData, SpecialHasNanAndInfinityZerosHaveZeros) {
+    std::set<std::uint32_t> codes;
+    int zeros = 0;
+    for (std::uint64_t k = 0; k < 30000; ++k) {
+        codes.insert(gemm_code(GemmData::special, formats::e5m2, {1, 0, 0, k}).bits & 0x7F);
+        zeros += (gemm_code(GemmData::zeros, formats::e4m3, {1, 0, 0, k}).bits & 0x7F) == 0;
+    }
+    EXPECT_TRUE(codes.contains(0x7C) && codes.contains(0x7F));
+    EXPECT_NEAR(zeros, 10000, 500);
+}
+
+TEST(GemmData, CancellingPairsAreOpposite) {
+    int opposite = 0;
+    for (std::uint64_t k = 0; k < 1000; k += 2) {
+        const auto code = [k](std::uint64_t at) {
+            return gemm_code(GemmData::cancelling, formats::e4m3, {3, 0, 5, k + at}).bits;
+        };
+        opposite += (code(0) ^ code(1)) == 0x80;
+    }
+    EXPECT_GT(opposite, 400);
+    EXPECT_LT(opposite, 500);
+}
+
+TEST(GemmData, ZerosMeetTheLargest) {
+    for (std::uint64_t k = 0; k < 99; k += 3) {
+        const auto code = [k](GemmPart part) {
+            return gemm_code(GemmData::zero_beside, formats::e4m3,
+                             {1, static_cast<std::uint32_t>(part), 0, k})
+                .bits;
+        };
+        EXPECT_EQ(code(GemmPart::a) + code(GemmPart::b), 0x7Eu);
+        EXPECT_NE(code(GemmPart::a), code(GemmPart::b));
+    }
+}
+
+TEST(GemmTensors, AreThoseOfTheAbi) {
+    GemmSetting s = setting("1x128", "128x128");
+    s.beta = 0x3F800000;
+    s.epilogue = "bias";
+    const auto tensors = tensors_of(s);
+    ASSERT_EQ(tensors.size(), 7u);
+    EXPECT_EQ(tensors[0].spec, dense("e4m3", 256, 1024));
+    EXPECT_EQ(tensors[1].spec, (TensorSpec{"f32", 256, 8, 1, 256, "strided"}));
+    EXPECT_EQ(tensors[2].spec, dense("e5m2", 128, 1024));
+    EXPECT_EQ(tensors[3].spec, (TensorSpec{"f32", 1, 8, 8, 1, "strided"}));
+    EXPECT_EQ(tensors[4].spec, dense("bf16", 256, 128));
+    EXPECT_EQ(tensors[5].spec, dense("bf16", 1, 128));
+    EXPECT_EQ(tensors[6].spec, dense("bf16", 256, 128));
+    EXPECT_EQ(tensors[6].part, GemmPart::d);
+    s.beta = 0x80000000;
+    EXPECT_EQ(tensors_of(s).size(), 6u) << "-0 is no C";
+}
+
+TEST(GemmTensors, Fp8OutputHasAScaleOfItsOwn) {
+    GemmSetting s = setting("tensor", "tensor");
+    s.output = "e4m3";
+    s.beta = 0x3F800000;
+    EXPECT_EQ(operation_of(s, "").gemm->scaling_out, "tensor");
+    const auto tensors = tensors_of(s);
+    ASSERT_EQ(tensors.size(), 7u);
+    EXPECT_EQ(tensors[4].spec.type, "bf16");
+    EXPECT_EQ(tensors[5].part, GemmPart::scale_out);
+}
+
+TEST(GemmModelled, TheRowThatFits) {
+    EXPECT_EQ(model_of(setting("tensor", "tensor")), "hopper-fp8-promoted");
+    EXPECT_EQ(model_of(setting("row", "row")), "hopper-fp8-promoted");
+    GemmSetting fast = setting("tensor", "tensor");
+    fast.accumulation = "fast";
+    EXPECT_EQ(model_of(fast), "hopper-fp8");
+    EXPECT_EQ(model_of(setting("1x128", "1x128")), "hopper-fp8-1x128");
+    EXPECT_EQ(model_of(setting("128x128", "1x128")), "hopper-fp8-128x128");
+    GemmSetting half{.a = "bf16", .b = "bf16", .output = "f32", .m = 16, .n = 16, .k = 64};
+    EXPECT_EQ(model_of(half, "id=66,tile=20,splitk=1"), "hopper-half");
+    EXPECT_EQ(model_of(half, "id=16,tile=20,splitk=1"), "fma-chain");
+}
+
+TEST(GemmModelled, WhatNobodyKnowsHasNoModel) {
+    GemmSetting gelu = setting("tensor", "tensor");
+    gelu.epilogue = "bias-gelu";
+    EXPECT_EQ(model_of(gelu), "no model is known of its GELU");
+    EXPECT_FALSE(modelled(setting("tensor", "tensor"), "", 100));
+    EXPECT_FALSE(modelled(setting("tensor", "row"), "", 90));
+    EXPECT_FALSE(modelled(setting("1x32", "1x32"), "", 90));
+}
+
+TEST(GemmModelled, SplitsAreWholeTiles) {
+    GemmSetting s = setting("tensor", "tensor");
+    s.k = 16384;
+    const GemmModelled split = modelled(s, "id=66,splitk=6,reduction=2", 90).value();
+    EXPECT_EQ(split.parts, 6);
+    EXPECT_EQ(split.epilogue.kernel, GemmKernel::adds_parts);
+    EXPECT_EQ(part_length(s, split), 22 * 128);
+    EXPECT_EQ(part_length(s, modelled(s, "id=66,splitk=1", 90).value()), 0);
+    s.scaling_a = "1x128";
+    s.scaling_b = "128x128";
+    EXPECT_EQ(part_length(s, split), 24 * 128);
+    GemmSetting half{.a = "f16", .b = "f16", .output = "f32", .m = 16, .n = 16, .k = 4112};
+    EXPECT_EQ(part_length(half, split), 11 * 64);
+}
+
+TEST(GemmFamilies, CoverTypesScalesAndDepths) {
+    std::set<std::string> names;
+    for (const GemmEffort effort : {GemmEffort::quick, GemmEffort::full}) {
+        names.clear();
+        for (const GemmFamily& family : gemm_families(effort)) {
+            EXPECT_TRUE(names.insert(family.name).second) << family.name;
+            std::set<std::int64_t> depths;
+            for (const GemmSetting& s : family.settings) {
+                depths.insert(s.k);
+                EXPECT_TRUE(modelled(s, "", 90)) << text_of(s);
+            }
+            EXPECT_TRUE(depths.contains(16) && depths.contains(16384)) << family.name;
+        }
+    }
+    EXPECT_EQ(names.size(), 77u);
+    EXPECT_TRUE(names.contains("gemm e5m2 x e4m3 to f16, scales row x row, fast"));
+}
+
+}  // namespace
+}  // namespace mx::sweep

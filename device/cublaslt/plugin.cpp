@@ -1,0 +1,301 @@
+// The device table of the plug-in: messages, facts, and the way from a call to cuBLASLt. Must not
+// let an exception out.
+#include <cublasLt.h>
+#include <cuda_runtime_api.h>
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <exception>
+#include <memory>
+#include <new>
+#include <string>
+
+#include "device/abi/mx_device.h"
+#include "device/cublaslt/failure.hpp"
+#include "device/cublaslt/limits.hpp"
+#include "device/cublaslt/matmul.hpp"
+#include "device/cublaslt/request.hpp"
+#include "device/cublaslt/staging.hpp"
+
+namespace mx::cublaslt {
+namespace {
+
+constexpr std::size_t workspace_mib = 64;
+constexpr std::size_t workspace_bytes = workspace_mib << 20;
+
+struct OpenDevice {
+    int ordinal = 0;  // of the GPU that open found; a later caller's thread may have another
+    int capability = 0;
+    cudaStream_t stream = nullptr;
+    cublasLtHandle_t handle = nullptr;
+    GpuMemory workspace, memory;
+    std::string name, version, driver, isa, notes;
+    std::array<mx_fact, 6> facts{};
+    std::vector<Algorithm> algorithms;
+    std::vector<const char*> algorithm_names;
+
+    OpenDevice() = default;
+    OpenDevice(const OpenDevice&) = delete;
+    OpenDevice& operator=(const OpenDevice&) = delete;
+    ~OpenDevice() {
+        if (handle != nullptr) cublasLtDestroy(handle);
+        if (stream != nullptr) cudaStreamDestroy(stream);
+    }
+};
+
+void say(mx_message* message, std::string_view sentence) {
+    if (message == nullptr || message->struct_size < sizeof(mx_message)) return;
+    if (message->text == nullptr || message->capacity == 0) return;
+    const std::size_t length = std::min(sentence.size(), message->capacity - 1);
+    std::memcpy(message->text, sentence.data(), length);
+    message->text[length] = '\0';
+}
+
+std::string text_of(cudaError_t error) {
+    return std::string(cudaGetErrorName(error)) + ", " + cudaGetErrorString(error);
+}
+
+// Errors that a context does not survive are answered by every later call, too; all others end
+// here, so that no later call reports them.
+bool is_lost() {
+    const bool is_lost = cudaDeviceSynchronize() != cudaSuccess;
+    cudaGetLastError();
+    return is_lost;
+}
+
+mx_status status_of(const CudaFailure& failure, mx_message* message) {
+    say(message, failure.doing + ": " + text_of(failure.error));
+    if (is_lost()) return MX_DEVICE_LOST;
+    return failure.error == cudaErrorMemoryAllocation ? MX_OUT_OF_MEMORY : MX_FAILED;
+}
+
+// cuBLASLt says no with any of these, as the case may be.
+bool is_no(cublasStatus_t status) {
+    return status == CUBLAS_STATUS_NOT_SUPPORTED || status == CUBLAS_STATUS_INVALID_VALUE ||
+           status == CUBLAS_STATUS_ARCH_MISMATCH;
+}
+
+mx_status status_of(const CublasFailure& failure, mx_message* message) {
+    say(message, failure.doing + ": " + cublasLtGetStatusName(failure.status));
+    if (is_no(failure.status)) return MX_NOT_SUPPORTED;
+    if (is_lost()) return MX_DEVICE_LOST;
+    return failure.status == CUBLAS_STATUS_ALLOC_FAILED ? MX_OUT_OF_MEMORY : MX_FAILED;
+}
+
+// Runs `work` and turns what it throws into a status.
+template <typename Work>
+mx_status guarded(mx_message* message, Work work) noexcept {
+    try {
+        return work();
+    } catch (const Refusal& refusal) {
+        say(message, refusal.reason);
+        return refusal.status;
+    } catch (const CublasFailure& failure) {
+        return status_of(failure, message);
+    } catch (const CudaFailure& failure) {
+        return status_of(failure, message);
+    } catch (const std::bad_alloc&) {
+        say(message, "out of memory");
+        return MX_OUT_OF_MEMORY;
+    } catch (const std::exception& error) {
+        say(message, error.what());
+        return MX_FAILED;
+    }
+}
+
+// Everything that a record of bits should name.
+void read_facts(OpenDevice& device) {
+    int runtime = 0, driver = 0;
+    cudaDeviceProp properties{};
+    check(cudaGetDevice(&device.ordinal), "finding the GPU");
+    check(cudaGetDeviceProperties(&properties, device.ordinal), "asking the GPU");
+    check(cudaRuntimeGetVersion(&runtime), "asking the runtime");
+    check(cudaDriverGetVersion(&driver), "asking the driver");
+    const auto dotted = [](int version) {
+        return std::to_string(version / 1000) + "." + std::to_string(version % 1000 / 10);
+    };
+    const std::size_t library = cublasLtGetVersion();
+    device.capability = properties.major * 10 + properties.minor;
+    device.name = properties.name;
+    device.isa = "sm_" + std::to_string(device.capability);
+    device.version = "cuBLASLt " + std::to_string(library / 10000) + "." +
+                     std::to_string(library / 100 % 100) + "." + std::to_string(library % 100) +
+                     ", CUDA runtime " + dotted(runtime);
+    device.driver = "CUDA " + dotted(driver);
+    device.notes = "workspace " + std::to_string(workspace_mib) + " MiB, every reduction scheme";
+    if (properties.major >= 10) device.notes += "; UNVERIFIED on this architecture";
+    device.facts = {{{"name", device.name.c_str()},
+                     {"vendor", "NVIDIA"},
+                     {"version", device.version.c_str()},
+                     {"driver", device.driver.c_str()},
+                     {"isa", device.isa.c_str()},
+                     {"notes", device.notes.c_str()}}};
+}
+
+void require_gpu() {
+    int count = 0;
+    cudaError_t error = cudaGetDeviceCount(&count);
+    if (error == cudaSuccess && count == 0) error = cudaErrorNoDevice;
+    if (error == cudaErrorNoDevice || error == cudaErrorInsufficientDriver ||
+        error == cudaErrorStubLibrary) {
+        cudaGetLastError();
+        throw Refusal{MX_NOT_SUPPORTED, "no GPU can be used here: " + text_of(error)};
+    }
+    check(error, "looking for a GPU");
+}
+
+mx_status open(void** device, mx_message* message) {
+    if (device == nullptr) {
+        say(message, "no place to store the device handle");
+        return MX_INVALID;
+    }
+    *device = nullptr;
+    return guarded(message, [&] {
+        require_gpu();
+        auto opened = std::make_unique<OpenDevice>();
+        read_facts(*opened);
+        check(cudaStreamCreateWithFlags(&opened->stream, cudaStreamNonBlocking), "making a stream");
+        opened->workspace.reserve(workspace_bytes);
+        check(cublasLtCreate(&opened->handle), "cublasLtCreate");
+        *device = opened.release();
+        return MX_OK;
+    });
+}
+
+void close(void* device) {
+    delete static_cast<OpenDevice*>(device);
+}
+
+std::size_t describe(void* device, const mx_fact** facts) {
+    if (device == nullptr || facts == nullptr) return 0;
+    const auto& open_device = *static_cast<OpenDevice*>(device);
+    *facts = open_device.facts.data();
+    return open_device.facts.size();
+}
+
+Problem checked_problem(const Call& call, Buffers buffers) {
+    auto answer = problem_of(call, buffers);
+    if (auto* refusal = std::get_if<Refusal>(&answer)) throw std::move(*refusal);
+    return std::get<Problem>(std::move(answer));
+}
+
+OpenDevice& opened(void* device) {
+    if (device == nullptr) throw Refusal{MX_INVALID, "the device is not open"};
+    auto& open_device = *static_cast<OpenDevice*>(device);
+    check(cudaSetDevice(open_device.ordinal), "choosing the GPU");
+    return open_device;
+}
+
+// Asks cuBLASLt, and adds what is known to the status of a no.
+template <typename Work>
+void ask(const OpenDevice& device, const Problem& problem, Work work) {
+    try {
+        work(Matmul(device.handle, {device.workspace.data(), workspace_bytes}, problem));
+    } catch (const CublasFailure& failure) {
+        if (!is_no(failure.status)) throw;
+        throw Refusal{MX_NOT_SUPPORTED, failure.doing + ": " +
+                                            cublasLtGetStatusName(failure.status) +
+                                            explanation(problem, device.capability)};
+    }
+}
+
+Algorithm chosen(const Problem& problem, std::vector<Algorithm> offered) {
+    if (problem.algorithm.empty()) return offered.front();
+    for (const Algorithm& algorithm : offered)
+        if (algorithm.name == problem.algorithm) return algorithm;
+    throw Refusal{MX_NOT_SUPPORTED, "cuBLASLt offers " + std::to_string(offered.size()) +
+                                        " algorithms for this gemm, and none is \"" +
+                                        problem.algorithm + "\""};
+}
+
+mx_status supports(void* device, const mx_operation* operation, const mx_tensor* inputs,
+                   std::size_t input_count, const mx_tensor* outputs, std::size_t output_count,
+                   mx_message* message) {
+    const Call call{operation, inputs, input_count, outputs, output_count};
+    return guarded(message, [&] {
+        if (checked_problem(call, Buffers::absent).writes_nothing()) return MX_OK;
+        OpenDevice& open_device = opened(device);
+        Placement placement(call);
+        placement.imagine(open_device.workspace.data());
+        const Problem problem = checked_problem(placement.call(), Buffers::present);
+        ask(open_device, problem,
+            [&](const Matmul& matmul) { chosen(problem, matmul.algorithms()); });
+        return MX_OK;
+    });
+}
+
+mx_status list_algorithms(void* device, const mx_operation* operation, const mx_tensor* inputs,
+                          std::size_t input_count, const mx_tensor* outputs,
+                          std::size_t output_count, const char* const** names,
+                          std::size_t* name_count, mx_message* message) {
+    const Call call{operation, inputs, input_count, outputs, output_count};
+    return guarded(message, [&] {
+        if (names == nullptr || name_count == nullptr)
+            throw Refusal{MX_INVALID, "no place to store the names of algorithms"};
+        OpenDevice& open_device = opened(device);
+        open_device.algorithms.clear();
+        open_device.algorithm_names.clear();
+        if (!checked_problem(call, Buffers::absent).writes_nothing()) {
+            Placement placement(call);
+            placement.imagine(open_device.workspace.data());
+            const Problem problem = checked_problem(placement.call(), Buffers::present);
+            ask(open_device, problem,
+                [&](const Matmul& matmul) { open_device.algorithms = matmul.algorithms(); });
+        }
+        for (const Algorithm& algorithm : open_device.algorithms)
+            open_device.algorithm_names.push_back(algorithm.name.c_str());
+        *names = open_device.algorithm_names.data();
+        *name_count = open_device.algorithm_names.size();
+        return MX_OK;
+    });
+}
+
+// Waits on every way out, exceptions too: after a call nothing may still read or write the host's
+// memory.
+struct WaitAtEnd {
+    cudaStream_t stream;
+
+    ~WaitAtEnd() {
+        if (cudaStreamSynchronize(stream) != cudaSuccess) cudaGetLastError();
+    }
+};
+
+void run_on_gpu(OpenDevice& device, const Call& call) {
+    Staging staging(call, device.memory, device.stream);
+    const WaitAtEnd wait{device.stream};
+    staging.copy_in();
+    const Problem problem = checked_problem(staging.call(), Buffers::present);
+    // The pads of the scales are 0, whether cuBLASLt writes them or not.
+    if (problem.scale_out.data != nullptr)
+        check(cudaMemsetAsync(problem.scale_out.data, 0,
+                              static_cast<std::size_t>(problem.scale_out.bytes), device.stream),
+              "clearing the scales of D");
+    ask(device, problem, [&](const Matmul& matmul) {
+        matmul.run(chosen(problem, matmul.algorithms()), device.stream);
+    });
+    staging.copy_out();
+    check(cudaStreamSynchronize(device.stream), "running cublasLtMatmul");
+}
+
+mx_status run(void* device, const mx_operation* operation, const mx_tensor* inputs,
+              std::size_t input_count, const mx_tensor* outputs, std::size_t output_count,
+              mx_message* message) {
+    const Call call{operation, inputs, input_count, outputs, output_count};
+    return guarded(message, [&] {
+        if (!checked_problem(call, Buffers::present).writes_nothing())
+            run_on_gpu(opened(device), call);
+        return MX_OK;
+    });
+}
+
+constexpr mx_device_api table{
+    sizeof(mx_device_api), MX_DEVICE_ABI_VERSION, open, close, describe, supports, run,
+    list_algorithms};
+
+}  // namespace
+}  // namespace mx::cublaslt
+
+extern "C" const mx_device_api* mx_device_get_api(std::uint32_t host_abi_version) {
+    return host_abi_version == MX_DEVICE_ABI_VERSION ? &mx::cublaslt::table : nullptr;
+}

@@ -1,0 +1,146 @@
+// See dot_model.hpp.
+#include "reference/exact/dot_model.hpp"
+
+#include <algorithm>
+#include <vector>
+
+#include "reference/exact/arithmetic.hpp"
+
+namespace mx::exact {
+namespace {
+
+// The exponent that a machine reads from the fields of a number: that of the smallest normal one
+// for what lies below it.
+int exponent_of(const ElementFormat& format, const Value& value) {
+    if (!value.is_finite() || value.magnitude == 0) return format.exponent_min();
+    return std::max(floor_log2(value.magnitude), format.exponent_min());
+}
+
+const ElementFormat& alignment_format(const GemmModel& model, const ElementFormat& element) {
+    return model.exponents == FactorExponents::own ? element : formats::f16;
+}
+
+Summand product_of(const GemmModel& model, const ScaledRow& a, const ScaledRow& b, std::int64_t k) {
+    const Value x = decode(a.element, a.codes.at(k)), y = decode(b.element, b.codes.at(k));
+    Summand product{times(x, y), exponent_of(alignment_format(model, a.element), x) +
+                                     exponent_of(alignment_format(model, b.element), y)};
+    if (model.scaling != BlockScaling::product_exponent) return product;
+    const Value scale = times(decode(a.scale, a.scale_at(k)), decode(b.scale, b.scale_at(k)));
+    product.value = times(product.value, scale);
+    if (scale.is_finite()) product.exponent += floor_log2(scale.magnitude);
+    return product;
+}
+
+// The places of a step's products, in groups that are summed exactly.
+std::int64_t place_in_order(ProductOrder order, std::int64_t index) {
+    if (order == ProductOrder::along_k) return index;
+    // 32 neighbours make two steps of 16: of every four, the first two belong to the first step.
+    const std::int64_t within = index % 32;
+    const std::int64_t half = within / 16, pair = within % 16 / 2;
+    return index - within + 4 * pair + 2 * half + within % 2;
+}
+
+Summand group_of(const GemmModel& model, const ScaledRow& a, const ScaledRow& b, std::int64_t first,
+                 std::int64_t depth) {
+    Value sum = number(0);
+    for (std::int64_t i = first; i < std::min(depth, first + model.exact_group); ++i)
+        sum = plus(sum, times(decode(a.element, a.codes.at(i)), decode(b.element, b.codes.at(i))));
+    const Value x = decode(a.scale, a.scale_at(first)), y = decode(b.scale, b.scale_at(first));
+    return {times(sum, times(x, y)), exponent_of(a.scale, x) + exponent_of(b.scale, y)};
+}
+
+// The summands of the step that begins with product `first`, as many as there are before the end.
+std::vector<Summand> summands_of(const GemmModel& model, const ScaledRow& a, const ScaledRow& b,
+                                 std::int64_t first, std::int64_t depth) {
+    std::vector<Summand> summands;
+    for (std::int64_t i = 0; i < model.products; ++i) {
+        const std::int64_t k = place_in_order(model.order, first + i * model.exact_group);
+        if (k >= depth) continue;
+        summands.push_back(model.scaling == BlockScaling::group ? group_of(model, a, b, k, depth)
+                                                                : product_of(model, a, b, k));
+    }
+    return summands;
+}
+
+// Toward zero, to a multiple of 2^exponent.
+Rational cut(const Value& value, int exponent) {
+    const Rational units = value.magnitude / power_of_two(exponent);
+    const Rational whole(numerator(units) / denominator(units));
+    return with_sign({Value::Kind::finite, value.negative, whole * power_of_two(exponent)});
+}
+
+Value rounded_sum(const GemmModel& model, const Rational& sum) {
+    const Value value = number(sum);
+    const int beyond = model.accumulator.exponent_max() + 1;
+    if (value.magnitude >= power_of_two(beyond)) return {Value::Kind::infinity, value.negative, 0};
+    return rounded_value(model.accumulator, model.rounding, value);
+}
+
+// The inner accumulator, of products up to `k`, into the outer one.
+Value promoted(const GemmModel& model, const ScaledRow& a, const ScaledRow& b, std::int64_t k,
+               const Value& outer, const Value& inner) {
+    const auto rounded = [&](const Value& value) {
+        return rounded_value(model.promoted, Rounding::nearest_even, value);
+    };
+    if (model.scaling != BlockScaling::promoted_a_first &&
+        model.scaling != BlockScaling::promoted_product)
+        return rounded(plus(outer, inner));
+    const Value scale_a = decode(a.scale, a.scale_at(k)), scale_b = decode(b.scale, b.scale_at(k));
+    const Value product = model.scaling == BlockScaling::promoted_a_first
+                              ? times(rounded(times(inner, scale_a)), scale_b)
+                              : times(inner, rounded(times(scale_a, scale_b)));
+    return rounded(plus(outer, product));
+}
+
+}  // namespace
+
+Value step(const GemmModel& model, std::span<const Summand> summands, const Value& accumulator) {
+    Value exact = accumulator;
+    for (const Summand& summand : summands) exact = plus(exact, summand.value);
+    if (!exact.is_finite()) return exact;
+    if (model.fraction_bits == all_bits)
+        return rounded_value(model.accumulator, model.rounding, exact);
+    std::vector<Summand> aligned;
+    for (const Summand& summand : summands)
+        if (!is_zero(summand.value) || model.zero_products == ZeroProducts::counted)
+            aligned.push_back(summand);
+    if (!is_zero(accumulator))
+        aligned.push_back({accumulator, exponent_of(model.accumulator, accumulator)});
+    if (aligned.empty()) return number(0);
+    const auto lower = [](const Summand& x, const Summand& y) { return x.exponent < y.exponent; };
+    const int largest = std::max(std::max_element(aligned.begin(), aligned.end(), lower)->exponent,
+                                 model.exponent_floor);
+    Rational sum = 0;
+    for (const Summand& summand : aligned) sum += cut(summand.value, largest - model.fraction_bits);
+    return sum == 0 ? number(0) : rounded_sum(model, sum);
+}
+
+Value accumulate(const GemmModel& model, const ScaledRow& a, const ScaledRow& b, std::int64_t depth,
+                 const Value& c) {
+    const std::int64_t per_step = std::int64_t{model.products} * model.exact_group;
+    Value outer = c;
+    Value inner = model.promotion == 0 ? c : number(0);
+    // Whole groups of 32 where products are not taken in order, so that each has its step.
+    const std::int64_t end = model.order == ProductOrder::along_k ? depth : (depth + 31) / 32 * 32;
+    for (std::int64_t first = 0; first < end; first += per_step) {
+        inner = step(model, summands_of(model, a, b, first, depth), inner);
+        const std::int64_t done = std::min(end, first + per_step);
+        if (model.promotion == 0 || (done % model.promotion != 0 && done != end)) continue;
+        outer = promoted(model, a, b, std::min(done, depth) - 1, outer, inner);
+        inner = number(0);
+    }
+    return model.promotion == 0 ? inner : outer;
+}
+
+Value accumulate_in_parts(const GemmModel& model, const ScaledRow& a, const ScaledRow& b,
+                          std::int64_t depth, std::int64_t part) {
+    Value sum = number(0);
+    for (std::int64_t first = 0; first < depth; first += part) {
+        const Value of_part = accumulate(model, a.from(first), b.from(first),
+                                         std::min(part, depth - first), number(0));
+        sum = rounded_value(formats::f32, Rounding::nearest_even, plus(sum, of_part));
+    }
+    return sum;
+}
+
+}  // namespace mx::exact

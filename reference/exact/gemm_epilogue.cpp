@@ -1,0 +1,56 @@
+// See gemm_epilogue.hpp.
+#include "reference/exact/gemm_epilogue.hpp"
+
+#include "reference/exact/f32_arithmetic.hpp"
+
+namespace mx::exact {
+namespace {
+
+Value fused_multiply_add(const Value& left, const Value& right, const Value& addend) {
+    return rounded_in(formats::f32, plus(times(left, right), addend));
+}
+
+// left * right, and a +0 where the kernel adds one.
+Value multiplied(const GemmEpilogue& epilogue, const Value& left, const Value& right) {
+    return epilogue.kernel == GemmKernel::one ? fused_multiply_add(left, right, number(0))
+                                              : product(left, right);
+}
+
+// alpha * accumulator + beta * C.
+Value combined(const GemmEpilogue& epilogue, const EpilogueOperands& operands,
+               const Value& accumulator) {
+    const auto f32 = [](Code code) { return decode(formats::f32, code); };
+    const auto with_scales = [&](const Value& value) {
+        return product(product(value, f32(operands.scale_b)), f32(operands.scale_a));
+    };
+    Value alpha = f32(operands.alpha);
+    Value value = accumulator;
+    if (epilogue.scales == FactorScales::in_alpha) alpha = with_scales(alpha);
+    if (epilogue.scales == FactorScales::on_accumulator) value = with_scales(value);
+    const Value beta = f32(operands.beta);
+    if (is_zero(beta)) {
+        // Nothing at all is done here, so that a -0 stays one.
+        const bool is_done =
+            epilogue.scales == FactorScales::on_accumulator && operands.alpha == Code{0x3F800000};
+        return is_done ? value : multiplied(epilogue, alpha, value);
+    }
+    const Value c = decode(epilogue.addend, operands.c);
+    return epilogue.kernel == GemmKernel::one ? fused_multiply_add(alpha, value, product(beta, c))
+                                              : fused_multiply_add(beta, c, product(alpha, value));
+}
+
+}  // namespace
+
+Code finish(const GemmEpilogue& epilogue, const EpilogueOperands& operands,
+            const Value& accumulator) {
+    Value value = combined(epilogue, operands, accumulator);
+    if (epilogue.adds_bias) value = sum(value, decode(epilogue.bias, operands.bias));
+    if (epilogue.activation == Activation::relu && is_less(value, number(0))) value = number(0);
+    if (!epilogue.is_narrow())
+        return round(epilogue.output, Rounding::nearest_even, Overflow::overflow, value);
+    if (epilogue.scales_output)
+        value = multiplied(epilogue, value, decode(formats::f32, operands.scale_out));
+    return round(epilogue.output, Rounding::nearest_even, Overflow::saturate, value);
+}
+
+}  // namespace mx::exact

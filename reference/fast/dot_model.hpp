@@ -1,0 +1,208 @@
+// What a modelled machine makes of a dot product, in integers; fit for a GPU.
+// Proved by reference/proof/prove_dot_model.cpp.
+//
+// Such a step drops what lies below 2^(E - F), E the largest exponent among its summands:
+//
+//   product  1.xxxxxx 2^E         |1xxxxxx000|          significands are integers; a shift puts
+//   product  1.xxxxxx 2^(E-4)     |00001xxxxx|x         each in units of 2^(E - F), toward zero
+//   accumulator 1.xx..            |0000001xxx|xxxx
+//                                  F + 1 places
+#pragma once
+
+#include "reference/fast/f32_arithmetic.hpp"
+#include "reference/spec/gemm_model.hpp"
+
+namespace mx::fast {
+
+// A summand of one step and the exponent that it is aligned by.
+struct Summand {
+    Unpacked value;
+    int exponent;
+};
+
+// The exponent that a machine reads from the fields of a number.
+MX_FOLDED constexpr int exponent_of(const ElementFormat& format, const Unpacked& value) {
+    const int least = format.exponent_min();
+    if (value.significand == 0) return least;
+    const int exponent = value.exponent + bit_width(value.significand) - 1;
+    return exponent > least ? exponent : least;
+}
+
+MX_FOLDED constexpr Summand product_of(const GemmModel& model, const ScaledRow& a,
+                                       const ScaledRow& b, std::int64_t k) {
+    const Unpacked x = unpack(a.element, a.codes.at(k)), y = unpack(b.element, b.codes.at(k));
+    const bool own = model.exponents == FactorExponents::own;
+    constexpr ElementFormat f16 = formats::f16;
+    Summand product{exact_product(x, y),
+                    exponent_of(own ? a.element : f16, x) + exponent_of(own ? b.element : f16, y)};
+    if (model.scaling != BlockScaling::product_exponent) return product;
+    const Unpacked scale =
+        exact_product(unpack(a.scale, a.scale_at(k)), unpack(b.scale, b.scale_at(k)));
+    product.value = exact_product(product.value, scale);
+    product.exponent += scale.exponent;
+    return product;
+}
+
+// All products of a group in units of the smallest. FP4 and FP6: they fit in 64 bits.
+MX_FOLDED constexpr Unpacked group_sum(const ScaledRow& a, const ScaledRow& b, std::int64_t first,
+                                       std::int64_t end) {
+    const int unit = a.element.quantum_exponent_min() + b.element.quantum_exponent_min();
+    std::int64_t sum = 0;
+    for (std::int64_t k = first; k < end; ++k) {
+        const Unpacked product =
+            exact_product(unpack(a.element, a.codes.at(k)), unpack(b.element, b.codes.at(k)));
+        const auto units =
+            static_cast<std::int64_t>(product.significand << (product.exponent - unit));
+        sum += product.negative ? -units : units;
+    }
+    return {Kind::finite, sum < 0, unit, static_cast<std::uint64_t>(sum < 0 ? -sum : sum)};
+}
+
+MX_FOLDED constexpr Summand group_of(const GemmModel& model, const ScaledRow& a, const ScaledRow& b,
+                                     std::int64_t first, std::int64_t depth) {
+    const std::int64_t whole = first + model.exact_group;
+    const Unpacked x = unpack(a.scale, a.scale_at(first)), y = unpack(b.scale, b.scale_at(first));
+    const Unpacked sum = group_sum(a, b, first, whole < depth ? whole : depth);
+    return {exact_product(sum, exact_product(x, y)),
+            exponent_of(a.scale, x) + exponent_of(b.scale, y)};
+}
+
+// As exact::place_in_order: of every four of 32 neighbours, two belong to the first step of 16.
+MX_FOLDED constexpr std::int64_t place_in_order(ProductOrder order, std::int64_t index) {
+    if (order == ProductOrder::along_k) return index;
+    return (index & ~std::int64_t{31}) + (index << 1 & 28) + (index >> 3 & 2) + (index & 1);
+}
+
+// What a step has seen so far: NaN, infinities, and the largest exponent.
+struct Survey {
+    bool nan = false;
+    bool positive_infinity = false;
+    bool negative_infinity = false;
+    bool any = false;
+    int exponent = 0;
+};
+
+MX_FOLDED constexpr void note(Survey& survey, const Summand& summand, ZeroProducts zeros) {
+    const Unpacked& value = summand.value;
+    survey.nan |= value.kind == Kind::nan;
+    if (value.kind == Kind::infinity)
+        (value.negative ? survey.negative_infinity : survey.positive_infinity) = true;
+    if (value.kind != Kind::finite) return;
+    if (value.significand == 0 && zeros == ZeroProducts::left_out) return;
+    if (!survey.any || summand.exponent > survey.exponent) survey.exponent = summand.exponent;
+    survey.any = true;
+}
+
+// In units of 2^unit, toward zero.
+MX_FOLDED constexpr std::int64_t cut(const Unpacked& value, int unit) {
+    const int shift = value.exponent - unit;
+    const std::uint64_t kept = shift >= 0    ? value.significand << (shift < 63 ? shift : 63)
+                               : shift > -64 ? value.significand >> -shift
+                                             : 0;
+    const auto units = static_cast<std::int64_t>(kept);
+    return value.negative ? -units : units;
+}
+
+MX_FOLDED constexpr Unpacked rounded_sum(const GemmModel& model, std::int64_t sum, int unit) {
+    if (sum == 0) return {Kind::finite, false, 0, 0};
+    const bool negative = sum < 0;
+    const auto magnitude = static_cast<std::uint64_t>(negative ? -sum : sum);
+    if (bit_width(magnitude) + unit > model.accumulator.exponent_max() + 1)
+        return {Kind::infinity, negative, 0, 0};
+    return unpack(model.accumulator, round(model.accumulator, model.rounding, Overflow::overflow,
+                                           {Kind::finite, negative, unit, magnitude}));
+}
+
+// The places of a step.
+struct StepRange {
+    std::int64_t first;
+    std::int64_t depth;
+};
+
+// Summand i of the step; false where it lies beyond the end.
+MX_FOLDED constexpr bool summand_at(const GemmModel& model, const ScaledRow& a, const ScaledRow& b,
+                                    StepRange range, int i, Summand& summand) {
+    const std::int64_t k =
+        place_in_order(model.order, range.first + std::int64_t{i} * model.exact_group);
+    if (k >= range.depth) return false;
+    summand = model.scaling == BlockScaling::group ? group_of(model, a, b, k, range.depth)
+                                                   : product_of(model, a, b, k);
+    return true;
+}
+
+MX_HOST_DEVICE constexpr Unpacked step(const GemmModel& model, const ScaledRow& a,
+                                       const ScaledRow& b, StepRange range,
+                                       const Unpacked& accumulator) {
+    Survey survey;
+    Summand summand{};
+    for (int i = 0; i < model.products; ++i)
+        if (summand_at(model, a, b, range, i, summand)) note(survey, summand, model.zero_products);
+    note(survey, {accumulator, exponent_of(model.accumulator, accumulator)},
+         ZeroProducts::left_out);
+    if (survey.nan || (survey.positive_infinity && survey.negative_infinity))
+        return {Kind::nan, false, 0, 0};
+    if (survey.positive_infinity || survey.negative_infinity)
+        return {Kind::infinity, survey.negative_infinity, 0, 0};
+    if (!survey.any) return {Kind::finite, false, 0, 0};
+    const int unit =
+        (survey.exponent > model.exponent_floor ? survey.exponent : model.exponent_floor) -
+        model.fraction_bits;
+    std::int64_t sum = cut(accumulator, unit);
+    for (int i = 0; i < model.products; ++i)
+        if (summand_at(model, a, b, range, i, summand)) sum += cut(summand.value, unit);
+    return rounded_sum(model, sum, unit);
+}
+
+// A step of one product that nothing is cut from: a fused multiply-add.
+MX_HOST_DEVICE constexpr Unpacked fused_step(const ScaledRow& a, const ScaledRow& b, std::int64_t k,
+                                             const Unpacked& accumulator) {
+    return fused_multiply_add(unpack(a.element, a.codes.at(k)), unpack(b.element, b.codes.at(k)),
+                              accumulator);
+}
+
+// The inner accumulator, of products up to `k`, into the outer one.
+MX_HOST_DEVICE constexpr Unpacked promoted(const GemmModel& model, const ScaledRow& a,
+                                           const ScaledRow& b, std::int64_t k,
+                                           const Unpacked& outer, const Unpacked& inner) {
+    if (model.scaling != BlockScaling::promoted_a_first &&
+        model.scaling != BlockScaling::promoted_product)
+        return sum_in(model.promoted, outer, inner);
+    const Unpacked scale_a = unpack(a.scale, a.scale_at(k));
+    const Unpacked scale_b = unpack(b.scale, b.scale_at(k));
+    return model.scaling == BlockScaling::promoted_a_first
+               ? fused_multiply_add(product(inner, scale_a), scale_b, outer)
+               : fused_multiply_add(inner, product(scale_a, scale_b), outer);
+}
+
+// As exact::accumulate.
+MX_HOST_DEVICE constexpr Unpacked accumulate(const GemmModel& model, const ScaledRow& a,
+                                             const ScaledRow& b, std::int64_t depth,
+                                             const Unpacked& c) {
+    const std::int64_t per_step = std::int64_t{model.products} * model.exact_group;
+    Unpacked outer = c;
+    Unpacked inner = model.promotion == 0 ? c : Unpacked{};
+    const std::int64_t end = model.order == ProductOrder::along_k ? depth : (depth + 31) / 32 * 32;
+    for (std::int64_t first = 0; first < end; first += per_step) {
+        inner = model.fraction_bits == all_bits ? fused_step(a, b, first, inner)
+                                                : step(model, a, b, {first, depth}, inner);
+        const std::int64_t done = first + per_step < end ? first + per_step : end;
+        if (model.promotion == 0 || (done % model.promotion != 0 && done != end)) continue;
+        outer = promoted(model, a, b, (done < depth ? done : depth) - 1, outer, inner);
+        inner = {};
+    }
+    return model.promotion == 0 ? inner : outer;
+}
+
+// As exact::accumulate_in_parts.
+MX_HOST_DEVICE constexpr Unpacked accumulate_in_parts(const GemmModel& model, const ScaledRow& a,
+                                                      const ScaledRow& b, std::int64_t depth,
+                                                      std::int64_t part) {
+    Unpacked total;
+    for (std::int64_t first = 0; first < depth; first += part) {
+        const std::int64_t count = part < depth - first ? part : depth - first;
+        total = sum(total, accumulate(model, a.from(first), b.from(first), count, {}));
+    }
+    return total;
+}
+
+}  // namespace mx::fast

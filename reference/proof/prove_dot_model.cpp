@@ -1,0 +1,217 @@
+// fast/dot_model.hpp: for every model, every product of two codes beside an accumulator, every pair
+// of products, and rows that reach over several steps. A step cuts its summands one by one and adds
+// what is left, so that two of them show every alignment; the rows show the order and the
+// promotion.
+#include <array>
+
+#include "reference/exact/arithmetic.hpp"
+#include "reference/exact/dot_model.hpp"
+#include "reference/fast/dot_model.hpp"
+#include "reference/proof/gemm_rows.hpp"
+#include "reference/proof/sweep.hpp"
+#include "reference/spec/gemm_models.hpp"
+
+namespace mx::proof {
+namespace {
+
+struct Rows {
+    CodeRow a, b;
+    std::uint32_t c = 0;
+};
+
+const ElementFormat& result_format(const GemmModel& model) {
+    return model.accumulator.exponent_bits == 5 ? model.accumulator : formats::f32;
+}
+
+std::uint64_t exact_code(const GemmModel& model, const Rows& rows) {
+    const ElementFormat& format = result_format(model);
+    return exact::round(format, Rounding::nearest_even, Overflow::overflow,
+                        exact::accumulate(model, rows.a.row(), rows.b.row(), rows.a.depth(),
+                                          exact::decode(format, Code{rows.c})))
+        .bits;
+}
+
+std::uint64_t fast_code(const GemmModel& model, const Rows& rows) {
+    const ElementFormat& format = result_format(model);
+    return fast::round(format, Rounding::nearest_even, Overflow::overflow,
+                       fast::accumulate(model, rows.a.row(), rows.b.row(), rows.a.depth(),
+                                        fast::unpack(format, Code{rows.c})))
+        .bits;
+}
+
+Report compare_rows(const GemmModel& model, std::uint32_t count, int threads,
+                    const std::function<Rows(std::uint32_t)>& rows_of) {
+    return compare_everywhere(
+        count, threads, [&](std::uint32_t i) { return exact_code(model, rows_of(i)); },
+        [&](std::uint32_t i) { return fast_code(model, rows_of(i)); });
+}
+
+// A row of `element` with the scales that the model wants: powers of two that differ from block to
+// block, those of NVFP4, or of binary32.
+CodeRow row_of(const GemmModel& model, const ElementFormat& element,
+               std::vector<std::uint32_t> codes, std::uint32_t first_scale) {
+    CodeRow row{element, std::move(codes)};
+    if (model.scaling == BlockScaling::none) return row;
+    const bool is_group = model.scaling == BlockScaling::group;
+    const bool is_f32 = model.promotion != 0;
+    row.block = is_group ? 16 : is_f32 ? model.promotion : 32;
+    row.scale = is_group ? ue4m3 : is_f32 ? formats::f32 : formats::e8m0;
+    for (std::int64_t k = 0; k < row.depth(); k += row.block) {
+        const std::uint32_t scale = first_scale + static_cast<std::uint32_t>(k / row.block) * 3;
+        // A scale of binary32 has this sign and exponent, and a mantissa of its own.
+        row.scales.push_back(is_f32 ? scale << 24 | (scale * 2654435761u >> 8) : scale & 255);
+    }
+    return row;
+}
+
+// The codes of an element format that stand for all: every one, or of 16 bits and more those with
+// few mantissa bits set, at either end.
+std::vector<std::uint32_t> codes_of(const ElementFormat& format) {
+    std::vector<std::uint32_t> codes;
+    const int spare = format.code_bits() - 8;
+    for (std::uint32_t i = 0; i < (1u << std::min(8, format.code_bits())); ++i) {
+        codes.push_back(spare <= 0 ? i : i << spare);
+        if (spare > 0) codes.push_back(i << spare | ((1u << spare) - 1 - i % 2));
+    }
+    return codes;
+}
+
+constexpr std::array<std::uint32_t, 6> accumulators{0,          0x80000001, 0x3F801FFF,
+                                                    0xC2FFFFFF, 0x7F7FFFFF, 0x35A3D70A};
+
+std::uint32_t accumulator_of(const GemmModel& model, std::uint32_t which) {
+    const std::uint32_t code = accumulators[which % accumulators.size()];
+    return result_format(model).code_bits() == 16 ? code >> 16 : code;
+}
+
+// One product and C. The scales run over all bytes with the codes.
+Report prove_products(const GemmModel& model, const ElementFormat& element, int threads) {
+    const auto codes = codes_of(element);
+    const auto count = static_cast<std::uint32_t>(codes.size());
+    return compare_rows(model, count * count, threads, [&](std::uint32_t i) {
+        return Rows{row_of(model, element, {codes[i / count]}, i & 255),
+                    row_of(model, element, {codes[i % count]}, i >> 8 & 255),
+                    accumulator_of(model, i / 7)};
+    });
+}
+
+// Two products of one step: every code times the largest odd one, beside every code times one.
+Report prove_pairs(const GemmModel& model, const ElementFormat& element, int threads) {
+    const auto codes = codes_of(element);
+    const auto count = static_cast<std::uint32_t>(codes.size());
+    const std::uint32_t largest = element.code_max_finite();
+    const std::uint32_t one = static_cast<std::uint32_t>(element.exponent_bias)
+                              << element.mantissa_bits;
+    return compare_rows(model, count * count, threads, [&](std::uint32_t i) {
+        return Rows{row_of(model, element, {codes[i / count], codes[i % count]}, 127),
+                    row_of(model, element, {largest, one}, 120),
+                    i % 3 == 0 ? 0 : accumulator_of(model, i / 5)};
+    });
+}
+
+// A code of few binades, so that no summand drowns the others; now and then a zero.
+std::uint32_t near_one(const ElementFormat& element, std::uint32_t seed) {
+    const std::uint32_t bits = seed * 1664525u + 1013904223u;
+    const std::uint32_t sign = bits >> 31 != 0 ? element.code_sign_mask() : 0;
+    if ((bits >> 24) % 16 == 0) return sign;
+    const std::uint32_t middle = static_cast<std::uint32_t>(element.exponent_bias)
+                                 << element.mantissa_bits;
+    const std::uint32_t spread = 3u << element.mantissa_bits;
+    const std::uint32_t code = middle - spread / 2 + (bits >> 8) % spread;
+    return (code & element.code_magnitude_mask()) | sign;
+}
+
+// Rows of every length up to four steps and one product, and past two promotions; rarely with one
+// far larger than the rest.
+Report prove_rows(const GemmModel& model, const ElementFormat& element, int threads) {
+    const int steps = 4 * model.products * model.exact_group + 1;
+    const int longest = std::max(steps, 2 * model.promotion + 1);
+    const auto count = static_cast<std::uint32_t>(longest) * 8;
+    return compare_rows(model, count, threads, [&](std::uint32_t i) {
+        const std::uint32_t depth = i / 8 + 1;
+        std::vector<std::uint32_t> left, right;
+        for (std::uint32_t k = 0; k < depth; ++k) {
+            left.push_back(near_one(element, i * 2654435761u + k * 40503u));
+            right.push_back(near_one(element, i * 97u + k * 2246822519u));
+        }
+        if (i % 8 == 7) left[depth / 2] = element.code_max_finite();
+        return Rows{row_of(model, element, left, 0x38), row_of(model, element, right, 0x3A),
+                    i % 2 == 0 ? 0 : accumulator_of(model, i / 3)};
+    });
+}
+
+// Rows of 40 to 300 products split in parts of 32, 64, 128 and 256.
+Report prove_parts(const GemmModel& model, const ElementFormat& element, int threads) {
+    const ElementFormat f32 = formats::f32;
+    const auto rows_of = [&](std::uint32_t i) {
+        std::vector<std::uint32_t> left, right;
+        for (std::uint32_t k = 0; k < 40 + i / 4 * 4; ++k) {
+            left.push_back(near_one(element, k * 2654435761u + i));
+            right.push_back(near_one(element, k * 40503u + i * 97));
+        }
+        return Rows{row_of(model, element, left, 0x38), row_of(model, element, right, 0x3A)};
+    };
+    const auto part_of = [&](std::uint32_t i) {
+        const std::int64_t part = 32 << i % 4;
+        return model.promotion > part ? model.promotion : part;
+    };
+    return compare_everywhere(
+        260, threads,
+        [&](std::uint32_t i) {
+            const Rows rows = rows_of(i);
+            return exact::round(f32, Rounding::nearest_even, Overflow::overflow,
+                                exact::accumulate_in_parts(model, rows.a.row(), rows.b.row(),
+                                                           rows.a.depth(), part_of(i)))
+                .bits;
+        },
+        [&](std::uint32_t i) {
+            const Rows rows = rows_of(i);
+            return fast::round(f32, Rounding::nearest_even, Overflow::overflow,
+                               fast::accumulate_in_parts(model, rows.a.row(), rows.b.row(),
+                                                         rows.a.depth(), part_of(i)))
+                .bits;
+        });
+}
+
+Report prove_model(const GemmModel& model, const ElementFormat& element, int threads) {
+    std::vector<Report> reports{prove_products(model, element, threads),
+                                prove_pairs(model, element, threads),
+                                prove_rows(model, element, threads)};
+    if (result_format(model).name == "f32") reports.push_back(prove_parts(model, element, threads));
+    return joined(reports);
+}
+
+std::vector<ElementFormat> operands_of(const GemmModel& model) {
+    std::vector<ElementFormat> formats;
+    for (const ElementFormat& format : element_formats)
+        if ((" " + std::string(model.operands) + " ").find(" " + std::string(format.name) + " ") !=
+            std::string::npos)
+            formats.push_back(format);
+    return formats;
+}
+
+// The rows that devices are judged by are proved with every change, and one of each other kind.
+bool is_central(const GemmModel& model, const ElementFormat& element) {
+    if (model.standing == Standing::verified_here)
+        return element.name == "e4m3" || element.name == "bf16";
+    return model.name == "blackwell-fp4" ||
+           (model.name == "blackwell-mx" && element.name == "e4m3") ||
+           (model.name == "mma-sync-fp8" && element.name == "e5m2");
+}
+
+}  // namespace
+
+std::vector<Proof> dot_model_proofs() {
+    std::vector<Proof> proofs;
+    for (const GemmModel& model : gemm_models)
+        for (const ElementFormat& element : operands_of(model))
+            proofs.push_back(
+                {"gemm model " + std::string(model.name) + " " + std::string(element.name),
+                 "every product beside C, every pair of products, rows of all lengths "
+                 "up to four steps",
+                 [&model, element](int threads) { return prove_model(model, element, threads); },
+                 is_central(model, element) ? Effort::always : Effort::whole_set});
+    return proofs;
+}
+
+}  // namespace mx::proof

@@ -1,0 +1,52 @@
+// From the accumulator of a dot product to the output of a GEMM: scales, alpha, C, bias, activation
+// and the last rounding. Every step is one operation of binary32, rounded to nearest even. The
+// order is that of cuBLASLt 13.1 on an H200, measured: arithmetic allows others, which give other
+// bits.
+#pragma once
+
+#include "reference/spec/formats.hpp"
+
+namespace mx {
+
+// Where scales of binary32 come in that belong to whole rows or tensors.
+enum class FactorScales {
+    none,
+    in_alpha,        // alpha times that of B, times that of A: one of each for the tensor
+    on_accumulator,  // the accumulator times that of B, times that of A: one for each row
+};
+
+// alpha * v + beta * C has three roundings to lose, and a fused multiply-add saves one: which, and
+// whether a +0 is added where there is nothing else to add, depends on the kernel that does it.
+enum class GemmKernel {
+    one,         // the whole GEMM: fma(alpha, v, beta * C); without C fma(alpha, v, +0), which
+                 // leaves no -0, and so the scale of an FP8 output
+    adds_parts,  // the parts of split-K: fma(beta, C, alpha * v); products get nothing added
+};
+
+enum class Activation { none, relu };
+
+struct GemmEpilogue {
+    ElementFormat output = formats::f32;
+    ElementFormat addend = formats::f32;  // of C
+    ElementFormat bias = formats::bf16;
+    FactorScales scales = FactorScales::none;
+    GemmKernel kernel = GemmKernel::one;
+    bool adds_bias = false;
+    Activation activation = Activation::none;
+    bool scales_output = false;  // FP8 alone, which also saturates
+
+    MX_FOLDED constexpr bool is_narrow() const { return output.code_bits() <= 8; }
+};
+
+// The operands of one output. All but C and the bias are binary32. Where beta is 0, C is not read.
+struct EpilogueOperands {
+    Code alpha{0x3F800000};
+    Code beta{};
+    Code scale_a{0x3F800000};
+    Code scale_b{0x3F800000};
+    Code c{};
+    Code bias{};
+    Code scale_out{0x3F800000};
+};
+
+}  // namespace mx

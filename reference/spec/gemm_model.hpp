@@ -1,0 +1,80 @@
+// How a machine sums a dot product: what it keeps of each product, in what order it adds them, and
+// to what it rounds. Both oracles read it; the rows are in gemm_models.hpp.
+//
+// One step takes some products and the accumulator, aligns them all to the largest exponent among
+// them, cuts each to `fraction_bits` places below it toward zero, adds what is left exactly, and
+// rounds the sum once to the accumulator. The accumulator of a step is a term of the next.
+#pragma once
+
+#include <string_view>
+
+#include "reference/spec/gemm.hpp"
+#include "reference/spec/rounding.hpp"
+
+namespace mx {
+
+// binary32 with its last ten mantissa bits left zero: what the FP8 tensor cores of Ada and Hopper
+// keep between steps.
+inline constexpr ElementFormat e8m13{"e8m13",
+                                     1,
+                                     8,
+                                     13,
+                                     127,
+                                     ZeroExponent::subnormal,
+                                     Specials::infinity_and_nan,
+                                     "arXiv:2511.10909 section 4, and our measurements"};
+
+// Which of 32 neighbouring products go into a step together.
+enum class ProductOrder {
+    along_k,        // neighbours
+    pairs_of_four,  // k % 4 of 0 and 1 first, then 2 and 3: FP8 mma.sync done with FP16 HMMA
+};
+
+// Whose exponent fields the factors of a product are read from.
+enum class FactorExponents {
+    own,
+    f16,  // converted first, which is exact and makes normal numbers of FP8 subnormals
+};
+
+// The exponent of a product that is zero.
+enum class ZeroProducts {
+    left_out,  // it has none
+    counted,   // that of its factors' exponent fields
+};
+
+// Where the scales of blocks come in.
+enum class BlockScaling {
+    none,              // the rows must have none
+    product_exponent,  // powers of two: they move the exponent of each product
+    group,             // each `exact_group` of products is summed exactly and then scaled
+    // Scales of binary32 come in at promotion, by a fused multiply-add to the outer accumulator:
+    promoted_a_first,  // of the accumulator times the scale of A, rounded, with that of B
+    promoted_product,  // of the accumulator with the rounded product of both
+};
+
+enum class Standing { verified_here, verified_by_others, predicted };
+
+inline constexpr int all_bits = 1000;
+
+struct GemmModel {
+    std::string_view name;
+    std::string_view operands;  // element formats, separated by blanks
+    int products;               // of one step, or groups where exact_group is not 1
+    int fraction_bits;          // kept below the largest exponent; all_bits: nothing is cut
+    ElementFormat accumulator = formats::f32;
+    Rounding rounding = Rounding::toward_zero;  // of a step's sum; beyond the range it is Inf
+    // Elements along k after which the accumulator is added to an outer one, with nearest even,
+    // and starts again at 0. The outer one starts with C. 0: never.
+    int promotion = 0;
+    ElementFormat promoted = formats::f32;  // the outer accumulator
+    int exact_group = 1;                    // products that are summed before they are aligned
+    BlockScaling scaling = BlockScaling::none;
+    ProductOrder order = ProductOrder::along_k;
+    FactorExponents exponents = FactorExponents::own;
+    ZeroProducts zero_products = ZeroProducts::left_out;
+    int exponent_floor = -all_bits;  // what is aligned to is no lower exponent than this
+    Standing standing = Standing::predicted;
+    std::string_view source;
+};
+
+}  // namespace mx

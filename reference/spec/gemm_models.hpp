@@ -1,0 +1,177 @@
+// The table of accumulation models. A new machine is a new row.
+#pragma once
+
+#include <array>
+
+#include "reference/spec/gemm_model.hpp"
+
+namespace mx {
+
+namespace source_of_rows {
+inline constexpr std::string_view mma_sim = "microsoft/MMA-Sim@c785138:mmasim/simulator";
+inline constexpr std::string_view both =
+    "microsoft/MMA-Sim@c785138:mmasim/simulator; "
+    "north-numerical-computing/MATLAB-tensor-core@b12b5a7:models";
+}  // namespace source_of_rows
+
+inline constexpr std::array gemm_models{
+    GemmModel{.name = "volta-f16",
+              .operands = "f16",
+              .products = 4,
+              .fraction_bits = 23,
+              .standing = Standing::verified_by_others,
+              .source = source_of_rows::both},
+    GemmModel{.name = "turing-f16",
+              .operands = "f16",
+              .products = 8,
+              .fraction_bits = 24,
+              .standing = Standing::verified_by_others,
+              .source = source_of_rows::both},
+    GemmModel{.name = "ampere-half",
+              .operands = "f16 bf16",
+              .products = 8,
+              .fraction_bits = 24,
+              .standing = Standing::verified_by_others,
+              .source = source_of_rows::both},
+    GemmModel{.name = "hopper-half",
+              .operands = "f16 bf16",
+              .products = 16,
+              .fraction_bits = 25,
+              .exponent_floor = -133,
+              .standing = Standing::verified_here,
+              .source = "cuBLASLt 13.1 on an H200"},
+    // FP8 on Ada and Hopper keeps 13 bits of fraction, in the sum and in the accumulator.
+    GemmModel{.name = "ada-fp8",
+              .operands = "e4m3 e5m2",
+              .products = 16,
+              .fraction_bits = 13,
+              .accumulator = e8m13,
+              .standing = Standing::verified_by_others,
+              .source = source_of_rows::both},
+    GemmModel{.name = "ada-fp8-f16",
+              .operands = "e4m3 e5m2",
+              .products = 16,
+              .fraction_bits = 13,
+              .accumulator = formats::f16,
+              .rounding = Rounding::nearest_even,
+              .standing = Standing::verified_by_others,
+              .source = source_of_rows::both},
+    GemmModel{
+        .name = "hopper-fp8",
+        .operands = "e4m3 e5m2",
+        .products = 32,
+        .fraction_bits = 13,
+        .accumulator = e8m13,
+        .standing = Standing::verified_here,
+        .source = "cuBLASLt 13.1 with FAST_ACCUM on an H200: 2.16e9 outputs with the row below"},
+    GemmModel{.name = "hopper-fp8-promoted",
+              .operands = "e4m3 e5m2",
+              .products = 32,
+              .fraction_bits = 13,
+              .accumulator = e8m13,
+              .promotion = 128,
+              .standing = Standing::verified_here,
+              .source = "cuBLASLt 13.1 without FAST_ACCUM on an H200"},
+    // cuBLASLt's VEC128_32F on both sides, and with BLK128x128_32F on one of them.
+    GemmModel{.name = "hopper-fp8-1x128",
+              .operands = "e4m3 e5m2",
+              .products = 32,
+              .fraction_bits = 13,
+              .accumulator = e8m13,
+              .promotion = 128,
+              .scaling = BlockScaling::promoted_a_first,
+              .standing = Standing::verified_here,
+              .source = "cuBLASLt 13.1 on an H200"},
+    GemmModel{.name = "hopper-fp8-128x128",
+              .operands = "e4m3 e5m2",
+              .products = 32,
+              .fraction_bits = 13,
+              .accumulator = e8m13,
+              .promotion = 128,
+              .scaling = BlockScaling::promoted_product,
+              .standing = Standing::verified_here,
+              .source = "cuBLASLt 13.1 on an H200"},
+    GemmModel{.name = "hopper-fp8-f16",
+              .operands = "e4m3 e5m2",
+              .products = 32,
+              .fraction_bits = 13,
+              .accumulator = formats::f16,
+              .rounding = Rounding::nearest_even,
+              .standing = Standing::predicted,
+              .source = source_of_rows::mma_sim},
+    // FP8 mma.sync on Hopper and on B200 is done with FP16 tensor cores, and C added afterwards.
+    GemmModel{
+        .name = "mma-sync-fp8",
+        .operands = "e4m3 e5m2",
+        .products = 16,
+        .fraction_bits = 25,
+        .promotion = 32,
+        .order = ProductOrder::pairs_of_four,
+        .exponents = FactorExponents::f16,
+        .standing = Standing::verified_by_others,
+        .source =
+            "nvcc 13.0 makes F2FP, HMMA and FADD of it for sm_90a and sm_100a; B200 vectors of "
+            "north-numerical-computing/MATLAB-tensor-core@b12b5a7"},
+    GemmModel{.name = "mma-sync-fp8-f16",
+              .operands = "e4m3 e5m2",
+              .products = 16,
+              .fraction_bits = 25,
+              .accumulator = formats::f16,
+              .rounding = Rounding::nearest_even,
+              .promotion = 32,
+              .promoted = formats::f16,
+              .order = ProductOrder::pairs_of_four,
+              .exponents = FactorExponents::f16,
+              .standing = Standing::verified_by_others,
+              .source = "H200, H100 and B200 vectors of "
+                        "north-numerical-computing/MATLAB-tensor-core@b12b5a7"},
+    // Blackwell: nothing of it has run here.
+    GemmModel{.name = "blackwell-narrow",
+              .operands = "e4m3 e5m2 e3m2 e2m3 e2m1",
+              .products = 32,
+              .fraction_bits = 25,
+              .standing = Standing::predicted,
+              .source = source_of_rows::mma_sim},
+    GemmModel{.name = "blackwell-mx",
+              .operands = "e4m3 e5m2 e3m2 e2m3 e2m1",
+              .products = 32,
+              .fraction_bits = 25,
+              .scaling = BlockScaling::product_exponent,
+              .standing = Standing::predicted,
+              .source = source_of_rows::mma_sim},
+    GemmModel{.name = "blackwell-fp4",
+              .operands = "e2m1",
+              .products = 4,
+              .fraction_bits = 35,
+              .exact_group = 16,
+              .scaling = BlockScaling::group,
+              .standing = Standing::predicted,
+              .source = source_of_rows::mma_sim},
+    // What a loop of plain code computes: one fused multiply-add a product, in the order of k.
+    GemmModel{.name = "fma-chain",
+              .operands = "f32 f16 bf16 e4m3 e5m2 e3m2 e2m3 e2m1",
+              .products = 1,
+              .fraction_bits = all_bits,
+              .rounding = Rounding::nearest_even,
+              .standing = Standing::verified_by_others,
+              .source = "IEEE 754-2019 section 5.4.1"},
+};
+
+// Returns nullptr when no row has that name.
+constexpr const GemmModel* find_gemm_model(std::string_view name) {
+    for (const GemmModel& model : gemm_models)
+        if (model.name == name) return &model;
+    return nullptr;
+}
+
+// What the integers of fast/ have room for.
+static_assert([] {
+    for (const GemmModel& model : gemm_models) {
+        const bool fits =
+            model.fraction_bits == all_bits ? model.products == 1 : model.fraction_bits <= 40;
+        if (!fits) return false;
+    }
+    return true;
+}());
+
+}  // namespace mx

@@ -1,0 +1,200 @@
+// Dot products: exact sums worked by hand, and what each model makes of the probes that tell
+// machines apart. The numbers are typed from the definition of the probes, not computed.
+#include <gtest/gtest.h>
+
+#include "reference/exact/dot.hpp"
+#include "reference/exact/dot_model.hpp"
+#include "reference/fast/dot.hpp"
+#include "reference/fast/dot_model.hpp"
+#include "reference/proof/gemm_rows.hpp"
+#include "reference/spec/gemm_models.hpp"
+
+namespace mx {
+namespace {
+
+using Codes = std::vector<std::uint32_t>;
+
+constexpr std::uint32_t f32_zero = 0;
+
+// E4M3 codes by value.
+constexpr std::uint32_t one = 0x38, two = 0x40, half = 0x30, least = 0x01, largest = 0x7E;
+constexpr std::uint32_t p128 = 0x70;       // 2^7
+constexpr std::uint32_t sixteenth = 0x18;  // 2^-4
+constexpr std::uint32_t minus = 0x80;
+
+constexpr std::uint32_t power_f32(int exponent) {
+    return static_cast<std::uint32_t>(exponent + 127) << 23;
+}
+
+// What both engines say, which must be one thing.
+std::uint32_t model_says(std::string_view name, const CodeRow& a, const CodeRow& b,
+                         std::uint32_t c = f32_zero) {
+    const GemmModel& model = *find_gemm_model(name);
+    const Code by_exact = exact::round(formats::f32, Rounding::nearest_even, Overflow::overflow,
+                                       exact::accumulate(model, a.row(), b.row(), a.depth(),
+                                                         exact::decode(formats::f32, Code{c})));
+    const Code by_fast = fast::round(
+        formats::f32, Rounding::nearest_even, Overflow::overflow,
+        fast::accumulate(model, a.row(), b.row(), a.depth(), fast::unpack(formats::f32, Code{c})));
+    EXPECT_EQ(by_exact.bits, by_fast.bits) << name;
+    return by_exact.bits;
+}
+
+std::uint32_t exact_says(const CodeRow& a, const CodeRow& b) {
+    const Code by_exact = exact::round(formats::f32, Rounding::nearest_even, Overflow::overflow,
+                                       exact::dot(a.row(), b.row(), a.depth()));
+    const Code by_fast = fast::round_total(formats::f32, Rounding::nearest_even, Overflow::overflow,
+                                           fast::dot(a.row(), b.row(), a.depth()));
+    EXPECT_EQ(by_exact.bits, by_fast.bits);
+    return by_exact.bits;
+}
+
+CodeRow e4m3(Codes codes) {
+    return {formats::e4m3, std::move(codes)};
+}
+
+CodeRow mx_e4m3(Codes codes, Codes scales) {
+    return {formats::e4m3, std::move(codes), formats::e8m0, std::move(scales), 32};
+}
+
+TEST(Dot, IsExactOverFiveHundredBinades) {
+    // 448 * 448 * 2^127 * 2^127 is beyond binary32, and its opposite takes it away again; what is
+    // left is 2^-9 * 2^-9 * 2^-127.
+    Codes a(96, 0), b(96, 0);
+    a[0] = largest, b[0] = largest, a[32] = largest, b[32] = largest | minus;
+    a[64] = least, b[64] = least;
+    EXPECT_EQ(exact_says(mx_e4m3(a, {254, 254, 127}), mx_e4m3(b, {254, 254, 0})), 1u << 4);
+    EXPECT_EQ(exact_says(mx_e4m3({largest}, {254}), mx_e4m3({largest}, {254})), 0x7F800000u);
+}
+
+TEST(Dot, NanScalePoisonsEvenZeros) {
+    EXPECT_EQ(exact_says(mx_e4m3({0}, {255}), mx_e4m3({0}, {127})), 0x7FFFFFFFu);
+}
+
+TEST(Dot, ZeroSumsArePositive) {
+    EXPECT_EQ(exact_says(e4m3({minus}), e4m3({one})), 0u);
+    EXPECT_EQ(exact_says(e4m3({one, one}), e4m3({one, one | minus})), 0u);
+    EXPECT_EQ(exact_says(e4m3({}), e4m3({})), 0u);
+}
+
+// P1: a pair that cancels sets the exponent; the third product survives 13 places below it, or 25.
+TEST(DotModel, KeepsSoManyFractionBits) {
+    const CodeRow a = e4m3({p128, p128 | minus, two}), b = e4m3({p128, p128, one});
+    const CodeRow below = e4m3({p128, p128 | minus, one});
+    EXPECT_EQ(model_says("hopper-fp8", a, b), power_f32(1));
+    EXPECT_EQ(model_says("hopper-fp8", below, b), 0u);
+    EXPECT_EQ(model_says("blackwell-narrow", below, b), power_f32(0));
+    const CodeRow smallest = e4m3({p128, p128 | minus, 0x04});  // 2^-7
+    EXPECT_EQ(model_says("blackwell-narrow", smallest, e4m3({p128, p128, sixteenth})),
+              power_f32(-11));
+    EXPECT_EQ(model_says("blackwell-narrow", smallest, e4m3({p128, p128, sixteenth - 8})), 0u);
+}
+
+// P2: toward zero on both sides.
+TEST(DotModel, CutsTowardZero) {
+    const CodeRow b = e4m3({p128, p128, one});
+    for (const std::uint32_t sign : {0u, minus})
+        EXPECT_EQ(model_says("hopper-fp8", e4m3({p128, p128 | minus, 0x3C | sign}), b), 0u);
+}
+
+// P3: an accumulator of 13 mantissa bits.
+TEST(DotModel, NarrowAccumulatorCutsC) {
+    const CodeRow zero = e4m3({0});
+    EXPECT_EQ(model_says("hopper-fp8", zero, zero, 0x3F800000 + (1 << 10)),
+              0x3F800000u + (1 << 10));
+    EXPECT_EQ(model_says("hopper-fp8", zero, zero, 0x3F800000 + (1 << 9)), 0x3F800000u);
+    EXPECT_EQ(model_says("hopper-fp8", zero, zero, 0xBF800000 + (1 << 9)), 0xBF800000u);
+    EXPECT_EQ(model_says("blackwell-narrow", zero, zero, 0x3F800001), 0x3F800001u);
+    EXPECT_EQ(model_says("hopper-fp8-promoted", zero, zero, 0x3F800001), 0x3F800001u);
+    EXPECT_EQ(model_says("mma-sync-fp8", zero, zero, 0x3F800001), 0x3F800001u);
+}
+
+// P6: the exponents of the factors, not of their product.
+TEST(DotModel, AlignsProductsBeforeTheyAreNormalised) {
+    // 96 * 192 = 2.25 * 2^13
+    const CodeRow a = e4m3({0x6C, 0x6C | minus, one}), b = e4m3({0x74, 0x74, one});
+    EXPECT_EQ(model_says("hopper-fp8", a, b), power_f32(0));
+    // 128 * 128 = 2^14
+    EXPECT_EQ(model_says("hopper-fp8", e4m3({p128, p128 | minus, one}), e4m3({p128, p128, one})),
+              0u);
+}
+
+// P7: seen on a GH200: 2^-8 again and again stops at 64.
+TEST(DotModel, StagnatesWithoutPromotion) {
+    const CodeRow row = e4m3(Codes(32768, sixteenth));
+    EXPECT_EQ(model_says("hopper-fp8", row, row), power_f32(6));
+    EXPECT_EQ(model_says("hopper-fp8-promoted", row, row), power_f32(7));
+    EXPECT_EQ(model_says("fma-chain", row, row), power_f32(7));
+}
+
+// P8: the exponent field of 448 beside a zero says nothing.
+TEST(DotModel, ZeroProductsHaveNoExponent) {
+    EXPECT_EQ(model_says("hopper-fp8", e4m3({0}), e4m3({largest}), power_f32(-12)), power_f32(-12));
+    GemmModel counting = *find_gemm_model("hopper-fp8");
+    counting.zero_products = ZeroProducts::counted;
+    const CodeRow a = e4m3({0}), b = e4m3({largest});
+    const auto c = fast::unpack(formats::f32, Code{power_f32(-12)});
+    EXPECT_EQ(fast::accumulate(counting, a.row(), b.row(), 1, c).significand, 0u);
+    EXPECT_TRUE(exact::accumulate(counting, a.row(), b.row(), 1,
+                                  exact::decode(formats::f32, Code{power_f32(-12)}))
+                    .magnitude == 0);
+}
+
+// P9: a subnormal has the exponent of the smallest normal number, -6.
+TEST(DotModel, SubnormalsKeepTheLeastExponent) {
+    const CodeRow a = e4m3({least}), b = e4m3({one});
+    EXPECT_EQ(model_says("hopper-fp8", a, b, power_f32(-20)), power_f32(-9));
+    EXPECT_EQ(model_says("hopper-fp8", a, b, power_f32(-19)), power_f32(-9) + (1u << 13));
+    EXPECT_EQ(model_says("mma-sync-fp8", a, b, power_f32(-20)), power_f32(-9) + (1u << 12));
+}
+
+// P5: what is small is lost in the whole step that holds the large pair, and in no other.
+TEST(DotModel, StepsAreSoLong) {
+    Codes a(32, least), b(32, one);
+    a[0] = p128, b[0] = p128, a[31] = p128 | minus, b[31] = p128;
+    EXPECT_EQ(model_says("hopper-fp8", e4m3(a), e4m3(b)), 0u);
+    std::swap(a[31], a[15]);
+    std::swap(b[31], b[15]);
+    EXPECT_EQ(model_says("hopper-fp8", e4m3(a), e4m3(b)), 0u);
+    EXPECT_EQ(model_says("ada-fp8", e4m3(a), e4m3(b)), power_f32(-5));  // sixteen times 2^-9
+}
+
+TEST(DotModel, MmaSyncTakesTwoOfEveryFour) {
+    // k = 0 and 5 are in the first step of 16, 2 in the second: only there the small one is lost.
+    Codes a(32, 0), b(32, one);
+    a[0] = p128, b[0] = p128, a[5] = p128 | minus, b[5] = p128;
+    a[4] = least, b[4] = 0x08;  // 2^-9 * 2^-6
+    EXPECT_EQ(model_says("mma-sync-fp8", e4m3(a), e4m3(b)), 0u);
+    std::swap(a[4], a[2]);
+    std::swap(b[4], b[2]);
+    EXPECT_EQ(model_says("mma-sync-fp8", e4m3(a), e4m3(b)), power_f32(-15));
+}
+
+TEST(DotModel, SpecialValues) {
+    const CodeRow inf{formats::e5m2, {0x7C}}, zero{formats::e5m2, {0}}, unit{formats::e5m2, {0x3C}};
+    const CodeRow nan{formats::e5m2, {0x7D}};
+    EXPECT_EQ(model_says("hopper-fp8", inf, unit), 0x7F800000u);
+    EXPECT_EQ(model_says("hopper-fp8", inf, zero), 0x7FFFFFFFu);
+    EXPECT_EQ(model_says("hopper-fp8", nan, zero), 0x7FFFFFFFu);
+    EXPECT_EQ(model_says("hopper-fp8", inf, unit, 0xFF800000), 0x7FFFFFFFu);
+    EXPECT_EQ(model_says("hopper-fp8", unit, zero, 0x80000000), 0u);
+}
+
+TEST(DotModel, MxScalesMoveExponents) {
+    // 2^127 * 2^-127: nothing is lost, and nothing is rounded on the way.
+    EXPECT_EQ(model_says("blackwell-mx", mx_e4m3({0x3F}, {254}), mx_e4m3({one}, {0})), 0x3FF00000u);
+    EXPECT_EQ(model_says("blackwell-mx", mx_e4m3({0}, {255}), mx_e4m3({0}, {127})), 0x7FFFFFFFu);
+    EXPECT_EQ(model_says("blackwell-mx", mx_e4m3({one}, {254}), mx_e4m3({one}, {129})),
+              0x7F800000u);
+}
+
+TEST(DotModel, Nvfp4GroupsAreExactInside) {
+    // 16 * 6 * 6 = 576, times 1.125 * 1.125.
+    const CodeRow row{formats::e2m1, Codes(16, 7), ue4m3, {0x39}, 16};
+    EXPECT_EQ(model_says("blackwell-fp4", row, row), 0x44364000u);  // 729
+    const CodeRow signless{formats::e2m1, Codes(16, 7), ue4m3, {0xB9}, 16};
+    EXPECT_EQ(model_says("blackwell-fp4", row, signless), 0x44364000u);
+}
+
+}  // namespace
+}  // namespace mx

@@ -1,0 +1,86 @@
+// What cuBLASLt does after the sum, on numbers chosen so that each other order of the same steps
+// gives other bits. Seen on an H200 in every bit.
+#include <gtest/gtest.h>
+
+#include "reference/exact/gemm_epilogue.hpp"
+#include "reference/fast/gemm_epilogue.hpp"
+
+namespace mx {
+namespace {
+
+constexpr std::uint32_t one = 0x3F800000, minus_one = 0xBF800000, minus_zero = 0x80000000;
+constexpr std::uint32_t one_and_ulp = 0x3F800001;  // 1 + 2^-23
+constexpr std::uint32_t largest = 0x7F7FFFFF;
+
+std::uint32_t finished(const GemmEpilogue& epilogue, const EpilogueOperands& operands,
+                       std::uint32_t accumulator) {
+    const Code by_exact =
+        exact::finish(epilogue, operands, exact::decode(formats::f32, Code{accumulator}));
+    const Code by_fast =
+        fast::finish(epilogue, operands, fast::unpack(formats::f32, Code{accumulator}));
+    EXPECT_EQ(by_exact.bits, by_fast.bits);
+    return by_exact.bits;
+}
+
+TEST(GemmEpilogue, TheProductWithAlphaIsNotRoundedBeforeCIsAdded) {
+    // (1 + 2^-23)^2 is 1 + 2^-22 + 2^-46; rounded, the last of these is gone.
+    const EpilogueOperands operands{
+        .alpha = Code{one_and_ulp}, .beta = Code{minus_one}, .c = Code{one_and_ulp + 1}};
+    EXPECT_EQ(finished({}, operands, one_and_ulp), 0x28800000u);
+    EXPECT_EQ(finished({.kernel = GemmKernel::adds_parts}, operands, one_and_ulp), 0u);
+}
+
+TEST(GemmEpilogue, ScalesOfTensorsAreMultipliedIntoAlphaOneByOne) {
+    // alpha * b overflows, though alpha * b * a would not.
+    const EpilogueOperands operands{
+        .alpha = Code{largest}, .scale_a = Code{0x3F000000}, .scale_b = Code{0x40000000}};
+    EXPECT_EQ(finished({.scales = FactorScales::in_alpha}, operands, one), 0x7F800000u);
+    const EpilogueOperands other_way{
+        .alpha = Code{largest}, .scale_a = Code{0x40000000}, .scale_b = Code{0x3F000000}};
+    EXPECT_EQ(finished({.scales = FactorScales::in_alpha}, other_way, one), largest);
+}
+
+TEST(GemmEpilogue, SignsOfZero) {
+    // 0 * -1 is -0, and a +0 is added to it where nothing else is.
+    const EpilogueOperands negative{.alpha = Code{minus_one}};
+    EXPECT_EQ(finished({}, negative, 0), 0u);
+    EXPECT_EQ(finished({.kernel = GemmKernel::adds_parts}, negative, 0), minus_zero);
+    // Scales of rows, alpha 1: nothing is done to a -0.
+    const EpilogueOperands rows{.scale_a = Code{minus_one}};
+    const GemmEpilogue by_row{.scales = FactorScales::on_accumulator};
+    EXPECT_EQ(finished(by_row, rows, 0), minus_zero);
+    // -0 + -0 is -0.
+    const EpilogueOperands with_c{
+        .alpha = Code{minus_one}, .beta = Code{one}, .c = Code{minus_zero}};
+    EXPECT_EQ(finished({}, with_c, 0), minus_zero);
+    // FP8 loses it where it is scaled.
+    GemmEpilogue fp8{.output = formats::e4m3, .addend = formats::f32};
+    EXPECT_EQ(finished(fp8, with_c, 0), 0x80u);
+    fp8.scales_output = true;
+    EXPECT_EQ(finished(fp8, with_c, 0), 0u);
+}
+
+TEST(GemmEpilogue, CIsNotReadWhereBetaIsZero) {
+    EXPECT_EQ(finished({}, {.c = Code{0x7FC00000}}, one), one);
+    EXPECT_EQ(finished({}, {.beta = Code{minus_zero}, .c = Code{0x7FC00000}}, one), one);
+    EXPECT_EQ(finished({}, {.alpha = Code{0}}, 0x7F800000), 0x7FFFFFFFu)
+        << "alpha of 0 is a number";
+}
+
+TEST(GemmEpilogue, BiasThenRelu) {
+    const GemmEpilogue epilogue{.adds_bias = true, .activation = Activation::relu};
+    EXPECT_EQ(finished(epilogue, {.bias = Code{0xC000}}, one), 0u);
+    EXPECT_EQ(finished(epilogue, {.bias = Code{0x4000}}, one), 0x40400000u);
+    EXPECT_EQ(finished(epilogue, {.bias = Code{0x7FC0}}, one), 0x7FFFFFFFu);
+}
+
+TEST(GemmEpilogue, NarrowOutputsSaturateOthersOverflow) {
+    EXPECT_EQ(finished({.output = formats::e4m3}, {}, largest), 0x7Eu);
+    EXPECT_EQ(finished({.output = formats::e5m2}, {}, 0xFF800000), 0xFBu);
+    EXPECT_EQ(finished({.output = formats::f16}, {}, largest), 0x7C00u);
+    EXPECT_EQ(finished({.output = formats::bf16}, {}, largest), 0x7F80u);
+    EXPECT_EQ(finished({.output = formats::e4m3}, {}, 0xFFC00000), 0x7Fu);
+}
+
+}  // namespace
+}  // namespace mx
