@@ -13,6 +13,9 @@ using FoundGpu = std::optional<Expected<sweep::Gpu>>;
 
 std::optional<results::CaseResult> run_sweep(const sweep::GpuSweep& sweep,
                                              const Expected<sweep::Gpu>& gpu) {
+    // The device of this run has opened: a GPU that cannot be found now is lost or busy.
+    const bool is_fault = !gpu && gpu.error().kind == ErrorKind::device;
+    if (is_fault) return result_of(sweep, {}, Expected<sweep::SweepAnswer>(gpu.error()));
     if (!gpu) return not_supported(sweep, gpu.error().message);
     const std::string missing = missing_on(gpu.value(), sweep);
     if (!missing.empty()) return not_supported(sweep, missing);

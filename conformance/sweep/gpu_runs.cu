@@ -217,10 +217,12 @@ Expected<Gpu> find_gpu() {
     const cudaError_t error = cudaGetDeviceProperties(&properties, 0);
     GpuCalls calls;
     calls.note("none can be used", error);
+    const bool is_none = error == cudaErrorNoDevice || error == cudaErrorInsufficientDriver;
+    if (is_none) return Error{ErrorKind::system, calls.error().message};
     if (!calls.ok()) return calls.error();
     cudaFuncAttributes attributes{};
     if (cudaFuncGetAttributes(&attributes, find_borders<Rounded>) != cudaSuccess)
-        return Error{ErrorKind::device, std::string("the GPU: ") + properties.name +
+        return Error{ErrorKind::system, std::string("the GPU: ") + properties.name +
                                             " is none that this mxcheck has code for"};
     return Gpu{properties.name, properties.major * 10 + properties.minor};
 }

@@ -77,7 +77,8 @@ struct GpuRuns {
     double seconds = 0;  // on the GPU
 };
 
-// Errors: this build has no CUDA, or there is no GPU, or its driver said no.
+// Errors of the kind `system`: there is no GPU, or this build has no code for it. Of the kind
+// `device`: there is one, and its driver said no.
 Expected<Gpu> find_gpu();
 // Over the inputs 0 .. count - 1. Only after find_gpu, for an instruction that the GPU has.
 Expected<GpuRuns> gpu_runs(const GpuMap& map, std::uint64_t count);

@@ -8,7 +8,7 @@ namespace mx::sweep {
 namespace {
 
 Error no_cuda() {
-    return {ErrorKind::device,
+    return {ErrorKind::system,
             "the GPU: this mxcheck was built without CUDA; device/cuda/README.md says how"};
 }
 

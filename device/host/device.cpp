@@ -323,7 +323,7 @@ Expected<std::vector<std::string>> Device::algorithms(const Operation& operation
                                             " names at the address NULL"};
     std::vector<std::string> algorithms;
     for (std::size_t i = 0; i < count; ++i)
-        algorithms.push_back(names[i] == nullptr ? "" : names[i]);
+        algorithms.push_back(names[i] == nullptr ? "" : printable(names[i]));
     return algorithms.empty() ? own_choice : algorithms;
 }
 

@@ -127,13 +127,21 @@ TEST_F(CampaignTest, WithoutAGpuNoSweepIsAskedAndNothingWasTested) {
     int looked_for = 0;
     const auto none = [&looked_for]() -> Expected<sweep::Gpu> {
         ++looked_for;
-        return Error{ErrorKind::device, "the GPU: none can be used"};
+        return Error{ErrorKind::system, "the GPU: none can be used"};
     };
     EXPECT_EQ(conduct_with({sweep_with("a", 0), sweep_with("b", 0)}, none), exit_nothing_tested);
     EXPECT_EQ(verdicts(), (std::vector{no, no, no, no}));
     EXPECT_EQ(recorded().cases[3].reason, "the GPU: none can be used");
     EXPECT_EQ(asked_, "");
     EXPECT_EQ(looked_for, 1);
+}
+
+TEST_F(CampaignTest, AGpuThatIsThereAndCannotBeAskedIsAFault) {
+    const auto lost = []() -> Expected<sweep::Gpu> {
+        return Error{ErrorKind::device, "the GPU: busy"};
+    };
+    EXPECT_EQ(conduct_with({sweep_with("a", 0)}, lost), exit_device);
+    EXPECT_EQ(verdicts().back(), Verdict::device_error);
 }
 
 // In a process of its own, for an interrupt is remembered.
