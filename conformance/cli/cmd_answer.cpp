@@ -74,21 +74,28 @@ struct Recorded {
     std::uint64_t refused = 0;
 };
 
-Expected<Recorded> record(const std::vector<Case>& cases, IsolatedDevice& device) {
+Expected<Recorded> record(const std::vector<RequestId>& requests, IsolatedDevice& device) {
     Sources sources;
     Recorded recorded;
-    for (const Case& c : cases) {
+    for (const RequestId& request : requests) {
+        const Case& c = request.c;
         const auto source = sources.open(c);
         if (!source) return source.error();
         std::vector<std::vector<std::byte>> storage;
         const std::vector<CodeTensor> inputs = make_inputs(c, *source.value());
         const Question question = make_question(c, inputs, storage);
+        const std::string id = request_id(c, question);
+        if (!id.ends_with("=" + request.digest))
+            return Error{ErrorKind::bad_input,
+                         "nothing is recorded, for the pack was made with other inputs than this "
+                         "mxcheck makes, at " +
+                             print(c) + "; gen makes it anew"};
         const DeviceAnswer answer = device.ask(question);
         if (const std::string what = misbehaviour_of(answer, question); !what.empty())
             return Error{
                 answer.kind == AnswerKind::host_error ? ErrorKind::bad_input : ErrorKind::device,
                 "nothing is recorded, for at " + print(c) + ": " + what};
-        recorded.text += text_of(request_id(c, question), answer);
+        recorded.text += text_of(id, answer);
         ++(answer.kind == AnswerKind::answered ? recorded.answered : recorded.refused);
     }
     return recorded;
@@ -100,13 +107,13 @@ int answer(const AnswerOptions& options) {
     std::error_code ignored;
     if (std::filesystem::equivalent(options.pack, options.out, ignored))
         return fail_with({ErrorKind::bad_input, "--out is the pack itself"});
-    const auto cases = read_pack(options.pack);
-    if (!cases) return fail_with(cases.error());
-    if (cases.value().empty())
+    const auto requests = read_pack(options.pack);
+    if (!requests) return fail_with(requests.error());
+    if (requests.value().empty())
         return fail_with({ErrorKind::bad_input, options.pack + ": holds no request"});
     auto device = open_device(options.choice, options.timeout);
     if (!device) return fail_with(device.error());
-    const auto recorded = record(cases.value(), device.value());
+    const auto recorded = record(requests.value(), device.value());
     if (!recorded) return fail_with(recorded.error());
     const std::string text = opening(options, device.value().facts()) + recorded.value().text;
     const Status written =

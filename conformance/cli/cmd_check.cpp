@@ -24,7 +24,8 @@ Expected<std::vector<PlannedCase>> cases_of(const CheckOptions& options,
     if (options.files.size() == 2) {
         auto asked = read_pack(options.files.front());
         if (!asked) return asked.error();
-        cases = std::move(asked).value();
+        cases.clear();
+        for (RequestId& request : asked.value()) cases.push_back(std::move(request.c));
     }
     std::vector<PlannedCase> planned;
     for (Case& c : cases) planned.push_back({c.operation, std::move(c)});

@@ -79,9 +79,12 @@ Expected<std::vector<Errand>> errands_of(const RunOptions& options) {
 }
 
 Expected<std::vector<PlannedCase>> cases_of(const RunOptions& options, Sources& sources) {
-    if (options.plan.suite == sweep_suite && !sweeps_of(options).empty())
-        return std::vector<PlannedCase>();
-    return planned(options.plan, sources);
+    if (options.plan.suite != sweep_suite) return planned(options.plan, sources);
+    if (!sweeps_of(options).empty()) return std::vector<PlannedCase>();
+    return Error{
+        ErrorKind::bad_input,
+        "there are no sweeps in this run: cuda has them at level exhaustive, cublaslt from "
+        "level quick on, and --dialect, --format, --input leave them out"};
 }
 
 // The devices of this program stand being opened many times; of others nobody knows.

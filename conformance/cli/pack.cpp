@@ -138,11 +138,11 @@ std::string pack_text(const Case& c, const Question& question, pipe::Form form) 
     return pipe::to_text(request);
 }
 
-Expected<std::vector<Case>> read_pack(const std::string& path) {
+Expected<std::vector<RequestId>> read_pack(const std::string& path) {
     auto opened = Reader::open(path);
     if (!opened) return opened.error();
     Reader& reader = opened.value();
-    std::vector<Case> cases;
+    std::vector<RequestId> requests;
     while (!reader.at_end()) {
         const std::size_t line = reader.line_number();
         const auto json = nlohmann::json::parse(reader.line(), nullptr, false);
@@ -151,7 +151,7 @@ Expected<std::vector<Case>> read_pack(const std::string& path) {
             return in_line(path, line, "no request that mxcheck gen writes");
         const auto id = parse_request_id(json["id"]);
         if (!id) return in_line(path, line, id.error().message);
-        cases.push_back(id.value().c);
+        requests.push_back(id.value());
         const bool binary = json.contains("form") && json["form"] == "binary";
         for (const auto& input : json["inputs"]) {
             const bool sized =
@@ -163,7 +163,7 @@ Expected<std::vector<Case>> read_pack(const std::string& path) {
                 reader.line();
         }
     }
-    return cases;
+    return requests;
 }
 
 Expected<RecordedAnswers> RecordedAnswers::read(const std::string& path) {

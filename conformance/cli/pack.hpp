@@ -26,8 +26,8 @@ Expected<RequestId> parse_request_id(const std::string& id);
 // The request of one case, as it stands in a pack.
 std::string pack_text(const Case& c, const Question& question, pipe::Form form);
 
-// The cases of a pack, in order.
-Expected<std::vector<Case>> read_pack(const std::string& path);
+// The requests of a pack, in order, without their inputs.
+Expected<std::vector<RequestId>> read_pack(const std::string& path);
 
 // A file of answers, whole in memory.
 class RecordedAnswers {

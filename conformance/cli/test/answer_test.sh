@@ -50,6 +50,12 @@ refuse 2 'cannot be read' answer no.pack --out no.answers
 refuse 2 'holds no request' answer empty.pack --out no.answers
 refuse 2 'no request that mxcheck gen writes' answer some.answers --out no.answers
 refuse 2 'one line' answer some.pack --out no.answers --note $'two\nlines'
+sed '1s/ inputs=[0-9a-f]*"/ inputs=0123456789abcdef"/' some.pack >stale.pack
+check "the pack is another one" test "$(cmp -s some.pack stale.pack; echo $?)" -eq 1
+refuse 2 'other inputs' answer stale.pack --out no.answers
+cp some.pack same.pack
+refuse 2 'the pack itself' answer same.pack --out same.pack
+check "and is as it was" cmp some.pack same.pack
 refuse 2 'there is no device' answer some.pack --device none --out no.answers
 refuse 2 'no.answers' answer some.pack --out none/no.answers
 refuse 3 'nothing is recorded' answer some.pack --device-cmd "echo '{\"mxpipe\":1}'" \

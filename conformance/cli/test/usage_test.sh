@@ -41,6 +41,7 @@ refuse 2 "unknown dialect ''" run --dialect ''
 refuse 2 "unknown level 'quik'; did you mean 'quick'?" run --level quik
 refuse 2 "unknown suite 'quantise'; did you mean 'quantize'?" run --suite quantise
 refuse 2 "unknown suite 'z*'; known are: convert" run --suite 'z*'
+refuse 2 'there are no sweeps in this run: cuda has them' run --level exhaustive --suite sweep
 refuse 2 "unknown list 'dialect'; did you mean 'dialects'?" list dialect
 refuse 2 "unknown list 'xyzzy'; known are: devices" list xyzzy
 refuse 2 "unknown level 'smok'; did you mean 'smoke'?" list cases --level smok
