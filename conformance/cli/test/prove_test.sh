@@ -40,9 +40,9 @@ refuse 2 "no map is named 'nothing'" prove --gpu nothing
 refuse 2 '--gpu goes with --write-digests alone' prove --gpu --all
 refuse 2 '--gpu goes with --write-digests alone' prove --gpu --digests mine
 # The sweeps belong to one device and one level, and to no run that is narrowed.
-refuse 2 "unknown suite 'sweep'" run --level exhaustive --suite sweep
-refuse 2 "unknown suite 'sweep'" run --device cuda --level full --suite sweep
-refuse 2 "unknown suite 'sweep'" run --device cuda --level exhaustive --suite sweep --dialect nv
+refuse 2 'no sweeps in this run' run --level exhaustive --suite sweep
+refuse 2 'no sweeps in this run' run --device cuda --level full --suite sweep
+refuse 2 'no sweeps in this run' run --device cuda --level exhaustive --suite sweep --dialect nv
 if "$mxcheck" doctor | grep -q '^device cuda .*no GPU can be used here'; then
   refuse 3 'did not open' run --device cuda --level exhaustive --suite sweep
   check 'a device that does not open leaves no results' never test -e out/results.jsonl
