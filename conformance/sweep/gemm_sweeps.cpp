@@ -20,33 +20,24 @@ constexpr std::array fp8_pairs{Types{"e4m3", "e4m3"}, Types{"e4m3", "e5m2"}, Typ
 struct Scales {
     const char* a;
     const char* b;
-    const char* outputs;  // separated by blanks
-    const char* accumulations;
 };
-constexpr std::array fp8_scales{
-    Scales{"tensor", "tensor", "f32 bf16 f16 e4m3", "default fast"},
-    Scales{"row", "row", "f32 bf16 f16", "default fast"},
-    Scales{"1x128", "1x128", "f32 bf16 f16", "default"},
-    Scales{"1x128", "128x128", "f32 bf16 f16", "default"},
-    Scales{"128x128", "1x128", "f32 bf16 f16", "default"},
-};
+constexpr std::array fp8_scales{Scales{"tensor", "tensor"}, Scales{"row", "row"},
+                                Scales{"1x128", "1x128"}, Scales{"1x128", "128x128"},
+                                Scales{"128x128", "1x128"}};
 
-std::vector<std::string> words_in(const std::string& text) {
-    std::vector<std::string> words;
-    for (std::size_t start = 0; start < text.size();) {
-        const std::size_t end = std::min(text.find(' ', start), text.size());
-        words.push_back(text.substr(start, end - start));
-        start = end + 1;
-    }
-    return words;
+// FP8 comes out with scales of whole tensors alone, and E5M2 of pairs that have one.
+std::vector<std::string> outputs_of(const Types& types, const Scales& scales) {
+    std::vector<std::string> outputs{"f32", "bf16", "f16"};
+    if (std::string_view(scales.a) != "tensor") return outputs;
+    outputs.push_back("e4m3");
+    if (std::string_view(types.a) != types.b) outputs.push_back("e5m2");
+    return outputs;
 }
 
-// E5M2 comes out of pairs that have one, and FP8 with scales of whole tensors alone.
-std::vector<std::string> outputs_of(const Types& types, const Scales& scales) {
-    std::vector<std::string> outputs = words_in(scales.outputs);
-    const bool is_mixed = std::string_view(types.a) != types.b;
-    if (is_mixed && outputs.back() == "e4m3") outputs.push_back("e5m2");
-    return outputs;
+// Scales of blocks have no fast accumulation.
+std::vector<std::string> accumulations_of(const Scales& scales) {
+    const bool is_block = std::string_view(scales.a).find("128") != std::string_view::npos;
+    return is_block ? std::vector<std::string>{""} : std::vector<std::string>{"", "fast"};
 }
 
 constexpr std::uint32_t awkward_alpha = 0xBF9D70A4;  // -1.23
@@ -220,11 +211,11 @@ std::vector<GemmFamily> gemm_families(GemmEffort effort) {
     for (const Types& types : fp8_pairs)
         for (const Scales& scales : fp8_scales)
             for (const std::string& output : outputs_of(types, scales))
-                for (const std::string& accumulation : words_in(scales.accumulations)) {
+                for (const std::string& accumulation : accumulations_of(scales)) {
                     GemmSetting base{.a = types.a, .b = types.b, .output = output};
                     base.scaling_a = scales.a;
                     base.scaling_b = scales.b;
-                    base.accumulation = accumulation == "default" ? "" : accumulation;
+                    base.accumulation = accumulation;
                     families.push_back(family_of(base, effort));
                 }
     for (const char* half : {"bf16", "f16"})
