@@ -29,7 +29,8 @@ mx_package_target(device_abi INCLUDES ${MX_INSTALL_HEADERS} ${MX_INSTALL_HEADERS
 
 install(DIRECTORY reference/spec reference/fast DESTINATION ${MX_INSTALL_HEADERS}/reference
   FILES_MATCHING PATTERN "*.hpp")
-install(FILES device/abi/mx_device.h DESTINATION ${MX_INSTALL_HEADERS}/device/abi)
+install(FILES device/abi/mx_device.h device/abi/mx_device_clock.h
+  DESTINATION ${MX_INSTALL_HEADERS}/device/abi)
 install(FILES device/example/minimal_plugin.c DESTINATION ${MX_INSTALL_EXAMPLE})
 install(FILES conformance/results/schema.json DESTINATION ${CMAKE_INSTALL_DATADIR}/mxcheck)
 install(FILES LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
@@ -40,7 +41,7 @@ endif()
 install(DIRECTORY ${PROJECT_BINARY_DIR}/lib/mutants DESTINATION ${MX_INSTALL_PLUGINS}
   OPTIONAL FILES_MATCHING PATTERN "*.so")
 
-foreach(plugin mx_cuda mx_cublaslt)
+foreach(plugin mx_cuda mx_cublaslt mx_hopper)
   if(TARGET ${plugin})
     install(TARGETS ${plugin} LIBRARY DESTINATION ${MX_INSTALL_PLUGINS})
   endif()

@@ -1,17 +1,21 @@
 // mxcheck_bench: Google Benchmark's own options, and --ratios for the table of ratios alone.
-// Without it the table follows the benchmarks. Exit code 1 when --ratios misses a goal.
+// --gemm-ratios for that of the exact GEMM. Without them the first table follows the benchmarks.
+// Exit code 1 when a table misses a goal.
 #include <benchmark/benchmark.h>
 
 #include <string>
 #include <string_view>
 
 #include "bench/bench_device.hpp"
+#include "bench/gemm_ratios.hpp"
 #include "bench/ratios.hpp"
 #include "device/cpu/cpu_device.hpp"
 
 int main(int argc, char** argv) {
     for (int i = 1; i < argc; ++i) {
         if (std::string_view(argv[i]) == "--ratios") return mx::bench::print_ratios() == 0 ? 0 : 1;
+        if (std::string_view(argv[i]) == "--gemm-ratios")
+            return mx::bench::print_gemm_ratios() == 0 ? 0 : 1;
     }
     benchmark::Initialize(&argc, argv);
     if (benchmark::ReportUnrecognizedArguments(argc, argv)) return 2;

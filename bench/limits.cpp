@@ -50,6 +50,13 @@ void read1_write4_streaming_here(const Traffic& traffic) {
     hwy::FlushStream();
 }
 
+void copy_streaming_here(const Traffic& traffic) {
+    const Bytes d;
+    for (std::size_t i = 0; i < 4 * traffic.values; i += hn::Lanes(d))
+        hn::Stream(hn::Load(d, traffic.in + i), d, traffic.out + i);
+    hwy::FlushStream();
+}
+
 void read4_write1_here(const Traffic& traffic) {
     four_to_one<Stores::cached>(traffic);
 }
@@ -85,6 +92,7 @@ namespace mx::bench {
 HWY_EXPORT(read4_write1_here);
 HWY_EXPORT(read4_write1_streaming_here);
 HWY_EXPORT(read1_write4_streaming_here);
+HWY_EXPORT(copy_streaming_here);
 HWY_EXPORT(write4_here);
 HWY_EXPORT(read4_here);
 
@@ -96,6 +104,9 @@ void read4_write1_streaming(const Traffic& t) {
 }
 void read1_write4_streaming(const Traffic& t) {
     HWY_DYNAMIC_DISPATCH(read1_write4_streaming_here)(t);
+}
+void copy_streaming(const Traffic& t) {
+    HWY_DYNAMIC_DISPATCH(copy_streaming_here)(t);
 }
 void write4(const Traffic& t) {
     HWY_DYNAMIC_DISPATCH(write4_here)(t);

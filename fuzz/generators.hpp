@@ -4,6 +4,7 @@
 
 #include <rapidcheck.h>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -11,6 +12,7 @@
 #include <vector>
 
 #include "conformance/data/host_tensor.hpp"
+#include "reference/spec/formats.hpp"
 
 namespace mx::fuzz {
 
@@ -28,8 +30,8 @@ inline std::vector<std::byte> draw_bytes(std::size_t count) {
 
 // Printable, with everything a header must escape or could trip over.
 inline rc::Gen<std::string> any_text() {
-    return rc::gen::container<std::string>(rc::gen::elementOf(
-        std::string("abcxyz019_.-/ \"\\'{}[](),:\n\t\x01\x7F")));
+    return rc::gen::container<std::string>(
+        rc::gen::elementOf(std::string("abcxyz019_.-/ \"\\'{}[](),:\n\t\x01\x7F")));
 }
 
 // A sound tensor of at most a few hundred elements; every fourth dimension is 0 or 1.
@@ -43,6 +45,25 @@ inline data::HostTensor draw_tensor(std::string name, const data::TensorType& ty
     RC_PRE(size.ok());  // sub-byte types must fill whole bytes
     tensor.bytes = draw_bytes(size.value());
     return tensor;
+}
+
+// A code of a format: any of them, and as often one whose mantissa has few bits set, for ties lie
+// there.
+inline Code draw_code(const ElementFormat& format) {
+    const std::uint32_t mask = format.code_sign_mask() | format.code_magnitude_mask();
+    const auto code = *any_bits<std::uint32_t>() & mask;
+    const auto cut = *rc::gen::inRange(0, format.mantissa_bits + 1);
+    return Code{*rc::gen::inRange(0, 2) == 0 ? code : code >> cut << cut};
+}
+
+// The same among finite values, within `binades` of the value 1.
+inline Code draw_finite(const ElementFormat& format, int binades) {
+    const Code code = draw_code(format);
+    const int bias = format.exponent_bias;
+    const auto field = static_cast<std::uint32_t>(
+        *rc::gen::inRange(std::max(bias - binades, 0), std::min(bias + binades, 2 * bias)));
+    return Code{(code.bits & (format.code_sign_mask() | format.code_mantissa_mask())) |
+                field << format.mantissa_bits};
 }
 
 }  // namespace mx::fuzz

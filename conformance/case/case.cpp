@@ -1,7 +1,12 @@
 // See case.hpp.
 #include "conformance/case/case.hpp"
 
+#include <algorithm>
+#include <span>
+
 #include "conformance/case/combination.hpp"
+#include "conformance/case/field_names.hpp"
+#include "conformance/case/field_row.hpp"
 #include "conformance/case/fields.hpp"
 #include "conformance/case/names.hpp"
 #include "conformance/case/operations.hpp"
@@ -14,20 +19,18 @@ Error bad(std::string message) {
     return {ErrorKind::bad_input, std::move(message)};
 }
 
-// One field of the grammar: when a case has it, and its way to text and back.
-struct FieldRow {
-    std::string_view key;
-    bool (*applies)(const Case&);
-    std::string (*text)(const Case&);
-    Status (*set)(Case&, const std::string&);
-};
-
 bool always(const Case&) {
     return true;
 }
+bool is_no_gemm(const Case& c) {
+    return !is_gemm(c);
+}
+bool stores_codes(const Case& c) {
+    return has_blocks(c) || is_gemm(c);
+}
 template <const std::string_view& key>
 bool type_is_called(const Case& c) {
-    return operation_of(c).type_key == key;
+    return is_no_gemm(c) && operation_of(c).type_key == key;
 }
 
 template <std::string Case::*member>
@@ -69,10 +72,10 @@ Status set_number(Case& c, const std::string& value) {
 
 constexpr std::string_view input_key = "input", output_key = "output";
 
-// In the order they are printed.
+// In the order they are printed. A GEMM has its own, and of these those without a row of that name.
 constexpr FieldRow fields[] = {
-    {"format", always, text_of<&Case::format>, set_text<&Case::format>},
-    {"dialect", always, text_of<&Case::dialect>, set_text<&Case::dialect>},
+    {"format", is_no_gemm, text_of<&Case::format>, set_text<&Case::format>},
+    {"dialect", is_no_gemm, text_of<&Case::dialect>, set_text<&Case::dialect>},
     {input_key, type_is_called<input_key>, text_of<&Case::type>, set_text<&Case::type>},
     {output_key, type_is_called<output_key>, text_of<&Case::type>, set_text<&Case::type>},
     {"axis", has_blocks, text_of<&Case::axis>, set_text<&Case::axis>},
@@ -81,27 +84,32 @@ constexpr FieldRow fields[] = {
     {"overflow", has_element_rules, text_of<&Case::overflow>, set_text<&Case::overflow>},
     {"subnormals", has_element_rules, text_of<&Case::subnormals>, set_text<&Case::subnormals>},
     {"layout", always, text_of<&Case::layout>, set_text<&Case::layout>},
-    {"scales", has_blocks, text_of<&Case::scales>, set_text<&Case::scales>},
-    {"packing", has_blocks, text_of<&Case::packing>, set_text<&Case::packing>},
-    {"shape", always, shape_text_of, set_shape},
+    {"scales", stores_codes, text_of<&Case::scales>, set_text<&Case::scales>},
+    {"packing", stores_codes, text_of<&Case::packing>, set_text<&Case::packing>},
+    {"shape", is_no_gemm, shape_text_of, set_shape},
     {"data", always, text_of<&Case::data>, set_text<&Case::data>},
     {"index", always, number_text_of<&Case::index>, set_number<&Case::index>},
     {"seed", always, number_text_of<&Case::seed>, set_number<&Case::seed>},
 };
 
 // input= and output= are one field under the operation's own name for it. Of the others those that
-// the operation lacks get a sentence of their own, from check_combination.
-bool is_other_type_key(const Case& c, std::string_view key) {
-    return (key == input_key || key == output_key) && key != operation_of(c).type_key;
+// the operation lacks get a sentence of their own, from check_combination; but a GEMM and the
+// others have too little in common for that.
+bool is_of_others(const Case& c, const FieldRow& row) {
+    if (is_gemm(c)) return !row.applies(c);
+    return (row.key == input_key || row.key == output_key) && row.key != operation_of(c).type_key;
 }
 
 Status assign(Case& c, const KeyValue& field) {
     std::vector<std::string> known;
-    for (const FieldRow& row : fields) {
-        if (is_other_type_key(c, row.key)) continue;
-        if (row.key == field.key) return row.set(c, field.value);
-        known.emplace_back(row.key);
-    }
+    const std::span<const FieldRow> of_gemm =
+        is_gemm(c) ? gemm_field_rows() : std::span<const FieldRow>();
+    for (const std::span<const FieldRow> rows : {of_gemm, std::span<const FieldRow>(fields)})
+        for (const FieldRow& row : rows) {
+            if (is_of_others(c, row)) continue;
+            if (row.key == field.key) return row.set(c, field.value);
+            known.emplace_back(row.key);
+        }
     return check_name("field", field.key, known);
 }
 
@@ -123,13 +131,21 @@ void set_defaults(Case& c) {
 Status check_given(const Case& c, const Words& words) {
     bool has_shape = false;
     for (const KeyValue& field : words.fields) has_shape = has_shape || field.key == "shape";
-    if (!has_shape) return bad("the case has no shape=ROWSxCOLUMNS");
-    if (c.format.empty()) return bad("the case has no format=");
+    if (!has_shape)
+        return bad(is_gemm(c) ? "the case has no shape=MxNxK"
+                              : "the case has no shape=ROWSxCOLUMNS");
+    if (is_gemm(c) && c.gemm.a.empty()) return bad("the case has no a=");
+    if (is_gemm(c) && c.gemm.b.empty()) return bad("the case has no b=");
+    if (!is_gemm(c) && c.format.empty()) return bad("the case has no format=");
     if (c.data.empty()) return bad("the case has no data=");
     return success();
 }
 
 }  // namespace
+
+bool is_gemm(const Case& c) {
+    return operation_of(c).kind == OperationKind::gemm;
+}
 
 bool has_blocks(const Case& c) {
     const OperationKind kind = operation_of(c).kind;
@@ -151,10 +167,22 @@ BlockGrid block_grid(const Case& c) {
             c.axis == "col" ? c.columns : blocks(c.columns)};
 }
 
+std::vector<std::string> field_names() {
+    std::vector<std::string> names;
+    for (const FieldRow& row : fields) names.emplace_back(row.key);
+    for (const FieldRow& row : gemm_field_rows()) {
+        const auto is_it = [&row](const FieldRow& other) { return other.key == row.key; };
+        if (std::ranges::none_of(fields, is_it)) names.emplace_back(row.key);
+    }
+    return names;
+}
+
 std::string print(const Case& c) {
     std::string text = c.operation;
-    for (const FieldRow& row : fields)
-        if (row.applies(c)) text += " " + print_field(row.key, row.text(c));
+    for (const std::span<const FieldRow> rows :
+         {gemm_field_rows(), std::span<const FieldRow>(fields)})
+        for (const FieldRow& row : rows)
+            if (row.applies(c)) text += " " + print_field(row.key, row.text(c));
     return text;
 }
 
@@ -165,7 +193,7 @@ Expected<Case> read_case(const std::string& text) {
     c.operation = words.value().head;
     const Status known = check_name("operation", c.operation, operation_names());
     if (!known) return known.error();
-    c.dialect = "ocp";
+    c.dialect = is_gemm(c) ? "" : "ocp";
     c.type = "f32";
     c.axis = "row";
     c.layout = "dense";
@@ -175,6 +203,7 @@ Expected<Case> read_case(const std::string& text) {
     if (const Status given = check_given(c, words.value()); !given)
         return bad(given.error().message + ": " + text);
     set_defaults(c);
+    if (is_gemm(c)) complete_gemm(c);
     if (const Status names = check_case_names(c); !names) return names.error();
     return c;
 }

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <string>
 
+#include "conformance/case/gemm_case.hpp"
 #include "device/host/status.hpp"
 
 namespace mx {
@@ -13,11 +14,12 @@ namespace mx {
 inline constexpr std::int64_t block_size = 32;
 
 struct Case {
-    std::string operation;  // convert encode_scale quantize dequantize
-    std::string format;     // mxfp8-e4m3 ...; for convert an element format, or e8m0
-    std::string dialect;
-    std::string type;  // of the values: the input of all operations but dequantize, there the
-                       // output; printed as input= or output=
+    std::string operation;  // convert encode_scale quantize dequantize gemm
+    std::string format;     // mxfp8-e4m3 ...; for convert an element format, or e8m0; of a GEMM
+                            // the factor A
+    std::string dialect;    // "" for gemm
+    std::string type;  // of the values: the input of all operations but dequantize and gemm, there
+                       // the output; printed as input= or output=
     std::string axis;  // row: blocks of 1xk, col: of kx1, tile: of kxk; "row" where there are
                        // none
     std::int64_t block = block_size;  // k; 32 where there are no blocks
@@ -27,21 +29,26 @@ struct Case {
     std::string layout;             // dense, or padded: rows further apart than they are long
     std::string scales = "linear";  // the order of the block scales: linear, 128x4, ...
     std::string packing = "bytes";  // of the elements of blocks: bytes, low_first, ..., inline
-    std::int64_t rows = 0;
+    std::int64_t rows = 0;          // of a GEMM those of D, of all its batches
     std::int64_t columns = 0;
     std::string data;         // a data family, bits:HEX,HEX,... or file:PATH
     std::uint64_t index = 0;  // the family's block that stands in block 0 of the tensor
     std::uint64_t seed = 0;
+    GemmFields gemm = {};  // as it is where the operation is none
 
     bool operator==(const Case&) const = default;
 };
 
 // "quantize format=mxfp8-e4m3 dialect=ocp input=f32 axis=row block=32 layout=dense shape=1x32
 // data=edge.tie index=499 seed=0", on one line. Every field that the case has is written, so that a
-// repro line keeps its meaning when a default changes.
+// repro line keeps its meaning when a default changes. A GEMM is written
+// "gemm a=mxfp8-e4m3 b=mxfp8-e5m2 output=f32 shape=64x64x256 batches=1 alpha=1 beta=0 c=none
+// epilogue=none accumulation=default algorithm=default model=any layout=dense scales=linear
+// packing=bytes data=gemm.exact-signs index=0 seed=0".
 std::string print(const Case& c);
 
-// The inverse of print. format, shape and data must be given; the other fields have defaults.
+// The inverse of print. format (of a GEMM a and b), shape and data must be given; the other fields
+// have defaults.
 // The error names the word that is wrong, and the nearest right one.
 Expected<Case> parse_case(const std::string& text);
 
@@ -53,6 +60,7 @@ Status check_combination(const Case& c);
 // Fields that contradict each other, and names that no table has.
 Status validate(const Case& c);
 
+bool is_gemm(const Case& c);
 bool has_blocks(const Case& c);  // quantize and dequantize
 std::int64_t element_count(const Case& c);
 

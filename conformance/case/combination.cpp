@@ -97,6 +97,7 @@ Status check_dialect(const Case& c) {
 Status check_case_names(const Case& c) {
     if (const Status known = check_name("operation", c.operation, operation_names()); !known)
         return known;
+    if (is_gemm(c)) return check_gemm_names(c);
     const auto names = {
         check_name("format", c.format, format_names(c.operation)),
         check_name("dialect", c.dialect, dialect_names()),
@@ -113,6 +114,7 @@ Status check_case_names(const Case& c) {
 }
 
 Status check_combination(const Case& c) {
+    if (is_gemm(c)) return check_gemm(c);
     for (const auto check : {check_who_decides, check_x4, check_storage, check_dialect})
         if (const Status status = check(c); !status) return status;
     return success();

@@ -27,6 +27,7 @@ std::span<const OperationRow> operations() {
                      "output",
                      {Part::elements, Part::scales},
                      {Part::values}},
+        OperationRow{OperationKind::gemm, "gemm", "output", {}, {}},
     };
     return table;
 }

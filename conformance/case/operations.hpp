@@ -12,7 +12,7 @@
 
 namespace mx {
 
-enum class OperationKind { convert, encode_scale, quantize, dequantize };
+enum class OperationKind { convert, encode_scale, quantize, dequantize, gemm };
 
 // What a tensor of an operation holds.
 enum class Part {
@@ -27,7 +27,7 @@ struct OperationRow {
     OperationKind kind;
     std::string_view name;
     std::string_view type_key;  // how a case spells the type of its values
-    std::vector<Part> inputs;
+    std::vector<Part> inputs;   // of a GEMM its tensors are a list of its own, gemm_tensors.hpp
     std::vector<Part> outputs;
 };
 std::span<const OperationRow> operations();

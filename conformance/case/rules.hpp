@@ -33,10 +33,11 @@ inline bool casts_to_scale(const Case& c) {
 
 // Why nobody can say yet which scale is right; "" where the dialect's scale is known.
 inline std::string unknown_scale(const Case& c) {
-    const Dialect& dialect = *find_dialect(c.dialect);
     const OperationKind kind = operation_of(c).kind;
     const bool needs_it = kind == OperationKind::quantize || kind == OperationKind::encode_scale;
-    if (!needs_it || dialect.is_known()) return "";
+    if (!needs_it) return "";
+    const Dialect& dialect = *find_dialect(c.dialect);
+    if (dialect.is_known()) return "";
     return "the scale of dialect '" + c.dialect + "' waits for " + std::string(dialect.waits);
 }
 

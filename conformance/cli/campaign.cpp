@@ -1,10 +1,6 @@
 // See campaign.hpp.
 #include "conformance/cli/campaign.hpp"
 
-#include <fcntl.h>
-#include <sys/file.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
@@ -17,14 +13,14 @@
 #include "conformance/case/fields.hpp"
 #include "conformance/case/names.hpp"
 #include "conformance/cli/arguments.hpp"
+#include "conformance/cli/conclusion.hpp"
 #include "conformance/cli/console.hpp"
 #include "conformance/cli/environment.hpp"
 #include "conformance/cli/progress.hpp"
-#include "conformance/cli/report_files.hpp"
+#include "conformance/cli/results_folder.hpp"
 #include "conformance/cli/session.hpp"
 #include "conformance/cli/workers.hpp"
 #include "conformance/results/results_file.hpp"
-#include "reports/model/summary.hpp"
 
 namespace mx::cli {
 namespace {
@@ -33,10 +29,6 @@ namespace {
 constexpr std::size_t cases_printed_max = 20;
 constexpr std::size_t clusters_printed_max = 4;
 
-std::string results_path(const Campaign& campaign) {
-    return (std::filesystem::path(campaign.out) / "results.jsonl").string();
-}
-
 std::size_t size_of(const Campaign& campaign) {
     return campaign.cases.size() + campaign.errands.size();
 }
@@ -44,6 +36,19 @@ std::size_t size_of(const Campaign& campaign) {
 std::string text_at(const Campaign& campaign, std::size_t index) {
     const std::size_t cases = campaign.cases.size();
     return index < cases ? print(campaign.cases[index].c) : campaign.errands[index - cases].text;
+}
+
+// A place in the lists of this part, and in those of the whole run.
+std::uint64_t whole_index(const Campaign& campaign, std::size_t place) {
+    return campaign.shard.index + place * campaign.shard.count;
+}
+
+// The place of a recorded case in the lists of this part; their size if it is of another.
+std::size_t place_of(const Campaign& campaign, std::uint64_t index) {
+    const Shard& shard = campaign.shard;
+    const bool is_mine = index % shard.count == shard.index;
+    const std::uint64_t place = index / shard.count;
+    return is_mine && place < size_of(campaign) ? place : size_of(campaign);
 }
 
 Status check_names(const PlanOptions& options) {
@@ -57,53 +62,19 @@ Status check_names(const PlanOptions& options) {
     return success();
 }
 
-Status prepare_folder(const Campaign& campaign) {
-    std::error_code error;
-    std::filesystem::create_directories(campaign.out, error);
-    if (error)
-        return Error{ErrorKind::system,
-                     "cannot make the folder " + campaign.out + ": " + error.message()};
-    return success();
-}
-
-// A writer holds the file's lock while it lives.
-bool is_being_written(const std::string& path) {
-    const int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
-    if (file < 0) return false;
-    const bool locked = ::flock(file, LOCK_EX | LOCK_NB) != 0;
-    ::close(file);
-    return locked;
-}
-
-// An earlier results file is not overwritten but moved aside.
-Expected<results::ResultsWriter> new_results(const Campaign& campaign,
-                                             const results::RunHeader& header) {
-    const std::string path = results_path(campaign);
-    std::error_code error;
-    if (std::filesystem::exists(path, error)) {
-        if (is_being_written(path))
-            return Error{ErrorKind::bad_input, path + ": another run is writing it"};
-        const std::string previous =
-            (std::filesystem::path(campaign.out) / "results.previous.jsonl").string();
-        std::filesystem::rename(path, previous, error);
-        if (error) return Error{ErrorKind::system, "cannot move " + path + ": " + error.message()};
-        std::fprintf(stderr, "mxcheck: the earlier results are now %s\n", previous.c_str());
-    }
-    return results::ResultsWriter::create(path, header);
-}
-
 Expected<results::ResultsWriter> open_results(Campaign& campaign) {
     const results::RunHeader header = campaign.run.header;
-    const std::string path = results_path(campaign);
+    const std::string path = results_path(campaign.out);
     std::error_code error;
     if (!campaign.resume || !std::filesystem::exists(path, error))
-        return new_results(campaign, header);
+        return new_results(campaign.out, header);
     auto resumed = results::ResultsWriter::resume(path, header);
     if (!resumed) return resumed.error();
     campaign.run.header = resumed.value().header;
     campaign.run.cases = std::move(resumed.value().cases);
     for (const results::CaseResult& done : campaign.run.cases)
-        if (done.index >= size_of(campaign) || done.case_text != text_at(campaign, done.index))
+        if (const std::size_t place = place_of(campaign, done.index);
+            place == size_of(campaign) || done.case_text != text_at(campaign, place))
             return Error{ErrorKind::bad_input,
                          path + ": case " + std::to_string(done.index) +
                              " is not the case of that number in this run: " + done.case_text};
@@ -115,21 +86,33 @@ Expected<results::ResultsWriter> open_results(Campaign& campaign) {
 // What comes of the places of a list, one after the other; nothing when it was interrupted.
 using Results = std::function<Expected<std::optional<results::CaseResult>>(std::size_t)>;
 
+// Of the cases and the errands of one run together.
+struct Tally {
+    std::size_t printed = 0;
+    std::uint64_t failed = 0;
+};
+
+// Where the results of a run go.
+struct Record {
+    results::ResultsWriter& writer;
+    Tally tally = {};
+};
+
 // Appends what comes of these cases or errands, in their order. False when the run ends here: at an
 // interrupt, or when the oracles disagree. Errors: the disk, or an input.
 Expected<bool> record_all(Campaign& campaign, const std::vector<std::size_t>& todo,
-                          const Results& results, results::ResultsWriter& writer) {
+                          const Results& results, Record& record) {
     Progress progress("cases", campaign.run.header.case_count);
-    std::size_t printed = 0;
-    std::uint64_t failed = 0;
+    auto& [printed, failed] = record.tally;
     for (const std::size_t i : todo) {
         if (interrupted()) return false;
         auto result = results(i);
         if (!result) return result.error();
         if (!result.value()) return false;
         results::CaseResult& value = *result.value();
-        value.index = i;
-        const Status written = writer.append(value);
+        value.index = whole_index(campaign, i);
+        excuse(campaign.waivers, value);
+        const Status written = record.writer.append(value);
         if (!written) return written.error();
         const bool bad = !results::may_pass(value.verdict);
         failed += bad ? 1 : 0;
@@ -151,10 +134,11 @@ Expected<bool> record_all(Campaign& campaign, const std::vector<std::size_t>& to
 // The places from `first` to `end` that no earlier run has done.
 std::vector<std::size_t> left_of(const Campaign& campaign, std::size_t first, std::size_t end) {
     std::set<std::uint64_t> done;
-    for (const results::CaseResult& result : campaign.run.cases) done.insert(result.index);
+    for (const results::CaseResult& result : campaign.run.cases)
+        done.insert(result.index);  // of the whole run
     std::vector<std::size_t> left;
     for (std::size_t i = first; i < end; ++i)
-        if (!done.contains(i)) left.push_back(i);
+        if (!done.contains(whole_index(campaign, i))) left.push_back(i);
     return left;
 }
 
@@ -163,13 +147,13 @@ Expected<Workers::Work> worker_of(const Campaign& campaign, const Opener& open, 
     if (!respondent) return respondent.error();
     auto runner = std::make_shared<Runner>(
         std::move(respondent.value().ask), sources,
-        RunnerOptions{campaign.device_argument, std::move(respondent.value().refuses)});
+        RunnerOptions{campaign.device_argument, std::move(respondent.value().refuses),
+                      campaign.reproducible});
     return Workers::Work(
         [runner, &campaign](std::size_t i) { return runner->run(campaign.cases[i]); });
 }
 
-Expected<bool> run_cases(Campaign& campaign, const Opener& open, Sources& sources,
-                         results::ResultsWriter& writer) {
+Expected<bool> run_cases(Campaign& campaign, const Opener& open, Sources& sources, Record& record) {
     const std::vector<std::size_t> todo = left_of(campaign, 0, campaign.cases.size());
     const std::size_t jobs = std::min(campaign.jobs, todo.size());
     const auto prepare = [&] { return worker_of(campaign, open, sources); };
@@ -178,7 +162,7 @@ Expected<bool> run_cases(Campaign& campaign, const Opener& open, Sources& source
         auto workers = Workers::start(jobs, todo, prepare);
         if (!workers) return workers.error();
         return record_all(
-            campaign, todo, [&](std::size_t) { return workers.value().next(); }, writer);
+            campaign, todo, [&](std::size_t) { return workers.value().next(); }, record);
     }
     const auto work = prepare();
     if (!work) return work.error();
@@ -187,23 +171,25 @@ Expected<bool> run_cases(Campaign& campaign, const Opener& open, Sources& source
         if (!result) return result.error();
         return std::optional(std::move(result).value());
     };
-    return record_all(campaign, todo, one, writer);
+    return record_all(campaign, todo, one, record);
 }
 
 // Sweeps use a GPU from this very process, and what has used one must not fork: they come last.
-Expected<bool> run_errands(Campaign& campaign, results::ResultsWriter& writer) {
+Expected<bool> run_errands(Campaign& campaign, Record& record) {
     const std::size_t first = campaign.cases.size();
     const auto todo = left_of(campaign, first, first + campaign.errands.size());
     return record_all(
-        campaign, todo, [&](std::size_t i) { return campaign.errands[i - first].run(); }, writer);
+        campaign, todo, [&](std::size_t i) { return campaign.errands[i - first].run(); }, record);
 }
 
 int finish(Campaign& campaign, results::ResultsWriter& writer, double seconds) {
     const bool complete = campaign.run.cases.size() == size_of(campaign);
     int code = exit_code_of(campaign.run.cases, complete);
+    if (complete && campaign.shard.count == 1)
+        code = judge_unneeded(campaign.run, campaign.strict, code);
     if (complete) {
         campaign.run.footer = results::count_cases(campaign.run.cases);
-        campaign.run.footer.seconds = seconds;
+        campaign.run.footer.seconds = campaign.reproducible ? 0 : seconds;
         campaign.run.footer.exit_code = code;
         campaign.run.complete = true;
         const Status written = writer.finish(campaign.run.footer);
@@ -215,22 +201,8 @@ int finish(Campaign& campaign, results::ResultsWriter& writer, double seconds) {
         std::fprintf(stderr, "mxcheck: stopped after %zu of %zu cases; --resume goes on\n",
                      campaign.run.cases.size(), size_of(campaign));
     }
-    const auto files = write_report_files(campaign.run, campaign.out);
-    if (!files) {
-        complain(files.error().message);
-        code = exit_usage;
-    } else {
-        for (const std::string& path : files.value()) std::printf("wrote %s\n", path.c_str());
-    }
-    const reports::Summary summary = reports::summarize(campaign.run);
-    for (const reports::OpenDecision& open : summary.deviations)
-        std::printf("deviation: %s, %llu places in %llu cases; mxcheck replay %s%s\n",
-                    open.decision.c_str(), static_cast<unsigned long long>(open.count),
-                    static_cast<unsigned long long>(open.cases),
-                    shell_quoted(open.example->case_text).c_str(),
-                    campaign.device_argument.c_str());
-    std::printf("%s (%s)\n", summary.headline.c_str(), duration_text(seconds).c_str());
-    return code;
+    return conclude(campaign.run,
+                    {campaign.out, campaign.device_argument, duration_text(seconds), code});
 }
 
 Expected<std::vector<Suite>> suites_of(const PlanOptions& options) {
@@ -253,7 +225,10 @@ std::vector<Option> options_of(PlanOptions& plan) {
             {"--suite", "only suites of this name; * and ? are wildcards", &plan.suite},
             {"--suite-file", "this file instead of the suites", &plan.suite_file},
             {"--seed", "seed of the random data", &plan.seed},
-            {"--shard", "only part I of N of the cases", &plan.shard},
+            {"--shard",
+             "only part I/N of the cases; auto: the part that a launcher "
+             "names (Slurm, MPI, Kubernetes, Bazel, GoogleTest)",
+             &plan.shard},
             {"--input", "quantize this .npy or .safetensors instead of the suites", &plan.input}};
 }
 
@@ -262,8 +237,6 @@ Expected<std::vector<PlannedCase>> planned(const PlanOptions& options, Sources& 
     if (!names) return names.error();
     if (!options.input.empty() && options.suite != "*")
         return Error{ErrorKind::bad_input, "--input runs instead of the suites; leave --suite out"};
-    const auto shard = parse_shard(options.shard);
-    if (!shard) return shard.error();
     const auto suites = suites_of(options);
     if (!suites) return suites.error();
     const PlanRequest request{options.level, options.suite, options.dialects, options.seed};
@@ -280,13 +253,40 @@ Expected<std::vector<PlannedCase>> planned(const PlanOptions& options, Sources& 
         return Error{ErrorKind::bad_input, "no case of suite '" + options.suite + "' has level '" +
                                                options.level + "' and these dialects" +
                                                (options.formats.empty() ? "" : " and formats")};
-    return of_shard(std::move(cases), shard.value());
+    return cases;
 }
 
 std::string list_text(const std::vector<std::string>& names) {
     std::string text;
     for (const std::string& name : names) text += (text.empty() ? "" : ",") + name;
     return text.empty() ? "all" : text;
+}
+
+void take_shard(Campaign& campaign, Shard shard) {
+    const std::size_t cases = campaign.cases.size();
+    campaign.cases = of_shard(std::move(campaign.cases), shard);
+    campaign.errands = of_shard(std::move(campaign.errands), shard, cases);
+    campaign.shard = shard;
+}
+
+std::vector<std::string> texts_of(const Campaign& campaign) {
+    std::vector<std::string> texts;
+    for (std::size_t i = 0; i < size_of(campaign); ++i) texts.push_back(text_at(campaign, i));
+    return texts;
+}
+
+Status take_waivers(Campaign& campaign, const WaiverOptions& options) {
+    results::RunHeader& header = campaign.run.header;
+    auto waivers = waivers_of(options, header.device, texts_of(campaign));
+    if (!waivers) return waivers.error();
+    campaign.waivers = std::move(waivers).value();
+    campaign.strict = options.strict;
+    for (const Waiver& waiver : campaign.waivers) header.waivers.push_back(waiver.record);
+    if (options.file.empty()) return success();
+    header.argv.push_back("--waivers=" + options.file);
+    if (options.strict) header.argv.push_back("--strict");
+    header.table_hashes.push_back({"waivers", file_hash(options.file)});
+    return success();
 }
 
 results::RunHeader new_header() {
@@ -303,13 +303,15 @@ results::RunHeader new_header() {
 int conduct(Campaign campaign, const Opener& open, Sources& sources) {
     const auto start = std::chrono::steady_clock::now();
     campaign.run.header.case_count = size_of(campaign);
-    const Status folder = prepare_folder(campaign);
+    if (campaign.reproducible) campaign.run.header.started = "";
+    const Status folder = prepare_folder(campaign.out);
     if (!folder) return fail_with(folder.error());
     auto writer = open_results(campaign);
     if (!writer) return fail_with(writer.error());
     catch_interrupts();
-    auto ran = run_cases(campaign, open, sources, writer.value());
-    if (ran && ran.value()) ran = run_errands(campaign, writer.value());
+    Record record{writer.value()};
+    auto ran = run_cases(campaign, open, sources, record);
+    if (ran && ran.value()) ran = run_errands(campaign, record);
     if (!ran) return fail_with(ran.error());
     const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start;
     return finish(campaign, writer.value(), elapsed.count());

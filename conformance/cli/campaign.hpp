@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "conformance/cli/arguments.hpp"
+#include "conformance/cli/waiver_options.hpp"
 #include "conformance/results/record.hpp"
 #include "conformance/run/plan.hpp"
 #include "conformance/run/runner.hpp"
@@ -21,7 +22,7 @@ struct PlanOptions {
     std::string level = "quick";
     std::string suite = "*";
     std::uint64_t seed = 0;
-    std::string shard = "0/1";
+    std::string shard = "0/1";    // or auto
     std::string suite_file = {};  // lines of a suite instead of those of this program
     std::string input = {};       // a tensor file instead of any suite
 };
@@ -29,7 +30,7 @@ struct PlanOptions {
 // The options of the command line that fill `plan`, which must outlive them.
 std::vector<Option> options_of(PlanOptions& plan);
 
-// The cases of the suites, or of the input. No case at all is an error.
+// The cases of the suites, or of the input, whatever the shard. No case at all is an error.
 Expected<std::vector<PlannedCase>> planned(const PlanOptions& options, Sources& sources);
 
 // "a,b", or "all" for no names.
@@ -49,7 +50,21 @@ struct Campaign {
     results::Run run = {};  // its header is set by the caller, its cases are filled as they end
     std::vector<Errand> errands = {};  // after the cases
     std::size_t jobs = 1;              // cases at once, each in a process with a device of its own
+    Shard shard = {};                  // the cases and errands are those of this part
+    std::vector<Waiver> waivers = {};
+    bool strict = false;  // about waivers
+    // The record holds no clock reading, and no case's hangs on those before it.
+    bool reproducible = false;
 };
+
+// Leaves the cases and errands of one part. They are dealt out together, as one list.
+void take_shard(Campaign& campaign, Shard shard);
+
+// "quantize format=...", "sweep map=...": all that the campaign is to do.
+std::vector<std::string> texts_of(const Campaign& campaign);
+
+// From a file of waivers to the campaign and its header.
+Status take_waivers(Campaign& campaign, const WaiverOptions& options);
 
 // A header with what this program and this machine are, and the time.
 results::RunHeader new_header();

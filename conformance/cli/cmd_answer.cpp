@@ -40,8 +40,9 @@ std::string opening(const AnswerOptions& options, const Facts& facts) {
         told[key] = value;
         if (key != "notes") from += (told.size() == 1 ? " " : ", ") + value;
     }
+    const std::string device = printable(device_argument(options.choice));  // without the blank
     from += ", " + utc_now().substr(0, 10) + ", by mxcheck answer" +
-            printable(device_argument(options.choice)) + " of " + version_text() + "\n";
+            (device.empty() ? "" : " " + device) + " of " + version_text() + "\n";
     if (!options.note.empty()) from += "# " + options.note + "\n";
     return from + line_of({{"mxpipe", pipe::protocol_version}, {"form", "hex"}, {"facts", told}});
 }

@@ -15,6 +15,7 @@ namespace {
 struct CheckOptions {
     std::vector<std::string> files;  // [PACK] ANSWERS
     std::string out = "out";
+    WaiverOptions waivers;
 };
 
 // A pack says what should have been answered; without one that is what was.
@@ -58,6 +59,8 @@ int check(const CheckOptions& options) {
                       std::move(cases).value(),
                       {}};
     campaign.run.header = header_of(options, answers.value());
+    if (const Status taken = take_waivers(campaign, options.waivers); !taken)
+        return fail_with(taken.error());
     Sources sources;
     const Asker ask = [&answers](const Case& c, const Question& question) {
         return answers.value().ask(c, question);
@@ -70,11 +73,12 @@ int check(const CheckOptions& options) {
 
 Command check_command() {
     auto o = std::make_shared<CheckOptions>();
-    return {"check",
-            "judge a file of answers as if its device were here",
-            "mxcheck check ocp.pack ocp.answers --out out",
-            {{"FILE", "the pack and its answers; or the answers alone", &o->files, true},
-             {"--out", "folder for results.jsonl and the reports", &o->out}},
+    std::vector<Option> options{
+        {"FILE", "the pack and its answers; or the answers alone", &o->files, true},
+        {"--out", "folder for results.jsonl and the reports", &o->out}};
+    for (Option& option : options_of(o->waivers)) options.push_back(std::move(option));
+    return {"check", "judge a file of answers as if its device were here",
+            "mxcheck check ocp.pack ocp.answers --out out", std::move(options),
             [o] { return check(*o); }};
 }
 

@@ -6,14 +6,18 @@
 #include <memory>
 #include <thread>
 
+#include "conformance/case/fields.hpp"
 #include "conformance/case/names.hpp"
 #include "conformance/cli/commands.hpp"
+#include "conformance/cli/environment.hpp"
 #include "conformance/cli/progress.hpp"
 #include "conformance/cli/session.hpp"
 #include "conformance/cli/tensor_arguments.hpp"
+#include "conformance/emulate/gemm_explain.hpp"
 #include "conformance/emulate/gemm_fields.hpp"
 #include "conformance/emulate/gemm_tensor.hpp"
 #include "conformance/emulate/parse_value.hpp"
+#include "conformance/emulate/quantize_values.hpp"
 #include "reference/spec/gemm_models.hpp"
 #include "reports/model/phrases.hpp"
 
@@ -31,12 +35,17 @@ constexpr std::uint64_t jobs_max = 1024;
 struct GemmArguments {
     std::string a, b, c;
     std::string out;
+    std::string explained;  // ROW,COLUMN, and nothing is written
     std::string model = std::string(exact_name);
-    std::string type = "f32";
+    std::string type;            // "": f32, or none before D becomes blocks
+    emulate::BlockNames blocks;  // of D; without a format D has none
     std::string overflow = "overflow";
     std::string alpha = "1";
     std::string beta;  // "": 0, and no C
     std::uint64_t jobs = 0;
+
+    std::string value_type() const { return type.empty() ? "f32" : type; }
+    bool has_blocks() const { return !blocks.format.empty(); }
 };
 
 Error bad(std::string message) {
@@ -49,18 +58,24 @@ std::vector<std::string> type_choice() {
 
 // Long before there is something to write.
 Status check_out(const GemmArguments& arguments) {
+    if (!arguments.explained.empty() && !arguments.out.empty())
+        return bad("--explain writes nothing: leave --out away");
+    if (!arguments.explained.empty()) return success();
+    if (arguments.out.empty()) return bad("--out is required, but for --explain");
+    TensorArguments paths;
+    paths.out = arguments.out;
     for (const std::string& input : {arguments.a, arguments.b, arguments.c}) {
-        TensorArguments paths;
         paths.input = input;
-        paths.out = arguments.out;
-        if (const Status other = check_paths(paths); !other) return other;
+        const Status fits =
+            arguments.has_blocks() ? check_quantized_out(paths) : check_paths(paths);
+        if (!fits) return fits;
     }
     const std::filesystem::path out(arguments.out);
+    const std::string type = arguments.value_type();
     if (out.extension() != ".npy" && out.extension() != ".safetensors")
         return bad("--out " + arguments.out + " must end in .npy or .safetensors");
-    if (out.extension() == ".npy" && data::find_tensor_type(arguments.type)->npy_name.empty())
-        return bad("--out " + arguments.out + ": .npy has no " + arguments.type +
-                   "; use .safetensors");
+    if (out.extension() == ".npy" && data::find_tensor_type(type)->npy_name.empty())
+        return bad("--out " + arguments.out + ": .npy has no " + type + "; use .safetensors");
     std::error_code error;
     if (out.has_parent_path() && !std::filesystem::is_directory(out.parent_path(), error))
         return bad("--out " + arguments.out + ": there is no folder " + out.parent_path().string());
@@ -69,10 +84,22 @@ Status check_out(const GemmArguments& arguments) {
 
 Status check_type(const std::string& type) {
     if (find_block_format(type) != nullptr || find_recipe_format(type) != nullptr)
-        return bad("--type " + type +
-                   " is not supported yet: D has no blocks of its own; mxcheck quantize makes "
-                   "them of an f32 D, which rounds twice");
+        return bad("--type " + type + " has blocks with scales: give it as --output-format");
     return check_name("type", type, type_choice());
+}
+
+// The blocks that D becomes, if any.
+Status check_blocks(const GemmArguments& arguments) {
+    if (arguments.has_blocks()) {
+        const emulate::BlockNames names = emulate::completed(arguments.blocks);
+        return arguments.type.empty() ? emulate::check_exact_names(names)
+                                      : emulate::check_names(names);
+    }
+    for (const auto& [key, member] : data::name_keys)
+        if (!(arguments.blocks.*member).empty())
+            return bad("--" + std::string(key) +
+                       " is of D's blocks, and D has none without --output-format");
+    return success();
 }
 
 Status check_model(const std::string& model) {
@@ -97,14 +124,15 @@ Expected<Code> parse_factor(const FactorOption& option) {
 
 Expected<GemmRules> rules_of(const GemmArguments& arguments) {
     if (const Status known = check_model(arguments.model); !known) return known.error();
-    if (const Status known = check_type(arguments.type); !known) return known.error();
+    if (const Status known = check_type(arguments.value_type()); !known) return known.error();
+    if (const Status known = check_blocks(arguments); !known) return known.error();
     if (const Status known = check_name("overflow", arguments.overflow, overflow_names()); !known)
         return known.error();
     if (arguments.beta.empty() != arguments.c.empty())
         return bad("--c and --beta go together: beta * C is added");
     GemmRules rules;
     rules.model = find_gemm_model(arguments.model);
-    rules.type = *find_element_format(arguments.type);
+    rules.type = *find_element_format(arguments.value_type());
     for (const auto& [name, value] : overflows)
         if (name == arguments.overflow) rules.overflow = value;
     const auto alpha = parse_factor({"--alpha", arguments.alpha});
@@ -146,48 +174,135 @@ Expected<GemmProblem> read_problem(const GemmArguments& arguments, const GemmRul
                                  rules);
 }
 
-// The outputs that are done: all, or fewer when the user has interrupted. Each piece of work is
-// some ten milliseconds.
-std::int64_t multiply(const GemmProblem& problem, std::uint64_t jobs, std::span<std::byte> d) {
+// Does all outputs, or as many as there are before the user interrupts, which is then said. Each
+// piece of work is some ten milliseconds.
+template <typename Work>
+bool does_all(const GemmProblem& problem, std::uint64_t jobs, const Work& work) {
     const std::int64_t outputs = problem.outputs();
-    const std::int64_t piece = std::max<std::int64_t>(1, (1 << 20) / (problem.a.depth() + 32));
+    const std::int64_t piece = emulate::outputs_at_once(problem);
     std::atomic<std::int64_t> next{0}, done{0};
     const auto drain = [&](const auto& after_piece) {
         for (std::int64_t first; (first = next.fetch_add(piece)) < outputs;) {
             const std::int64_t end = std::min(outputs, first + piece);
-            emulate::gemm_outputs(problem, {first, end}, d);
+            work(emulate::OutputRange{first, end});
             done += end - first;
             after_piece();
         }
     };
+    const unsigned cores = std::max(1u, std::thread::hardware_concurrency());
     Progress progress("outputs", static_cast<std::uint64_t>(outputs));
     std::vector<std::jthread> others;
-    for (std::uint64_t i = 1; i < jobs; ++i) others.emplace_back([&] { drain([] {}); });
+    for (std::uint64_t i = 1; i < (jobs == 0 ? cores : std::min(jobs, jobs_max)); ++i)
+        others.emplace_back([&] { drain([] {}); });
     drain([&] {
         progress.update(static_cast<std::uint64_t>(done), "");
         if (interrupted()) next = outputs;
     });
     others.clear();
-    return done;
+    if (done == outputs) return true;
+    std::printf("INTERRUPTED after %s of %s outputs; nothing is written\n",
+                grouped(static_cast<std::uint64_t>(done)).c_str(),
+                grouped(static_cast<std::uint64_t>(outputs)).c_str());
+    return false;
 }
 
-std::string how(const GemmModel* model) {
-    if (model == nullptr) return "exact sums rounded once";
-    return "accumulated as " + std::string(model->name) + ", then rounded once";
+// "accumulated as hopper-fp8, then rounded once to f32 and quantized to ..."
+std::string how(const GemmArguments& arguments, const GemmModel* model) {
+    const bool is_rounded = !arguments.has_blocks() || !arguments.type.empty();
+    std::string text = model == nullptr
+                           ? std::string("exact sums") + (is_rounded ? " rounded once" : "")
+                           : "accumulated as " + std::string(model->name) +
+                                 (is_rounded ? ", then rounded once" : "");
+    if (!arguments.has_blocks()) return text;
+    if (is_rounded) text += " to " + arguments.type + ", then";
+    return text + " quantized to " + names_text(emulate::completed(arguments.blocks));
 }
 
-void print_result(const GemmArguments& arguments, const GemmProblem& problem,
-                  std::span<const std::byte> d) {
-    const GemmModel* model = problem.rules.model;
-    const auto specials = emulate::count_specials(problem.rules.type, d);
-    std::printf("%s: %s of shape %s, %s; %s outputs, %s NaN, %s Inf\n", arguments.out.c_str(),
-                arguments.type.c_str(), data::shape_text(problem.shape).c_str(), how(model).c_str(),
-                grouped(static_cast<std::uint64_t>(problem.outputs())).c_str(),
-                grouped(specials.nan).c_str(), grouped(specials.infinity).c_str());
+void print_standing(const GemmModel* model) {
     if (model == nullptr) return;
     std::printf("%s: %s (%s)\n", std::string(model->name).c_str(),
                 std::string(emulate::standing_text(model->standing)).c_str(),
                 std::string(model->source).c_str());
+}
+
+int write_values(const GemmArguments& arguments, const GemmProblem& problem,
+                 data::HostTensor values) {
+    const auto specials = emulate::count_specials(problem.rules.type, values.bytes);
+    data::TensorFile file;
+    file.tensors.push_back(std::move(values));
+    const Status written = data::write_tensor_file(arguments.out, file);
+    if (!written) return fail_with(written.error());
+    const GemmModel* model = problem.rules.model;
+    std::printf("%s: %s of shape %s, %s; %s outputs, %s NaN, %s Inf\n", arguments.out.c_str(),
+                arguments.value_type().c_str(), data::shape_text(problem.shape).c_str(),
+                how(arguments, model).c_str(),
+                grouped(static_cast<std::uint64_t>(problem.outputs())).c_str(),
+                grouped(specials.nan).c_str(), grouped(specials.infinity).c_str());
+    print_standing(model);
+    return exit_conformant;
+}
+
+int write_blocks(const GemmArguments& arguments, const GemmProblem& problem,
+                 const Expected<emulate::QuantizedTensor>& blocks) {
+    if (!blocks) return fail_with(blocks.error());
+    const Status written = data::write_tensor_file(arguments.out, blocks.value().file);
+    if (!written) return fail_with(written.error());
+    print_counts(arguments.out, blocks.value().counts);
+    const GemmModel* model = problem.rules.model;
+    std::printf("%s: shape %s, %s\n", arguments.out.c_str(),
+                data::shape_text(problem.shape).c_str(), how(arguments, model).c_str());
+    print_standing(model);
+    return exit_conformant;
+}
+
+// D of a type, and the blocks that are made of it.
+int rounded_gemm(const GemmArguments& arguments, const GemmProblem& problem) {
+    data::HostTensor values{"values", arguments.value_type(), problem.shape, {}};
+    values.bytes.resize(problem.bytes);
+    const bool done = does_all(problem, arguments.jobs, [&](emulate::OutputRange range) {
+        emulate::gemm_outputs(problem, range, values.bytes);
+    });
+    if (!done) return exit_incomplete;
+    if (!arguments.has_blocks()) return write_values(arguments, problem, std::move(values));
+    return write_blocks(
+        arguments, problem,
+        emulate::encode_tensor(std::move(values), emulate::completed(arguments.blocks),
+                               {.program_version = program_version()}));
+}
+
+// D that is rounded when its blocks are made, and not before.
+int exact_gemm(const GemmArguments& arguments, const GemmProblem& problem) {
+    emulate::ValueTensor d{{}, problem.shape};
+    d.values.resize(static_cast<std::size_t>(problem.outputs()));
+    const bool done = does_all(problem, arguments.jobs, [&](emulate::OutputRange range) {
+        emulate::gemm_values(problem, range, d.values);
+    });
+    if (!done) return exit_incomplete;
+    return write_blocks(
+        arguments, problem,
+        emulate::quantize_values(d, emulate::completed(arguments.blocks), program_version()));
+}
+
+// "3,5": which output of D, whose rows count on through the batches.
+Expected<std::int64_t> parse_place(const std::string& text, const GemmProblem& problem) {
+    const std::size_t comma = std::min(text.find(','), text.size());
+    const auto row = parse_number("row", text.substr(0, comma));
+    const auto column = parse_number("column", text.substr(std::min(comma + 1, text.size())));
+    if (!row || !column) return bad("--explain takes ROW,COLUMN, and not " + data::in_quotes(text));
+    const auto columns = static_cast<std::uint64_t>(problem.b.rows());
+    const auto rows = columns == 0 ? 0 : static_cast<std::uint64_t>(problem.outputs()) / columns;
+    if (row.value() >= rows || column.value() >= columns)
+        return bad("--explain " + text + " is outside D, which has " + std::to_string(rows) +
+                   " rows and " + std::to_string(columns) + " columns, counted from 0");
+    return static_cast<std::int64_t>(row.value() * columns + column.value());
+}
+
+int explain_gemm(const GemmArguments& arguments, const GemmProblem& problem) {
+    const auto place = parse_place(arguments.explained, problem);
+    if (!place) return fail_with(place.error());
+    std::fputs(emulate::explain_output(problem, place.value()).c_str(), stdout);
+    print_standing(problem.rules.model);
+    return exit_conformant;
 }
 
 int gemm(const GemmArguments& arguments) {
@@ -197,47 +312,46 @@ int gemm(const GemmArguments& arguments) {
     catch_interrupts();
     const auto problem = read_problem(arguments, rules.value());
     if (!problem) return fail_with(problem.error());
-    data::TensorFile file;
-    file.tensors.push_back({"values", arguments.type, problem.value().shape, {}});
-    std::vector<std::byte>& d = file.tensors.front().bytes;
-    d.resize(problem.value().bytes);
-    const unsigned cores = std::max(1u, std::thread::hardware_concurrency());
-    const std::int64_t done = multiply(
-        problem.value(), arguments.jobs == 0 ? cores : std::min(arguments.jobs, jobs_max), d);
-    if (done < problem.value().outputs()) {
-        std::printf("INTERRUPTED after %s of %s outputs; nothing is written\n",
-                    grouped(static_cast<std::uint64_t>(done)).c_str(),
-                    grouped(static_cast<std::uint64_t>(problem.value().outputs())).c_str());
-        return exit_incomplete;
-    }
-    const Status written = data::write_tensor_file(arguments.out, file);
-    if (!written) return fail_with(written.error());
-    print_result(arguments, problem.value(), d);
-    return exit_conformant;
+    if (!arguments.explained.empty()) return explain_gemm(arguments, problem.value());
+    return arguments.has_blocks() && arguments.type.empty()
+               ? exact_gemm(arguments, problem.value())
+               : rounded_gemm(arguments, problem.value());
 }
 
 }  // namespace
 
 Command gemm_command() {
     auto o = std::make_shared<GemmArguments>();
-    return {
-        "gemm",
-        "the product of two quantized tensors, exact or as a tensor core accumulates it",
-        "mxcheck gemm a.safetensors b.safetensors --out d.npy\n"
-        "  mxcheck gemm a.safetensors b.safetensors --model blackwell-mx --out d.npy",
-        {{"A", "M x K, a .safetensors that mxcheck quantize made, axis row", &o->a, true},
-         {"B", "N x K, likewise; with A's leading dimensions, or none", &o->b, true},
-         {"--out", "D = alpha * A * B^T + beta * C: a .npy or .safetensors, replaced if there",
-          &o->out, true},
-         {"--model", "exact, or a machine; see mxcheck list models", &o->model},
-         {"--type", "of D: f32, bf16, f16, e4m3 or e5m2, to nearest even", &o->type},
-         {"--overflow", "beyond the largest D: overflow (to Inf, or NaN without one) or saturate",
-          &o->overflow},
-         {"--alpha", "a number of binary32, as 2.8, 0x1.8p3 or bits:0x3f800000", &o->alpha},
-         {"--beta", "the same; needs --c", &o->beta},
-         {"--c", "a .npy or .safetensors of the shape of D: f32, bf16 or f16; needs --beta", &o->c},
-         {"--jobs", "threads (default one per core)", &o->jobs}},
-        [o] { return gemm(*o); }};
+    std::vector<Option> options{
+        {"A", "M x K, a .safetensors that mxcheck quantize made, axis row", &o->a, true},
+        {"B", "N x K, likewise; with A's leading dimensions, or none", &o->b, true},
+        {"--out", "D = alpha * A * B^T + beta * C: a .npy or .safetensors, replaced if there",
+         &o->out},
+        {"--explain", "ROW,COLUMN of D: every step to this output, and no --out", &o->explained},
+        {"--model", "exact, or a machine; see mxcheck list models", &o->model},
+        {"--type",
+         "of D, to nearest even: f32 (the default), bf16, f16, e4m3 or e5m2; with --output-format "
+         "what D is rounded to first (default: nothing)",
+         &o->type},
+        {"--overflow", "beyond the largest D: overflow (to Inf, or NaN without one) or saturate",
+         &o->overflow},
+        {"--alpha", "a number of binary32, as 2.8, 0x1.8p3 or bits:0x3f800000", &o->alpha},
+        {"--beta", "the same; needs --c", &o->beta},
+        {"--c", "a .npy or .safetensors of the shape of D: f32, bf16 or f16; needs --beta", &o->c},
+        {"--jobs", "threads (default one per core)", &o->jobs}};
+    std::vector<Option> names = name_options(o->blocks, ", of D with --output-format");
+    names.front() = {"--output-format",
+                     "D in blocks with scales of its own, a .safetensors; see mxcheck list formats",
+                     &o->blocks.format};
+    options.insert(options.begin() + 6, names.begin(), names.end());
+    return {"gemm",
+            "the product of two quantized tensors, exact or as a tensor core accumulates it",
+            "mxcheck gemm a.safetensors b.safetensors --out d.npy\n"
+            "  mxcheck gemm a.safetensors b.safetensors --model blackwell-mx --out d.npy\n"
+            "  mxcheck gemm a.safetensors b.safetensors --output-format mxfp8-e4m3 --dialect ocp "
+            "--out d.safetensors\n"
+            "  mxcheck gemm a.safetensors b.safetensors --model blackwell-mx --explain 3,5",
+            options, [o] { return gemm(*o); }};
 }
 
 }  // namespace mx::cli

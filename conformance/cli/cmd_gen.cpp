@@ -9,6 +9,7 @@
 #include "conformance/cli/commands.hpp"
 #include "conformance/cli/pack.hpp"
 #include "conformance/cli/session.hpp"
+#include "conformance/cli/shard.hpp"
 
 namespace mx::cli {
 namespace {
@@ -52,9 +53,12 @@ int gen(const GenOptions& options) {
     const Status form = check_name("form", options.form, {"hex", "binary"});
     if (!form) return fail_with(form.error());
     Sources sources;
-    const auto cases = planned(options.plan, sources);
+    const auto shard = shard_of(options.plan.shard, process_environment());
+    if (!shard) return fail_with(shard.error());
+    auto cases = planned(options.plan, sources);
     if (!cases) return fail_with(cases.error());
-    const auto written = write_pack(cases.value(), sources, options);
+    const auto written =
+        write_pack(of_shard(std::move(cases).value(), shard.value()), sources, options);
     if (!written) return fail_with(written.error());
     std::printf("wrote %s: %llu requests, %llu bytes\n", options.out.c_str(),
                 static_cast<unsigned long long>(written.value().cases),

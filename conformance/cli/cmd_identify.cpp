@@ -6,6 +6,7 @@
 
 #include "conformance/case/names.hpp"
 #include "conformance/cli/commands.hpp"
+#include "conformance/cli/identify_gemm.hpp"
 #include "conformance/cli/session.hpp"
 #include "conformance/identify/identify.hpp"
 #include "reports/model/phrases.hpp"
@@ -19,11 +20,17 @@ using reports::joined;
 
 struct IdentifyOptions {
     DeviceChoice choice;
-    std::vector<std::string> formats{"mxfp8-e4m3", "mxfp4-e2m1"};
+    std::string operation = "quantize";
+    std::vector<std::string> formats;  // those of `formats_asked` where none is named
     std::string dialect = "ocp";
     std::string input = "f32";
     std::uint64_t timeout = 60;
     bool json = false;
+    IdentifyGemmOptions gemm;
+
+    std::vector<std::string> formats_asked() const {
+        return formats.empty() ? std::vector<std::string>{"mxfp8-e4m3", "mxfp4-e2m1"} : formats;
+    }
 };
 
 void print_findings(const Identification& found) {
@@ -100,7 +107,7 @@ std::vector<std::string> common_names(const std::vector<Identification>& all) {
 }
 
 Status check_names(const IdentifyOptions& options) {
-    for (const std::string& format : options.formats) {
+    for (const std::string& format : options.formats_asked()) {
         const Status known = check_name("format", format, format_names("quantize"));
         if (!known) return known;
     }
@@ -112,7 +119,7 @@ Expected<std::vector<Identification>> ask_formats(const IdentifyOptions& options
                                                   IsolatedDevice& device) {
     std::vector<Identification> all;
     std::string refusal;
-    for (const std::string& format : options.formats) {
+    for (const std::string& format : options.formats_asked()) {
         identify::Subject subject(
             [&device](const Question& question) { return device.ask(question); },
             {*find_block_format(format), *find_element_format(options.input), options.dialect});
@@ -157,19 +164,39 @@ int identify_device(const IdentifyOptions& options) {
     return unexplained == 0 ? exit_conformant : exit_mismatch;
 }
 
+int identify_operation(IdentifyOptions& options) {
+    const Status known =
+        check_name("operation", options.operation, std::vector<std::string>{"quantize", "gemm"});
+    if (!known) return fail_with(known.error());
+    if (options.operation == "quantize") return identify_device(options);
+    auto device = open_device(options.choice, options.timeout);
+    if (!device) return fail_with(device.error());
+    options.gemm.formats = options.formats;
+    options.gemm.json = options.json;
+    return identify_gemm_device(options.gemm, options.choice, device.value());
+}
+
 }  // namespace
 
 Command identify_command() {
     auto o = std::make_shared<IdentifyOptions>();
     std::vector<Option> options = options_of(o->choice, o->timeout);
-    options.push_back({"--format", "block formats to ask about", &o->formats});
+    options.push_back({"--op", "quantize or gemm: what is identified", &o->operation});
+    options.push_back({"--format",
+                       "block formats to ask about (default mxfp8-e4m3 and mxfp4-e2m1); of a gemm "
+                       "one for both factors or two, instead of --types and --scaling",
+                       &o->formats});
     options.push_back(
         {"--dialect", "the name it is asked under; the answer does not hang on it", &o->dialect});
     options.push_back({"--input", "type of the inputs: f32, bf16 or f16", &o->input});
     options.push_back({"--json", "for machines", &o->json});
-    return {"identify", "which dialect does a device follow? A decision vector with witnesses",
-            "mxcheck identify --device ./mydev.so --format mxfp8-e4m3", std::move(options),
-            [o] { return identify_device(*o); }};
+    for (Option& option : options_of(o->gemm)) options.push_back(std::move(option));
+    return {"identify",
+            "which dialect does a device follow, or how does it sum? Decisions with witnesses",
+            "mxcheck identify --device ./mydev.so --format mxfp8-e4m3\n"
+            "  mxcheck identify --device cublaslt --op gemm --types e4m3\n"
+            "  mxcheck identify --device cublaslt --op gemm --census --shape 64x64x8192",
+            std::move(options), [o] { return identify_operation(*o); }};
 }
 
 }  // namespace mx::cli

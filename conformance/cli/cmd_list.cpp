@@ -5,12 +5,15 @@
 
 #include "conformance/case/names.hpp"
 #include "conformance/cli/commands.hpp"
+#include "conformance/cli/device_sweeps.hpp"
 #include "conformance/cli/environment.hpp"
 #include "conformance/cli/session.hpp"
+#include "conformance/data/gemm_inputs.hpp"
 #include "conformance/data/suite.hpp"
 #include "conformance/emulate/dialect_fields.hpp"
 #include "conformance/emulate/gemm_fields.hpp"
 #include "conformance/emulate/recipe_fields.hpp"
+#include "conformance/run/sweep_result.hpp"
 #include "reference/spec/dialects.hpp"
 #include "reference/spec/formats.hpp"
 #include "reference/spec/gemm_models.hpp"
@@ -128,7 +131,25 @@ std::vector<Row> family_rows() {
         rows.push_back({std::string(family.name),
                         std::string(family.description),
                         {{"operations", std::string(family.operations)}}});
+    for (const GemmFamily& family : gemm_data_families())
+        rows.push_back(
+            {std::string(family.name), std::string(family.description), {{"operations", "gemm"}}});
     return rows;
+}
+
+// Not cases, but part of a run all the same: whole domains and GEMMs that a GPU is asked.
+Row sweep_row() {
+    Row row{std::string(sweep_suite), "", {}};
+    for (const char* device : {"cuda", "cublaslt", "hopper"})
+        for (const std::string_view level : levels) {
+            const std::size_t count = device_sweeps({.device = device}, std::string(level)).size();
+            if (count == 0) continue;
+            const std::string name = std::string(device) + " " + std::string(level);
+            row.fields.emplace_back(name, std::to_string(count));
+            row.text += (row.text.empty() ? "" : ", ") + name + " " + std::to_string(count);
+        }
+    row.text = row.text.empty() ? "none: this build has no CUDA" : row.text + " sweeps on a GPU";
+    return row;
 }
 
 std::vector<Row> suite_rows() {
@@ -145,6 +166,7 @@ std::vector<Row> suite_rows() {
         row.text += " cases";
         rows.push_back(row);
     }
+    rows.push_back(sweep_row());
     return rows;
 }
 

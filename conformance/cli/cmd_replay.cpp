@@ -9,6 +9,7 @@
 #include "conformance/cli/pack.hpp"
 #include "conformance/cli/session.hpp"
 #include "conformance/cli/sweep_errands.hpp"
+#include "conformance/cli/waiver_options.hpp"
 #include "conformance/run/runner.hpp"
 #include "conformance/run/sweep_result.hpp"
 
@@ -20,6 +21,7 @@ struct ReplayOptions {
     DeviceChoice choice;
     std::string answers;  // recorded ones, instead of a device
     std::uint64_t timeout = 60;
+    WaiverOptions waivers;
 };
 
 int show(const results::CaseResult& value, const std::string& device_argument) {
@@ -48,13 +50,22 @@ int replay_sweep(const std::string& text, const DeviceChoice& choice) {
                       "no sweep is written '" + text + "'; those of GEMMs need --device cublaslt"});
 }
 
-// Asks the case of `ask` and prints what came of it.
-int judge(const PlannedCase& planned, Asker ask, const std::string& device_argument) {
+// Who answers, and how the user calls that.
+struct Answerer {
+    Asker ask;
+    std::string name, argument;
+};
+
+// Asks the case and prints what came of it.
+int judge(const PlannedCase& planned, Answerer answerer, const WaiverOptions& options) {
+    const auto waivers = waivers_of(options, answerer.name, {print(planned.c)});
+    if (!waivers) return fail_with(waivers.error());
     Sources sources;
-    Runner runner(std::move(ask), sources, {device_argument});
-    const auto result = runner.run(planned);
+    Runner runner(std::move(answerer.ask), sources, {answerer.argument});
+    auto result = runner.run(planned);
     if (!result) return fail_with(result.error());
-    return show(result.value(), device_argument);
+    excuse(waivers.value(), result.value());
+    return show(result.value(), answerer.argument);
 }
 
 int replay(const ReplayOptions& options) {
@@ -69,14 +80,16 @@ int replay(const ReplayOptions& options) {
         const Asker ask = [&answers](const Case& c, const Question& question) {
             return answers.value().ask(c, question);
         };
-        return judge(planned, ask, " --answers " + shell_quoted(options.answers));
+        return judge(planned, {ask, options.answers, " --answers " + shell_quoted(options.answers)},
+                     options.waivers);
     }
     auto device = open_device(options.choice, options.timeout);
     if (!device) return fail_with(device.error());
     const Asker ask = [&device](const Case&, const Question& question) {
         return device.value().ask(question);
     };
-    return judge(planned, ask, device_argument(options.choice));
+    return judge(planned, {ask, shown_name(options.choice), device_argument(options.choice)},
+                 options.waivers);
 }
 
 }  // namespace
@@ -87,6 +100,7 @@ Command replay_command() {
     options.push_back({"CASE", "the case, as printed with a failure", &o->case_text, true});
     options.push_back(
         {"--answers", "recorded answers, as check reads them, instead of a device", &o->answers});
+    for (Option& option : options_of(o->waivers)) options.push_back(std::move(option));
     return {"replay", "run exactly one case again",
             "mxcheck replay 'quantize format=mxfp8-e4m3 dialect=nv shape=1x32 data=edge.tie "
             "index=499' --device ./mydev.so",

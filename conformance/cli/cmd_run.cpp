@@ -1,5 +1,6 @@
 // mxcheck run: the cases of a level against a device.
 #include <algorithm>
+#include <cstdio>
 #include <memory>
 #include <thread>
 
@@ -9,6 +10,7 @@
 #include "conformance/cli/device_sweeps.hpp"
 #include "conformance/cli/environment.hpp"
 #include "conformance/cli/session.hpp"
+#include "conformance/cli/shard.hpp"
 #include "conformance/cli/sweep_errands.hpp"
 #include "conformance/run/sweep_result.hpp"
 
@@ -22,6 +24,8 @@ struct RunOptions {
     std::uint64_t timeout = 60;
     bool resume = false;
     std::uint64_t jobs = 0;  // 0: as many as are safe
+    WaiverOptions waivers;
+    bool reproducible = false;
 };
 constexpr std::uint64_t jobs_max = 1024;
 
@@ -36,14 +40,14 @@ void add_hashes(const RunOptions& options, std::vector<results::Field>& hashes) 
         hashes.push_back({"plug-in", file_hash(device.value().path)});
 }
 
-results::RunHeader header_of(const RunOptions& options, const IsolatedDevice& device) {
+results::RunHeader header_of(const RunOptions& options, Shard shard, const IsolatedDevice& device) {
     const PlanOptions& plan = options.plan;
     results::RunHeader header = new_header();
     header.level = plan.level;
     header.suites = plan.input.empty() ? plan.suite : "input " + plan.input;
     header.dialects = list_text(plan.dialects);
     header.seed = plan.seed;
-    header.shard = plan.shard;
+    header.shard = text_of(shard);
     header.device = shown_name(options.choice);
     for (const auto& [key, value] : device.facts()) header.device_facts.push_back({key, value});
     add_hashes(options, header.table_hashes);
@@ -55,11 +59,12 @@ results::RunHeader header_of(const RunOptions& options, const IsolatedDevice& de
                    "--level=" + plan.level,
                    "--suite=" + plan.suite,
                    "--seed=" + std::to_string(plan.seed),
-                   "--shard=" + plan.shard};
+                   "--shard=" + header.shard};
     if (!plan.dialects.empty()) header.argv.push_back("--dialect=" + header.dialects);
     if (!plan.formats.empty()) header.argv.push_back("--format=" + list_text(plan.formats));
     if (!plan.suite_file.empty()) header.argv.push_back("--suite-file=" + plan.suite_file);
     if (!plan.input.empty()) header.argv.push_back("--input=" + plan.input);
+    if (options.reproducible) header.argv.push_back("--reproducible");
     return header;
 }
 
@@ -72,10 +77,16 @@ std::vector<sweep::GpuSweep> sweeps_of(const RunOptions& options) {
     return device_sweeps(options.choice, plan.level);
 }
 
-Expected<std::vector<Errand>> errands_of(const RunOptions& options) {
-    const auto shard = parse_shard(options.plan.shard);
-    if (!shard) return shard.error();
-    return sweep_errands(of_shard(sweeps_of(options), shard.value()), sweep::find_gpu);
+// The part that this process does. A launcher that nobody follows is named.
+Expected<Shard> part_of(const PlanOptions& plan) {
+    const Environment environment = process_environment();
+    auto shard = shard_of(plan.shard, environment);
+    const bool is_whole = shard && shard.value().count == 1;
+    const std::string ignored =
+        is_whole && plan.shard != "auto" ? ignored_shard(environment) : std::string();
+    if (!ignored.empty()) std::fprintf(stderr, "mxcheck: %s\n", ignored.c_str());
+    if (shard && ignored.empty()) acknowledge_shard(environment);
+    return shard;
 }
 
 Expected<std::vector<PlannedCase>> cases_of(const RunOptions& options, Sources& sources) {
@@ -109,16 +120,20 @@ int run(const RunOptions& options) {
         return fail_with({ErrorKind::bad_input, "--jobs '" + std::to_string(options.jobs) +
                                                     "' is more than " + std::to_string(jobs_max)});
     Sources sources;
+    const auto shard = part_of(options.plan);
+    if (!shard) return fail_with(shard.error());
     auto cases = cases_of(options, sources);
     if (!cases) return fail_with(cases.error());
-    auto errands = errands_of(options);
-    if (!errands) return fail_with(errands.error());
     auto device = open_device(options.choice, options.timeout);
     if (!device) return fail_with(device.error());
     Campaign campaign{
         options.out, options.resume, device_argument(options.choice), std::move(cases).value(), {}};
-    campaign.run.header = header_of(options, device.value());
-    campaign.errands = std::move(errands).value();
+    campaign.run.header = header_of(options, shard.value(), device.value());
+    campaign.errands = sweep_errands(sweeps_of(options), sweep::find_gpu);
+    if (const Status taken = take_waivers(campaign, options.waivers); !taken)
+        return fail_with(taken.error());
+    take_shard(campaign, shard.value());
+    campaign.reproducible = options.reproducible;
     campaign.jobs = jobs_of(options);
     auto first = std::make_shared<IsolatedDevice>(std::move(device).value());
     if (campaign.jobs > 1) first.reset();
@@ -137,12 +152,18 @@ Command run_command() {
     auto o = std::make_shared<RunOptions>();
     std::vector<Option> options = options_of(o->choice, o->timeout);
     for (Option& option : options_of(o->plan)) options.push_back(std::move(option));
+    for (Option& option : options_of(o->waivers)) options.push_back(std::move(option));
     options.push_back({"--out", "folder for results.jsonl and the reports", &o->out});
     options.push_back({"--jobs",
                        "cases at once, each with a device of its own (default 1; one per core for "
                        "long levels of the devices of list devices)",
                        &o->jobs});
     options.push_back({"--resume", "go on where an interrupted run in --out stopped", &o->resume});
+    options.push_back(
+        {"--reproducible",
+         "results.jsonl gets the same bytes each time, in parts or not: no times, and "
+         "no time spared on later failures",
+         &o->reproducible});
     return {"run", "diff a device against the oracle, bit for bit",
             "mxcheck run --device ./mydev.so --dialect nv --level quick --out out",
             std::move(options), [o] { return run(*o); }};

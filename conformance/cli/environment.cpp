@@ -160,6 +160,10 @@ DeviceRegistry built_in_devices() {
         registry.add({.name = "cublaslt",
                       .description = "NVIDIA's GEMM library on a GPU: Blackwell unverified",
                       .path = path});
+    if (const std::string path = plug_in("mx_hopper.so"); !path.empty())
+        registry.add({.name = "hopper",
+                      .description = "MX GEMMs on a Hopper GPU, which has no MX tensor cores",
+                      .path = path});
     return registry;
 }
 

@@ -63,9 +63,9 @@ std::string Progress::text(std::uint64_t done, const std::string& note) const {
     const double seconds = std::chrono::duration<double>(Clock::now() - start_).count();
     const double rate = seconds > 0 ? static_cast<double>(done) / seconds : 0;
     char numbers[128];
-    std::snprintf(numbers, sizeof numbers, "%llu/%llu %s, %.0f/s",
-                  static_cast<unsigned long long>(done), static_cast<unsigned long long>(total_),
-                  noun_.c_str(), rate);
+    const std::string of = total_ == 0 ? "" : "/" + std::to_string(total_);
+    std::snprintf(numbers, sizeof numbers, "%llu%s %s, %.0f/s",
+                  static_cast<unsigned long long>(done), of.c_str(), noun_.c_str(), rate);
     std::string line = numbers;
     if (rate > 0 && done < total_)
         line += ", " + duration_text(static_cast<double>(total_ - done) / rate) + " left";

@@ -16,6 +16,7 @@ bool may_colour(int stream);
 
 class Progress {
 public:
+    // A total of 0: nobody knows how many there will be.
     Progress(std::string noun, std::uint64_t total);
     ~Progress();  // takes the line off the terminal
 

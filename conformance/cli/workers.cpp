@@ -17,6 +17,7 @@
 
 #include "conformance/cli/session.hpp"
 #include "conformance/results/record_json.hpp"
+#include "device/host/child_setup.hpp"
 
 namespace mx::cli {
 namespace {
@@ -59,8 +60,8 @@ struct Share {
 void close_all_but(int pipe) {
     const auto kept = static_cast<unsigned>(pipe);
     constexpr unsigned after_standard_error = 3;
-    if (kept > after_standard_error) ::close_range(after_standard_error, kept - 1, 0);
-    ::close_range(kept + 1, std::numeric_limits<unsigned>::max(), 0);
+    if (kept > after_standard_error) close_descriptors({after_standard_error, kept - 1});
+    close_descriptors({kept + 1, std::numeric_limits<unsigned>::max()});
 }
 
 // All that a worker does. Ctrl-C is for the program, which then ends the workers.

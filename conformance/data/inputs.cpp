@@ -7,6 +7,7 @@
 #include "conformance/case/names.hpp"
 #include "conformance/case/rules.hpp"
 #include "conformance/data/bits_source.hpp"
+#include "conformance/data/gemm_inputs.hpp"
 #include "conformance/data/quantized_file.hpp"
 #include "conformance/data/random_words.hpp"
 #include "conformance/data/tensor_file.hpp"
@@ -148,6 +149,10 @@ Expected<CodeTensor> read_input_tensor(const std::string& path) {
 }
 
 Expected<std::shared_ptr<const BlockSource>> Sources::open(const Case& c) {
+    if (is_gemm(c)) {
+        if (const Status known = check_gemm_data(c); !known) return known.error();
+        return std::shared_ptr<const BlockSource>(list_source({BlockData{}}));
+    }
     std::string key;
     for (const std::string& part :
          {c.operation, c.format, c.dialect, c.type, c.rounding, c.overflow, c.subnormals, c.data,
@@ -184,6 +189,7 @@ RandomBits random_bits_at(const Case& c, const StochasticForm& form, const CodeT
 }
 
 std::vector<CodeTensor> make_inputs(const Case& c, const BlockSource& source) {
+    if (is_gemm(c)) return make_gemm_inputs(c);
     const std::vector<Part> parts = inputs_of(c);
     std::vector<CodeTensor> tensors;
     for (const Part part : parts) {

@@ -56,7 +56,8 @@ LanePlace lane_of(const Case& c, const BlockGrid& grid, std::size_t element);
 class Sources {
 public:
     // The blocks of the case's data. Errors: unknown family, a family without data for the
-    // operation, a file that cannot be read or holds another type.
+    // operation, a file that cannot be read or holds another type. A GEMM has no blocks: what is
+    // opened for it says only that its data have a name.
     Expected<std::shared_ptr<const BlockSource>> open(const Case& c);
 
 private:
@@ -75,7 +76,7 @@ inline bool is_file(const Case& c) {
 RandomBits random_bits_at(const Case& c, const StochasticForm& form, const CodeTensor& words,
                           std::size_t element);
 
-// One for each of inputs_of(c).
+// One for each of inputs_of(c); for a GEMM, for each of its inputs in the order of the device ABI.
 std::vector<CodeTensor> make_inputs(const Case& c, const BlockSource& source);
 
 }  // namespace mx

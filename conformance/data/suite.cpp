@@ -8,6 +8,7 @@
 #include "conformance/case/fields.hpp"
 #include "conformance/case/names.hpp"
 #include "conformance/data/bits_source.hpp"
+#include "conformance/data/gemm_inputs.hpp"
 
 namespace mx {
 namespace {
@@ -23,7 +24,18 @@ std::vector<std::string> split(const std::string& text, char separator) {
     return parts;
 }
 
+std::vector<std::string> gemm_names(const std::string& key) {
+    if (key == "a" || key == "b") return gemm_factor_names();
+    if (key == "output") return gemm_output_names();
+    if (key == "epilogue") return gemm_epilogue_names();
+    if (key == "accumulation") return gemm_accumulation_names();
+    if (key == "model") return gemm_model_names();
+    if (key == "data") return names_of(gemm_data_families());
+    return {};
+}
+
 std::vector<std::string> all_names(const std::string& key, const std::string& operation) {
+    if (operation == "gemm") return gemm_names(key);
     if (key == "format") return format_names(operation);
     if (key == "dialect") return dialect_names();
     if (key == "input" || key == "output") return type_names();
@@ -62,6 +74,8 @@ Expected<std::vector<std::string>> values_of(const SuiteLine& line, const std::s
                                              const std::string& value) {
     if (key == "index") return index_values(value);
     if (value == "*") return all_names(key, line.operation);
+    // Names of algorithms have commas in them.
+    if (key == "algorithm") return std::vector<std::string>{value};
     if (value.starts_with(bits_prefix)) return std::vector<std::string>{value};
     return split(value, ',');
 }

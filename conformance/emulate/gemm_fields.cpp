@@ -80,6 +80,10 @@ std::string_view scales_text(BlockScaling scaling) {
             return "; at promotion times the scale of A, then fused with that of B";
         case BlockScaling::promoted_product:
             return "; at promotion fused with the rounded product of both scales";
+        case BlockScaling::promoted_in_turn:
+            return "; at promotion times the scale of B, then times that of A, then added";
+        case BlockScaling::dequantised:
+            return "; each factor times its scale is rounded to bf16 first";
     }
     return {};
 }

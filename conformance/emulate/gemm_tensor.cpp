@@ -4,9 +4,9 @@
 #include <algorithm>
 
 #include "conformance/case/names.hpp"
-#include "conformance/emulate/recipe_tensor.hpp"
-#include "reference/fast/dot.hpp"
 #include "reference/fast/dot_model.hpp"
+#include "reference/fast/gemm_output.hpp"
+#include "reference/gemm/exact_gemm.hpp"
 #include "reference/spec/gemm_models.hpp"
 
 namespace mx::emulate {
@@ -14,10 +14,6 @@ namespace {
 
 Error bad(std::string message) {
     return {ErrorKind::bad_input, std::move(message)};
-}
-
-const std::uint8_t* pointer_to(const std::vector<std::byte>& bytes) {
-    return reinterpret_cast<const std::uint8_t*>(bytes.data());
 }
 
 CodeView view_of(std::span<const std::byte> bytes, const ElementFormat& format) {
@@ -42,36 +38,53 @@ bool lists(std::string_view list, std::string_view word) {
     return false;
 }
 
-// How many neighbours a model scales at once.
-std::int64_t scaled_together(const GemmModel& model) {
-    const bool at_promotion = model.scaling == BlockScaling::promoted_a_first ||
-                              model.scaling == BlockScaling::promoted_product;
-    return at_promotion ? model.promotion : model.exact_group;
+bool has_number(const GemmFactor& factor) {
+    return factor.tensor.number != TensorFactor{}.number || factor.tensor.divisor != 1;
 }
 
-// What is scaled at once must lie within one block.
 bool takes(const GemmModel& model, const GemmFactor& factor) {
-    return model.scaling != BlockScaling::none &&
-           lists(model.operands, factor.format.element().name) &&
-           factor.block % scaled_together(model) == 0;
+    return lists(model.operands, factor.element.name) && lists(model.scales, factor.scale.name) &&
+           lists(model.blocks, std::to_string(factor.block)) && factor.block_rows != 0 &&
+           !has_number(factor);
+}
+
+std::string scales_of(const GemmModel& model) {
+    if (model.scaling == BlockScaling::none) return " without block scales";
+    const auto joined = [](std::string_view list) {
+        std::string text;
+        for (const char letter : list) text += letter == ' ' ? " or " : std::string(1, letter);
+        return text;
+    };
+    return " with " + joined(model.scales) + " scales for " + joined(model.blocks) + " along K";
+}
+
+std::string scales_of(const GemmFactor& factor) {
+    const std::string scale(factor.scale.name);
+    const std::string number = has_number(factor) ? " and a number for the whole tensor" : "";
+    if (factor.block_rows == 0) return factor.format + " with one scale for all" + number;
+    return factor.format + " with " + scale + " scales for " + std::to_string(factor.block) +
+           number;
 }
 
 Status check_model(const GemmModel& model, const GemmFactor& a, const GemmFactor& b) {
+    if (takes_both(model, a, b)) return success();
     const GemmFactor& other = takes(model, a) ? b : a;
-    if (takes(model, other)) return success();
     std::string fitting;
     for (const GemmModel& row : gemm_models)
-        if (takes(row, a) && takes(row, b))
-            fitting += (fitting.empty() ? "" : ", ") + std::string(row.name);
-    const std::string scales =
-        model.scaling == BlockScaling::none
-            ? " without block scales"
-            : " in whole blocks of " + std::to_string(scaled_together(model));
+        if (takes_both(row, a, b)) fitting += (fitting.empty() ? "" : ", ") + std::string(row.name);
     return bad("model " + std::string(model.name) + " multiplies " + std::string(model.operands) +
-               scales + ", and " + other.path + " is " + std::string(other.format.name) +
-               " in blocks of " + std::to_string(other.block) +
+               scales_of(model) + ", and " + other.path + " is " + scales_of(other) +
                "; the models that take both factors: " + (fitting.empty() ? "none" : fitting) +
                "; exact takes any");
+}
+
+// Rotated lanes multiply to what the lanes themselves do, but only with lanes rotated alike.
+Status check_transforms(const GemmFactor& a, const GemmFactor& b) {
+    if (a.transform == b.transform) return success();
+    const GemmFactor& rotated = a.transform != LaneTransform::none ? a : b;
+    const GemmFactor& other = &rotated == &a ? b : a;
+    return bad(rotated.path + " holds rotated lanes, and " + other.path +
+               " does not: their products mean nothing");
 }
 
 Status check_rules(const GemmRules& rules, const GemmFactor& a, const GemmFactor& b) {
@@ -106,70 +119,102 @@ Status check_addend(const GemmAddend& c, const std::vector<std::int64_t>& shape)
                " cannot be added: D has shape " + data::shape_text(shape));
 }
 
-// Rows of both factors, the one after the other, make the outputs of D.
-struct Pair {
-    ScaledRow a;
-    ScaledRow b;
-};
-
-Pair pair_of(const GemmProblem& problem, std::int64_t output) {
-    const std::int64_t columns = problem.b.rows();
-    const std::int64_t row = output / columns;
-    const std::int64_t batch = batches_of(problem.b).empty() ? 0 : row / problem.a.rows();
-    return {problem.a.row(row), problem.b.row(batch * columns + output % columns)};
+fast::OutputFactors factors_of(const GemmProblem& problem) {
+    const GemmRules& rules = problem.rules;
+    return {{fast::unpack(formats::f32, rules.alpha), fast::unpack(formats::f32, rules.beta)},
+            problem.a.tensor,
+            problem.b.tensor};
 }
 
-Code exact_output(const GemmProblem& problem, const Pair& pair, const fast::Unpacked& c) {
+fast::Unpacked value_of(const GemmProblem& problem, const GemmRows& pair, const fast::Unpacked& c) {
     const GemmRules& rules = problem.rules;
-    const fast::Affine affine{fast::unpack(formats::f32, rules.alpha),
-                              fast::unpack(formats::f32, rules.beta)};
-    const fast::Total total = fast::dot(pair.a, pair.b, problem.a.depth());
-    return fast::round_total(rules.type, Rounding::nearest_even, rules.overflow,
-                             fast::combine(affine, total, c));
+    if (rules.model != nullptr)
+        return fast::accumulate(*rules.model, pair.a, pair.b, problem.a.depth(), fast::Unpacked{});
+    return fast::output_value(factors_of(problem), fast::dot(pair.a, pair.b, problem.a.depth()), c);
 }
 
-Code model_output(const GemmProblem& problem, const Pair& pair) {
-    const GemmRules& rules = problem.rules;
-    return fast::round(
-        rules.type, Rounding::nearest_even, rules.overflow,
-        fast::accumulate(*rules.model, pair.a, pair.b, problem.a.depth(), fast::Unpacked{}));
+// How the whole of D is summed at once; nullptr where its outputs are asked one by one.
+const gemm::Kernel* kernel_of(const GemmProblem& problem) {
+    if (problem.rules.model != nullptr || problem.outputs() == 0 || problem.a.depth() == 0)
+        return nullptr;
+    const GemmRows rows = rows_of(problem, 0);
+    return gemm::find_kernel(rows.a, rows.b);
+}
+
+bool is_plain(const TensorFactor& factor) {
+    return factor.number == TensorFactor{}.number && factor.divisor == 1;
+}
+
+// Calls `take(output, value)` for each output of a range that is part of a row, or whole rows of
+// one batch.
+template <typename AddendAt, typename Take>
+void for_rectangle(const gemm::Kernel& kernel, const GemmProblem& problem, OutputRange range,
+                   const AddendAt& addend_at, const Take& take) {
+    const std::int64_t width = problem.b.rows();
+    const std::int64_t columns = std::min(width, range.end - range.first);
+    std::vector<ScaledRow> a, b;
+    for (std::int64_t output = range.first; output < range.end; output += width)
+        a.push_back(rows_of(problem, output).a);
+    for (std::int64_t column = 0; column < columns; ++column)
+        b.push_back(rows_of(problem, range.first + column).b);
+    const fast::OutputFactors factors = factors_of(problem);
+    const bool leaves_alone =
+        gemm::leaves_sums_alone(factors.affine) && is_plain(factors.a) && is_plain(factors.b);
+    gemm::for_each_sum(
+        kernel, {a, b, problem.a.depth()},
+        [&](const gemm::Place& place, const gemm::ExactSum& sum) {
+            const std::int64_t output = range.first + static_cast<std::int64_t>(place.row) * width +
+                                        static_cast<std::int64_t>(place.column);
+            take(output, leaves_alone
+                             ? gemm::value_of(sum)
+                             : fast::output_value(factors, gemm::total_of(sum), addend_at(output)));
+        });
+}
+
+// The end of the next rectangle of a range: part of a row, or whole rows of one batch.
+std::int64_t rectangle_end(const GemmProblem& problem, OutputRange range) {
+    const std::int64_t width = problem.b.rows(), batch = problem.a.rows() * width;
+    const std::int64_t row_end = (range.first / width + 1) * width;
+    if (range.first % width != 0 || range.end < row_end) return std::min(range.end, row_end);
+    const std::int64_t batch_end = (range.first / batch + 1) * batch;
+    return std::min(range.end / width * width, batch_end);
+}
+
+// Calls `take(output, value)` for each output of the range.
+template <typename Take>
+void for_values(const GemmProblem& problem, OutputRange range, const Take& take) {
+    const bool reads_c = problem.c && !formats::f32.is_zero(problem.rules.beta);
+    const ElementFormat c_type =
+        reads_c ? *find_element_format(problem.c->tensor.type) : formats::f32;
+    const CodeView c = reads_c ? view_of(problem.c->tensor.bytes, c_type) : CodeView{};
+    const auto addend_at = [&](std::int64_t output) {
+        return reads_c ? fast::unpack(c_type, c.at(output)) : fast::Unpacked{};
+    };
+    if (const gemm::Kernel* kernel = kernel_of(problem)) {
+        for (std::int64_t end; range.first < range.end; range.first = end) {
+            end = rectangle_end(problem, range);
+            for_rectangle(*kernel, problem, {range.first, end}, addend_at, take);
+        }
+        return;
+    }
+    for (std::int64_t output = range.first; output < range.end; ++output)
+        take(output, value_of(problem, rows_of(problem, output), addend_at(output)));
 }
 
 }  // namespace
 
-ScaledRow GemmFactor::row(std::int64_t index) const {
-    const std::int64_t blocks = (depth() + block - 1) / block;
-    return {format.element(),
-            {pointer_to(codes.elements) + index * depth()},
-            format.scale(),
-            {pointer_to(codes.scales) + index * blocks},
-            block};
+bool takes_both(const GemmModel& model, const GemmFactor& a, const GemmFactor& b) {
+    if (!takes(model, a) || !takes(model, b)) return false;
+    const int of_many_rows = (a.block_rows > 1 ? 1 : 0) + (b.block_rows > 1 ? 1 : 0);
+    return !lists(model.scales, formats::f32.name) ||
+           of_many_rows == (model.scaling == BlockScaling::promoted_product ? 1 : 0);
 }
 
-Expected<GemmFactor> gemm_factor(const std::string& path, data::TensorFile file) {
-    const auto in_file = [&path](const std::string& what) { return bad(path + ": " + what); };
-    if (!data::is_quantized(file))
-        return in_file("holds no elements with scales; mxcheck quantize makes them of values");
-    const auto facts = read_facts(file, {});
-    if (!facts) return in_file(facts.error().message);
-    const BlockNames& names = facts.value().names;
-    if (names_recipe(names))
-        return in_file("format " + names.format + " is not supported yet, only MX formats are");
-    if (names.axis != "row")
-        return in_file("its blocks are of axis " + names.axis +
-                       ", and a dot product needs them along K, the last dimension; quantize it "
-                       "with --axis row");
-    const std::vector<std::int64_t>& shape = facts.value().shape;
-    if (shape.size() < 2)
-        return in_file("has shape " + data::shape_text(shape) +
-                       ", and a factor needs two dimensions, rows and K");
-    const std::int64_t block = std::stoll(names.block);
-    const auto layout = layout_of(shape, {names.axis, block});
-    if (!layout) return in_file(layout.error().message);
-    auto codes = load(file, names, layout.value());
-    if (!codes) return in_file(codes.error().message);
-    return GemmFactor{path, *find_block_format(names.format), block, shape,
-                      std::move(codes).value()};
+GemmRows rows_of(const GemmProblem& problem, std::int64_t output) {
+    const std::int64_t columns = problem.b.rows();
+    const std::int64_t row = output / columns;
+    const std::int64_t batch = batches_of(problem.b).empty() ? 0 : row / problem.a.rows();
+    return {problem.a.row(row), problem.b.row(batch * columns + output % columns)};
 }
 
 Expected<GemmProblem> gemm_problem(GemmFactor a, GemmFactor b, std::optional<GemmAddend> c,
@@ -179,6 +224,7 @@ Expected<GemmProblem> gemm_problem(GemmFactor a, GemmFactor b, std::optional<Gem
     if (c)
         if (const Status fits = check_addend(*c, shape.value()); !fits) return fits.error();
     if (!c && !formats::f32.is_zero(rules.beta)) return bad("a beta that is not 0 needs C");
+    if (const Status fits = check_transforms(a, b); !fits) return fits.error();
     if (const Status fits = check_rules(rules, a, b); !fits) return fits.error();
     const auto bytes = data::byte_count(*data::find_tensor_type(rules.type.name), shape.value());
     if (!bytes) return bytes.error();
@@ -186,23 +232,28 @@ Expected<GemmProblem> gemm_problem(GemmFactor a, GemmFactor b, std::optional<Gem
                        bytes.value()};
 }
 
+std::int64_t outputs_at_once(const GemmProblem& problem) {
+    const std::int64_t products = problem.a.depth() + 32;
+    if (kernel_of(problem) == nullptr) return std::max<std::int64_t>(1, (1 << 20) / products);
+    const std::int64_t width = problem.b.rows();
+    return width * std::max<std::int64_t>(1, (1 << 27) / (width * products));
+}
+
 void gemm_outputs(const GemmProblem& problem, OutputRange range, std::span<std::byte> d) {
     const GemmRules& rules = problem.rules;
-    const bool reads_c = problem.c && !formats::f32.is_zero(rules.beta);
-    const ElementFormat c_type =
-        reads_c ? *find_element_format(problem.c->tensor.type) : formats::f32;
-    const CodeView c = reads_c ? view_of(problem.c->tensor.bytes, c_type) : CodeView{};
     const int width = rules.type.code_bytes();
-    for (std::int64_t output = range.first; output < range.end; ++output) {
-        const Pair pair = pair_of(problem, output);
-        const fast::Unpacked addend =
-            reads_c ? fast::unpack(c_type, c.at(output)) : fast::Unpacked{};
-        const Code code = rules.model == nullptr ? exact_output(problem, pair, addend)
-                                                 : model_output(problem, pair);
+    for_values(problem, range, [&](std::int64_t output, const fast::Unpacked& value) {
+        const Code code = fast::round(rules.type, Rounding::nearest_even, rules.overflow, value);
         for (int i = 0; i < width; ++i)
             d[static_cast<std::size_t>(output * width + i)] =
                 static_cast<std::byte>(code.bits >> (8 * i) & 0xFF);
-    }
+    });
+}
+
+void gemm_values(const GemmProblem& problem, OutputRange range, std::span<fast::Unpacked> d) {
+    for_values(problem, range, [&](std::int64_t output, const fast::Unpacked& value) {
+        d[static_cast<std::size_t>(output)] = value;
+    });
 }
 
 SpecialCounts count_specials(const ElementFormat& type, std::span<const std::byte> values) {

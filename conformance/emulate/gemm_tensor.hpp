@@ -6,29 +6,11 @@
 #include <optional>
 #include <span>
 
-#include "conformance/emulate/quantized_facts.hpp"
-#include "conformance/emulate/stored_tensors.hpp"
+#include "conformance/emulate/gemm_factor.hpp"
+#include "reference/fast/decode.hpp"
 #include "reference/spec/gemm_model.hpp"
 
 namespace mx::emulate {
-
-// Rows of codes along K, the last dimension, with a scale for every block of a row.
-struct GemmFactor {
-    std::string path;  // what sentences call it
-    BlockFormat format;
-    std::int64_t block;
-    std::vector<std::int64_t> shape;  // batches, rows, K
-    Codes codes;
-
-    std::int64_t rows() const { return shape[shape.size() - 2]; }
-    std::int64_t depth() const { return shape.back(); }
-    // Points into the codes. `index` counts on through the batches.
-    ScaledRow row(std::int64_t index) const;
-};
-
-// As error: a file that mxcheck quantize did not make, a recipe's, or one whose blocks do not lie
-// along K. The sentence opens with the path.
-Expected<GemmFactor> gemm_factor(const std::string& path, data::TensorFile file);
 
 struct GemmRules {
     const GemmModel* model = nullptr;   // nullptr: exact
@@ -64,14 +46,32 @@ struct GemmProblem {
 Expected<GemmProblem> gemm_problem(GemmFactor a, GemmFactor b, std::optional<GemmAddend> c,
                                    const GemmRules& rules);
 
+// A binary32 scale of many rows is another mode of cuBLASLt than one of a single row, and adds up
+// otherwise.
+bool takes_both(const GemmModel& model, const GemmFactor& a, const GemmFactor& b);
+
+// The rows whose product is an output of D.
+struct GemmRows {
+    ScaledRow a;
+    ScaledRow b;
+};
+GemmRows rows_of(const GemmProblem& problem, std::int64_t output);
+
 struct OutputRange {
     std::int64_t first;
     std::int64_t end;
 };
 
+// A piece of work of some ten milliseconds: whole rows where those are summed together.
+std::int64_t outputs_at_once(const GemmProblem& problem);
+
 // Outputs of D, counted along its rows, into the bytes of the whole of D. Ranges that do not
 // overlap may be written at the same time.
 void gemm_outputs(const GemmProblem& problem, OutputRange range, std::span<std::byte> d);
+
+// The same outputs before they are rounded, into the values of the whole of D: at most 62 digits,
+// of which the last also stands for all that follow.
+void gemm_values(const GemmProblem& problem, OutputRange range, std::span<fast::Unpacked> d);
 
 struct SpecialCounts {
     std::uint64_t nan = 0;

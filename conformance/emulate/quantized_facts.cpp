@@ -102,8 +102,9 @@ std::string shape_to_text(const std::vector<std::int64_t>& shape) {
     return text;
 }
 
-// As error: what cannot be the shape of a tensor of that type.
-Expected<std::vector<std::int64_t>> shape_from(const std::string& text, const std::string& type) {
+// As error: what cannot be the shape of a tensor of that type; exact values count as f32.
+Expected<std::vector<std::int64_t>> shape_from(const std::string& text, std::string_view type) {
+    if (type == exact_input) type = formats::f32.name;
     const Error wrong = damaged(shape_key, text);
     std::vector<std::int64_t> shape;
     for (std::size_t first = 0; first <= text.size();) {
@@ -231,7 +232,9 @@ Expected<QuantizedFacts> read_facts(const data::TensorFile& file, const BlockNam
     const Status same = check_definition(file, facts.names.dialect);
     if (!same) return same.error();
     facts.input_type = metadata_in(file, input_key);
-    const Status type = check_name("input_type", facts.input_type, type_names());
+    std::vector<std::string> types = type_names();
+    types.emplace_back(exact_input);
+    const Status type = check_name("input_type", facts.input_type, types);
     if (!type) return untrue(type.error());
     auto shape = shape_from(metadata_in(file, shape_key), facts.input_type);
     if (!shape) return shape.error();

@@ -9,9 +9,12 @@ namespace mx::emulate {
 
 using data::BlockNames;
 
+// The input type of what was made of values that no type has held.
+inline constexpr std::string_view exact_input = "exact";
+
 struct QuantizedFacts {
     BlockNames names;
-    std::string input_type;           // of the values it was made from
+    std::string input_type;           // of the values it was made from, or "exact"
     std::vector<std::int64_t> shape;  // of the same
 };
 

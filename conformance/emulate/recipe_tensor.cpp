@@ -3,8 +3,6 @@
 
 #include "conformance/case/names.hpp"
 #include "conformance/data/philox.hpp"
-#include "conformance/emulate/recipe_codes.hpp"
-#include "conformance/emulate/recipe_grid.hpp"
 #include "reference/fast/recipe_history.hpp"
 
 namespace mx::emulate {
@@ -200,43 +198,53 @@ Expected<QuantizedTensor> quantize_by_recipe(data::HostTensor tensor, const Bloc
     return result;
 }
 
-Expected<data::TensorFile> dequantize_by_recipe(data::TensorFile file, const BlockNames& names,
-                                                const std::string& type) {
-    if (const Status known = check_recipe(names); !known) return known.error();
-    if (const Status known = check_name("type", type, type_names()); !known) return known.error();
+Expected<RecipeCodes> recipe_codes(const data::TensorFile& file, const BlockNames& names) {
     const Recipe& recipe = *find_recipe(names.dialect);
     const RecipeFormat& format = *find_recipe_format(names.format);
-    const auto elements = find_codes(file, "elements", format.element());
+    auto elements = find_codes(file, "elements", format.element());
     if (!elements) return elements.error();
     const std::vector<std::int64_t>& shape = elements.value().shape;
-    const auto grid = recipe_grid(format, names.axis, shape);
+    auto grid = recipe_grid(format, names.axis, shape);
     if (!grid) return grid.error();
-    const auto scales = find_codes(file, "scales", format.scale());
+    auto scales = find_codes(file, "scales", format.scale());
     if (!scales) return scales.error();
     if (scales.value().shape != grid.value().scale_shape)
         return bad("elements of shape " + data::shape_text(shape) + " have scales of shape " +
                    data::shape_text(grid.value().scale_shape) + ", but the file's have " +
                    data::shape_text(scales.value().shape));
-    fast::Unpacked kept = fast::whole(1);
-    if (recipe.tensor_scale != TensorScale::none) {
-        const auto number = find_codes(file, "tensor_scale", formats::f32);
-        if (!number) return number.error();
-        if (number.value().codes.size() != 1)
-            return bad("tensor 'tensor_scale' must hold one number, but its shape is " +
-                       data::shape_text(number.value().shape));
-        kept = fast::unpack(formats::f32, number.value().codes[0]);
-    }
+    RecipeCodes codes{std::move(grid).value(), std::move(elements).value(),
+                      std::move(scales).value()};
+    if (recipe.tensor_scale == TensorScale::none) return codes;
+    const auto number = find_codes(file, "tensor_scale", formats::f32);
+    if (!number) return number.error();
+    if (number.value().codes.size() != 1)
+        return bad("tensor 'tensor_scale' must hold one number, but its shape is " +
+                   data::shape_text(number.value().shape));
+    codes.kept = number.value().codes[0];
+    return codes;
+}
+
+Expected<data::TensorFile> dequantize_by_recipe(data::TensorFile file, const BlockNames& names,
+                                                const std::string& type) {
+    if (const Status known = check_recipe(names); !known) return known.error();
+    if (const Status known = check_name("type", type, type_names()); !known) return known.error();
+    const auto codes = recipe_codes(file, names);
+    if (!codes) return codes.error();
+    const auto& [grid, elements, scales, kept] = codes.value();
+    const Recipe& recipe = *find_recipe(names.dialect);
+    const RecipeFormat& format = *find_recipe_format(names.format);
+    const fast::Unpacked tensor_number = fast::unpack(formats::f32, kept);
     const ElementFormat& output = *find_element_format(type);
-    std::vector<Code> values(elements.value().codes.size());
-    for (std::int64_t block = 0; block < grid.value().block_count(); ++block)
-        for (const std::size_t place : grid.value().lanes(block))
+    std::vector<Code> values(elements.codes.size());
+    for (std::int64_t block = 0; block < grid.block_count(); ++block)
+        for (const std::size_t place : grid.lanes(block))
             values[place] = fast::round(
                 output, Rounding::nearest_even, Overflow::overflow,
-                fast::dequantize_f32(recipe, format, kept,
-                                     {scales.value().codes[static_cast<std::size_t>(block)],
-                                      elements.value().codes[place]}));
+                fast::dequantize_f32(
+                    recipe, format, tensor_number,
+                    {scales.codes[static_cast<std::size_t>(block)], elements.codes[place]}));
     data::TensorFile result;
-    auto tensor = tensor_of("values", output, shape, values);
+    auto tensor = tensor_of("values", output, elements.shape, values);
     if (!tensor) return tensor.error();
     result.tensors.push_back(std::move(tensor).value());
     return result;

@@ -3,6 +3,8 @@
 #pragma once
 
 #include "conformance/emulate/quantize_tensor.hpp"
+#include "conformance/emulate/recipe_codes.hpp"
+#include "conformance/emulate/recipe_grid.hpp"
 #include "reference/spec/recipes.hpp"
 
 namespace mx::emulate {
@@ -26,6 +28,16 @@ struct RecipeOptions {
 Expected<QuantizedTensor> quantize_by_recipe(data::HostTensor tensor, const BlockNames& names,
                                              const RecipeOptions& options,
                                              const std::string& program_version);
+
+// The codes of such a file, one each, and where its blocks lie. `kept` is the number of
+// "tensor_scale", 1 where the recipe has none. As error: tensors that are missing or do not fit.
+struct RecipeCodes {
+    RecipeGrid grid;
+    ShapedCodes elements;
+    ShapedCodes scales;
+    Code kept{0x3F800000};
+};
+Expected<RecipeCodes> recipe_codes(const data::TensorFile& file, const BlockNames& names);
 
 // The values of a file that quantize_by_recipe made. Lanes that a recipe has rotated stay so.
 Expected<data::TensorFile> dequantize_by_recipe(data::TensorFile file, const BlockNames& names,

@@ -82,7 +82,7 @@ struct Mismatch {
     std::string open_decision;   // what the source leaves open, "" if the expected bits are binding
     std::uint64_t count = 0;     // elements (or scales) in this cluster
     std::uint64_t of = 0;        // elements (or scales) compared in the case
-    std::uint64_t block = 0;     // of the witness, in block order of the case
+    std::uint64_t block = 0;     // of the witness, in block order of the case; of a gemm its row
     std::uint32_t lane = 0;
     std::string input_bits;   // of the witness lane, "0x3e600000"
     std::string input_value;  // "0.21875"
@@ -96,6 +96,24 @@ struct Mismatch {
     std::string repro;        // a whole command line
     std::vector<std::uint64_t> lanes;  // mismatches per lane (32 entries) or empty
     bool operator==(const Mismatch&) const = default;
+};
+
+// An excuse that somebody has signed: these mismatches of this device are known until that day.
+// What the file of waivers says, and what became of it when the run began.
+struct Waiver {
+    std::string device;          // a pattern over the device's name
+    std::string case_pattern;    // words of a case, each with wildcards
+    std::string mismatch_class;  // one of mismatch_classes
+    std::string reason, link, owner;
+    std::string expires;  // the last day it holds, "2027-01-31", UTC
+    std::string state;    // one of waiver_states
+    bool operator==(const Waiver&) const = default;
+};
+inline constexpr std::array<std::string_view, 4> waiver_states{
+    "in force",
+    "expired",
+    "unmatched",     // no case of the run fits its pattern
+    "other device",  // of no concern to this run
 };
 
 // One line per case. Holds no clock reading, so the same run gives the same bytes.
@@ -112,6 +130,8 @@ struct CaseResult {
     std::uint64_t mismatched_elements = 0;
     std::uint64_t mismatched_scales = 0;
     std::vector<Mismatch> mismatches;
+    // Of a waived case: places in RunHeader::waivers, counted from 1.
+    std::vector<std::uint64_t> waivers = {};
     bool operator==(const CaseResult&) const = default;
 };
 
@@ -131,6 +151,7 @@ struct RunHeader {
     std::vector<Field> device_facts;
     std::vector<Field> environment;   // CPU, cores, OS, compiler, flags
     std::vector<Field> table_hashes;  // formats, dialects, suites; the plug-in and input files
+    std::vector<Waiver> waivers = {};  // of --waivers, in the order of the file
     bool operator==(const RunHeader&) const = default;
 };
 

@@ -34,6 +34,18 @@ void describe(Archive& archive, Given& field) {
     archive("value", field.value);
 }
 
+template <typename Archive, RecordOf<Waiver> Given>
+void describe(Archive& archive, Given& waiver) {
+    archive("device", waiver.device);
+    archive("case", waiver.case_pattern);
+    archive("mismatch", waiver.mismatch_class);
+    archive("reason", waiver.reason);
+    archive("link", waiver.link);
+    archive("owner", waiver.owner);
+    archive("expires", waiver.expires);
+    archive("state", waiver.state);
+}
+
 template <typename Archive, RecordOf<Mismatch> Given>
 void describe(Archive& archive, Given& mismatch) {
     archive("mismatch_class", mismatch.mismatch_class);
@@ -76,6 +88,7 @@ void describe(Archive& archive, Given& result) {
     archive("mismatched_elements", result.mismatched_elements);
     archive("mismatched_scales", result.mismatched_scales);
     archive("mismatches", result.mismatches);
+    archive.where_any("waivers", result.waivers);
 }
 
 template <typename Archive, RecordOf<RunHeader> Given>
@@ -96,6 +109,7 @@ void describe(Archive& archive, Given& header) {
     archive("device_facts", header.device_facts);
     archive("environment", header.environment);
     archive("table_hashes", header.table_hashes);
+    archive.where_any("waivers", header.waivers);
 }
 
 template <typename Archive, RecordOf<RunFooter> Given>
@@ -117,6 +131,12 @@ public:
     template <typename Value>
     void operator()(const char* key, const Value& value) {
         object_[key] = json_of(value);
+    }
+
+    // A list that most files lack is not written empty.
+    template <typename Item>
+    void where_any(const char* key, const std::vector<Item>& items) {
+        if (!items.empty()) (*this)(key, items);
     }
 
 private:
@@ -162,6 +182,11 @@ public:
             return;
         }
         read(*found, path_ + key, value);
+    }
+
+    template <typename Item>
+    void where_any(const char* key, std::vector<Item>& items) {
+        if (object_.contains(key)) (*this)(key, items);
     }
 
 private:

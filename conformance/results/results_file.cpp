@@ -44,6 +44,10 @@ private:
     Status take_case(CaseResult result, std::uint64_t end) {
         if (!indices_.insert(result.index).second)
             return bad("records case " + std::to_string(result.index) + " a second time");
+        for (const std::uint64_t waiver : result.waivers)
+            if (waiver == 0 || waiver > parsed_.run.header.waivers.size())
+                return bad("names waiver " + std::to_string(waiver) + ", and the header has " +
+                           std::to_string(parsed_.run.header.waivers.size()));
         parsed_.run.cases.push_back(std::move(result));
         parsed_.appendable_size = end;
         return success();

@@ -28,6 +28,13 @@ std::string text_of(const std::vector<Field>& fields) {
     return text;
 }
 
+// A waiver may have expired since.
+std::string text_of(const std::vector<Waiver>& waivers) {
+    std::string text;
+    for (const Waiver& waiver : waivers) text += (text.empty() ? "" : ", ") + waiver.state;
+    return text;
+}
+
 std::vector<Field> deciding_fields(const RunHeader& header) {
     return {
         {"version", std::to_string(header.version)},
@@ -42,6 +49,7 @@ std::vector<Field> deciding_fields(const RunHeader& header) {
         {"device", header.device},
         {"device_facts", text_of(header.device_facts)},
         {"table_hashes", text_of(header.table_hashes)},
+        {"waivers", text_of(header.waivers)},
     };
 }
 

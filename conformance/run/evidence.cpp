@@ -4,27 +4,45 @@
 #include <cstring>
 
 #include "conformance/case/rules.hpp"
+#include "conformance/data/gemm_inputs.hpp"
 #include "conformance/run/tensor_layout.hpp"
 #include "device/host/layout.hpp"
 
 namespace mx {
 namespace {
 
-// The tensor's rows, apart as far as the spec says, with a pattern between them.
-std::vector<std::byte> padded_bytes(const CodeTensor& tensor, const TensorSpec& spec) {
+// What lies between the elements of a tensor that is not dense. Scales of a GEMM have zeros there,
+// as the device ABI says.
+std::byte gap_of(const Case& c) {
+    return c.layout == "padded" ? std::byte{0x7B} : std::byte{0};
+}
+
+// The tensor's elements where the spec has them.
+std::vector<std::byte> strided_bytes(const CodeTensor& tensor, const TensorSpec& spec,
+                                     std::byte gap) {
     const std::size_t width = static_cast<std::size_t>(tensor.width);
-    const std::size_t row = static_cast<std::size_t>(tensor.columns) * width;
-    const std::size_t stride = static_cast<std::size_t>(spec.row_stride) * width;
     const auto extent = byte_extent(spec);
-    std::vector<std::byte> bytes(extent ? extent.value() : 0, std::byte{0x7B});
-    if (row == 0) return bytes;
-    for (std::int64_t r = 0; r < tensor.rows; ++r)
-        std::memcpy(bytes.data() + static_cast<std::size_t>(r) * stride,
-                    tensor.bytes.data() + static_cast<std::size_t>(r) * row, row);
+    std::vector<std::byte> bytes(extent ? extent.value() : 0, gap);
+    const auto copy = [&](std::int64_t row, std::int64_t column, std::int64_t count) {
+        const auto to = row * spec.row_stride + column * spec.column_stride;
+        const auto from = row * tensor.columns + column;
+        std::memcpy(bytes.data() + static_cast<std::size_t>(to) * width,
+                    tensor.bytes.data() + static_cast<std::size_t>(from) * width,
+                    static_cast<std::size_t>(count) * width);
+    };
+    for (std::int64_t row = 0; row < tensor.rows; ++row) {
+        if (spec.column_stride == 1 && tensor.columns > 0) {
+            copy(row, 0, tensor.columns);
+            continue;
+        }
+        for (std::int64_t column = 0; column < tensor.columns; ++column) copy(row, column, 1);
+    }
     return bytes;
 }
 
 Operation operation_asked(const Case& c) {
+    if (is_gemm(c))
+        return operation_of(setting_of(c), c.gemm.algorithm == "default" ? "" : c.gemm.algorithm);
     return {.name = c.operation,
             .format = c.format,
             .dialect = c.dialect,
@@ -68,8 +86,9 @@ Question make_question(const Case& c, const std::vector<CodeTensor>& inputs,
             question.inputs.push_back({buffer.spec,
                                        stored(lay_out(buffer, inputs, first_input_pad)),
                                        stored(lay_out(buffer, inputs, second_input_pad))});
-        else if (c.layout == "padded")
-            question.inputs.push_back({buffer.spec, stored(padded_bytes(tensor, buffer.spec)), {}});
+        else if (!is_dense(buffer.spec))
+            question.inputs.push_back(
+                {buffer.spec, stored(strided_bytes(tensor, buffer.spec, gap_of(c))), {}});
         else
             question.inputs.push_back({buffer.spec, tensor.bytes, {}});
     }

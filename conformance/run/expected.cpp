@@ -2,6 +2,7 @@
 #include "conformance/run/expected.hpp"
 
 #include "conformance/data/converter.hpp"
+#include "conformance/run/gemm_judge.hpp"
 
 namespace mx {
 namespace {
@@ -89,6 +90,8 @@ std::vector<CodeTensor> expect(const Case& c, const std::vector<CodeTensor>& inp
             return expect_quantize(c, inputs[0]);
         case OperationKind::dequantize:
             return {expect_values(c, inputs)};
+        case OperationKind::gemm:
+            return {expect_gemm(c, inputs)};
     }
     MX_ASSERT(false && "an operation without an answer");
     return {};

@@ -15,12 +15,13 @@ struct Shard {
 // "2/8" is the third of eight.
 Expected<Shard> parse_shard(const std::string& text);
 
-// Every count-th of them, from `index` on.
+// Those of a shard: every count-th of a run's list, from `index` on, so that place i of the shard
+// is place index + i * count of the run. `before` is how many items the run has before these.
 template <typename Item>
-std::vector<Item> of_shard(std::vector<Item> items, Shard shard) {
+std::vector<Item> of_shard(std::vector<Item> items, Shard shard, std::size_t before = 0) {
     std::vector<Item> mine;
     for (std::size_t i = 0; i < items.size(); ++i)
-        if (i % shard.count == shard.index) mine.push_back(std::move(items[i]));
+        if ((before + i) % shard.count == shard.index) mine.push_back(std::move(items[i]));
     return mine;
 }
 

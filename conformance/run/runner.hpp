@@ -21,6 +21,9 @@ struct RunnerOptions {
     // How repro lines name the device: " --device ./mydev.so", "" for the default.
     std::string device_argument;
     Refuser refuses = {};  // asked before large inputs are made; may be empty
+    // Every failing case is looked at as closely as the first, so that the record of a case does
+    // not hang on those before it. Otherwise time is spared after the first hundred.
+    bool same_effort = false;
 };
 
 // What answers the question of a case: a device, or a file of recorded answers.

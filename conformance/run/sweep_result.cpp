@@ -46,9 +46,9 @@ Mismatch mismatch_of(const sweep::GpuSweep& sweep, const sweep::SweepAnswer& ans
     m.note = sweep.name + ", " + sweep.domain;
     m.source = is_modelled ? "reference/spec/gemm_models.hpp: what is known of this machine"
                            : "conformance/sweep/README.md says which oracle was asked";
-    m.repro = is_modelled
-                  ? "mxcheck replay " + shell_quoted(mx::text_of(sweep)) + " --device cublaslt"
-                  : "mxcheck prove --gpu " + shell_quoted(sweep.name);
+    m.repro = is_modelled ? "mxcheck replay " + shell_quoted(mx::text_of(sweep)) + " --device " +
+                                sweep.device
+                          : "mxcheck prove --gpu " + shell_quoted(sweep.name);
     return m;
 }
 

@@ -2,6 +2,7 @@
 #include "conformance/run/tensor_layout.hpp"
 
 #include "conformance/case/rules.hpp"
+#include "conformance/data/gemm_inputs.hpp"
 #include "device/host/layout.hpp"
 #include "device/host/question.hpp"
 #include "reference/fast/pack.hpp"
@@ -53,6 +54,14 @@ std::vector<Buffer> buffers_of(const Case& c, const std::vector<Part>& parts) {
         const std::size_t tensors = is_inline && parts[i] == Part::elements ? 2 : 1;
         buffers.push_back({spec_of(c, parts[i]), i, tensors});
     }
+    return buffers;
+}
+
+std::vector<Buffer> gemm_buffers(const Case& c, TensorRole role) {
+    std::vector<Buffer> buffers;
+    for (const GemmTensor& tensor : tensors_of(setting_of(c)))
+        if ((tensor.part == GemmPart::d) == (role == TensorRole::output))
+            buffers.push_back({tensor.spec, buffers.size()});
     return buffers;
 }
 
@@ -130,9 +139,11 @@ std::uint8_t flags_of(const StoredCode& at, std::span<const std::uint8_t> flags)
 }  // namespace
 
 std::vector<Buffer> input_buffers(const Case& c) {
+    if (is_gemm(c)) return gemm_buffers(c, TensorRole::input);
     return buffers_of(c, inputs_of(c));
 }
 std::vector<Buffer> output_buffers(const Case& c) {
+    if (is_gemm(c)) return gemm_buffers(c, TensorRole::output);
     return buffers_of(c, outputs_of(c));
 }
 

@@ -40,29 +40,6 @@ double normal(std::size_t number) {
     return static_cast<double>(sum - mean) / 65536.0;
 }
 
-double drawn(Population population, std::size_t number) {
-    if (population == Population::uniform) return uniform(number);
-    if (population == Population::normal) return normal(number);
-    return static_cast<double>(number) / 4;
-}
-
-std::uint32_t code_of(const ElementFormat& format, double value) {
-    const Code single{std::bit_cast<std::uint32_t>(static_cast<float>(value))};
-    return fast::round(format, Rounding::nearest_even, Overflow::overflow,
-                       fast::unpack(formats::f32, single))
-        .bits;
-}
-
-double value_of(const ElementFormat& format, std::uint32_t code) {
-    const fast::Unpacked parts = fast::unpack(format, Code{code});
-    if (parts.kind == fast::Kind::nan) return std::numeric_limits<double>::quiet_NaN();
-    const double magnitude =
-        parts.kind == fast::Kind::infinity
-            ? std::numeric_limits<double>::infinity()
-            : std::ldexp(static_cast<double>(parts.significand), parts.exponent);
-    return parts.negative ? -magnitude : magnitude;
-}
-
 std::vector<std::uint8_t> bytes_of(const CodeTensor& tensor) {
     std::vector<std::uint8_t> bytes(tensor.count());
     for (std::size_t i = 0; i < bytes.size(); ++i)
@@ -93,6 +70,29 @@ Sample complete(const Case& c, std::vector<CodeTensor> inputs) {
 }
 
 }  // namespace
+
+double drawn(Population population, std::size_t number) {
+    if (population == Population::uniform) return uniform(number);
+    if (population == Population::normal) return normal(number);
+    return static_cast<double>(number) / 4;
+}
+
+std::uint32_t code_of(const ElementFormat& format, double value) {
+    const Code single{std::bit_cast<std::uint32_t>(static_cast<float>(value))};
+    return fast::round(format, Rounding::nearest_even, Overflow::overflow,
+                       fast::unpack(formats::f32, single))
+        .bits;
+}
+
+double value_of(const ElementFormat& format, std::uint32_t code) {
+    const fast::Unpacked parts = fast::unpack(format, Code{code});
+    if (parts.kind == fast::Kind::nan) return std::numeric_limits<double>::quiet_NaN();
+    const double magnitude =
+        parts.kind == fast::Kind::infinity
+            ? std::numeric_limits<double>::infinity()
+            : std::ldexp(static_cast<double>(parts.significand), parts.exponent);
+    return parts.negative ? -magnitude : magnitude;
+}
 
 Sample draw(Population population, const Setting& setting, Shape shape) {
     Case c = case_of(setting);

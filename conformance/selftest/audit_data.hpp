@@ -8,6 +8,7 @@
 
 #include "conformance/data/inputs.hpp"
 #include "device/host/operation.hpp"
+#include "reference/spec/element_format.hpp"
 
 namespace mx::selftest {
 
@@ -38,6 +39,11 @@ struct Setting {
     std::string dialect;
     std::string axis;
 };
+
+// One number of a population, always the same; and numbers as codes and back, of any format.
+double drawn(Population population, std::size_t number);
+std::uint32_t code_of(const ElementFormat& format, double value);
+double value_of(const ElementFormat& format, std::uint32_t code);
 
 Sample draw(Population population, const Setting& setting, Shape shape);
 

@@ -4,14 +4,11 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "conformance/mutants/gemm_acceptance.hpp"
+#include "conformance/selftest/grid.hpp"
+
 namespace mx::selftest {
 namespace {
-
-using Cells = std::vector<std::string>;
-struct Grid {
-    Cells head;
-    std::vector<Cells> rows;
-};
 
 std::string_view word_of(Outcome outcome) {
     switch (outcome) {
@@ -47,6 +44,7 @@ Cells kill_cells(const Row& row) {
 Grid kill_grid(const KillTable& table) {
     Grid grid{{"planted bug", "killed at", "suite", "verdict", "class", "by the case"}, {}};
     for (const Row& row : table.rows) grid.rows.push_back(kill_cells(row));
+    for (const Row& row : table.gemm.rows) grid.rows.push_back(kill_cells(row));
     for (const Row& row : table.gpu.rows)
         grid.rows.push_back(table.gpu.not_run.empty() ? kill_cells(row)
                                                       : Cells{row.subject.name, "not run", "-", "-",
@@ -54,10 +52,30 @@ Grid kill_grid(const KillTable& table) {
     return grid;
 }
 
-Grid rule_grid(const KillTable& table) {
+// What is said of rules of acceptance, whatever they look at.
+struct RuleText {
+    std::string name;
+    std::string source;
+    std::string inputs;
+};
+std::vector<RuleText> rules_of_blocks() {
+    std::vector<RuleText> texts;
+    for (const acceptance::Rule& rule : acceptance::rules())
+        texts.push_back(
+            {std::string(rule.name), std::string(rule.source), std::string(rule.inputs)});
+    return texts;
+}
+std::vector<RuleText> rules_of_gemm() {
+    std::vector<RuleText> texts;
+    for (const acceptance::GemmRule& rule : acceptance::gemm_rules())
+        texts.push_back({std::string(rule.name), std::string(rule.source), "normal, quantized"});
+    return texts;
+}
+
+Grid rule_grid(const std::vector<Row>& rows, const std::vector<RuleText>& rules) {
     Grid grid{{"planted bug", "this harness"}, {}};
-    for (const acceptance::Rule& rule : acceptance::rules()) grid.head.emplace_back(rule.name);
-    for (const Row& row : table.rows) {
+    for (const RuleText& rule : rules) grid.head.push_back(rule.name);
+    for (const Row& row : rows) {
         Cells cells{row.subject.name, row.hunt.kill ? "killed" : "MISSED"};
         for (const Outcome outcome : row.outcomes) cells.emplace_back(word_of(outcome));
         cells.resize(grid.head.size());
@@ -72,9 +90,9 @@ struct RuleCount {
     std::size_t asked = 0;
 };
 
-RuleCount count_of(const KillTable& table, std::size_t rule) {
+RuleCount count_of(const std::vector<Row>& rows, std::size_t rule) {
     RuleCount count;
-    for (const Row& row : table.rows) {
+    for (const Row& row : rows) {
         if (rule >= row.outcomes.size() || row.outcomes[rule] == Outcome::not_asked) continue;
         ++count.asked;
         if (row.outcomes[rule] == Outcome::killed) ++count.killed;
@@ -93,20 +111,30 @@ std::string killed_text(const std::vector<Row>& rows) {
 }
 
 bool is_of_gpu_alone(const KillTable& table) {
-    return table.rows.empty() && !table.gpu.rows.empty();
+    return table.rows.empty() && table.gemm.rows.empty() && !table.gpu.rows.empty();
 }
 
 // One sentence a rule, this harness first.
 std::vector<std::string> totals(const KillTable& table) {
     std::vector<std::string> lines{"this harness: " + killed_text(table.rows)};
-    const auto rules = acceptance::rules();
+    const auto rules = rules_of_blocks();
     for (std::size_t i = 0; i < rules.size(); ++i) {
-        const RuleCount count = count_of(table, i);
+        const RuleCount count = count_of(table.rows, i);
         const std::string of = " of " + std::to_string(count.asked);
-        lines.push_back(std::string(rules[i].name) + " (" + std::string(rules[i].inputs) +
+        lines.push_back(rules[i].name + " (" + rules[i].inputs +
                         "): " + std::to_string(count.killed) + of +
                         " bugs of MXFP8 blocks; given our edge blocks as well " +
                         std::to_string(count.killed + count.killed_on_edges) + of);
+    }
+    return lines;
+}
+std::vector<std::string> gemm_totals(const KillTable& table) {
+    std::vector<std::string> lines{"this harness: " + killed_text(table.gemm.rows)};
+    const auto rules = rules_of_gemm();
+    for (std::size_t i = 0; i < rules.size(); ++i) {
+        const RuleCount count = count_of(table.gemm.rows, i);
+        lines.push_back(rules[i].name + " (" + rules[i].inputs + "): " +
+                        std::to_string(count.killed) + " of " + std::to_string(count.asked));
     }
     return lines;
 }
@@ -116,36 +144,28 @@ constexpr std::string_view legend =
     "formats, dialects and axes to their advantage: killed on data as that project uses it; edges, "
     "only on our edge blocks; missed; - the bug is not one of dense MXFP8 blocks, so the rule is "
     "not asked.";
+constexpr std::string_view gemm_legend =
+    "The rules are models of other projects' tests of matrix products, written from their sources: "
+    "killed or missed on normal random numbers, quantized, in products of several kinds (MX and "
+    "FP8, batches, alpha, C, bias, relu, bfloat16 and binary16), against the exact sums; where a "
+    "rule rejects the right bits too, its answer does not count.";
 
-std::string padded(const Cells& cells, const std::vector<std::size_t>& widths) {
-    std::string line;
-    for (std::size_t i = 0; i < cells.size(); ++i) {
-        line += (i == 0 ? "" : "  ") + cells[i];
-        if (i + 1 < cells.size()) line.append(widths[i] - cells[i].size(), ' ');
-    }
-    return line + "\n";
-}
-
-std::string aligned(const Grid& grid) {
-    std::vector<std::size_t> widths;
-    for (const std::string& head : grid.head) widths.push_back(head.size());
-    for (const Cells& row : grid.rows)
-        for (std::size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], row[i].size());
-    std::string text = padded(grid.head, widths);
-    for (const Cells& row : grid.rows) text += padded(row, widths);
-    return text;
-}
-
-std::string markdown_row(const Cells& cells) {
-    std::string line = "|";
-    for (const std::string& cell : cells) line.append(" ").append(cell).append(" |");
-    return line + "\n";
-}
-
-std::string markdown(const Grid& grid) {
-    std::string text = markdown_row(grid.head) + markdown_row(Cells(grid.head.size(), "---"));
-    for (const Cells& row : grid.rows) text += markdown_row(row);
-    return text;
+// A table of rules with what belongs to it.
+struct RuleSection {
+    std::string_view title;
+    std::string_view legend;
+    Grid grid;
+    std::vector<std::string> totals;
+};
+std::vector<RuleSection> sections_of(const KillTable& table) {
+    std::vector<RuleSection> sections;
+    if (!table.rows.empty() || table.gemm.rows.empty())
+        sections.push_back({"The same bugs judged by rules in use elsewhere", legend,
+                            rule_grid(table.rows, rules_of_blocks()), totals(table)});
+    if (!table.gemm.rows.empty())
+        sections.push_back({"Those of a GEMM judged by rules in use elsewhere", gemm_legend,
+                            rule_grid(table.gemm.rows, rules_of_gemm()), gemm_totals(table)});
+    return sections;
 }
 
 std::string clean_line(const std::string& what, const CleanCheck& check) {
@@ -154,15 +174,21 @@ std::string clean_line(const std::string& what, const CleanCheck& check) {
            " elements and " + std::to_string(check.scales) + " scales, every bit as expected";
 }
 
+std::string canary_line(const std::string& what, const CanaryCheck& check) {
+    if (!check.complaint.empty()) return what + ": " + check.complaint;
+    return what + ": failed all of its " + std::to_string(check.failed) + " smoke cases";
+}
+
 std::vector<std::string> check_lines(const KillTable& table) {
     std::vector<std::string> lines;
     if (!is_of_gpu_alone(table))
         lines = {clean_line("the base without a bug", table.base),
                  clean_line("the oracle as a device", table.oracle),
-                 "the canary: " + (table.canary.complaint.empty()
-                                       ? "failed all of its " +
-                                             std::to_string(table.canary.failed) + " smoke cases"
-                                       : table.canary.complaint)};
+                 canary_line("the canary", table.canary)};
+    if (!table.gemm.rows.empty()) {
+        lines.push_back(clean_line("the base of those of a GEMM", table.gemm.base));
+        lines.push_back(canary_line("the canary of those of a GEMM", table.gemm.canary));
+    }
     if (!table.gpu.not_run.empty())
         lines.push_back("the planted bugs of a GPU were not run: " + table.gpu.not_run);
     else if (!table.gpu.rows.empty())
@@ -176,7 +202,14 @@ std::string gpu_summary(const GpuTable& gpu) {
            (gpu.base.complaint.empty() ? ", clean base passed" : ", clean base did NOT pass");
 }
 
-nlohmann::ordered_json json_of(const Row& row) {
+std::string gemm_summary(const GemmTable& gemm) {
+    return "killed " + killed_text(gemm.rows) +
+           (gemm.canary.complaint.empty() ? ", canary failed"
+                                          : ", canary did NOT fail as it must") +
+           (gemm.base.complaint.empty() ? ", clean base passed" : ", clean base did NOT pass");
+}
+
+nlohmann::ordered_json json_of(const Row& row, const std::vector<RuleText>& rules) {
     nlohmann::ordered_json json{{"name", row.subject.name},
                                 {"description", row.subject.description},
                                 {"shows_on", row.subject.shows_on},
@@ -189,7 +222,7 @@ nlohmann::ordered_json json_of(const Row& row) {
             {"case", row.hunt.kill->case_text},  {"reason", row.hunt.kill->reason}};
     if (!row.fault.empty()) json["fault"] = row.fault;
     for (std::size_t i = 0; i < row.outcomes.size(); ++i)
-        json["rules"][std::string(acceptance::rules()[i].name)] = word_of(row.outcomes[i]);
+        json["rules"][rules[i].name] = word_of(row.outcomes[i]);
     return json;
 }
 
@@ -209,17 +242,17 @@ nlohmann::ordered_json json_of(const GpuTable& gpu) {
     if (gpu.not_run.empty()) json["base"] = json_of(gpu.base);
     json["bugs"] = nlohmann::ordered_json::array();
     for (const Row& row : gpu.rows) {
-        json["bugs"].push_back(json_of(row));
+        json["bugs"].push_back(json_of(row, {}));
         if (!gpu.not_run.empty()) json["bugs"].back()["not_run"] = true;
     }
     return json;
 }
 
-nlohmann::ordered_json json_of_rules(const KillTable& table) {
+nlohmann::ordered_json json_of_rules(const std::vector<Row>& rows,
+                                     const std::vector<RuleText>& rules) {
     nlohmann::ordered_json json = nlohmann::ordered_json::array();
-    const auto rules = acceptance::rules();
     for (std::size_t i = 0; i < rules.size(); ++i) {
-        const RuleCount count = count_of(table, i);
+        const RuleCount count = count_of(rows, i);
         json.push_back({{"name", rules[i].name},
                         {"source", rules[i].source},
                         {"inputs", rules[i].inputs},
@@ -230,14 +263,32 @@ nlohmann::ordered_json json_of_rules(const KillTable& table) {
     return json;
 }
 
+nlohmann::ordered_json json_of(const CanaryCheck& check) {
+    return {{"failed", check.failed}, {"complaint", check.complaint}};
+}
+
+nlohmann::ordered_json json_of(const GemmTable& gemm) {
+    const std::vector<RuleText> rules = rules_of_gemm();
+    nlohmann::ordered_json json{{"planted", gemm.rows.size()},
+                                {"killed", killed_of(gemm.rows)},
+                                {"base", json_of(gemm.base)},
+                                {"canary", json_of(gemm.canary)},
+                                {"rules", json_of_rules(gemm.rows, rules)}};
+    json["bugs"] = nlohmann::ordered_json::array();
+    for (const Row& row : gemm.rows) json["bugs"].push_back(json_of(row, rules));
+    return json;
+}
+
 }  // namespace
 
 std::vector<std::string> problems_of(const KillTable& table) {
     std::vector<std::string> problems;
-    for (const std::string* complaint : {&table.base.complaint, &table.oracle.complaint,
-                                         &table.canary.complaint, &table.gpu.base.complaint})
+    for (const std::string* complaint :
+         {&table.base.complaint, &table.oracle.complaint, &table.canary.complaint,
+          &table.gemm.base.complaint, &table.gemm.canary.complaint, &table.gpu.base.complaint})
         if (!complaint->empty()) problems.push_back(*complaint);
     std::vector<Row> tried = table.rows;
+    tried.insert(tried.end(), table.gemm.rows.begin(), table.gemm.rows.end());
     if (table.gpu.not_run.empty())
         tried.insert(tried.end(), table.gpu.rows.begin(), table.gpu.rows.end());
     for (const Row& row : tried) {
@@ -248,7 +299,7 @@ std::vector<std::string> problems_of(const KillTable& table) {
                                " cases of level " + table.level + "; " + row.subject.description +
                                "; it shows on: " + row.subject.shows_on);
     }
-    if (table.rows.empty() && table.gpu.rows.empty())
+    if (table.rows.empty() && table.gemm.rows.empty() && table.gpu.rows.empty())
         problems.push_back("there was no planted bug to kill");
     return problems;
 }
@@ -259,6 +310,7 @@ std::string summary_line(const KillTable& table) {
     line += table.canary.complaint.empty() ? "failed" : "did NOT fail as it must";
     line += table.base.complaint.empty() ? ", clean base passed" : ", clean base did NOT pass";
     if (!table.oracle.complaint.empty()) line += ", the oracle as a device did NOT pass";
+    if (!table.gemm.rows.empty()) line += "; of a GEMM: " + gemm_summary(table.gemm);
     if (!table.gpu.rows.empty()) line += "; of a GPU: " + gpu_summary(table.gpu);
     return line;
 }
@@ -266,9 +318,11 @@ std::string summary_line(const KillTable& table) {
 std::string render_text(const KillTable& table) {
     std::string text = aligned(kill_grid(table)) + "\n";
     if (!is_of_gpu_alone(table)) {
-        text.append(aligned(rule_grid(table))).append("\n").append(legend).append("\n");
-        for (const std::string& line : totals(table)) text += "  " + line + "\n";
-        text += "\n";
+        for (const RuleSection& section : sections_of(table)) {
+            text.append(aligned(section.grid)).append("\n").append(section.legend).append("\n");
+            for (const std::string& line : section.totals) text += "  " + line + "\n";
+            text += "\n";
+        }
     }
     for (const std::string& line : check_lines(table)) text += line + "\n";
     return text + summary_line(table) + "\n";
@@ -281,11 +335,13 @@ std::string render_markdown(const KillTable& table) {
     text +=
         "\n" + markdown(kill_grid(table)) +
         "\nA kill can be seen again with `mxcheck replay 'CASE' --device mutant_NAME.so`, one of "
-        "a GPU with `--device gpu_NAME.so`.\n";
+        "a GEMM or a GPU with `--device NAME.so`.\n";
     if (!is_of_gpu_alone(table)) {
-        text.append("\n## The same bugs judged by rules in use elsewhere\n\n").append(legend);
-        text.append("\n\n").append(markdown(rule_grid(table))).append("\n");
-        for (const std::string& line : totals(table)) text += "- " + line + "\n";
+        for (const RuleSection& section : sections_of(table)) {
+            text.append("\n## ").append(section.title).append("\n\n").append(section.legend);
+            text.append("\n\n").append(markdown(section.grid)).append("\n");
+            for (const std::string& line : section.totals) text += "- " + line + "\n";
+        }
     }
     text += "\n## The harness itself\n\n";
     for (const std::string& line : check_lines(table)) text += "- " + line + "\n";
@@ -303,11 +359,12 @@ std::string render_json(const KillTable& table) {
     if (!is_of_gpu_alone(table)) {
         json["base"] = json_of(table.base);
         json["oracle_as_device"] = json_of(table.oracle);
-        json["canary"] = {{"failed", table.canary.failed}, {"complaint", table.canary.complaint}};
-        json["rules"] = json_of_rules(table);
+        json["canary"] = json_of(table.canary);
+        json["rules"] = json_of_rules(table.rows, rules_of_blocks());
     }
     json["bugs"] = nlohmann::ordered_json::array();
-    for (const Row& row : table.rows) json["bugs"].push_back(json_of(row));
+    for (const Row& row : table.rows) json["bugs"].push_back(json_of(row, rules_of_blocks()));
+    if (!table.gemm.rows.empty()) json["gemm"] = json_of(table.gemm);
     json["gpu"] = json_of(table.gpu);
     return json.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
 }

@@ -17,6 +17,13 @@ struct Row {
     std::string fault;              // why it could not be tried, "" if it was
 };
 
+// The planted bugs of a GEMM. Their outcomes are of acceptance::gemm_rules().
+struct GemmTable {
+    CanaryCheck canary;
+    CleanCheck base;
+    std::vector<Row> rows;  // none where they are not asked
+};
+
 // The planted bugs of a GPU. Other projects' rules are not asked about them.
 struct GpuTable {
     std::string not_run;  // why no row of it was tried, "" if they were
@@ -27,6 +34,7 @@ struct GpuTable {
 struct KillTable {
     std::string level;
     std::vector<Row> rows;  // none where only those of a GPU are asked for
+    GemmTable gemm;
     GpuTable gpu;
     CanaryCheck canary;
     CleanCheck base;                    // the planted bugs without a bug
@@ -38,7 +46,8 @@ struct KillTable {
 // bug of a GPU that is not run for want of one is neither killed nor a problem.
 std::vector<std::string> problems_of(const KillTable& table);
 
-// "killed 44 of 44 planted bugs; canary failed, clean base passed; of a GPU: 9 not run"
+// "killed 44 of 44 planted bugs; canary failed, clean base passed; of a GEMM: killed 52 of 52,
+// canary failed, clean base passed; of a GPU: 9 not run"
 std::string summary_line(const KillTable& table);
 
 std::string render_text(const KillTable& table);

@@ -3,6 +3,8 @@
 
 #include <optional>
 
+#include "conformance/selftest/gemm_audit.hpp"
+#include "conformance/selftest/gemm_cases.hpp"
 #include "conformance/selftest/oracle_device.hpp"
 
 namespace mx::selftest {
@@ -24,7 +26,9 @@ Row hunt_bug(const Subject& bug, const std::vector<LevelCases>& plan, const Cour
     return row;
 }
 
-Row try_bug(const Subject& bug, const std::vector<LevelCases>& plan, const Audit& audit,
+// Before the suites, and before the rules of an audit.
+template <typename Rules>
+Row try_bug(const Subject& bug, const std::vector<LevelCases>& plan, const Rules& audit,
             const Court& court) {
     Row row = hunt_bug(bug, plan, court);
     auto outcomes = audit.judge(bug, court.limits);
@@ -91,6 +95,7 @@ struct Trials {
     Sources& sources;
     std::vector<LevelCases> plan;       // of the planted bugs
     std::vector<LevelCases> full_plan;  // of the oracle: every dialect
+    std::vector<LevelCases> gemm_plan;
 };
 
 std::size_t count_steps(const Trials& trials) {
@@ -98,6 +103,9 @@ std::size_t count_steps(const Trials& trials) {
     if (!trials.subjects.bugs.empty())
         steps += trials.plan.front().cases.size() + count_cases(trials.plan) +
                  count_cases(trials.full_plan) + trials.subjects.bugs.size() * steps_of_a_bug;
+    if (!trials.subjects.gemm.bugs.empty())
+        steps += trials.gemm_plan.front().cases.size() + count_cases(trials.gemm_plan) +
+                 trials.subjects.gemm.bugs.size() * steps_of_a_bug;
     if (!trials.subjects.gpu.bugs.empty())
         steps +=
             count_cases(gpu_plan(trials.plan)) + trials.subjects.gpu.bugs.size() * steps_of_a_bug;
@@ -119,6 +127,24 @@ Status try_cpu(const Trials& trials, Announcer& announcer, KillTable& table) {
         announcer.begin(bug.name);
         table.rows.push_back(
             try_bug(bug, trials.plan, audit.value(), {trials.sources, trials.settings.patience}));
+        announcer.advance(steps_of_a_bug);
+    }
+    return success();
+}
+
+Status try_gemm(const Trials& trials, Announcer& announcer, GemmTable& table) {
+    const GemmSubjects& subjects = trials.subjects.gemm;
+    const Court patient{trials.sources, {}, announcer.on_case()};
+    announcer.begin("the canary of a GEMM");
+    table.canary = check_canary(subjects.canary, trials.gemm_plan.front(), patient);
+    announcer.begin("the clean base of a GEMM");
+    table.base = check_clean(subjects.base, trials.gemm_plan, patient);
+    const auto audit = GemmAudit::prepare();
+    if (!audit) return audit.error();
+    for (const Subject& bug : subjects.bugs) {
+        announcer.begin(bug.name);
+        table.rows.push_back(try_bug(bug, trials.gemm_plan, audit.value(),
+                                     {trials.sources, trials.settings.patience}));
         announcer.advance(steps_of_a_bug);
     }
     return success();
@@ -148,13 +174,23 @@ Expected<KillTable> run_selftest(const Subjects& subjects, const Settings& setti
     if (!plan) return plan.error();
     auto full_plan = plan_by_level({settings.level, known_dialects()}, sources);
     if (!full_plan) return full_plan.error();
-    const Trials trials{subjects, settings, sources, std::move(plan).value(),
-                        std::move(full_plan).value()};
+    auto gemm_plan = plan_gemm(settings.level, sources);
+    if (!gemm_plan) return gemm_plan.error();
+    const Trials trials{subjects,
+                        settings,
+                        sources,
+                        std::move(plan).value(),
+                        std::move(full_plan).value(),
+                        std::move(gemm_plan).value()};
     Announcer announcer(settings, count_steps(trials));
     KillTable table;
     table.level = settings.level;
     if (!subjects.bugs.empty()) {
         const Status tried = try_cpu(trials, announcer, table);
+        if (!tried) return tried.error();
+    }
+    if (!subjects.gemm.bugs.empty()) {
+        const Status tried = try_gemm(trials, announcer, table.gemm);
         if (!tried) return tried.error();
     }
     if (!subjects.gpu.bugs.empty()) try_gpu(trials, announcer, table.gpu);

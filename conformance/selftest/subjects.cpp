@@ -4,8 +4,10 @@
 #include <algorithm>
 #include <array>
 #include <filesystem>
+#include <span>
 #include <string_view>
 
+#include "conformance/mutants/gemm/gemm_mutants.hpp"
 #include "conformance/mutants/gpu/gpu_mutants.hpp"
 #include "conformance/mutants/mutants.hpp"
 #include "reference/spec/dialects.hpp"
@@ -44,6 +46,23 @@ Subject subject_of(const mutants::Mutant& mutant, const PlugIn& plug_in,
         {.name = plug_in.file, .path = (std::filesystem::path(folder) / plug_in.file).string()}};
 }
 
+// Of plug-ins that every build has, named as `plug_in` says.
+Expected<GemmSubjects> cast_of(std::span<const mutants::Mutant> table, const std::string& folder,
+                               PlugIn (*plug_in)(const std::string& name)) {
+    GemmSubjects cast;
+    for (const mutants::Mutant& mutant : table) {
+        Subject subject = subject_of(mutant, plug_in(std::string(mutant.name)), folder);
+        if (!is_there(subject)) return missing(subject, folder);
+        if (mutant.name == "none")
+            cast.base = std::move(subject);
+        else if (mutant.name == "canary")
+            cast.canary = std::move(subject);
+        else
+            cast.bugs.push_back(std::move(subject));
+    }
+    return cast;
+}
+
 Expected<GpuSubjects> find_those_of_a_gpu(const std::string& folder) {
     GpuSubjects subjects;
     for (const mutants::Mutant& mutant : mutants::gpu::table) {
@@ -71,17 +90,18 @@ Expected<Subjects> find_subjects(const std::string& folder) {
     auto found = find_gpu_subjects(folder);
     if (!found) return found.error();
     Subjects subjects = std::move(found).value();
-    for (const mutants::Mutant& mutant : mutants::table) {
-        const std::string name(mutant.name);
-        Subject subject = subject_of(mutant, {name, "mutant_" + name + ".so"}, folder);
-        if (!is_there(subject)) return missing(subject, folder);
-        if (mutant.name == "none")
-            subjects.base = std::move(subject);
-        else if (mutant.name == "canary")
-            subjects.canary = std::move(subject);
-        else
-            subjects.bugs.push_back(std::move(subject));
-    }
+    auto cast = cast_of(mutants::table, folder, [](const std::string& name) {
+        return PlugIn{name, "mutant_" + name + ".so"};
+    });
+    if (!cast) return cast.error();
+    auto gemm = cast_of(mutants::gemm::table, folder, [](const std::string& name) {
+        return PlugIn{"gemm_" + name, "gemm_" + name + ".so"};
+    });
+    if (!gemm) return gemm.error();
+    subjects.base = std::move(cast.value().base);
+    subjects.canary = std::move(cast.value().canary);
+    subjects.bugs = std::move(cast.value().bugs);
+    subjects.gemm = std::move(gemm).value();
     return subjects;
 }
 

@@ -25,17 +25,26 @@ struct GpuSubjects {
     std::vector<Subject> bugs;
 };
 
+// The planted bugs of a GEMM, on the CPU.
+struct GemmSubjects {
+    Subject base;
+    Subject canary;
+    std::vector<Subject> bugs;  // none: they are not asked
+};
+
 // Those of the CPU are not asked where `bugs` is empty, those of a GPU where gpu.bugs is.
 struct Subjects {
     Subject base;    // nothing is wrong with it
     Subject canary;  // everything is
     std::vector<Subject> bugs;
     GpuSubjects gpu = {};
+    GemmSubjects gemm = {};
 };
 
-// Every line of conformance/mutants/mutants.def and of gpu/gpu_mutants.def, from the plug-ins in
-// `folder`. The error names the folder or the plug-in that is missing. That all of those of a GPU
-// are missing is no error: they cannot be built everywhere.
+// Every line of conformance/mutants/mutants.def, of gemm/gemm_mutants.def and of
+// gpu/gpu_mutants.def, from the plug-ins in `folder`. The error names the folder or the plug-in
+// that is missing. That all of those of a GPU are missing is no error: they cannot be built
+// everywhere.
 Expected<Subjects> find_subjects(const std::string& folder);
 
 // The same, of those of a GPU alone.

@@ -64,6 +64,10 @@ std::string kind_of(const Case& c) {
            c.packing;
 }
 
+Work work_of(const Case& c) {
+    return c.operation == "gemm" ? Work::gemm : Work::conversions;
+}
+
 void sort_by_turns(std::vector<PlannedCase>& cases) {
     std::ranges::stable_sort(cases, {},
                              [](const PlannedCase& planned) { return element_count(planned.c); });
@@ -89,7 +93,8 @@ Expected<std::vector<LevelCases>> plan_by_level(const Scope& scope, Sources& sou
         if (!cases) return cases.error();
         LevelCases added{request.level, {}};
         for (PlannedCase& planned : cases.value())
-            if (seen.insert(print(planned.c)).second) added.cases.push_back(std::move(planned));
+            if (work_of(planned.c) == scope.work && seen.insert(print(planned.c)).second)
+                added.cases.push_back(std::move(planned));
         sort_by_turns(added.cases);
         plan.push_back(std::move(added));
         if (level == scope.level) return plan;

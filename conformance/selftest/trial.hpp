@@ -22,9 +22,13 @@ struct LevelCases {
     std::vector<PlannedCase> cases;
 };
 
+// Planted bugs are in quantizers and converters, or in a GEMM, and answer nothing of the other.
+enum class Work { conversions, gemm };
+
 struct Scope {
     std::string level = "quick";
     std::vector<std::string> dialects;  // empty: all
+    Work work = Work::conversions;
 };
 Expected<std::vector<LevelCases>> plan_by_level(const Scope& scope, Sources& sources);
 

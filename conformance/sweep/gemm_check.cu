@@ -5,7 +5,6 @@
 #include <memory>
 
 #include "conformance/sweep/gemm_check.hpp"
-#include "conformance/sweep/gemm_tensors.hpp"
 #include "conformance/sweep/gpu_calls.cuh"
 #include "reference/fast/dot_model.hpp"
 #include "reference/fast/gemm_epilogue.hpp"
@@ -64,7 +63,9 @@ struct Problem {
     View a, b, scales_a, scales_b, c, bias, scale_out, d;
     std::int64_t m, n, k, batches;
     std::int64_t rows_a_per_scale, rows_b_per_scale;  // rows that share scales along k
-    std::int64_t part;                                // of k; 0: all in one
+    ElementFormat scale_format;
+    std::int64_t block;  // of k, that shares a scale
+    std::int64_t part;   // of k; 0: all in one
     GemmEpilogue epilogue;
     std::uint32_t alpha, beta;
 };
@@ -76,12 +77,12 @@ struct Found {
     std::uint32_t actual, expected;
 };
 
-__device__ ScaledRow row_of(const ElementFormat& format, const View& codes, const View& scales,
-                            std::int64_t row, std::int64_t rows_per_scale) {
-    ScaledRow result{format, codes.row(row), formats::f32, {}, 0};
+__device__ ScaledRow row_of(const Problem& p, const ElementFormat& format, const View& codes,
+                            const View& scales, std::int64_t row, std::int64_t rows_per_scale) {
+    ScaledRow result{format, codes.row(row), p.scale_format, {}, 0};
     if (rows_per_scale == 0) return result;
     result.scales = scales.row(row / rows_per_scale);
-    result.block = 128;
+    result.block = p.block;
     return result;
 }
 
@@ -91,7 +92,7 @@ __device__ EpilogueOperands operands_of(const Problem& p, std::int64_t row, std:
     operands.alpha = Code{p.alpha};
     operands.beta = Code{p.beta};
     const bool by_row = p.epilogue.scales == FactorScales::on_accumulator;
-    if (p.epilogue.scales != FactorScales::none) {
+    if (p.epilogue.has_scales()) {
         operands.scale_a = p.scales_a.at(by_row ? row : 0, 0);
         operands.scale_b = p.scales_b.at(by_row ? b_row : 0, 0);
     }
@@ -108,8 +109,8 @@ __global__ void __launch_bounds__(threads_per_block) compare(Problem p, Found* f
     if (is_inside) {
         const std::int64_t row = index / p.n, column = index % p.n;
         const std::int64_t b_row = row / p.m * p.n + column;
-        const ScaledRow a = row_of(p.a_format, p.a, p.scales_a, row, p.rows_a_per_scale);
-        const ScaledRow b = row_of(p.b_format, p.b, p.scales_b, b_row, p.rows_b_per_scale);
+        const ScaledRow a = row_of(p, p.a_format, p.a, p.scales_a, row, p.rows_a_per_scale);
+        const ScaledRow b = row_of(p, p.b_format, p.b, p.scales_b, b_row, p.rows_b_per_scale);
         const fast::Unpacked accumulator =
             p.part == 0 ? fast::accumulate(p.model, a, b, p.k, {})
                         : fast::accumulate_in_parts(p.model, a, b, p.k, p.part);
@@ -148,11 +149,17 @@ public:
         fill<<<blocks_for(count), threads_per_block>>>(
             {view_, *find_element_format(tensor_.spec.type), tensor_.content, setting.data,
              tensor_.spec.rows, tensor_.spec.columns, setting.seed,
-             static_cast<std::uint32_t>(tensor_.part), binades_of(tensor_)});
+             static_cast<std::uint32_t>(tensor_.part), binades_in(setting)});
         calls.note("making the inputs", cudaGetLastError());
     }
 
 private:
+    std::uint32_t binades_in(const GemmSetting& setting) const {
+        const bool is_of_factor =
+            tensor_.part == GemmPart::scales_a || tensor_.part == GemmPart::scales_b;
+        return is_of_factor ? setting.scale_binades : binades_of(tensor_);
+    }
+
     GemmTensor tensor_;
     GpuValue<std::uint8_t> memory_;
     View view_;
@@ -167,7 +174,7 @@ View view_in(const std::vector<std::unique_ptr<OnGpu>>& tensors, GemmPart part) 
 Problem problem_of(const GemmSetting& setting, const GemmModelled& modelled,
                    const std::vector<std::unique_ptr<OnGpu>>& tensors) {
     const auto rows_per_scale = [](const std::string& scaling) {
-        return std::int64_t{scaling == "1x128" ? 1 : scaling == "128x128" ? 128 : 0};
+        return std::int64_t{scaling == "128x128" ? 128 : block_of(scaling) != 0 ? 1 : 0};
     };
     Problem problem{};
     problem.model = gemm_models[modelled.model];
@@ -187,7 +194,9 @@ Problem problem_of(const GemmSetting& setting, const GemmModelled& modelled,
     problem.batches = setting.batches;
     problem.rows_a_per_scale = rows_per_scale(setting.scaling_a);
     problem.rows_b_per_scale = rows_per_scale(setting.scaling_b);
-    problem.part = part_length(setting, modelled);
+    problem.scale_format = setting.scaling_a == "1x32" ? formats::e8m0 : formats::f32;
+    problem.block = block_of(setting.scaling_a);
+    problem.part = part_length(setting, modelled.parts);
     problem.epilogue = modelled.epilogue;
     problem.alpha = setting.alpha;
     problem.beta = setting.beta;

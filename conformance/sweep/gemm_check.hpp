@@ -6,24 +6,10 @@
 #include <string>
 #include <vector>
 
-#include "conformance/sweep/gemm_data.hpp"
+#include "conformance/data/gemm_tensors.hpp"
 #include "device/host/device.hpp"
-#include "reference/spec/gemm_epilogue.hpp"
 
 namespace mx::sweep {
-
-// What is asked. Names are those of the device ABI.
-struct GemmSetting {
-    std::string a, b;    // types of the elements
-    std::string output;  // type of D
-    std::int64_t m = 0, n = 0, k = 0, batches = 1;
-    std::string scaling_a = {}, scaling_b = {};
-    std::uint32_t alpha = 0x3F800000, beta = 0;  // bits of binary32
-    std::string epilogue = {};
-    std::string accumulation = {};
-    GemmData data = GemmData::uniform;
-    std::uint64_t seed = 0;
-};
 
 // "e4m3 x e5m2 to bf16, tensor x tensor, 256x256x1024, uniform"
 std::string text_of(const GemmSetting& setting);

@@ -76,7 +76,7 @@ public:
         if (effort_ == GemmEffort::quick) return;
         for (const std::int64_t k : depths)
             for (const std::int64_t m : {16, 272})
-                for (const std::size_t data : {0, 3}) add(afters[3], m, 528, k, data);
+                for (const std::size_t data : {0, 3, 9}) add(afters[3], m, 528, k, data);
     }
     void add_large() {
         if (effort_ == GemmEffort::quick) return;
@@ -129,10 +129,72 @@ GemmFamily family_of(const GemmSetting& base, GemmEffort effort) {
     if (takes_more) maker.add_batches();
     family.settings = maker.take();
     family.domain = std::to_string(family.settings.size()) +
-                    " problems: 9 kinds of data, with and without C and alpha, K from 16 to 16384, "
+                    " problems: " + std::to_string(gemm_data_names.size()) +
+                    " kinds of data, with and without C and alpha, K from 16 to 16384, "
                     "by every algorithm offered";
     return family;
 }
+
+// Spreads of the scales of MX blocks: sums of all sizes; those that bfloat16 still holds; and every
+// byte but that of NaN, where sums mostly overflow or vanish, so that K is short.
+struct MxSpread {
+    std::uint32_t binades;
+    std::int64_t k;
+};
+constexpr std::array mx_spreads{MxSpread{8, 1024}, MxSpread{60, 512}, MxSpread{255, 64}};
+
+// Rows and columns of whole and of broken tiles.
+struct MxShape {
+    std::int64_t m, n;
+};
+constexpr std::array mx_shapes{MxShape{128, 64}, MxShape{16, 528}, MxShape{272, 260},
+                               MxShape{1, 37}};
+constexpr std::array<std::int64_t, 3> mx_large_depths{32, 96, 144};
+
+class MxFamilyMaker {
+public:
+    MxFamilyMaker(GemmSetting base, GemmEffort effort) : base_(std::move(base)), effort_(effort) {
+        base_.scaling_a = base_.scaling_b = "1x32";
+    }
+
+    std::vector<GemmSetting> take() {
+        for (const MxSpread& spread : mx_spreads)
+            for (std::size_t data = 0; data < gemm_data_names.size(); ++data)
+                for (const After& after : afters) add(after, 256, 256, spread.k, data, spread);
+        for (const std::int64_t k : depths)
+            for (const MxShape& shape : mx_shapes)
+                add(afters[3], shape.m, shape.n, k, 3, mx_spreads[0]);
+        base_.batches = 5;
+        add(afters[3], 64, 128, 384, 3, mx_spreads[0]);
+        base_.batches = 1;
+        if (effort_ == GemmEffort::full) add_large();
+        return std::move(settings_);
+    }
+
+private:
+    void add_large() {
+        for (const MxSpread& spread : mx_spreads)
+            for (const std::int64_t k : mx_large_depths)
+                for (const std::size_t data : {0, 3}) add(plain[0], 4096, 4096, k, data, spread);
+    }
+    void add(const After& after, std::int64_t m, std::int64_t n, std::int64_t k, std::size_t data,
+             const MxSpread& spread) {
+        GemmSetting setting = base_;
+        setting.alpha = after.alpha;
+        setting.beta = after.beta;
+        setting.m = m;
+        setting.n = n;
+        setting.k = k;
+        setting.data = static_cast<GemmData>(data);
+        setting.scale_binades = spread.binades;
+        setting.seed = static_cast<std::uint64_t>(m * 31 + k) * 4096 + spread.binades * 16 + data;
+        settings_.push_back(setting);
+    }
+
+    GemmSetting base_;
+    GemmEffort effort_;
+    std::vector<GemmSetting> settings_;
+};
 
 std::string place_text(const GemmSetting& setting, const std::string& algorithm,
                        const GemmDifferences& differing) {
@@ -224,10 +286,29 @@ std::vector<GemmFamily> gemm_families(GemmEffort effort) {
     return families;
 }
 
-std::vector<GpuSweep> gemm_sweeps(DeviceOpener open, GemmEffort effort) {
+std::vector<GemmFamily> mx_gemm_families(GemmEffort effort) {
+    std::vector<GemmFamily> families;
+    for (const char* a : {"e4m3", "e5m2"})
+        for (const char* b : {"e4m3", "e5m2"})
+            for (const char* output : {"f32", "bf16"}) {
+                GemmFamily family;
+                family.name = std::string("gemm mxfp8-") + a + " x mxfp8-" + b + " to " + output;
+                family.settings = MxFamilyMaker({.a = a, .b = b, .output = output}, effort).take();
+                family.domain = std::to_string(family.settings.size()) +
+                                " problems: " + std::to_string(gemm_data_names.size()) +
+                                " kinds of data, scales over 8, 60 and all binades, with and "
+                                "without C and alpha, K from 16 to 16384, by every algorithm";
+                families.push_back(std::move(family));
+            }
+    return families;
+}
+
+namespace {
+
+std::vector<GpuSweep> sweeps_of(const std::vector<GemmFamily>& families, const DeviceOpener& open) {
     const auto multiplier = std::make_shared<Multiplier>();
     std::vector<GpuSweep> sweeps;
-    for (const GemmFamily& family : gemm_families(effort))
+    for (const GemmFamily& family : families)
         sweeps.push_back({family.name, family.domain, Subject::plugin, Output::elements, 0,
                           [multiplier, open, family](const Watch& go_on) -> Expected<SweepAnswer> {
                               const Status ready = make_ready(*multiplier, open);
@@ -235,6 +316,16 @@ std::vector<GpuSweep> gemm_sweeps(DeviceOpener open, GemmEffort effort) {
                               return ask_family(*multiplier, family, go_on);
                           }});
     return sweeps;
+}
+
+}  // namespace
+
+std::vector<GpuSweep> gemm_sweeps(DeviceOpener open, GemmEffort effort) {
+    return sweeps_of(gemm_families(effort), open);
+}
+
+std::vector<GpuSweep> mx_gemm_sweeps(DeviceOpener open, GemmEffort effort) {
+    return sweeps_of(mx_gemm_families(effort), open);
 }
 
 }  // namespace mx::sweep

@@ -29,4 +29,8 @@ using DeviceOpener = std::function<Expected<Device>()>;
 // Each asks every algorithm that the device lists.
 std::vector<GpuSweep> gemm_sweeps(DeviceOpener open, GemmEffort effort);
 
+// The same for MX factors, of FP8 with scales of blocks of 32.
+std::vector<GemmFamily> mx_gemm_families(GemmEffort effort);
+std::vector<GpuSweep> mx_gemm_sweeps(DeviceOpener open, GemmEffort effort);
+
 }  // namespace mx::sweep

@@ -50,6 +50,7 @@ struct GpuSweep {
     Output output;
     int first_architecture;  // that has it
     std::function<Expected<SweepAnswer>(const Watch&)> ask;
+    std::string device = "";  // what --device names it by, where the subject is a plug-in
 };
 
 std::vector<GpuSweep> gpu_sweeps();

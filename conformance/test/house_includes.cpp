@@ -22,7 +22,8 @@ const Room rooms[] = {
     {"reference/spec", {}},
     {"reference/exact", {"reference/spec"}},
     {"reference/fast", {"reference/spec"}},
-    {"reference/proof", {"reference/spec", "reference/exact", "reference/fast"}},
+    {"reference/gemm", {"reference/spec", "reference/fast"}},
+    {"reference/proof", {"reference/spec", "reference/exact", "reference/fast", "reference/gemm"}},
     {"reference/test", {"reference"}},
     {"device/abi", {}},
     {"device/host", {"device/abi"}},
@@ -31,21 +32,27 @@ const Room rooms[] = {
     {"device/nvhost", {"device/abi"}},
     {"device/cuda", {"device/abi"}},
     {"device/cublaslt", {"device/abi"}},
+    // A client of cuBLASLt like the one above, whose calls of the library it makes.
+    {"device/hopper", {"device/abi", "device/cublaslt"}},
     {"device/subprocess", {"device/abi", "device/host"}},
     {"device/example", {"device/abi"}},
     {"conformance/test/consumer", {"reference/spec", "reference/fast", "device/abi"}},
     {"conformance/cli", {"reference", "device", "conformance", "reports", "bench", "fuzz"}},
     {"conformance/mutants", {"device/abi"}},
     // 2^40 pairs are compared where both sides run, in one kernel: so it sees both.
-    {"conformance/sweep", {"reference", "device/host", "device/cuda"}},
+    // The GEMMs that it asks have the tensors and data of cases.
+    {"conformance/sweep",
+     {"reference", "device/host", "device/cuda", "conformance/data/gemm_codes.hpp",
+      "conformance/data/gemm_tensors.hpp"}},
     {"conformance", {"reference", "device/host", "device/abi"}, "conformance/cli"},
     {"fuzz",
-     {"reference", "device/host", "device/abi", "conformance/case", "conformance/data",
-      "conformance/results"}},
+     {"reference", "device/host", "device/abi", "device/subprocess",
+      "device/cpu/cpu_device.hpp", "device/nvhost/nvhost_device.hpp", "conformance/case",
+      "conformance/data", "conformance/results", "conformance/waivers"}},
     // The benchmark measures the embedded device itself, so it opens the one door of device/cpu.
     {"bench",
      {"reference", "device/host", "device/abi", "device/cpu/cpu_device.hpp", "conformance/case",
-      "conformance/data"}},
+      "conformance/data", "conformance/results/bench_record.hpp"}},
     {"reports", {"conformance/results", "device/host/status.hpp"}},
 };
 
@@ -57,11 +64,12 @@ struct Library {
 const Library libraries[] = {
     {"boost/", {"reference/exact"}},
     {"cuda",
-     {"device/nvhost", "device/cuda", "device/cublaslt", "conformance/sweep",
-      "conformance/mutants/gpu"}},
-    {"cublas", {"device/cublaslt"}},
+     {"device/nvhost", "device/cuda", "device/cublaslt", "device/hopper", "conformance/sweep",
+      "conformance/mutants/gpu", "bench"}},
+    {"cublas", {"device/cublaslt", "device/hopper"}},
     {"hwy/", {"device/cpu", "bench"}},
     {"benchmark/", {"bench"}},
+    {"toml++/", {"conformance/waivers"}},
 };
 
 struct Include {

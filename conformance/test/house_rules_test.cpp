@@ -189,6 +189,21 @@ TEST_F(PlantedTree, ReadmeForgotten) {
     EXPECT_EQ(places(check_readmes(tree())), "reports:0");
 }
 
+TEST_F(PlantedTree, WaiverThatNobodyAnswersFor) {
+    const std::string owner = "owner = \"Ada\"\n", link = "link = \"https://a\"\n",
+                      expires = "expires = 2027-01-31\n", head = "[[waiver]]\n";
+    plant("conformance/waivers/good.toml", {head, owner, link, expires, head, link, owner,
+                                            expires});
+    EXPECT_EQ(places(check_waivers(tree())), "");
+    plant("conformance/waivers/bad.toml", {"# one\n", head, owner, link, expires, head, "# ", owner,
+                                           link, expires, head, owner, link});
+    plant("conformance/waivers/empty.toml", {head, "owner = \"\"\n", link, expires});
+    plant("conformance/waivers/none.toml", "\n");
+    EXPECT_EQ(places(check_waivers(tree())),
+              "conformance/waivers/bad.toml:6 conformance/waivers/bad.toml:10 "
+              "conformance/waivers/empty.toml:1 conformance/waivers/none.toml:0");
+}
+
 TEST_F(PlantedTree, NameInTwoTables) {
     plant("reference/spec/formats.hpp",
           "std::array formats{\n  Format{\"e4m3\", 4},\n  Format{\"e5m2\", 5}};\n"
@@ -224,6 +239,7 @@ TEST(HouseRules, Markers) { EXPECT_EQ(describe(check_markers(real_tree())), "");
 TEST(HouseRules, ProofsNamed) { EXPECT_EQ(describe(check_proofs_named(real_tree())), ""); }
 TEST(HouseRules, PragmaOnce) { EXPECT_EQ(describe(check_pragma_once(real_tree())), ""); }
 TEST(HouseRules, Readmes) { EXPECT_EQ(describe(check_readmes(real_tree())), ""); }
+TEST(HouseRules, Waivers) { EXPECT_EQ(describe(check_waivers(real_tree())), ""); }
 TEST(HouseRules, NamesUnique) { EXPECT_EQ(describe(check_names_unique(real_tree())), ""); }
 
 }  // namespace

@@ -145,6 +145,34 @@ Violations check_readmes(const Tree& tree) {
     return found;
 }
 
+Violations check_waivers(const Tree& tree) {
+    Violations found;
+    for (const SourceFile& file : tree.files) {
+        if (!is_under(file.path, "conformance/waivers") || !file.path.ends_with(".toml")) continue;
+        const auto lines = lines_of(file.raw);
+        std::size_t begin = 0;
+        while (begin < lines.size() && lines[begin] != "[[waiver]]") ++begin;
+        if (begin == lines.size()) found.push_back({file.path, 0, "holds no [[waiver]]"});
+        while (begin < lines.size()) {
+            std::size_t end = begin + 1;
+            while (end < lines.size() && lines[end] != "[[waiver]]") ++end;
+            for (const std::string_view key : {"owner", "link", "expires"}) {
+                const bool given = std::any_of(
+                    lines.begin() + static_cast<std::ptrdiff_t>(begin),
+                    lines.begin() + static_cast<std::ptrdiff_t>(end), [key](auto line) {
+                        const std::string start = std::string(key) + " = ";
+                        return line.starts_with(start) && line != start + "\"\"";
+                    });
+                if (!given)
+                    found.push_back({file.path, static_cast<int>(begin) + 1,
+                                     "a waiver without " + std::string(key)});
+            }
+            begin = end;
+        }
+    }
+    return found;
+}
+
 Violations check_names_unique(const Tree& tree) {
     Violations found;
     std::map<std::string, std::string> homes;

@@ -78,6 +78,7 @@ struct Runner {
     void operator()(const EncodeScaleJob& job) const { encode_scales(job); }
     void operator()(const QuantizeJob& job) const { quantize(job.blocks); }
     void operator()(const DequantizeJob& job) const { dequantize(job.blocks); }
+    void operator()(const GemmJob& job) const { gemm(job); }
 };
 
 void run_work(Work& work) {
@@ -111,8 +112,27 @@ mx_status run(void*, const mx_operation* operation, const mx_tensor* inputs,
                  message);
 }
 
+// Every gemm can be summed in either way.
+mx_status list_algorithms(void*, const mx_operation* operation, const mx_tensor* inputs,
+                          std::size_t input_count, const mx_tensor* outputs,
+                          std::size_t output_count, const char* const** names,
+                          std::size_t* name_count, mx_message* message) {
+    static constexpr std::array known{summations[0].name.data(), summations[1].name.data()};
+    if (names == nullptr || name_count == nullptr) {
+        say(message, "no place to store the names of algorithms");
+        return MX_INVALID;
+    }
+    const mx_status status =
+        supports(nullptr, operation, inputs, input_count, outputs, output_count, message);
+    if (status != MX_OK) return status;
+    *names = known.data();
+    *name_count = known.size();
+    return MX_OK;
+}
+
 constexpr mx_device_api table{
-    sizeof(mx_device_api), MX_DEVICE_ABI_VERSION, open, close, describe, supports, run, nullptr};
+    sizeof(mx_device_api), MX_DEVICE_ABI_VERSION, open, close, describe, supports, run,
+    list_algorithms};
 
 }  // namespace
 }  // namespace mx::cpu

@@ -4,6 +4,7 @@
 
 #include <utility>
 
+#include "device/cpu/gemm_request.hpp"
 #include "device/cpu/reader.hpp"
 
 namespace mx::cpu {
@@ -220,6 +221,7 @@ Answer work_of(const Call& call, Buffers buffers) {
     if (name == "encode_scale") return scale_job(reader, amax_rule);
     if (name == "quantize") return quantize_job(reader);
     if (name == "dequantize") return dequantize_job(reader);
+    if (name == "gemm") return gemm_work(reader);
     return not_supported("operation " + quoted(call.operation->name));
 }
 

@@ -9,6 +9,7 @@
 #include "device/abi/mx_device.h"
 #include "device/cpu/convert.hpp"
 #include "device/cpu/dequantize.hpp"
+#include "device/cpu/gemm.hpp"
 #include "device/cpu/layouts.hpp"
 #include "device/cpu/quantize.hpp"
 
@@ -39,7 +40,7 @@ struct DequantizeJob {
 // What is to be done: on the caller's strided tensors, or on dense copies of others, which are
 // unpacked before and packed after.
 struct Work {
-    std::variant<ConvertJob, EncodeScaleJob, QuantizeJob, DequantizeJob> job;
+    std::variant<ConvertJob, EncodeScaleJob, QuantizeJob, DequantizeJob, GemmJob> job;
     std::vector<Staged> inputs;
     std::vector<Staged> outputs;
 };

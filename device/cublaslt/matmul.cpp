@@ -98,12 +98,12 @@ std::uint32_t alignment_of(const void* data) {
     return static_cast<std::uint32_t>(address & (~address + 1));
 }
 
-// Every reduction scheme is allowed, which is the default.
 Preference preference_of(const Problem& problem, std::size_t workspace_bytes) {
     cublasLtMatmulPreference_t made = nullptr;
     check(cublasLtMatmulPreferenceCreate(&made), "cublasLtMatmulPreferenceCreate");
     Preference preference(made);
     set(preference, CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, workspace_bytes);
+    set(preference, CUBLASLT_MATMUL_PREF_REDUCTION_SCHEME_MASK, problem.reduction_schemes);
     set(preference, CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_A_BYTES, alignment_of(problem.a.data));
     set(preference, CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_B_BYTES, alignment_of(problem.b.data));
     set(preference, CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_C_BYTES, alignment_of(problem.c.data));
@@ -128,9 +128,10 @@ std::vector<Algorithm> Matmul::algorithms() const {
     const Preference preference = preference_of(problem_, workspace_.bytes);
     std::vector<cublasLtMatmulHeuristicResult_t> results(most);
     int count = 0;
-    check(cublasLtMatmulAlgoGetHeuristic(handle_, description_.get(), a_.get(), b_.get(), c_.get(),
-                                         d_.get(), preference.get(), most, results.data(), &count),
-          "cublasLtMatmulAlgoGetHeuristic");
+    check_answer(
+        cublasLtMatmulAlgoGetHeuristic(handle_, description_.get(), a_.get(), b_.get(), c_.get(),
+                                       d_.get(), preference.get(), most, results.data(), &count),
+        "cublasLtMatmulAlgoGetHeuristic");
     std::vector<Algorithm> found;
     for (int i = 0; i < count; ++i) {
         const cublasLtMatmulHeuristicResult_t& result = results[static_cast<std::size_t>(i)];
@@ -141,16 +142,17 @@ std::vector<Algorithm> Matmul::algorithms() const {
             found.push_back({std::move(name), result.algo});
     }
     if (found.empty())
-        check(CUBLAS_STATUS_NOT_SUPPORTED, "cublasLtMatmulAlgoGetHeuristic finds no algorithm");
+        check_answer(CUBLAS_STATUS_NOT_SUPPORTED,
+                     "cublasLtMatmulAlgoGetHeuristic finds no algorithm");
     return found;
 }
 
 void Matmul::run(const Algorithm& algorithm, cudaStream_t stream) const {
-    check(cublasLtMatmul(handle_, description_.get(), &problem_.alpha, problem_.a.data, a_.get(),
-                         problem_.b.data, b_.get(), &problem_.beta, problem_.c.data, c_.get(),
-                         problem_.d.data, d_.get(), &algorithm.value, workspace_.data,
-                         workspace_.bytes, stream),
-          "cublasLtMatmul");
+    check_answer(cublasLtMatmul(handle_, description_.get(), &problem_.alpha, problem_.a.data,
+                                a_.get(), problem_.b.data, b_.get(), &problem_.beta,
+                                problem_.c.data, c_.get(), problem_.d.data, d_.get(),
+                                &algorithm.value, workspace_.data, workspace_.bytes, stream),
+                 "cublasLtMatmul");
 }
 
 }  // namespace mx::cublaslt

@@ -12,6 +12,7 @@
 #include <string>
 
 #include "device/abi/mx_device.h"
+#include "device/abi/mx_device_clock.h"
 #include "device/cublaslt/failure.hpp"
 #include "device/cublaslt/limits.hpp"
 #include "device/cublaslt/matmul.hpp"
@@ -28,6 +29,7 @@ struct OpenDevice {
     int ordinal = 0;  // of the GPU that open found; a later caller's thread may have another
     int capability = 0;
     cudaStream_t stream = nullptr;
+    cudaEvent_t begin = nullptr, end = nullptr;  // of the product of a run
     cublasLtHandle_t handle = nullptr;
     GpuMemory workspace, memory;
     std::string name, version, driver, isa, notes;
@@ -40,6 +42,8 @@ struct OpenDevice {
     OpenDevice& operator=(const OpenDevice&) = delete;
     ~OpenDevice() {
         if (handle != nullptr) cublasLtDestroy(handle);
+        if (begin != nullptr) cudaEventDestroy(begin);
+        if (end != nullptr) cudaEventDestroy(end);
         if (stream != nullptr) cudaStreamDestroy(stream);
     }
 };
@@ -70,15 +74,8 @@ mx_status status_of(const CudaFailure& failure, mx_message* message) {
     return failure.error == cudaErrorMemoryAllocation ? MX_OUT_OF_MEMORY : MX_FAILED;
 }
 
-// cuBLASLt says no with any of these, as the case may be.
-bool is_no(cublasStatus_t status) {
-    return status == CUBLAS_STATUS_NOT_SUPPORTED || status == CUBLAS_STATUS_INVALID_VALUE ||
-           status == CUBLAS_STATUS_ARCH_MISMATCH;
-}
-
 mx_status status_of(const CublasFailure& failure, mx_message* message) {
     say(message, failure.doing + ": " + cublasLtGetStatusName(failure.status));
-    if (is_no(failure.status)) return MX_NOT_SUPPORTED;
     if (is_lost()) return MX_DEVICE_LOST;
     return failure.status == CUBLAS_STATUS_ALLOC_FAILED ? MX_OUT_OF_MEMORY : MX_FAILED;
 }
@@ -156,6 +153,8 @@ mx_status open(void** device, mx_message* message) {
         auto opened = std::make_unique<OpenDevice>();
         read_facts(*opened);
         check(cudaStreamCreateWithFlags(&opened->stream, cudaStreamNonBlocking), "making a stream");
+        check(cudaEventCreate(&opened->begin), "making an event");
+        check(cudaEventCreate(&opened->end), "making an event");
         opened->workspace.reserve(workspace_bytes);
         check(cublasLtCreate(&opened->handle), "cublasLtCreate");
         *device = opened.release();
@@ -192,10 +191,8 @@ template <typename Work>
 void ask(const OpenDevice& device, const Problem& problem, Work work) {
     try {
         work(Matmul(device.handle, {device.workspace.data(), workspace_bytes}, problem));
-    } catch (const CublasFailure& failure) {
-        if (!is_no(failure.status)) throw;
-        throw Refusal{MX_NOT_SUPPORTED, failure.doing + ": " +
-                                            cublasLtGetStatusName(failure.status) +
+    } catch (const CublasNo& no) {
+        throw Refusal{MX_NOT_SUPPORTED, no.doing + ": " + cublasLtGetStatusName(no.status) +
                                             explanation(problem, device.capability)};
     }
 }
@@ -261,6 +258,17 @@ struct WaitAtEnd {
     }
 };
 
+// Of the last run of this process; calls come from one thread at a time.
+double last_seconds = -1;
+
+double seconds_between(cudaEvent_t begin, cudaEvent_t end) {
+    float milliseconds = 0;
+    if (cudaEventElapsedTime(&milliseconds, begin, end) == cudaSuccess)
+        return 1e-3 * static_cast<double>(milliseconds);
+    cudaGetLastError();
+    return -1;
+}
+
 void run_on_gpu(OpenDevice& device, const Call& call) {
     Staging staging(call, device.memory, device.stream);
     const WaitAtEnd wait{device.stream};
@@ -272,10 +280,14 @@ void run_on_gpu(OpenDevice& device, const Call& call) {
                               static_cast<std::size_t>(problem.scale_out.bytes), device.stream),
               "clearing the scales of D");
     ask(device, problem, [&](const Matmul& matmul) {
-        matmul.run(chosen(problem, matmul.algorithms()), device.stream);
+        const Algorithm algorithm = chosen(problem, matmul.algorithms());
+        cudaEventRecord(device.begin, device.stream);
+        matmul.run(algorithm, device.stream);
+        cudaEventRecord(device.end, device.stream);
     });
     staging.copy_out();
     check(cudaStreamSynchronize(device.stream), "running cublasLtMatmul");
+    last_seconds = seconds_between(device.begin, device.end);
 }
 
 mx_status run(void* device, const mx_operation* operation, const mx_tensor* inputs,
@@ -298,4 +310,8 @@ constexpr mx_device_api table{
 
 extern "C" const mx_device_api* mx_device_get_api(std::uint32_t host_abi_version) {
     return host_abi_version == MX_DEVICE_ABI_VERSION ? &mx::cublaslt::table : nullptr;
+}
+
+extern "C" double mx_device_last_seconds(void) {
+    return mx::cublaslt::last_seconds;
 }

@@ -50,6 +50,8 @@ struct Problem {
     std::uint32_t alpha = 0;  // bits of binary32
     std::uint32_t beta = 0;
     std::string algorithm;  // "": the first that cuBLASLt offers
+    // Of split-K, that may be offered. Without any no algorithm splits K.
+    std::uint32_t reduction_schemes = CUBLASLT_REDUCTION_SCHEME_MASK;
     std::vector<Need> needs;
 
     bool writes_nothing() const { return d.rows == 0 || d.columns == 0; }

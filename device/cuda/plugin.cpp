@@ -11,6 +11,7 @@
 #include <string>
 
 #include "device/abi/mx_device.h"
+#include "device/abi/mx_device_clock.h"
 #include "device/cuda/kernels.hpp"
 #include "device/cuda/request.hpp"
 #include "device/cuda/staging.hpp"
@@ -21,6 +22,7 @@ namespace {
 struct OpenDevice {
     int ordinal = 0;  // of the GPU that open found; a later caller's thread may have another
     cudaStream_t stream = nullptr;
+    cudaEvent_t begin = nullptr, end = nullptr;  // of the kernels of a run
     GpuMemory memory;
     std::string name, version, driver, isa, notes;
     std::array<mx_fact, 6> facts{};
@@ -29,6 +31,8 @@ struct OpenDevice {
     OpenDevice(const OpenDevice&) = delete;
     OpenDevice& operator=(const OpenDevice&) = delete;
     ~OpenDevice() {
+        if (begin != nullptr) cudaEventDestroy(begin);
+        if (end != nullptr) cudaEventDestroy(end);
         if (stream != nullptr) cudaStreamDestroy(stream);
     }
 };
@@ -134,6 +138,8 @@ mx_status open(void** device, mx_message* message) {
         if (error == cudaSuccess) error = read_facts(*opened);
         if (error == cudaSuccess)
             error = cudaStreamCreateWithFlags(&opened->stream, cudaStreamNonBlocking);
+        if (error == cudaSuccess) error = cudaEventCreate(&opened->begin);
+        if (error == cudaSuccess) error = cudaEventCreate(&opened->end);
         if (error != cudaSuccess) return refuse_to_open(error, *opened, message);
         opened->facts = {{{"name", opened->name.c_str()},
                           {"vendor", "NVIDIA"},
@@ -191,6 +197,17 @@ struct WaitAtEnd {
     }
 };
 
+// Of the last run of this process; calls come from one thread at a time.
+double last_seconds = -1;
+
+double seconds_between(cudaEvent_t begin, cudaEvent_t end) {
+    float milliseconds = 0;
+    if (cudaEventElapsedTime(&milliseconds, begin, end) == cudaSuccess)
+        return 1e-3 * static_cast<double>(milliseconds);
+    cudaGetLastError();
+    return -1;
+}
+
 mx_status run_on_gpu(OpenDevice& device, const Call& call, mx_message* message) {
     cudaError_t error = cudaSetDevice(device.ordinal);
     if (error != cudaSuccess) return status_of(error, "choosing the GPU", message);
@@ -203,10 +220,13 @@ mx_status run_on_gpu(OpenDevice& device, const Call& call, mx_message* message) 
         say(message, refusal->reason);
         return refusal->status;
     }
+    cudaEventRecord(device.begin, device.stream);
     error = std::visit(Launcher{device.stream}, std::get<Job>(answer));
     if (error != cudaSuccess) return status_of(error, "starting a kernel", message);
+    cudaEventRecord(device.end, device.stream);
     error = staging.copy_out();
     if (error == cudaSuccess) error = cudaStreamSynchronize(device.stream);
+    if (error == cudaSuccess) last_seconds = seconds_between(device.begin, device.end);
     return status_of(error, "running a kernel", message);
 }
 
@@ -233,4 +253,8 @@ constexpr mx_device_api table{
 
 extern "C" const mx_device_api* mx_device_get_api(std::uint32_t host_abi_version) {
     return host_abi_version == MX_DEVICE_ABI_VERSION ? &mx::cuda::table : nullptr;
+}
+
+extern "C" double mx_device_last_seconds(void) {
+    return mx::cuda::last_seconds;
 }

@@ -15,24 +15,15 @@ namespace mx {
 
 namespace {
 
-void close_range_of(unsigned first, unsigned last) {
-    if (first > last || ::close_range(first, last, 0) == 0) return;
-    // Kernels before 5.9 and some sandboxes have no close_range.
-    const long limit = std::min(::sysconf(_SC_OPEN_MAX), 65536L);
-    for (long at = first; at < limit && at <= static_cast<long>(last); ++at) {
-        ::close(static_cast<int>(at));
-    }
-}
-
 // The program's files, sockets and other devices' channels are none of a plug-in's business; held
 // open here they would also outlive the program.
 void close_others(const ChildSetup& setup) {
     const auto low = static_cast<unsigned>(std::min(setup.channel, setup.descriptor));
     const auto high = static_cast<unsigned>(std::max(setup.channel, setup.descriptor));
     constexpr unsigned after_standard_error = 3;
-    if (low > after_standard_error) close_range_of(after_standard_error, low - 1);
-    if (high > low + 1) close_range_of(low + 1, high - 1);
-    close_range_of(high + 1, UINT_MAX);
+    if (low > after_standard_error) close_descriptors({after_standard_error, low - 1});
+    if (high > low + 1) close_descriptors({low + 1, high - 1});
+    close_descriptors({high + 1, UINT_MAX});
 }
 
 // The program's own handlers are not for this process, and a crash must end it.
@@ -57,9 +48,21 @@ void redirect_standard_streams() {
 }
 
 // exit() in a plug-in must not run what the program registered for its own end.
-void leave_at_exit(int code, void*) { ::_exit(code); }
+void leave_at_exit(int code, void*) {
+    ::_exit(code);
+}
 
 }  // namespace
+
+void close_descriptors(DescriptorRange range) {
+    const auto [first, last] = range;
+    if (first > last || ::close_range(first, last, 0) == 0) return;
+    // Kernels before 5.9 and some sandboxes have no close_range.
+    const long limit = std::min(::sysconf(_SC_OPEN_MAX), 65536L);
+    for (long at = first; at < limit && at <= static_cast<long>(last); ++at) {
+        ::close(static_cast<int>(at));
+    }
+}
 
 void set_up_child(const ChildSetup& setup) {
     ::setpgid(0, 0);

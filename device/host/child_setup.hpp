@@ -1,5 +1,5 @@
 // What a child does to itself between fork and its work, so that whatever it then runs cannot
-// disturb its parent. Used by ChildProcess only.
+// disturb its parent. Used by ChildProcess, and in part by the program's own workers.
 #pragma once
 
 #include <sys/types.h>
@@ -14,5 +14,12 @@ struct ChildSetup {
 
 // Ends the process when the parent has gone already.
 void set_up_child(const ChildSetup& setup);
+
+// Both ends included; nothing where they are the wrong way round.
+struct DescriptorRange {
+    unsigned first;
+    unsigned last;
+};
+void close_descriptors(DescriptorRange range);
 
 }  // namespace mx

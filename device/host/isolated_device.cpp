@@ -32,6 +32,32 @@ std::string shown(const DeviceSource& source) {
     return "device \"" + (source.path.empty() ? source.name : source.path) + "\"";
 }
 
+// Of a question that reads shapes alone.
+Request shapes_alone(Command command, const Question& question) {
+    Request request{command, 0, question.operation, {}, {}};
+    for (const InputTensor& input : question.inputs) request.inputs.push_back({input.spec, 0});
+    for (const TensorSpec& output : question.outputs) request.outputs.push_back({output, 0});
+    return request;
+}
+
+bool can_be_sent(const Request& request) {
+    const auto is_whole = [](const PlacedSpec& tensor) { return byte_extent(tensor.spec).ok(); };
+    return std::all_of(request.inputs.begin(), request.inputs.end(), is_whole) &&
+           std::all_of(request.outputs.begin(), request.outputs.end(), is_whole) &&
+           encode(request).size() <= message_size_max;
+}
+
+std::vector<std::string> lines_of(const std::string& text) {
+    std::vector<std::string> lines{""};
+    for (const char letter : text) {
+        if (letter == '\n')
+            lines.emplace_back();
+        else
+            lines.back() += letter;
+    }
+    return lines;
+}
+
 std::string with_message(const std::string& sentence, const std::string& message) {
     return sentence + ": " + (message.empty() ? "no reason given" : message);
 }
@@ -92,16 +118,9 @@ DeviceAnswer IsolatedDevice::ask(const Question& question) {
 }
 
 std::optional<DeviceAnswer> IsolatedDevice::refuses(const Question& question) {
-    Request request{Command::supports, 0, question.operation, {}, {}};
-    for (const InputTensor& input : question.inputs) request.inputs.push_back({input.spec, 0});
-    for (const TensorSpec& output : question.outputs) request.outputs.push_back({output, 0});
+    const Request request = shapes_alone(Command::supports, question);
     // `ask` has the sentence about a question that cannot be sent.
-    const auto is_malformed = [](const PlacedSpec& tensor) { return !byte_extent(tensor.spec); };
-    if (std::any_of(request.inputs.begin(), request.inputs.end(), is_malformed) ||
-        std::any_of(request.outputs.begin(), request.outputs.end(), is_malformed) ||
-        encode(request).size() > message_size_max) {
-        return std::nullopt;
-    }
+    if (!can_be_sent(request)) return std::nullopt;
     if (std::optional<DeviceAnswer> failure = ensure_open()) return failure;
     return call(request, "supports");
 }
@@ -174,6 +193,26 @@ std::optional<DeviceAnswer> IsolatedDevice::judge(const CallResult& result, cons
     }
     return refusal(AnswerKind::device_error,
                    with_message(phase + " answered " + name_of(result.status), result.message));
+}
+
+Expected<std::vector<std::string>> IsolatedDevice::algorithms(const Question& question) {
+    const Request request = shapes_alone(Command::algorithms, question);
+    if (!can_be_sent(request))
+        return Error{ErrorKind::bad_input, "the tensors of the question contradict themselves"};
+    const auto failed = [](const DeviceAnswer& answer) {
+        return Error{ErrorKind::device, answer.reason};
+    };
+    if (const auto failure = ensure_open()) return failed(*failure);
+    child_->send(encode(request));
+    const Reply reply = child_->receive(limits_.call);
+    const auto result = reply.kind == ReplyKind::replied ? decode_result(reply.text) : std::nullopt;
+    if (!result) {
+        child_.reset();
+        return Error{ErrorKind::device, shown(source_) + ": no answer to list_algorithms: " +
+                                            (reply.kind == ReplyKind::replied ? "" : reply.text)};
+    }
+    if (const auto failure = judge(*result, request, "list_algorithms")) return failed(*failure);
+    return lines_of(result->message);
 }
 
 Status IsolatedDevice::close() {

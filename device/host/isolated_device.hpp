@@ -5,6 +5,7 @@
 #include <chrono>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "device/host/child_process.hpp"
 #include "device/host/device.hpp"
@@ -39,6 +40,10 @@ public:
     // What a device says that does not support the question, or that fails over it; nothing if it
     // supports it. Reads shapes alone: the question needs no data.
     std::optional<DeviceAnswer> refuses(const Question& question);
+
+    // The ways the device has to do a GEMM of these shapes; {""}, its own choice, where it names
+    // none. As error: why it does not say.
+    Expected<std::vector<std::string>> algorithms(const Question& question);
 
     // Closes the device and says how its process ended. The destructor does it silently.
     Status close();

@@ -44,6 +44,11 @@ public:
         rest_.remove_prefix(sizeof value);
         return value;
     }
+    // A number that its writer holds in less than a word: a flag of 1 bit, a code of 32.
+    std::uint64_t number_up_to(std::uint64_t most) {
+        const std::uint64_t value = number();
+        return value > most ? fail() : value;
+    }
     std::int64_t signed_number() { return static_cast<std::int64_t>(number()); }
     std::string string() {
         const std::uint64_t size = number();
@@ -116,11 +121,11 @@ void write(Writer& writer, const std::optional<GemmOperation>& gemm) {
 }
 
 std::optional<GemmOperation> read_gemm(Reader& reader) {
-    if (reader.number() == 0) return std::nullopt;
+    if (reader.number_up_to(1) == 0) return std::nullopt;
     GemmOperation gemm;
     gemm.batches = reader.signed_number();
-    gemm.alpha = static_cast<std::uint32_t>(reader.number());
-    gemm.beta = static_cast<std::uint32_t>(reader.number());
+    gemm.alpha = static_cast<std::uint32_t>(reader.number_up_to(UINT32_MAX));
+    gemm.beta = static_cast<std::uint32_t>(reader.number_up_to(UINT32_MAX));
     for (std::string* text : texts_of(gemm)) *text = reader.string();
     return gemm;
 }
@@ -201,7 +206,7 @@ std::string encode(const Expected<Facts>& opened) {
 
 std::optional<Expected<Facts>> decode_opened(std::string_view message) {
     Reader reader(message);
-    if (reader.number() == 0) {
+    if (reader.number_up_to(1) == 0) {
         const std::uint64_t kind = reader.number();
         std::string text = reader.string();
         if (!reader.whole() || kind > static_cast<std::uint64_t>(ErrorKind::system)) {

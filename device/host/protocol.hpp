@@ -16,7 +16,8 @@
 
 namespace mx {
 
-enum class Command : std::uint64_t { supports = 1, run = 2 };
+// The answer to `algorithms` is a CallResult whose message has a name on each line.
+enum class Command : std::uint64_t { supports = 1, run = 2, algorithms = 3 };
 
 struct PlacedSpec {
     TensorSpec spec = {};

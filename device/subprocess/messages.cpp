@@ -47,6 +47,21 @@ Json tensor_json(const TensorSpec& spec) {
     return json;
 }
 
+// Numbers of binary32 travel as their bits.
+Json gemm_json(const GemmOperation& gemm) {
+    Json json{{"batches", gemm.batches}, {"alpha_bits", gemm.alpha}, {"beta_bits", gemm.beta}};
+    const auto add = [&json](const char* key, const std::string& text) {
+        if (!text.empty()) json[key] = text;
+    };
+    add("scaling_a", gemm.scaling_a);
+    add("scaling_b", gemm.scaling_b);
+    add("scaling_out", gemm.scaling_out);
+    add("epilogue", gemm.epilogue);
+    add("accumulation", gemm.accumulation);
+    add("algorithm", gemm.algorithm);
+    return json;
+}
+
 Json header_of(const PipeRequest& request) {
     Json header{{"id", request.id},
                 {"ask", request.ask == Ask::run ? "run" : "supports"},
@@ -61,6 +76,7 @@ Json header_of(const PipeRequest& request) {
     add("rounding", request.operation.rounding);
     add("overflow", request.operation.overflow);
     add("subnormals", request.operation.subnormals);
+    if (request.operation.gemm) header["gemm"] = gemm_json(*request.operation.gemm);
     header["form"] = request.form == Form::hex ? "hex" : "binary";
     header["inputs"] = Json::array();
     header["outputs"] = Json::array();

@@ -102,6 +102,17 @@ Operation operation_of(const mx_operation& asked) {
     operation.overflow = or_empty(asked.overflow);
     operation.subnormals = or_empty(asked.subnormals);
     operation.block_size = asked.block_size;
+    if (asked.gemm == nullptr) return operation;
+    const mx_gemm& gemm = *asked.gemm;
+    operation.gemm = GemmOperation{.batches = gemm.batches,
+                                   .alpha = gemm.alpha,
+                                   .beta = gemm.beta,
+                                   .scaling_a = or_empty(gemm.scaling_a),
+                                   .scaling_b = or_empty(gemm.scaling_b),
+                                   .scaling_out = or_empty(gemm.scaling_out),
+                                   .epilogue = or_empty(gemm.epilogue),
+                                   .accumulation = or_empty(gemm.accumulation),
+                                   .algorithm = or_empty(gemm.algorithm)};
     return operation;
 }
 

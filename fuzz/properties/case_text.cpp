@@ -3,6 +3,10 @@
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+
 #include "conformance/case/case.hpp"
 #include "conformance/case/fields.hpp"
 #include "conformance/case/names.hpp"
@@ -98,6 +102,19 @@ RC_GTEST_PROP(CaseText, EveryNumberParsesBackAndNothingLonger, ()) {
     RC_ASSERT(parse_number("seed", text).value() == number);
     RC_ASSERT(!parse_number("seed", text + *rc::gen::elementOf(std::string(" x.e-"))).ok());
     RC_ASSERT(!parse_number("seed", "-" + text).ok());
+}
+
+// A file of the corpus is refused, unless its name begins with good_.
+TEST(CaseText, EachFileOfTheCorpusDoesWhatItsNameSays) {
+    int files = 0;
+    for (const auto& entry : std::filesystem::directory_iterator(MX_CORPUS "/case")) {
+        std::ifstream stream(entry.path(), std::ios::binary);
+        const std::string text{std::istreambuf_iterator<char>(stream), {}};
+        const bool is_good = entry.path().filename().string().starts_with("good_");
+        EXPECT_EQ(parse_case(text).ok(), is_good) << entry.path();
+        ++files;
+    }
+    EXPECT_GE(files, 10);
 }
 
 }  // namespace

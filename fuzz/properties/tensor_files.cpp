@@ -85,8 +85,7 @@ bool is_noticed_or_harmless(const Container& container, Bytes bytes, Damage dama
     return vouched_shapes(damaged.value()) == vouched_shapes(intact.value());
 }
 
-void damaged_byte_is_noticed_or_harmless(const Container& container,
-                                         const data::TensorFile& file) {
+void damaged_byte_is_noticed_or_harmless(const Container& container, const data::TensorFile& file) {
     const Bytes bytes = encode(container, file);
     const Damage damage{*rc::gen::inRange<std::size_t>(0, bytes.size()),
                         *rc::gen::distinctFrom(any_bits<std::uint8_t>(), std::uint8_t{0})};
@@ -99,8 +98,8 @@ void every_damaged_byte_is_noticed_or_harmless(const Container& container,
     const Bytes bytes = in_one_piece(container.encode(file).value());
     for (std::size_t place = 0; place < bytes.size(); ++place)
         for (int flip = 1; flip < 256; ++flip)
-            ASSERT_TRUE(is_noticed_or_harmless(container, bytes,
-                                               {place, static_cast<std::uint8_t>(flip)}))
+            ASSERT_TRUE(
+                is_noticed_or_harmless(container, bytes, {place, static_cast<std::uint8_t>(flip)}))
                 << "byte " << place << " xor " << flip;
 }
 
@@ -112,7 +111,9 @@ void every_truncation_is_noticed(const Container& container, const data::TensorF
     RC_ASSERT(cut.error().message.starts_with("x.bin: "));
 }
 
-RC_GTEST_PROP(TensorFileProperties, NpyRoundTrips, ()) { round_trips(npy, draw_npy()); }
+RC_GTEST_PROP(TensorFileProperties, NpyRoundTrips, ()) {
+    round_trips(npy, draw_npy());
+}
 RC_GTEST_PROP(TensorFileProperties, SafetensorsRoundTrip, ()) {
     round_trips(safetensors, draw_safetensors());
 }
@@ -154,7 +155,9 @@ void corpus_is_judged_by_its_names(const Container& container, const std::string
     EXPECT_GT(broken, 0);
 }
 
-TEST(Corpus, NpyFilesAreJudgedByTheirNames) { corpus_is_judged_by_its_names(npy, "npy"); }
+TEST(Corpus, NpyFilesAreJudgedByTheirNames) {
+    corpus_is_judged_by_its_names(npy, "npy");
+}
 TEST(Corpus, SafetensorsFilesAreJudgedByTheirNames) {
     corpus_is_judged_by_its_names(safetensors, "safetensors");
 }

@@ -20,7 +20,18 @@ const ElementFormat& alignment_format(const GemmModel& model, const ElementForma
     return model.exponents == FactorExponents::own ? element : formats::f16;
 }
 
+// A factor as dequantising it to bfloat16 makes it.
+Value dequantised(const ScaledRow& row, std::int64_t k) {
+    return rounded_value(
+        formats::bf16, Rounding::nearest_even,
+        times(decode(row.element, row.codes.at(k)), decode(row.scale, row.scale_at(k))));
+}
+
 Summand product_of(const GemmModel& model, const ScaledRow& a, const ScaledRow& b, std::int64_t k) {
+    if (model.scaling == BlockScaling::dequantised) {
+        const Value x = dequantised(a, k), y = dequantised(b, k);
+        return {times(x, y), exponent_of(formats::bf16, x) + exponent_of(formats::bf16, y)};
+    }
     const Value x = decode(a.element, a.codes.at(k)), y = decode(b.element, b.codes.at(k));
     Summand product{times(x, y), exponent_of(alignment_format(model, a.element), x) +
                                      exponent_of(alignment_format(model, b.element), y)};
@@ -73,7 +84,9 @@ Value rounded_sum(const GemmModel& model, const Rational& sum) {
     const Value value = number(sum);
     const int beyond = model.accumulator.exponent_max() + 1;
     if (value.magnitude >= power_of_two(beyond)) return {Value::Kind::infinity, value.negative, 0};
-    return rounded_value(model.accumulator, model.rounding, value);
+    const Value rounded = rounded_value(model.accumulator, model.rounding, value);
+    // What is cut away below the smallest number leaves +0.
+    return model.rounding == Rounding::toward_zero && is_zero(rounded) ? number(0) : rounded;
 }
 
 // The inner accumulator, of products up to `k`, into the outer one.
@@ -82,10 +95,10 @@ Value promoted(const GemmModel& model, const ScaledRow& a, const ScaledRow& b, s
     const auto rounded = [&](const Value& value) {
         return rounded_value(model.promoted, Rounding::nearest_even, value);
     };
-    if (model.scaling != BlockScaling::promoted_a_first &&
-        model.scaling != BlockScaling::promoted_product)
-        return rounded(plus(outer, inner));
+    if (!scales_at_promotion(model.scaling)) return rounded(plus(outer, inner));
     const Value scale_a = decode(a.scale, a.scale_at(k)), scale_b = decode(b.scale, b.scale_at(k));
+    if (model.scaling == BlockScaling::promoted_in_turn)
+        return rounded(plus(outer, rounded(times(rounded(times(inner, scale_b)), scale_a))));
     const Value product = model.scaling == BlockScaling::promoted_a_first
                               ? times(rounded(times(inner, scale_a)), scale_b)
                               : times(inner, rounded(times(scale_a, scale_b)));

@@ -30,8 +30,7 @@ Value combined(const GemmEpilogue& epilogue, const EpilogueOperands& operands,
     const Value beta = f32(operands.beta);
     if (is_zero(beta)) {
         // Nothing at all is done here, so that a -0 stays one.
-        const bool is_done =
-            epilogue.scales == FactorScales::on_accumulator && operands.alpha == Code{0x3F800000};
+        const bool is_done = epilogue.keeps_accumulator() && operands.alpha == Code{0x3F800000};
         return is_done ? value : multiplied(epilogue, alpha, value);
     }
     const Value c = decode(epilogue.addend, operands.c);

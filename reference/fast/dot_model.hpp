@@ -28,8 +28,23 @@ MX_FOLDED constexpr int exponent_of(const ElementFormat& format, const Unpacked&
     return exponent > least ? exponent : least;
 }
 
+// A factor as dequantising it to bfloat16 makes it.
+MX_FOLDED constexpr Unpacked dequantised(const ScaledRow& row, std::int64_t k) {
+    constexpr ElementFormat bf16 = formats::bf16;
+    const Unpacked code = unpack(row.element, row.codes.at(k));
+    return rounded_in(bf16, exact_product(code, unpack(row.scale, row.scale_at(k))));
+}
+
+MX_FOLDED constexpr Summand dequantised_product(const ScaledRow& a, const ScaledRow& b,
+                                                std::int64_t k) {
+    constexpr ElementFormat bf16 = formats::bf16;
+    const Unpacked x = dequantised(a, k), y = dequantised(b, k);
+    return {exact_product(x, y), exponent_of(bf16, x) + exponent_of(bf16, y)};
+}
+
 MX_FOLDED constexpr Summand product_of(const GemmModel& model, const ScaledRow& a,
                                        const ScaledRow& b, std::int64_t k) {
+    if (model.scaling == BlockScaling::dequantised) return dequantised_product(a, b, k);
     const Unpacked x = unpack(a.element, a.codes.at(k)), y = unpack(b.element, b.codes.at(k));
     const bool own = model.exponents == FactorExponents::own;
     constexpr ElementFormat f16 = formats::f16;
@@ -109,8 +124,12 @@ MX_FOLDED constexpr Unpacked rounded_sum(const GemmModel& model, std::int64_t su
     const auto magnitude = static_cast<std::uint64_t>(negative ? -sum : sum);
     if (bit_width(magnitude) + unit > model.accumulator.exponent_max() + 1)
         return {Kind::infinity, negative, 0, 0};
-    return unpack(model.accumulator, round(model.accumulator, model.rounding, Overflow::overflow,
-                                           {Kind::finite, negative, unit, magnitude}));
+    Unpacked value =
+        unpack(model.accumulator, round(model.accumulator, model.rounding, Overflow::overflow,
+                                        {Kind::finite, negative, unit, magnitude}));
+    // What is cut away below the smallest number leaves +0: measured with bfloat16 on an H200.
+    if (model.rounding == Rounding::toward_zero && is_zero(value)) value.negative = false;
+    return value;
 }
 
 // The places of a step.
@@ -153,22 +172,28 @@ MX_HOST_DEVICE constexpr Unpacked step(const GemmModel& model, const ScaledRow& 
     return rounded_sum(model, sum, unit);
 }
 
-// A step of one product that nothing is cut from: a fused multiply-add.
-MX_HOST_DEVICE constexpr Unpacked fused_step(const ScaledRow& a, const ScaledRow& b, std::int64_t k,
+// A step of one product that nothing is cut from: a fused multiply-add of both factors, which the
+// scales of MX and NVFP4 leave short.
+MX_HOST_DEVICE constexpr Unpacked fused_step(const GemmModel& model, const ScaledRow& a,
+                                             const ScaledRow& b, std::int64_t k,
                                              const Unpacked& accumulator) {
-    return fused_multiply_add(unpack(a.element, a.codes.at(k)), unpack(b.element, b.codes.at(k)),
-                              accumulator);
+    Unpacked x = unpack(a.element, a.codes.at(k)), y = unpack(b.element, b.codes.at(k));
+    if (model.scaling == BlockScaling::product_exponent) {
+        x = exact_product(x, unpack(a.scale, a.scale_at(k)));
+        y = exact_product(y, unpack(b.scale, b.scale_at(k)));
+    }
+    return fused_multiply_add(x, y, accumulator);
 }
 
 // The inner accumulator, of products up to `k`, into the outer one.
 MX_HOST_DEVICE constexpr Unpacked promoted(const GemmModel& model, const ScaledRow& a,
                                            const ScaledRow& b, std::int64_t k,
                                            const Unpacked& outer, const Unpacked& inner) {
-    if (model.scaling != BlockScaling::promoted_a_first &&
-        model.scaling != BlockScaling::promoted_product)
-        return sum_in(model.promoted, outer, inner);
+    if (!scales_at_promotion(model.scaling)) return sum_in(model.promoted, outer, inner);
     const Unpacked scale_a = unpack(a.scale, a.scale_at(k));
     const Unpacked scale_b = unpack(b.scale, b.scale_at(k));
+    if (model.scaling == BlockScaling::promoted_in_turn)
+        return sum_in(model.promoted, outer, product(product(inner, scale_b), scale_a));
     return model.scaling == BlockScaling::promoted_a_first
                ? fused_multiply_add(product(inner, scale_a), scale_b, outer)
                : fused_multiply_add(inner, product(scale_a, scale_b), outer);
@@ -183,7 +208,7 @@ MX_HOST_DEVICE constexpr Unpacked accumulate(const GemmModel& model, const Scale
     Unpacked inner = model.promotion == 0 ? c : Unpacked{};
     const std::int64_t end = model.order == ProductOrder::along_k ? depth : (depth + 31) / 32 * 32;
     for (std::int64_t first = 0; first < end; first += per_step) {
-        inner = model.fraction_bits == all_bits ? fused_step(a, b, first, inner)
+        inner = model.fraction_bits == all_bits ? fused_step(model, a, b, first, inner)
                                                 : step(model, a, b, {first, depth}, inner);
         const std::int64_t done = first + per_step < end ? first + per_step : end;
         if (model.promotion == 0 || (done % model.promotion != 0 && done != end)) continue;

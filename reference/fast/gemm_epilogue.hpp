@@ -32,8 +32,7 @@ MX_HOST_DEVICE constexpr Unpacked combined(const GemmEpilogue& epilogue,
     if (epilogue.scales == FactorScales::on_accumulator) value = with_scales(operands, value);
     const Unpacked beta = unpack(f32, operands.beta);
     if (is_zero(beta)) {
-        const bool is_done =
-            epilogue.scales == FactorScales::on_accumulator && operands.alpha.bits == 0x3F800000;
+        const bool is_done = epilogue.keeps_accumulator() && operands.alpha.bits == 0x3F800000;
         return is_done ? value : multiplied(epilogue, alpha, value);
     }
     const Unpacked c = unpack(epilogue.addend, operands.c);

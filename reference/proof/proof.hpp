@@ -35,6 +35,8 @@ std::vector<Proof> recipe_proofs();
 std::vector<Proof> dot_proofs();
 std::vector<Proof> dot_model_proofs();
 std::vector<Proof> gemm_epilogue_proofs();
+std::vector<Proof> gemm_proofs();
+std::vector<Proof> gemm_output_proofs();
 std::vector<Proof> all_proofs();
 
 }  // namespace mx::proof

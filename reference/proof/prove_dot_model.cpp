@@ -53,7 +53,8 @@ CodeRow row_of(const GemmModel& model, const ElementFormat& element,
     CodeRow row{element, std::move(codes)};
     if (model.scaling == BlockScaling::none) return row;
     const bool is_group = model.scaling == BlockScaling::group;
-    const bool is_f32 = model.promotion != 0;
+    // Blocks of 128 have scales of binary32, those of MX powers of two.
+    const bool is_f32 = model.promotion == 128;
     row.block = is_group ? 16 : is_f32 ? model.promotion : 32;
     row.scale = is_group ? ue4m3 : is_f32 ? formats::f32 : formats::e8m0;
     for (std::int64_t k = 0; k < row.depth(); k += row.block) {

@@ -95,7 +95,8 @@ std::vector<GemmEpilogue> epilogues() {
     std::vector<GemmEpilogue> all;
     for (const char* output : {"f32", "bf16", "f16", "e4m3", "e5m2"})
         for (const FactorScales scales :
-             {FactorScales::none, FactorScales::in_alpha, FactorScales::on_accumulator})
+             {FactorScales::none, FactorScales::in_alpha, FactorScales::on_accumulator,
+              FactorScales::in_accumulator})
             for (const GemmKernel kernel : {GemmKernel::one, GemmKernel::adds_parts})
                 for (const Activation activation : {Activation::none, Activation::relu})
                     for (const bool adds_bias : {false, true}) {
@@ -115,7 +116,7 @@ std::vector<GemmEpilogue> epilogues() {
 
 Proof epilogue_proof() {
     return {"gemm epilogues",
-            "16 borders of every operand, 4,096 combinations for each of 168 epilogues",
+            "16 borders of every operand, 4,096 combinations for each of 224 epilogues",
             [](int threads) {
                 std::vector<Report> reports;
                 for (const GemmEpilogue& epilogue : epilogues())

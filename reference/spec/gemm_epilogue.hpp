@@ -13,13 +13,15 @@ enum class FactorScales {
     none,
     in_alpha,        // alpha times that of B, times that of A: one of each for the tensor
     on_accumulator,  // the accumulator times that of B, times that of A: one for each row
+    in_accumulator,  // there are none any more: those of blocks came in at promotion
 };
 
 // alpha * v + beta * C has three roundings to lose, and a fused multiply-add saves one: which, and
 // whether a +0 is added where there is nothing else to add, depends on the kernel that does it.
 enum class GemmKernel {
     one,         // the whole GEMM: fma(alpha, v, beta * C); without C fma(alpha, v, +0), which
-                 // leaves no -0, and so the scale of an FP8 output
+                 // leaves no -0, and so the scale of an FP8 output. With scales of rows and
+                 // blocks it is v itself where alpha is 1
     adds_parts,  // the parts of split-K: fma(beta, C, alpha * v); products get nothing added
 };
 
@@ -36,6 +38,13 @@ struct GemmEpilogue {
     bool scales_output = false;  // FP8 alone, which also saturates
 
     MX_FOLDED constexpr bool is_narrow() const { return output.code_bits() <= 8; }
+    MX_FOLDED constexpr bool has_scales() const {
+        return scales == FactorScales::in_alpha || scales == FactorScales::on_accumulator;
+    }
+    // Where C is not read and alpha is 1.
+    MX_FOLDED constexpr bool keeps_accumulator() const {
+        return scales == FactorScales::on_accumulator || scales == FactorScales::in_accumulator;
+    }
 };
 
 // The operands of one output. All but C and the bias are binary32. Where beta is 0, C is not read.

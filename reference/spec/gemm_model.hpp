@@ -47,10 +47,19 @@ enum class BlockScaling {
     none,              // the rows must have none
     product_exponent,  // powers of two: they move the exponent of each product
     group,             // each `exact_group` of products is summed exactly and then scaled
-    // Scales of binary32 come in at promotion, by a fused multiply-add to the outer accumulator:
+    // Scales come in at promotion, by a fused multiply-add to the outer accumulator:
     promoted_a_first,  // of the accumulator times the scale of A, rounded, with that of B
     promoted_product,  // of the accumulator with the rounded product of both
+    // By an addition, of the accumulator times the scale of B, rounded, times that of A, rounded,
+    // to one that begins at C:
+    promoted_in_turn,
+    dequantised,  // each factor times its scale, rounded to nearest even, is one of bfloat16
 };
+
+MX_FOLDED constexpr bool scales_at_promotion(BlockScaling scaling) {
+    return scaling == BlockScaling::promoted_a_first || scaling == BlockScaling::promoted_product ||
+           scaling == BlockScaling::promoted_in_turn;
+}
 
 enum class Standing { verified_here, verified_by_others, predicted };
 
@@ -69,6 +78,8 @@ struct GemmModel {
     ElementFormat promoted = formats::f32;  // the outer accumulator
     int exact_group = 1;                    // products that are summed before they are aligned
     BlockScaling scaling = BlockScaling::none;
+    std::string_view scales = "";  // their formats, and how many elements share one along k: both
+    std::string_view blocks = "";  // separated by blanks
     ProductOrder order = ProductOrder::along_k;
     FactorExponents exponents = FactorExponents::own;
     ZeroProducts zero_products = ZeroProducts::left_out;

@@ -49,6 +49,10 @@ TEST(GemmEpilogue, SignsOfZero) {
     const EpilogueOperands rows{.scale_a = Code{minus_one}};
     const GemmEpilogue by_row{.scales = FactorScales::on_accumulator};
     EXPECT_EQ(finished(by_row, rows, 0), minus_zero);
+    // An accumulator that underflowed from below keeps its sign with scales of blocks alone.
+    EXPECT_EQ(finished({.scales = FactorScales::in_accumulator}, {}, minus_zero), minus_zero);
+    EXPECT_EQ(finished({}, {}, minus_zero), 0u);
+    EXPECT_EQ(finished({.scales = FactorScales::in_accumulator}, negative, 0), 0u);
     // -0 + -0 is -0.
     const EpilogueOperands with_c{
         .alpha = Code{minus_one}, .beta = Code{one}, .c = Code{minus_zero}};

@@ -100,6 +100,21 @@ std::vector<NotRun> not_run_of(const Run& run) {
     return groups;
 }
 
+bool is_whole(const Run& run);
+
+std::vector<WaiverUse> waivers_of(const Run& run) {
+    std::vector<WaiverUse> uses;
+    for (const results::Waiver& waiver : run.header.waivers)
+        uses.push_back({&waiver, 0, waiver.state});
+    for (const CaseResult& result : run.cases)
+        for (const std::uint64_t place : result.waivers) ++uses.at(place - 1).cases;
+    const bool is_decided = is_whole(run) && run.header.shard == whole_shard;
+    for (WaiverUse& use : uses)
+        if (is_decided && use.cases == 0 && use.standing == results::waiver_states.front())
+            use.standing = "not needed";
+    return uses;
+}
+
 bool is_whole(const Run& run) {
     return run.complete && run.cases.size() == run.header.case_count;
 }
@@ -141,14 +156,18 @@ std::string list_of_failing(const VerdictCounts& verdicts) {
 }
 
 // "all of 136 cases pass, 4 of them deviate where the source is silent; 256 not supported". A case
-// that the device does not support has not passed.
+// that the device does not support, or that a waiver excuses, has not passed.
 std::string passing_phrase(const Summary& summary) {
     const std::uint64_t refused = summary.verdicts.of(Verdict::not_supported);
     const std::uint64_t deviating = summary.verdicts.of(Verdict::deviation);
-    std::string phrase = "all of " + counted(summary.totals.cases - refused, "case") +
-                         (refused == 0 ? "" : " that the device supports") + " pass";
+    const std::uint64_t waived = summary.verdicts.of(Verdict::waived);
+    std::string phrase = "all of " + counted(summary.totals.cases - refused - waived, "case") +
+                         (refused == 0 ? "" : " that the device supports") +
+                         (waived == 0 ? "" : refused == 0 ? " without a waiver" : " unwaived") +
+                         " pass";
     if (deviating != 0)
         phrase += ", " + grouped(deviating) + " of them deviating where the source is silent";
+    if (waived != 0) phrase += "; " + grouped(waived) + " WAIVED";
     return refused == 0 ? phrase : phrase + "; " + grouped(refused) + " not supported";
 }
 
@@ -223,6 +242,7 @@ Summary summarize(const Run& run) {
     summary.matrix = std::move(placed.matrix);
     summary.not_run = not_run_of(run);
     summary.deviations = deviations_of(run);
+    summary.waivers = waivers_of(run);
     summary.caveats = caveats_of(run);
     summary.outcome = outcome_of(run, summary);
     summary.headline = headline_of(run, summary);

@@ -95,6 +95,13 @@ struct OpenDecision {
     const results::CaseResult* example = nullptr;
 };
 
+// A waiver, and what the run made of it.
+struct WaiverUse {
+    const results::Waiver* waiver = nullptr;
+    std::uint64_t cases = 0;  // that it excuses
+    std::string standing;     // its state, or "not needed" where a whole run had no use for it
+};
+
 enum class Outcome {
     conformant,      // complete, at a conformance level, nothing but passing verdicts
     clean,           // nothing but passing verdicts, but no conformance run
@@ -113,6 +120,7 @@ struct Summary {
     std::vector<Cluster> clusters;  // most severe first, then largest
     std::vector<NotRun> not_run;
     std::vector<OpenDecision> deviations;
+    std::vector<WaiverUse> waivers;  // all that were given, in their order
 
     bool conformant() const { return outcome == Outcome::conformant; }
 };

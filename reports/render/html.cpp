@@ -152,6 +152,7 @@ std::string render_html(const results::Run& run) {
     page += html::matrix_section(summary);
     page += html::clusters_section(summary);
     page += html::deviations_section(summary);
+    page += html::waivers_section(summary);
     page += html::not_run_section(run, summary);
     page += html::environment_section(run.header);
     page += html::cases_section(run);

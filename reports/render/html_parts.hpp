@@ -17,6 +17,7 @@ std::string_view script();
 std::string matrix_section(const Summary& summary);
 std::string clusters_section(const Summary& summary);
 std::string deviations_section(const Summary& summary);
+std::string waivers_section(const Summary& summary);  // "" without waivers
 std::string not_run_section(const results::Run& run, const Summary& summary);
 std::string environment_section(const results::RunHeader& header);
 std::string cases_section(const results::Run& run);

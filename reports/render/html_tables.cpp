@@ -54,7 +54,7 @@ std::string command_line(const std::vector<std::string>& argv) {
 std::vector<Field> run_fields(const RunHeader& header) {
     return {
         {"command", command_line(header.argv)},
-        {"started", header.started},
+        {"started", header.started.empty() ? "not recorded" : header.started},
         {"level", header.level},
         {"suites", header.suites},
         {"dialects", header.dialects},
@@ -98,6 +98,30 @@ std::string deviations_section(const Summary& summary) {
                 number(decision.count) + "</td><td><code>" +
                 escape_markup(decision.example->case_text) + "</code></td></tr>\n";
     return text + "</tbody></table>\n</section>\n";
+}
+
+std::string waivers_section(const Summary& summary) {
+    if (summary.waivers.empty()) return "";
+    std::string text = section_start({"waivers", "Waivers"});
+    text += "<p>Mismatches that somebody has signed for. A waived case is no pass.</p>\n"
+            "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"Waivers\">"
+            "<table class=\"prose-table\"><thead><tr><th scope=\"col\">standing</th>"
+            "<th scope=\"col\" class=\"right\">cases</th><th scope=\"col\">device</th>"
+            "<th scope=\"col\">cases and mismatch</th><th scope=\"col\">until</th>"
+            "<th scope=\"col\">owner</th><th scope=\"col\">reason</th></tr></thead><tbody>\n";
+    for (const WaiverUse& use : summary.waivers) {
+        const results::Waiver& waiver = *use.waiver;
+        text += "<tr><td>" + escape_markup(use.standing) +
+                "</td><td class=\"right\" data-label=\"cases\">" + number(use.cases) +
+                "</td><td data-label=\"device\"><code>" + escape_markup(waiver.device) +
+                "</code></td><td><code>" + escape_markup(waiver.case_pattern) + "</code>, " +
+                escape_markup(waiver.mismatch_class) + "</td><td data-label=\"until\">" +
+                escape_markup(waiver.expires) + "</td><td data-label=\"owner\">" +
+                escape_markup(waiver.owner) + "</td><td>" + escape_markup(waiver.reason) +
+                "<br><span class=\"soft\">" + escape_markup(waiver.link) +
+                "</span></td></tr>\n";
+    }
+    return text + "</tbody></table></div>\n</section>\n";
 }
 
 std::string not_run_section(const Run& run, const Summary& summary) {

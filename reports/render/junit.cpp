@@ -180,7 +180,10 @@ struct Suite {
 std::string text_of(const Suite& suite, const Run& run) {
     std::string text = "  <testsuite" + attribute({"name", suite.name}) +
                        suite.tally().attributes() +
-                       attribute({"timestamp", run.header.started}) + ">\n";
+                       (run.header.started.empty()
+                            ? ""
+                            : attribute({"timestamp", run.header.started})) +
+                       ">\n";
     if (!suite.properties.empty()) {
         text += "    <properties>\n";
         for (const Attribute& property : suite.properties)

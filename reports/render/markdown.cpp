@@ -140,6 +140,23 @@ std::string not_run_text(const Summary& summary) {
     return text + "\n";
 }
 
+std::string waivers_text(const Summary& summary) {
+    if (summary.waivers.empty()) return "";
+    std::string text =
+        "### Waivers\n\n| standing | cases | device | case pattern | mismatch | until | owner | "
+        "reason | link |\n| --- | ---: | --- | --- | --- | --- | --- | --- | --- |\n";
+    for (const WaiverUse& use : summary.waivers) {
+        const results::Waiver& waiver = *use.waiver;
+        text += "|" + cell(escape_markdown(use.standing)) + cell(grouped(use.cases));
+        for (const std::string* part :
+             {&waiver.device, &waiver.case_pattern, &waiver.mismatch_class, &waiver.expires,
+              &waiver.owner, &waiver.reason, &waiver.link})
+            text += cell(or_dash(*part));
+        text += "\n";
+    }
+    return text + "\n";
+}
+
 std::string bottom(const Run& run) {
     std::string text = "mxcheck " + escape_markdown(run.header.program_version) + ", commit " +
                        escape_markdown(run.header.commit) +
@@ -155,7 +172,7 @@ std::string bottom(const Run& run) {
 std::string render_markdown(const Run& run) {
     const Summary summary = summarize(run);
     return top(run, summary) + matrix_text(summary.matrix) + clusters_text(summary) +
-           not_run_text(summary) + bottom(run);
+           waivers_text(summary) + not_run_text(summary) + bottom(run);
 }
 
 }  // namespace mx::reports

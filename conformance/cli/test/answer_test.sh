@@ -15,7 +15,7 @@ expect 0 '4 answers, 0 not supported' answer some.pack --device cpu --out some.a
   --note 'asked by a test'
 head -n 1 some.answers >first_line
 check "the first line says who answered and when" \
-  grep -qE '^# Answers of .*, [0-9]{4}-[0-9]{2}-[0-9]{2}, by mxcheck answer' first_line
+  grep -qE '^# Answers of .*, [0-9]{4}-[0-9]{2}-[0-9]{2}, by mxcheck answer of mxcheck' first_line
 check "the second line is the note" [ "$(sed -n 2p some.answers)" = '# asked by a test' ]
 check "the hello holds the facts" grep -q '^{"mxpipe":1,"form":"hex","facts":{"name":"' some.answers
 expect 0 'No fault found: all of 4' check some.pack some.answers --out right

@@ -65,6 +65,50 @@ expect 0 '0 elements' quantize empty.npy --format mxfp8-e5m2 --out empty.safeten
 expect 0 'shape (3, 0), exact sums rounded once; 0 outputs' \
   gemm a.safetensors empty.safetensors --out d.npy
 
+# Recipes of other scales, and a factor of each kind: the sums are whole numbers.
+expect 0 '128 elements' quantize b.npy --format nvfp4 --dialect te-nvfp4 --out nvfp4.safetensors
+expect 0 '128 elements' quantize b.npy --format fp8-e4m3-1x128 --dialect te-fp8-block-pow2 \
+  --out blocks.safetensors
+words 6 0x43200000 | npy expected.npy '<f4' '(3, 2)'
+for b in nvfp4 blocks; do
+  expect 0 'exact sums rounded once' gemm a.safetensors "$b.safetensors" --out d.npy
+  check "every output of $b is 160" cmp d.npy expected.npy
+done
+expect 2 'with f32 scales for 128' gemm blocks.safetensors blocks.safetensors \
+  --model blackwell-mx --out d.npy
+
+# Blocks with scales of their own: 160 and 160 are one block of two, 1.25 * 2^7 = 160 * 2^0, and
+# dequantize reads them. NVIDIA's scale of 160 is that of 160 / 448: 2^-1, and the element 320.
+expect 0 '6 elements in 3 blocks; saturated: 0, flushed to zero: 0, NaN scales: 0' \
+  "${gemm[@]}" --output-format mxfp8-e4m3 --dialect ocp --out blocks_d.safetensors
+check 'it is said that nothing was rounded before' \
+  grep -qF 'exact sums quantized to format mxfp8-e4m3' stdout
+expect 0 'f32 of shape (3, 2), from' dequantize blocks_d.safetensors --out back.npy
+check 'every output is 160 again' cmp back.npy expected.npy
+expect 0 'blocks' "${gemm[@]}" --output-format mxfp8-e4m3 --dialect nv --axis col \
+  --out blocks_d.safetensors
+check 'scales of columns' [ "$(data_of blocks_d.safetensors 8)" = 7a7a7a7a7a7a7e7e ]
+expect 0 'exact sums rounded once to f32, then quantized to format mxfp8-e4m3' \
+  "${gemm[@]}" --type f32 --output-format mxfp8-e4m3 --out blocks_d.safetensors
+expect 0 'exact sums rounded once to bf16, then quantized to format nvfp4' \
+  "${gemm[@]}" --type bf16 --output-format nvfp4 --dialect te-nvfp4 --out blocks_d.safetensors
+expect 0 'blackwell-mx: predicted' "${gemm[@]}" --model blackwell-mx --output-format mxfp6-e2m3 \
+  --out blocks_d.safetensors
+expect 2 'give --type, which D is rounded to' "${gemm[@]}" --output-format nvfp4 \
+  --dialect te-nvfp4 --out blocks_d.safetensors
+
+# One output with every step: 32 times 1 + 4, in blocks of 32 lanes.
+expect 0 'row 2 and column 1' "${gemm[@]}" --explain 2,1
+check 'each block sums to 80' [ "$(grep -c '^  [0-9]*\.\.[0-9]* .* 80$' stdout)" -eq 2 ]
+check 'the sum' grep -qx 'exact: 160' stdout
+check 'its codes' grep -qx '  in bf16: 0x4320 = 160' stdout
+check 'what machines make of it' grep -q '^  blackwell-mx  *0x43200000 = 160  *0$' stdout
+expect 0 'blackwell-mx, step by step' "${gemm[@]}" --model blackwell-mx --explain 0,0
+check 'after 32 products' grep -q '^  32  *0x42a00000 = 80  *80  *0$' stdout
+expect 2 'outside D, which has 3 rows and 2 columns' "${gemm[@]}" --explain 3,0
+expect 2 "takes ROW,COLUMN, and not" "${gemm[@]}" --explain x
+expect 2 'leave --out away' "${gemm[@]}" --explain 0,0 --out d.npy
+
 # Bad input leaves no file, and an older one as it was.
 refused() { # TEXT ARGUMENT...
   echo old >kept.npy && echo old >kept.safetensors
@@ -80,16 +124,15 @@ refused 'mxcheck quantize makes them' gemm a.npy b.safetensors
 refused 'missing.safetensors: cannot open' gemm a.safetensors missing.safetensors
 expect 0 '128 elements' quantize b.npy --format mxfp8-e4m3 --axis col --out col.safetensors
 refused 'col.safetensors: its blocks are of axis col' gemm a.safetensors col.safetensors
-expect 0 '128 elements' quantize b.npy --format nvfp4 --dialect te-nvfp4 --out recipe.safetensors
-refused 'recipe.safetensors: format nvfp4 is not supported yet' \
-  gemm a.safetensors recipe.safetensors
 refused "did you mean 'blackwell-mx'?" "${gemm[@]}" --model blackwel-mx
 refused "unknown model ''" "${gemm[@]}" --model ''
-refused 'the models that take both factors: blackwell-mx; exact takes any' \
+refused 'with e8m0 scales for 32; the models that take both factors: ' \
   "${gemm[@]}" --model hopper-fp8
 refused 'only alpha 1 and beta 0 go with a model' "${gemm[@]}" --model blackwell-mx --alpha 2
 refused "did you mean 'bf16'?" "${gemm[@]}" --type bf17
-refused '--type mxfp8-e4m3 is not supported yet' "${gemm[@]}" --type mxfp8-e4m3
+refused 'give it as --output-format' "${gemm[@]}" --type mxfp8-e4m3
+refused 'must end in .safetensors' "${gemm[@]}" --output-format mxfp8-e4m3
+refused '--dialect is of D'"'"'s blocks' "${gemm[@]}" --dialect ocp
 refused "did you mean 'saturate'?" "${gemm[@]}" --overflow saturat
 refused "--alpha: value 'abc' is not a number" "${gemm[@]}" --alpha abc
 refused '--c and --beta go together' "${gemm[@]}" --beta 1
@@ -106,10 +149,11 @@ refuse 2 'is the input file itself' gemm same.safetensors b.safetensors --out sa
 refuse 2 'is the input file itself' gemm b.safetensors same.safetensors --out same.safetensors
 check 'the input is kept' cmp a.safetensors same.safetensors
 
-# Four thousand million products on one thread take longer than a second.
+# Four thousand million products of a model on one thread take longer than a second.
 zeros $((1024 * 4096 * 4)) | npy long.npy '<f4' '(1024, 4096)'
 expect 0 'elements' quantize long.npy --format mxfp8-e4m3 --out long.safetensors
-"$mxcheck" gemm long.safetensors long.safetensors --jobs 1 --out kept.npy >stdout 2>stderr &
+"$mxcheck" gemm long.safetensors long.safetensors --model blackwell-mx --jobs 1 \
+  --out kept.npy >stdout 2>stderr &
 sleep 1
 kill -INT $!
 stopped=0

@@ -10,6 +10,24 @@ expect 2 "did you mean 'mxfp8-e4m3'?" identify --device cpu --format mxfp8-e4m4
 expect 77 'nothing identified' identify --device nvhost --dialect torchao-even
 expect 0 'ocp = torchao-floor' identify --device "$lib/mutants/mutant_none.so" --format mxfp8-e4m3
 
+# How a device sums.
+expect 0 'cpu: fma-chain' identify --device cpu --op gemm --types bf16 --algorithm fma-chain
+expect 0 'cpu: fma-parts' identify --device cpu --op gemm --types bf16 --algorithm fma-parts
+check 'the promotion is measured' grep -q '^  promotion *256$' stdout
+check 'other data is foretold' grep -q '^foretold bit for bit: ' stdout
+check 'K is not split' grep -q '^  K split at 16x16x8192 *no$' stdout
+expect 0 '"models"' identify --device cpu --op gemm --types e4m3 --json
+expect 0 'fma-chain-mx' identify --device cpu --op gemm --format mxfp8-e4m3 --algorithm fma-chain
+expect 0 '2 algorithms, 2 classes of equal bits' identify --device cpu --op gemm --types bf16 \
+  --census --shape 8x16x1024
+expect 0 '"classes"' identify --device cpu --op gemm --types bf16 --census --shape 8x16x64 --json
+refuse 2 "did you mean 'e4m3'?" identify --device cpu --op gemm --types e4m4
+refuse 2 "did you mean 'gemm'?" identify --device cpu --op gem
+refuse 2 "did you mean '1x128'?" identify --device cpu --op gemm --scaling 1x12
+refuse 2 'is not MxNxK' identify --device cpu --op gemm --census --shape 8x16
+refuse 2 'takes one name for A and B, or two' identify --op gemm --types e4m3,e5m2,e4m3
+refuse 77 'nothing identified' identify --device nvhost --op gemm
+
 # The blocks that a bug concerns: those of E4M3 from f32 unless its name says otherwise.
 blocks_of() { # MUTANT
   case $1 in

@@ -4,7 +4,7 @@
 # shellcheck source-path=SCRIPTDIR
 source "$(dirname "${BASH_SOURCE[0]}")/scenes.sh"
 
-commands='run replay explain quantize dequantize gemm report selftest prove list doctor'
+commands='run replay explain fuzz quantize dequantize gemm report selftest prove list doctor'
 
 for command in $commands; do
   expect 0 "Example:" "$command" --help
@@ -84,6 +84,7 @@ expect 0 'torchao-floor' list dialects
 expect 0 'mxfp8-e4m3' list formats
 expect 0 'edge.tie' list families
 expect 0 'smoke ' list suites
+check 'list suites has the sweeps' grep -q '^sweep ' stdout
 expect 0 'quantize format=mxfp8-e4m3 dialect=ocp' list cases --level smoke --suite quantize
 for kind in devices dialects formats models families suites cases; do
   expect 0 '"name": ' list "$kind" --json

@@ -42,6 +42,8 @@ TEST(GemmFields, EveryDecisionChangesTheSentence) {
     add([](GemmModel& m) { m.scaling = BlockScaling::group; });
     add([](GemmModel& m) { m.scaling = BlockScaling::promoted_a_first; });
     add([](GemmModel& m) { m.scaling = BlockScaling::promoted_product; });
+    add([](GemmModel& m) { m.scaling = BlockScaling::promoted_in_turn; });
+    add([](GemmModel& m) { m.scaling = BlockScaling::dequantised; });
     add([](GemmModel& m) { m.order = ProductOrder::along_k; });
     add([](GemmModel& m) { m.exponents = FactorExponents::own; });
     add([](GemmModel& m) { m.zero_products = ZeroProducts::counted; });

@@ -29,7 +29,13 @@ std::uint32_t scrambled(std::uint32_t place) {
 GemmFactor factor_of(const FactorKind& kind, const Shape& shape, std::uint32_t seed) {
     const BlockFormat& format = *find_block_format(kind.format);
     const ElementFormat& element = format.element();
-    GemmFactor factor{"f.safetensors", format, kind.block, shape, {}};
+    GemmFactor factor;
+    factor.path = "f.safetensors";
+    factor.format = format.name;
+    factor.element = element;
+    factor.scale = formats::e8m0;
+    factor.block = kind.block;
+    factor.shape = shape;
     const std::int64_t rows = product(shape) / shape.back();
     const std::int64_t blocks = (shape.back() + kind.block - 1) / kind.block;
     for (std::int64_t i = 0; i < rows * shape.back(); ++i) {
@@ -50,7 +56,7 @@ GemmFactor factor_of(const FactorKind& kind, const Shape& shape, std::uint32_t s
 
 // Row `index` again, copied by hand.
 CodeRow copied_row(const GemmFactor& factor, std::int64_t index) {
-    CodeRow row{factor.format.element(), {}, formats::e8m0, {}, factor.block};
+    CodeRow row{factor.element, {}, formats::e8m0, {}, factor.block};
     const std::int64_t depth = factor.shape.back();
     const auto byte_at = [](const std::vector<std::byte>& bytes, std::int64_t at) {
         return std::to_integer<std::uint32_t>(bytes.at(static_cast<std::size_t>(at)));
@@ -107,7 +113,7 @@ void expect_exact(const GemmFactor& a, const GemmFactor& b, const GemmRules& rul
         const auto at = static_cast<std::int64_t>(i);
         const CodeRow row = copied_row(a, at / columns), column = copied_row(b, at % columns);
         EXPECT_EQ(d[i], expected_output(rules, row, column, exact::Value{}))
-            << a.format.name << " " << b.format.name << " output " << i;
+            << a.format << " " << b.format << " output " << i;
     }
 }
 
@@ -237,20 +243,32 @@ TEST(GemmTensor, RefusesWhatAModelDoesNotTake) {
                              const GemmFactor& right) {
         return error_of(gemm_problem(left, right, {}, {.model = find_gemm_model(model)}));
     };
-    EXPECT_EQ(refusal("hopper-fp8", a, b),
-              "model hopper-fp8 multiplies e4m3 e5m2 without block scales, and a.safetensors is "
-              "mxfp8-e4m3 in blocks of 32; the models that take both factors: blackwell-mx; exact "
-              "takes any");
+    const std::string without = refusal("hopper-fp8", a, b);
+    EXPECT_EQ(without.find("model hopper-fp8 multiplies e4m3 e5m2 without block scales, and "
+                           "a.safetensors is mxfp8-e4m3 with e8m0 scales for 32; the models that "
+                           "take both factors: "),
+              0u)
+        << without;
+    EXPECT_NE(without.find(" blackwell-mx"), std::string::npos) << without;
+    EXPECT_EQ(without.find("hopper-fp8-1x128"), std::string::npos) << without;
+    EXPECT_TRUE(without.ends_with("; exact takes any")) << without;
     GemmFactor four = factor_of({"mxfp4-e2m1"}, {2, 64}, 18);
-    EXPECT_EQ(refusal("blackwell-fp4", four, b),
-              "model blackwell-fp4 multiplies e2m1 in whole blocks of 16, and b.safetensors is "
-              "mxfp8-e4m3 in blocks of 32; the models that take both factors: blackwell-mx; exact "
-              "takes any");
+    const std::string narrow = refusal("blackwell-fp4", four, b);
+    EXPECT_EQ(narrow.find("model blackwell-fp4 multiplies e2m1 with e8m0 or ue4m3 scales for 16 or "
+                          "32 along K, and b.safetensors is mxfp8-e4m3 with e8m0 scales for 32; "
+                          "the models that take both factors: blackwell-mx"),
+              0u)
+        << narrow;
     EXPECT_EQ(refusal("blackwell-mx", factor_of({"mxint8"}, {2, 64}, 19), b),
-              "model blackwell-mx multiplies e4m3 e5m2 e3m2 e2m3 e2m1 in whole blocks of 1, and "
-              "f.safetensors is mxint8 in blocks of 32; the models that take both factors: none; "
-              "exact takes any");
-    EXPECT_NE(refusal("hopper-fp8-1x128", a, b).find("in whole blocks of 128"), std::string::npos);
+              "model blackwell-mx multiplies e4m3 e5m2 e3m2 e2m3 e2m1 with e8m0 scales for 32 "
+              "along K, and f.safetensors is mxint8 with e8m0 scales for 32; the models that take "
+              "both factors: none; exact takes any");
+    // A Blackwell has one scale for 32 products, and no other number of them.
+    EXPECT_NE(refusal("blackwell-mx", factor_of({"mxfp8-e4m3", 16}, {2, 64}, 19), b)
+                  .find("f.safetensors is mxfp8-e4m3 with e8m0 scales for 16"),
+              std::string::npos);
+    EXPECT_NE(refusal("hopper-fp8-1x128", a, b).find("with f32 scales for 128 along K"),
+              std::string::npos);
     for (const GemmRules& rules : {GemmRules{.alpha = {0x40000000}}, GemmRules{.beta = one}}) {
         GemmRules with_model = rules;
         with_model.model = find_gemm_model("blackwell-mx");
@@ -303,52 +321,6 @@ TEST(GemmTensor, EmptyFactors) {
     EXPECT_EQ(outputs_of(problem_of(a, b, {})), std::vector<std::uint32_t>(6, 0));
     a.shape = {0, 32}, b.shape = {0, 32};
     EXPECT_TRUE(outputs_of(problem_of(a, b, {})).empty());
-}
-
-TEST(GemmFactor, ComesFromAQuantizedFile) {
-    const data::HostTensor tensor = powers_of_two({2, 3, 40});
-    for (const char* packing : {"low_first", "inline"}) {
-        BlockNames names = names_of("mxfp4-e2m1");
-        names.packing = packing;
-        const auto factor = gemm_factor("x.safetensors", quantized(tensor, names).file);
-        ASSERT_TRUE(factor.ok()) << factor.error().message;
-        EXPECT_EQ(factor.value().rows(), 3);
-        EXPECT_EQ(factor.value().depth(), 40);
-        for (std::int64_t i = 0; i < 240; ++i) {
-            const exact::Value value = exact::scaled_element(factor.value().row(i / 40), i % 40);
-            const auto at = static_cast<std::size_t>(i);
-            std::uint32_t bits = 0;
-            for (std::size_t byte = 4; byte-- > 0;)
-                bits = bits << 8 | std::to_integer<std::uint32_t>(tensor.bytes[4 * at + byte]);
-            EXPECT_EQ(rounded({}, value), bits) << i;
-        }
-    }
-}
-
-TEST(GemmFactor, RefusesWhatIsNone) {
-    const data::HostTensor tensor = powers_of_two({4, 40});
-    const auto refusal = [](data::TensorFile file) {
-        return error_of(gemm_factor("x.safetensors", std::move(file)));
-    };
-    EXPECT_EQ(refusal({{tensor}, {}}),
-              "x.safetensors: holds no elements with scales; mxcheck quantize makes them of "
-              "values");
-    for (const char* axis : {"col", "tile"})
-        EXPECT_NE(refusal(quantized(tensor, names_of("mxfp8-e4m3", "ocp", axis)).file)
-                      .find("x.safetensors: its blocks are of axis " + std::string(axis)),
-                  std::string::npos);
-    EXPECT_EQ(refusal(quantized(powers_of_two({40}), names_of("mxfp8-e4m3")).file),
-              "x.safetensors: has shape (40,), and a factor needs two dimensions, rows and K");
-    data::TensorFile damaged = quantized(tensor, names_of("mxfp8-e4m3")).file;
-    damaged.tensors.pop_back();
-    EXPECT_EQ(refusal(damaged), "x.safetensors: has no tensor 'scales', which its metadata need");
-    const RecipeFormat& format = recipe_formats.front();
-    const auto recipe = encode_tensor(
-        tensor, completed({std::string(format.name), std::string(recipes.front().name)}),
-        {.program_version = "9.9.9"});
-    ASSERT_TRUE(recipe.ok()) << recipe.error().message;
-    EXPECT_NE(refusal(recipe.value().file).find(" is not supported yet, only MX formats are"),
-              std::string::npos);
 }
 
 }  // namespace

@@ -60,6 +60,9 @@ std::vector<Defect> defects_of_values() {
     };
     const std::string seed = "\"18446744073709551615\"";
     return {
+        {result("\"waivers\":[1]", "\"waivers\":[2]"),
+         "line 2: names waiver 2, and the header has 1"},
+        {result("\"waivers\":[1]", "\"waivers\":[0]"), "line 2: names waiver 0"},
         {header("\"version\":1", "\"version\":2"), "results format version 2 is unknown here"},
         {header("\"version\":1", "\"version\":\"1\""), "\"version\" must be a whole number"},
         {header("\"version\":1", "\"version\":1e300"), "\"version\" must be a whole number"},

@@ -30,6 +30,14 @@ RunHeader sample_header() {
     header.device_facts = {{"name", "Sample"}, {"name", "said twice"}};
     header.environment = {{"cpu", "unknown"}};
     header.table_hashes = {{"formats", "9f86d081"}, {"dialects", "60303ae2"}};
+    header.waivers = {{.device = "sample.so",
+                       .case_pattern = "quantize format=mxfp8-*",
+                       .mismatch_class = "tie",
+                       .reason = "rounds ties up",
+                       .link = "https://example.org/1",
+                       .owner = "somebody",
+                       .expires = "2027-01-31",
+                       .state = "in force"}};
     return header;
 }
 
@@ -80,6 +88,7 @@ CaseResult sample_case(std::uint64_t index, Verdict verdict) {
     Mismatch bare;
     bare.mismatch_class = "unclassified";
     result.mismatches = {sample_mismatch(), bare};
+    result.waivers = {1};
     return result;
 }
 

@@ -136,6 +136,11 @@ TEST(Schema, ListsTheClassesOfMismatches) {
     EXPECT_EQ(names, json(mismatch_classes));
 }
 
+TEST(Schema, ListsTheStatesOfWaivers) {
+    const json rules = schema();
+    EXPECT_EQ(rules["$defs"]["waiver"]["properties"]["state"]["enum"], json(waiver_states));
+}
+
 TEST(Schema, OffersEveryKindOfLine) {
     const json rules = schema();
     std::set<std::string> offered;

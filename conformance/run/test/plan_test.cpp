@@ -31,6 +31,20 @@ TEST(Shards, PartitionThePlanAndKeepItsOrder) {
     }
 }
 
+// Cases and the sweeps after them: a shard's place i is the run's place index + i * count in both.
+TEST(Shards, DealOutTwoListsAsOne) {
+    const std::vector<int> cases{0, 1, 2, 3}, sweeps{4, 5, 6};
+    for (const std::uint64_t count : {std::uint64_t{1}, std::uint64_t{2}, std::uint64_t{3}})
+        for (std::uint64_t index = 0; index < count; ++index) {
+            std::vector<int> mine = of_shard(cases, {index, count});
+            for (const int sweep : of_shard(sweeps, {index, count}, cases.size()))
+                mine.push_back(sweep);
+            for (std::size_t i = 0; i < mine.size(); ++i)
+                EXPECT_EQ(mine[i], static_cast<int>(index + i * count));
+            EXPECT_EQ(mine.size(), (7 - index + count - 1) / count);
+        }
+}
+
 TEST(Shards, AreWrittenIndexSlashCount) {
     EXPECT_EQ(parse_shard("2/8").value().index, 2u);
     EXPECT_EQ(parse_shard("2/8").value().count, 8u);

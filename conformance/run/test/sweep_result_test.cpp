@@ -91,8 +91,9 @@ TEST(SweepResult, BlamesTheOracleForItsOwnCodeAndForAnUnknownDigest) {
 }
 
 TEST(SweepResult, SaysWhatOfAPluginWasNotCompared) {
-    const sweep::GpuSweep gemm =
+    sweep::GpuSweep gemm =
         sweep_named("gemm e4m3 x e4m3 to f32", Subject::plugin, Output::elements);
+    gemm.device = "hopper";
     sweep::SweepAnswer partly = right_answer();
     partly.refused = 3;
     partly.refusal = "no such epilogue";
@@ -111,7 +112,7 @@ TEST(SweepResult, SaysWhatOfAPluginWasNotCompared) {
     ASSERT_EQ(wrong.mismatches.size(), 1u);
     EXPECT_EQ(wrong.mismatches[0].direction, "gemm e4m3 x e4m3 to f32: not the bits of the model");
     EXPECT_EQ(wrong.mismatches[0].repro,
-              "mxcheck replay 'sweep map=\"gemm e4m3 x e4m3 to f32\"' --device cublaslt");
+              "mxcheck replay 'sweep map=\"gemm e4m3 x e4m3 to f32\"' --device hopper");
 }
 
 TEST(SweepResult, OfAGpuThatFailedOrCannotIsNoPass) {

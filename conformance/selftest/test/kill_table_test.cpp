@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
+#include "conformance/mutants/gemm_acceptance.hpp"
 #include "conformance/selftest/test/subject_under_test.hpp"
 
 namespace mx::selftest {
@@ -151,6 +152,46 @@ TEST(KillTableOfAGpu, AloneItSaysNothingOfWhatWasNotAsked) {
         EXPECT_FALSE(contains(text, "oracle as a device")) << text;
         EXPECT_FALSE(contains(text, "oracle_as_device")) << text;
     }
+}
+
+KillTable two_bugs_and_one_of_a_gemm() {
+    KillTable table = two_bugs();
+    std::vector<Outcome> outcomes(acceptance::gemm_rules().size(), Outcome::missed);
+    outcomes[3] = Outcome::killed;
+    table.gemm.rows.push_back(killed("gemm_late", std::move(outcomes)));
+    table.gemm.base = {5, 50, 0, ""};
+    table.gemm.canary = {6, ""};
+    return table;
+}
+
+TEST(KillTableOfAGemm, HasRulesOfItsOwn) {
+    const KillTable table = two_bugs_and_one_of_a_gemm();
+    EXPECT_TRUE(problems_of(table).empty());
+    EXPECT_EQ(summary_line(table),
+              "killed 2 of 2 planted bugs; canary failed, clean base passed; of a GEMM: killed 1 "
+              "of 1, canary failed, clean base passed");
+    const std::string text = render_text(table);
+    EXPECT_TRUE(contains(text, "sqnr-80dB (normal, quantized): 1 of 1\n")) << text;
+    EXPECT_TRUE(contains(text, "cosine-0.98 (normal, quantized): 0 of 1\n"));
+    EXPECT_TRUE(contains(text, "the base of those of a GEMM: 5 cases, 50 elements"));
+    EXPECT_TRUE(contains(text, "the canary of those of a GEMM: failed all of its 6 smoke cases"));
+    const auto json = nlohmann::json::parse(render_json(table));
+    EXPECT_EQ(json["planted"], 2);
+    EXPECT_EQ(json["gemm"]["killed"], 1);
+    EXPECT_EQ(json["gemm"]["bugs"][0]["rules"]["sqnr-80dB"], "killed");
+    EXPECT_EQ(json["gemm"]["rules"][3]["killed"], 1);
+    EXPECT_EQ(json["gemm"]["canary"]["failed"], 6);
+    EXPECT_FALSE(contains(render_text(two_bugs()), "GEMM"));
+}
+
+TEST(KillTableOfAGemm, ASurvivorAndChecksThatFailAreProblems) {
+    KillTable table = two_bugs_and_one_of_a_gemm();
+    table.gemm.rows[0].hunt = {7, {}};
+    table.gemm.base.complaint = "the base is wrong";
+    table.gemm.canary.complaint = "the canary sings";
+    EXPECT_EQ(problems_of(table).size(), 3u);
+    EXPECT_TRUE(contains(summary_line(table),
+                         "killed 0 of 1, canary did NOT fail as it must, clean base did NOT pass"));
 }
 
 TEST(KillTable, NoBugsIsAProblem) {

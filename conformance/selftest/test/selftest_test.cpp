@@ -8,6 +8,8 @@
 #include <filesystem>
 #include <fstream>
 
+#include "conformance/mutants/gemm/gemm_mutants.hpp"
+#include "conformance/mutants/gemm_acceptance.hpp"
 #include "conformance/mutants/gpu/gpu_mutants.hpp"
 #include "conformance/mutants/mutants.hpp"
 #include "conformance/selftest/test/subject_under_test.hpp"
@@ -152,6 +154,44 @@ TEST(SelftestOfAGpu, AGpuThatIsBrokenIsNoneThatIsAbsent) {
     EXPECT_NE(problems[1].find("the GPU is broken"), std::string::npos) << problems[1];
 }
 
+Subject gemm_mutant(const std::string& name) {
+    Subject subject = mutant(name);
+    subject.source.name = "gemm_" + name + ".so";
+    subject.source.path = MX_MUTANT_DIRECTORY "/" + subject.source.name;
+    return subject;
+}
+
+Subjects on_gemm(Subject base, std::vector<Subject> bugs) {
+    Subjects subjects;
+    subjects.gemm = {std::move(base), gemm_mutant("canary"), std::move(bugs)};
+    return subjects;
+}
+
+// Each is killed under a model, and this one is what no rule elsewhere sees.
+TEST(SelftestOfAGemm, KillsWhatOtherRulesMiss) {
+    const auto table =
+        run_selftest(on_gemm(gemm_mutant("none"), {gemm_mutant("fraction_bit_short")}), smoke());
+    ASSERT_TRUE(table.ok()) << table.error().message;
+    const GemmTable& gemm = table.value().gemm;
+    EXPECT_TRUE(table.value().problems.empty()) << table.value().problems[0];
+    ASSERT_EQ(gemm.rows.size(), 1u);
+    ASSERT_TRUE(gemm.rows[0].hunt.kill.has_value());
+    EXPECT_EQ(gemm.rows[0].hunt.kill->suite, "selftest");
+    EXPECT_EQ(gemm.rows[0].outcomes.size(), acceptance::gemm_rules().size());
+    EXPECT_EQ(gemm.rows[0].outcomes[0], Outcome::missed);
+    EXPECT_GT(gemm.base.elements, 0u);
+    EXPECT_GT(gemm.canary.failed, 0u);
+}
+
+TEST(SelftestOfAGemm, FailsWhenABugSurvivesOrTheBaseIsNotClean) {
+    const auto table =
+        run_selftest(on_gemm(gemm_mutant("floor_for_truncation"), {gemm_mutant("none")}), smoke());
+    ASSERT_TRUE(table.ok()) << table.error().message;
+    ASSERT_EQ(table.value().problems.size(), 2u);
+    EXPECT_EQ(table.value().problems[0].substr(0, 33), "floor_for_truncation is not clean");
+    EXPECT_EQ(table.value().problems[1].substr(0, 13), "none survived");
+}
+
 TEST(Selftest, RefusesAnUnknownLevel) {
     Settings settings;
     settings.level = "slow";
@@ -165,6 +205,9 @@ TEST(FindSubjects, FindsEveryLineOfTheTable) {
     EXPECT_EQ(subjects.value().canary.name, "canary");
     EXPECT_EQ(subjects.value().bugs.size(), mutants::table.size() - 2);
     for (const Subject& bug : subjects.value().bugs) EXPECT_FALSE(bug.shows_on.empty());
+    EXPECT_EQ(subjects.value().gemm.base.name, "gemm_none");
+    EXPECT_EQ(subjects.value().gemm.canary.name, "gemm_canary");
+    EXPECT_EQ(subjects.value().gemm.bugs.size(), mutants::gemm::table.size() - 2);
 }
 
 TEST(FindSubjects, NamesTheFolderThatIsMissing) {

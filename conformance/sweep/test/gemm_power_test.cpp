@@ -6,7 +6,6 @@
 #include <map>
 
 #include "conformance/sweep/gemm_sweeps.hpp"
-#include "conformance/sweep/gemm_tensors.hpp"
 #include "reference/fast/dot_model.hpp"
 #include "reference/fast/gemm_epilogue.hpp"
 #include "reference/proof/gemm_rows.hpp"
@@ -53,7 +52,7 @@ EpilogueOperands operands_of(const GemmSetting& s, const GemmEpilogue& epilogue,
     };
     EpilogueOperands operands{.alpha = Code{s.alpha}, .beta = Code{s.beta}};
     const bool by_row = epilogue.scales == FactorScales::on_accumulator;
-    if (epilogue.scales != FactorScales::none) {
+    if (epilogue.has_scales()) {
         operands.scale_a = number(GemmPart::scales_a, formats::f32, by_row ? row : 0, 0);
         operands.scale_b = number(GemmPart::scales_b, formats::f32, by_row ? column : 0, 0);
     }

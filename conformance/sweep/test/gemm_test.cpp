@@ -4,7 +4,6 @@
 #include <set>
 
 #include "conformance/sweep/gemm_sweeps.hpp"
-#include "conformance/sweep/gemm_tensors.hpp"
 #include "reference/spec/gemm_models.hpp"
 
 namespace mx::sweep {
@@ -134,13 +133,13 @@ TEST(GemmModelled, SplitsAreWholeTiles) {
     const GemmModelled split = modelled(s, "id=66,splitk=6,reduction=2", 90).value();
     EXPECT_EQ(split.parts, 6);
     EXPECT_EQ(split.epilogue.kernel, GemmKernel::adds_parts);
-    EXPECT_EQ(part_length(s, split), 22 * 128);
-    EXPECT_EQ(part_length(s, modelled(s, "id=66,splitk=1", 90).value()), 0);
+    EXPECT_EQ(part_length(s, split.parts), 22 * 128);
+    EXPECT_EQ(part_length(s, modelled(s, "id=66,splitk=1", 90).value().parts), 0);
     s.scaling_a = "1x128";
     s.scaling_b = "128x128";
-    EXPECT_EQ(part_length(s, split), 24 * 128);
+    EXPECT_EQ(part_length(s, split.parts), 24 * 128);
     GemmSetting half{.a = "f16", .b = "f16", .output = "f32", .m = 16, .n = 16, .k = 4112};
-    EXPECT_EQ(part_length(half, split), 11 * 64);
+    EXPECT_EQ(part_length(half, split.parts), 11 * 64);
 }
 
 TEST(GemmFamilies, CoverTypesScalesAndDepths) {

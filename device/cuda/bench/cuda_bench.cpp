@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "device/cuda/bench/clocks.hpp"
+#include "device/cuda/bench/narrowing_limit.hpp"
 #include "device/cuda/bench/normal_data.hpp"
 #include "device/cuda/kernels.hpp"
 #include "device/cuda/rules.hpp"
@@ -53,10 +54,13 @@ struct Buffers {
     std::uint8_t* values(ValueType type) const { return type == ValueType::f32 ? f32 : bf16; }
 };
 
+enum class Role { copy, limit, kernel };
+
 struct Case {
+    Role role;
     std::string name;
     std::int64_t bytes;  // read and written
-    double goal;         // of the copy's rate; 0 for the copies themselves
+    double goal;         // of the copy's rate
     std::function<cudaError_t(cudaStream_t)> run;
     std::vector<float> microseconds = {};
 };
@@ -100,7 +104,7 @@ void add_quantizers(std::vector<Case>& cases, const Buffers& buffers, ValueType 
     const BlockJob columns = column_job(buffers, type, dialect);
     const BothJob both = both_job(buffers, type, dialect);
     const auto add = [&](const char* name, std::int64_t out, double goal, auto job, auto launch) {
-        cases.push_back({name + tail, in + out, goal,
+        cases.push_back({Role::kernel, name + tail, in + out, goal,
                          [=](cudaStream_t stream) { return launch(job, stream); }});
     };
     add("rowwise", count + blocks, 0.95, rows, quantize);
@@ -115,16 +119,22 @@ std::vector<Case> cases_of(const Buffers& buffers) {
         const std::int64_t bytes = count * width_of(type);
         const std::uint8_t* from = buffers.values(type);
         std::uint8_t* to = buffers.values_out;
-        cases.push_back({"copy " + name_of(type), 2 * bytes, 0, [=](cudaStream_t stream) {
-                             return cudaMemcpyAsync(to, from, static_cast<std::size_t>(bytes),
-                                                    cudaMemcpyDeviceToDevice, stream);
-                         }});
+        cases.push_back(
+            {Role::copy, "copy " + name_of(type), 2 * bytes, 0, [=](cudaStream_t stream) {
+                 return cudaMemcpyAsync(to, from, static_cast<std::size_t>(bytes),
+                                        cudaMemcpyDeviceToDevice, stream);
+             }});
         for (const char* dialect : {"nv", "ocp"}) add_quantizers(cases, buffers, type, dialect);
         BlockJob back = row_job(buffers, type, "nv");
         back.values.data = to;
-        cases.push_back({"dequantize " + name_of(type), bytes + count + blocks, 0.95,
+        cases.push_back({Role::kernel, "dequantize " + name_of(type), bytes + count + blocks, 0.95,
                          [=](cudaStream_t stream) { return dequantize(back, stream); }});
     }
+    const std::uint8_t* words = buffers.f32;
+    std::uint8_t* high_bytes = buffers.codes;
+    cases.push_back({Role::limit, "read 4, write 1", count * 5, 0, [=](cudaStream_t stream) {
+                         return keep_high_bytes(words, high_bytes, count, stream);
+                     }});
     return cases;
 }
 
@@ -162,7 +172,7 @@ bool print_table(std::vector<Case>& cases) {
         std::sort(c.microseconds.begin(), c.microseconds.end());
         const float median = at_fraction(c.microseconds, 0.5);
         const double rate = static_cast<double>(c.bytes) / median * 1e-6;
-        if (c.goal == 0) copy_rate = rate;
+        if (c.role == Role::copy) copy_rate = rate;
         const bool reached = rate >= c.goal * copy_rate;
         all_reached = all_reached && reached;
         std::printf("%-26s %9.1f %9.1f %9.1f %7.3f %6.3f %5.2f%s\n", c.name.c_str(), median,

@@ -57,6 +57,16 @@ TEST(IsolatedDevice, FactsComeFromAnotherProcessThatHasTheLibrary) {
     EXPECT_EQ(maps_of("self").find(name), std::string::npos);
 }
 
+TEST(IsolatedDevice, AlgorithmsComeFromTheOtherProcess) {
+    Question gemm;
+    gemm.operation = {.name = "gemm", .gemm = GemmOperation{}};
+    IsolatedDevice device = IsolatedDevice::start(test::plugin("none")).value();
+    EXPECT_EQ(device.algorithms(gemm).value(), std::vector<std::string>{""});
+    gemm.outputs = {{"f32", -1, 1}};
+    EXPECT_EQ(device.algorithms(gemm).error().message,
+              "the tensors of the question contradict themselves");
+}
+
 TEST(IsolatedDevice, ABuiltInDeviceNeedsNoFile) {
     const auto refusing = [](std::uint32_t) -> const mx_device_api* { return nullptr; };
     const DeviceSource source{"built-in", "", refusing};

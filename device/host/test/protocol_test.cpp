@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 namespace mx {
 namespace {
 
@@ -33,11 +35,33 @@ TEST(Protocol, ARequestComesBack) {
 TEST(Protocol, AGemmArrivesWhole) {
     Request sent;
     sent.operation.name = "gemm";
-    sent.operation.gemm = GemmOperation{3,     0xBF800000, 1,      "row", "1x128",
-                                        "1x32", "bias",     "fast", "7:splitk=2"};
+    sent.operation.gemm =
+        GemmOperation{3, 0xBF800000, 1, "row", "1x128", "1x32", "bias", "fast", "7:splitk=2"};
     const std::optional<Request> got = decode_request(encode(sent));
     ASSERT_TRUE(got);
     EXPECT_EQ(got->operation, sent.operation);
+}
+
+// A flag has one bit and alpha 32 of them: what is more was not written by this program.
+TEST(Protocol, AGemmOfOddFlagsIsNoRequest) {
+    Request request;
+    request.operation.name = "gemm";
+    const std::string without = encode(request);
+    request.operation.gemm = GemmOperation{3, 0xBF800000, 1, "", "", "", "", "", ""};
+    const std::string with = encode(request);
+    const auto flag = static_cast<std::size_t>(
+        std::mismatch(with.begin(), with.end(), without.begin(), without.end()).first -
+        with.begin());
+    ASSERT_EQ(with[flag], 1);
+    const auto changed = [&with](std::size_t place) {
+        std::string message = with;
+        message[place] = 3;
+        return decode_request(message);
+    };
+    ASSERT_TRUE(changed(flag + 8));  // the batches
+    EXPECT_FALSE(changed(flag));
+    EXPECT_FALSE(changed(flag + 16 + 4));  // above the 32 bits of alpha
+    EXPECT_FALSE(changed(flag + 24 + 4));  // ... of beta
 }
 
 TEST(Protocol, AnAnswerComesBack) {

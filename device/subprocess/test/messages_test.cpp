@@ -35,6 +35,25 @@ TEST(Messages, ARequestIsTheOneOfThePage) {
               "\n0000803f0000807f\n");
 }
 
+TEST(Messages, AGemmSaysWhatItAsksBesideItsTensors) {
+    PipeRequest request;
+    request.id = "8";
+    request.ask = Ask::supports;
+    request.operation.name = "gemm";
+    request.operation.gemm = GemmOperation{.batches = 2,
+                                           .beta = 0x3F000000,
+                                           .scaling_a = "1x32",
+                                           .scaling_b = "1x32",
+                                           .epilogue = "bias",
+                                           .algorithm = "id=66,splitk=2"};
+    const std::string text = to_text(request);
+    EXPECT_NE(text.find(R"("operation":"gemm","gemm":{"batches":2,"alpha_bits":1065353216,)"
+                        R"("beta_bits":1056964608,"scaling_a":"1x32","scaling_b":"1x32",)"
+                        R"("epilogue":"bias","algorithm":"id=66,splitk=2"},"form":"hex")"),
+              std::string::npos)
+        << text;
+}
+
 TEST(Messages, ABinaryRequestEndsWithTheBytesThemselves) {
     PipeRequest request = request_of_the_page();
     request.form = Form::binary;

@@ -1,5 +1,6 @@
-// The inputs of the GEMMs that are checked on a GPU: every element a pure function of the setting
-// and its place, made where it is needed. Plain arithmetic, for the host and for kernels.
+// Codes for the tensors of GEMMs: each a pure function of the kind of data, the seed and its place,
+// made where it is needed. Plain arithmetic, for the host and for kernels. Used by the data
+// families of cases and by the sweeps on a GPU.
 #pragma once
 
 #include <array>
@@ -7,7 +8,7 @@
 
 #include "reference/spec/formats.hpp"
 
-namespace mx::sweep {
+namespace mx {
 
 // What the codes of a factor are like. The families that only look harmless found most of what
 // tells one accumulator from another.
@@ -21,11 +22,12 @@ enum class GemmData {
     dominant,     // one large among small ones
     zero_beside,  // zeros that meet the largest values, beside small products
     special,      // NaN, and Inf where there is one, among others
+    zero_rows,    // every fourth row of A is zero: sums whose signs only scales can give
 };
 
-inline constexpr std::array<std::string_view, 9> gemm_data_names{
-    "uniform",    "middle",   "positive",    "zeros",  "small",
-    "cancelling", "dominant", "zero_beside", "special"};
+inline constexpr std::array<std::string_view, 10> gemm_data_names{
+    "uniform",    "middle",   "positive",    "zeros",   "small",
+    "cancelling", "dominant", "zero_beside", "special", "zero_rows"};
 
 struct GemmPlace {
     std::uint64_t seed;
@@ -45,11 +47,14 @@ MX_HOST_DEVICE constexpr std::uint64_t bits_of(const GemmPlace& place) {
                  place.k);
 }
 
+MX_HOST_DEVICE constexpr std::uint32_t code_of_one(const ElementFormat& format) {
+    return static_cast<std::uint32_t>(format.exponent_bias) << format.mantissa_bits;
+}
+
 // A magnitude within `binades` of the one that begins at 1, or so many codes from zero.
 MX_HOST_DEVICE constexpr std::uint32_t code_near_one(const ElementFormat& format,
                                                      std::uint64_t bits, std::uint32_t binades) {
-    const std::uint32_t one = static_cast<std::uint32_t>(format.exponent_bias)
-                              << format.mantissa_bits;
+    const std::uint32_t one = code_of_one(format);
     const std::uint32_t span = binades << format.mantissa_bits;
     return one - span / 2 + static_cast<std::uint32_t>(bits % span);
 }
@@ -69,13 +74,20 @@ MX_HOST_DEVICE constexpr Code gemm_code(GemmData data, const ElementFormat& form
         if (format.code_bits() > 8) return code_near_one(format, bits, 16);
         return static_cast<std::uint32_t>(bits % (format.code_max_finite() + 1));
     };
+    // Formats of few binades have them all in use.
+    const auto near_one = [&](std::uint64_t random, std::uint32_t binades) {
+        const std::uint32_t one = code_of_one(format), half = (binades << format.mantissa_bits) / 2;
+        const bool fits = half <= one && one + half <= format.code_max_finite() + 1;
+        if (fits) return code_near_one(format, random, binades);
+        return static_cast<std::uint32_t>(random % (format.code_max_finite() + 1));
+    };
     switch (data) {
         case GemmData::uniform:
             return Code{any() | sign};
         case GemmData::middle:
-            return Code{code_near_one(format, bits, 8) | sign};
+            return Code{near_one(bits, 8) | sign};
         case GemmData::positive:
-            return Code{code_near_one(format, bits, 2)};
+            return Code{near_one(bits, 2)};
         case GemmData::zeros:
             return Code{(choice % 3 == 0 ? 0 : any()) | sign};
         case GemmData::small:
@@ -83,7 +95,7 @@ MX_HOST_DEVICE constexpr Code gemm_code(GemmData data, const ElementFormat& form
         case GemmData::cancelling: {
             // Pairs of equal values, of opposite signs in A alone; now and then one is another.
             const GemmPlace pair{place.seed, place.tensor, place.row, place.k / 2};
-            const std::uint32_t code = code_near_one(format, bits_of(pair), 10);
+            const std::uint32_t code = near_one(bits_of(pair), 10);
             const std::uint32_t minus = is_first && place.k % 2 != 0 ? format.code_sign_mask() : 0;
             return Code{(choice % 16 == 0 ? code ^ 1 : code) | minus};
         }
@@ -100,7 +112,11 @@ MX_HOST_DEVICE constexpr Code gemm_code(GemmData data, const ElementFormat& form
             return Code{static_cast<std::uint32_t>(bits % (3u << format.mantissa_bits)) | sign};
         }
         case GemmData::special:
-            return Code{(choice % 4093 == 0 ? special_code(format, bits) : any()) | sign};
+            if (choice % 4093 == 0 && format.has_nan())
+                return Code{special_code(format, bits) | sign};
+            return Code{any() | sign};
+        case GemmData::zero_rows:
+            return Code{(is_first && place.row % 4 == 3 ? 0 : any()) | sign};
     }
     return Code{0};
 }
@@ -121,4 +137,4 @@ MX_HOST_DEVICE constexpr Code gemm_number(GemmData data, const ElementFormat& fo
     return Code{code_near_one(format, bits, binades) | sign};
 }
 
-}  // namespace mx::sweep
+}  // namespace mx

@@ -1,0 +1,236 @@
+// mxcheck bench: the throughput of a device beside the roofs of the same run.
+#include <dlfcn.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+#include <memory>
+
+#include "bench/gpu.hpp"
+#include "bench/product_jobs.hpp"
+#include "bench/throughput.hpp"
+#include "conformance/case/names.hpp"
+#include "conformance/cli/commands.hpp"
+#include "conformance/cli/environment.hpp"
+#include "conformance/cli/results_folder.hpp"
+#include "conformance/cli/session.hpp"
+#include "device/abi/mx_device_clock.h"
+
+namespace mx::cli {
+namespace {
+
+struct BenchOptions {
+    DeviceChoice choice;
+    std::uint64_t timeout = 60;
+    std::vector<std::string> operations, formats, types, shapes, gemm_shapes;
+    std::string dialect = "ocp", data = "realistic", place = "auto", out = "out";
+    std::uint64_t milliseconds = 500;
+};
+
+// The grids that are measured unless the user names another.
+struct Grid {
+    std::vector<std::string> shapes, gemm_shapes;
+};
+const Grid host_grid{{"64x4096", "4096x4096"}, {"256x256x256"}};
+const Grid gpu_grid{{"1024x4096", "16384x16384"}, {"4096x4096x4096", "8192x8192x8192"}};
+const std::vector<std::string> all_operations{"quantize", "dequantize", "gemm"};
+const std::vector<std::string> usual_formats{"mxfp8-e4m3", "mxfp6-e3m2", "mxfp4-e2m1"};
+
+struct NamedData {
+    const char* name;
+    bench::Data data;
+};
+constexpr NamedData data_kinds[] = {{"realistic", bench::Data::realistic},
+                                    {"random_bits", bench::Data::random_bits},
+                                    {"subnormals", bench::Data::subnormals}};
+
+Error bad(std::string message) {
+    return {ErrorKind::bad_input, std::move(message)};
+}
+
+Expected<bench::Data> data_of(const std::string& name) {
+    if (name == "zeros")
+        return bad(
+            "--data zeros is refused: zeros are faster to fetch and to compute than "
+            "anything real, so no number measured on them is a headline");
+    std::vector<std::string> names;
+    for (const NamedData& kind : data_kinds) {
+        if (name == kind.name) return kind.data;
+        names.emplace_back(kind.name);
+    }
+    return check_name("data", name, names).error();
+}
+
+// Tensors of our own GPU devices lie where these compute.
+Expected<bool> is_on_gpu(const BenchOptions& options) {
+    if (const Status known = check_name("place", options.place, {"auto", "host", "cuda"}); !known)
+        return known.error();
+    const std::string& device = options.choice.device;
+    const bool is_ours = options.choice.command.empty() &&
+                         (device == "cuda" || device == "cublaslt" || device == "hopper");
+    if (options.place != "cuda" && !(options.place == "auto" && is_ours)) return false;
+    const Status found = bench::gpu::find();
+    if (!found) return found.error();
+    return true;
+}
+
+using LastSeconds = double (*)();
+
+// The device's own clock, if the plug-in of this path has one. The plug-in is open already.
+LastSeconds clock_of(const std::string& path) {
+    void* library = path.empty() ? nullptr : ::dlopen(path.c_str(), RTLD_NOW | RTLD_NOLOAD);
+    if (library == nullptr) return nullptr;
+    return reinterpret_cast<LastSeconds>(::dlsym(library, MX_DEVICE_CLOCK_ENTRY));
+}
+
+struct Opened {
+    std::unique_ptr<Device> device;
+    LastSeconds last_seconds = nullptr;
+};
+
+Expected<Opened> opened(const DeviceChoice& choice) {
+    const auto source = device_source(choice);
+    if (!source) return source.error();
+    auto device = Device::open(source.value());
+    if (!device) return device.error();
+    return Opened{std::make_unique<Device>(std::move(device).value()),
+                  clock_of(source.value().path)};
+}
+
+Expected<bench::Wish> wish_of(const BenchOptions& options) {
+    const auto data = data_of(options.data);
+    if (!data) return data.error();
+    const auto on_gpu = is_on_gpu(options);
+    if (!on_gpu) return on_gpu.error();
+    const Grid& grid = on_gpu.value() ? gpu_grid : host_grid;
+    const auto or_usual = [](const std::vector<std::string>& given,
+                             const std::vector<std::string>& usual) {
+        return given.empty() ? usual : given;
+    };
+    bench::Wish wish{or_usual(options.operations, all_operations),
+                     or_usual(options.formats, usual_formats),
+                     or_usual(options.types, {"f32", "bf16"}),
+                     or_usual(options.shapes, grid.shapes),
+                     or_usual(options.gemm_shapes, grid.gemm_shapes),
+                     options.dialect,
+                     data.value(),
+                     on_gpu.value(),
+                     1e-3 * static_cast<double>(options.milliseconds)};
+    struct Check {
+        const char* kind;
+        const std::vector<std::string>& given;
+        std::vector<std::string> known;
+    };
+    for (const Check& check : {Check{"operation", wish.operations, all_operations},
+                               Check{"format", wish.formats, format_names("quantize")},
+                               Check{"type", wish.types, {"f32", "bf16", "f16"}}})
+        for (const std::string& name : check.given)
+            if (const Status known = check_name(check.kind, name, check.known); !known)
+                return known.error();
+    if (const Status known = check_name("dialect", wish.dialect, dialect_names()); !known)
+        return known.error();
+    for (const std::string& shape : wish.shapes)
+        if (const auto sides = bench::shape_of(shape, 2); !sides) return sides.error();
+    for (const std::string& shape : wish.gemm_shapes)
+        if (const auto sides = bench::shape_of(shape, 3); !sides) return sides.error();
+    return wish;
+}
+
+results::BenchHeader header_of(const BenchOptions& options, const bench::Wish& wish,
+                               const Opened& device) {
+    results::BenchHeader header;
+    header.program_version = program_version();
+    header.commit = program_commit();
+    header.dirty = is_dirty();
+    header.argv = {"mxcheck",
+                   "bench",
+                   "--device=" + shown_name(options.choice),
+                   "--data=" + options.data,
+                   "--dialect=" + options.dialect,
+                   "--milliseconds=" + std::to_string(options.milliseconds)};
+    header.started = utc_now();
+    header.device = shown_name(options.choice);
+    header.data = options.data;
+    header.place = wish.on_gpu ? "cuda" : "host";
+    header.clock = device.last_seconds == nullptr ? "host" : "device";
+    for (const auto& [key, value] : device.device->facts())
+        header.device_facts.push_back({key, value});
+    header.environment = environment_facts();
+    return header;
+}
+
+void print_row(const results::BenchRow& row) {
+    if (!row.reason.empty()) {
+        std::printf("%-68s not measured: %s\n", row.name().c_str(), row.reason.c_str());
+        return;
+    }
+    const bool is_product = row.operations != 0;
+    const double amount = static_cast<double>(is_product ? row.operations : row.bytes);
+    char share[16] = "     -";
+    if (row.roof_share > 0) std::snprintf(share, sizeof share, "%4.0f %%", 100 * row.roof_share);
+    std::printf("%-68s %11.1f us %9.1f %-7s %s  spread %.1f %%, noise %.2f %%\n",
+                row.name().c_str(), 1e6 * row.seconds, 1e-9 * amount / row.seconds,
+                is_product ? "GFLOP/s" : "GB/s", share, 100 * (row.high - row.low) / row.seconds,
+                100 * row.noise());
+}
+
+int run_bench(const BenchOptions& options) {
+    const auto wish = wish_of(options);
+    if (!wish) return fail_with(wish.error());
+    auto device = opened(options.choice);
+    if (!device) return fail_with(device.error());
+    // The best plain GEMM that this machine has; without a GPU there is none.
+    Expected<Opened> plain = bad("");
+    if (wish.value().on_gpu) plain = opened({.device = "cublaslt"});
+    const bench::Bench what{*device.value().device, device.value().last_seconds,
+                            plain ? plain.value().device.get() : nullptr,
+                            plain ? plain.value().last_seconds : nullptr};
+    if (const Status made = prepare_folder(options.out); !made) return fail_with(made.error());
+    const std::string path = (std::filesystem::path(options.out) / "bench.jsonl").string();
+    std::ofstream file(path, std::ios::trunc);
+    file << results::line_of(header_of(options, wish.value(), device.value())) << std::flush;
+    catch_interrupts();
+    std::uint64_t measured = 0;
+    const Status done = bench::measure(what, wish.value(), [&](const results::BenchRow& row) {
+        file << results::line_of(row) << std::flush;
+        print_row(row);
+        const bool is_roof = row.what == "copy" || row.what == "plain gemm";
+        measured += row.reason.empty() && !is_roof ? 1 : 0;
+        return !interrupted() && file.good();
+    });
+    if (!done) return fail_with(done.error());
+    if (!file) return fail_with({ErrorKind::system, path + " cannot be written"});
+    std::printf(
+        "wrote %s: %llu rows of the device; the percentage is of the roof, a copy or a "
+        "plain GEMM of this run\n",
+        path.c_str(), static_cast<unsigned long long>(measured));
+    if (interrupted()) return exit_incomplete;
+    return measured == 0 ? exit_nothing_tested : exit_conformant;
+}
+
+}  // namespace
+
+Command bench_command() {
+    auto o = std::make_shared<BenchOptions>();
+    std::vector<Option> options = options_of(o->choice, o->timeout);
+    std::erase_if(options, [](const Option& option) { return option.name == "--timeout"; });
+    for (Option& option : std::vector<Option>{
+             {"--operation", "quantize, dequantize, gemm (default all)", &o->operations},
+             {"--format", "formats of blocks (default MXFP8 E4M3, MXFP6 E3M2, MXFP4)", &o->formats},
+             {"--type", "f32, bf16, f16 (default f32 and bf16)", &o->types},
+             {"--dialect", "of quantize and dequantize", &o->dialect},
+             {"--shape", "ROWSxCOLUMNS of quantize and dequantize", &o->shapes},
+             {"--gemm-shape", "MxNxK", &o->gemm_shapes},
+             {"--data", "realistic, random_bits or subnormals; zeros are refused", &o->data},
+             {"--place", "where tensors lie: host, cuda, or auto", &o->place},
+             {"--milliseconds", "that the samples of one row may take", &o->milliseconds},
+             {"--out", "folder for bench.jsonl", &o->out}})
+        options.push_back(std::move(option));
+    return {"bench", "the throughput of a device beside the limits of this machine",
+            "mxcheck bench --device cuda --out now\n  mxcheck report before now",
+            std::move(options), [o] { return run_bench(*o); }};
+}
+
+}  // namespace mx::cli

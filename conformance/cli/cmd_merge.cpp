@@ -1,0 +1,68 @@
+// mxcheck merge: the shards of one run, joined.
+#include <filesystem>
+#include <memory>
+
+#include "conformance/cli/commands.hpp"
+#include "conformance/cli/conclusion.hpp"
+#include "conformance/cli/merge.hpp"
+#include "conformance/cli/progress.hpp"
+#include "conformance/cli/results_folder.hpp"
+#include "conformance/cli/session.hpp"
+
+namespace mx::cli {
+namespace {
+
+struct MergeOptions {
+    std::vector<std::string> folders;
+    std::string out = "out";
+};
+
+Expected<std::vector<ShardRun>> read_shards(const MergeOptions& options) {
+    std::vector<ShardRun> shards;
+    for (const std::string& folder : options.folders) {
+        std::error_code error;
+        if (std::filesystem::equivalent(folder, options.out, error))
+            return Error{ErrorKind::bad_input,
+                         "--out " + options.out + " is one of the shards; name another folder"};
+        const std::string path = results_path(folder);
+        auto run = results::read_results(path);
+        if (!run) return run.error();
+        shards.push_back({path, std::move(run).value()});
+    }
+    return shards;
+}
+
+Status write(const results::Run& run, const std::string& out) {
+    if (const Status folder = prepare_folder(out); !folder) return folder;
+    auto writer = new_results(out, run.header);
+    if (!writer) return writer.error();
+    for (const results::CaseResult& result : run.cases)
+        if (const Status written = writer.value().append(result); !written) return written;
+    return writer.value().finish(run.footer);
+}
+
+int merge(const MergeOptions& options) {
+    const auto shards = read_shards(options);
+    if (!shards) return fail_with(shards.error());
+    const auto run = merged(shards.value());
+    if (!run) return fail_with(run.error());
+    if (const Status written = write(run.value(), options.out); !written)
+        return fail_with(written.error());
+    const results::RunFooter& footer = run.value().footer;
+    return conclude(run.value(),
+                    {options.out, "", duration_text(footer.seconds), footer.exit_code});
+}
+
+}  // namespace
+
+Command merge_command() {
+    auto o = std::make_shared<MergeOptions>();
+    return {"merge",
+            "join the shards of one run",
+            "mxcheck merge out.0 out.1 out.2 out.3 --out out",
+            {{"DIR", "the folders of all shards, in any order", &o->folders, true},
+             {"--out", "folder for results.jsonl and the reports", &o->out}},
+            [o] { return merge(*o); }};
+}
+
+}  // namespace mx::cli

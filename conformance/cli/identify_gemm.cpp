@@ -1,0 +1,354 @@
+// See identify_gemm.hpp.
+#include "conformance/cli/identify_gemm.hpp"
+
+#include <cstdio>
+#include <nlohmann/json.hpp>
+
+#include "conformance/case/names.hpp"
+#include "conformance/identify/gemm_census.hpp"
+#include "conformance/identify/gemm_identify.hpp"
+#include "reports/model/phrases.hpp"
+
+namespace mx::cli {
+namespace {
+
+using identify::GemmCensus;
+using identify::GemmClass;
+using identify::GemmDevice;
+using identify::GemmFinding;
+using identify::GemmIdentification;
+using identify::GemmMisses;
+using identify::GemmSetting;
+using identify::GemmShape;
+using identify::GemmSplit;
+using reports::counted;
+using reports::grouped;
+using reports::joined;
+using Json = nlohmann::ordered_json;
+
+constexpr const char* no_scaling = "none";
+
+std::vector<std::string> factor_types() {
+    return {"e4m3", "e5m2", "e3m2", "e2m3", "e2m1", "bf16", "f16", "f32"};
+}
+std::vector<std::string> scaling_names() {
+    return {no_scaling, "tensor", "row", "1x128", "128x128", "1x32", "1x16"};
+}
+
+Error bad(std::string message) {
+    return {ErrorKind::bad_input, std::move(message)};
+}
+
+// One name for both factors, or one for each.
+Expected<std::pair<std::string, std::string>> pair_of(const std::string& option,
+                                                      const std::vector<std::string>& names) {
+    if (names.empty() || names.size() > 2)
+        return bad(option + " takes one name for A and B, or two, not " +
+                   std::to_string(names.size()));
+    return std::pair{names.front(), names.back()};
+}
+
+// MX formats say both what the elements are and how they are scaled.
+Expected<GemmSetting> setting_of_formats(const IdentifyGemmOptions& options) {
+    const auto names = pair_of("--format", options.formats);
+    if (!names) return names.error();
+    for (const std::string& name : {names.value().first, names.value().second}) {
+        const Status known = check_name("format", name, format_names("quantize"));
+        if (!known) return known.error();
+        if (!find_block_format(name)->element().has_zero() ||
+            find_block_format(name)->element().exponent_bits == 0)
+            return bad("--format " + name + ": no machine is known that multiplies it");
+    }
+    return GemmSetting{find_block_format(names.value().first)->element(),
+                       find_block_format(names.value().second)->element(),
+                       "1x32",
+                       "1x32",
+                       options.accumulation,
+                       options.algorithm};
+}
+
+Expected<GemmSetting> setting_of(const IdentifyGemmOptions& options) {
+    if (!options.formats.empty()) return setting_of_formats(options);
+    const auto types = pair_of("--types", options.types);
+    if (!types) return types.error();
+    for (const std::string& type : {types.value().first, types.value().second})
+        if (const Status known = check_name("type", type, factor_types()); !known)
+            return known.error();
+    GemmSetting setting{*find_element_format(types.value().first),
+                        *find_element_format(types.value().second),
+                        "",
+                        "",
+                        options.accumulation,
+                        options.algorithm};
+    if (options.scaling.empty()) return setting;
+    const auto scaling = pair_of("--scaling", options.scaling);
+    if (!scaling) return scaling.error();
+    for (const std::string& name : {scaling.value().first, scaling.value().second})
+        if (const Status known = check_name("scaling", name, scaling_names()); !known)
+            return known.error();
+    if (scaling.value().first != no_scaling) setting.scaling_a = scaling.value().first;
+    if (scaling.value().second != no_scaling) setting.scaling_b = scaling.value().second;
+    return setting;
+}
+
+// Nothing was said about scales: FP8 has one for each tensor where the device takes it.
+void choose_scaling(const IdentifyGemmOptions& options, const GemmDevice& device,
+                    GemmSetting& setting) {
+    const bool is_said = !options.scaling.empty() || !options.formats.empty();
+    if (is_said || setting.a.code_bits() != 8 || setting.b.code_bits() != 8) return;
+    GemmSetting scaled = setting;
+    scaled.scaling_a = scaled.scaling_b = "tensor";
+    if (identify::takes(device, scaled)) setting = scaled;
+}
+
+Expected<GemmShape> shape_of(const std::string& text) {
+    GemmShape shape;
+    int end = 0;
+    const int read =
+        std::sscanf(text.c_str(), "%9ldx%9ldx%9ld%n", &shape.m, &shape.n, &shape.k, &end);
+    if (read != 3 || static_cast<std::size_t>(end) != text.size() || shape.m < 1 || shape.n < 1 ||
+        shape.k < 1)
+        return bad("--shape " + text + " is not MxNxK, as 256x256x1024");
+    return shape;
+}
+
+std::string text_of(const GemmSetting& setting) {
+    const auto scale = [](const std::string& name) { return name.empty() ? no_scaling : name; };
+    std::string text = std::string(setting.a.name) + " x " + std::string(setting.b.name) +
+                       ", scales " + scale(setting.scaling_a) + " x " + scale(setting.scaling_b);
+    if (!setting.accumulation.empty()) text += ", accumulation " + setting.accumulation;
+    if (!setting.algorithm.empty()) text += ", algorithm " + setting.algorithm;
+    return text;
+}
+
+void print_line(const std::string& name, const std::string& text) {
+    std::printf("  %-20s %s\n", name.c_str(), text.c_str());
+}
+
+void print_findings(const std::vector<GemmFinding>& findings) {
+    for (const GemmFinding& finding : findings) {
+        const std::string values = identify::values_text(finding.values);
+        print_line(finding.field, finding.values.size() == 1
+                                      ? values
+                                      : "undetermined: " + values + "; no probe parts them");
+        if (!finding.witness.empty()) print_line("", "  " + finding.witness);
+    }
+}
+
+std::string misses_text(const GemmMisses& misses) {
+    return grouped(misses.count) + " of " + grouped(misses.of);
+}
+
+void print_split(const GemmSplit& split) {
+    const std::string at = "K split at " + identify::text_of(split.shape);
+    if (!split.refusal.empty()) return print_line(at, "not asked: " + split.refusal);
+    const bool is_split = split.part != 0;
+    print_line(at, is_split ? "into " + std::to_string(split.parts) + " parts of " +
+                                  std::to_string(split.part) + " along k"
+                            : "no");
+    if (!split.witness.empty()) print_line("", "  " + split.witness);
+    if (split.algorithm.empty()) return;
+    const std::int64_t named = identify::parts_named(split.algorithm);
+    print_line("", "  the algorithm's name says " +
+                       counted(static_cast<std::uint64_t>(named), "part") +
+                       (named == split.parts ? "" : ", which is NOT what its bits say") + ": " +
+                       split.algorithm);
+}
+
+void print_rows(const GemmIdentification& found) {
+    if (!found.rows.empty()) {
+        std::printf("model: %s%s\n", joined(found.rows, " = ").c_str(),
+                    found.rows.size() > 1 ? " (alike on these operands)" : "");
+        return;
+    }
+    if (found.nearest.empty()) {
+        std::printf("model: none; no row of the table takes these operands\n");
+        return;
+    }
+    std::printf("model: none; nearest is %s, which foretells %s of %s answers\n",
+                found.nearest.c_str(), grouped(found.nearest_foretold).c_str(),
+                grouped(found.learnt.of).c_str());
+    for (const std::string& part : found.parts) std::printf("  %s\n", part.c_str());
+}
+
+void print_unexplained(const std::string& what, const GemmMisses& misses) {
+    if (misses.count == 0) return;
+    std::printf("unexplained: %s %s\n  %s\n", misses_text(misses).c_str(), what.c_str(),
+                misses.witness.c_str());
+}
+
+void print(const GemmIdentification& found) {
+    std::printf("%s, asked as %s: %s and more in %s\n", text_of(found.setting).c_str(),
+                identify::text_of(found.shape).c_str(),
+                counted(found.learnt.of, "dot product").c_str(),
+                counted(found.calls, "call").c_str());
+    print_findings(found.findings);
+    for (const auto& [name, text] : found.specials) print_line(name, text);
+    print_split(found.split);
+    for (const std::string& refusal : found.refusals) print_line("not asked", refusal);
+    print_rows(found);
+    print_unexplained("answers to probes", found.learnt);
+    print_unexplained("outputs of data that nothing was learnt from", found.unlearnt);
+    print_unexplained("answers where K is long", found.split.misses);
+    if (found.unlearnt.count == 0)
+        std::printf("foretold bit for bit: %s outputs of data that nothing was learnt from\n",
+                    grouped(found.unlearnt.of).c_str());
+}
+
+Json json_of(const GemmMisses& misses) {
+    return {{"unexplained", misses.count}, {"of", misses.of}, {"witness", misses.witness}};
+}
+
+Json json_of(const GemmSetting& setting) {
+    return {{"a", setting.a.name},
+            {"b", setting.b.name},
+            {"scaling_a", setting.scaling_a},
+            {"scaling_b", setting.scaling_b},
+            {"accumulation", setting.accumulation},
+            {"algorithm", setting.algorithm}};
+}
+
+Json json_of(const GemmIdentification& found) {
+    Json findings = Json::array(), specials = Json::object();
+    for (const GemmFinding& finding : found.findings)
+        findings.push_back(
+            {{"field", finding.field}, {"values", finding.values}, {"witness", finding.witness}});
+    for (const auto& [name, text] : found.specials) specials[name] = text;
+    const GemmSplit& split = found.split;
+    return {{"setting", json_of(found.setting)},
+            {"shape", identify::text_of(found.shape)},
+            {"calls", found.calls},
+            {"fields", findings},
+            {"specials", specials},
+            {"split",
+             {{"shape", identify::text_of(split.shape)},
+              {"parts", split.parts},
+              {"length", split.part},
+              {"algorithm", split.algorithm},
+              {"parts_named", identify::parts_named(split.algorithm)},
+              {"refusal", split.refusal},
+              {"witness", split.witness},
+              {"answers", json_of(split.misses)}}},
+            {"refused", found.refusals},
+            {"models", found.rows},
+            {"nearest_model", found.nearest},
+            {"differences_to_nearest", found.parts},
+            {"probes", json_of(found.learnt)},
+            {"unlearnt_data", json_of(found.unlearnt)}};
+}
+
+std::string class_name(const GemmClass& group) {
+    if (group.rows.empty()) return "no row";
+    return joined(group.rows, " = ") +
+           (group.parts == 1 ? "" : ", K in " + std::to_string(group.parts) + " parts");
+}
+
+void print(const GemmCensus& census) {
+    std::printf(
+        "%s, %s: %s, %s of equal bits (%s outputs each)\n", identify::text_of(census.shape).c_str(),
+        text_of(census.setting).c_str(), counted(census.algorithms, "algorithm").c_str(),
+        census.classes.size() == 1 ? "1 class"
+                                   : (std::to_string(census.classes.size()) + " classes").c_str(),
+        grouped(census.outputs).c_str());
+    for (const GemmClass& group : census.classes) {
+        std::printf("%s: %s; %s of %s outputs that were looked at are foretold\n",
+                    class_name(group).c_str(),
+                    counted(group.algorithms.size(), "algorithm").c_str(),
+                    grouped(group.foretold).c_str(), grouped(group.looked_at).c_str());
+        for (const std::int64_t named : group.parts_named)
+            if (named != group.parts)
+                std::printf("  a name says splitk=%s, and the bits say %s\n",
+                            std::to_string(named).c_str(), std::to_string(group.parts).c_str());
+        if (group.rows.empty())
+            std::printf("  nearest is %s: %s\n", group.nearest.c_str(), group.witness.c_str());
+        for (const std::string& name : group.algorithms)
+            std::printf("  %s\n", name.empty() ? "its own choice" : name.c_str());
+    }
+    for (const std::string& refusal : census.refusals)
+        std::printf("listed, and not run: %s\n", refusal.c_str());
+}
+
+Json json_of(const GemmCensus& census) {
+    Json classes = Json::array();
+    for (const GemmClass& group : census.classes)
+        classes.push_back({{"algorithms", group.algorithms},
+                           {"parts_named", group.parts_named},
+                           {"models", group.rows},
+                           {"parts", group.parts},
+                           {"nearest_model", group.nearest},
+                           {"looked_at", group.looked_at},
+                           {"foretold", group.foretold},
+                           {"witness", group.witness}});
+    return {{"setting", json_of(census.setting)},
+            {"shape", identify::text_of(census.shape)},
+            {"algorithms", census.algorithms},
+            {"outputs", census.outputs},
+            {"classes", classes},
+            {"not_run", census.refusals}};
+}
+
+// A device that does not do this was not tested; anything else is its fault.
+int refused(const Error& error) {
+    if (error.kind == ErrorKind::device) return fail_with(error);
+    complain("nothing identified: " + error.message);
+    return exit_nothing_tested;
+}
+
+int census_of(const IdentifyGemmOptions& options, const GemmDevice& device,
+              const GemmSetting& setting) {
+    const auto shape = shape_of(options.shape);
+    if (!shape) return fail_with(shape.error());
+    const auto census = identify::take_census(device, setting, shape.value());
+    if (!census) return refused(census.error());
+    if (census.value().classes.empty())
+        return refused(bad(census.value().refusals.empty() ? "the device lists no algorithm"
+                                                           : census.value().refusals.front()));
+    if (options.json)
+        std::printf("%s\n", json_of(census.value()).dump(2).c_str());
+    else
+        print(census.value());
+    for (const GemmClass& group : census.value().classes)
+        if (group.rows.empty()) return exit_mismatch;
+    return exit_conformant;
+}
+
+}  // namespace
+
+std::vector<Option> options_of(IdentifyGemmOptions& o) {
+    return {{"--types", "gemm: element types of A and B, one for both or two", &o.types},
+            {"--scaling",
+             "gemm: scales of A and B, one for both or two: none, tensor, row, 1x128, 128x128, "
+             "1x32 (MX) or 1x16 (NVFP4)",
+             &o.scaling},
+            {"--accumulation", "gemm: fast, or nothing", &o.accumulation},
+            {"--algorithm", "gemm: one of those the device lists", &o.algorithm},
+            {"--census", "gemm: every algorithm, in classes of equal bits", &o.census},
+            {"--shape", "gemm: MxNxK of the census", &o.shape}};
+}
+
+int identify_gemm_device(const IdentifyGemmOptions& options, const DeviceChoice& choice,
+                         IsolatedDevice& opened) {
+    auto setting = setting_of(options);
+    if (!setting) return fail_with(setting.error());
+    const GemmDevice device{
+        [&opened](const Question& question) { return opened.ask(question); },
+        [&opened](const Question& question) { return opened.algorithms(question); }};
+    choose_scaling(options, device, setting.value());
+    if (options.census) return census_of(options, device, setting.value());
+    identify::GemmSubject subject(device, setting.value());
+    const auto found = identify::identify_gemm(subject);
+    if (!found) return refused(found.error());
+    if (options.json) {
+        Json json = json_of(found.value());
+        json["device"] = shown_name(choice);
+        std::printf("%s\n", json.dump(2).c_str());
+    } else {
+        print(found.value());
+        std::printf("%s: %s\n", shown_name(choice).c_str(),
+                    found.value().rows.empty() ? "no model of the table"
+                                               : joined(found.value().rows, " = ").c_str());
+    }
+    return found.value().unexplained() == 0 ? exit_conformant : exit_mismatch;
+}
+
+}  // namespace mx::cli

@@ -1,0 +1,39 @@
+#!/usr/bin/env bash
+# accuracy: numbers worked by hand on a tensor of one block, named data, and what is refused.
+# Run by ctest with the program, a folder to work in and the folder of the plug-ins.
+# shellcheck source-path=SCRIPTDIR
+source "$(dirname "${BASH_SOURCE[0]}")/scenes.sh"
+
+# 500 and 1: under ocp the scale is 1 and 500 becomes 448; under nv it is 2, and 500 becomes 512.
+printf '\0\0\xfa\x43\0\0\x80\x3f' | npy x.npy '<f4' '(1, 2)'
+expect 0 '' accuracy x.npy
+check 'ocp: 10 log10(250001 / 52^2), half is saturated, an error of 52/32 ulp' \
+  grep -qE '^ +x +mxfp8-e4m3 +ocp +19\.66 +5\.200 +10\.40 +50\.000 .* 1\.625$' stdout
+check 'nv: 10 log10(250001 / 12^2), nothing is saturated' \
+  grep -qE '^ +x +mxfp8-e4m3 +nv +32\.40 +1\.200 +2\.40 +0\.000 .* 0\.375$' stdout
+expect 0 '' accuracy x.npy --dialect nv --json
+check 'the scale of the one block' grep -qF '"byte": 128' stdout
+printf '\0\0\x80\x3f\0\0\xc0\x7f' | npy nan.npy '<f4' '(2, 1)'
+expect 0 '1 values are NaN or Inf and left out, 0 became NaN or Inf' accuracy nan.npy --dialect nv
+check 'a value that is an element is exact' grep -qE ' nv +exact ' stdout
+
+expect 0 '' accuracy --data normal --elements 4096 --format mxfp4-e2m1 --dialect ocp --stochastic
+check 'once to nearest, once stochastically' [ "$(grep -c mxfp4-e2m1 stdout)" = 2 ]
+cp stdout first
+expect 0 '' accuracy --data normal --elements 4096 --format mxfp4-e2m1 --dialect ocp --stochastic
+check 'the same seed, the same numbers' cmp first stdout
+expect 0 '' accuracy --data normal --elements 4096 --format mxfp4-e2m1 --dialect ocp --stochastic \
+  --seed 1
+check 'another seed, other numbers' [ "$(cmp -s first stdout && echo same)" = '' ]
+
+expect 2 "unknown data 'norml'; did you mean 'normal'?" accuracy --data norml
+expect 2 '--elements 0: from 1 to' accuracy --elements 0
+expect 2 '--block 20: blocks have 16, 32 or 64' accuracy --block 20
+expect 2 "unknown format 'mxfp8'" accuracy --format mxfp8
+expect 2 "unknown dialect 'ocpp'; did you mean 'ocp'?" accuracy --dialect ocpp
+expect 2 'contradict each other' accuracy x.npy --data normal
+expect 2 'is a recipe; accuracy takes block formats' accuracy --format nvfp4 --dialect te-nvfp4
+printf '' | npy empty.npy '<f4' '(0, 32)'
+expect 2 'empty.npy: holds no tensor of f32, bf16 or f16 with values' accuracy empty.npy
+expect 2 'gone.npy' accuracy gone.npy
+finish

@@ -1,0 +1,83 @@
+// See waiver_options.hpp.
+#include "conformance/cli/waiver_options.hpp"
+
+#include <cstdio>
+#include <fstream>
+#include <sstream>
+
+#include "conformance/cli/environment.hpp"
+
+namespace mx::cli {
+namespace {
+
+constexpr std::size_t length_of_a_day = 10;  // "2026-11-21"
+
+Expected<std::string> text_of_file(const std::string& path) {
+    std::ifstream file(path);
+    std::ostringstream text;
+    text << file.rdbuf();
+    if (!file) return Error{ErrorKind::bad_input, "waivers: " + path + " cannot be read"};
+    return std::move(text).str();
+}
+
+// What is wrong with it in this run, "" if nothing is.
+std::string fault_of(const results::Waiver& waiver) {
+    if (waiver.state == "expired")
+        return "the waiver expired after " + waiver.expires + "; owner " + waiver.owner;
+    if (waiver.state == "unmatched")
+        return "the waiver fits no case of this run: " + waiver.case_pattern;
+    return "";
+}
+
+void warn(const std::string& sentence) {
+    std::fprintf(stderr, "mxcheck: warning: %s\n", sentence.c_str());
+}
+
+}  // namespace
+
+std::vector<Option> options_of(WaiverOptions& options) {
+    return {{"--waivers", "TOML file of mismatches that somebody has signed for", &options.file},
+            {"--strict", "a waiver that is expired, unmatched or unneeded is an error (2)",
+             &options.strict}};
+}
+
+Expected<std::vector<Waiver>> waivers_of(const WaiverOptions& options, const std::string& device,
+                                         std::vector<std::string> case_texts) {
+    if (options.file.empty() && options.strict)
+        return Error{ErrorKind::bad_input, "--strict is about waivers; --waivers is missing"};
+    if (options.file.empty()) return std::vector<Waiver>();
+    const auto text = text_of_file(options.file);
+    if (!text) return text.error();
+    auto waivers = parse_waivers(text.value(), options.file);
+    if (!waivers) return waivers.error();
+    settle(waivers.value(), {device, utc_now().substr(0, length_of_a_day), std::move(case_texts)});
+    for (const Waiver& waiver : waivers.value()) {
+        const std::string place = options.file + ":" + std::to_string(waiver.line) + ": ";
+        if (waiver.record.state == "other device")
+            std::fprintf(stderr, "mxcheck: %sa waiver for another device, '%s'\n", place.c_str(),
+                         waiver.record.device.c_str());
+        const std::string fault = fault_of(waiver.record);
+        if (fault.empty()) continue;
+        if (options.strict) return Error{ErrorKind::bad_input, place + fault};
+        warn(place + fault);
+    }
+    return waivers;
+}
+
+int judge_unneeded(const results::Run& run, bool strict, int code) {
+    bool any = false;
+    for (const std::size_t place : unneeded(run)) {
+        const results::Waiver& waiver = run.header.waivers[place];
+        const std::string sentence = "waiver " + std::to_string(place + 1) +
+                                     " was not needed: " + waiver.case_pattern + ", " +
+                                     waiver.mismatch_class + "; owner " + waiver.owner;
+        if (strict)
+            complain(sentence);
+        else
+            warn(sentence);
+        any = true;
+    }
+    return any && strict && code == exit_conformant ? exit_usage : code;
+}
+
+}  // namespace mx::cli

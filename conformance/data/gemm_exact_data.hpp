@@ -1,0 +1,71 @@
+// Data whose sums are exact in any order: how many products an output may have, how large they are,
+// and which elements make them. Used by gemm_inputs; knows no tensor.
+#pragma once
+
+#include <cstdint>
+
+#include "conformance/data/gemm_tensors.hpp"
+
+namespace mx {
+
+enum class GemmExactData {
+    mantissas,   // every mantissa bit of elements of one binade
+    signs,       // 0, 1 and 2 with signs, dense
+    cancelling,  // each product and nearly the same with the other sign
+    scales,      // a row has elements in one block alone, under scales of the whole range
+    specials,    // as signs, but for some NaN, Inf and NaN scales
+    one_hot,     // a row of A has one element
+    counting,    // all elements of a row alike
+};
+
+// A place in a factor or in its scales.
+struct FactorPlace {
+    GemmPart part;  // a, scales_a, b or scales_b
+    std::int64_t row = 0;
+    std::int64_t column = 0;
+};
+
+class GemmExactPlan {
+public:
+    // `fraction_bits` are those that every accumulator keeps. `index` makes other data of the kind.
+    GemmExactPlan(GemmExactData kind, const GemmSetting& setting, int fraction_bits,
+                  std::uint64_t index);
+
+    Code element(const FactorPlace& place) const;
+    Code scale(const FactorPlace& place) const;
+    // C and the bias: whole numbers of up to 3.
+    Code addend(const ElementFormat& format, const FactorPlace& place) const;
+    Code scale_out() const;
+
+private:
+    struct Side {
+        ElementFormat format;
+        std::string scaling;
+        std::int64_t block = 0;    // elements that share a scale along k; 0: whole rows
+        std::int64_t batch = 0;    // rows of a batch
+        int mantissa_bits = 0;     // of them in use
+        bool is_sparse = false;    // the side whose zeros decide which products there are
+        bool has_partner = false;  // the other side has scales for the same blocks
+    };
+
+    std::uint64_t bits(const FactorPlace& place) const;
+    const Side& side_of(GemmPart part) const;
+    void share_mantissas(int bits);
+    bool is_chosen(const Side& side, const FactorPlace& place) const;
+    std::int64_t own_block(const Side& side, std::int64_t row) const;
+    std::int64_t hot(const Side& side, std::int64_t row) const;
+    static int turn_of(const Side& side, std::int64_t row);
+    Code value(const Side& side, const FactorPlace& place) const;
+    int block_exponent(const Side& side, std::int64_t block) const;
+    int scale_exponent(const Side& side, const FactorPlace& place) const;
+    bool is_special_row(const FactorPlace& place) const;
+
+    GemmExactData kind_;
+    std::uint64_t seed_;
+    std::uint64_t index_;
+    std::int64_t depth_;
+    std::int64_t products_ = 1;  // that an output may have and still be exact
+    Side a_, b_;
+};
+
+}  // namespace mx

@@ -1,0 +1,202 @@
+// See gemm_inputs.hpp.
+#include "conformance/data/gemm_inputs.hpp"
+
+#include <algorithm>
+#include <array>
+#include <optional>
+
+#include "conformance/case/names.hpp"
+#include "conformance/data/gemm_exact_data.hpp"
+#include "reference/spec/gemm.hpp"
+#include "reference/spec/gemm_models.hpp"
+
+namespace mx {
+namespace {
+
+struct ExactRow {
+    GemmFamily family;
+    GemmExactData kind;
+};
+constexpr std::array exact_rows{
+    ExactRow{{"gemm.exact-signs", "0, 1 and 2 with signs; sums that are exact in any order"},
+             GemmExactData::signs},
+    ExactRow{
+        {"gemm.exact-mantissas", "every mantissa bit, as many products as stay exact in any order"},
+        GemmExactData::mantissas},
+    ExactRow{{"gemm.exact-cancelling",
+              "products and nearly their opposites; sums that are exact in any order"},
+             GemmExactData::cancelling},
+    ExactRow{
+        {"gemm.exact-scales", "one block of a row holds elements, under scales of the whole range"},
+        GemmExactData::scales},
+    ExactRow{{"gemm.exact-specials", "NaN, Inf and NaN scales in some rows of exact sums"},
+             GemmExactData::specials},
+    ExactRow{{"gemm.one-hot", "a row of A has one element, which picks one of each row of B"},
+             GemmExactData::one_hot},
+    ExactRow{{"gemm.counting", "all elements of a row alike, so that a sum counts its products"},
+             GemmExactData::counting},
+};
+
+constexpr std::array<GemmFamily, gemm_data_names.size()> random_rows{{
+    {"gemm.uniform", "every finite code; of 16 bits and more those of sixteen binades"},
+    {"gemm.middle", "values of eight binades around 1"},
+    {"gemm.positive", "values of two binades without signs: sums that grow"},
+    {"gemm.zeros", "a third zeros"},
+    {"gemm.small", "subnormals and the lowest binades"},
+    {"gemm.cancelling", "what the next element takes away again"},
+    {"gemm.dominant", "one large value among small ones; rows of MX under scales of all sizes"},
+    {"gemm.zero-beside", "zeros that meet the largest values, beside small products"},
+    {"gemm.special", "NaN, and Inf where there is one, among random codes"},
+    {"gemm.zero-rows", "random codes, but every fourth row of A holds zeros"},
+}};
+
+std::optional<GemmExactData> exact_kind(std::string_view name) {
+    for (const ExactRow& row : exact_rows)
+        if (row.family.name == name) return row.kind;
+    return std::nullopt;
+}
+
+GemmData random_kind(std::string_view name) {
+    for (std::size_t i = 0; i < random_rows.size(); ++i)
+        if (random_rows[i].name == name) return static_cast<GemmData>(i);
+    return GemmData::uniform;
+}
+
+std::string or_null(const std::string& word, std::string_view null) {
+    return word == null ? "" : word;
+}
+
+const ElementFormat& format_of(const TensorSpec& spec) {
+    return spec.type == ue4m3.name ? ue4m3 : *find_element_format(spec.type);
+}
+
+// Rows of A and B under scales of the whole range, so that their products leave binary32 and come
+// back; some of A as low as E8M0 goes, some of B as high.
+std::uint32_t far_scale(const GemmPlace& place, std::uint64_t bits) {
+    const auto spread = static_cast<std::uint32_t>(bits % 3);
+    const bool is_of_a = place.tensor == static_cast<std::uint32_t>(GemmPart::scales_a);
+    if (is_of_a && place.row % 8 == 3) return spread;
+    if (!is_of_a && place.row % 8 == 5) return 252 + spread;
+    const GemmPlace whole_row{place.seed, place.tensor, place.row, ~std::uint64_t{0}};
+    return static_cast<std::uint32_t>(bits_of(whole_row) % 252) + spread;
+}
+
+// Scales of small blocks: some binades around 1 with all their mantissa bits.
+Code random_scale(GemmData data, const ElementFormat& format, const GemmPlace& place) {
+    const std::uint64_t bits = bits_of(place);
+    if (data == GemmData::special && (bits >> 40) % 251 == 0) return Code{format.code_nan()};
+    if (format.name == ue4m3.name) return Code{code_near_one(format, bits, 8)};
+    if (data == GemmData::dominant) return Code{far_scale(place, bits)};
+    return Code{static_cast<std::uint32_t>(119 + bits % 17)};
+}
+
+Code random_code(const GemmTensor& tensor, GemmData data, const GemmPlace& place) {
+    const ElementFormat& format = format_of(tensor.spec);
+    if (tensor.content == GemmContent::elements) return gemm_code(data, format, place);
+    if (tensor.spec.type == "e8m0" || tensor.spec.type == ue4m3.name)
+        return random_scale(data, format, place);
+    return gemm_number(data, format, place, binades_of(tensor));
+}
+
+Code exact_code(const GemmExactPlan& plan, const GemmTensor& tensor, const FactorPlace& place) {
+    switch (tensor.part) {
+        case GemmPart::a:
+        case GemmPart::b:
+            return plan.element(place);
+        case GemmPart::scales_a:
+        case GemmPart::scales_b:
+            return plan.scale(place);
+        case GemmPart::scale_out:
+            return plan.scale_out();
+        default:
+            return plan.addend(format_of(tensor.spec), place);
+    }
+}
+
+template <typename CodeAt>
+CodeTensor filled(const GemmTensor& tensor, const CodeAt& code_at) {
+    CodeTensor codes = make_tensor(tensor.spec.type, tensor.spec.rows, tensor.spec.columns);
+    std::size_t element = 0;
+    for (std::int64_t row = 0; row < codes.rows; ++row)
+        for (std::int64_t column = 0; column < codes.columns; ++column)
+            codes.set(element++, code_at(FactorPlace{tensor.part, row, column}).bits);
+    return codes;
+}
+
+}  // namespace
+
+const std::vector<GemmFamily>& gemm_data_families() {
+    static const std::vector<GemmFamily> table = [] {
+        std::vector<GemmFamily> families;
+        for (const ExactRow& row : exact_rows) families.push_back(row.family);
+        families.insert(families.end(), random_rows.begin(), random_rows.end());
+        return families;
+    }();
+    return table;
+}
+
+GemmSetting setting_of(const Case& c) {
+    const GemmFields& gemm = c.gemm;
+    const GemmFactorWord a = parse_gemm_factor(gemm.a).value_or(GemmFactorWord{});
+    const GemmFactorWord b = parse_gemm_factor(gemm.b).value_or(GemmFactorWord{});
+    GemmSetting setting{.a = a.element, .b = b.element, .output = c.type};
+    setting.m = gemm.m;
+    setting.n = gemm.n;
+    setting.k = gemm.k;
+    setting.batches = gemm.batches;
+    setting.scaling_a = a.scaling;
+    setting.scaling_b = b.scaling;
+    setting.alpha = gemm.alpha;
+    setting.beta = gemm.beta;
+    setting.epilogue = or_null(gemm.epilogue, "none");
+    setting.accumulation = or_null(gemm.accumulation, "default");
+    setting.seed = c.seed;
+    setting.addend = or_null(gemm.c, "none");
+    setting.layout = c.layout;
+    setting.scale_order = c.scales;
+    setting.packing = c.packing;
+    return setting;
+}
+
+Status check_gemm_data(const Case& c) {
+    return check_name("data family of gemm", c.data, names_of(gemm_data_families()));
+}
+
+std::vector<CodeTensor> make_gemm_inputs(const Case& c) {
+    const GemmSetting setting = setting_of(c);
+    const std::optional<GemmExactData> exact = exact_kind(c.data);
+    const GemmExactPlan plan(exact.value_or(GemmExactData::signs), setting,
+                             fraction_bits_kept(setting), c.index);
+    const std::uint64_t seed = setting.seed + c.index * 0x9E3779B97F4A7C15u;
+    const GemmData data = random_kind(c.data);
+    std::vector<CodeTensor> tensors;
+    for (const GemmTensor& tensor : tensors_of(setting)) {
+        if (tensor.part == GemmPart::d) break;
+        tensors.push_back(filled(tensor, [&](const FactorPlace& place) {
+            if (exact) return exact_code(plan, tensor, place);
+            return random_code(
+                tensor, data,
+                {seed, static_cast<std::uint32_t>(place.part),
+                 static_cast<std::uint64_t>(place.row), static_cast<std::uint64_t>(place.column)});
+        }));
+    }
+    return tensors;
+}
+
+int fraction_bits_kept(const GemmSetting& setting) {
+    const auto multiplies = [](const GemmModel& model, const std::string& element) {
+        const std::string list = " " + std::string(model.operands) + " ";
+        return list.find(" " + element + " ") != std::string::npos;
+    };
+    int least = formats::f32.mantissa_bits;
+    for (const GemmModel& model : gemm_models) {
+        if (!multiplies(model, setting.a) || !multiplies(model, setting.b)) continue;
+        const bool ends_in_half = model.accumulator.exponent_bits < formats::f32.exponent_bits;
+        if (ends_in_half && setting.output != formats::f16.name) continue;
+        least = std::min({least, model.fraction_bits, model.accumulator.mantissa_bits,
+                          model.promoted.mantissa_bits});
+    }
+    return least;
+}
+
+}  // namespace mx

@@ -1,0 +1,35 @@
+// The inputs of a GEMM case: every code of every tensor, a pure function of the case. The families
+// are of two kinds. Those made of random codes tell accumulators apart. Those called exact, and the
+// probes, have sums that every accumulator must get right whatever its order, by the conditions
+// that run/gemm_exactness.hpp checks: products are multiples of one quantum, and few enough.
+#pragma once
+
+#include <string_view>
+#include <vector>
+
+#include "conformance/case/case.hpp"
+#include "conformance/data/gemm_tensors.hpp"
+#include "conformance/data/inputs.hpp"
+
+namespace mx {
+
+struct GemmFamily {
+    std::string_view name;
+    std::string_view description;
+};
+const std::vector<GemmFamily>& gemm_data_families();
+
+// What the case asks, in the words of the device ABI.
+GemmSetting setting_of(const Case& c);
+
+// As error: a name that is none of a family.
+Status check_gemm_data(const Case& c);
+
+// One for each input of tensors_of(setting_of(c)). Only for data that check_gemm_data accepts.
+std::vector<CodeTensor> make_gemm_inputs(const Case& c);
+
+// The fraction bits that every accumulator keeps which this case may meet: the least of the rows of
+// gemm_models that multiply such elements. Those that end in binary16 count where D is binary16.
+int fraction_bits_kept(const GemmSetting& setting);
+
+}  // namespace mx

@@ -1,0 +1,119 @@
+// See gemm_factor.hpp.
+#include "conformance/emulate/gemm_factor.hpp"
+
+#include <algorithm>
+
+#include "conformance/emulate/recipe_tensor.hpp"
+
+namespace mx::emulate {
+namespace {
+
+Error bad(std::string message) {
+    return {ErrorKind::bad_input, std::move(message)};
+}
+
+const std::uint8_t* pointer_to(const std::vector<std::byte>& bytes) {
+    return reinterpret_cast<const std::uint8_t*>(bytes.data());
+}
+
+// Codes in words of their format.
+std::vector<std::byte> words_of(const std::vector<Code>& codes, const ElementFormat& format) {
+    std::vector<std::byte> bytes;
+    for (const Code code : codes)
+        for (int i = 0; i < format.code_bytes(); ++i)
+            bytes.push_back(static_cast<std::byte>(code.bits >> (8 * i) & 0xFF));
+    return bytes;
+}
+
+// The scales of NVFP4 are written as E4M3 and read without a sign, which therefore must not be set.
+Status check_unsigned(const std::vector<Code>& scales, const ElementFormat& format) {
+    const auto wrong =
+        std::ranges::find_if(scales, [&format](Code code) { return format.is_negative(code); });
+    if (wrong == scales.end()) return success();
+    return bad("scale " + std::to_string(wrong - scales.begin()) + " is byte " +
+               std::to_string(wrong->bits) + ", and a UE4M3 scale has no sign");
+}
+
+Expected<GemmFactor> factor_of_blocks(data::TensorFile& file, const QuantizedFacts& facts) {
+    const BlockNames& names = facts.names;
+    const BlockFormat& format = *find_block_format(names.format);
+    const std::int64_t block = std::stoll(names.block);
+    const auto layout = layout_of(facts.shape, {names.axis, block});
+    if (!layout) return layout.error();
+    auto codes = load(file, names, layout.value());
+    if (!codes) return codes.error();
+    GemmFactor factor;
+    factor.element = format.element();
+    factor.scale = format.scale();
+    factor.block = block;
+    factor.codes = std::move(codes).value();
+    return factor;
+}
+
+Expected<GemmFactor> factor_of_recipe(const data::TensorFile& file, const QuantizedFacts& facts) {
+    const Recipe& recipe = *find_recipe(facts.names.dialect);
+    const RecipeFormat& format = *find_recipe_format(facts.names.format);
+    const auto codes = recipe_codes(file, facts.names);
+    if (!codes) return codes.error();
+    const auto& [grid, elements, scales, kept] = codes.value();
+    if (elements.shape != facts.shape)
+        return bad("its metadata say shape " + data::shape_text(facts.shape) +
+                   ", but tensor 'elements' has " + data::shape_text(elements.shape));
+    GemmFactor factor;
+    factor.element = format.element();
+    factor.scale = format.scale();
+    if (factor.scale.name == formats::e4m3.name) {
+        if (const Status fits = check_unsigned(scales.codes, factor.scale); !fits)
+            return fits.error();
+        factor.scale = ue4m3;
+    }
+    factor.block = grid.block_columns;
+    factor.block_rows = format.is_whole_tensor() ? 0 : grid.block_rows;
+    factor.tensor = tensor_factor(recipe, kept);
+    factor.transform = recipe.transform;
+    factor.codes.elements = words_of(elements.codes, factor.element);
+    factor.codes.scales = words_of(scales.codes, factor.scale);
+    return factor;
+}
+
+}  // namespace
+
+ScaledRow GemmFactor::row(std::int64_t index) const {
+    const std::int64_t blocks = (depth() + block - 1) / block;
+    std::int64_t scale_row = 0;
+    if (block_rows > 0)
+        scale_row =
+            index / rows() * ((rows() + block_rows - 1) / block_rows) + index % rows() / block_rows;
+    const int width = scale.code_bytes();
+    return {element,
+            {pointer_to(codes.elements) + index * depth()},
+            scale,
+            {pointer_to(codes.scales) + scale_row * blocks * width, width},
+            block};
+}
+
+Expected<GemmFactor> gemm_factor(const std::string& path, data::TensorFile file) {
+    const auto in_file = [&path](const std::string& what) { return bad(path + ": " + what); };
+    if (!data::is_quantized(file))
+        return in_file("holds no elements with scales; mxcheck quantize makes them of values");
+    const auto facts = read_facts(file, {});
+    if (!facts) return in_file(facts.error().message);
+    const BlockNames& names = facts.value().names;
+    if (names.axis != "row")
+        return in_file("its blocks are of axis " + names.axis +
+                       ", and a dot product needs them along K, the last dimension; quantize it "
+                       "with --axis row");
+    const std::vector<std::int64_t>& shape = facts.value().shape;
+    if (shape.size() < 2)
+        return in_file("has shape " + data::shape_text(shape) +
+                       ", and a factor needs two dimensions, rows and K");
+    auto factor = names_recipe(names) ? factor_of_recipe(file, facts.value())
+                                      : factor_of_blocks(file, facts.value());
+    if (!factor) return in_file(factor.error().message);
+    factor.value().path = path;
+    factor.value().format = names.format;
+    factor.value().shape = shape;
+    return factor;
+}
+
+}  // namespace mx::emulate

@@ -1,0 +1,82 @@
+// See quantize_values.hpp.
+#include "conformance/emulate/quantize_values.hpp"
+
+#include "conformance/case/rules.hpp"
+#include "conformance/emulate/block_counter.hpp"
+#include "conformance/emulate/recipe_tensor.hpp"
+#include "conformance/emulate/stored_tensors.hpp"
+#include "reference/fast/gemm_output.hpp"
+
+namespace mx::emulate {
+namespace {
+
+Error bad(std::string message) {
+    return {ErrorKind::bad_input, std::move(message)};
+}
+
+// One slice of a tensor, block by block.
+void quantize_slice(const Case& c, std::span<const fast::Unpacked> values, Codes& codes,
+                    QuantizeCounts& counts) {
+    const Dialect& dialect = *find_dialect(c.dialect);
+    const BlockFormat& format = block_format_of(c);
+    BlockCounter counter(dialect, format, counts);
+    const BlockGrid grid = block_grid(c);
+    const std::size_t first = codes.elements.size();
+    codes.elements.resize(first + values.size());
+    for (std::int64_t block = 0; block < grid.count(); ++block) {
+        const BlockPlace place = place_of(c, grid, block);
+        std::vector<fast::Unpacked> lanes;
+        for (int lane = 0; lane < place.count; ++lane) lanes.push_back(values[place.element(lane)]);
+        std::vector<std::uint8_t> elements(lanes.size());
+        const Code scale =
+            fast::quantize_exact_block(dialect, format, lanes.data(), place.count, elements.data());
+        counter.add_scale(scale);
+        codes.scales.push_back(static_cast<std::byte>(scale.bits));
+        for (int lane = 0; lane < place.count; ++lane) {
+            const auto at = static_cast<std::size_t>(lane);
+            counter.add_element(scale, lanes[at], Code{elements[at]});
+            codes.elements[first + place.element(lane)] = std::byte{elements[at]};
+        }
+    }
+}
+
+}  // namespace
+
+Status check_exact_names(const BlockNames& names) {
+    if (names_recipe(names))
+        return bad("a recipe reads tensors of a type: give --type, which D is rounded to before " +
+                   names.dialect + " makes " + names.format + " of it");
+    if (const Status known = check_names(names); !known) return known;
+    const Dialect& dialect = *find_dialect(names.dialect);
+    if (!dialect.is_known())
+        return bad("the scale of dialect '" + names.dialect + "' waits for " +
+                   std::string(dialect.waits));
+    if (!takes_exact_values(dialect))
+        return bad("dialect " + names.dialect +
+                   " reads no f32, and so says nothing of exact values: give --type, which D is "
+                   "rounded to first");
+    return success();
+}
+
+Expected<QuantizedTensor> quantize_values(const ValueTensor& tensor, const BlockNames& names,
+                                          const std::string& program_version) {
+    if (const Status known = check_exact_names(names); !known) return known.error();
+    const auto layout = layout_of(tensor.shape, {names.axis, std::stoll(names.block)});
+    if (!layout) return layout.error();
+    const Case c = case_of_slice(names, layout.value(), "quantize");
+    if (const Status valid = validate(c); !valid) return valid.error();
+    QuantizedTensor result;
+    Codes codes;
+    const std::int64_t slices = layout.value().is_empty() ? 0 : layout.value().slices;
+    const auto length = slices == 0 ? 0 : tensor.values.size() / static_cast<std::size_t>(slices);
+    for (std::int64_t index = 0; index < slices; ++index)
+        quantize_slice(
+            c, std::span(tensor.values).subspan(static_cast<std::size_t>(index) * length, length),
+            codes, result.counts);
+    result.file.tensors = store(std::move(codes), names, layout.value());
+    result.file.metadata =
+        metadata_of({names, std::string(exact_input), tensor.shape}, program_version);
+    return result;
+}
+
+}  // namespace mx::emulate

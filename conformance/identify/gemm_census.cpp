@@ -1,0 +1,212 @@
+// See gemm_census.hpp.
+#include "conformance/identify/gemm_census.hpp"
+
+#include <algorithm>
+#include <array>
+
+#include "conformance/identify/gemm_fit.hpp"
+#include "conformance/identify/gemm_identify.hpp"
+#include "conformance/identify/gemm_probes.hpp"
+
+namespace mx::identify {
+namespace {
+
+// The data of one call.
+struct Batch {
+    GemmProbes left, right;
+};
+
+constexpr std::array families{GemmData::uniform,     GemmData::positive, GemmData::cancelling,
+                              GemmData::zero_beside, GemmData::dominant, GemmData::special};
+
+std::vector<Batch> batches_of(const GemmSetting& setting, const GemmShape& shape) {
+    std::vector<Batch> batches;
+    for (const GemmData data : families) {
+        const auto rows = [&](std::int64_t count, std::uint64_t seed) {
+            return random_probes(setting, shape.k, static_cast<std::size_t>(count), data, seed);
+        };
+        batches.push_back({rows(shape.m, 71), rows(shape.n, 72)});
+        // Only a machine that applies them itself shows in its sums what it does with scales.
+        if (!has_block_scales(setting)) continue;
+        add_scales(setting, 73, batches.back().left);
+        add_scales(setting, 73, batches.back().right);
+    }
+    return batches;
+}
+
+using Outputs = std::vector<Code>;
+
+Expected<Outputs> outputs_of(GemmSubject& subject, const std::vector<Batch>& batches) {
+    Outputs all;
+    for (const Batch& batch : batches) {
+        const auto outputs = subject.ask_all(batch.left, batch.right);
+        if (!outputs) return outputs.error();
+        all.insert(all.end(), outputs.value().begin(), outputs.value().end());
+    }
+    return all;
+}
+
+// Outputs spread over every batch, as answers to probes of their own.
+GemmAnswers sample_of(const std::vector<Batch>& batches, const Outputs& outputs,
+                      std::size_t of_each) {
+    GemmAnswers sample;
+    const std::size_t size = outputs.size() / batches.size();
+    for (std::size_t i = 0; i < of_each; ++i)
+        for (std::size_t batch = 0; batch < batches.size(); ++batch) {
+            // Steps by an odd number reach every row and column.
+            const std::size_t at = (i * (size / of_each | 1)) % size;
+            const GemmProbes& columns = batches[batch].right;
+            const GemmProbe& right = columns[at % columns.size()];
+            GemmProbe probe = batches[batch].left[at / columns.size()];
+            probe.b = right.b;
+            probe.scales_b = right.scales_b;
+            sample.push_back({std::move(probe), outputs[batch * size + at]});
+        }
+    return sample;
+}
+
+constexpr std::int64_t parts_max = 32;
+
+// Lengths of a part that K may be split into: whole tiles of 128 bytes, whole fours of them where
+// scales are read four at a time, or as even as can be.
+std::vector<std::int64_t> lengths_of(const GemmSetting& setting, std::int64_t k,
+                                     std::int64_t parts) {
+    if (parts == 1) return {0};
+    const auto whole = [](std::int64_t length, std::int64_t unit) {
+        return (length + unit - 1) / unit;
+    };
+    const std::int64_t tile = 128 / setting.a.code_bytes();
+    const std::int64_t tiles = whole(whole(k, tile), parts);
+    std::vector<std::int64_t> lengths{tiles * tile};
+    for (const std::int64_t other : {whole(tiles, 4) * 4 * tile, whole(k, parts)})
+        if (std::find(lengths.begin(), lengths.end(), other) == lengths.end())
+            lengths.push_back(other);
+    return lengths;
+}
+
+struct Explanation {
+    const GemmModel* row;
+    GemmMachine machine;
+    std::int64_t parts;
+    std::size_t foretold;
+};
+
+// How many of the first outputs are foretold before one is not, and then how many in all.
+std::size_t count(const GemmMachine& machine, const GemmSetting& setting,
+                  const GemmAnswers& answers, bool goes_on) {
+    std::size_t foretold = 0;
+    for (const GemmAnswer& answer : answers) {
+        if (foretold_by_model(machine, setting, answer.probe) == answer.d)
+            ++foretold;
+        else if (!goes_on)
+            return foretold;
+    }
+    return foretold;
+}
+
+std::vector<Explanation> explanations_of(const GemmSetting& setting, std::int64_t k,
+                                         const GemmAnswers& sample,
+                                         const std::vector<std::int64_t>& parts) {
+    std::vector<Explanation> found;
+    for (const std::int64_t number : parts)
+        for (const GemmModel* row : rows_for(setting))
+            for (const std::int64_t length : lengths_of(setting, k, number))
+                for (const NoAddend addend : {NoAddend::zero_added, NoAddend::nothing_added}) {
+                    GemmMachine machine;
+                    machine.model = *row;
+                    machine.part = length;
+                    machine.no_addend = addend;
+                    const std::size_t foretold = count(machine, setting, sample, false);
+                    if (foretold == sample.size())
+                        found.push_back({row, machine, number, foretold});
+                }
+    return found;
+}
+
+void name_nearest(const GemmSetting& setting, const GemmAnswers& sample, GemmClass& group) {
+    GemmMachine nearest;
+    bool has_one = false;
+    for (const GemmModel* row : rows_for(setting)) {
+        GemmMachine machine;
+        machine.model = *row;
+        const std::size_t foretold = count(machine, setting, sample, true);
+        if (has_one && foretold <= group.foretold) continue;
+        has_one = true;
+        nearest = machine;
+        group.foretold = foretold;
+        group.nearest = row->name;
+    }
+    for (const GemmAnswer& answer : sample) {
+        if (!has_one || !group.witness.empty()) break;
+        const Code d = foretold_by_model(nearest, setting, answer.probe);
+        if (d != answer.d)
+            group.witness = text_of(setting, answer.probe) + " gave " + bits_text(answer.d) + "; " +
+                            group.nearest + " gives " + bits_text(d);
+    }
+}
+
+// The parts that the names say are tried first, then one part, then every other number.
+void name_class(const GemmSetting& setting, const GemmShape& shape,
+                const std::vector<Batch>& batches, const Outputs& outputs, GemmClass& group) {
+    const GemmAnswers sample = sample_of(batches, outputs, 24);
+    group.looked_at = sample.size();
+    std::vector<std::int64_t> parts = group.parts_named;
+    for (std::int64_t number = 1; number <= parts_max; ++number)
+        if (std::find(parts.begin(), parts.end(), number) == parts.end()) parts.push_back(number);
+    for (const std::int64_t number : parts) {
+        for (const Explanation& found : explanations_of(setting, shape.k, sample, {number})) {
+            const std::string name(found.row->name);
+            if (std::find(group.rows.begin(), group.rows.end(), name) == group.rows.end())
+                group.rows.push_back(name);
+            group.foretold = found.foretold;
+            group.parts = found.parts;
+        }
+        if (!group.rows.empty()) return;
+    }
+    name_nearest(setting, sample, group);
+}
+
+void add_once(std::vector<std::int64_t>& numbers, std::int64_t number) {
+    if (std::find(numbers.begin(), numbers.end(), number) == numbers.end())
+        numbers.push_back(number);
+}
+
+}  // namespace
+
+Expected<GemmCensus> take_census(const GemmDevice& device, const GemmSetting& setting,
+                                 const GemmShape& shape) {
+    if (std::max(shape.m, shape.n) * shape.k > census_elements_max)
+        return Error{ErrorKind::bad_input, "--shape " + text_of(shape) +
+                                               ": a census takes factors of up to " +
+                                               std::to_string(census_elements_max) + " elements"};
+    GemmCensus census{setting, shape, {}, {}, 0, 0};
+    const auto names = GemmSubject(device, setting).algorithms(shape);
+    if (!names) return names.error();
+    const std::vector<Batch> batches = batches_of(setting, shape);
+    std::vector<Outputs> kept;
+    for (const std::string& name : names.value()) {
+        GemmSetting named = setting;
+        named.algorithm = name;
+        GemmSubject subject(device, named);
+        auto outputs = outputs_of(subject, batches);
+        ++census.algorithms;
+        if (!outputs) {
+            census.refusals.push_back((name.empty() ? "" : name + ": ") + outputs.error().message);
+            continue;
+        }
+        census.outputs = outputs.value().size();
+        const auto same = std::find(kept.begin(), kept.end(), outputs.value());
+        const auto index = static_cast<std::size_t>(same - kept.begin());
+        if (same == kept.end()) {
+            kept.push_back(std::move(outputs).value());
+            census.classes.emplace_back();
+        }
+        census.classes[index].algorithms.push_back(name);
+        add_once(census.classes[index].parts_named, parts_named(name));
+    }
+    for (std::size_t i = 0; i < kept.size(); ++i)
+        name_class(setting, shape, batches, kept[i], census.classes[i]);
+    return census;
+}
+
+}  // namespace mx::identify

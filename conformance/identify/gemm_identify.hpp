@@ -1,0 +1,58 @@
+// How does this device sum? It is asked some two thousand dot products; what explains the answers
+// is the machine found, each field with a witness, and the rows of the table that are that machine.
+// Data that nothing was learnt from must be foretold bit for bit.
+// Used by `mxcheck identify --op gemm`.
+#pragma once
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "conformance/identify/gemm_fit.hpp"
+#include "conformance/identify/gemm_subject.hpp"
+
+namespace mx::identify {
+
+// Outputs that something did not foretell, and the first of them.
+struct GemmMisses {
+    std::uint64_t count = 0;
+    std::uint64_t of = 0;
+    std::string witness;
+};
+
+// What happens to a long K.
+struct GemmSplit {
+    GemmShape shape;
+    std::string refusal;     // why it was not asked, "" if it was
+    std::string algorithm;   // that the device says it takes, "" if it has no names
+    std::int64_t parts = 1;  // seen in the bits
+    std::int64_t part = 0;   // elements along k in each
+    std::string witness;
+    GemmMisses misses;
+};
+
+struct GemmIdentification {
+    GemmSetting setting;
+    GemmShape shape;
+    GemmMachine machine;                                        // that explains the most
+    std::vector<GemmFinding> findings;                          // its fields
+    std::vector<std::pair<std::string, std::string>> specials;  // "Inf - Inf": "NaN"
+    std::vector<std::string> refusals;  // what the device was asked and does not do
+    GemmMisses learnt, unlearnt;        // by the machine, or by the rows if there are some
+    std::vector<std::string> rows;      // that foretell every answer
+    std::string nearest;                // if there is none
+    std::uint64_t nearest_foretold = 0;
+    std::vector<std::string> parts;  // "field: device value, row value" against the nearest
+    GemmSplit split;
+    std::uint64_t calls = 0, outputs = 0;
+
+    std::uint64_t unexplained() const { return learnt.count + unlearnt.count + split.misses.count; }
+};
+
+// The error is a sentence about the device.
+Expected<GemmIdentification> identify_gemm(GemmSubject& subject);
+
+// The number after "splitk=" in the name of an algorithm; 1 where there is none.
+std::int64_t parts_named(const std::string& algorithm);
+
+}  // namespace mx::identify

@@ -1,0 +1,364 @@
+// See gemm_machine.hpp.
+#include "conformance/identify/gemm_machine.hpp"
+
+#include <algorithm>
+#include <array>
+#include <span>
+
+#include "reference/fast/dot_model.hpp"
+
+namespace mx::identify {
+namespace {
+
+using fast::Kind;
+using fast::Unpacked;
+
+constexpr std::array scalings{
+    GemmScaling{"tensor", formats::f32, 0, false}, GemmScaling{"row", formats::f32, 0, true},
+    GemmScaling{"1x128", formats::f32, 128, true}, GemmScaling{"128x128", formats::f32, 128, false},
+    GemmScaling{"1x32", formats::e8m0, 32, true},  GemmScaling{"1x16", ue4m3, 16, true},
+};
+
+// A product, or a group of them, with its place in the order of summation.
+struct Item {
+    fast::Summand summand;
+    std::int64_t place;
+};
+
+// May a product of 0 x 0 be passed over? A scale of NaN makes NaN of it, and a machine that counts
+// the exponents of zeros moves them by the scales.
+bool passes_over_zeros(const GemmModel& model, const GemmSetting& setting, const GemmProbe& probe) {
+    if (model.scaling == BlockScaling::none) return true;
+    if (model.zero_products == ZeroProducts::counted) return false;
+    const auto is_finite = [](const std::string& scaling, const std::vector<Code>& scales) {
+        const GemmScaling* rule = find_gemm_scaling(scaling);
+        return rule == nullptr || std::none_of(scales.begin(), scales.end(), [rule](Code scale) {
+                   return fast::unpack(rule->format, scale).kind != Kind::finite;
+               });
+    };
+    return is_finite(setting.scaling_a, probe.scales_a) &&
+           is_finite(setting.scaling_b, probe.scales_b);
+}
+
+Unpacked scale_of(const std::string& scaling, std::span<const Code> scales, std::int64_t k) {
+    const GemmScaling* row = find_gemm_scaling(scaling);
+    if (row == nullptr || scales.empty()) return {Kind::finite, false, 0, 1};
+    return fast::unpack(row->format,
+                        scales[row->block == 0 ? 0 : static_cast<std::size_t>(k / row->block)]);
+}
+
+struct Scales {
+    Unpacked a, b;
+};
+Scales scales_at(const GemmSetting& setting, const GemmProbe& probe, std::int64_t k) {
+    return {scale_of(setting.scaling_a, probe.scales_a, k),
+            scale_of(setting.scaling_b, probe.scales_b, k)};
+}
+
+// The inverse of fast::place_in_order.
+std::int64_t place_of(ProductOrder order, std::int64_t k) {
+    if (order == ProductOrder::along_k) return k;
+    return (k & ~std::int64_t{31}) + (k >> 1 & 1) * 16 + (k >> 2 & 7) * 2 + (k & 1);
+}
+
+// Factors that become bfloat16 with their scales, before they are multiplied.
+fast::Summand dequantised_product(const GemmMachine& machine, const GemmSetting& setting,
+                                  const GemmProbe& probe, std::int64_t k) {
+    constexpr ElementFormat bf16 = formats::bf16;
+    const auto at = static_cast<std::size_t>(k);
+    const Scales scales = scales_at(setting, probe, k);
+    const auto factor = [&](const ElementFormat& format, Code code, const Unpacked& scale) {
+        return fast::rounded_in(
+            bf16, fast::exact_product(fast::read_input(machine.factors, format, code), scale));
+    };
+    const Unpacked x = factor(setting.a, probe.a[at], scales.a);
+    const Unpacked y = factor(setting.b, probe.b[at], scales.b);
+    return {fast::exact_product(x, y), fast::exponent_of(bf16, x) + fast::exponent_of(bf16, y)};
+}
+
+fast::Summand product_at(const GemmMachine& machine, const GemmSetting& setting,
+                         const GemmProbe& probe, std::int64_t k) {
+    if (machine.model.scaling == BlockScaling::dequantised)
+        return dequantised_product(machine, setting, probe, k);
+    const auto at = static_cast<std::size_t>(k);
+    const Unpacked x = fast::read_input(machine.factors, setting.a, probe.a[at]);
+    const Unpacked y = fast::read_input(machine.factors, setting.b, probe.b[at]);
+    const bool own = machine.model.exponents == FactorExponents::own;
+    fast::Summand product{fast::exact_product(x, y),
+                          fast::exponent_of(own ? setting.a : formats::f16, x) +
+                              fast::exponent_of(own ? setting.b : formats::f16, y)};
+    if (machine.product_exponent == ProductExponent::normalised && product.value.significand != 0)
+        product.exponent = product.value.exponent + fast::bit_width(product.value.significand) - 1;
+    if (machine.model.scaling != BlockScaling::product_exponent) return product;
+    const Scales scales = scales_at(setting, probe, k);
+    const Unpacked scale = fast::exact_product(scales.a, scales.b);
+    product.value = fast::exact_product(product.value, scale);
+    product.exponent += scale.exponent;
+    return product;
+}
+
+fast::Summand group_at(const GemmModel& model, const GemmSetting& setting, const GemmProbe& probe,
+                       std::int64_t first) {
+    const std::int64_t end = std::min(first + model.exact_group, probe.depth());
+    const int unit = setting.a.quantum_exponent_min() + setting.b.quantum_exponent_min();
+    std::int64_t sum = 0;
+    for (std::int64_t k = first; k < end; ++k) {
+        const auto at = static_cast<std::size_t>(k);
+        const Unpacked product = fast::exact_product(fast::unpack(setting.a, probe.a[at]),
+                                                     fast::unpack(setting.b, probe.b[at]));
+        sum += fast::cut(product, unit);
+    }
+    const Scales scales = scales_at(setting, probe, first);
+    const Unpacked exact{Kind::finite, sum < 0, unit, static_cast<std::uint64_t>(std::abs(sum))};
+    const ElementFormat& format_a = find_gemm_scaling(setting.scaling_a)->format;
+    const ElementFormat& format_b = find_gemm_scaling(setting.scaling_b)->format;
+    return {fast::exact_product(exact, fast::exact_product(scales.a, scales.b)),
+            fast::exponent_of(format_a, scales.a) + fast::exponent_of(format_b, scales.b)};
+}
+
+struct Span {
+    std::int64_t first, end;
+};
+
+// What is not 0 x 0 of this part of K, in the order of summation; places count from its beginning.
+std::vector<Item> items_of(const GemmMachine& machine, const GemmSetting& setting,
+                           const GemmProbe& probe, Span span) {
+    std::vector<Item> items;
+    const GemmModel& model = machine.model;
+    if (model.scaling == BlockScaling::group) {
+        for (std::int64_t k = span.first; k < span.end; k += model.exact_group)
+            items.push_back(
+                {group_at(model, setting, probe, k), (k - span.first) / model.exact_group});
+        return items;
+    }
+    const bool passes = passes_over_zeros(model, setting, probe);
+    for (std::int64_t k = span.first; k < span.end; ++k) {
+        const auto at = static_cast<std::size_t>(k);
+        if (passes && (probe.a[at].bits | probe.b[at].bits) == 0) continue;
+        items.push_back(
+            {product_at(machine, setting, probe, k), place_of(model.order, k - span.first)});
+    }
+    if (model.order != ProductOrder::along_k)
+        std::sort(items.begin(), items.end(),
+                  [](const Item& a, const Item& b) { return a.place < b.place; });
+    return items;
+}
+
+// In units of 2^unit. As fast::cut, with every way to drop the rest.
+std::int64_t cut_as(Rounding rounding, const Unpacked& value, int unit) {
+    const std::int64_t units = fast::cut(value, unit);
+    const int shift = unit - value.exponent;
+    if (rounding == Rounding::toward_zero || value.significand == 0 || shift <= 0) return units;
+    const std::uint64_t kept = shift < 64 ? value.significand >> shift : 0;
+    const bool is_exact = shift < 64 && kept << shift == value.significand;
+    if (is_exact) return units;
+    const bool is_above_half = shift < 64 && (value.significand >> (shift - 1) & 1) != 0;
+    const bool is_half = is_above_half && (value.significand & ((1ull << (shift - 1)) - 1)) == 0;
+    const bool grows = rounding == Rounding::nearest_even
+                           ? is_above_half && (!is_half || kept % 2 != 0)
+                       : rounding == Rounding::nearest_away    ? is_above_half
+                       : rounding == Rounding::toward_negative ? value.negative
+                       : rounding == Rounding::toward_positive ? !value.negative
+                                                               : true;
+    return units + (grows ? (value.negative ? -1 : 1) : 0);
+}
+
+// Products of 0 x 0 that stand nowhere have the exponents of zeros.
+void note_zeros(const GemmSetting& setting, const GemmModel& model, fast::Survey& survey) {
+    const bool own = model.exponents == FactorExponents::own;
+    const ElementFormat& a = own ? setting.a : formats::f16;
+    const ElementFormat& b = own ? setting.b : formats::f16;
+    fast::note(survey, {{Kind::finite, false, 0, 0}, a.exponent_min() + b.exponent_min()},
+               model.zero_products);
+}
+
+Unpacked step(const GemmMachine& machine, const GemmSetting& setting, std::span<const Item> items,
+              std::int64_t places, const Unpacked& accumulator) {
+    const GemmModel& model = machine.model;
+    fast::Survey survey;
+    for (const Item& item : items) fast::note(survey, item.summand, model.zero_products);
+    if (static_cast<std::int64_t>(items.size()) < places) note_zeros(setting, model, survey);
+    fast::note(survey, {accumulator, fast::exponent_of(model.accumulator, accumulator)},
+               ZeroProducts::left_out);
+    if (survey.nan || (survey.positive_infinity && survey.negative_infinity))
+        return {Kind::nan, false, 0, 0};
+    if (survey.positive_infinity || survey.negative_infinity)
+        return {Kind::infinity, survey.negative_infinity, 0, 0};
+    if (!survey.any) return {Kind::finite, false, 0, 0};
+    const int unit = std::max(survey.exponent, model.exponent_floor) - model.fraction_bits;
+    std::int64_t sum = cut_as(machine.cut, accumulator, unit);
+    for (const Item& item : items) sum += cut_as(machine.cut, item.summand.value, unit);
+    return fast::rounded_sum(model, sum, unit);
+}
+
+// One product a step and nothing cut. A product of 0 x 0 only takes the sign of a zero.
+Unpacked fused_step(std::span<const Item> items, const Unpacked& accumulator) {
+    if (!items.empty()) return fast::sum(items[0].summand.value, accumulator);
+    return fast::is_zero(accumulator) ? Unpacked{} : accumulator;
+}
+
+Unpacked promoted(const GemmModel& model, const Scales& scales, const Unpacked& outer,
+                  const Unpacked& inner) {
+    if (model.scaling == BlockScaling::promoted_a_first)
+        return fast::fused_multiply_add(fast::product(inner, scales.a), scales.b, outer);
+    if (model.scaling == BlockScaling::promoted_product)
+        return fast::fused_multiply_add(inner, fast::product(scales.a, scales.b), outer);
+    if (model.scaling == BlockScaling::promoted_in_turn)
+        return fast::sum_in(model.promoted, outer,
+                            fast::product(fast::product(inner, scales.b), scales.a));
+    return fast::sum_in(model.promoted, outer, inner);
+}
+
+Unpacked accumulated(const GemmMachine& machine, const GemmSetting& setting, const GemmProbe& probe,
+                     Span span, const Unpacked& c) {
+    const GemmModel& model = machine.model;
+    const std::vector<Item> items = items_of(machine, setting, probe, span);
+    const std::int64_t depth = span.end - span.first, group = model.exact_group;
+    const std::int64_t per_step = model.products * group;
+    Unpacked outer = c, inner = model.promotion == 0 ? c : Unpacked{};
+    const bool begins_below_zero = model.scaling == BlockScaling::promoted_a_first ||
+                                   model.scaling == BlockScaling::promoted_product;
+    if (begins_below_zero && fast::is_zero(c)) outer.negative = true;
+    const std::int64_t end = model.order == ProductOrder::along_k ? depth : (depth + 31) / 32 * 32;
+    for (std::size_t first = 0, last = 0, at = 0; static_cast<std::int64_t>(at) < end;
+         at += static_cast<std::size_t>(per_step), first = last) {
+        const std::int64_t step_end = static_cast<std::int64_t>(at) + per_step;
+        while (last < items.size() && items[last].place * group < step_end) ++last;
+        const std::span<const Item> taken = std::span(items).subspan(first, last - first);
+        const std::int64_t places = std::min(step_end, depth) - static_cast<std::int64_t>(at);
+        inner = model.fraction_bits == all_bits
+                    ? fused_step(taken, inner)
+                    : step(machine, setting, taken, (places + group - 1) / group, inner);
+        const std::int64_t done = std::min(step_end, end);
+        if (model.promotion == 0 || (done % model.promotion != 0 && done != end)) continue;
+        const std::int64_t k = span.first + std::min(done, depth) - 1;
+        outer = promoted(model, scales_at(setting, probe, k), outer, inner);
+        inner = {};
+    }
+    return model.promotion == 0 ? inner : outer;
+}
+
+Unpacked summed(const GemmMachine& machine, const GemmSetting& setting, const GemmProbe& probe,
+                const Unpacked& c) {
+    if (machine.part == 0) return accumulated(machine, setting, probe, {0, probe.depth()}, c);
+    Unpacked total = c;
+    for (std::int64_t first = 0; first < probe.depth(); first += machine.part)
+        total = fast::sum(total,
+                          accumulated(machine, setting, probe,
+                                      {first, std::min(first + machine.part, probe.depth())}, {}));
+    return total;
+}
+
+// Scales of whole tensors and rows go to alpha or to the sum.
+struct Factors {
+    Unpacked alpha, sum;
+};
+Factors scaled(ScaleStep step, Factors factors, const Scales& scales) {
+    using enum ScaleStep;
+    const bool to_alpha = step == alpha_b_a || step == alpha_a_b || step == alpha_product;
+    Unpacked& target = to_alpha ? factors.alpha : factors.sum;
+    if (step == alpha_product || step == sum_product)
+        target = fast::product(target, fast::product(scales.a, scales.b));
+    else if (step == alpha_b_a || step == sum_b_a)
+        target = fast::product(fast::product(target, scales.b), scales.a);
+    else
+        target = fast::product(fast::product(target, scales.a), scales.b);
+    return factors;
+}
+
+Unpacked with_addend(AddendStep step, const Factors& factors, const Unpacked& beta,
+                     const Unpacked& c) {
+    if (step == AddendStep::fused_alpha)
+        return fast::fused_multiply_add(factors.alpha, factors.sum, fast::product(beta, c));
+    const Unpacked product = fast::product(factors.alpha, factors.sum);
+    if (step == AddendStep::fused_beta) return fast::fused_multiply_add(beta, c, product);
+    return fast::sum(product, fast::product(beta, c));
+}
+
+Code finished(const GemmMachine& machine, const GemmSetting& setting, const GemmProbe& probe,
+              const Unpacked& sum) {
+    Factors factors{fast::unpack(formats::f32, probe.alpha), sum};
+    const bool has_scales = !setting.scaling_a.empty() && !has_block_scales(setting);
+    if (has_scales) factors = scaled(machine.scale_step, factors, scales_at(setting, probe, 0));
+    const bool adds = probe.beta.bits << 1 != 0 && machine.addend == AddendPlace::after_sum;
+    const bool is_done =
+        machine.no_addend == NoAddend::zero_added_unless_alpha_is_one && probe.alpha == one_f32;
+    Unpacked value = factors.sum;
+    if (adds)
+        value = with_addend(machine.addend_step, factors, fast::unpack(formats::f32, probe.beta),
+                            fast::unpack(formats::f32, probe.c));
+    else if (machine.no_addend == NoAddend::nothing_added)
+        value = fast::product(factors.alpha, factors.sum);
+    else if (!is_done)
+        value = fast::fused_multiply_add(factors.alpha, factors.sum, {});
+    Code code = fast::round(formats::f32, Rounding::nearest_even, Overflow::overflow, value);
+    if (machine.results == Subnormals::outputs_flushed && formats::f32.is_subnormal(code))
+        code.bits &= 0x80000000;
+    return without_payload(code);
+}
+
+// What the sum begins with.
+Unpacked first_summand(const GemmMachine& machine, const GemmProbe& probe) {
+    if (machine.addend == AddendPlace::after_sum || probe.beta.bits << 1 == 0) return {};
+    return fast::product(fast::unpack(formats::f32, probe.beta),
+                         fast::unpack(formats::f32, probe.c));
+}
+
+// One factor of a probe as the engine reads it. Scales that the probe has not are 1.
+struct FactorRow {
+    std::vector<Code> scales;
+    ScaledRow row;
+
+    FactorRow(const ElementFormat& format, const std::string& scaling,
+              const std::vector<Code>& codes, std::vector<Code> given)
+        : scales(std::move(given)), row{format, view(codes)} {
+        const GemmScaling* rule = find_gemm_scaling(scaling);
+        if (rule == nullptr || rule->block == 0) return;
+        const Code one{static_cast<std::uint32_t>(rule->format.exponent_bias)
+                       << rule->format.mantissa_bits};
+        scales.resize(codes.size() / static_cast<std::size_t>(rule->block) + 1, one);
+        row.scale = rule->format;
+        row.scales = view(scales);
+        row.block = rule->block;
+    }
+
+    static CodeView view(const std::vector<Code>& codes) {
+        return {reinterpret_cast<const std::uint8_t*>(codes.data()), sizeof(Code), 1};
+    }
+};
+
+}  // namespace
+
+const GemmScaling* find_gemm_scaling(std::string_view name) {
+    for (const GemmScaling& row : scalings)
+        if (row.name == name) return &row;
+    return nullptr;
+}
+
+bool has_block_scales(const GemmSetting& setting) {
+    const GemmScaling* row = find_gemm_scaling(setting.scaling_a);
+    return row != nullptr && row->block != 0;
+}
+
+Code without_payload(Code d) {
+    return formats::f32.is_nan(d) ? Code{formats::f32.code_nan()} : d;
+}
+
+Code foretold(const GemmMachine& machine, const GemmSetting& setting, const GemmProbe& probe) {
+    return finished(machine, setting, probe,
+                    summed(machine, setting, probe, first_summand(machine, probe)));
+}
+
+Code foretold_by_model(const GemmMachine& machine, const GemmSetting& setting,
+                       const GemmProbe& probe) {
+    const FactorRow left(setting.a, setting.scaling_a, probe.a, probe.scales_a);
+    const FactorRow right(setting.b, setting.scaling_b, probe.b, probe.scales_b);
+    const ScaledRow &a = left.row, &b = right.row;
+    const Unpacked c = first_summand(machine, probe);
+    const Unpacked sum = machine.part == 0 ? fast::accumulate(machine.model, a, b, probe.depth(), c)
+                                           : fast::accumulate_in_parts(machine.model, a, b,
+                                                                       probe.depth(), machine.part);
+    return finished(machine, setting, probe, sum);
+}
+
+}  // namespace mx::identify

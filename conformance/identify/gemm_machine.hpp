@@ -1,0 +1,86 @@
+// A machine that multiplies matrices, as far as identification can tell one from another: a row of
+// the table of models, and beside it what no row holds. It foretells one output at a time.
+// Used by gemm_fit.cpp; asks no device.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "reference/spec/gemm_model.hpp"
+
+namespace mx::identify {
+
+inline constexpr Code one_f32{0x3F800000};
+
+// What is asked for: the types, how they are scaled, and which of its ways the device is to take.
+struct GemmSetting {
+    ElementFormat a, b;
+    std::string scaling_a, scaling_b;  // names of the device ABI, "" where there are none
+    std::string accumulation, algorithm;
+};
+
+// Scales of one name: their type, and how many elements along k have one in common.
+struct GemmScaling {
+    std::string_view name;
+    ElementFormat format;
+    std::int64_t block;  // 0: all
+    bool by_row;         // one for each row, or for all of them
+};
+const GemmScaling* find_gemm_scaling(std::string_view name);
+
+// The scales stand for blocks along k, as only a machine itself can apply them.
+bool has_block_scales(const GemmSetting& setting);
+
+// One row of A, one row of B, and the numbers that go with their product.
+struct GemmProbe {
+    std::string about;
+    std::vector<Code> a, b;                // as long as K
+    std::vector<Code> scales_a, scales_b;  // of the blocks, or one; none where there are none
+    Code alpha = one_f32, beta = {}, c = {};
+
+    std::int64_t depth() const { return static_cast<std::int64_t>(a.size()); }
+};
+
+// Where the exponent of a product that is not zero comes from.
+enum class ProductExponent {
+    fields,      // the exponent fields of its factors, as the model reads them
+    normalised,  // its own leading bit
+};
+enum class AddendPlace { after_sum, first_summand };
+enum class AddendStep { fused_alpha, fused_beta, rounded_apart };
+enum class NoAddend { zero_added, zero_added_unless_alpha_is_one, nothing_added };
+// The scales of whole tensors and rows.
+enum class ScaleStep { alpha_b_a, alpha_a_b, alpha_product, sum_b_a, sum_a_b, sum_product };
+
+struct GemmMachine {
+    GemmModel model;
+    Rounding cut = Rounding::toward_zero;  // of each summand, where it is aligned
+    ProductExponent product_exponent = ProductExponent::fields;
+    Subnormals factors = Subnormals::honoured;
+    Subnormals results = Subnormals::honoured;
+    std::int64_t part = 0;  // elements along k in each part of a split; 0 where there is none
+    AddendPlace addend = AddendPlace::after_sum;
+    AddendStep addend_step = AddendStep::fused_alpha;
+    NoAddend no_addend = NoAddend::zero_added;
+    ScaleStep scale_step = ScaleStep::alpha_b_a;
+
+    // Does the machine sum as its model says, with nothing beside it?
+    bool sums_as_model() const {
+        return cut == Rounding::toward_zero && product_exponent == ProductExponent::fields &&
+               factors == Subnormals::honoured;
+    }
+};
+
+// The bits of binary32 that the machine answers; any NaN is 0x7fffffff.
+Code foretold(const GemmMachine& machine, const GemmSetting& setting, const GemmProbe& probe);
+
+// The same by the engine of reference/fast, for a machine that sums as its model says.
+Code foretold_by_model(const GemmMachine& machine, const GemmSetting& setting,
+                       const GemmProbe& probe);
+
+// One NaN for all.
+Code without_payload(Code d);
+
+}  // namespace mx::identify

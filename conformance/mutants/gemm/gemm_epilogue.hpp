@@ -1,0 +1,85 @@
+// From the accumulator to an output: scales, alpha, C, bias, relu and the last rounding, in
+// binary32. Bugs of these are planted here.
+#pragma once
+
+#include <bit>
+#include <cmath>
+
+#include "conformance/mutants/gemm/gemm_bug.hpp"
+#include "conformance/mutants/gemm/gemm_request.hpp"
+#include "conformance/mutants/mutant_elements.hpp"
+
+namespace mx::mutants::gemm {
+
+// Of one output. C is 0 where it is not read, and so is the bias.
+struct Operands {
+    float accumulator;
+    float scale_a, scale_b;  // 1 where there are none for tensors
+    float c;
+    float bias;
+};
+
+inline float with_tensor_scales(const GemmRequest& request, const Operands& operands) {
+    float alpha = std::bit_cast<float>(request.alpha);
+    if (has(Bug::alpha_through_bf16))
+        alpha = static_cast<float>(through_bf16(static_cast<double>(alpha)));
+    if (request.scaling != Scaling::tensor) return alpha;
+    const float scale_b = has(Bug::tensor_scale_forgotten) ? 1.0f : operands.scale_b;
+    if (has(Bug::scales_multiplied_first)) return operands.scale_a * scale_b * alpha;
+    return alpha * scale_b * operands.scale_a;
+}
+
+// alpha * accumulator + beta * C.
+inline float combined(const GemmRequest& request, const Operands& operands) {
+    const float alpha = with_tensor_scales(request, operands);
+    float accumulator = operands.accumulator;
+    if (has(Bug::bias_before_alpha)) accumulator += operands.bias;
+    if (!request.reads_c)
+        return has(Bug::minus_zero_kept) ? alpha * accumulator : std::fma(alpha, accumulator, 0.0f);
+    const float beta = std::bit_cast<float>(request.beta);
+    const float c = has(Bug::nan_of_c_lost) && std::isnan(operands.c) ? 0.0f : operands.c;
+    if (has(Bug::alpha_on_c)) return alpha * (accumulator + beta * c);
+    if (has(Bug::other_operand_fused)) return std::fma(beta, c, alpha * accumulator);
+    return std::fma(alpha, accumulator, beta * c);
+}
+
+inline float relu(float x) {
+    if (std::isnan(x)) return has(Bug::relu_loses_nan) ? 0.0f : x;
+    return x < 0 ? 0.0f : x;
+}
+
+// A number rounded to so many bits of mantissa, within the range of binary32.
+inline double rounded_to(double value, int mantissa_bits) {
+    return decode(
+        encode_value(value, Format{32, mantissa_bits, -126, ((255u << mantissa_bits) - 1),
+                                   255u << mantissa_bits}),
+        Format{32, mantissa_bits, -126, ((255u << mantissa_bits) - 1), 255u << mantissa_bits});
+}
+
+inline std::uint32_t code_of(float x, const Format& format) {
+    double value = static_cast<double>(x);
+    const double smallest = std::ldexp(1.0, format.exponent_min);
+    if (has(Bug::subnormal_results_flushed) && std::fabs(value) < smallest)
+        value = std::copysign(0.0, value);
+    if (has(Bug::bf16_rounded_twice) && format == bf16 && std::isfinite(value))
+        value = rounded_to(value, 13);
+    const std::uint32_t code = encode_value(value, format);
+    const double written = decode(code, format);
+    if (has(Bug::saturates) && std::isinf(written)) return code - 1;
+    if (has(Bug::halves_truncated) && std::fabs(written) > std::fabs(value)) return code - 1;
+    return code;
+}
+
+inline std::uint32_t output_of(const GemmRequest& request, const Operands& operands) {
+    float x = combined(request, operands);
+    if (has(Bug::rounded_before_bias) && request.adds_bias)
+        x = static_cast<float>(
+            decode(encode_value(static_cast<double>(x), request.d.format), request.d.format));
+    if (has(Bug::relu_before_bias) && request.has_relu && request.adds_bias)
+        return code_of(relu(x) + operands.bias, request.d.format);
+    if (request.adds_bias && !has(Bug::bias_before_alpha)) x += operands.bias;
+    if (request.has_relu) x = relu(x);
+    return code_of(x, request.d.format);
+}
+
+}  // namespace mx::mutants::gemm

@@ -1,0 +1,144 @@
+// The one source of every planted bug of a GEMM: a plain product behind the C ABI, compiled once
+// for each line of gemm_mutants.def. Bugs of reading are in gemm_operands.hpp, of summing in
+// gemm_dot.hpp, of the rest of an output in gemm_epilogue.hpp, of writing here.
+#include <array>
+#include <new>
+
+#include "conformance/mutants/gemm/gemm_epilogue.hpp"
+#include "conformance/mutants/gemm/gemm_operands.hpp"
+
+namespace mx::mutants::gemm {
+namespace {
+
+class Product {
+public:
+    explicit Product(const GemmRequest& request)
+        : request_(request), machine_(machine_of(request)) {
+        for (std::int64_t row = 0; row < request.batches * request.columns; ++row)
+            b_.push_back(numbers_of(request, {Side::b, row}));
+    }
+
+    void run() {
+        const std::int64_t rows = request_.batches * request_.rows;
+        for (std::int64_t row = 0; row < rows; ++row) {
+            if (has(Bug::last_row_missing) && row == rows - 1) return;
+            if (has(Bug::second_batch_untouched) && row >= request_.rows) return;
+            const Numbers a = numbers_of(request_, {Side::a, row});
+            for (std::int64_t column = 0; column < request_.columns; ++column)
+                write_output({row, column}, a);
+        }
+    }
+
+private:
+    float number_in(const Tensor& tensor, Cell cell) const {
+        return static_cast<float>(decode(read(tensor, cell), tensor.format));
+    }
+
+    void write_output(Cell cell, const Numbers& a) {
+        Operands operands{0, 1, 1, 0, 0};
+        Cell c = cell;
+        if (has(Bug::c_of_first_batch)) c.row %= request_.rows;
+        if (request_.reads_c) operands.c = number_in(request_.c, c);
+        Cell bias{0, cell.column};
+        if (has(Bug::bias_along_rows)) bias.column = cell.row % request_.columns;
+        if (request_.adds_bias) operands.bias = number_in(request_.bias, bias);
+        if (request_.scaling == Scaling::tensor) {
+            operands.scale_a = std::bit_cast<float>(read(request_.a.scales, {0, 0}));
+            operands.scale_b = std::bit_cast<float>(read(request_.b.scales, {0, 0}));
+        }
+        const Number start = start_of(cell, operands);
+        const std::int64_t batch = cell.row / request_.rows;
+        const auto b = static_cast<std::size_t>(batch * request_.columns + cell.column);
+        operands.accumulator = sum_of_products(machine_, a, b_[b], start);
+        store(cell, output_of(request_, operands));
+    }
+
+    // Where the accumulator begins: at 0, but for two bugs.
+    Number start_of(Cell cell, Operands& operands) const {
+        constexpr std::uint32_t one = 0x3F800000;
+        constexpr std::int64_t tile = 16;
+        if (has(Bug::c_added_inside) && request_.reads_c && request_.alpha == one) {
+            const float c = operands.c * std::bit_cast<float>(request_.beta);
+            operands.c = 0;
+            return number_of(std::bit_cast<std::uint32_t>(c), f32);
+        }
+        const std::int64_t above = cell.row % request_.rows - tile;
+        if (!has(Bug::stale_accumulator) || above < 0) return {};
+        const std::int64_t batch = cell.row / request_.rows;
+        const auto b = static_cast<std::size_t>(batch * request_.columns + cell.column);
+        const float stale =
+            sum_of_products(machine_, numbers_of(request_, {Side::a, cell.row - tile}), b_[b], {});
+        return number_of(std::bit_cast<std::uint32_t>(stale), f32);
+    }
+
+    // Writes a code, unless this is the canary, which gets every single one wrong.
+    void store(Cell cell, std::uint32_t code) const {
+        const Tensor& d = request_.d;
+        if (has(Bug::adds_to_old_d) && !request_.reads_c)
+            code =
+                code_of(static_cast<float>(decode(code, d.format)) + number_in(d, cell), d.format);
+        if (has(Bug::d_transposed)) {
+            const std::int64_t first = cell.row / request_.rows * request_.rows;
+            const std::int64_t place = cell.column * request_.rows + cell.row - first;
+            cell = {first + place / request_.columns, place % request_.columns};
+        }
+        write(d, cell, has(Bug::canary) ? code ^ (1u << (d.bits - 2)) : code);
+    }
+
+    const GemmRequest& request_;
+    Machine machine_;
+    std::vector<Numbers> b_;
+};
+
+mx_status open_device(void** device, mx_message*) {
+    *device = nullptr;
+    return MX_OK;
+}
+
+void close_device(void*) {}
+
+std::size_t describe(void*, const mx_fact** facts) {
+    static constexpr std::array known{mx_fact{"name", file_name}, mx_fact{"vendor", "mxcheck"},
+                                      mx_fact{"notes", "a planted bug, to test the harness with"}};
+    *facts = known.data();
+    return known.size();
+}
+
+mx_status supports(void*, const mx_operation* operation, const mx_tensor* inputs,
+                   std::size_t input_count, const mx_tensor* outputs, std::size_t output_count,
+                   mx_message* message) {
+    GemmRequest request;
+    return read_gemm({operation, inputs, input_count, outputs, output_count, message}, request);
+}
+
+mx_status run(void*, const mx_operation* operation, const mx_tensor* inputs,
+              std::size_t input_count, const mx_tensor* outputs, std::size_t output_count,
+              mx_message* message) {
+    GemmRequest request;
+    const Call call{operation, inputs, input_count, outputs, output_count, message};
+    mx_status status = read_gemm(call, request);
+    if (status == MX_OK) status = check_data(call);
+    if (status != MX_OK || request.d.empty()) return status;
+    try {
+        Product(request).run();
+    } catch (const std::bad_alloc&) {
+        return MX_OUT_OF_MEMORY;
+    }
+    return MX_OK;
+}
+
+constexpr mx_device_api api{sizeof(mx_device_api),
+                            MX_DEVICE_ABI_VERSION,
+                            open_device,
+                            close_device,
+                            describe,
+                            supports,
+                            run,
+                            nullptr};
+
+}  // namespace
+}  // namespace mx::mutants::gemm
+
+const mx_device_api* mx_device_get_api(uint32_t host_abi_version) {
+    return host_abi_version == MX_DEVICE_ABI_VERSION ? &mx::mutants::gemm::api : nullptr;
+}

@@ -1,0 +1,152 @@
+// Every planted bug of a GEMM must be real: on the probe named for it the plug-in differs from
+// gemm_none, which gemm_base_test.cpp holds to the right bits.
+#include "conformance/mutants/gemm/gemm_mutants.hpp"
+
+#include <dlfcn.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <iterator>
+#include <ostream>
+#include <string>
+
+#include "conformance/mutants/gemm/gemm_probes.hpp"
+
+namespace mx::mutants {
+
+void PrintTo(const Mutant& mutant, std::ostream* stream);
+void PrintTo(const Mutant& mutant, std::ostream* stream) {
+    *stream << mutant.description;
+}
+
+namespace gemm {
+namespace {
+
+// A bug and the probe on which it shows. A bug without a line here fails the test.
+struct ShownBy {
+    std::string_view bug, probe;
+};
+constexpr ShownBy shown_by[] = {
+    {"canary", "ones"},
+    {"scales_exchanged", "mx"},
+    {"scale_slice_reused", "mx"},
+    {"block_index_off_by_one", "mx"},
+    {"scales_transposed", "mx"},
+    {"swizzle_read_linearly", "128x4"},
+    {"nan_scale_ignored", "NaN scale"},
+    {"scale_byte_0_as_zero", "scale 0"},
+    {"scale_product_in_f32", "scales far apart"},
+    {"tensor_scale_forgotten", "tensor scales"},
+    {"scales_multiplied_first", "tensor scales"},
+    {"b_format_of_a", "mixed"},
+    {"b_transposed", "square"},
+    {"b_of_first_batch", "two batches"},
+    {"scales_of_first_batch", "two batches"},
+    {"c_of_first_batch", "alpha and beta"},
+    {"k_tail_dropped", "twos"},
+    {"last_k_doubled", "twos"},
+    {"split_halves_overlap", "mx"},
+    {"stale_accumulator", "twos"},
+    {"fraction_bit_short", "fp8"},
+    {"floor_for_truncation", "fp8"},
+    {"steps_of_16", "fp8"},
+    {"sum_to_nearest", "fp8"},
+    {"accumulator_kept_whole", "fp8"},
+    {"exponents_normalised", "fp8"},
+    {"zero_exponents_counted", "zero times large"},
+    {"promoted_every_64", "fp8"},
+    {"promoted_every_256", "fp8"},
+    {"never_promoted", "fp8"},
+    {"c_added_inside", "C"},
+    {"f16_accumulator", "mx"},
+    {"subnormal_elements_flushed", "subnormal elements"},
+    {"nan_element_as_480", "NaN element"},
+    {"infinity_times_zero_as_zero", "Inf and 0"},
+    {"alpha_on_c", "alpha and beta"},
+    {"alpha_through_bf16", "alpha and beta"},
+    {"other_operand_fused", "alpha and beta"},
+    {"adds_to_old_d", "ones"},
+    {"nan_of_c_lost", "NaN in C"},
+    {"minus_zero_kept", "zero sums"},
+    {"bias_before_alpha", "bias"},
+    {"bias_along_rows", "bias"},
+    {"relu_before_bias", "bias and relu"},
+    {"relu_loses_nan", "relu of NaN"},
+    {"rounded_before_bias", "bf16 bias"},
+    {"bf16_rounded_twice", "bf16"},
+    {"halves_truncated", "bf16"},
+    {"saturates", "overflow"},
+    {"subnormal_results_flushed", "tiny"},
+    {"last_row_missing", "ones"},
+    {"second_batch_untouched", "two batches"},
+    {"d_transposed", "square"},
+};
+
+// Where else it may show: nowhere. Bugs of these names touch every probe.
+bool is_loud(std::string_view name) {
+    return name == "canary" || name == "adds_to_old_d" || name == "last_row_missing";
+}
+
+const mx_device_api* load(std::string_view name) {
+    const std::string path = std::string(MX_MUTANT_DIRECTORY "/gemm_").append(name).append(".so");
+    void* library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
+    if (library == nullptr) return nullptr;
+    const auto get_api =
+        reinterpret_cast<mx_device_get_api_function>(dlsym(library, MX_DEVICE_ENTRY));
+    return get_api == nullptr ? nullptr : get_api(MX_DEVICE_ABI_VERSION);
+}
+
+const Probe& probe_named(std::string_view name) {
+    for (const Probe& probe : probes())
+        if (probe.name == name) return probe;
+    ADD_FAILURE() << "there is no probe " << name;
+    return probes()[0];
+}
+
+class PlantedGemmBug : public ::testing::TestWithParam<Mutant> {
+protected:
+    void SetUp() override {
+        base_ = load("none");
+        bug_ = load(GetParam().name);
+        ASSERT_NE(base_, nullptr);
+        ASSERT_NE(bug_, nullptr);
+    }
+    bool agrees_on(const Probe& probe) const {
+        const Answer right = answer_of(*base_, probe), wrong = answer_of(*bug_, probe);
+        EXPECT_EQ(right.status, MX_OK) << probe.name;
+        EXPECT_EQ(wrong.status, MX_OK) << probe.name;
+        return right.d == wrong.d;
+    }
+
+    const mx_device_api* base_ = nullptr;
+    const mx_device_api* bug_ = nullptr;
+};
+
+TEST_P(PlantedGemmBug, ShowsOnItsProbe) {
+    const auto row = std::ranges::find(shown_by, GetParam().name, &ShownBy::bug);
+    ASSERT_NE(row, std::end(shown_by)) << "no probe is named for " << GetParam().name;
+    EXPECT_FALSE(agrees_on(probe_named(row->probe))) << row->probe;
+}
+
+// A plug-in that is wrong everywhere would be caught for the wrong reason.
+TEST_P(PlantedGemmBug, KeepsQuietElsewhere) {
+    if (is_loud(GetParam().name)) return;
+    EXPECT_TRUE(agrees_on(probe_named("ones")));
+}
+
+std::vector<Mutant> planted() {
+    return {table.begin() + 1, table.end()};
+}
+
+INSTANTIATE_TEST_SUITE_P(GemmMutants, PlantedGemmBug, ::testing::ValuesIn(planted()),
+                         [](const auto& info) { return std::string(info.param.name); });
+
+TEST(GemmMutantTable, OpensWithTheBaseAndHasAProbeForEachBug) {
+    EXPECT_EQ(table[0].name, "none");
+    EXPECT_EQ(table[1].name, "canary");
+    EXPECT_EQ(std::size(shown_by), table.size() - 1);
+}
+
+}  // namespace
+}  // namespace gemm
+}  // namespace mx::mutants

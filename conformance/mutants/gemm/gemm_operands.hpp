@@ -1,0 +1,76 @@
+// Rows of the factors of a GEMM as numbers, with their scales in the exponents: which code and
+// which scale belongs to which place. Bugs of reading are planted here.
+#pragma once
+
+#include "conformance/mutants/gemm/gemm_dot.hpp"
+#include "conformance/mutants/mutant_layout.hpp"
+
+namespace mx::mutants::gemm {
+
+enum class Side { a, b };
+
+// Rows of a factor count through the batches.
+struct RowOf {
+    Side side;
+    std::int64_t row;
+};
+
+// The cell that a walk down the columns meets where one along the rows meets this.
+inline Cell turned(const Tensor& tensor, Cell cell) {
+    const std::int64_t place = cell.column * tensor.rows + cell.row;
+    return {place / tensor.columns, place % tensor.columns};
+}
+
+// One whose place is that of a matrix without tiles, its rows padded to four.
+inline std::uint32_t read_linearly(const Tensor& scales, Cell cell) {
+    const std::int64_t padded = (scales.columns + 3) / 4 * 4;
+    return scales.data[cell.row * padded + cell.column];
+}
+
+inline Number with_scale(Number number, std::uint32_t byte) {
+    constexpr std::uint32_t nan_byte = 255;
+    if (byte == nan_byte && !has(Bug::nan_scale_ignored)) return nan_number();
+    if (byte == 0 && has(Bug::scale_byte_0_as_zero)) number.significand = 0;
+    number.scale = static_cast<int>(byte) - 127;
+    number.unit += number.scale;
+    number.exponent += number.scale;
+    return number;
+}
+
+inline std::uint32_t scale_of(const GemmRequest& request, const RowOf& row, std::int64_t k) {
+    const bool is_a = (row.side == Side::a) != has(Bug::scales_exchanged);
+    const Tensor& scales = is_a ? request.a.scales : request.b.scales;
+    Cell cell{row.row % scales.rows, k / 32};
+    if (has(Bug::scales_of_first_batch) && is_a) cell.row %= request.rows;
+    if (has(Bug::scale_slice_reused)) cell.column %= 4;
+    if (has(Bug::block_index_off_by_one)) cell.column = std::min((k + 1) / 32, scales.columns - 1);
+    if (has(Bug::scales_transposed) && is_a) cell = turned(scales, cell);
+    if (has(Bug::swizzle_read_linearly) && scales.layout == Layout::tiles_128x4)
+        return read_linearly(scales, cell);
+    return read(scales, cell);
+}
+
+inline std::uint32_t element_of(const GemmRequest& request, const RowOf& row, std::int64_t k) {
+    Cell cell{row.row, k};
+    if (row.side == Side::a) return read(request.a.codes, cell);
+    if (has(Bug::b_of_first_batch)) cell.row %= request.columns;
+    if (has(Bug::b_transposed)) cell = turned(request.b.codes, cell);
+    return read(request.b.codes, cell);
+}
+
+inline Numbers numbers_of(const GemmRequest& request, const RowOf& row) {
+    const bool is_of_a = row.side == Side::a || has(Bug::b_format_of_a);
+    const Format& format = is_of_a ? request.a.codes.format : request.b.codes.format;
+    Numbers numbers;
+    for (std::int64_t k = 0; k < request.depth; ++k) {
+        // A code of the wrong format may have bits that this one has not.
+        const std::uint32_t code = element_of(request, row, k) & ((1u << format.bits) - 1);
+        const Number number = number_of(code, format);
+        numbers.push_back(request.scaling == Scaling::blocks
+                              ? with_scale(number, scale_of(request, row, k))
+                              : number);
+    }
+    return numbers;
+}
+
+}  // namespace mx::mutants::gemm

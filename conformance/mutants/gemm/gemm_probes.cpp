@@ -1,0 +1,249 @@
+// See gemm_probes.hpp.
+#include "conformance/mutants/gemm/gemm_probes.hpp"
+
+#include <bit>
+#include <cstring>
+
+namespace mx::mutants::gemm {
+namespace {
+
+constexpr std::uint32_t one = 0x38, two = 0x40, largest = 0x7E;  // of E4M3
+
+// The same words every time, from a multiplicative generator.
+class Words {
+public:
+    explicit Words(std::uint32_t seed) : state_(seed * 2654435761u + 12345) {}
+    std::uint32_t below(std::uint32_t limit) {
+        state_ = state_ * 1664525u + 1013904223u;
+        return (state_ >> 8) % limit;
+    }
+
+private:
+    std::uint32_t state_;
+};
+
+struct Range {
+    std::uint32_t first, count;
+};
+
+Codes drawn(std::int64_t count, Range range, std::uint32_t seed) {
+    Words words(seed);
+    Codes codes;
+    for (std::int64_t i = 0; i < count; ++i)
+        codes.push_back(range.first + words.below(range.count));
+    return codes;
+}
+
+// Magnitudes in a range, with either sign.
+Codes signed_codes(std::int64_t count, Range range, std::uint32_t seed) {
+    Codes codes = drawn(count, range, seed);
+    Words words(seed + 77);
+    for (std::uint32_t& code : codes) code |= words.below(2) << 7;
+    return codes;
+}
+
+Codes floats(std::int64_t count, std::uint32_t seed) {
+    Words words(seed);
+    Codes codes;
+    for (std::int64_t i = 0; i < count; ++i)
+        codes.push_back(words.below(2) << 31 | (120 + words.below(8)) << 23 |
+                        words.below(1u << 23));
+    return codes;
+}
+
+constexpr Range middle{0x20, 0x48};  // of E4M3: 2^-3 to 2^5 and some
+
+Probe fp8(std::string_view name, const ProbeShape& shape) {
+    Probe probe{name, shape, {"e4m3", {}}, {"e4m3", {}}};
+    probe.a.codes = signed_codes(shape.batches * shape.rows * shape.depth, middle, 1);
+    probe.b.codes = signed_codes(shape.batches * shape.columns * shape.depth, middle, 2);
+    return probe;
+}
+
+Probe mx(std::string_view name, const ProbeShape& shape, Range scales = {120, 9}) {
+    Probe probe = fp8(name, shape);
+    probe.scaling = "1x32";
+    const std::int64_t blocks = (shape.depth + 31) / 32;
+    probe.a.scales = drawn(shape.batches * shape.rows * blocks, scales, 3);
+    probe.b.scales = drawn(shape.batches * shape.columns * blocks, scales, 4);
+    return probe;
+}
+
+Probe with_c(Probe probe, float alpha, float beta) {
+    probe.alpha = std::bit_cast<std::uint32_t>(alpha);
+    probe.beta = std::bit_cast<std::uint32_t>(beta);
+    probe.c = floats(probe.shape.batches * probe.shape.rows * probe.shape.columns, 5);
+    return probe;
+}
+
+Probe with_bias(Probe probe, const char* epilogue) {
+    probe.epilogue = epilogue;
+    for (const std::uint32_t code : floats(probe.shape.columns, 6))
+        probe.bias.push_back(std::string_view(probe.d_type) == "f32" ? code : code >> 16);
+    return probe;
+}
+
+Probe to(Probe probe, const char* d_type) {
+    probe.d_type = d_type;
+    return probe;
+}
+
+std::vector<Probe> scale_probes() {
+    Probe swizzled = mx("128x4", {130, 3, 160});
+    swizzled.scale_layout = "128x4";
+    swizzled.a.scales = drawn(256 * 8, {120, 9}, 3);
+    swizzled.b.scales = drawn(128 * 8, {120, 9}, 4);
+    Probe nan = mx("NaN scale", {2, 3, 64});
+    nan.a.scales[1] = 255;
+    Probe zero_byte = mx("scale 0", {2, 3, 32});
+    zero_byte.a.scales = {0, 127};
+    zero_byte.b.scales = {254, 254, 127};
+    Probe far = mx("scales far apart", {2, 2, 32});
+    far.a.scales = {0, 0};
+    far.b.scales = {100, 104};
+    Probe tensor = fp8("tensor scales", {3, 4, 64});
+    tensor.scaling = "tensor";
+    tensor.alpha = 0x3F9D70A4;
+    tensor.a.scales = {0x3FB55555};
+    tensor.b.scales = {0x40490FDB};
+    return {mx("mx", {20, 7, 300}),
+            fp8("fp8", {20, 7, 300}),
+            mx("two batches", {4, 3, 64, 2}),
+            swizzled,
+            nan,
+            zero_byte,
+            far,
+            tensor};
+}
+
+std::vector<Probe> element_probes() {
+    Probe zeros = fp8("zero times large", {1, 1, 32});
+    zeros.a.codes = zeros.b.codes = Codes(32, 0x09);  // just above 2^-6
+    zeros.a.codes[31] = 0;
+    zeros.b.codes[31] = largest;
+    Probe mixed = fp8("mixed", {2, 3, 32});
+    mixed.b.type = "e5m2";
+    Probe infinity = fp8("Inf and 0", {1, 2, 32});
+    infinity.b.type = "e5m2";
+    infinity.b.codes[0] = 0x7C;
+    infinity.a.codes[0] = 0;
+    infinity.b.codes[33] = 0x7C;
+    Probe nan = fp8("NaN element", {2, 2, 32});
+    nan.a.codes[3] = 0x7F;
+    Probe subnormal = fp8("subnormal elements", {2, 2, 32});
+    subnormal.a.codes = signed_codes(64, {0, 8}, 9);
+    return {zeros, mixed, infinity, nan, subnormal};
+}
+
+std::vector<Probe> output_probes() {
+    Probe nan_c = with_c(mx("NaN in C", {2, 3, 32}), 1, 1);
+    nan_c.c[1] = 0x7FC00000;
+    Probe zero = uniform("zero sums", {2, 2, 32}, 0, one);
+    zero.alpha = 0xBF800000;
+    Probe relu_nan = fp8("relu of NaN", {2, 2, 32});
+    relu_nan.a.codes[3] = 0x7F;
+    relu_nan.epilogue = "relu";
+    Probe bias = with_bias(mx("bias", {3, 4, 32}), "bias");
+    bias.alpha = 0x3F9D70A4;
+    Probe overflow = to(uniform("overflow", {2, 2, 32}, largest, largest), "f16");
+    Probe tiny = mx("tiny", {2, 2, 32}, {40, 9});
+    tiny.a.scales = {10, 12};
+    tiny.b.scales = {107, 100};
+    return {with_c(mx("C", {5, 3, 64}), 1, 1),
+            with_c(mx("alpha and beta", {5, 3, 64, 2}), 1.23f, -0.77f),
+            nan_c,
+            zero,
+            relu_nan,
+            bias,
+            with_bias(fp8("bias and relu", {6, 5, 32}), "bias-relu"),
+            with_bias(to(mx("bf16 bias", {6, 5, 64}), "bf16"), "bias"),
+            to(mx("bf16", {40, 30, 64}), "bf16"),
+            overflow,
+            tiny,
+            fp8("square", {4, 4, 32})};
+}
+
+// A tensor of the ABI over its own bytes.
+struct Buffer {
+    std::vector<unsigned char> bytes;
+    mx_tensor tensor;
+
+    Buffer(const char* type, std::int64_t rows, std::int64_t columns, const Codes& codes,
+           const char* layout = "strided") {
+        const std::string_view name = type;
+        const std::size_t width = name == "f32" ? 4 : name == "bf16" || name == "f16" ? 2 : 1;
+        const bool is_strided = std::string_view(layout) == "strided";
+        bytes.resize(codes.size() * width);
+        for (std::size_t i = 0; i < codes.size(); ++i)
+            std::memcpy(&bytes[i * width], &codes[i], width);
+        tensor = {sizeof(mx_tensor),        nullptr,           type, "host", layout, rows, columns,
+                  is_strided ? columns : 0, is_strided ? 1 : 0};
+    }
+    mx_tensor view() {
+        mx_tensor with_data = tensor;
+        with_data.data = bytes.data();
+        return with_data;
+    }
+};
+
+std::vector<Buffer> inputs_of(const Probe& probe) {
+    const ProbeShape& s = probe.shape;
+    std::vector<Buffer> inputs;
+    const auto add = [&](const ProbeFactor& factor, std::int64_t rows) {
+        inputs.emplace_back(factor.type, s.batches * rows, s.depth, factor.codes);
+        if (probe.scaling == nullptr) return;
+        const bool is_mx = std::string_view(probe.scaling) == "1x32";
+        inputs.emplace_back(is_mx ? "e8m0" : "f32", is_mx ? s.batches * rows : 1,
+                            is_mx ? (s.depth + 31) / 32 : 1, factor.scales, probe.scale_layout);
+    };
+    add(probe.a, s.rows);
+    add(probe.b, s.columns);
+    if (!probe.c.empty()) inputs.emplace_back(probe.d_type, s.batches * s.rows, s.columns, probe.c);
+    if (!probe.bias.empty()) inputs.emplace_back(probe.d_type, 1, s.columns, probe.bias);
+    return inputs;
+}
+
+}  // namespace
+
+Probe uniform(std::string_view name, const ProbeShape& shape, std::uint32_t a, std::uint32_t b) {
+    Probe probe{name, shape, {"e4m3", {}}, {"e4m3", {}}};
+    probe.a.codes.assign(static_cast<std::size_t>(shape.batches * shape.rows * shape.depth), a);
+    probe.b.codes.assign(static_cast<std::size_t>(shape.batches * shape.columns * shape.depth), b);
+    return probe;
+}
+
+const std::vector<Probe>& probes() {
+    static const std::vector<Probe> list = [] {
+        std::vector<Probe> all{uniform("ones", {3, 5, 32}, one, one),
+                               uniform("twos", {17, 2, 40}, two, one)};
+        for (const auto& more : {scale_probes(), element_probes(), output_probes()})
+            all.insert(all.end(), more.begin(), more.end());
+        return all;
+    }();
+    return list;
+}
+
+Answer answer_of(const mx_device_api& api, const Probe& probe) {
+    const ProbeShape& s = probe.shape;
+    std::vector<Buffer> buffers = inputs_of(probe);
+    std::vector<mx_tensor> inputs;
+    for (Buffer& buffer : buffers) inputs.push_back(buffer.view());
+    // Not 0, so that what is not written, or added to, shows.
+    const auto outputs = static_cast<std::size_t>(s.batches * s.rows * s.columns);
+    Buffer d(probe.d_type, s.batches * s.rows, s.columns, Codes(outputs, 0x43214321));
+    const mx_tensor output = d.view();
+    const mx_gemm gemm{sizeof(mx_gemm),    s.batches,     probe.alpha, probe.beta,
+                       probe.scaling,      probe.scaling, nullptr,     probe.epilogue,
+                       probe.accumulation, nullptr};
+    mx_operation operation{};
+    operation.struct_size = sizeof(mx_operation);
+    operation.name = "gemm";
+    operation.gemm = &gemm;
+    Answer answer{api.run(nullptr, &operation, inputs.data(), inputs.size(), &output, 1, nullptr),
+                  Codes(outputs)};
+    const std::size_t width = d.bytes.size() / outputs;
+    for (std::size_t i = 0; i < outputs; ++i) std::memcpy(&answer.d[i], &d.bytes[i * width], width);
+    return answer;
+}
+
+}  // namespace mx::mutants::gemm

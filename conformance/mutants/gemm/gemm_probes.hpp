@@ -1,0 +1,51 @@
+// Small products chosen by hand, each for the bugs it brings to light, and a way to play them to a
+// device. Used by the tests here; knows no expected bits.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+#include "device/abi/mx_device.h"
+
+namespace mx::mutants::gemm {
+
+using Codes = std::vector<std::uint32_t>;
+
+struct ProbeFactor {
+    const char* type;
+    Codes codes;
+    Codes scales = {};  // bytes as they lie in their buffer, or the bits of one binary32
+};
+
+// Of one batch.
+struct ProbeShape {
+    std::int64_t rows, columns, depth, batches = 1;
+};
+
+struct Probe {
+    std::string_view name;
+    ProbeShape shape;
+    ProbeFactor a, b;
+    const char* scaling = nullptr;
+    const char* scale_layout = "strided";
+    const char* d_type = "f32";
+    std::uint32_t alpha = 0x3F800000, beta = 0;
+    Codes c = {};
+    const char* epilogue = nullptr;
+    const char* accumulation = nullptr;
+    Codes bias = {};
+};
+
+const std::vector<Probe>& probes();
+
+struct Answer {
+    mx_status status;
+    Codes d;  // red zone and inputs are not part of it
+};
+Answer answer_of(const mx_device_api& api, const Probe& probe);
+
+// Factors of whole matrices of one code each.
+Probe uniform(std::string_view name, const ProbeShape& shape, std::uint32_t a, std::uint32_t b);
+
+}  // namespace mx::mutants::gemm

@@ -1,0 +1,35 @@
+// What a call of "gemm" asks of a planted bug, checked and with names turned into choices. Compiled
+// once for all of them: no bug is planted here. Knows no arithmetic.
+#pragma once
+
+#include "conformance/mutants/mutant_request.hpp"
+
+namespace mx::mutants::gemm {
+
+enum class Scaling {
+    none,
+    tensor,  // one binary32
+    blocks,  // E8M0 for 32 elements along k
+};
+enum class Accumulation { promoted, fast };
+
+struct Factor {
+    Tensor codes;
+    Tensor scales;  // of blocks, or of one binary32
+};
+
+struct GemmRequest {
+    std::int64_t batches = 1;
+    std::int64_t rows = 0, columns = 0, depth = 0;  // of one batch
+    std::uint32_t alpha = 0, beta = 0;              // bits of binary32
+    Scaling scaling = Scaling::none;
+    Accumulation accumulation = Accumulation::promoted;
+    Factor a, b;
+    Tensor c, bias, d;
+    bool reads_c = false, adds_bias = false, has_relu = false;
+};
+
+// MX_OK and a filled request, or the status to return, its sentence already in call.message.
+mx_status read_gemm(const Call& call, GemmRequest& request);
+
+}  // namespace mx::mutants::gemm

@@ -1,0 +1,93 @@
+// Tests of the record of a benchmark: there and back, and files that lie.
+#include "conformance/results/bench_record.hpp"
+
+#include <gtest/gtest.h>
+
+namespace mx::results {
+namespace {
+
+BenchHeader header() {
+    BenchHeader header;
+    header.program_version = "0.1.0";
+    header.commit = "0123abcd";
+    header.dirty = true;
+    header.argv = {"mxcheck", "bench"};
+    header.started = "2026-01-02T03:04:05Z";
+    header.device = "cuda";
+    header.data = "realistic";
+    header.place = "cuda";
+    header.clock = "device";
+    header.device_facts = {{"name", "a \"GPU\""}};
+    header.environment = {{"cpu", "x"}, {"os", "y"}};
+    return header;
+}
+
+BenchRow row() {
+    BenchRow row;
+    row.what = "quantize";
+    row.shape = "64x4096";
+    row.types = "f32 to mxfp8-e4m3 ocp";
+    row.cache = "cold";
+    row.bytes = 7;
+    row.samples = 20;
+    row.seconds = 1.25e-4;
+    row.low = 1e-4;
+    row.high = 2e-4;
+    row.first_half = 1.2e-4;
+    row.second_half = 1.5e-4;
+    row.roof_share = 0.5;
+    row.state_before = "SM 1980 MHz";
+    row.state_after = "SM 1755 MHz";
+    return row;
+}
+
+std::string with(const std::string& from, const std::string& to) {
+    std::string text = line_of(header()) + line_of(row());
+    const std::size_t place = text.find(from);
+    EXPECT_NE(place, std::string::npos) << from;
+    return text.replace(place, from.size(), to);
+}
+
+TEST(BenchRecord, ComesBackAsItWent) {
+    const auto bench = parse_bench(line_of(header()) + line_of(row()), "b");
+    ASSERT_TRUE(bench);
+    EXPECT_EQ(bench.value().header, header());
+    ASSERT_EQ(bench.value().rows.size(), 1u);
+    EXPECT_EQ(bench.value().rows[0], row());
+    EXPECT_NEAR(bench.value().rows[0].noise(), 0.25, 1e-12);
+}
+
+TEST(BenchRecord, ALineThatWasNeverFinishedIsDropped) {
+    const auto bench = parse_bench(line_of(header()) + line_of(row()) + "{\"kind\":\"ro", "b");
+    ASSERT_TRUE(bench);
+    EXPECT_EQ(bench.value().rows.size(), 1u);
+}
+
+TEST(BenchRecord, FilesThatLieAreRefusedWithTheLine) {
+    struct Lie {
+        std::string text, sentence;
+    };
+    for (const Lie& lie : std::vector<Lie>{
+             {"", "b: holds no whole line"},
+             {"x\n", "b, line 1: is no line of a benchmark"},
+             {line_of(row()), "b, line 1: a benchmark has one header"},
+             {line_of(header()) + line_of(header()), "b, line 2: a benchmark has one header"},
+             {with("\"version\":1", "\"version\":2"), "format version 2 is unknown"},
+             {with("\"kind\":\"row\"", "\"kind\":\"case\""), "neither bench nor row"},
+             {with("\"seconds\":0.000125", "\"seconds\":0"), "b, line 2: the numbers cannot"},
+             {with("\"seconds\":0.000125", "\"seconds\":-1"), "b, line 2: the numbers cannot"},
+             {with("\"samples\":20", "\"samples\":0"), "b, line 2: the numbers cannot"},
+             {with("\"reason\":\"\"", "\"reason\":\"no\""), "b, line 2: the numbers cannot"},
+             {with("\"low\":0.0001", "\"low\":9.0"), "b, line 2: the numbers cannot"},
+             {with("\"cache\"", "\"cash\""), "b, line 2: is no line of a benchmark"},
+             {with("\"samples\":20", "\"samples\":\"20\""), "b, line 2: is no line"},
+         }) {
+        const auto bench = parse_bench(lie.text, "b");
+        ASSERT_FALSE(bench) << lie.sentence;
+        EXPECT_NE(bench.error().message.find(lie.sentence), std::string::npos)
+            << bench.error().message;
+    }
+}
+
+}  // namespace
+}  // namespace mx::results

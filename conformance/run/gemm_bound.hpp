@@ -1,0 +1,36 @@
+// How far an output may lie from the exact result: derived per output from what a machine does,
+// never chosen. Used by the judge of GEMMs for model=bounded and model=bounded:ROW.
+//
+// Let T be the sum of the magnitudes of the products, E the largest exponent of a nonzero one,
+// counted from the fields of its factors, and G = max(T, 2^E). A step of L products that keeps F
+// fraction bits below E and rounds toward zero to P bits loses less than 2^(E-F) of each product
+// and 2^-P of its sum, and no partial sum exceeds T. So K products in n = ceil(K/L) steps lose less
+// than
+//     (n*L*2^-F + n*2^-P) * G,
+// each promotion group for itself, and the outer accumulator 2^-24 of what it holds at each
+// addition. Where no row is named, the same with the weakest accumulator of such elements, in steps
+// as short as any has, added in any order and in any number of parts.
+#pragma once
+
+#include <string>
+
+#include "conformance/run/gemm_oracle.hpp"
+
+namespace mx {
+
+struct GemmBound {
+    // What there is no bound of, "" where there is one.
+    std::string none_because;
+    bool is_nan = false;       // the output must be NaN
+    bool is_infinite = false;  // the output must be this code
+    Code infinity;
+    fast::Total result;  // exact, before it is rounded to D's type
+    double bound = 0;    // of the distance to it, rounding to D's type included
+};
+GemmBound bound_of(const GemmRules& rules, const GemmOutput& output);
+
+// The distance of a code from the exact result, as a share of the bound; infinite for a NaN where a
+// number belongs and the other way round.
+double share_of_bound(const GemmRules& rules, const GemmBound& bound, Code actual);
+
+}  // namespace mx

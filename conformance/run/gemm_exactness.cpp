@@ -1,0 +1,226 @@
+// See gemm_exactness.hpp.
+#include "conformance/run/gemm_exactness.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <limits>
+
+#include "reference/fast/dot_model.hpp"
+
+namespace mx {
+namespace {
+
+constexpr ElementFormat f32 = formats::f32;
+// 2^20 terms below this do not reach the end of the range.
+constexpr int highest_term = f32.exponent_max() - 20;
+
+// A number with the exponent that a machine aligns it by.
+struct Term {
+    fast::Unpacked value;
+    int exponent = 0;
+};
+
+Term term_of(const ElementFormat& format, Code code) {
+    const fast::Unpacked value = fast::unpack(format, code);
+    return {value, fast::exponent_of(format, value)};
+}
+
+Term times(const Term& left, const Term& right) {
+    return {fast::exact_product(left.value, right.value), left.exponent + right.exponent};
+}
+
+// What the conditions need of all terms of an output.
+struct Survey {
+    bool nan = false, positive_infinity = false, negative_infinity = false, any = false;
+    int quantum = std::numeric_limits<int>::max();  // of nonzero terms
+    int largest = std::numeric_limits<int>::min();  // exponent aligned to, zeros counted
+    int highest = std::numeric_limits<int>::min();  // above the leading bit of any term
+
+    void note(const Term& term) {
+        const fast::Unpacked& value = term.value;
+        nan = nan || value.kind == fast::Kind::nan;
+        if (value.kind == fast::Kind::infinity)
+            (value.negative ? negative_infinity : positive_infinity) = true;
+        if (value.kind != fast::Kind::finite) return;
+        largest = std::max(largest, term.exponent);
+        if (value.significand == 0) return;
+        any = true;
+        quantum = std::min(quantum, value.exponent + std::countr_zero(value.significand));
+        highest =
+            std::max(highest, value.exponent + static_cast<int>(std::bit_width(value.significand)));
+    }
+};
+
+template <typename Visit>
+void for_each_term(const GemmRules& rules, const GemmOutput& output, const Visit& visit) {
+    const Term alpha = term_of(f32, output.operands.alpha);
+    const auto scale = [](const ScaledRow& row, std::int64_t k) {
+        if (row.block == 0) return Term{{fast::Kind::finite, false, 0, 1}, 0};
+        return term_of(row.scale, row.scale_at(k));
+    };
+    Term scales{};
+    for (std::int64_t k = 0; k < output.depth; ++k) {
+        const auto begins_block = [k](const ScaledRow& row) {
+            return row.block != 0 && k % row.block == 0;
+        };
+        if (k == 0 || begins_block(output.a) || begins_block(output.b))
+            scales = times(alpha, times(scale(output.a, k), scale(output.b, k)));
+        visit(times(scales, times(term_of(output.a.element, output.a.codes.at(k)),
+                                  term_of(output.b.element, output.b.codes.at(k)))));
+    }
+    if (output.operands.beta.bits << 1 != 0) {
+        const Term c = times(term_of(f32, output.operands.beta),
+                             term_of(rules.epilogue.addend, output.operands.c));
+        // A C of zero is added to whatever is there.
+        if (c.value.kind != fast::Kind::finite || c.value.significand != 0) visit(c);
+    }
+    if (rules.epilogue.adds_bias) {
+        const Term bias = term_of(rules.epilogue.bias, output.operands.bias);
+        if (bias.value.kind != fast::Kind::finite || bias.value.significand != 0) visit(bias);
+    }
+}
+
+// A factor of binary32 that is multiplied by somewhere: harmless where it only moves the exponent.
+bool only_moves(Code code) {
+    const fast::Unpacked value = fast::unpack(f32, code);
+    return value.kind != fast::Kind::finite || value.significand == 0 ||
+           (std::has_single_bit(value.significand) &&
+            f32.magnitude(code) > f32.code_mantissa_mask());
+}
+
+bool scales_only_move(const ScaledRow& row, std::int64_t depth) {
+    if (row.block == 0 || row.scale.name != f32.name) return true;
+    for (std::int64_t k = 0; k < depth; k += row.block)
+        if (!only_moves(row.scale_at(k))) return false;
+    return true;
+}
+
+// Every product of factors of binary32 that some order takes must have a code.
+std::string factor_out_of_range(const GemmOutput& output) {
+    const auto is_f32 = [](const ScaledRow& row) {
+        return row.block != 0 && row.scale.name == f32.name;
+    };
+    const std::int64_t step_a = is_f32(output.a) ? output.a.block : output.depth;
+    const std::int64_t step = is_f32(output.b) ? std::min(step_a, output.b.block) : step_a;
+    const auto exponent = [&](const ScaledRow& row, std::int64_t k) {
+        const Term scale = is_f32(row) ? term_of(f32, row.scale_at(k)) : Term{};
+        return scale.value.kind == fast::Kind::finite ? scale.exponent : 0;
+    };
+    const int alpha = term_of(f32, output.operands.alpha).exponent;
+    for (std::int64_t k = 0; k < output.depth; k += step) {
+        const int a = exponent(output.a, k), b = exponent(output.b, k);
+        for (const int product : {a + b, alpha + a, alpha + b, alpha + a + b})
+            if (product < f32.exponent_min() || product > f32.exponent_max())
+                return "a product of alpha and scales is out of the range of binary32";
+    }
+    return "";
+}
+
+// Machines without scales of small blocks dequantise first, or scale the sum of a block by one
+// scale after the other.
+bool partly_scaled_fits(const GemmOutput& output) {
+    const auto is_small = [](const ScaledRow& row) {
+        return row.block != 0 && row.scale.name != f32.name;
+    };
+    const auto fits = [](const fast::Unpacked& value) {
+        if (value.kind != fast::Kind::finite || value.significand == 0) return true;
+        const int lowest = value.exponent + std::countr_zero(value.significand);
+        const int highest = value.exponent + static_cast<int>(std::bit_width(value.significand));
+        return lowest >= f32.exponent_min() && highest <= highest_term;
+    };
+    if (!is_small(output.a) && !is_small(output.b)) return true;
+    for (std::int64_t k = 0; k < output.depth; ++k) {
+        const fast::Unpacked a = fast::unpack(output.a.element, output.a.codes.at(k));
+        const fast::Unpacked b = fast::unpack(output.b.element, output.b.codes.at(k));
+        const fast::Unpacked scaled_a = fast::scaled_element(output.a, k);
+        const fast::Unpacked scaled_b = fast::scaled_element(output.b, k);
+        const bool meets_zero = fast::is_zero(a) || fast::is_zero(b);
+        if (!fits(scaled_a) || !fits(scaled_b)) return false;
+        if (!meets_zero &&
+            (!fits(fast::exact_product(scaled_a, b)) || !fits(fast::exact_product(a, scaled_b))))
+            return false;
+    }
+    return true;
+}
+
+std::string factors_because(const GemmRules& rules, const GemmOutput& output) {
+    if (rules.setting.epilogue.find("gelu") != std::string::npos)
+        return "GELU is no sum, and no source says which bits it gives";
+    const EpilogueOperands& operands = output.operands;
+    const bool reads_c = operands.beta.bits << 1 != 0;
+    if (!only_moves(operands.alpha)) return "alpha is no power of two";
+    if (reads_c && !only_moves(operands.beta)) return "beta is no power of two";
+    if (rules.epilogue.scales_output && !only_moves(operands.scale_out))
+        return "the scale of D is no power of two";
+    if (!scales_only_move(output.a, output.depth)) return "a scale of A is no power of two";
+    if (!scales_only_move(output.b, output.depth)) return "a scale of B is no power of two";
+    if (!partly_scaled_fits(output))
+        return "elements with one of their scales are out of the range of binary32";
+    return factor_out_of_range(output);
+}
+
+std::string exponent_text(int exponent) {
+    return "2^" + std::to_string(exponent);
+}
+
+// T against 2^(q + F + 1), once every term is known to be below 2^(q + 62).
+bool magnitudes_fit(const GemmRules& rules, const GemmOutput& output, int quantum, int bits) {
+    std::uint64_t sum = 0;
+    const std::uint64_t limit = std::uint64_t{1} << (bits + 1);
+    for_each_term(rules, output, [&](const Term& term) {
+        if (term.value.kind != fast::Kind::finite || term.value.significand == 0) return;
+        const int shift = term.value.exponent - quantum;
+        const std::uint64_t units =
+            shift >= 0 ? term.value.significand << shift : term.value.significand >> -shift;
+        sum = std::min(limit, sum + std::min(limit, units));
+    });
+    return sum < limit;
+}
+
+std::string sum_because(const GemmRules& rules, const GemmOutput& output, const Survey& survey) {
+    const int bits = rules.fraction_bits;
+    const std::string kept = " and the weakest accumulator of such elements keeps " +
+                             std::to_string(bits) + " bits of fraction";
+    if (survey.quantum < f32.exponent_min())
+        return "a term has bits below " + exponent_text(f32.exponent_min()) +
+               ", where machines may flush";
+    if (survey.largest > survey.quantum + bits)
+        return "terms are multiples of " + exponent_text(survey.quantum) +
+               ", but are aligned to 2^" + std::to_string(survey.largest) + kept;
+    // An exponent field bounds a product but for a factor of 4.
+    const bool is_near = survey.highest - survey.quantum < 62;
+    if (!is_near || !magnitudes_fit(rules, output, survey.quantum, bits))
+        return "terms are multiples of " + exponent_text(survey.quantum) +
+               ", but their magnitudes sum to " + exponent_text(survey.quantum + bits + 1) +
+               " or more" + kept;
+    return "";
+}
+
+}  // namespace
+
+std::string undetermined_because(const GemmRules& rules, const GemmOutput& output) {
+    if (std::string why = factors_because(rules, output); !why.empty()) return why;
+    Survey survey;
+    for_each_term(rules, output, [&survey](const Term& term) { survey.note(term); });
+    const bool is_nan = survey.nan || (survey.positive_infinity && survey.negative_infinity);
+    const bool is_infinite = survey.positive_infinity || survey.negative_infinity;
+    if (is_nan)
+        return rules.epilogue.activation == Activation::none
+                   ? ""
+                   : "a NaN meets ReLU, and no source says what becomes of it";
+    if (survey.any && survey.highest > highest_term)
+        return "terms come near the end of binary32's range";
+    const Code result = exact_result(rules, output);
+    const ElementFormat& d = rules.epilogue.output;
+    if (!is_infinite) {
+        if (std::string why = survey.any ? sum_because(rules, output, survey) : ""; !why.empty())
+            return why;
+        const bool is_beyond =
+            d.is_infinity(result) ||
+            (rules.epilogue.is_narrow() && d.magnitude(result) == d.code_max_finite());
+        return is_beyond ? "the result is beyond the range of D's type" : "";
+    }
+    return rules.epilogue.is_narrow() ? "an Inf becomes FP8, which may saturate" : "";
+}
+
+}  // namespace mx

@@ -1,0 +1,267 @@
+// See gemm_judge.hpp.
+#include "conformance/run/gemm_judge.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstdio>
+#include <map>
+
+#include "conformance/run/difference.hpp"
+#include "conformance/run/gemm_bound.hpp"
+#include "conformance/run/gemm_exactness.hpp"
+#include "conformance/run/gemm_explain.hpp"
+#include "conformance/run/gemm_trust.hpp"
+#include "reference/exact/arithmetic.hpp"
+
+namespace mx {
+namespace {
+
+using results::Mismatch;
+using results::Verdict;
+
+std::string hex(const ElementFormat& format, std::uint32_t bits) {
+    std::string text = "0x";
+    for (int shift = 8 * format.code_bytes() - 4; shift >= 0; shift -= 4)
+        text += "0123456789abcdef"[bits >> shift & 15];
+    return text;
+}
+
+std::string fraction_text(const exact::Value& value) {
+    return value.is_finite() ? exact::to_fraction(exact::with_sign(value)) : exact::to_text(value);
+}
+
+struct Kind {
+    results::MismatchClass mismatch_class;
+    std::string direction;
+};
+
+Kind kind_of(const ElementFormat& d, const Difference& difference) {
+    const Code expected{difference.expected}, actual{difference.actual};
+    if ((difference.flags & flag_unwritten) != 0) return {"unwritten", "never written"};
+    if ((difference.flags & flag_differs) != 0) return {"flaky", "differs between two runs"};
+    if (d.is_nan(actual) || d.is_nan(expected))
+        return {"special", !d.is_nan(expected) ? "NaN"
+                           : d.is_nan(actual)  ? "another NaN"
+                                               : "a number for NaN"};
+    if (d.is_infinity(actual) || d.is_infinity(expected))
+        return {"special", d.is_infinity(actual) ? "Inf" : "a number for Inf"};
+    if (d.is_zero(actual) && d.is_zero(expected)) return {"sign_of_zero", "other sign"};
+    if (d.is_negative(actual) != d.is_negative(expected)) return {"value", "other sign"};
+    const std::int64_t distance =
+        std::int64_t{d.magnitude(actual)} - std::int64_t{d.magnitude(expected)};
+    if (distance == 1 || distance == -1) return {"rounding", distance == 1 ? "+1 code" : "-1 code"};
+    return {"value", distance > 0 ? "several codes up" : "several codes down"};
+}
+
+std::string_view standing_text(Standing standing) {
+    switch (standing) {
+        case Standing::verified_here:
+            return "verified on hardware by this project";
+        case Standing::verified_by_others:
+            return "verified on hardware by others";
+        case Standing::predicted:
+            return "predicted, not verified on hardware";
+    }
+    return "";
+}
+
+std::string model_text(const GemmModel& model) {
+    return "model " + std::string(model.name) + ", " + std::string(standing_text(model.standing));
+}
+
+constexpr const char* any_order =
+    "OCP MX v1.0 sections 6.1 and 6.2: the sum is exact in any order, so it has one answer";
+
+constexpr const char* beyond_bound =
+    "further from the exact result than any accumulator of such elements may come";
+
+// Gathers what one case shows.
+class Judge {
+public:
+    Judge(const Evidence& evidence, std::uint64_t confirmed_max)
+        : evidence_(evidence),
+          confirmed_max_(confirmed_max),
+          rules_(gemm_rules_of(evidence.c)),
+          operands_(rules_, evidence.inputs) {}
+
+    GemmJudgement judge() {
+        find_undetermined();
+        made_.compared = expected().count() - undetermined_count_;
+        for_each_difference(evidence_, [this](const Difference& d) { add(d); });
+        explain();
+        for (auto& [key, mismatch] : clusters_) made_.mismatches.push_back(std::move(mismatch));
+        std::stable_sort(made_.mismatches.begin(), made_.mismatches.end(),
+                         [](const auto& x, const auto& y) { return x.count > y.count; });
+        decide();
+        return std::move(made_);
+    }
+
+private:
+    const CodeTensor& expected() const { return evidence_.expected[0]; }
+    const ElementFormat& d() const { return rules_.epilogue.output; }
+    OutputPlace place_of(std::size_t element) const {
+        const auto at = static_cast<std::int64_t>(element);
+        return {at / expected().columns, at % expected().columns};
+    }
+    std::string place_text(std::size_t element) const {
+        const OutputPlace place = place_of(element);
+        const std::int64_t m = rules_.setting.m;
+        std::string text =
+            "row " + std::to_string(place.row % m) + ", column " + std::to_string(place.column);
+        if (rules_.setting.batches > 1) text += " of batch " + std::to_string(place.row / m);
+        return text;
+    }
+
+    // Where no model is named, only what every order and accumulator gives is compared; under a
+    // bound, only what has one.
+    void find_undetermined() {
+        if (rules_.model != nullptr && !rules_.is_bounded) return;
+        undetermined_.resize(expected().count());
+        for (std::size_t i = 0; i < expected().count(); ++i) {
+            const GemmOutput output = operands_.output(place_of(i));
+            if (rules_.is_bounded) bounds_.push_back(bound_of(rules_, output));
+            const std::string why = rules_.is_bounded ? bounds_.back().none_because
+                                                      : undetermined_because(rules_, output);
+            if (why.empty()) continue;
+            undetermined_[i] = true;
+            if (undetermined_count_++ == 0) first_open_ = place_text(i) + ": " + why;
+        }
+    }
+
+    bool accepts(std::size_t element, Code code) const {
+        if (!undetermined_.empty() && undetermined_[element]) return true;
+        if (rules_.is_bounded) return share_of_bound(rules_, bounds_[element], code) <= 1;
+        return is_as_good(rules_, Code{expected().at(element)}, code);
+    }
+
+    void add(const Difference& difference) {
+        if (difference.flags == 0 && accepts(difference.element, Code{difference.actual})) return;
+        ++made_.differing;
+        if ((difference.flags & flag_unwritten) != 0) unwritten_.push_back(difference.element);
+        if (difference.flags == 0) differing_.push_back(difference.element);
+        const Kind kind = kind_of(d(), difference);
+        Mismatch& m = clusters_[std::string(kind.mismatch_class.name) + "\n" + kind.direction];
+        if (m.count == 0 || made_.differing <= confirmed_max_) confirm(difference);
+        if (m.count++ == 0) describe(kind, difference, m);
+    }
+
+    void confirm(const Difference& difference) {
+        if (!made_.disagreement.empty()) return;
+        const Code exact = confirmed_result(rules_, operands_.output(place_of(difference.element)));
+        if (exact.bits == difference.expected) return;
+        made_.disagreement = place_text(difference.element) + ": fast says " +
+                             hex(d(), difference.expected) + ", exact says " + hex(d(), exact.bits);
+    }
+
+    void describe(const Kind& kind, const Difference& difference, Mismatch& m) const {
+        const OutputPlace place = place_of(difference.element);
+        m.mismatch_class = kind.mismatch_class.name;
+        m.stage = difference.flags != 0 ? "buffer" : "element";
+        m.direction = kind.direction;
+        m.of = expected().count();
+        m.block = static_cast<std::uint64_t>(place.row);
+        m.lane = static_cast<std::uint32_t>(place.column);
+        m.expected_element = hex(d(), difference.expected);
+        m.actual_element = hex(d(), difference.actual);
+        m.expected_value = exact::to_text(exact::decode(d(), Code{difference.expected}));
+        m.actual_value = exact::to_text(exact::decode(d(), Code{difference.actual}));
+        m.exact_value = fraction_text(exact_value(rules_, operands_.output(place)));
+        m.source = rules_.model == nullptr
+                       ? (rules_.is_bounded ? beyond_bound : any_order)
+                       : model_text(*rules_.model) + ": " + std::string(rules_.model->source);
+        m.note = "first at " + place_text(difference.element) + ": " + m.actual_element + " (" +
+                 m.actual_value + ") expected " + m.expected_element + " (" + m.expected_value +
+                 "), exact sum " + m.exact_value;
+    }
+
+    // What would make exactly these outputs, as the first words of the notes.
+    void explain() {
+        const std::string untouched = unwritten_text(rules_, unwritten_);
+        const bool has_flagged = differing_.size() != made_.differing;
+        const std::string why =
+            rules_.is_bounded || undetermined_count_ > 0 || has_flagged
+                ? ""
+                : explanation_of({rules_, operands_, expected(), evidence_.actual[0], differing_});
+        for (auto& [key, m] : clusters_) {
+            if (m.mismatch_class == "unwritten" && !untouched.empty())
+                m.note = untouched + "; " + m.note;
+            if (m.stage == "element" && !why.empty())
+                m.note = "as if " + why + ": that makes every output looked at; " + m.note;
+        }
+    }
+
+    // The verdict of a case without mismatches.
+    void decide() {
+        if (!made_.mismatches.empty() || expected().count() == 0) return;
+        if (undetermined_count_ > 0) {
+            made_.verdict = Verdict::mistrusted;
+            made_.reason = rules_.is_bounded
+                               ? "model=bounded takes inputs whose results have a bound; "
+                               : "model=any takes inputs whose sums are exact in any order; ";
+            made_.reason += std::to_string(undetermined_count_) + " of " +
+                            std::to_string(expected().count()) + " outputs are not so, first " +
+                            first_open_;
+            return;
+        }
+        made_.reason =
+            untold_by(rules_, operands_, expected(),
+                      [this](std::size_t element, Code code) { return accepts(element, code); });
+        if (!made_.reason.empty()) {
+            made_.verdict = Verdict::mistrusted;
+            return;
+        }
+        if (rules_.is_bounded) return decide_bounded();
+        if (rules_.model != nullptr) made_.reason = "bit for bit as " + model_text(*rules_.model);
+    }
+
+    void decide_bounded() {
+        double largest = 0;
+        std::size_t at = 0;
+        for (std::size_t i = 0; i < bounds_.size(); ++i) {
+            const double share =
+                share_of_bound(rules_, bounds_[i], Code{evidence_.actual[0].at(i)});
+            if (share > largest) at = i;
+            largest = std::max(largest, share);
+        }
+        std::array<char, 32> text{};
+        std::snprintf(text.data(), text.size(), "%.4f", largest);
+        made_.verdict = Verdict::pass_bounded;
+        made_.reason = std::string("the largest error is ") + text.data() + " of its bound, at " +
+                       place_text(at) + "; bound of " +
+                       (rules_.model == nullptr
+                            ? "any accumulator that keeps " + std::to_string(rules_.fraction_bits) +
+                                  " bits of fraction"
+                            : model_text(*rules_.model));
+    }
+
+    const Evidence& evidence_;
+    std::uint64_t confirmed_max_;
+    GemmRules rules_;
+    GemmOperands operands_;
+    std::vector<bool> undetermined_;
+    std::vector<GemmBound> bounds_;
+    std::uint64_t undetermined_count_ = 0;
+    std::string first_open_;
+    std::map<std::string, Mismatch> clusters_;
+    std::vector<std::size_t> unwritten_, differing_;  // elements
+    GemmJudgement made_;
+};
+
+}  // namespace
+
+CodeTensor expect_gemm(const Case& c, const std::vector<CodeTensor>& inputs) {
+    const GemmRules rules = gemm_rules_of(c);
+    const GemmOperands operands(rules, inputs);
+    CodeTensor d = make_tensor(c.type, c.rows, c.columns);
+    std::size_t element = 0;
+    for (std::int64_t row = 0; row < d.rows; ++row)
+        for (std::int64_t column = 0; column < d.columns; ++column)
+            d.set(element++, expected_result(rules, operands.output({row, column})).bits);
+    return d;
+}
+
+GemmJudgement judge_gemm(const Evidence& evidence, std::uint64_t confirmed_max) {
+    return Judge(evidence, confirmed_max).judge();
+}
+
+}  // namespace mx

@@ -1,0 +1,29 @@
+// What the bits of a GEMM's output are worth: compared, confirmed by the exact oracle, explained.
+// One case at a time; used by the runner, which adds what concerns memory.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "conformance/results/record.hpp"
+#include "conformance/run/evidence.hpp"
+
+namespace mx {
+
+struct GemmJudgement {
+    std::uint64_t compared = 0;
+    std::uint64_t differing = 0;
+    std::vector<results::Mismatch> mismatches;  // the largest first, without repro lines
+    std::string disagreement;                   // of the two oracles, "" if none was seen
+    // Of a case without mismatches, and why.
+    results::Verdict verdict = results::Verdict::pass_exact;
+    std::string reason;
+};
+
+// Asks the exact oracle about the first `confirmed_max` differences, and the first of each kind.
+GemmJudgement judge_gemm(const Evidence& evidence, std::uint64_t confirmed_max);
+
+// D as the rules of the case say.
+CodeTensor expect_gemm(const Case& c, const std::vector<CodeTensor>& inputs);
+
+}  // namespace mx

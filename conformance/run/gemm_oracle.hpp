@@ -1,0 +1,72 @@
+// What both oracles make of each output of a GEMM case: the exact sum rounded once, or the bits of
+// a model's row. Used by expected and by the judge of GEMMs; compares nothing.
+#pragma once
+
+#include <vector>
+
+#include "conformance/data/gemm_inputs.hpp"
+#include "reference/exact/dot.hpp"
+#include "reference/fast/dot.hpp"
+#include "reference/spec/gemm_model.hpp"
+
+namespace mx {
+
+// How the expected bits of a case come about.
+struct GemmRules {
+    GemmSetting setting;
+    GemmEpilogue epilogue;
+    const GemmModel* model = nullptr;  // nullptr: the exact sum
+    bool is_bounded = false;           // a bound is wanted, and not these bits
+    std::int64_t part = 0;             // of K, where it is split; models only
+    int fraction_bits = 0;             // that every accumulator keeps, as fraction_bits_kept says
+};
+GemmRules gemm_rules_of(const Case& c);
+
+// What one output is made of: views into the inputs. Rows come with all their scales; those of
+// whole rows and tensors stand in `operands` as well, where models want them.
+struct GemmOutput {
+    ScaledRow a, b;
+    std::int64_t depth = 0;
+    EpilogueOperands operands;
+};
+
+struct OutputPlace {
+    std::int64_t row = 0;  // of D, with all batches
+    std::int64_t column = 0;
+};
+
+class GemmOperands {
+public:
+    // Keeps references to both.
+    GemmOperands(const GemmRules& rules, const std::vector<CodeTensor>& inputs);
+
+    GemmOutput output(const OutputPlace& place) const;
+
+private:
+    struct Factor {
+        ElementFormat element, scale;
+        const CodeTensor* codes = nullptr;
+        const CodeTensor* scales = nullptr;
+        std::string scaling;
+        ScaledRow row(std::int64_t index) const;
+        Code whole_scale(std::int64_t index) const;
+    };
+    const GemmRules& rules_;
+    Factor a_, b_;
+    const CodeTensor* c_ = nullptr;
+    const CodeTensor* bias_ = nullptr;
+    const CodeTensor* scale_out_ = nullptr;
+};
+
+// By the fast oracle: the exact result, and that rounded once to D's type.
+fast::Total exact_total(const GemmRules& rules, const GemmOutput& output);
+Code exact_result(const GemmRules& rules, const GemmOutput& output);
+// By the fast oracle, as the rules say: that, or what the model gives.
+Code expected_result(const GemmRules& rules, const GemmOutput& output);
+
+// By the exact oracle: the result before it is rounded to D's type, and the code that
+// expected_result must give.
+exact::Value exact_value(const GemmRules& rules, const GemmOutput& output);
+Code confirmed_result(const GemmRules& rules, const GemmOutput& output);
+
+}  // namespace mx

@@ -1,0 +1,24 @@
+// Could the data of a GEMM case have shown that something is wrong? Used by the judge of GEMMs.
+#pragma once
+
+#include <functional>
+#include <string>
+
+#include "conformance/run/gemm_oracle.hpp"
+
+namespace mx {
+
+// Are these codes of D as good as the same? Where no model is named, any NaN is as good as another,
+// and so are both zeros: a sum that cancels has a sign by its order.
+bool is_as_good(const GemmRules& rules, Code expected, Code actual);
+
+// Whether a code would be taken as right, for an element of D.
+using Accepts = std::function<bool(std::size_t element, Code code)>;
+
+// "" where the expected outputs tell every way to go wrong that the case has from the right one,
+// and a named model from its neighbours; where there are only bounds, what is gross. Else the first
+// that they do not tell, as a sentence.
+std::string untold_by(const GemmRules& rules, const GemmOperands& operands,
+                      const CodeTensor& expected, const Accepts& accepts);
+
+}  // namespace mx

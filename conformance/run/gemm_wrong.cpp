@@ -1,0 +1,197 @@
+// See gemm_wrong.hpp.
+#include "conformance/run/gemm_wrong.hpp"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+
+namespace mx {
+namespace {
+
+static_assert(std::endian::native == std::endian::little, "codes are read as little-endian words");
+
+constexpr std::uint32_t one_of_f32 = 0x3F800000;
+
+CodeView view_of(const std::vector<std::uint32_t>& codes) {
+    return {reinterpret_cast<const std::uint8_t*>(codes.data()), 4, 1};
+}
+
+AlteredOutput::Row copy_of(const ScaledRow& row, std::int64_t depth) {
+    AlteredOutput::Row copy;
+    copy.scale_format = row.scale;
+    copy.block = row.block;
+    for (std::int64_t k = 0; k < depth; ++k) copy.codes.push_back(row.codes.at(k).bits);
+    if (row.block == 0) return copy;
+    for (std::int64_t k = 0; k < depth; k += row.block) copy.scales.push_back(row.scale_at(k).bits);
+    return copy;
+}
+
+std::uint32_t one_of(const ElementFormat& scale) {
+    return code_of_one(scale);
+}
+
+using Row = AlteredOutput::Row;
+using Alter = void (*)(AlteredOutput& output);
+
+template <Alter alter>
+std::optional<Code> altered(const GemmScene& scene) {
+    AlteredOutput output(scene.operands.output(scene.place));
+    alter(output);
+    return expected_result(scene.rules, output.output());
+}
+
+std::optional<Code> result_at(const GemmScene& scene, const OutputPlace& place) {
+    return expected_result(scene.rules, scene.operands.output(place));
+}
+
+void shift_scales(AlteredOutput& output, Row& row) {
+    std::vector<std::uint32_t> shifted = row.scales;
+    for (std::size_t block = 1; block < shifted.size(); ++block)
+        shifted[block] = row.scales[block - 1];
+    output.set_scales(row, shifted);
+}
+
+void ignore_scales(AlteredOutput& output, Row& row) {
+    output.set_scales(row, std::vector<std::uint32_t>(row.scales.size(), one_of(row.scale_format)));
+}
+
+bool always(const GemmRules&) {
+    return true;
+}
+bool has_blocks(const GemmSetting& s, const std::string& scaling) {
+    return block_of(scaling) != 0 && s.k > block_of(scaling);
+}
+bool has_blocks_a(const GemmRules& rules) {
+    return has_blocks(rules.setting, rules.setting.scaling_a);
+}
+bool has_blocks_b(const GemmRules& rules) {
+    return has_blocks(rules.setting, rules.setting.scaling_b);
+}
+bool has_scales_a(const GemmRules& rules) {
+    return !rules.setting.scaling_a.empty();
+}
+bool has_scales_b(const GemmRules& rules) {
+    return !rules.setting.scaling_b.empty();
+}
+// Rows of both factors have scales of the same shape.
+bool may_swap_scales(const GemmRules& rules) {
+    const GemmSetting& s = rules.setting;
+    return s.scaling_a == s.scaling_b && block_of(s.scaling_a) != 0 && s.m == s.n && s.m > 1;
+}
+
+std::optional<Code> with_swapped_scales(const GemmScene& scene) {
+    const GemmSetting& s = scene.rules.setting;
+    const std::int64_t batch = scene.place.row / s.m * s.m;
+    const AlteredOutput mirrored(
+        scene.operands.output({batch + scene.place.column, scene.place.row - batch}));
+    AlteredOutput output(scene.operands.output(scene.place));
+    output.set_scales(output.a, mirrored.b.scales);
+    output.set_scales(output.b, mirrored.a.scales);
+    return expected_result(scene.rules, output.output());
+}
+
+std::optional<Code> of_row_before(const GemmScene& scene) {
+    if (scene.place.row % scene.rules.setting.m == 0) return std::nullopt;
+    return result_at(scene, {scene.place.row - 1, scene.place.column});
+}
+std::optional<Code> of_column_before(const GemmScene& scene) {
+    if (scene.place.column == 0) return std::nullopt;
+    return result_at(scene, {scene.place.row, scene.place.column - 1});
+}
+std::optional<Code> of_first_batch(const GemmScene& scene) {
+    const std::int64_t m = scene.rules.setting.m;
+    if (scene.place.row < m) return std::nullopt;
+    return result_at(scene, {scene.place.row % m, scene.place.column});
+}
+
+constexpr std::array table{
+    WrongGemm{"the last k is not counted", false, always,
+              altered<[](AlteredOutput& o) { o.a.codes.back() = 0; }>},
+    WrongGemm{"blocks of A take the scale of the block before", true, has_blocks_a,
+              altered<[](AlteredOutput& o) { shift_scales(o, o.a); }>},
+    WrongGemm{"blocks of B take the scale of the block before", true, has_blocks_b,
+              altered<[](AlteredOutput& o) { shift_scales(o, o.b); }>},
+    WrongGemm{"the scales of A are taken as 1", true, has_scales_a,
+              altered<[](AlteredOutput& o) { ignore_scales(o, o.a); }>},
+    WrongGemm{"the scales of B are taken as 1", true, has_scales_b,
+              altered<[](AlteredOutput& o) { ignore_scales(o, o.b); }>},
+    WrongGemm{"A takes the scales of B, and B those of A", true, may_swap_scales,
+              with_swapped_scales},
+    WrongGemm{"alpha is taken as 1", true,
+              [](const GemmRules& rules) { return rules.setting.alpha != one_of_f32; },
+              altered<[](AlteredOutput& o) { o.operands().alpha = Code{one_of_f32}; }>},
+    WrongGemm{"C is not added", false,
+              [](const GemmRules& rules) { return rules.setting.beta << 1 != 0; },
+              altered<[](AlteredOutput& o) { o.operands().beta = Code{0}; }>},
+    WrongGemm{"C is added without beta", false,
+              [](const GemmRules& rules) {
+                  return rules.setting.beta << 1 != 0 && rules.setting.beta != one_of_f32;
+              },
+              altered<[](AlteredOutput& o) { o.operands().beta = Code{one_of_f32}; }>},
+    WrongGemm{"the bias is not added", false,
+              [](const GemmRules& rules) { return rules.epilogue.adds_bias; },
+              altered<[](AlteredOutput& o) { o.operands().bias = Code{0}; }>},
+    WrongGemm{"the scale of D is taken as 1", true,
+              [](const GemmRules& rules) { return rules.epilogue.scales_output; },
+              altered<[](AlteredOutput& o) { o.operands().scale_out = Code{one_of_f32}; }>},
+    WrongGemm{"a row of D is that of the row before", true,
+              [](const GemmRules& rules) { return rules.setting.m > 1; }, of_row_before},
+    WrongGemm{"a column of D is that of the column before", true,
+              [](const GemmRules& rules) { return rules.setting.n > 1; }, of_column_before},
+    WrongGemm{"a later batch is the first one again", true,
+              [](const GemmRules& rules) { return rules.setting.batches > 1; }, of_first_batch},
+};
+
+}  // namespace
+
+AlteredOutput::AlteredOutput(const GemmOutput& output)
+    : a(copy_of(output.a, output.depth)), b(copy_of(output.b, output.depth)), output_(output) {
+    look_at_rows();
+}
+
+void AlteredOutput::look_at_rows() {
+    const auto look = [](ScaledRow& view, const Row& row) {
+        view.codes = view_of(row.codes);
+        view.scales = view_of(row.scales);
+        view.block = row.block;
+    };
+    look(output_.a, a);
+    look(output_.b, b);
+    output_.depth = static_cast<std::int64_t>(a.codes.size());
+}
+
+// It stands in a block of its own, after zeros that end the last one in both rows.
+void AlteredOutput::count_again(std::size_t k) {
+    const auto whole_block = [](const Row& row) {
+        const bool has_one_scale = row.scales.size() <= 1;
+        return has_one_scale ? std::int64_t{1} : row.block;
+    };
+    const auto unit = static_cast<std::size_t>(std::max(whole_block(a), whole_block(b)));
+    const std::size_t at = (a.codes.size() + unit - 1) / unit * unit;
+    for (Row* row : {&a, &b}) {
+        row->codes.resize(at + 1);
+        row->codes[at] = row->codes[k];
+        if (row->scales.size() <= 1) {
+            row->block = row->block == 0 ? 0 : static_cast<std::int64_t>(at) + 1;
+            continue;
+        }
+        const auto block = static_cast<std::size_t>(row->block);
+        row->scales.resize(at / block + 1, row->scales.back());
+        row->scales[at / block] = row->scales[k / block];
+    }
+    look_at_rows();
+}
+
+void AlteredOutput::set_scales(Row& row, std::span<const std::uint32_t> scales) {
+    std::copy(scales.begin(), scales.end(), row.scales.begin());
+    const bool is_whole = row.scales.size() == 1 && row.scale_format.name == formats::f32.name;
+    if (!is_whole) return;
+    Code& operand = &row == &a ? output_.operands.scale_a : output_.operands.scale_b;
+    operand = Code{row.scales[0]};
+}
+
+std::span<const WrongGemm> wrong_gemms() {
+    return table;
+}
+
+}  // namespace mx

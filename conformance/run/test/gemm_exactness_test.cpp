@@ -1,0 +1,145 @@
+// When is a sum exact in any order? Both sides of every condition, and the models themselves: what
+// is said to be determined, each of them must give.
+#include <gtest/gtest.h>
+
+#include "conformance/run/gemm_exactness.hpp"
+#include "conformance/run/gemm_judge.hpp"
+#include "conformance/run/runner.hpp"
+#include "conformance/run/test/gemm_subject.hpp"
+#include "reference/spec/gemm_models.hpp"
+
+namespace mx {
+namespace {
+
+constexpr std::uint32_t nan_code = 0x7F, infinity_code = 0x7C;
+
+// 2^exponent in E4M3.
+std::uint8_t power(int exponent) {
+    return static_cast<std::uint8_t>(exponent >= -6 ? (exponent + 7) << 3 : 1 << (exponent + 9));
+}
+
+struct Products {
+    std::vector<std::uint8_t> a, b;
+    std::string fields = "a=e4m3 b=e4m3";
+    std::string because() const {
+        const auto c =
+            parse_case("gemm shape=1x1x" + std::to_string(a.size()) + " data=gemm.zeros " + fields);
+        EXPECT_TRUE(c.ok()) << (c ? "" : c.error().message);
+        const GemmRules rules = gemm_rules_of(c.value());
+        const auto row = [](const std::string& type, const std::vector<std::uint8_t>& codes) {
+            return ScaledRow{*find_element_format(type), {codes.data(), 1, 1}, formats::f32, {}, 0};
+        };
+        GemmOutput output{row(rules.setting.a, a),
+                          row(rules.setting.b, b),
+                          static_cast<std::int64_t>(a.size()),
+                          {}};
+        output.operands.alpha = Code{rules.setting.alpha};
+        return undetermined_because(rules, output);
+    }
+};
+
+TEST(GemmExactness, ATermMayNotLieFurtherBelowTheLargestThanTheBitsThatAreKept) {
+    EXPECT_EQ(Products({power(7), power(0)}, {power(6), power(0)}).because(), "");
+    const std::string text = Products({power(7), power(0)}, {power(7), power(0)}).because();
+    EXPECT_NE(text.find("multiples of 2^0, but are aligned to 2^14"), std::string::npos) << text;
+    EXPECT_NE(text.find("keeps 13 bits"), std::string::npos) << text;
+}
+
+TEST(GemmExactness, MagnitudesSumToLessThanTheAccumulatorHolds) {
+    Products products;
+    const auto add = [&products](int a, int b) {
+        products.a.push_back(power(a));
+        products.b.push_back(power(b));
+    };
+    for (int i = 0; i < 3; ++i) add(6, 6);
+    for (int i = 0; i < 12; ++i) add(i / 2, i - i / 2);
+    EXPECT_EQ(products.because(), "") << "2^14 - 1";
+    add(0, 0);
+    const std::string text = products.because();
+    EXPECT_NE(text.find("magnitudes sum to 2^14 or more"), std::string::npos) << text;
+}
+
+TEST(GemmExactness, AZeroCountsWithTheExponentFieldOfItsFactors) {
+    EXPECT_EQ(Products({power(-6), 0}, {power(-6), power(7)}).because(), "");
+    EXPECT_NE(Products({power(-6), 0}, {power(-6), power(8)}).because().find("aligned to 2^2"),
+              std::string::npos);
+}
+
+TEST(GemmExactness, BinarySixteenHoldsLessThanTheOthers) {
+    Products products{{power(6), power(0)}, {power(6), power(0)}};
+    EXPECT_EQ(products.because(), "");
+    products.fields += " output=f16";
+    EXPECT_NE(products.because().find("keeps 10 bits"), std::string::npos);
+}
+
+TEST(GemmExactness, SpecialsAreDeterminedWhereNothingMayChangeThem) {
+    Products products{{nan_code, power(8), 1}, {power(0), power(8), 1}};
+    EXPECT_EQ(products.because(), "");
+    products.fields += " epilogue=relu";
+    EXPECT_NE(products.because().find("ReLU"), std::string::npos);
+    Products infinite{{infinity_code, power(8)}, {power(0), power(8)}, "a=e5m2 b=e4m3"};
+    EXPECT_EQ(infinite.because(), "");
+    infinite.fields += " output=e4m3";
+    EXPECT_NE(infinite.because().find("saturate"), std::string::npos);
+}
+
+TEST(GemmExactness, AlphaMustOnlyMoveTheExponent) {
+    Products products{{power(0)}, {power(0)}, "a=e4m3 b=e4m3 alpha=-4"};
+    EXPECT_EQ(products.because(), "");
+    products.fields = "a=e4m3 b=e4m3 alpha=1.5";
+    EXPECT_EQ(products.because(), "alpha is no power of two");
+    products.fields = "a=e4m3 b=e4m3 epilogue=gelu";
+    EXPECT_NE(products.because().find("GELU"), std::string::npos);
+    products = {{0x7E}, {0x7E}, "a=e4m3 b=e4m3 output=e4m3"};
+    EXPECT_NE(products.because().find("beyond the range of D"), std::string::npos);
+}
+
+// Every row that takes a case, and the same with zeros counted, in every type of D.
+TEST(GemmExactness, EveryModelGivesWhatIsDetermined) {
+    std::size_t ran = 0;
+    for (const char* factors :
+         {"a=mxfp8-e4m3 b=mxfp8-e5m2", "a=mxfp4-e2m1 b=mxfp4-e2m1", "a=nvfp4 b=nvfp4",
+          "a=e4m3:tensor b=e5m2:tensor", "a=e4m3:1x128 b=e4m3:1x128", "a=bf16 b=bf16",
+          "a=f16 b=f16", "a=f32 b=f32", "a=e4m3:1x128 b=e4m3:128x128"})
+        for (const char* fields : {"shape=16x8x320", "shape=8x12x544 output=f16 beta=0.5",
+                                   "shape=8x12x160 output=bf16 alpha=-2 epilogue=bias"})
+            for (const GemmFamily& family : gemm_data_families()) {
+                if (family.name.find("exact") == std::string_view::npos &&
+                    family.name != "gemm.one-hot" && family.name != "gemm.counting")
+                    continue;
+                const Case c = parse_case(std::string("gemm ") + factors + " " + fields +
+                                          " data=" + std::string(family.name))
+                                   .value();
+                for (const GemmModel& row : gemm_models) {
+                    Case named = c;
+                    named.gemm.model = row.name;
+                    const bool ends_in_half = row.accumulator.exponent_bits < 8;
+                    if (!check_combination(named) || (ends_in_half && c.type != "f16")) continue;
+                    for (const ZeroProducts zeros :
+                         {ZeroProducts::left_out, ZeroProducts::counted}) {
+                        GemmModel model = row;
+                        model.zero_products = zeros;
+                        const GemmSubject subject{.model = &model};
+                        Sources sources;
+                        Runner runner(
+                            [&](const Case&, const Question& question) {
+                                return subject.answer(question);
+                            },
+                            sources, {});
+                        const auto result = runner.run({"test", c});
+                        ASSERT_TRUE(result.ok());
+                        EXPECT_EQ(result.value().verdict, results::Verdict::pass_exact)
+                            << result.value().case_text << " by " << row.name << ": "
+                            << result.value().reason
+                            << (result.value().mismatches.empty()
+                                    ? ""
+                                    : result.value().mismatches[0].note);
+                        ++ran;
+                    }
+                }
+            }
+    EXPECT_GT(ran, 500u);
+}
+
+}  // namespace
+}  // namespace mx

@@ -1,0 +1,192 @@
+// See gemm_subject.hpp.
+#include "conformance/run/test/gemm_subject.hpp"
+
+#include <cstring>
+
+#include "device/host/layout.hpp"
+#include "reference/exact/layout.hpp"
+#include "reference/fast/dot.hpp"
+#include "reference/fast/dot_model.hpp"
+#include "reference/fast/gemm_epilogue.hpp"
+
+namespace mx {
+namespace {
+
+constexpr ElementFormat f32 = formats::f32;
+constexpr std::uint32_t one_of_f32 = 0x3F800000;
+
+const ElementFormat& format_of(const std::string& type) {
+    return type == ue4m3.name ? ue4m3 : *find_element_format(type);
+}
+
+Matrix matrix_of(const TensorSpec& spec, std::span<const std::byte> bytes) {
+    Matrix matrix(static_cast<std::size_t>(spec.rows),
+                  std::vector<std::uint32_t>(static_cast<std::size_t>(spec.columns)));
+    const auto byte = [&](std::int64_t at) {
+        return std::to_integer<std::uint32_t>(bytes[static_cast<std::size_t>(at)]);
+    };
+    if (const ScaleLayout* layout = find_scale_layout(spec.layout)) {
+        const auto walked = exact::walk(*layout, {spec.rows, spec.columns});
+        for (std::size_t at = 0; at < walked.size(); ++at)
+            if (walked[at])
+                matrix[static_cast<std::size_t>(walked[at]->row)]
+                      [static_cast<std::size_t>(walked[at]->column)] =
+                          byte(static_cast<std::int64_t>(at));
+        return matrix;
+    }
+    const std::size_t width = element_width(spec.type);
+    std::int64_t row_number = 0;
+    for (auto& row : matrix) {
+        std::int64_t column = 0;
+        for (std::uint32_t& code : row) {
+            if (spec.layout == "packed-low") {
+                const std::uint32_t both = byte(row_number * ((spec.columns + 1) / 2) + column / 2);
+                code = column % 2 == 0 ? both & 15 : both >> 4;
+            } else {
+                const auto at = static_cast<std::size_t>(row_number * spec.row_stride +
+                                                         column * spec.column_stride);
+                std::memcpy(&code, bytes.data() + at * width, width);
+            }
+            ++column;
+        }
+        ++row_number;
+    }
+    return matrix;
+}
+
+PlainGemm read(const Question& question) {
+    PlainGemm gemm;
+    gemm.asked = *question.operation.gemm;
+    std::size_t next = 0;
+    const auto take = [&](std::string* type) {
+        const InputTensor& input = question.inputs[next++];
+        if (type != nullptr) *type = input.spec.type;
+        return matrix_of(input.spec, input.data);
+    };
+    gemm.a = take(&gemm.type_a);
+    if (!gemm.asked.scaling_a.empty()) gemm.scales_a = take(nullptr);
+    gemm.b = take(&gemm.type_b);
+    if (!gemm.asked.scaling_b.empty()) gemm.scales_b = take(nullptr);
+    if (gemm.asked.beta << 1 != 0) gemm.c = take(&gemm.type_c);
+    if (gemm.asked.epilogue.find("bias") != std::string::npos) gemm.bias = take(&gemm.type_bias);
+    if (gemm.asked.scaling_out == "tensor") gemm.scale_out = take(nullptr);
+    gemm.type_d = question.outputs[0].type;
+    gemm.m = static_cast<std::int64_t>(gemm.a.size()) / gemm.asked.batches;
+    gemm.n = static_cast<std::int64_t>(gemm.b.size()) / gemm.asked.batches;
+    return gemm;
+}
+
+CodeView view_of(const std::vector<std::uint32_t>& codes) {
+    return {reinterpret_cast<const std::uint8_t*>(codes.data()), 4, 1};
+}
+
+struct Scaled {
+    ScaledRow row;
+    Code whole{one_of_f32};
+};
+
+Scaled scaled_row(const std::string& type, const Matrix& codes, const std::string& scaling,
+                  const Matrix& scales, std::size_t index) {
+    Scaled made{{format_of(type), view_of(codes[index]), f32, {}, 0}};
+    if (scaling.empty()) return made;
+    const std::size_t line = scaling == "tensor" ? 0 : scaling == "128x128" ? index / 128 : index;
+    made.row.scales = view_of(scales[line]);
+    made.row.block = scaling == "1x32"           ? 32
+                     : scaling == "1x16"         ? 16
+                     : scaling.ends_with("x128") ? 128
+                                                 : static_cast<std::int64_t>(codes[index].size());
+    if (scaling == "1x32") made.row.scale = formats::e8m0;
+    if (scaling == "1x16") made.row.scale = ue4m3;
+    if (scaling == "tensor" || scaling == "row") made.whole = Code{scales[line][0]};
+    return made;
+}
+
+GemmEpilogue epilogue_of(const PlainGemm& gemm) {
+    GemmEpilogue epilogue;
+    epilogue.output = format_of(gemm.type_d);
+    if (!gemm.type_c.empty()) epilogue.addend = format_of(gemm.type_c);
+    if (!gemm.type_bias.empty()) epilogue.bias = format_of(gemm.type_bias);
+    epilogue.adds_bias = !gemm.bias.empty();
+    epilogue.scales_output = !gemm.scale_out.empty();
+    if (gemm.asked.scaling_a == "tensor") epilogue.scales = FactorScales::in_alpha;
+    if (gemm.asked.scaling_a == "row") epilogue.scales = FactorScales::on_accumulator;
+    if (gemm.asked.scaling_a.ends_with("x128")) epilogue.scales = FactorScales::in_accumulator;
+    if (gemm.asked.epilogue.ends_with("relu")) epilogue.activation = Activation::relu;
+    return epilogue;
+}
+
+std::uint32_t exact_output(const PlainGemm& gemm, const Scaled& a, const Scaled& b,
+                           const GemmEpilogue& epilogue, const EpilogueOperands& operands) {
+    const auto depth = static_cast<std::int64_t>(gemm.a[0].size());
+    fast::Total total;
+    fast::add_multiple(total, fast::unpack(f32, operands.alpha), fast::dot(a.row, b.row, depth));
+    if (!gemm.c.empty())
+        fast::add_product(total, fast::unpack(f32, operands.beta),
+                          fast::unpack(epilogue.addend, operands.c));
+    if (epilogue.adds_bias)
+        fast::add_product(total, fast::unpack(epilogue.bias, operands.bias),
+                          fast::unpack(f32, Code{one_of_f32}));
+    const bool is_negative = fast::kind_of(total) == fast::Kind::infinity
+                                 ? total.negative_infinity
+                                 : fast::is_negative(total.sum);
+    if (epilogue.activation == Activation::relu && is_negative) total = {};
+    fast::Total scaled = total;
+    if (epilogue.scales_output) {
+        scaled = {};
+        fast::add_multiple(scaled, fast::unpack(f32, operands.scale_out), total);
+    }
+    return fast::round_total(epilogue.output, Rounding::nearest_even,
+                             epilogue.is_narrow() ? Overflow::saturate : Overflow::overflow, scaled)
+        .bits;
+}
+
+std::uint32_t output_at(const PlainGemm& gemm, const GemmModel* model, std::size_t row,
+                        std::size_t column) {
+    const std::size_t batch = row / static_cast<std::size_t>(gemm.m);
+    const std::size_t b_row = batch * static_cast<std::size_t>(gemm.n) + column;
+    Scaled a = scaled_row(gemm.type_a, gemm.a, gemm.asked.scaling_a, gemm.scales_a, row);
+    Scaled b = scaled_row(gemm.type_b, gemm.b, gemm.asked.scaling_b, gemm.scales_b, b_row);
+    const GemmEpilogue epilogue = epilogue_of(gemm);
+    EpilogueOperands operands{.alpha = Code{gemm.asked.alpha}, .beta = Code{gemm.asked.beta}};
+    operands.scale_a = a.whole;
+    operands.scale_b = b.whole;
+    if (!gemm.c.empty()) operands.c = Code{gemm.c[row][column]};
+    if (!gemm.bias.empty()) operands.bias = Code{gemm.bias[0][column]};
+    if (!gemm.scale_out.empty()) operands.scale_out = Code{gemm.scale_out[0][0]};
+    if (model == nullptr) return exact_output(gemm, a, b, epilogue, operands);
+    if (model->scaling == BlockScaling::none) a.row.block = b.row.block = 0;
+    const auto depth = static_cast<std::int64_t>(gemm.a[0].size());
+    return fast::finish(epilogue, operands, fast::accumulate(*model, a.row, b.row, depth, {})).bits;
+}
+
+}  // namespace
+
+DeviceAnswer GemmSubject::answer(const Question& question) const {
+    PlainGemm gemm = read(question);
+    if (spoil) spoil(gemm);
+    Matrix d(gemm.a.size(), std::vector<std::uint32_t>(static_cast<std::size_t>(gemm.n)));
+    for (std::size_t row = 0; row < d.size(); ++row)
+        for (std::size_t column = 0; column < d[row].size(); ++column)
+            d[row][column] = output_at(gemm, model, row, column);
+    if (spoil_result) spoil_result(gemm, d);
+    const std::size_t width = element_width(gemm.type_d);
+    OutputTensor output;
+    output.bytes.resize(d.size() * static_cast<std::size_t>(gemm.n) * width);
+    output.flags.resize(d.size() * static_cast<std::size_t>(gemm.n));
+    std::size_t at = 0;
+    for (std::size_t row = 0; row < d.size(); ++row)
+        for (const std::uint32_t code : d[row]) {
+            std::memcpy(output.bytes.data() + at * width, &code, width);
+            const bool is_unwritten =
+                rows_unwritten_from >= 0 && static_cast<std::int64_t>(row) >= rows_unwritten_from;
+            if (is_unwritten) output.flags[at] = flag_unwritten;
+            output.unwritten += is_unwritten ? 1 : 0;
+            ++at;
+        }
+    DeviceAnswer answer;
+    answer.kind = AnswerKind::answered;
+    answer.outputs.push_back(std::move(output));
+    return answer;
+}
+
+}  // namespace mx

@@ -1,0 +1,32 @@
+// A GEMM made of the oracle, as a device would do it: from the tensors of the question alone, which
+// it walks in its own way. The tests alter its operands or its result, to have something wrong.
+#pragma once
+
+#include <functional>
+#include <vector>
+
+#include "device/host/question.hpp"
+#include "reference/spec/gemm_model.hpp"
+
+namespace mx {
+
+// Codes row by row.
+using Matrix = std::vector<std::vector<std::uint32_t>>;
+
+struct PlainGemm {
+    GemmOperation asked;
+    std::string type_a, type_b, type_c, type_bias, type_d;
+    Matrix a, scales_a, b, scales_b, c, bias, scale_out;
+    std::int64_t m = 0, n = 0;  // of a batch
+};
+
+struct GemmSubject {
+    const GemmModel* model = nullptr;  // nullptr: the exact sum, rounded once
+    std::function<void(PlainGemm&)> spoil = {};
+    std::function<void(const PlainGemm&, Matrix& d)> spoil_result = {};
+    std::int64_t rows_unwritten_from = -1;
+
+    DeviceAnswer answer(const Question& question) const;
+};
+
+}  // namespace mx

@@ -1,0 +1,72 @@
+// The suite of GEMMs on the exact oracle as a device: every case passes, so that what does not pass
+// elsewhere is the device's doing. A case that its data makes mistrusted would show here.
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <sstream>
+
+#include "conformance/run/runner.hpp"
+#include "conformance/run/test/gemm_subject.hpp"
+#include "reference/spec/gemm_models.hpp"
+
+namespace mx {
+namespace {
+
+using results::Verdict;
+
+// Every one of them is asked where a device is asked; here some, for the oracle is both sides.
+constexpr std::size_t one_of = 5;
+
+TEST(GemmSuite, CasesOfQuickPassOnTheOracle) {
+    Sources sources;
+    PlanRequest request;
+    request.suite_glob = "gemm";
+    const auto plan = plan_cases(built_in_suites(), request, sources);
+    ASSERT_TRUE(plan.ok()) << plan.error().message;
+    EXPECT_GT(plan.value().size(), 300u);
+    const GemmSubject subject;
+    Runner runner(
+        [&subject](const Case&, const Question& question) { return subject.answer(question); },
+        sources, {});
+    std::size_t exact = 0, bounded = 0;
+    for (std::size_t i = 0; i < plan.value().size(); i += one_of) {
+        const PlannedCase& planned = plan.value()[i];
+        const auto result = runner.run(planned);
+        ASSERT_TRUE(result.ok()) << result.error().message;
+        const Verdict verdict = result.value().verdict;
+        const bool is_bounded = planned.c.gemm.model == "bounded";
+        EXPECT_EQ(verdict, is_bounded ? Verdict::pass_bounded : Verdict::pass_exact)
+            << result.value().case_text << ": " << name_of(verdict) << ", "
+            << result.value().reason;
+        exact += verdict == Verdict::pass_exact ? 1 : 0;
+        bounded += verdict == Verdict::pass_bounded ? 1 : 0;
+    }
+    EXPECT_GT(exact, bounded);
+    EXPECT_GT(bounded, 8u);
+}
+
+// The requests that an H200 has answered: under the right model each is worth something.
+TEST(GemmSuite, EveryRecordedRequestPassesOnItsModel) {
+    std::ifstream file(MX_GEMM_VECTORS);
+    std::ostringstream text;
+    text << file.rdbuf();
+    Sources sources;
+    PlanRequest request;
+    request.level = "smoke";
+    const auto plan = plan_cases({{"nvidia_h200_gemm", text.str()}}, request, sources);
+    ASSERT_TRUE(plan.ok()) << plan.error().message;
+    EXPECT_GT(plan.value().size(), 50u);
+    for (const PlannedCase& planned : plan.value()) {
+        const GemmSubject subject{.model = find_gemm_model(planned.c.gemm.model)};
+        Runner runner(
+            [&subject](const Case&, const Question& question) { return subject.answer(question); },
+            sources, {});
+        const auto result = runner.run(planned);
+        ASSERT_TRUE(result.ok()) << result.error().message;
+        EXPECT_TRUE(results::may_pass(result.value().verdict))
+            << result.value().case_text << ": " << result.value().reason;
+    }
+}
+
+}  // namespace
+}  // namespace mx

@@ -1,0 +1,111 @@
+// See gemm_cases.hpp.
+#include "conformance/selftest/gemm_cases.hpp"
+
+#include <algorithm>
+#include <array>
+
+#include "conformance/data/gemm_tensors.hpp"
+
+namespace mx::selftest {
+namespace {
+
+// Factors and the row of reference/spec/gemm_models.hpp that the base follows for them.
+constexpr std::string_view mx_rows = " model=blackwell-mx ";
+constexpr std::string_view fp8_rows = " model=hopper-fp8-promoted ";
+
+struct OwnCase {
+    std::string_view factors;
+    std::string_view model;
+    std::string_view rest;
+};
+constexpr std::string_view mx = "gemm a=mxfp8-e4m3 b=mxfp8-e4m3";
+constexpr std::string_view mixed_mx = "gemm a=mxfp8-e4m3 b=mxfp8-e5m2";
+constexpr std::string_view fp8 = "gemm a=e4m3:tensor b=e4m3:tensor";
+constexpr std::string_view mixed_fp8 = "gemm a=e5m2 b=e4m3";
+
+constexpr std::array own_cases{
+    OwnCase{mx, mx_rows, "shape=20x12x176 data=gemm.middle"},
+    OwnCase{mx, mx_rows, "shape=20x12x160 data=gemm.uniform seed=1"},
+    OwnCase{mx, mx_rows, "shape=24x12x96 data=gemm.small"},
+    OwnCase{mx, mx_rows, "shape=24x12x160 data=gemm.cancelling alpha=1.7 beta=-0.3"},
+    OwnCase{mx, mx_rows, "shape=24x12x160 data=gemm.positive beta=1"},
+    OwnCase{mx, mx_rows, "shape=12x20x96 data=gemm.middle batches=2 beta=1 alpha=0.7"},
+    OwnCase{mx, mx_rows, "shape=136x12x160 data=gemm.middle scales=128x4"},
+    OwnCase{mx, mx_rows, "shape=24x20x96 data=gemm.dominant"},
+    OwnCase{mx, mx_rows, "shape=20x12x160 data=gemm.zero-rows alpha=-0.7"},
+    OwnCase{mx, mx_rows, "shape=24x12x64 data=gemm.middle epilogue=bias-relu alpha=-1.7"},
+    OwnCase{mixed_mx, mx_rows, "shape=20x12x160 data=gemm.uniform"},
+    OwnCase{mixed_mx, mx_rows, "shape=24x24x160 data=gemm.special epilogue=relu"},
+    OwnCase{mixed_mx, mx_rows, "shape=24x24x160 data=gemm.special beta=1"},
+    OwnCase{mixed_mx, mx_rows, "shape=24x12x176 data=gemm.zero-beside"},
+    OwnCase{"gemm a=mxfp6-e3m2 b=mxfp6-e2m3", mx_rows, "shape=20x12x480 data=gemm.uniform"},
+    OwnCase{"gemm a=mxfp4-e2m1 b=mxfp8-e4m3", mx_rows, "shape=20x12x320 data=gemm.uniform"},
+    OwnCase{fp8, fp8_rows, "shape=20x12x304 data=gemm.middle alpha=1.7"},
+    OwnCase{fp8, fp8_rows, "shape=20x12x304 data=gemm.middle alpha=1.1 seed=1"},
+    OwnCase{fp8, fp8_rows, "shape=20x12x304 data=gemm.middle alpha=1.3 seed=2"},
+    OwnCase{fp8, fp8_rows, "shape=20x12x304 data=gemm.middle alpha=0.9 seed=3"},
+    OwnCase{fp8, fp8_rows, "shape=40x28x304 data=gemm.middle output=bf16"},
+    OwnCase{mixed_fp8, fp8_rows, "shape=20x12x304 data=gemm.middle alpha=1e-39"},
+    OwnCase{fp8, fp8_rows, "shape=20x12x400 data=gemm.uniform beta=1"},
+    OwnCase{fp8, fp8_rows, "shape=24x12x304 data=gemm.positive output=bf16 epilogue=bias"},
+    OwnCase{fp8, fp8_rows, "shape=24x12x304 data=gemm.cancelling beta=-0.3 alpha=1.7"},
+    OwnCase{fp8, fp8_rows, "shape=24x12x128 data=gemm.zero-beside"},
+    OwnCase{fp8, fp8_rows, "shape=24x12x304 data=gemm.dominant batches=2"},
+};
+
+std::string text_of(const OwnCase& own) {
+    return std::string(own.factors).append(own.model).append(own.rest);
+}
+
+bool is_one_of(std::string_view name, std::initializer_list<std::string_view> names) {
+    return std::ranges::find(names, name) != names.end();
+}
+
+bool are_factors_known(const GemmFields& gemm) {
+    const auto a = parse_gemm_factor(gemm.a), b = parse_gemm_factor(gemm.b);
+    if (!a || !b || a->scaling != b->scaling) return false;
+    for (const std::string& element : {a->element, b->element}) {
+        const bool is_fp8 = is_one_of(element, {"e4m3", "e5m2"});
+        const bool is_narrow = is_fp8 || is_one_of(element, {"e3m2", "e2m3", "e2m1"});
+        if (a->scaling == "1x32" ? !is_narrow : !is_fp8) return false;
+    }
+    return is_one_of(a->scaling, {"", "tensor", "1x32"});
+}
+
+bool is_its_model(const GemmFields& gemm) {
+    const bool is_mx = parse_gemm_factor(gemm.a)->scaling == "1x32";
+    const bool is_fast = gemm.accumulation == "fast";
+    const std::string_view row = is_mx     ? "blackwell-mx"
+                                 : is_fast ? "hopper-fp8"
+                                           : "hopper-fp8-promoted";
+    return gemm.model == "any" || gemm.model == row;
+}
+
+}  // namespace
+
+bool gemm_bugs_answer(const Case& c) {
+    const GemmFields& gemm = c.gemm;
+    return c.operation == "gemm" && are_factors_known(gemm) && is_its_model(gemm) &&
+           is_one_of(c.type, {"f32", "bf16", "f16"}) && is_one_of(gemm.c, {"none", c.type}) &&
+           gemm.epilogue.find("gelu") == std::string::npos && gemm.algorithm == "default" &&
+           is_one_of(c.scales, {"linear", "128x4"}) && c.packing == "bytes";
+}
+
+Expected<std::vector<LevelCases>> plan_gemm(const std::string& level, Sources& sources) {
+    auto plan = plan_by_level({level, {}, Work::gemm}, sources);
+    if (!plan) return plan.error();
+    for (LevelCases& added : plan.value())
+        std::erase_if(added.cases,
+                      [](const PlannedCase& planned) { return !gemm_bugs_answer(planned.c); });
+    std::vector<PlannedCase> cases;
+    for (const OwnCase& own : own_cases) {
+        auto c = parse_case(text_of(own));
+        if (!c) return c.error();
+        cases.push_back({"selftest", std::move(c).value()});
+    }
+    std::vector<PlannedCase>& last = plan.value().back().cases;
+    last.insert(last.begin(), cases.begin(), cases.end());
+    return plan;
+}
+
+}  // namespace mx::selftest

@@ -1,0 +1,60 @@
+// A product of two matrices, D = alpha * A * B^T + beta * C. Used by plugin.cpp. README.md says
+// which operation rounds what.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+#include "device/cpu/types.hpp"
+
+namespace mx::cpu {
+
+enum class FactorScaling {
+    none,
+    tensor,  // one binary32
+    row,     // one binary32 a row
+    e8m0,    // a byte for each block along k: MX
+    ue4m3,   // the same: NVFP4
+};
+
+// A factor in rows along k. Elements are of one of the two types.
+struct Factor {
+    std::optional<ElementType> element;
+    ValueType value = ValueType::f32;
+    Plane codes = {};
+    FactorScaling scaling = FactorScaling::none;
+    std::ptrdiff_t block = 32;
+    Plane scales = {};
+};
+
+// Values of a type, with strides.
+struct Values {
+    ValueType type = ValueType::f32;
+    Plane plane = {};
+};
+
+// How products are summed: one after another, or in parts of K of which each begins at 0.
+struct Summation {
+    std::string_view name;
+    std::ptrdiff_t part;  // 0: all of K
+};
+inline constexpr Summation summations[] = {{"fma-chain", 0}, {"fma-parts", 256}};
+
+struct GemmJob {
+    std::ptrdiff_t batches = 1;
+    std::ptrdiff_t rows = 0, columns = 0, depth = 0;  // of one batch
+    Factor a, b;
+    float alpha = 1, beta = 0;
+    std::optional<Values> c;
+    std::optional<Values> bias;
+    bool has_relu = false;
+    std::optional<ElementType> d_element;  // FP8; else d.type
+    std::optional<Plane> scale_d;          // one binary32, for FP8
+    Values d;
+    Summation summation = summations[0];
+};
+
+void gemm(const GemmJob& job);
+
+}  // namespace mx::cpu

@@ -1,0 +1,151 @@
+// See sample.hpp.
+#include "fuzz/search/sample.hpp"
+
+#include <algorithm>
+#include <charconv>
+
+#include "conformance/case/rules.hpp"
+#include "conformance/data/random_words.hpp"
+
+namespace mx::fuzz {
+namespace {
+
+constexpr std::size_t codes_of_a_line = 4096;
+
+std::string hex(std::uint32_t code) {
+    char text[8];
+    const auto end = std::to_chars(text, text + sizeof text, code, 16).ptr;
+    return {text, end};
+}
+
+CodeTensor cut(const CodeTensor& tensor, const Rectangle& part) {
+    CodeTensor result = make_tensor(tensor.type, part.rows, part.columns);
+    for (std::int64_t row = 0; row < part.rows; ++row)
+        for (std::int64_t column = 0; column < part.columns; ++column)
+            result.set(static_cast<std::size_t>(row * part.columns + column),
+                       tensor.at(static_cast<std::size_t>((part.row + row) * tensor.columns +
+                                                          part.column + column)));
+    return result;
+}
+
+bool has_scales(const Case& c) {
+    return inputs_of(c).back() == Part::scales;
+}
+
+// The lanes of every block, each as long as a whole block is.
+std::vector<std::vector<std::uint32_t>> blocks_of(const Sample& sample) {
+    const BlockGrid grid = block_grid(sample.c);
+    std::vector<std::vector<std::uint32_t>> blocks;
+    for (std::int64_t block = 0; block < grid.count(); ++block) {
+        const BlockPlace place = place_of(sample.c, grid, block);
+        std::vector<std::uint32_t> lanes(static_cast<std::size_t>(lanes_of(sample.c)));
+        for (int lane = 0; lane < place.count; ++lane)
+            lanes[static_cast<std::size_t>(lane)] = sample.at(place.element(lane));
+        blocks.push_back(std::move(lanes));
+    }
+    return blocks;
+}
+
+bool all_equal(const CodeTensor& tensor) {
+    for (std::size_t i = 1; i < tensor.count(); ++i)
+        if (tensor.at(i) != tensor.at(0)) return false;
+    return true;
+}
+
+}  // namespace
+
+Rectangle block_extent(const Case& c) {
+    if (!has_blocks(c)) return {0, 0, 1, 1};
+    return {0, 0, c.axis == "row" ? 1 : c.block, c.axis == "col" ? 1 : c.block};
+}
+
+Rectangle rectangle_of(const Case& c, std::int64_t block) {
+    if (!has_blocks(c)) {
+        const std::int64_t first = block * block_size;
+        const std::int64_t column = c.columns == 0 ? 0 : first % c.columns;
+        return {c.columns == 0 ? 0 : first / c.columns, column, 1,
+                std::min(block_size, c.columns - column)};
+    }
+    const BlockGrid grid = block_grid(c);
+    const Rectangle extent = block_extent(c);
+    const std::int64_t row = block / grid.block_columns * extent.rows;
+    const std::int64_t column = block % grid.block_columns * extent.columns;
+    return {row, column, std::min(extent.rows, c.rows - row),
+            std::min(extent.columns, c.columns - column)};
+}
+
+Sample cropped(const Sample& sample, const Rectangle& part) {
+    Sample result{sample.c, {cut(sample.inputs[0], part)}};
+    result.c.rows = part.rows;
+    result.c.columns = part.columns;
+    if (has_scales(sample.c)) {
+        const Rectangle extent = block_extent(sample.c);
+        const BlockGrid grid = block_grid(result.c);
+        result.inputs.push_back(
+            cut(sample.inputs[1], {part.row / extent.rows, part.column / extent.columns,
+                                   grid.block_rows, grid.block_columns}));
+    }
+    draw_words(result);
+    return result;
+}
+
+std::optional<Sample> with_case(const Sample& sample, const Case& c) {
+    if (!check_combination(c)) return std::nullopt;
+    Sample result{c, {sample.inputs[0]}};
+    result.inputs[0].rows = c.rows;
+    result.inputs[0].columns = c.columns;
+    result.inputs[0].bytes.resize(result.count() *
+                                  static_cast<std::size_t>(result.inputs[0].width));
+    if (has_scales(c)) {
+        const PartShape shape = shape_of(c, Part::scales);
+        CodeTensor scales = make_tensor(shape.type, shape.rows, shape.columns);
+        for (std::size_t i = 0; i < scales.count(); ++i)
+            scales.set(i,
+                       sample.inputs[1].at(i % std::max<std::size_t>(sample.inputs[1].count(), 1)));
+        result.inputs.push_back(std::move(scales));
+    }
+    draw_words(result);
+    return result;
+}
+
+void set_element(Sample& sample, std::size_t element, std::uint32_t code) {
+    sample.inputs[0].set(element, code);
+}
+
+void draw_words(Sample& sample) {
+    if (stochastic_form_of(sample.c) == nullptr) return;
+    sample.inputs.resize(1);
+    const PartShape shape = shape_of(sample.c, Part::random_bits);
+    sample.inputs.push_back(make_tensor(shape.type, shape.rows, shape.columns));
+    fill_random_words(sample.c, sample.inputs[0], sample.inputs[1]);
+}
+
+std::optional<Case> written_out(const Sample& sample) {
+    Case c = sample.c;
+    c.index = 0;
+    c.data = "bits:";
+    if (has_scales(c)) {
+        if (!all_equal(sample.inputs[1])) return std::nullopt;
+        c.data += hex(sample.inputs[1].count() == 0 ? 127 : sample.inputs[1].at(0)) + ":";
+    }
+    std::vector<std::vector<std::uint32_t>> blocks = blocks_of(sample);
+    // What is written is repeated, so blocks that are all alike are written once.
+    const auto is_first = [&](const auto& block) { return block == blocks.front(); };
+    if (std::ranges::all_of(blocks, is_first) && blocks.size() > 1) blocks.resize(1);
+    if (blocks.empty()) {
+        c.data += "0";
+        return c;
+    }
+    while (blocks.back().size() > 1 && blocks.back().back() == 0) blocks.back().pop_back();
+    if ((blocks.size() - 1) * static_cast<std::size_t>(lanes_of(c)) > codes_of_a_line)
+        return std::nullopt;
+    std::string separator;
+    for (const std::vector<std::uint32_t>& block : blocks)
+        for (const std::uint32_t lane : block) {
+            c.data += separator + hex(lane);
+            separator = ",";
+        }
+    return c;
+}
+
+}  // namespace mx::fuzz

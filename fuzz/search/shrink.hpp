@@ -1,0 +1,38 @@
+// From a large case on which a device fails to the smallest that still fails: one block, the
+// plainest layout, the fewest lanes that are not zero, the simplest values.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "fuzz/search/judge.hpp"
+
+namespace mx::fuzz {
+
+// Two failures of one kind are one find: the operation, the format and what is wrong with it.
+std::string kind_of(const Case& c, const Judgement& judgement, std::size_t mismatch);
+
+// What a device was found to fail on.
+struct Find {
+    std::string kind;
+    std::vector<Case> cases;  // asked in this order of a device just opened, the last one fails
+    std::string what;         // "tie, +1 code"
+    Outcome outcome = Outcome::wrong;
+    int lanes_not_zero = 0;   // of the last case; -1 where its data is no list of codes
+    std::uint64_t calls = 0;  // of the device that shrinking took
+    std::uint64_t seen = 1;   // batches that showed this kind
+};
+
+// The failing batch: its case without data, and its inputs.
+struct Failure {
+    Case c;
+    const std::vector<CodeTensor>& inputs;
+    Judgement judgement;
+    std::size_t mismatch = 0;  // which of the judgement's
+};
+
+// The find has no cases when nothing that could be written down failed again.
+Find shrink(Judge& judge, const Failure& failure);
+
+}  // namespace mx::fuzz

@@ -1,0 +1,172 @@
+// See theme.hpp.
+#include "fuzz/search/theme.hpp"
+
+#include <algorithm>
+#include <array>
+
+#include "conformance/case/names.hpp"
+
+namespace mx::fuzz {
+namespace {
+
+constexpr std::array<std::string_view, 4> searched_operations{"quantize", "encode_scale",
+                                                              "dequantize", "convert"};
+
+bool is_wanted(const std::vector<std::string>& globs, std::string_view name) {
+    return globs.empty() || std::ranges::any_of(globs, [name](const std::string& glob) {
+               return matches_glob(glob, name);
+           });
+}
+
+// What dequantize and convert to elements give hangs on no field of a dialect but a few, so one
+// dialect in four stands for the others there.
+bool is_spared(const Case& c, std::size_t dialect) {
+    const bool has_few_rules =
+        operation_of(c).kind == OperationKind::dequantize ||
+        (operation_of(c).kind == OperationKind::convert && has_element_rules(c));
+    return has_few_rules && dialect % 4 != 0 && c.dialect != "nv";
+}
+
+Case plain(const std::string& operation, const std::string& format) {
+    Case c;
+    c.operation = operation;
+    c.format = format;
+    c.dialect = dialect_names().front();
+    c.type = "f32";
+    c.axis = "row";
+    c.layout = "dense";
+    c.rows = c.columns = 1;
+    c.data = "bits:0";
+    if (!has_element_rules(c)) return c;
+    c.rounding = "nearest_even";
+    c.overflow = "saturate";
+    c.subnormals = "honoured";
+    return c;
+}
+
+// Every combination that is sound is as likely as every other, so each is met soon; `draw` fills
+// the fields.
+template <typename Draw>
+void draw_sound(Case& c, const Draw& draw) {
+    constexpr int attempts = 64;
+    const Case before = c;
+    for (int attempt = 0; attempt < attempts; ++attempt) {
+        draw(c);
+        if (check_combination(c)) return;
+    }
+    c = before;
+}
+
+void draw_rules(Case& c, Random& random) {
+    if (!has_element_rules(c)) return;
+    static const auto names = std::array{rounding_names(), overflow_names(), subnormal_names()};
+    const bool is_stochastic = random.once_in(4);
+    draw_sound(c, [&random, is_stochastic](Case& drawn) {
+        drawn.rounding = is_stochastic ? std::string(random.one_of(stochastic_forms).name)
+                                       : random.one_of(names[0]);
+        drawn.overflow = random.one_of(names[1]);
+        drawn.subnormals = random.one_of(names[2]);
+    });
+}
+
+void draw_layout(Case& c, Random& random) {
+    static const auto names =
+        std::array{layout_names(), axis_names(), scales_names(), packing_names()};
+    if (random.once_in(4)) return;
+    if (!has_blocks(c)) {
+        c.layout = random.one_of(names[0]);
+        return;
+    }
+    draw_sound(c, [&random](Case& drawn) {
+        drawn.layout = random.one_of(names[0]);
+        drawn.axis = random.one_of(names[1]);
+        drawn.scales = random.one_of(names[2]);
+        drawn.packing = random.one_of(names[3]);
+        drawn.block = std::array<std::int64_t, 3>{16, 32, 64}[random.below(3)];
+    });
+}
+
+struct Sides {
+    std::int64_t along, across;  // the direction in which blocks lie, and the other
+};
+
+// Every manner of shape that a kernel has a path of its own for.
+Sides draw_sides(const Case& c, std::int64_t elements, Random& random) {
+    const std::int64_t block = c.block;
+    const auto up_to = [&random](std::int64_t limit) {
+        return 1 + static_cast<std::int64_t>(random.below(static_cast<std::uint64_t>(limit)));
+    };
+    switch (random.below(64)) {
+        case 0:
+            return {up_to(3), 65537 + up_to(64)};  // beyond what a 16-bit counter can number
+        case 1:
+            return {0, up_to(4)};
+        case 2:
+            return {up_to(3), up_to(3)};
+        default:
+            break;
+    }
+    // Swizzles come in tiles of up to 128 by 8 scales: two of them and a piece, each way.
+    if (c.scales != "linear" && random.once_in(2))
+        return {block * up_to(18) - (random.once_in(2) ? block / 2 : 0), up_to(300)};
+    const std::int64_t along = std::array<std::int64_t, 4>{
+        block,                                // a block a row
+        block * up_to(8),                     // whole blocks
+        block * up_to(6) - up_to(block - 1),  // a short last block
+        std::max<std::int64_t>(elements / up_to(8), 1)}[random.below(4)];
+    return {along, std::max<std::int64_t>(elements / along, 1)};
+}
+
+}  // namespace
+
+std::vector<Case> list_themes(const Filter& filter) {
+    std::vector<Case> themes;
+    const std::vector<std::string> all_dialects = dialect_names();
+    for (const std::string_view operation : searched_operations) {
+        if (!is_wanted(filter.operations, operation)) continue;
+        for (const std::string& format : format_names(operation)) {
+            Case c = plain(std::string(operation), format);
+            if (!is_wanted(filter.formats, format)) continue;
+            for (std::size_t i = 0; i < all_dialects.size(); ++i) {
+                c.dialect = all_dialects[i];
+                if (!is_wanted(filter.dialects, c.dialect)) continue;
+                if (filter.dialects.empty() && is_spared(c, i)) continue;
+                for (const std::string_view type : input_types) {
+                    c.type = type;
+                    if (!is_wanted(filter.types, type) || !check_combination(c)) continue;
+                    if (unknown_scale(c).empty()) themes.push_back(c);
+                }
+            }
+        }
+    }
+    return themes;
+}
+
+std::string name_of_theme(const Case& c) {
+    return c.operation + " " + c.format + " " + c.dialect + " " + c.type;
+}
+
+Case draw_case(const Case& theme, std::int64_t elements, Random& random) {
+    Case c = theme;
+    draw_rules(c, random);
+    draw_layout(c, random);
+    // The random words of a rounding cost far more than its values.
+    if (stochastic_form_of(c) != nullptr) elements = std::min<std::int64_t>(elements, 2048);
+    const Sides sides = draw_sides(c, elements, random);
+    const bool is_tall = sides.across > 65536;
+    c.columns = c.axis == "col" && !is_tall ? sides.across : sides.along;
+    c.rows = c.axis == "col" && !is_tall ? sides.along : sides.across;
+    return c;
+}
+
+Case plain_case(const Case& drawn) {
+    Case c = drawn;
+    c.axis = "row";
+    c.block = block_size;
+    c.layout = "dense";
+    c.scales = "linear";
+    c.packing = "bytes";
+    return c;
+}
+
+}  // namespace mx::fuzz

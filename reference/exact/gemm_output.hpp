@@ -1,0 +1,24 @@
+// What becomes of the exact sum of a GEMM: the factors of whole tensors, alpha and C, and outputs
+// that are blocks with scales of their own, made of values that were never rounded before.
+#pragma once
+
+#include "reference/exact/block.hpp"
+#include "reference/exact/dot.hpp"
+#include "reference/spec/gemm_output.hpp"
+
+namespace mx::exact {
+
+struct OutputFactors {
+    Affine affine;
+    TensorFactor a;
+    TensorFactor b;
+};
+
+// alpha * the factors of both tensors * dot + beta * c, as combine says.
+Value output_value(const OutputFactors& factors, const Value& dot, const Value& c);
+
+// A block of such values. The dialect takes_exact_values.
+Block quantize_exact_block(const Dialect& dialect, const BlockFormat& format,
+                           std::span<const Value> lanes);
+
+}  // namespace mx::exact

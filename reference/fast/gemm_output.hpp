@@ -1,0 +1,114 @@
+// What becomes of the exact sum of a GEMM, in integers: one value with digits enough for every
+// rounding that follows, and blocks of such values.
+// Proved by reference/proof/prove_gemm_output.cpp.
+#pragma once
+
+#include "reference/fast/block.hpp"
+#include "reference/fast/dot.hpp"
+#include "reference/spec/gemm_output.hpp"
+
+namespace mx::fast {
+
+struct OutputFactors {
+    Affine affine;
+    TensorFactor a;
+    TensorFactor b;
+};
+
+// The sum over a whole number, cut as leading_bits cuts: its lowest bit also stands for the
+// remainder. No quotient that is asked for has its leading 61 bits below the wide sum's last one:
+// what is divided is a multiple of 2^-480, for NVFP4 is one of the factors, and beside it there are
+// at most three numbers of binary32.
+MX_HOST_DEVICE constexpr Unpacked leading_quotient(const WideSum& sum, std::uint32_t divisor) {
+    WideSum quotient = magnitude_of(sum);
+    std::uint64_t remainder = 0;
+    for (int i = WideSum::limb_count; i-- > 0;) {
+        const Uint128 dividend = Uint128{remainder} << 64 | quotient.limbs[i];
+        quotient.limbs[i] = static_cast<std::uint64_t>(dividend / divisor);
+        remainder = static_cast<std::uint64_t>(dividend % divisor);
+    }
+    Unpacked value = leading_bits(quotient);
+    value.negative = is_negative(sum);
+    value.significand |= remainder == 0 ? 0 : 1;
+    return value;
+}
+
+MX_HOST_DEVICE constexpr Total times_number(const TensorFactor& factor, const Total& total) {
+    constexpr ElementFormat f32 = formats::f32;
+    if (factor.number == TensorFactor{}.number) return total;
+    return combine({unpack(f32, factor.number), Unpacked{}}, total, Unpacked{});
+}
+
+// As exact::output_value, but for the digits below the first 61, of which one says whether they are
+// all 0. What is divided at the end is C, too, so it is multiplied before.
+MX_HOST_DEVICE constexpr Unpacked output_value(const OutputFactors& factors, const Total& dot,
+                                               Unpacked c) {
+    const std::uint32_t divisor = factors.a.divisor * factors.b.divisor;
+    c.significand *= divisor;
+    const Total total =
+        combine(factors.affine, times_number(factors.b, times_number(factors.a, dot)), c);
+    const Kind kind = kind_of(total);
+    if (kind != Kind::finite)
+        return {kind, kind == Kind::infinity && total.negative_infinity, 0, 0};
+    return divisor == 1 ? leading_bits(total.sum) : leading_quotient(total.sum, divisor);
+}
+
+// Both finite.
+MX_HOST_DEVICE constexpr bool is_larger_magnitude(const Unpacked& left, const Unpacked& right) {
+    if (left.significand == 0 || right.significand == 0) return right.significand == 0;
+    const int left_shift = 64 - bit_width(left.significand);
+    const int right_shift = 64 - bit_width(right.significand);
+    const int left_exponent = left.exponent - left_shift;
+    const int right_exponent = right.exponent - right_shift;
+    if (left_exponent != right_exponent) return left_exponent > right_exponent;
+    return left.significand << left_shift > right.significand << right_shift;
+}
+
+// As exact::amax_of.
+MX_HOST_DEVICE constexpr Unpacked amax_of_values(const Dialect& dialect, const Unpacked* lanes,
+                                                 int count) {
+    bool all_nan = count > 0, some_nan = false;
+    Unpacked amax{};
+    for (int lane = 0; lane < count; ++lane) {
+        const Unpacked& value = lanes[lane];
+        some_nan |= value.kind == Kind::nan;
+        all_nan &= value.kind == Kind::nan;
+        if (value.kind == Kind::infinity &&
+            dialect.infinity_in_block != InfinityInBlock::own_lane_only)
+            amax = {Kind::infinity, false, 0, 0};
+        if (value.kind == Kind::finite && amax.kind == Kind::finite &&
+            is_larger_magnitude(value, amax))
+            amax = {Kind::finite, false, value.exponent, value.significand};
+    }
+    const bool is_nan = (some_nan && dialect.nan_in_block == NanInBlock::poisons_amax) ||
+                        (all_nan && dialect.nan_in_block == NanInBlock::own_lane_unless_all);
+    return is_nan ? Unpacked{Kind::nan, false, 0, 0} : amax;
+}
+
+// The amax in the 24 bits that a scale is made of, which lose nothing that a scale hangs on. Where
+// the dialect computes in binary32, that is the rounding it starts with. Elsewhere it compares with
+// binary32 numbers and with halves between powers of two, or rounds to seven bits and fewer, never
+// finer than the last place of binary32; and rounding to odd keeps every order against what is
+// at least two places coarser, and every equality. There is no largest exponent.
+MX_HOST_DEVICE constexpr Unpacked seen_by_scale(const Dialect& dialect, const Unpacked& amax) {
+    constexpr ElementFormat f32 = formats::f32;
+    if (reads_amax_in_f32(dialect)) return rounded_in(f32, amax);
+    if (amax.kind != Kind::finite || amax.significand == 0) return amax;
+    const Units units = round_to_units(f32, Rounding::to_odd, amax);
+    return {Kind::finite, false, units.quantum, units.count};
+}
+
+// As exact::quantize_exact_block, of values with at most 62 digits; writes one element code a lane
+// and returns the scale.
+MX_HOST_DEVICE constexpr Code quantize_exact_block(const Dialect& dialect,
+                                                   const BlockFormat& format, const Unpacked* lanes,
+                                                   int count, std::uint8_t* elements) {
+    const Unpacked amax = amax_of_values(dialect, lanes, count);
+    const Code scale = encode_scale(dialect, format, seen_by_scale(dialect, amax));
+    for (int lane = 0; lane < count; ++lane)
+        elements[lane] =
+            static_cast<std::uint8_t>(quantize_element(dialect, format, scale, lanes[lane]).bits);
+    return scale;
+}
+
+}  // namespace mx::fast

@@ -1,0 +1,332 @@
+// See exact_gemm.hpp. A tile is summed over all of K while its levels stay in the nearest cache.
+#include "reference/gemm/exact_gemm.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <ranges>
+
+#include "reference/gemm/plan.hpp"
+
+namespace mx::gemm {
+namespace {
+
+// A level that counts nothing, 1.5 * 2^(52 + unit): its mantissa is 1000... and stands for 0.
+constexpr std::int64_t count_of_nothing = std::int64_t{1} << 51;
+
+double level_of(int unit, std::int64_t count) {
+    const auto mantissa = static_cast<std::uint64_t>(count_of_nothing + count);
+    return std::bit_cast<double>(static_cast<std::uint64_t>(52 + unit + 1023) << 52 | mantissa);
+}
+
+std::int64_t count_of(double level) {
+    const std::uint64_t mantissa =
+        std::bit_cast<std::uint64_t>(level) & ((std::uint64_t{1} << 52) - 1);
+    return static_cast<std::int64_t>(mantissa) - count_of_nothing;
+}
+
+// Rows of A and of B side by side, and where they lie in the whole.
+struct ATile {
+    std::vector<Panel> halves;
+    std::size_t first;
+    std::size_t rows;
+};
+
+struct BTile {
+    Panel panel;
+    std::size_t first;
+    std::size_t columns;
+};
+
+// The sums of one tile on their way.
+struct Sums {
+    std::vector<TileStep> steps;
+    AlignedBytes bytes;
+    double* levels;
+    int base;  // the exponent of the units of level 0
+    int level_count;
+};
+
+class Multiplier {
+public:
+    Multiplier(const Kernel& kernel, const Factors& factors, const Receive& receive)
+        : kernel_(kernel),
+          factors_(factors),
+          receive_(receive),
+          plan_(plan_of(kernel, factors)),
+          tile_numbers_(kernel.rows * kernel.columns) {}
+
+    void run();
+
+private:
+    std::vector<ATile> empty_a_tiles() const;
+    std::vector<BTile> empty_b_tiles() const;
+    std::vector<Sums> empty_sums(std::size_t count) const;
+    std::size_t fill_a(std::vector<ATile>& tiles, std::size_t first) const;
+    std::size_t fill_b(std::vector<BTile>& tiles, std::size_t first) const;
+    void multiply(const ATile& a, std::span<const BTile> b, std::vector<Sums>& sums) const;
+    void add_steps(const ATile& a, const Panel& b, std::vector<TileStep>& steps) const;
+    void place_steps(Sums& sums) const;
+    void clear_levels(Sums& sums) const;
+    void sum_steps(Sums& sums, std::size_t first, std::size_t end) const;
+    void carry_levels(Sums& sums) const;
+    void hand_over(const ATile& a, const BTile& b, const Sums& sums) const;
+    ExactSum special_sum(const Place& place, const Specials& a, const Specials& b) const;
+
+    const Kernel& kernel_;
+    const Factors& factors_;
+    const Receive& receive_;
+    Plan plan_;
+    int tile_numbers_;
+};
+
+// How many tiles of `height` rows are wanted for `rows`, and fit into `numbers`.
+std::size_t tile_count(std::size_t rows, int height, std::int64_t fitting) {
+    const auto per_tile = static_cast<std::size_t>(height);
+    const std::size_t wanted = (rows + per_tile - 1) / per_tile;
+    return std::min(wanted, static_cast<std::size_t>(std::max<std::int64_t>(fitting, 1)));
+}
+
+// So many rows of A are packed at once that each packed row of B serves many.
+std::vector<ATile> Multiplier::empty_a_tiles() const {
+    constexpr std::int64_t numbers = std::int64_t{1} << 21;
+    const std::int64_t fitting = numbers / (factors_.depth * kernel_.rows);
+    std::vector<ATile> tiles(tile_count(factors_.a.size(), kernel_.rows, fitting));
+    for (ATile& tile : tiles)
+        for (std::size_t i = 0; i < plan_.halves.size(); ++i)
+            tile.halves.emplace_back(kernel_, Side::a, plan_.slabs);
+    return tiles;
+}
+
+// Tiles of B that a tile of A meets one after another, and that stay in the second cache.
+std::vector<BTile> Multiplier::empty_b_tiles() const {
+    constexpr std::int64_t bytes = std::int64_t{1} << 20;
+    const std::int64_t fitting =
+        bytes / (plan_.slabs.count * slab_bytes(kernel_, Side::b, plan_.slabs));
+    std::vector<BTile> tiles;
+    for (std::size_t i = tile_count(factors_.b.size(), kernel_.columns, fitting); i-- > 0;)
+        tiles.push_back({Panel(kernel_, Side::b, plan_.slabs), 0, 0});
+    return tiles;
+}
+
+std::vector<Sums> Multiplier::empty_sums(std::size_t count) const {
+    std::vector<Sums> all(count);
+    for (Sums& sums : all) {
+        sums.bytes =
+            aligned_bytes(sizeof(double) * levels_max * static_cast<std::size_t>(tile_numbers_));
+        sums.levels = reinterpret_cast<double*>(sums.bytes.get());
+    }
+    return all;
+}
+
+// How many of the tiles hold rows from `first` on.
+std::size_t Multiplier::fill_a(std::vector<ATile>& tiles, std::size_t first) const {
+    const auto rows = static_cast<std::size_t>(kernel_.rows);
+    std::size_t used = 0;
+    for (; used < tiles.size() && first < factors_.a.size(); ++used, first += rows) {
+        ATile& tile = tiles[used];
+        tile.first = first;
+        tile.rows = std::min(rows, factors_.a.size() - first);
+        for (std::size_t i = 0; i < tile.halves.size(); ++i)
+            tile.halves[i].fill(decoder_of(factors_.a.front().element, kernel_, plan_.halves[i]),
+                                factors_.a.subspan(first, tile.rows), factors_.depth);
+    }
+    return used;
+}
+
+std::size_t Multiplier::fill_b(std::vector<BTile>& tiles, std::size_t first) const {
+    const auto columns = static_cast<std::size_t>(kernel_.columns);
+    const Decoder decoder = decoder_of(factors_.b.front().element, kernel_, Half::none);
+    std::size_t used = 0;
+    for (; used < tiles.size() && first < factors_.b.size(); ++used, first += columns) {
+        BTile& tile = tiles[used];
+        tile.first = first;
+        tile.columns = std::min(columns, factors_.b.size() - first);
+        tile.panel.fill(decoder, factors_.b.subspan(first, tile.columns), factors_.depth);
+    }
+    return used;
+}
+
+void Multiplier::run() {
+    std::vector<ATile> a = empty_a_tiles();
+    std::vector<BTile> b = empty_b_tiles();
+    std::vector<Sums> sums = empty_sums(b.size());
+    const std::size_t rows = a.size() * static_cast<std::size_t>(kernel_.rows);
+    const std::size_t columns = b.size() * static_cast<std::size_t>(kernel_.columns);
+    for (std::size_t row = 0; row < factors_.a.size(); row += rows) {
+        const std::size_t used_a = fill_a(a, row);
+        for (std::size_t column = 0; column < factors_.b.size(); column += columns) {
+            const std::size_t used_b = fill_b(b, column);
+            for (std::size_t i = 0; i < used_a; ++i)
+                multiply(a[i], std::span(b).first(used_b), sums);
+        }
+    }
+}
+
+// A stretch of A is used with every tile of B while it is in the nearest caches.
+void Multiplier::multiply(const ATile& a, std::span<const BTile> b, std::vector<Sums>& sums) const {
+    constexpr std::size_t stretch = 16;
+    std::size_t longest = 0;
+    for (std::size_t i = 0; i < b.size(); ++i) {
+        sums[i].steps.clear();
+        add_steps(a, b[i].panel, sums[i].steps);
+        place_steps(sums[i]);
+        clear_levels(sums[i]);
+        longest = std::max(longest, sums[i].steps.size());
+    }
+    for (std::size_t first = 0; first < longest; first += stretch)
+        for (std::size_t i = 0; i < b.size(); ++i)
+            sum_steps(sums[i], first, std::min(first + stretch, sums[i].steps.size()));
+    for (std::size_t i = 0; i < b.size(); ++i) hand_over(a, b[i], sums[i]);
+}
+
+// Where the digits of each step lie stands, until place_steps, where its levels will.
+void Multiplier::add_steps(const ATile& a, const Panel& b, std::vector<TileStep>& steps) const {
+    for (std::size_t half = 0; half < a.halves.size(); ++half) {
+        const Panel& panel = a.halves[half];
+        for (std::int64_t slab = 0; slab < plan_.slabs.count; ++slab) {
+            const ScaleRange &x = panel.range(slab), &y = b.range(slab);
+            if (x.least > x.largest || y.least > y.largest) continue;
+            TileStep step{panel.slab(slab), b.slab(slab), panel.scales(slab), b.scales(slab), {}};
+            for (std::size_t i = 0; i < plan_.spans_a_step; ++i) {
+                const SumSpan& span = plan_.spans[half + i];
+                step.levels[i] = {span.high + x.largest + y.largest, span.low + x.least + y.least};
+            }
+            steps.push_back(step);
+        }
+    }
+}
+
+// Level 0 begins where the lowest digit lies. A sum below 2^high goes to the level that it is at
+// most 2^level_bits units of, so that no level is given more than tile_kernel.hpp allows.
+void Multiplier::place_steps(Sums& sums) const {
+    const auto lowest = [](const TileStep& step) { return step.levels[0].bottom; };
+    const int base =
+        sums.steps.empty() ? 0 : std::ranges::min(sums.steps | std::views::transform(lowest));
+    int top = 0;
+    for (TileStep& step : sums.steps) {
+        for (std::size_t i = 0; i < plan_.spans_a_step; ++i) {
+            LevelRange& range = step.levels[i];
+            range.top = (range.top - base - 1) / level_bits;
+            range.bottom = (range.bottom - base) / level_bits;
+            top = std::max(top, range.top);
+        }
+    }
+    sums.base = base;
+    sums.level_count = top + 1 + plan_.levels_more;
+    MX_ASSERT_COMPARE(sums.level_count, <=, levels_max);
+}
+
+void Multiplier::clear_levels(Sums& sums) const {
+    for (int level = 0; level < sums.level_count; ++level)
+        std::fill_n(sums.levels + level * tile_numbers_, tile_numbers_,
+                    level_of(sums.base + level * level_bits, 0));
+}
+
+// Whenever the levels have been given as much as they have room for, they are carried first.
+void Multiplier::sum_steps(Sums& sums, std::size_t first, std::size_t end) const {
+    const auto at_once = static_cast<std::size_t>(plan_.steps_at_once);
+    while (first < end) {
+        if (first != 0 && first % at_once == 0) carry_levels(sums);
+        const std::size_t count = std::min(end - first, at_once - first % at_once);
+        kernel_.run({sums.steps.data() + first, static_cast<int>(count), plan_.slabs.length,
+                     plan_.interval, sums.levels});
+        first += count;
+    }
+}
+
+// Leaves less than 2^level_bits in every level but the highest, which has room for 2^51 carries.
+void Multiplier::carry_levels(Sums& sums) const {
+    for (int number = 0; number < tile_numbers_; ++number) {
+        std::int64_t carry = 0;
+        for (int level = 0; level < sums.level_count; ++level) {
+            double& held = sums.levels[level * tile_numbers_ + number];
+            const std::int64_t count = count_of(held) + carry;
+            carry = level + 1 == sums.level_count ? 0 : count >> level_bits;
+            held = level_of(sums.base + level * level_bits, count - (carry << level_bits));
+        }
+    }
+}
+
+// What the infinities of a pair of rows come to, or that one has a NaN.
+ExactSum Multiplier::special_sum(const Place& place, const Specials& a, const Specials& b) const {
+    ExactSum sum;
+    sum.kind = fast::Kind::nan;
+    if (a.nan || b.nan) return sum;
+    fast::Total total;
+    for (const Specials* specials : {&a, &b})
+        for (const std::int64_t k : specials->infinities)
+            fast::add_product(total, fast::scaled_element(factors_.a[place.row], k),
+                              fast::scaled_element(factors_.b[place.column], k));
+    sum.kind = fast::kind_of(total);
+    sum.negative_infinity = total.negative_infinity;
+    return sum;
+}
+
+void Multiplier::hand_over(const ATile& a, const BTile& b, const Sums& sums) const {
+    for (std::size_t row = 0; row < a.rows; ++row) {
+        const Specials& left = a.halves.front().specials(static_cast<int>(row));
+        for (std::size_t column = 0; column < b.columns; ++column) {
+            const Place place{a.first + row, b.first + column};
+            const Specials& right = b.panel.specials(static_cast<int>(column));
+            if (left.any() || right.any()) {
+                receive_(place, special_sum(place, left, right));
+                continue;
+            }
+            ExactSum sum;
+            sum.window.exponent = sums.base;
+            sum.window.count = sums.level_count;
+            const double* held =
+                sums.levels + row * static_cast<std::size_t>(kernel_.columns) + column;
+            for (int level = 0; level < sums.level_count; ++level)
+                sum.window.digits[level] = count_of(held[level * tile_numbers_]);
+            receive_(place, sum);
+        }
+    }
+}
+
+bool is_one(const fast::Unpacked& value) {
+    constexpr fast::Unpacked one = fast::unpack(formats::f32, Code{0x3F800000});
+    return value.kind == one.kind && !value.negative && value.exponent == one.exponent &&
+           value.significand == one.significand;
+}
+
+}  // namespace
+
+void for_each_sum(const Kernel& kernel, const Factors& factors, const Receive& receive) {
+    if (factors.a.empty() || factors.b.empty()) return;
+    MX_ASSERT(takes(kernel, factors.a.front(), factors.b.front()));
+    MX_ASSERT_COMPARE(factors.depth, >, 0);
+    Multiplier(kernel, factors, receive).run();
+}
+
+fast::Total total_of(const ExactSum& sum) {
+    fast::Total total;
+    total.nan = sum.kind == fast::Kind::nan;
+    total.negative_infinity = sum.kind == fast::Kind::infinity && sum.negative_infinity;
+    total.positive_infinity = sum.kind == fast::Kind::infinity && !sum.negative_infinity;
+    if (sum.kind == fast::Kind::finite) add_to(total.sum, sum.window);
+    return total;
+}
+
+fast::Unpacked value_of(const ExactSum& sum) {
+    if (sum.kind == fast::Kind::finite) return leading_bits(sum.window);
+    return {sum.kind, sum.kind == fast::Kind::infinity && sum.negative_infinity, 0, 0};
+}
+
+bool leaves_sums_alone(const fast::Affine& affine) {
+    return is_one(affine.alpha) && fast::is_zero(affine.beta);
+}
+
+// The alpha and beta of most GEMMs are 1 and 0.
+Code finished(const Finish& finish, const ExactSum& sum, const fast::Unpacked& c) {
+    if (!leaves_sums_alone(finish.affine))
+        return fast::round_total(finish.type, finish.rounding, finish.overflow,
+                                 fast::combine(finish.affine, total_of(sum), c));
+    const fast::Unpacked value = value_of(sum);
+    constexpr ElementFormat f32 = formats::f32;
+    if (finish.type.name == f32.name)
+        return fast::round(f32, finish.rounding, finish.overflow, value);
+    return fast::round(finish.type, finish.rounding, finish.overflow, value);
+}
+
+}  // namespace mx::gemm

@@ -1,0 +1,69 @@
+// What the loops that sum products work on: one tile of outputs, its factors packed, and the levels
+// that its sums are kept in. Plain data alone, for these loops are compiled once for each
+// instruction set and must share no code with the rest of the program.
+//
+// A sum is exact because it never leaves the integers that a double can hold. Block sums P are
+// multiples of a power of two with at most 53 bits. Level l counts in units of 2^u, u = base +
+// l * level_bits; it holds 1.5 * 2^(52 + u) and its count, so all it can become while the count is
+// below 2^51 lies in one binade whose last place is 2^u. Adding P rounds it to units of 2^u, and
+// what that leaves, at most half a unit, is found exactly and goes on to the level below:
+//
+//   new = level + P;  P -= new - level;  level = new;
+//
+//   P        xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx
+//   level 1  xxxxxxxxxxxxxx|                       rounded to its units
+//   level 0                |xxxxxxxxxxxxxxxxxx     the rest, of either sign
+//
+// The last level that a P is given is at or below P's own last place: nothing is left.
+// Rounding is to nearest, as in every program that has not asked for another.
+#pragma once
+
+namespace mx::gemm {
+
+inline constexpr int level_bits = 41;
+inline constexpr int levels_max = 16;
+// A flush adds at most 2^level_bits units to a level; 2^9 of them keep its count below 2^51.
+inline constexpr int flushes_max = 1 << 9;
+static_assert(level_bits + 9 < 51);
+
+// Products of one row and column that are summed before they are flushed to the levels.
+inline constexpr int slab_max = 32;
+
+// The levels that a block sum is added to, from the top down.
+struct LevelRange {
+    int top;
+    int bottom;
+};
+
+// One slab of K for a tile. What `a` and `b` point to is the kernel's own.
+struct TileStep {
+    const void* a;
+    const void* b;
+    const double* scales_a;  // one a row and one a column, where the kernel scales block sums
+    const double* scales_b;
+    LevelRange levels[2];  // of the lower and the upper part of a block sum, where it has two
+};
+
+struct TileRun {
+    const TileStep* steps;
+    int count;
+    int slab;        // products in a step
+    int interval;    // products between two flushes
+    double* levels;  // level by level, within each row by row
+};
+
+using RunTile = void (*)(const TileRun&);
+
+// Products of doubles in which the scales are contained: a step is `slab` times a row's worth of a
+// and of b. One for each instruction set; the shapes are theirs.
+void run_doubles_portable(const TileRun& run);
+void run_doubles_avx2(const TileRun& run);
+void run_doubles_avx512(const TileRun& run);
+
+// Products of bfloat16 parts in tiles of 16 by 16, scaled as block sums. The name says how many
+// parts a factor has and how many bits a part has.
+void run_amx_1x9(const TileRun& run);
+void run_amx_2x9(const TileRun& run);
+void run_amx_4x8(const TileRun& run);
+
+}  // namespace mx::gemm

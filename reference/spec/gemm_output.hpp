@@ -1,0 +1,69 @@
+// From the exact sum of a GEMM to what it becomes: the factors of whole tensors, and how a dialect
+// reads values that no format has held. Both oracles read it.
+#pragma once
+
+#include "reference/spec/dialects.hpp"
+#include "reference/spec/recipes.hpp"
+
+namespace mx {
+
+// What every element of a factor is multiplied by beside the scale of its block: a binary32 number
+// over a whole one. The quotient is not rounded.
+struct TensorFactor {
+    Code number{0x3F800000};
+    std::uint32_t divisor = 1;
+};
+
+// That of a recipe, from the number that a file keeps for the tensor; all scales and the element
+// are multiplied exactly, where the recipe's own way back rounds each product to binary32. The
+// largest element times scale_max is a whole number: 6 * 448.
+MX_FOLDED constexpr TensorFactor tensor_factor(const Recipe& recipe, Code kept) {
+    constexpr std::uint32_t largest_e2m1 = 6;
+    switch (recipe.way_back) {
+        case WayBack::times_scale:
+            return {};
+        case WayBack::times_scale_tensor:
+            return {kept, 1};
+        case WayBack::times_scale_amax:
+            return {kept, largest_e2m1 * static_cast<std::uint32_t>(recipe.scale_max)};
+    }
+    return {};
+}
+
+// Elements are made of the exact value whatever the dialect. Its scale is, too, but where it is
+// computed in binary32: fl32 and log2f take a binary32 number, which is the amax rounded to nearest
+// even, and Inf beyond the range.
+MX_FOLDED constexpr bool reads_amax_in_f32(const Dialect& dialect) {
+    const ScaleRounding rounding = dialect.scale_cast.rounding;
+    const bool takes_logarithm = dialect.amax_rounding == AmaxRounding::whole_log2f ||
+                                 rounding == ScaleRounding::nearest_log2 ||
+                                 rounding == ScaleRounding::ceil_log2f;
+    const bool is_exact =
+        dialect.scale_ratio == ScaleRatio::over_emax || dialect.scale_ratio == ScaleRatio::none;
+    return takes_logarithm || !is_exact;
+}
+
+// A dialect that reads nothing as wide as binary32 says nothing of wider values.
+constexpr bool takes_exact_values(const Dialect& dialect) {
+    return dialect.reads("f32") && dialect.is_known();
+}
+
+// What would need a word on exact values, and has none yet: which of them are subnormal, and which
+// random bits decide.
+static_assert([] {
+    for (const Dialect& dialect : dialects)
+        if (takes_exact_values(dialect) && (dialect.subnormals == Subnormals::inputs_flushed ||
+                                            dialect.element_rounding == Rounding::stochastic))
+            return false;
+    return true;
+}());
+static_assert([] {
+    for (const RecipeFormat& format : recipe_formats)
+        for (const Recipe& recipe : recipes)
+            if (quantizes(recipe, format) && recipe.way_back == WayBack::times_scale_amax &&
+                format.element().name != formats::e2m1.name)
+                return false;
+    return true;
+}());
+
+}  // namespace mx
