@@ -220,7 +220,7 @@ int accuracy_of(const AccuracyArguments& arguments) {
     }
     nlohmann::ordered_json json = nlohmann::ordered_json::array();
     for (const Measured& m : all) json.push_back(json_of(m));
-    std::printf("%s\n", json.dump(2).c_str());
+    std::printf("%s\n", json.dump(2, ' ', false, nlohmann::json::error_handler_t::replace).c_str());
     return exit_conformant;
 }
 

@@ -23,7 +23,6 @@ namespace {
 
 struct BenchOptions {
     DeviceChoice choice;
-    std::uint64_t timeout = 60;
     std::vector<std::string> operations, formats, types, shapes, gemm_shapes;
     std::string dialect = "ocp", data = "realistic", place = "auto", out = "out";
     std::uint64_t milliseconds = 500;
@@ -67,9 +66,7 @@ Expected<bench::Data> data_of(const std::string& name) {
 Expected<bool> is_on_gpu(const BenchOptions& options) {
     if (const Status known = check_name("place", options.place, {"auto", "host", "cuda"}); !known)
         return known.error();
-    const std::string& device = options.choice.device;
-    const bool is_ours = options.choice.command.empty() &&
-                         (device == "cuda" || device == "cublaslt" || device == "hopper");
+    const bool is_ours = options.choice.command.empty() && is_our_gpu_device(options.choice.device);
     if (options.place != "cuda" && !(options.place == "auto" && is_ours)) return false;
     const Status found = bench::gpu::find();
     if (!found) return found.error();
@@ -138,18 +135,34 @@ Expected<bench::Wish> wish_of(const BenchOptions& options) {
     return wish;
 }
 
+// Everything that decides the rows, what was left to be chosen too.
+std::vector<std::string> argv_of(const BenchOptions& options, const bench::Wish& wish) {
+    const std::string kind = options.choice.command.empty() ? "--device=" : "--device-cmd=";
+    std::vector<std::string> argv{"mxcheck",
+                                  "bench",
+                                  kind + shown_name(options.choice),
+                                  "--data=" + options.data,
+                                  "--dialect=" + options.dialect,
+                                  "--milliseconds=" + std::to_string(options.milliseconds),
+                                  std::string("--place=") + (wish.on_gpu ? "cuda" : "host")};
+    struct List {
+        const char* option;
+        const std::vector<std::string>& values;
+    };
+    for (const List& list : {List{"--operation=", wish.operations}, List{"--format=", wish.formats},
+                             List{"--type=", wish.types}, List{"--shape=", wish.shapes},
+                             List{"--gemm-shape=", wish.gemm_shapes}})
+        for (const std::string& value : list.values) argv.push_back(list.option + value);
+    return argv;
+}
+
 results::BenchHeader header_of(const BenchOptions& options, const bench::Wish& wish,
                                const Opened& device) {
     results::BenchHeader header;
     header.program_version = program_version();
     header.commit = program_commit();
     header.dirty = is_dirty();
-    header.argv = {"mxcheck",
-                   "bench",
-                   "--device=" + shown_name(options.choice),
-                   "--data=" + options.data,
-                   "--dialect=" + options.dialect,
-                   "--milliseconds=" + std::to_string(options.milliseconds)};
+    header.argv = argv_of(options, wish);
     header.started = utc_now();
     header.device = shown_name(options.choice);
     header.data = options.data;
@@ -176,19 +189,31 @@ void print_row(const results::BenchRow& row) {
                 100 * row.noise());
 }
 
+Expected<Opened> plain_gemm(const bench::Wish& wish) {
+    if (!wish.on_gpu || std::ranges::find(wish.operations, "gemm") == wish.operations.end())
+        return bad("not asked for");
+    auto plain = opened({.device = "cublaslt"});
+    if (!plain)
+        std::fprintf(stderr, "mxcheck: GEMMs have no roof here, cublaslt does not open: %s\n",
+                     plain.error().message.c_str());
+    return plain;
+}
+
 int run_bench(const BenchOptions& options) {
     const auto wish = wish_of(options);
     if (!wish) return fail_with(wish.error());
     auto device = opened(options.choice);
     if (!device) return fail_with(device.error());
     // The best plain GEMM that this machine has; without a GPU there is none.
-    Expected<Opened> plain = bad("");
-    if (wish.value().on_gpu) plain = opened({.device = "cublaslt"});
+    const Expected<Opened> plain = plain_gemm(wish.value());
+    // Two clocks cannot be compared: beside a device without its own, calls are timed of both.
+    const bool has_clock = device.value().last_seconds != nullptr;
     const bench::Bench what{*device.value().device, device.value().last_seconds,
                             plain ? plain.value().device.get() : nullptr,
-                            plain ? plain.value().last_seconds : nullptr};
+                            plain && has_clock ? plain.value().last_seconds : nullptr};
     if (const Status made = prepare_folder(options.out); !made) return fail_with(made.error());
     const std::string path = (std::filesystem::path(options.out) / "bench.jsonl").string();
+    if (const Status moved = move_aside(path); !moved) return fail_with(moved.error());
     std::ofstream file(path, std::ios::trunc);
     file << results::line_of(header_of(options, wish.value(), device.value())) << std::flush;
     catch_interrupts();
@@ -201,6 +226,7 @@ int run_bench(const BenchOptions& options) {
         return !interrupted() && file.good();
     });
     if (!done) return fail_with(done.error());
+    if (!interrupted()) file << results::last_line_of_bench() << std::flush;
     if (!file) return fail_with({ErrorKind::system, path + " cannot be written"});
     std::printf(
         "wrote %s: %llu rows of the device; the percentage is of the roof, a copy or a "
@@ -214,7 +240,9 @@ int run_bench(const BenchOptions& options) {
 
 Command bench_command() {
     auto o = std::make_shared<BenchOptions>();
-    std::vector<Option> options = options_of(o->choice, o->timeout);
+    // The device runs in this very process: nothing can end a call of it.
+    std::uint64_t no_timeout = 0;
+    std::vector<Option> options = options_of(o->choice, no_timeout);
     std::erase_if(options, [](const Option& option) { return option.name == "--timeout"; });
     for (Option& option : std::vector<Option>{
              {"--operation", "quantize, dequantize, gemm (default all)", &o->operations},

@@ -21,32 +21,21 @@ Field device_check(const DeviceSource& source) {
     return {"device " + source.name, text};
 }
 
+// Why this program does not have it.
+Field missing(const OptionalDevice& device) {
+    const std::string file = device.file;
+    return {std::string("device ") + device.name,
+            std::string("skipped: this program was built without ") + device.needs +
+                (file.empty() ? "" : ", or " + file + " is neither beside it nor in ../lib")};
+}
+
 std::vector<Field> checks() {
     std::vector<Field> found{{"program", version_text()}};
     for (const Field& fact : environment_facts()) found.push_back(fact);
-    bool has_nvhost = false;
-    bool has_cuda = false;
-    bool has_cublaslt = false;
     const DeviceRegistry devices = built_in_devices();
-    for (const DeviceSource& source : devices.list()) {
-        found.push_back(device_check(source));
-        has_nvhost = has_nvhost || source.name == "nvhost";
-        has_cuda = has_cuda || source.name == "cuda";
-        has_cublaslt = has_cublaslt || source.name == "cublaslt";
-    }
-    if (!has_nvhost)
-        found.push_back({"device nvhost",
-                         "skipped: this program was built without NVIDIA's cuda_fp8.h (set "
-                         "CUDA_HOME and configure again)"});
-    if (!has_cuda)
-        found.push_back({"device cuda",
-                         "skipped: this program was built without nvcc of CUDA 12.9 or later, or "
-                         "mx_cuda.so is neither beside it nor in ../lib"});
-    if (!has_cublaslt)
-        found.push_back({"device cublaslt",
-                         "skipped: this program was built without cublasLt.h and libcublasLt of "
-                         "CUDA 12.9 or later, or mx_cublaslt.so is neither beside it nor in "
-                         "../lib"});
+    for (const DeviceSource& source : devices.list()) found.push_back(device_check(source));
+    for (const OptionalDevice& device : optional_devices)
+        if (!devices.resolve(device.name)) found.push_back(missing(device));
     const bool driver = std::filesystem::exists("/dev/nvidiactl") ||
                         std::filesystem::exists("/proc/driver/nvidia/version");
     found.push_back({"gpu", driver ? "an NVIDIA driver is loaded" : "none found"});

@@ -229,7 +229,14 @@ results::CaseResult show(const FuzzOptions& o, const fuzz::Found& found) {
     if (found.find.cases.size() > 1)
         std::printf("  after another case of the same device; the file has both\n");
     const auto again = replayed(o, found.find.cases);
-    if (!again || results::may_pass(again.value().verdict)) return result;
+    if (!again) {
+        std::printf("  could not be asked again: %s\n", again.error().message.c_str());
+        return result;
+    }
+    if (results::may_pass(again.value().verdict)) {
+        std::printf("  does not fail again on a device just opened\n");
+        return result;
+    }
     print_case(again.value(), 3, device_argument(o.choice));
     if (again.value().mismatches.empty())
         std::printf("  %s: %s\n  mxcheck replay %s%s\n",

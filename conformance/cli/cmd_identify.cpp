@@ -156,8 +156,9 @@ int identify_device(const IdentifyOptions& options) {
     }
     const std::vector<std::string> names = common_names(all.value());
     if (options.json)
-        std::printf("%s\n",
-                    nlohmann::ordered_json{{"formats", json}, {"dialects", names}}.dump(2).c_str());
+        std::printf("%s\n", nlohmann::ordered_json{{"formats", json}, {"dialects", names}}
+                                .dump(2, ' ', false, nlohmann::json::error_handler_t::replace)
+                                .c_str());
     else
         std::printf("%s: %s\n", shown_name(options.choice).c_str(),
                     names.empty() ? "no named dialect" : joined(names, " = ").c_str());

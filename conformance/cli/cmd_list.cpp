@@ -140,11 +140,12 @@ std::vector<Row> family_rows() {
 // Not cases, but part of a run all the same: whole domains and GEMMs that a GPU is asked.
 Row sweep_row() {
     Row row{std::string(sweep_suite), "", {}};
-    for (const char* device : {"cuda", "cublaslt", "hopper"})
+    for (const OptionalDevice& device : optional_devices)
         for (const std::string_view level : levels) {
-            const std::size_t count = device_sweeps({.device = device}, std::string(level)).size();
+            const std::size_t count =
+                device_sweeps({.device = device.name}, std::string(level)).size();
             if (count == 0) continue;
-            const std::string name = std::string(device) + " " + std::string(level);
+            const std::string name = std::string(device.name) + " " + std::string(level);
             row.fields.emplace_back(name, std::to_string(count));
             row.text += (row.text.empty() ? "" : ", ") + name + " " + std::to_string(count);
         }
@@ -203,7 +204,7 @@ void print_json(const std::vector<Row>& rows) {
         for (const auto& [key, value] : row.decisions) item["decisions"][key] = value;
         list.push_back(item);
     }
-    std::printf("%s\n", list.dump(2).c_str());
+    std::printf("%s\n", list.dump(2, ' ', false, nlohmann::json::error_handler_t::replace).c_str());
 }
 
 constexpr const char* field_line = "%16s   %-18s %s\n";

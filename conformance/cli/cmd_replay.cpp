@@ -47,7 +47,8 @@ int replay_sweep(const std::string& text, const DeviceChoice& choice) {
         return result.value() ? show(*result.value(), "") : exit_incomplete;
     }
     return fail_with({ErrorKind::bad_input,
-                      "no sweep is written '" + text + "'; those of GEMMs need --device cublaslt"});
+                      "no sweep is written '" + text +
+                          "'; most belong to the device that --device names: " + who_has_sweeps()});
 }
 
 // Who answers, and how the user calls that.

@@ -60,6 +60,10 @@ int compare(const std::string& before, const std::string& after) {
     const auto compared = reports::compare(first.value(), second.value());
     if (!compared) return fail_with(compared.error());
     const reports::SpeedComparison& comparison = compared.value();
+    for (const auto& [bench, folder] : {std::pair(&first, &before), std::pair(&second, &after)})
+        if (!bench->value().complete)
+            std::printf("%s: this benchmark was interrupted, its rows are not all there\n",
+                        folder->c_str());
     print(comparison);
     const std::uint64_t slower = count_of(comparison, reports::Speed::slower);
     const std::uint64_t uncertain = count_of(comparison, reports::Speed::uncertain);
@@ -73,7 +77,8 @@ int compare(const std::string& before, const std::string& after) {
         100 * comparison.floor);
     if (comparison.rows.empty()) return exit_nothing_tested;
     if (slower != 0) return exit_mismatch;
-    const bool is_partial = !comparison.only_first.empty() || !comparison.only_second.empty();
+    const bool is_partial = !first.value().complete || !second.value().complete ||
+                            !comparison.only_first.empty() || !comparison.only_second.empty();
     return uncertain != 0 || is_partial ? exit_incomplete : exit_conformant;
 }
 
@@ -92,7 +97,7 @@ Command report_command() {
             "results to HTML, Markdown and JUnit XML; or two benchmarks compared",
             "mxcheck report out\n  mxcheck report before after\n\n"
             "Of two benchmarks: 0 nothing is slower, 1 a row is SLOWER, 4 a row is UNCERTAIN or in "
-            "one\nof them alone, 77 no row is in both.",
+            "one\nof them alone, or one was interrupted, 77 no row is in both.",
             {{"DIR", "the folder that holds results.jsonl (default out); or two with bench.jsonl",
               folders.get()}},
             [folders] { return report(*folders); }};

@@ -120,7 +120,7 @@ void print_json(const std::vector<Trained>& all) {
                         {"first_gradient_error", t.gradient_error},
                         {"weight_error", t.weight_error},
                         {"losses", t.run.losses}});
-    std::printf("%s\n", json.dump(2).c_str());
+    std::printf("%s\n", json.dump(2, ' ', false, nlohmann::json::error_handler_t::replace).c_str());
 }
 
 int train_with(const TrainArguments& arguments) {

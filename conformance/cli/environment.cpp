@@ -146,25 +146,24 @@ DeviceRegistry built_in_devices() {
     registry.add({.name = "cpu",
                   .description = "mxcheck's own quantizer for the CPU, SIMD chosen at run time",
                   .get_api = [](std::uint32_t) { return mx_cpu_device_api(); }});
+    for (const OptionalDevice& device : optional_devices) {
+        if (*device.file == '\0') {
 #if defined(MX_HAS_NVHOST)
-    registry.add({.name = "nvhost",
-                  .description = "NVIDIA's cuda_fp8.h compiled for the host, no GPU needed",
-                  .get_api = [](std::uint32_t) { return mx_nvhost_device_api(); }});
+            registry.add({.name = device.name,
+                          .description = device.description,
+                          .get_api = [](std::uint32_t) { return mx_nvhost_device_api(); }});
 #endif
-    if (const std::string path = plug_in("mx_cuda.so"); !path.empty())
-        registry.add(
-            {.name = "cuda",
-             .description = "mxcheck's kernels on an NVIDIA GPU: Hopper, and Blackwell unverified",
-             .path = path});
-    if (const std::string path = plug_in("mx_cublaslt.so"); !path.empty())
-        registry.add({.name = "cublaslt",
-                      .description = "NVIDIA's GEMM library on a GPU: Blackwell unverified",
-                      .path = path});
-    if (const std::string path = plug_in("mx_hopper.so"); !path.empty())
-        registry.add({.name = "hopper",
-                      .description = "MX GEMMs on a Hopper GPU, which has no MX tensor cores",
-                      .path = path});
+        } else if (const std::string path = plug_in(device.file); !path.empty()) {
+            registry.add({.name = device.name, .description = device.description, .path = path});
+        }
+    }
     return registry;
+}
+
+bool is_our_gpu_device(const std::string& name) {
+    for (const OptionalDevice& device : optional_devices)
+        if (name == device.name) return *device.file != '\0';
+    return false;
 }
 
 std::string executable_folder() {

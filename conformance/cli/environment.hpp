@@ -30,6 +30,30 @@ std::string utc_now();
 // The devices in this binary.
 DeviceRegistry built_in_devices();
 
+// A device that a build may lack.
+struct OptionalDevice {
+    const char* name;
+    const char* file;         // of the plug-in, "" for what is part of the program
+    const char* description;  // for lists
+    const char* needs;        // of a build that has it
+    const char* sweeps_from;  // the level from which a run has sweeps of it, "" for none
+};
+inline constexpr OptionalDevice optional_devices[] = {
+    {"nvhost", "", "NVIDIA's cuda_fp8.h compiled for the host, no GPU needed",
+     "NVIDIA's cuda_fp8.h (set CUDA_HOME and configure again)", ""},
+    {"cuda", "mx_cuda.so", "mxcheck's kernels on an NVIDIA GPU: Hopper, and Blackwell unverified",
+     "nvcc of CUDA 12.9 or later", "exhaustive"},
+    {"cublaslt", "mx_cublaslt.so", "NVIDIA's GEMM library on a GPU: Blackwell unverified",
+     "cublasLt.h and libcublasLt of CUDA 12.9 or later", "quick"},
+    {"hopper", "mx_hopper.so", "MX GEMMs on a Hopper GPU, which has no MX tensor cores",
+     "nvcc, cublasLt.h and libcublasLt of CUDA 12.9 or later (it runs on GPUs of compute "
+     "capability 9.0 alone)",
+     "quick"},
+};
+
+// Plug-ins of ours compute on a GPU.
+bool is_our_gpu_device(const std::string& name);
+
 // The folder of this executable, "" if it cannot be found out.
 std::string executable_folder();
 

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <cerrno>
 #include <csignal>
 #include <cstdio>
 #include <cstring>
@@ -179,9 +180,18 @@ Status start(const FuzzPlan& plan, Team& team) {
 void reap(const FuzzPlan& plan, Team& team, std::size_t& running) {
     for (std::size_t i = 0; i < team.processes.size(); ++i) {
         int status = 0;
-        if (team.processes[i] == 0 || waitpid(team.processes[i], &status, WNOHANG) <= 0) continue;
+        if (team.processes[i] == 0) continue;
+        const pid_t ended = waitpid(team.processes[i], &status, WNOHANG);
+        if (ended == 0 || (ended < 0 && errno == EINTR)) continue;
         team.processes[i] = 0;
         --running;
+        if (ended < 0) {
+            tell(team.boards[i],
+                 "how worker " + std::to_string(i) +
+                     " of mxcheck itself ended cannot be found out: " + std::strerror(errno));
+            team.worst = exit_self_test;
+            continue;
+        }
         if (WIFSIGNALED(status)) {
             tell(team.boards[i], "worker " + std::to_string(i) + " of mxcheck itself ended by " +
                                      strsignal(WTERMSIG(status)));

@@ -304,7 +304,9 @@ int census_of(const IdentifyGemmOptions& options, const GemmDevice& device,
         return refused(bad(census.value().refusals.empty() ? "the device lists no algorithm"
                                                            : census.value().refusals.front()));
     if (options.json)
-        std::printf("%s\n", json_of(census.value()).dump(2).c_str());
+        std::printf("%s\n", json_of(census.value())
+                                .dump(2, ' ', false, nlohmann::json::error_handler_t::replace)
+                                .c_str());
     else
         print(census.value());
     for (const GemmClass& group : census.value().classes)
@@ -341,7 +343,8 @@ int identify_gemm_device(const IdentifyGemmOptions& options, const DeviceChoice&
     if (options.json) {
         Json json = json_of(found.value());
         json["device"] = shown_name(choice);
-        std::printf("%s\n", json.dump(2).c_str());
+        std::printf("%s\n",
+                    json.dump(2, ' ', false, nlohmann::json::error_handler_t::replace).c_str());
     } else {
         print(found.value());
         std::printf("%s: %s\n", shown_name(choice).c_str(),

@@ -2,6 +2,7 @@
 #include "conformance/cli/merge.hpp"
 
 #include <algorithm>
+#include <map>
 #include <vector>
 
 #include "conformance/cli/session.hpp"
@@ -84,9 +85,11 @@ Status require_finished(const ShardRun& shard) {
                " cases; mxcheck run --resume goes on");
 }
 
+using ByPlace = std::map<std::uint64_t, const ShardRun*>;
+
 // The shards by their place. Each once, all of one number.
-Expected<std::vector<const ShardRun*>> in_order(std::span<const ShardRun> shards) {
-    std::vector<const ShardRun*> ordered;
+Expected<ByPlace> by_place(std::span<const ShardRun> shards) {
+    ByPlace places;
     for (const ShardRun& each : shards) {
         const auto shard = parse_shard(each.run.header.shard);
         if (!shard) return bad(each.path + ": " + shard.error().message);
@@ -94,22 +97,30 @@ Expected<std::vector<const ShardRun*>> in_order(std::span<const ShardRun> shards
         if (shard.value().count != first.count)
             return bad(each.path + " is shard " + each.run.header.shard + ", and " +
                        shards.front().path + " is shard " + shards.front().run.header.shard);
-        ordered.resize(std::max<std::size_t>(ordered.size(), shard.value().index + 1));
-        const ShardRun*& place = ordered[shard.value().index];
-        if (place != nullptr)
-            return bad("shard " + each.run.header.shard + " is there twice: " + place->path +
-                       " and " + each.path);
-        place = &each;
+        const auto [place, is_new] = places.emplace(shard.value().index, &each);
+        if (!is_new)
+            return bad("shard " + each.run.header.shard +
+                       " is there twice: " + place->second->path + " and " + each.path);
     }
-    return ordered;
+    return places;
 }
 
-Status require_all(const std::vector<const ShardRun*>& ordered, std::uint64_t count) {
-    std::string missing;
-    for (std::uint64_t i = 0; i < count; ++i)
-        if (i >= ordered.size() || ordered[i] == nullptr)
-            missing += (missing.empty() ? "" : ", ") + text_of(Shard{i, count});
-    return missing.empty() ? success() : Status(bad("missing: shard " + missing));
+// All shards in order. The count is what a file says: never more places than there are files.
+Expected<std::vector<const ShardRun*>> all_in_order(const ByPlace& places, std::uint64_t count) {
+    constexpr std::uint64_t named_max = 16;
+    const std::uint64_t missing = count - places.size();
+    std::string names;
+    std::uint64_t named = 0;
+    for (std::uint64_t i = 0; i < count && named < std::min(missing, named_max); ++i) {
+        if (places.contains(i)) continue;
+        names += (names.empty() ? "" : ", ") + text_of(Shard{i, count});
+        ++named;
+    }
+    if (missing > named) names += " and " + std::to_string(missing - named) + " more";
+    if (missing > 0) return bad("missing: shard " + names);
+    std::vector<const ShardRun*> ordered;
+    for (const auto& [place, shard] : places) ordered.push_back(shard);
+    return ordered;
 }
 
 // Case i of the run is case i / n of shard i % n, and there is no gap.
@@ -171,14 +182,15 @@ RunHeader whole_header(const std::vector<const ShardRun*>& ordered) {
 }  // namespace
 
 Expected<Run> merged(std::span<const ShardRun> shards) {
-    const auto ordered = in_order(shards);
-    if (!ordered) return ordered.error();
+    const auto places = by_place(shards);
+    if (!places) return places.error();
     for (const ShardRun& shard : shards) {
         if (const Status same = require_same_run(shards.front(), shard); !same) return same.error();
         if (const Status finished = require_finished(shard); !finished) return finished.error();
     }
     const Shard first = parse_shard(shards.front().run.header.shard).value();
-    if (const Status all = require_all(ordered.value(), first.count); !all) return all.error();
+    const auto ordered = all_in_order(places.value(), first.count);
+    if (!ordered) return ordered.error();
     auto cases = all_cases(ordered.value());
     if (!cases) return cases.error();
 

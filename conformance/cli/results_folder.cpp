@@ -34,19 +34,23 @@ Status prepare_folder(const std::string& out) {
     return success();
 }
 
+Status move_aside(const std::string& path) {
+    std::error_code error;
+    if (!std::filesystem::exists(path, error)) return success();
+    if (is_being_written(path))
+        return Error{ErrorKind::bad_input, path + ": another run is writing it"};
+    const std::string previous =
+        std::filesystem::path(path).replace_extension(".previous.jsonl").string();
+    std::filesystem::rename(path, previous, error);
+    if (error) return Error{ErrorKind::system, "cannot move " + path + ": " + error.message()};
+    std::fprintf(stderr, "mxcheck: the earlier results are now %s\n", previous.c_str());
+    return success();
+}
+
 Expected<results::ResultsWriter> new_results(const std::string& out,
                                              const results::RunHeader& header) {
     const std::string path = results_path(out);
-    std::error_code error;
-    if (std::filesystem::exists(path, error)) {
-        if (is_being_written(path))
-            return Error{ErrorKind::bad_input, path + ": another run is writing it"};
-        const std::string previous =
-            (std::filesystem::path(out) / "results.previous.jsonl").string();
-        std::filesystem::rename(path, previous, error);
-        if (error) return Error{ErrorKind::system, "cannot move " + path + ": " + error.message()};
-        std::fprintf(stderr, "mxcheck: the earlier results are now %s\n", previous.c_str());
-    }
+    if (const Status moved = move_aside(path); !moved) return moved.error();
     return results::ResultsWriter::create(path, header);
 }
 

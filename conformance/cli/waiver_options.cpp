@@ -2,6 +2,7 @@
 #include "conformance/cli/waiver_options.hpp"
 
 #include <cstdio>
+#include <filesystem>
 #include <fstream>
 #include <sstream>
 
@@ -13,9 +14,13 @@ namespace {
 constexpr std::size_t length_of_a_day = 10;  // "2026-11-21"
 
 Expected<std::string> text_of_file(const std::string& path) {
+    std::error_code ignored;
     std::ifstream file(path);
     std::ostringstream text;
     text << file.rdbuf();
+    // A directory opens like a file.
+    if (std::filesystem::is_directory(path, ignored))
+        return Error{ErrorKind::bad_input, "waivers: " + path + " cannot be read: a directory"};
     if (!file) return Error{ErrorKind::bad_input, "waivers: " + path + " cannot be read"};
     return std::move(text).str();
 }

@@ -216,9 +216,6 @@ Unpacked accumulated(const GemmMachine& machine, const GemmSetting& setting, con
     const std::int64_t depth = span.end - span.first, group = model.exact_group;
     const std::int64_t per_step = model.products * group;
     Unpacked outer = c, inner = model.promotion == 0 ? c : Unpacked{};
-    const bool begins_below_zero = model.scaling == BlockScaling::promoted_a_first ||
-                                   model.scaling == BlockScaling::promoted_product;
-    if (begins_below_zero && fast::is_zero(c)) outer.negative = true;
     const std::int64_t end = model.order == ProductOrder::along_k ? depth : (depth + 31) / 32 * 32;
     for (std::size_t first = 0, last = 0, at = 0; static_cast<std::int64_t>(at) < end;
          at += static_cast<std::size_t>(per_step), first = last) {

@@ -100,7 +100,11 @@ Status take(Bench& bench, const Json& json, bool is_first) {
         bench.header.environment = fields_of(json.at("environment"));
         return success();
     }
-    if (kind != "row") return Error{ErrorKind::bad_input, "\"kind\" is neither bench nor row"};
+    if (bench.complete)
+        return Error{ErrorKind::bad_input, "there is a line after the end of the benchmark"};
+    bench.complete = kind == "end";
+    if (bench.complete) return success();
+    if (kind != "row") return Error{ErrorKind::bad_input, "\"kind\" is none of bench, row and end"};
     BenchRow row;
     walk_row(row, read);
     if (!is_sound(row)) return Error{ErrorKind::bad_input, "the numbers cannot be measurements"};
@@ -127,6 +131,10 @@ std::string line_of(const BenchRow& row) {
     Json json{{"kind", "row"}};
     walk_row(row, [&json](const char* key, const auto& value) { json[key] = value; });
     return text_of(json);
+}
+
+std::string last_line_of_bench() {
+    return text_of(Json{{"kind", "end"}});
 }
 
 Expected<Bench> parse_bench(std::string_view text, const std::string& name) {

@@ -1,5 +1,6 @@
-// The record of a benchmark: what bench.jsonl holds, a header and one line per measured row. Plain
-// data; knows nothing of devices. Used by the program, and by reports that compare two.
+// The record of a benchmark: what bench.jsonl holds, a header, one line per measured row, and a
+// last line unless the benchmark was interrupted. Plain data; knows nothing of devices. Used by the
+// program, and by reports that compare two.
 #pragma once
 
 #include <cstdint>
@@ -54,10 +55,12 @@ struct BenchRow {
 struct Bench {
     BenchHeader header;
     std::vector<BenchRow> rows;
+    bool complete = false;  // the last line is there
 };
 
 std::string line_of(const BenchHeader& header);
 std::string line_of(const BenchRow& row);
+std::string last_line_of_bench();
 
 // The error names the line.
 Expected<Bench> parse_bench(std::string_view text, const std::string& name);

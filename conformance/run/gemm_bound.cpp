@@ -7,6 +7,7 @@
 #include <cmath>
 #include <limits>
 
+#include "conformance/run/gemm_exactness.hpp"
 #include "reference/fast/dot_model.hpp"
 #include "reference/spec/gemm_models.hpp"
 
@@ -49,6 +50,8 @@ Accuracy accuracy_of(const GemmModel& model) {
         accuracy.flushed += std::ldexp(static_cast<double>(model.products + 1),
                                        model.exponent_floor - model.fraction_bits);
     accuracy.promotion = model.promotion;
+    // Three roundings at most: two products with scales and the sum. Each is to nearest and loses
+    // half of 2^-P of no more than all that is held, so that 3 * 2^-P has room for their powers.
     accuracy.promotion_loss = std::ldexp(3.0, -model.promoted.mantissa_bits);
     return accuracy;
 }
@@ -111,25 +114,16 @@ double field_size(const ScaledRow& row, std::int64_t k) {
 struct Sums {
     double magnitudes = 0;  // of all products
     double error = 0;
-    bool nan = false, positive_infinity = false, negative_infinity = false;
 };
 
-// Products with their scales. An accumulator that is scaled afterwards errs by as much times the
-// scale, so that groups may be taken with it.
+// Products with their scales, all of them finite, as the exact result is. An accumulator that is
+// scaled afterwards errs by as much times the scale, so that groups may be taken with it.
 Sums sums_of(const GemmOutput& output, const Accuracy& accuracy) {
     Sums sums;
     Group group;
     for (std::int64_t k = 0; k < output.depth; ++k) {
         const fast::Unpacked a = fast::scaled_element(output.a, k);
         const fast::Unpacked b = fast::scaled_element(output.b, k);
-        const fast::SpecialResult special = fast::special_product(a, b);
-        if (special.is_special) {
-            const bool is_infinity = special.value.kind == fast::Kind::infinity;
-            sums.nan = sums.nan || !is_infinity;
-            if (is_infinity)
-                (special.value.negative ? sums.negative_infinity : sums.positive_infinity) = true;
-            continue;
-        }
         const double product = magnitude_of(a) * magnitude_of(b);
         group.sum += product;
         ++group.count;
@@ -189,6 +183,15 @@ double size_of(const fast::Total& total) {
     return magnitude_of(fast::leading_bits(total.sum));
 }
 
+// Scales that move the exponents of products, or multiply sums exactly, are never applied one by
+// one.
+std::string scaled_because(const GemmRules& rules, const GemmOutput& output) {
+    const bool is_exact =
+        rules.model != nullptr && (rules.model->scaling == BlockScaling::product_exponent ||
+                                   rules.model->scaling == BlockScaling::group);
+    return is_exact ? "" : partly_scaled_because(output);
+}
+
 }  // namespace
 
 GemmBound bound_of(const GemmRules& rules, const GemmOutput& output) {
@@ -212,7 +215,9 @@ GemmBound bound_of(const GemmRules& rules, const GemmOutput& output) {
         made.none_because = "an Inf becomes FP8, which may saturate";
     if (made.is_infinite && !rules.epilogue.is_narrow())
         made.infinity = exact_result(rules, output);
-    if (made.is_nan || made.is_infinite) return made;
+    if (!made.is_nan && made.none_because.empty())
+        made.none_because = scaled_because(rules, output);
+    if (made.is_nan || made.is_infinite || !made.none_because.empty()) return made;
     const Accuracy accuracy =
         rules.model == nullptr ? weakest_accuracy(rules) : accuracy_of(*rules.model);
     const Sums sums = sums_of(output, accuracy);

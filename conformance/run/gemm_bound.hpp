@@ -7,9 +7,11 @@
 // and 2^-P of its sum, and no partial sum exceeds T. So K products in n = ceil(K/L) steps lose less
 // than
 //     (n*L*2^-F + n*2^-P) * G,
-// each promotion group for itself, and the outer accumulator 2^-24 of what it holds at each
-// addition. Where no row is named, the same with the weakest accumulator of such elements, in steps
-// as short as any has, added in any order and in any number of parts.
+// each promotion group for itself, and the outer accumulator, which keeps P' bits, less than
+// 3 * 2^-P' of what it holds at each addition: two products with scales and the sum are rounded to
+// nearest. There is no bound where a product with one scale of two leaves the normal range. Where
+// no row is named, the same with the weakest accumulator of such elements, in steps as short as any
+// has, added in any order and in any number of parts.
 #pragma once
 
 #include <string>

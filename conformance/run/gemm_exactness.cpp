@@ -116,8 +116,18 @@ std::string factor_out_of_range(const GemmOutput& output) {
     return "";
 }
 
+// A scale, those of binary32 cut to a power of two: where such a product is normal, it rounds.
+fast::Unpacked scale_factor(const ScaledRow& row, std::int64_t k) {
+    if (row.block == 0) return {fast::Kind::finite, false, 0, 1};
+    const fast::Unpacked scale = fast::unpack(row.scale, row.scale_at(k));
+    if (row.scale.name != f32.name || scale.kind != fast::Kind::finite || scale.significand == 0)
+        return scale;
+    const int leading = static_cast<int>(std::bit_width(scale.significand)) - 1;
+    return {fast::Kind::finite, false, scale.exponent + leading, 1};
+}
+
 // Machines without scales of small blocks dequantise first, or scale the sum of a block by one
-// scale after the other.
+// scale after the other. A sum of products is a multiple of the last place of some of them.
 bool partly_scaled_fits(const GemmOutput& output) {
     const auto is_small = [](const ScaledRow& row) {
         return row.block != 0 && row.scale.name != f32.name;
@@ -128,14 +138,15 @@ bool partly_scaled_fits(const GemmOutput& output) {
         const int highest = value.exponent + static_cast<int>(std::bit_width(value.significand));
         return lowest >= f32.exponent_min() && highest <= highest_term;
     };
-    if (!is_small(output.a) && !is_small(output.b)) return true;
+    const bool may_dequantise = is_small(output.a) || is_small(output.b);
+    if (output.a.block == 0 && output.b.block == 0) return true;
     for (std::int64_t k = 0; k < output.depth; ++k) {
         const fast::Unpacked a = fast::unpack(output.a.element, output.a.codes.at(k));
         const fast::Unpacked b = fast::unpack(output.b.element, output.b.codes.at(k));
-        const fast::Unpacked scaled_a = fast::scaled_element(output.a, k);
-        const fast::Unpacked scaled_b = fast::scaled_element(output.b, k);
+        const fast::Unpacked scaled_a = fast::exact_product(a, scale_factor(output.a, k));
+        const fast::Unpacked scaled_b = fast::exact_product(b, scale_factor(output.b, k));
         const bool meets_zero = fast::is_zero(a) || fast::is_zero(b);
-        if (!fits(scaled_a) || !fits(scaled_b)) return false;
+        if (may_dequantise && (!fits(scaled_a) || !fits(scaled_b))) return false;
         if (!meets_zero &&
             (!fits(fast::exact_product(scaled_a, b)) || !fits(fast::exact_product(a, scaled_b))))
             return false;
@@ -154,9 +165,7 @@ std::string factors_because(const GemmRules& rules, const GemmOutput& output) {
         return "the scale of D is no power of two";
     if (!scales_only_move(output.a, output.depth)) return "a scale of A is no power of two";
     if (!scales_only_move(output.b, output.depth)) return "a scale of B is no power of two";
-    if (!partly_scaled_fits(output))
-        return "elements with one of their scales are out of the range of binary32";
-    return factor_out_of_range(output);
+    return partly_scaled_because(output);
 }
 
 std::string exponent_text(int exponent) {
@@ -197,6 +206,12 @@ std::string sum_because(const GemmRules& rules, const GemmOutput& output, const 
 }
 
 }  // namespace
+
+std::string partly_scaled_because(const GemmOutput& output) {
+    if (!partly_scaled_fits(output))
+        return "elements with one of their scales are out of the range of binary32";
+    return factor_out_of_range(output);
+}
 
 std::string undetermined_because(const GemmRules& rules, const GemmOutput& output) {
     if (std::string why = factors_because(rules, output); !why.empty()) return why;

@@ -17,4 +17,9 @@ namespace mx {
 // "" where the output's bits are determined; else a sentence: what leaves them open.
 std::string undetermined_because(const GemmRules& rules, const GemmOutput& output);
 
+// "" where whatever is multiplied by one scale before another, or by alpha, keeps to the normal
+// range of binary32; else a sentence. Beyond it a factor that comes later cannot bring back what
+// was lost.
+std::string partly_scaled_because(const GemmOutput& output);
+
 }  // namespace mx

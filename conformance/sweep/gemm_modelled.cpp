@@ -69,6 +69,8 @@ Expected<GemmModelled> modelled(const GemmSetting& setting, const std::string& a
         return unknown("cuBLASLt on sm_" + std::to_string(architecture) + ": UNVERIFIED");
     if (setting.epilogue.find("gelu") != std::string::npos) return unknown("its GELU");
     const bool is_mx = setting.scaling_a == "1x32";
+    // The check on the GPU knows one kind of scales for both factors.
+    if (is_mx != (setting.scaling_b == "1x32")) return unknown(text_of(setting));
     std::string name = is_mx ? mx_row_name(setting, algorithm) : row_name(setting);
     if (name == "hopper-half" && is_fma_kernel(algorithm)) name = "fma-chain";
     if (name.empty()) return unknown(text_of(setting));

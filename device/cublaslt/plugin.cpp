@@ -258,7 +258,8 @@ struct WaitAtEnd {
     }
 };
 
-// Of the last run of this process; calls come from one thread at a time.
+// Of the last run of this process, below 0 where there is no time; calls come from one thread at a
+// time.
 double last_seconds = -1;
 
 double seconds_between(cudaEvent_t begin, cudaEvent_t end) {
@@ -294,6 +295,7 @@ mx_status run(void* device, const mx_operation* operation, const mx_tensor* inpu
               std::size_t input_count, const mx_tensor* outputs, std::size_t output_count,
               mx_message* message) {
     const Call call{operation, inputs, input_count, outputs, output_count};
+    last_seconds = -1;
     return guarded(message, [&] {
         if (!checked_problem(call, Buffers::present).writes_nothing())
             run_on_gpu(opened(device), call);

@@ -222,12 +222,11 @@ template <class Value>
 __device__ void store(const BlockJob& job, int row, int column, float sum) {
     if (row >= job.rows || column >= job.columns) return;
     float addend = 0;
-    const Addend kind = job.c.data == nullptr ? Addend::none : Addend::given;
     if (job.c.data != nullptr)
         addend = job.beta * static_cast<float>(static_cast<const Value*>(
                                 job.c.data)[row * job.c.row_stride + column]);
     static_cast<Value*>(job.d.data)[row * job.d.row_stride + column] =
-        static_cast<Value>(finished(job.alpha, sum, kind, addend));
+        static_cast<Value>(finished(job.alpha, sum, addend));
 }
 
 template <class S, class Value>

@@ -12,6 +12,7 @@
 #include <string>
 
 #include "device/abi/mx_device.h"
+#include "device/abi/mx_device_clock.h"
 #include "device/hopper/failure.hpp"
 #include "device/hopper/request.hpp"
 #include "device/hopper/ways.hpp"
@@ -29,6 +30,7 @@ constexpr std::size_t workspace_bytes = std::size_t{64} << 20;
 struct OpenDevice {
     int ordinal = 0;  // of the GPU that open found; a later caller's thread may have another
     cudaStream_t stream = nullptr;
+    cudaEvent_t begin = nullptr, end = nullptr;  // of the products of a run
     cublasLtHandle_t handle = nullptr;
     cublaslt::GpuMemory workspace, staged, made;
     std::string name, version, driver, isa;
@@ -40,6 +42,8 @@ struct OpenDevice {
     OpenDevice& operator=(const OpenDevice&) = delete;
     ~OpenDevice() {
         if (handle != nullptr) cublasLtDestroy(handle);
+        if (begin != nullptr) cudaEventDestroy(begin);
+        if (end != nullptr) cudaEventDestroy(end);
         if (stream != nullptr) cudaStreamDestroy(stream);
     }
 };
@@ -154,6 +158,8 @@ mx_status open(void** device, mx_message* message) {
         auto opened = std::make_unique<OpenDevice>();
         read_facts(*opened);
         check(cudaStreamCreateWithFlags(&opened->stream, cudaStreamNonBlocking), "making a stream");
+        check(cudaEventCreate(&opened->begin), "making an event");
+        check(cudaEventCreate(&opened->end), "making an event");
         opened->workspace.reserve(workspace_bytes);
         check(cublasLtCreate(&opened->handle), "cublasLtCreate");
         *device = opened.release();
@@ -263,6 +269,18 @@ struct WaitAtEnd {
     }
 };
 
+// Of the last run of this process, below 0 where there is no time; calls come from one thread at a
+// time.
+double last_seconds = -1;
+
+double seconds_between(cudaEvent_t begin, cudaEvent_t end) {
+    float milliseconds = 0;
+    if (cudaEventElapsedTime(&milliseconds, begin, end) == cudaSuccess)
+        return 1e-3 * static_cast<double>(milliseconds);
+    cudaGetLastError();
+    return -1;
+}
+
 void run_on_gpu(OpenDevice& device, const Call& call) {
     cublaslt::Staging staging(call, device.staged, device.stream);
     const WaitAtEnd wait{device.stream};
@@ -270,15 +288,19 @@ void run_on_gpu(OpenDevice& device, const Call& call) {
     const Request request = checked_request(staging.call(), Buffers::present);
     const Resources resources = resources_of(device);
     const Way& way = chosen(request, &resources);
+    cudaEventRecord(device.begin, device.stream);
     for (const Product& product : request.batches) way.run(product, resources);
+    cudaEventRecord(device.end, device.stream);
     staging.copy_out();
     check(cudaStreamSynchronize(device.stream), "multiplying");
+    last_seconds = seconds_between(device.begin, device.end);
 }
 
 mx_status run(void* device, const mx_operation* operation, const mx_tensor* inputs,
               std::size_t input_count, const mx_tensor* outputs, std::size_t output_count,
               mx_message* message) {
     const Call call{operation, inputs, input_count, outputs, output_count};
+    last_seconds = -1;
     return guarded(message, [&] {
         if (!checked_request(call, Buffers::present).writes_nothing())
             run_on_gpu(opened(device), call);
@@ -295,4 +317,8 @@ constexpr mx_device_api table{
 
 extern "C" const mx_device_api* mx_device_get_api(std::uint32_t host_abi_version) {
     return host_abi_version == MX_DEVICE_ABI_VERSION ? &mx::hopper::table : nullptr;
+}
+
+extern "C" double mx_device_last_seconds(void) {
+    return mx::hopper::last_seconds;
 }

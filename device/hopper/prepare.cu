@@ -58,9 +58,8 @@ __global__ void finish_all(Product product, Values sums) {
         addend = product.beta * static_cast<float>(static_cast<const Value*>(
                                     product.c.data)[row * product.c.row_stride + column]);
     const float sum = static_cast<const float*>(sums.data)[row * sums.row_stride + column];
-    const Addend kind = product.c.data == nullptr ? Addend::none : Addend::given;
     static_cast<Value*>(product.d.data)[row * product.d.row_stride + column] =
-        static_cast<Value>(finished(product.alpha, sum, kind, addend));
+        static_cast<Value>(finished(product.alpha, sum, addend));
 }
 
 }  // namespace

@@ -22,11 +22,9 @@ __device__ inline float scale_of(std::uint8_t byte) {
     return __uint_as_float(bits);
 }
 
-// alpha * sum + beta * C, as cuBLASLt does it after such sums: the plain sum where nothing is
-// asked, otherwise one fused multiply-add, to +0 where there is no C.
-enum class Addend { none, given };
-__device__ inline float finished(float alpha, float sum, Addend kind, float addend) {
-    if (kind == Addend::none && alpha == 1) return sum;
+// alpha * sum + beta * C by one fused multiply-add; a +0 stands for C where there is none, so that
+// no -0 is left.
+__device__ inline float finished(float alpha, float sum, float addend) {
     return fmaf(alpha, sum, addend);
 }
 

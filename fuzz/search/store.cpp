@@ -157,7 +157,7 @@ Status store_state(const std::string& path, const std::string& scope, const Sear
                     {"deviations", counts.deviations},
                     {"themes", themes},
                     {"finds", finds}};
-    const std::string text = json.dump(0) + "\n";
+    const std::string text = json.dump(0, ' ', false, Json::error_handler_t::replace) + "\n";
     return data::write_atomically(path, {std::as_bytes(std::span(text))});
 }
 

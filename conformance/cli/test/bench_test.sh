@@ -27,6 +27,15 @@ check 'the header names data, place and clock' grep -q \
   '^{"kind":"bench".*"device":"cpu","data":"realistic","place":"host","clock":"host"' a/bench.jsonl
 check 'six rows are recorded' [ "$(grep -c '^{"kind":"row"' a/bench.jsonl)" -eq 6 ]
 
+decides='"--place=host","--operation=quantize","--operation=dequantize","--format=mxfp8-e4m3"'
+check 'the header has all that decides the rows' grep -q \
+  "$decides"',"--type=f32","--shape=32x256","--gemm-shape=32x32x32"' a/bench.jsonl
+check 'a whole benchmark has a last line' [ "$(tail -n 1 a/bench.jsonl)" = '{"kind":"end"}' ]
+cp a/bench.jsonl before
+expect 0 'the earlier results are now a/bench.previous.jsonl' \
+  "${quick[@]}" --operation quantize --operation dequantize --out a
+check 'the earlier benchmark is kept' cmp before a/bench.previous.jsonl
+
 # A device that does none of it: its reasons are rows, and nothing was tested.
 expect 77 'not measured: ' "${quick[@]}" \
   --device "$lib/test_plugins/test_plugin_message_without_end.so" --out none
@@ -43,12 +52,14 @@ with slow "/\"row\"/s/$numbers/\1:1.0/g; /\"quantize\"/s/:1\.0/:2.0/g"
 with unsure "/\"row\"/s/$numbers/\1:1.0/g; /\"quantize\"/s/:1\.0/:1.007/g"
 with fewer "/\"row\"/s/$numbers/\1:1.0/g; /\"dequantize\"/d"
 with other_data 's/"data":"realistic"/"data":"subnormals"/'
+with cut '/"end"/d'
 with broken '2s/"samples":[0-9]+/"samples":0/'
 expect 1 '4 SAME, 0 FASTER, 2 SLOWER, 0 UNCERTAIN' report quiet slow
 check 'a slower row is named' grep -qE '^SLOWER +quantize .* \+100\.0 %' stdout
 expect 0 '2 FASTER, 0 SLOWER' report slow quiet
 expect 4 '0 SLOWER, 2 UNCERTAIN' report quiet unsure
 expect 4 'only in the first: dequantize' report quiet fewer
+expect 4 'cut: this benchmark was interrupted' report a cut
 refuse 2 'do not measure the same thing; data: "realistic" and "subnormals"' report a other_data
 refuse 2 'broken/bench.jsonl, line 2: the numbers cannot be measurements' report a broken
 refuse 2 'nowhere/bench.jsonl: cannot open' report a nowhere

@@ -51,7 +51,7 @@ finds() { # CODE TEXT MUTANT ARGUMENT...
     "${@:4}"
 }
 finds 1 'FOUND quantize' nv_ratio_divided --format mxint8 --dialect nv
-finds 1 'FOUND quantize' nan_payload_lost
+finds 1 'FOUND' nan_payload_lost
 finds 1 'FOUND quantize' partial_block_padding_read
 finds 1 'FOUND quantize' swizzle_assumes_32 --operation quantize
 finds 1 'unwritten' rows_beyond_65535_unwritten --operation quantize

@@ -70,6 +70,8 @@ refuse 2 'case 2 is not of shard 1/3' merge wrong.0 renumbered wrong.2 --out nev
 cp -r wrong.1 beyond
 sed -i '0,/"index":1,/s//"index":1000000,/' beyond/results.jsonl
 refuse 2 'case 1000000' merge wrong.0 beyond wrong.2 --out never
+mkdir many && sed '1s#"1/3"#"999999999998/999999999999"#' wrong.1/results.jsonl >many/results.jsonl
+refuse 2 '15/999999999999 and 999999999982 more' merge many --out never
 cp -r wrong.1 formats
 sed -i '1s/"key":"formats","value":"./"key":"formats","value":"x/' formats/results.jsonl
 refuse 2 'table hashes' merge wrong.0 formats wrong.2 --out never

@@ -4,7 +4,9 @@
 # shellcheck source-path=SCRIPTDIR
 source "$(dirname "${BASH_SOURCE[0]}")/scenes.sh"
 
-commands='run replay explain fuzz quantize dequantize gemm report selftest prove list doctor'
+# Every command of --help: a name of two columns under Commands.
+commands=$("$mxcheck" --help | grep -oE '^  [a-z]+ +[a-z]' | awk '$1 != "mxcheck" {print $1}')
+check '--help lists the commands' [ "$(wc -w <<<"$commands")" -ge 20 ]
 
 for command in $commands; do
   expect 0 "Example:" "$command" --help

@@ -94,6 +94,7 @@ check 'under --strict nothing ran' [ ! -e never ]
 
 # Files that nobody can mean.
 refuse 2 'waivers: none.toml cannot be read' "${run[@]}" --waivers none.toml --out never
+refuse 2 'waivers: . cannot be read: a directory' "${run[@]}" --waivers . --out never
 refuse 2 '--waivers is missing' "${run[@]}" --strict --out never
 waiver all.toml case '"*"'
 refuse 2 'all.toml:1: the case pattern fits every case' "${run[@]}" --waivers all.toml --out never

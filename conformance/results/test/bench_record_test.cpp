@@ -63,6 +63,21 @@ TEST(BenchRecord, ALineThatWasNeverFinishedIsDropped) {
     EXPECT_EQ(bench.value().rows.size(), 1u);
 }
 
+TEST(BenchRecord, IsCompleteWithItsLastLineAlone) {
+    const std::string whole = line_of(header()) + line_of(row()) + last_line_of_bench();
+    const auto complete = parse_bench(whole, "b");
+    ASSERT_TRUE(complete);
+    EXPECT_TRUE(complete.value().complete);
+    EXPECT_EQ(complete.value().rows.size(), 1u);
+    const auto cut = parse_bench(std::string_view(whole).substr(0, whole.size() - 1), "b");
+    ASSERT_TRUE(cut);
+    EXPECT_FALSE(cut.value().complete);
+    const auto more = parse_bench(whole + line_of(row()), "b");
+    ASSERT_FALSE(more);
+    EXPECT_NE(more.error().message.find("line 4: there is a line after the end"),
+              std::string::npos);
+}
+
 TEST(BenchRecord, FilesThatLieAreRefusedWithTheLine) {
     struct Lie {
         std::string text, sentence;
@@ -73,7 +88,7 @@ TEST(BenchRecord, FilesThatLieAreRefusedWithTheLine) {
              {line_of(row()), "b, line 1: a benchmark has one header"},
              {line_of(header()) + line_of(header()), "b, line 2: a benchmark has one header"},
              {with("\"version\":1", "\"version\":2"), "format version 2 is unknown"},
-             {with("\"kind\":\"row\"", "\"kind\":\"case\""), "neither bench nor row"},
+             {with("\"kind\":\"row\"", "\"kind\":\"case\""), "none of bench, row and end"},
              {with("\"seconds\":0.000125", "\"seconds\":0"), "b, line 2: the numbers cannot"},
              {with("\"seconds\":0.000125", "\"seconds\":-1"), "b, line 2: the numbers cannot"},
              {with("\"samples\":20", "\"samples\":0"), "b, line 2: the numbers cannot"},

@@ -2,6 +2,7 @@
 // is said to be determined, each of them must give.
 #include <gtest/gtest.h>
 
+#include "conformance/run/gemm_bound.hpp"
 #include "conformance/run/gemm_exactness.hpp"
 #include "conformance/run/gemm_judge.hpp"
 #include "conformance/run/runner.hpp"
@@ -92,6 +93,33 @@ TEST(GemmExactness, AlphaMustOnlyMoveTheExponent) {
     EXPECT_NE(products.because().find("GELU"), std::string::npos);
     products = {{0x7E}, {0x7E}, "a=e4m3 b=e4m3 output=e4m3"};
     EXPECT_NE(products.because().find("beyond the range of D"), std::string::npos);
+}
+
+// One scale and then the other: the second cannot bring back what the first pushed out of range.
+TEST(GemmBound, ThereIsNoneWhereAProductWithOneScaleLeavesTheRange) {
+    constexpr std::uint8_t lowest = 0, one = 127, highest = 254;  // E8M0
+    const auto because = [](const std::string& row, std::uint8_t scale_a, std::uint8_t scale_b) {
+        const std::vector<std::uint8_t> codes(32, power(4));
+        const Case c = parse_case(
+                           "gemm a=mxfp8-e4m3 b=mxfp8-e4m3 shape=1x1x32 data=gemm.middle "
+                           "model=bounded" +
+                           row)
+                           .value();
+        const auto scaled = [&codes](const std::uint8_t& scale) {
+            return ScaledRow{
+                formats::e4m3, {codes.data(), 1, 1}, formats::e8m0, {&scale, 1, 1}, 32};
+        };
+        GemmOutput output{scaled(scale_a), scaled(scale_b), 32, {}};
+        output.operands.alpha = Code{0x3F800000};
+        return bound_of(gemm_rules_of(c), output).none_because;
+    };
+    const std::string out = "elements with one of their scales are out of the range of binary32";
+    for (const std::string row : {"", ":hopper-mx-wgmma", ":hopper-mx-slices"}) {
+        EXPECT_EQ(because(row, one, one), "") << row;
+        EXPECT_EQ(because(row, highest, lowest), out) << row;
+        EXPECT_EQ(because(row, lowest, highest), out) << row;
+    }
+    EXPECT_EQ(because(":blackwell-mx", highest, lowest), "") << "it moves exponents";
 }
 
 // Every row that takes a case, and the same with zeros counted, in every type of D.

@@ -117,6 +117,11 @@ TEST(Runner, TheEmbeddedDevicePassesSmoke) {
         ASSERT_TRUE(result.ok()) << result.error().message;
         const CaseResult& r = result.value();
         EXPECT_EQ(r.case_text, print(planned.c));
+        if (is_gemm(planned.c)) {
+            EXPECT_TRUE(r.verdict == Verdict::pass_exact || r.verdict == Verdict::pass_bounded)
+                << r.case_text << " " << name_of(r.verdict) << ": " << r.reason;
+            continue;
+        }
         if (!embedded_dialects.contains(planned.c.dialect)) {
             EXPECT_TRUE(is_refused(r))
                 << r.case_text << " " << name_of(r.verdict) << ": " << r.reason;

@@ -76,6 +76,16 @@ TEST(GemmData, ZerosMeetTheLargest) {
     }
 }
 
+TEST(GemmModelled, ScalesOfUnlikeKindsHaveNoModel) {
+    for (const char* other : {"", "tensor", "row", "1x128", "128x128"})
+        for (const auto& s : {setting("1x32", other), setting(other, "1x32")})
+            EXPECT_NE(model_of(s, "wgmma").find("no model is known of"), std::string::npos)
+                << text_of(s);
+    GemmSetting half = setting("", "1x32");
+    half.a = half.b = "bf16";
+    EXPECT_NE(model_of(half).find("no model is known of"), std::string::npos);
+}
+
 TEST(GemmTensors, AreThoseOfTheAbi) {
     GemmSetting s = setting("1x128", "128x128");
     s.beta = 0x3F800000;
