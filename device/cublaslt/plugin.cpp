@@ -1,145 +1,31 @@
-// The device table of the plug-in: messages, facts, and the way from a call to cuBLASLt. Must not
-// let an exception out.
-#include <cublasLt.h>
-#include <cuda_runtime_api.h>
-
-#include <algorithm>
-#include <array>
-#include <cstring>
-#include <exception>
+// The device table of the plug-in: the way from a call to cuBLASLt. Must not let an exception out.
 #include <memory>
-#include <new>
 #include <string>
+#include <utility>
 
 #include "device/abi/mx_device.h"
 #include "device/abi/mx_device_clock.h"
-#include "device/cublaslt/failure.hpp"
 #include "device/cublaslt/limits.hpp"
 #include "device/cublaslt/matmul.hpp"
+#include "device/cublaslt/plugin_frame.hpp"
 #include "device/cublaslt/request.hpp"
-#include "device/cublaslt/staging.hpp"
 
 namespace mx::cublaslt {
 namespace {
 
-constexpr std::size_t workspace_mib = 64;
-constexpr std::size_t workspace_bytes = workspace_mib << 20;
-
-struct OpenDevice {
-    int ordinal = 0;  // of the GPU that open found; a later caller's thread may have another
+struct OpenDevice : GpuDevice {
     int capability = 0;
-    cudaStream_t stream = nullptr;
-    cudaEvent_t begin = nullptr, end = nullptr;  // of the product of a run
-    cublasLtHandle_t handle = nullptr;
-    GpuMemory workspace, memory;
-    std::string name, version, driver, isa, notes;
-    std::array<mx_fact, 6> facts{};
+    GpuMemory memory;
     std::vector<Algorithm> algorithms;
     std::vector<const char*> algorithm_names;
-
-    OpenDevice() = default;
-    OpenDevice(const OpenDevice&) = delete;
-    OpenDevice& operator=(const OpenDevice&) = delete;
-    ~OpenDevice() {
-        if (handle != nullptr) cublasLtDestroy(handle);
-        if (begin != nullptr) cudaEventDestroy(begin);
-        if (end != nullptr) cudaEventDestroy(end);
-        if (stream != nullptr) cudaStreamDestroy(stream);
-    }
 };
 
-void say(mx_message* message, std::string_view sentence) {
-    if (message == nullptr || message->struct_size < sizeof(mx_message)) return;
-    if (message->text == nullptr || message->capacity == 0) return;
-    const std::size_t length = std::min(sentence.size(), message->capacity - 1);
-    std::memcpy(message->text, sentence.data(), length);
-    message->text[length] = '\0';
-}
-
-std::string text_of(cudaError_t error) {
-    return std::string(cudaGetErrorName(error)) + ", " + cudaGetErrorString(error);
-}
-
-// Errors that a context does not survive are answered by every later call, too; all others end
-// here, so that no later call reports them.
-bool is_lost() {
-    const bool is_lost = cudaDeviceSynchronize() != cudaSuccess;
-    cudaGetLastError();
-    return is_lost;
-}
-
-mx_status status_of(const CudaFailure& failure, mx_message* message) {
-    say(message, failure.doing + ": " + text_of(failure.error));
-    if (is_lost()) return MX_DEVICE_LOST;
-    return failure.error == cudaErrorMemoryAllocation ? MX_OUT_OF_MEMORY : MX_FAILED;
-}
-
-mx_status status_of(const CublasFailure& failure, mx_message* message) {
-    say(message, failure.doing + ": " + cublasLtGetStatusName(failure.status));
-    if (is_lost()) return MX_DEVICE_LOST;
-    return failure.status == CUBLAS_STATUS_ALLOC_FAILED ? MX_OUT_OF_MEMORY : MX_FAILED;
-}
-
-// Runs `work` and turns what it throws into a status.
-template <typename Work>
-mx_status guarded(mx_message* message, Work work) noexcept {
-    try {
-        return work();
-    } catch (const Refusal& refusal) {
-        say(message, refusal.reason);
-        return refusal.status;
-    } catch (const CublasFailure& failure) {
-        return status_of(failure, message);
-    } catch (const CudaFailure& failure) {
-        return status_of(failure, message);
-    } catch (const std::bad_alloc&) {
-        say(message, "out of memory");
-        return MX_OUT_OF_MEMORY;
-    } catch (const std::exception& error) {
-        say(message, error.what());
-        return MX_FAILED;
-    }
-}
-
-// Everything that a record of bits should name.
 void read_facts(OpenDevice& device) {
-    int runtime = 0, driver = 0;
-    cudaDeviceProp properties{};
-    check(cudaGetDevice(&device.ordinal), "finding the GPU");
-    check(cudaGetDeviceProperties(&properties, device.ordinal), "asking the GPU");
-    check(cudaRuntimeGetVersion(&runtime), "asking the runtime");
-    check(cudaDriverGetVersion(&driver), "asking the driver");
-    const auto dotted = [](int version) {
-        return std::to_string(version / 1000) + "." + std::to_string(version % 1000 / 10);
-    };
-    const std::size_t library = cublasLtGetVersion();
-    device.capability = properties.major * 10 + properties.minor;
-    device.name = properties.name;
+    device.capability = read_gpu(device);
     device.isa = "sm_" + std::to_string(device.capability);
-    device.version = "cuBLASLt " + std::to_string(library / 10000) + "." +
-                     std::to_string(library / 100 % 100) + "." + std::to_string(library % 100) +
-                     ", CUDA runtime " + dotted(runtime);
-    device.driver = "CUDA " + dotted(driver);
     device.notes = "workspace " + std::to_string(workspace_mib) + " MiB, every reduction scheme";
-    if (properties.major >= 10) device.notes += "; UNVERIFIED on this architecture";
-    device.facts = {{{"name", device.name.c_str()},
-                     {"vendor", "NVIDIA"},
-                     {"version", device.version.c_str()},
-                     {"driver", device.driver.c_str()},
-                     {"isa", device.isa.c_str()},
-                     {"notes", device.notes.c_str()}}};
-}
-
-void require_gpu() {
-    int count = 0;
-    cudaError_t error = cudaGetDeviceCount(&count);
-    if (error == cudaSuccess && count == 0) error = cudaErrorNoDevice;
-    if (error == cudaErrorNoDevice || error == cudaErrorInsufficientDriver ||
-        error == cudaErrorStubLibrary) {
-        cudaGetLastError();
-        throw Refusal{MX_NOT_SUPPORTED, "no GPU can be used here: " + text_of(error)};
-    }
-    check(error, "looking for a GPU");
+    if (device.capability >= 100) device.notes += "; UNVERIFIED on this architecture";
+    set_facts(device, "NVIDIA");
 }
 
 mx_status open(void** device, mx_message* message) {
@@ -152,25 +38,14 @@ mx_status open(void** device, mx_message* message) {
         require_gpu();
         auto opened = std::make_unique<OpenDevice>();
         read_facts(*opened);
-        check(cudaStreamCreateWithFlags(&opened->stream, cudaStreamNonBlocking), "making a stream");
-        check(cudaEventCreate(&opened->begin), "making an event");
-        check(cudaEventCreate(&opened->end), "making an event");
-        opened->workspace.reserve(workspace_bytes);
-        check(cublasLtCreate(&opened->handle), "cublasLtCreate");
-        *device = opened.release();
+        make_ready(*opened);
+        *device = static_cast<GpuDevice*>(opened.release());
         return MX_OK;
     });
 }
 
 void close(void* device) {
-    delete static_cast<OpenDevice*>(device);
-}
-
-std::size_t describe(void* device, const mx_fact** facts) {
-    if (device == nullptr || facts == nullptr) return 0;
-    const auto& open_device = *static_cast<OpenDevice*>(device);
-    *facts = open_device.facts.data();
-    return open_device.facts.size();
+    delete static_cast<OpenDevice*>(static_cast<GpuDevice*>(device));
 }
 
 Problem checked_problem(const Call& call, Buffers buffers) {
@@ -180,10 +55,9 @@ Problem checked_problem(const Call& call, Buffers buffers) {
 }
 
 OpenDevice& opened(void* device) {
-    if (device == nullptr) throw Refusal{MX_INVALID, "the device is not open"};
-    auto& open_device = *static_cast<OpenDevice*>(device);
-    check(cudaSetDevice(open_device.ordinal), "choosing the GPU");
-    return open_device;
+    auto* const gpu = static_cast<GpuDevice*>(device);
+    choose(gpu);
+    return static_cast<OpenDevice&>(*gpu);
 }
 
 // Asks cuBLASLt, and adds what is known to the status of a no.
@@ -248,27 +122,9 @@ mx_status list_algorithms(void* device, const mx_operation* operation, const mx_
     });
 }
 
-// Waits on every way out, exceptions too: after a call nothing may still read or write the host's
-// memory.
-struct WaitAtEnd {
-    cudaStream_t stream;
-
-    ~WaitAtEnd() {
-        if (cudaStreamSynchronize(stream) != cudaSuccess) cudaGetLastError();
-    }
-};
-
 // Of the last run of this process, below 0 where there is no time; calls come from one thread at a
 // time.
 double last_seconds = -1;
-
-double seconds_between(cudaEvent_t begin, cudaEvent_t end) {
-    float milliseconds = 0;
-    if (cudaEventElapsedTime(&milliseconds, begin, end) == cudaSuccess)
-        return 1e-3 * static_cast<double>(milliseconds);
-    cudaGetLastError();
-    return -1;
-}
 
 void run_on_gpu(OpenDevice& device, const Call& call) {
     Staging staging(call, device.memory, device.stream);
@@ -288,7 +144,7 @@ void run_on_gpu(OpenDevice& device, const Call& call) {
     });
     staging.copy_out();
     check(cudaStreamSynchronize(device.stream), "running cublasLtMatmul");
-    last_seconds = seconds_between(device.begin, device.end);
+    last_seconds = seconds_of(device);
 }
 
 mx_status run(void* device, const mx_operation* operation, const mx_tensor* inputs,

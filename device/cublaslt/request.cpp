@@ -9,13 +9,6 @@
 namespace mx::cublaslt {
 namespace {
 
-[[noreturn]] void invalid(std::string reason) {
-    throw Refusal{MX_INVALID, std::move(reason)};
-}
-[[noreturn]] void not_supported(std::string reason) {
-    throw Refusal{MX_NOT_SUPPORTED, std::move(reason)};
-}
-
 constexpr std::int64_t alignment = 16;  // of narrow matrices and their rows, and of scales
 
 struct EpilogueRow {
@@ -52,46 +45,11 @@ const Scaling* scaling_of(const char* name, const char* what) {
     return scaling;
 }
 
-void check_tensor(const std::string& what, const mx_tensor& tensor, Buffers buffers) {
-    if (text_of(tensor.place) != "host" && text_of(tensor.place) != "cuda")
-        not_supported(what + " lies in " + quoted(tensor.place) +
-                      ", and this device takes \"host\" and \"cuda\"");
-    if (!has_known_layout(tensor))
-        not_supported(what + " has layout " + quoted(tensor.layout) +
-                      "; cuBLASLt reads strided matrices, packed-low codes of 4 bits, and scales"
-                      " that are strided or 128x4");
-    if (tensor.rows < 0 || tensor.columns < 0)
-        invalid(what + " has a negative shape, " + shape_text(tensor));
-    if (!is_addressable(tensor))
-        invalid(what + " of " + shape_text(tensor) + " with strides " +
-                std::to_string(tensor.row_stride) + " and " + std::to_string(tensor.column_stride) +
-                " is larger than an address space, or runs backwards");
-    const bool is_empty = tensor.rows == 0 || tensor.columns == 0;
-    if (buffers == Buffers::present && tensor.data == nullptr && !is_empty)
-        invalid(what + " has no data");
-}
-
-void check_array(const std::string& what, const mx_tensor* tensors, std::size_t count,
-                 Buffers buffers) {
-    if (count == 0) return;
-    if (tensors == nullptr) invalid("the " + what + " tensors are NULL");
-    if (tensors->struct_size < sizeof(mx_tensor) || tensors->struct_size % alignof(mx_tensor) != 0)
-        invalid("mx_tensor.struct_size of the first " + what + " is not that of this ABI's struct");
-    for (std::size_t i = 0; i < count; ++i)
-        check_tensor(what + " " + std::to_string(i), tensor_at(tensors, i), buffers);
-}
-
-void check_structs(const Call& call, Buffers buffers) {
-    if (call.operation == nullptr) invalid("the operation is NULL");
-    if (call.operation->struct_size < sizeof(mx_operation))
-        invalid("mx_operation.struct_size is smaller than this ABI's struct");
-    if (text_of(call.operation->name) != "gemm")
-        not_supported("cuBLASLt does \"gemm\" alone, no operation " + quoted(call.operation->name));
-    if (call.operation->gemm == nullptr) invalid("mx_operation.gemm is NULL");
-    if (call.operation->gemm->struct_size < sizeof(mx_gemm))
-        invalid("mx_gemm.struct_size is smaller than this ABI's struct");
-    check_array("input", call.inputs, call.input_count, buffers);
-    check_array("output", call.outputs, call.output_count, buffers);
+std::string layout_refusal(const mx_tensor& tensor) {
+    if (has_known_layout(tensor)) return "";
+    return " has layout " + quoted(tensor.layout) +
+           "; cuBLASLt reads strided matrices, packed-low codes of 4 bits, and scales"
+           " that are strided or 128x4";
 }
 
 void expect_shape(const std::string& what, const mx_tensor& tensor, Extents wanted) {
@@ -342,8 +300,8 @@ Problem Builder::build() {
 
 std::variant<Problem, Refusal> problem_of(const Call& call, Buffers buffers) {
     try {
-        check_structs(call, buffers);
-        const Settings settings = settings_of(*call.operation->gemm);
+        const mx_gemm& gemm = checked_gemm(call, buffers, {"cuBLASLt", layout_refusal});
+        const Settings settings = settings_of(gemm);
         const Tensors tensors = tensors_of(call, settings);
         return Builder(settings, tensors).build();
     } catch (Refusal& refusal) {

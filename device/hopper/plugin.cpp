@@ -1,19 +1,11 @@
-// The device table of the plug-in: messages, facts, and the way from a call to a product. Must not
-// let an exception out.
-#include <cublasLt.h>
-#include <cuda_runtime_api.h>
-
-#include <algorithm>
-#include <array>
-#include <cstring>
-#include <exception>
+// The device table of the plug-in: the way from a call to a product. Must not let an exception out.
 #include <memory>
-#include <new>
 #include <string>
+#include <utility>
 
 #include "device/abi/mx_device.h"
 #include "device/abi/mx_device_clock.h"
-#include "device/hopper/failure.hpp"
+#include "device/cublaslt/plugin_frame.hpp"
 #include "device/hopper/request.hpp"
 #include "device/hopper/ways.hpp"
 
@@ -21,130 +13,24 @@ namespace mx::hopper {
 namespace {
 
 using cublaslt::Call;
-using cublaslt::CublasFailure;
-using cublaslt::CublasNo;
-using cublaslt::CudaFailure;
+using cublaslt::guarded;
+using cublaslt::say;
 
-constexpr std::size_t workspace_bytes = std::size_t{64} << 20;
-
-struct OpenDevice {
-    int ordinal = 0;  // of the GPU that open found; a later caller's thread may have another
-    cudaStream_t stream = nullptr;
-    cudaEvent_t begin = nullptr, end = nullptr;  // of the products of a run
-    cublasLtHandle_t handle = nullptr;
-    cublaslt::GpuMemory workspace, staged, made;
-    std::string name, version, driver, isa;
-    std::array<mx_fact, 6> facts{};
+struct OpenDevice : cublaslt::GpuDevice {
+    cublaslt::GpuMemory staged, made;
     std::vector<const char*> algorithms;
-
-    OpenDevice() = default;
-    OpenDevice(const OpenDevice&) = delete;
-    OpenDevice& operator=(const OpenDevice&) = delete;
-    ~OpenDevice() {
-        if (handle != nullptr) cublasLtDestroy(handle);
-        if (begin != nullptr) cudaEventDestroy(begin);
-        if (end != nullptr) cudaEventDestroy(end);
-        if (stream != nullptr) cudaStreamDestroy(stream);
-    }
 };
 
-void say(mx_message* message, std::string_view sentence) {
-    if (message == nullptr || message->struct_size < sizeof(mx_message)) return;
-    if (message->text == nullptr || message->capacity == 0) return;
-    const std::size_t length = std::min(sentence.size(), message->capacity - 1);
-    std::memcpy(message->text, sentence.data(), length);
-    message->text[length] = '\0';
-}
-
-std::string text_of(cudaError_t error) {
-    return std::string(cudaGetErrorName(error)) + ", " + cudaGetErrorString(error);
-}
-
-// Errors that a context does not survive are answered by every later call, too; all others end
-// here, so that no later call reports them.
-bool is_lost() {
-    const bool is_lost = cudaDeviceSynchronize() != cudaSuccess;
-    cudaGetLastError();
-    return is_lost;
-}
-
-mx_status status_of(const CudaFailure& failure, mx_message* message) {
-    say(message, failure.doing + ": " + text_of(failure.error));
-    if (is_lost()) return MX_DEVICE_LOST;
-    return failure.error == cudaErrorMemoryAllocation ? MX_OUT_OF_MEMORY : MX_FAILED;
-}
-mx_status status_of(const CublasFailure& failure, mx_message* message) {
-    say(message, failure.doing + ": " + cublasLtGetStatusName(failure.status));
-    if (is_lost()) return MX_DEVICE_LOST;
-    return failure.status == CUBLAS_STATUS_ALLOC_FAILED ? MX_OUT_OF_MEMORY : MX_FAILED;
-}
-
-// Runs `work` and turns what it throws into a status.
-template <typename Work>
-mx_status guarded(mx_message* message, Work work) noexcept {
-    try {
-        return work();
-    } catch (const Refusal& refusal) {
-        say(message, refusal.reason);
-        return refusal.status;
-    } catch (const CublasNo& no) {
-        say(message, no.doing + ": " + cublasLtGetStatusName(no.status));
-        return MX_NOT_SUPPORTED;
-    } catch (const CublasFailure& failure) {
-        return status_of(failure, message);
-    } catch (const CudaFailure& failure) {
-        return status_of(failure, message);
-    } catch (const std::bad_alloc&) {
-        say(message, "out of memory");
-        return MX_OUT_OF_MEMORY;
-    } catch (const std::exception& error) {
-        say(message, error.what());
-        return MX_FAILED;
-    }
-}
-
-void require_gpu() {
-    int count = 0;
-    cudaError_t error = cudaGetDeviceCount(&count);
-    if (error == cudaSuccess && count == 0) error = cudaErrorNoDevice;
-    if (error == cudaErrorNoDevice || error == cudaErrorInsufficientDriver ||
-        error == cudaErrorStubLibrary) {
-        cudaGetLastError();
-        throw Refusal{MX_NOT_SUPPORTED, "no GPU can be used here: " + text_of(error)};
-    }
-    check(error, "looking for a GPU");
-}
-
-// Everything that a record of bits should name.
 void read_facts(OpenDevice& device) {
-    int runtime = 0, driver = 0;
-    cudaDeviceProp properties{};
-    check(cudaGetDevice(&device.ordinal), "finding the GPU");
-    check(cudaGetDeviceProperties(&properties, device.ordinal), "asking the GPU");
-    check(cudaRuntimeGetVersion(&runtime), "asking the runtime");
-    check(cudaDriverGetVersion(&driver), "asking the driver");
-    const auto dotted = [](int version) {
-        return std::to_string(version / 1000) + "." + std::to_string(version % 1000 / 10);
-    };
-    const std::string capability =
-        std::to_string(properties.major) + "." + std::to_string(properties.minor);
-    if (capability != "9.0")
+    const int capability = read_gpu(device);
+    if (capability != 90)
         throw Refusal{MX_NOT_SUPPORTED,
                       "this device needs a GPU of compute capability 9.0, Hopper, and " +
-                          std::string(properties.name) + " has " + capability};
-    const std::size_t library = cublasLtGetVersion();
-    device.name = properties.name;
+                          device.name + " has " + std::to_string(capability / 10) + "." +
+                          std::to_string(capability % 10)};
     device.isa = "sm_90a";
-    device.version = "cuBLASLt " + std::to_string(library / 10000) + "." +
-                     std::to_string(library / 100 % 100) + "." + std::to_string(library % 100) +
-                     ", CUDA runtime " + dotted(runtime);
-    device.driver = "CUDA " + dotted(driver);
-    device.facts = {{{"name", device.name.c_str()},
-                     {"vendor", "mxcheck"},
-                     {"version", device.version.c_str()},
-                     {"driver", device.driver.c_str()},
-                     {"isa", device.isa.c_str()},
-                     {"notes", "MX GEMMs without MX tensor cores"}}};
+    device.notes = "MX GEMMs without MX tensor cores";
+    set_facts(device, "mxcheck");
 }
 
 mx_status open(void** device, mx_message* message) {
@@ -154,35 +40,23 @@ mx_status open(void** device, mx_message* message) {
     }
     *device = nullptr;
     return guarded(message, [&] {
-        require_gpu();
+        cublaslt::require_gpu();
         auto opened = std::make_unique<OpenDevice>();
         read_facts(*opened);
-        check(cudaStreamCreateWithFlags(&opened->stream, cudaStreamNonBlocking), "making a stream");
-        check(cudaEventCreate(&opened->begin), "making an event");
-        check(cudaEventCreate(&opened->end), "making an event");
-        opened->workspace.reserve(workspace_bytes);
-        check(cublasLtCreate(&opened->handle), "cublasLtCreate");
-        *device = opened.release();
+        make_ready(*opened);
+        *device = static_cast<cublaslt::GpuDevice*>(opened.release());
         return MX_OK;
     });
 }
 
 void close(void* device) {
-    delete static_cast<OpenDevice*>(device);
-}
-
-std::size_t describe(void* device, const mx_fact** facts) {
-    if (device == nullptr || facts == nullptr) return 0;
-    const auto& open_device = *static_cast<OpenDevice*>(device);
-    *facts = open_device.facts.data();
-    return open_device.facts.size();
+    delete static_cast<OpenDevice*>(static_cast<cublaslt::GpuDevice*>(device));
 }
 
 OpenDevice& opened(void* device) {
-    if (device == nullptr) throw Refusal{MX_INVALID, "the device is not open"};
-    auto& open_device = *static_cast<OpenDevice*>(device);
-    check(cudaSetDevice(open_device.ordinal), "choosing the GPU");
-    return open_device;
+    auto* const gpu = static_cast<cublaslt::GpuDevice*>(device);
+    choose(gpu);
+    return static_cast<OpenDevice&>(*gpu);
 }
 
 Request checked_request(const Call& call, Buffers buffers) {
@@ -192,7 +66,10 @@ Request checked_request(const Call& call, Buffers buffers) {
 }
 
 Resources resources_of(OpenDevice& device) {
-    return {device.handle, {device.workspace.data(), workspace_bytes}, device.made, device.stream};
+    return {device.handle,
+            {device.workspace.data(), cublaslt::workspace_bytes},
+            device.made,
+            device.stream};
 }
 
 // Why this way does not do the request, "" where it does. Without a device only what needs none is
@@ -259,31 +136,13 @@ mx_status list_algorithms(void* device, const mx_operation* operation, const mx_
     });
 }
 
-// Waits on every way out, exceptions too: after a call nothing may still read or write the host's
-// memory.
-struct WaitAtEnd {
-    cudaStream_t stream;
-
-    ~WaitAtEnd() {
-        if (cudaStreamSynchronize(stream) != cudaSuccess) cudaGetLastError();
-    }
-};
-
 // Of the last run of this process, below 0 where there is no time; calls come from one thread at a
 // time.
 double last_seconds = -1;
 
-double seconds_between(cudaEvent_t begin, cudaEvent_t end) {
-    float milliseconds = 0;
-    if (cudaEventElapsedTime(&milliseconds, begin, end) == cudaSuccess)
-        return 1e-3 * static_cast<double>(milliseconds);
-    cudaGetLastError();
-    return -1;
-}
-
 void run_on_gpu(OpenDevice& device, const Call& call) {
     cublaslt::Staging staging(call, device.staged, device.stream);
-    const WaitAtEnd wait{device.stream};
+    const cublaslt::WaitAtEnd wait{device.stream};
     staging.copy_in();
     const Request request = checked_request(staging.call(), Buffers::present);
     const Resources resources = resources_of(device);
@@ -292,8 +151,8 @@ void run_on_gpu(OpenDevice& device, const Call& call) {
     for (const Product& product : request.batches) way.run(product, resources);
     cudaEventRecord(device.end, device.stream);
     staging.copy_out();
-    check(cudaStreamSynchronize(device.stream), "multiplying");
-    last_seconds = seconds_between(device.begin, device.end);
+    cublaslt::check(cudaStreamSynchronize(device.stream), "multiplying");
+    last_seconds = seconds_of(device);
 }
 
 mx_status run(void* device, const mx_operation* operation, const mx_tensor* inputs,
@@ -309,7 +168,7 @@ mx_status run(void* device, const mx_operation* operation, const mx_tensor* inpu
 }
 
 constexpr mx_device_api table{
-    sizeof(mx_device_api), MX_DEVICE_ABI_VERSION, open, close, describe, supports, run,
+    sizeof(mx_device_api), MX_DEVICE_ABI_VERSION, open, close, cublaslt::describe, supports, run,
     list_algorithms};
 
 }  // namespace

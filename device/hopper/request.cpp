@@ -9,60 +9,19 @@ namespace mx::hopper {
 namespace {
 
 using cublaslt::Call;
+using cublaslt::invalid;
+using cublaslt::not_supported;
 using cublaslt::quoted;
 using cublaslt::shape_text;
 using cublaslt::tensor_at;
 using cublaslt::text_of;
 
-[[noreturn]] void invalid(std::string reason) {
-    throw Refusal{MX_INVALID, std::move(reason)};
-}
-[[noreturn]] void not_supported(std::string reason) {
-    throw Refusal{MX_NOT_SUPPORTED, std::move(reason)};
-}
-
-void check_tensor(const std::string& what, const mx_tensor& tensor, Buffers buffers) {
-    if (text_of(tensor.place) != "host" && text_of(tensor.place) != "cuda")
-        not_supported(what + " lies in " + quoted(tensor.place) +
-                      ", and this device takes \"host\" and \"cuda\"");
-    if (tensor.rows < 0 || tensor.columns < 0)
-        invalid(what + " has a negative shape, " + shape_text(tensor));
-    if (!cublaslt::is_addressable(tensor))
-        invalid(what + " of " + shape_text(tensor) + " with strides " +
-                std::to_string(tensor.row_stride) + " and " + std::to_string(tensor.column_stride) +
-                " is larger than an address space, or runs backwards");
-    const bool is_empty = tensor.rows == 0 || tensor.columns == 0;
-    if (buffers == Buffers::present && tensor.data == nullptr && !is_empty)
-        invalid(what + " has no data");
-}
-
-void check_array(const std::string& what, const mx_tensor* tensors, std::size_t count,
-                 Buffers buffers) {
-    if (count == 0) return;
-    if (tensors == nullptr) invalid("the " + what + " tensors are NULL");
-    if (tensors->struct_size < sizeof(mx_tensor) || tensors->struct_size % alignof(mx_tensor) != 0)
-        invalid("mx_tensor.struct_size of the first " + what + " is not that of this ABI's struct");
-    for (std::size_t i = 0; i < count; ++i)
-        check_tensor(what + " " + std::to_string(i), tensor_at(tensors, i), buffers);
-}
-
 bool adds_c(const mx_gemm& gemm) {
     return (gemm.beta & 0x7FFFFFFFu) != 0;
 }
 
-const mx_gemm& checked_gemm(const Call& call, Buffers buffers) {
-    if (call.operation == nullptr) invalid("the operation is NULL");
-    if (call.operation->struct_size < sizeof(mx_operation))
-        invalid("mx_operation.struct_size is smaller than this ABI's struct");
-    if (text_of(call.operation->name) != "gemm")
-        not_supported("this device does \"gemm\" alone, no operation " +
-                      quoted(call.operation->name));
-    if (call.operation->gemm == nullptr) invalid("mx_operation.gemm is NULL");
-    const mx_gemm& gemm = *call.operation->gemm;
-    if (gemm.struct_size < sizeof(mx_gemm))
-        invalid("mx_gemm.struct_size is smaller than this ABI's struct");
-    check_array("input", call.inputs, call.input_count, buffers);
-    check_array("output", call.outputs, call.output_count, buffers);
+const mx_gemm& gemm_of(const Call& call, Buffers buffers) {
+    const mx_gemm& gemm = cublaslt::checked_gemm(call, buffers, {.speaker = "this device"});
     if (text_of(gemm.scaling_a) != "1x32" || text_of(gemm.scaling_b) != "1x32")
         not_supported("this device multiplies MX factors, scaling \"1x32\" of both, not " +
                       quoted(gemm.scaling_a) + " and " + quoted(gemm.scaling_b));
@@ -213,7 +172,7 @@ Request batches_of(const Product& all, const mx_gemm& gemm) {
 
 std::variant<Request, Refusal> request_of(const Call& call, Buffers buffers) {
     try {
-        const mx_gemm& gemm = checked_gemm(call, buffers);
+        const mx_gemm& gemm = gemm_of(call, buffers);
         const Product product = whole_product(call, gemm);
         if (product.depth == 0 && product.a.rows != 0 && product.b.rows != 0)
             not_supported("K is 0");

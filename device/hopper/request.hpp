@@ -6,21 +6,13 @@
 #include <variant>
 #include <vector>
 
-#include "device/cublaslt/tensors.hpp"
+#include "device/cublaslt/call_checks.hpp"
 #include "device/hopper/kernels.hpp"
 
 namespace mx::hopper {
 
-// Why a call is not served: MX_NOT_SUPPORTED or MX_INVALID, with a sentence.
-struct Refusal {
-    mx_status status;
-    std::string reason;
-};
-
-enum class Buffers {
-    absent,   // supports: every data pointer may be NULL
-    present,  // run
-};
+using cublaslt::Buffers;
+using cublaslt::Refusal;
 
 struct Request {
     std::vector<Product> batches;
