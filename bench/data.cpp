@@ -56,7 +56,24 @@ void fill(std::span<std::uint32_t> words, Data data) {
     for (std::uint32_t& word : words) word = bits.next() & mask;
 }
 
-void Buffer::Free::operator()(std::uint8_t* bytes) const { ::operator delete[](bytes, page); }
+void fill_values(std::span<std::uint8_t> bytes, std::string_view type, Data data) {
+    if (type == "f32")
+        return fill({reinterpret_cast<std::uint32_t*>(bytes.data()), bytes.size() / 4}, data);
+    Buffer wide(2 * bytes.size());
+    fill(wide.words(), data);
+    for (std::size_t i = 0; i < wide.words().size(); ++i) {
+        const std::uint32_t word = wide.words()[i];
+        std::uint32_t half = word >> 16;
+        if (type == "f16" && data == Data::realistic)
+            half = (half & 0x8000u) | (0x3000u + (word >> 10 & 0x1FFFu));
+        const auto narrow = static_cast<std::uint16_t>(half);
+        std::memcpy(bytes.data() + 2 * i, &narrow, sizeof narrow);
+    }
+}
+
+void Buffer::Free::operator()(std::uint8_t* bytes) const {
+    ::operator delete[](bytes, page);
+}
 
 Buffer::Buffer(std::size_t bytes)
     : bytes_(static_cast<std::uint8_t*>(::operator new[](bytes, page))), size_(bytes) {

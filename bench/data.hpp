@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <string_view>
 
 namespace mx::bench {
 
@@ -15,6 +16,10 @@ enum class Data {
 };
 
 void fill(std::span<std::uint32_t> f32_bits, Data data);
+
+// Values of f32, bf16 or f16, as many as fit, from memory aligned for f32: bfloat16 keeps the upper
+// half of a binary32; binary16 is drawn from the patterns around one.
+void fill_values(std::span<std::uint8_t> bytes, std::string_view type, Data data);
 
 // Bytes aligned to a large page, touched.
 class Buffer {

@@ -18,23 +18,6 @@ std::size_t value_width(const CallSpec& spec) {
     return spec.value_type == "f32" ? 4 : 2;
 }
 
-// binary32 patterns as the type to be measured: bfloat16 keeps the upper half, binary16 is drawn
-// from the patterns around one.
-void fill_values(Buffer& buffer, const CallSpec& spec) {
-    if (spec.value_type == "f32") return fill(buffer.words(), spec.data);
-    Buffer wide(2 * buffer.size());
-    fill(wide.words(), spec.data);
-    const auto words = wide.words();
-    for (std::size_t i = 0; i < words.size(); ++i) {
-        std::uint32_t half = words[i] >> 16;
-        if (spec.value_type == "f16" && spec.data == Data::realistic) {
-            half = (half & 0x8000u) | (0x3000u + (words[i] >> 10 & 0x1FFFu));
-        }
-        const auto narrow = static_cast<std::uint16_t>(half);
-        std::memcpy(buffer.data() + 2 * i, &narrow, sizeof narrow);
-    }
-}
-
 // "mxfp6-e3m2" is made of "e3m2", "mxint8" of "int8".
 std::string element_of(const std::string& format) {
     const bool integer = format.rfind("mxint8", 0) == 0;
@@ -49,7 +32,7 @@ DeviceCall::DeviceCall(CallSpec spec)
       values_(bytes_of(spec_, value_width(spec_))),
       codes_(bytes_of(spec_, 1)),
       scales_(bytes_of(spec_, 1) / 32) {
-    fill_values(values_, spec_);
+    fill_values({values_.data(), values_.size()}, spec_.value_type, spec_.data);
     if (spec_.operation == "dequantize") call("quantize");
 }
 

@@ -42,21 +42,9 @@ TensorBuffer Placed::buffer() const {
     return {spec_, data(), host_ ? "host" : "cuda"};
 }
 
-// bfloat16 keeps the upper half of a binary32; binary16 is drawn from the patterns around one.
 std::vector<std::uint8_t> values_of(const TensorSpec& spec, Data data) {
-    const std::size_t count = element_count(spec);
-    Buffer words(4 * count);
-    fill(words.words(), data);
-    if (spec.type == "f32") return {words.data(), words.data() + words.size()};
-    std::vector<std::uint8_t> bytes(2 * count);
-    for (std::size_t i = 0; i < count; ++i) {
-        const std::uint32_t word = words.words()[i];
-        std::uint32_t half = word >> 16;
-        if (spec.type == "f16" && data == Data::realistic)
-            half = (half & 0x8000u) | (0x3000u + (word >> 10 & 0x1FFFu));
-        const auto narrow = static_cast<std::uint16_t>(half);
-        std::memcpy(bytes.data() + 2 * i, &narrow, sizeof narrow);
-    }
+    std::vector<std::uint8_t> bytes(element_count(spec) * element_width(spec.type));
+    fill_values(bytes, spec.type, data);
     return bytes;
 }
 

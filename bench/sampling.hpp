@@ -12,10 +12,15 @@
 
 namespace mx::bench {
 
+// Runs it once; the seconds by the device's own clock, or below 0 where it has none.
+using Run = std::function<Expected<double>()>;
+
 struct Job {
     results::BenchRow row;
-    // Runs it once; the seconds by the device's own clock, or below 0 where it has none.
-    std::function<Expected<double>()> run;
+    Run run;
+    // The same on other tensors of the same data, if it has such: where memory lies is then part of
+    // what a row is known to scatter by.
+    Run twin = {};
     std::vector<double> samples = {};
 };
 
@@ -25,7 +30,8 @@ struct Rounds {
     double seconds = 1;  // that the samples of one job may take
 };
 
-// Fills the rows of the jobs; even and odd rounds are the two halves.
+// Fills the rows of the jobs. Even rounds run the jobs, odd ones their twins; with the early and
+// the late rounds apart these are the four quarters of a row.
 Status sample(std::vector<Job>& jobs, const Rounds& rounds);
 
 }  // namespace mx::bench

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "bench/product_jobs.hpp"
+#include "bench/sampling.hpp"
 #include "device/cpu/cpu_device.hpp"
 
 namespace mx::bench {
@@ -82,7 +83,7 @@ Measured measured(mx_device_get_api_function get_api, double (*clock)(), const W
     return result;
 }
 
-TEST(Throughput, EveryRowHasARoofAndTwoHalves) {
+TEST(Throughput, EveryRowHasARoofAndFourQuarters) {
     const Measured result =
         measured([](std::uint32_t) { return mx_cpu_device_api(); }, nullptr, small_wish());
     ASSERT_TRUE(result.status);
@@ -96,8 +97,8 @@ TEST(Throughput, EveryRowHasARoofAndTwoHalves) {
             EXPECT_GT(row->seconds, 0);
             EXPECT_LE(row->low, row->seconds);
             EXPECT_LE(row->seconds, row->high);
-            EXPECT_GT(row->first_half, 0);
-            EXPECT_GT(row->second_half, 0);
+            EXPECT_GE(row->batch, 1u);
+            for (const double quarter : row->quarters) EXPECT_GT(quarter, 0);
             EXPECT_GT(row->roof_share, 0);
         }
     EXPECT_EQ(result.find("copy", "cold")->bytes, 2u * 8 * 64 * 4);
@@ -114,6 +115,35 @@ TEST(Throughput, TheDevicesOwnClockCountsAndARefusalIsARow) {
     EXPECT_EQ(result.find("dequantize", "warm"), nullptr);
     EXPECT_EQ(result.find("gemm", "cold")->reason, "not today");
     EXPECT_EQ(result.find("gemm", "cold")->samples, 0u);
+}
+
+// What a sample is made of is on the device's own clock here, so that nothing is left to chance.
+BenchRow sampled(const Run& run, const Run& twin) {
+    std::vector<Job> jobs{{.row = {}, .run = run, .twin = twin}};
+    EXPECT_TRUE(sample(jobs, {.is_cold = false, .on_gpu = false, .seconds = 0}));
+    return jobs.front().row;
+}
+
+TEST(Throughput, ATwinThatLiesWorseIsNoise) {
+    const BenchRow row = sampled([] { return 1e-3; }, [] { return 2e-3; });
+    EXPECT_EQ(row.quarters, (std::array{1e-3, 2e-3, 1e-3, 2e-3}));
+    EXPECT_DOUBLE_EQ(row.noise(), 1);
+}
+
+TEST(Throughput, SoIsATimeThatDrifts) {
+    int runs = 0;  // two of them to warm up, then twelve
+    const BenchRow row = sampled([&runs] { return ++runs <= 8 ? 1e-3 : 3e-3; }, {});
+    EXPECT_EQ(row.samples, 12u);
+    EXPECT_EQ(row.quarters, (std::array{1e-3, 1e-3, 3e-3, 3e-3}));
+}
+
+TEST(Throughput, AShortRunIsRepeatedAndItsMeanIsTheSample) {
+    int runs = 0;
+    const BenchRow row = sampled([&runs] { return ++runs % 2 == 0 ? 1e-5 : 3e-5; }, {});
+    EXPECT_EQ(row.batch, 100u);
+    EXPECT_EQ(runs, 2 + 12 * 100);
+    EXPECT_NEAR(row.seconds, 2e-5, 1e-12);
+    EXPECT_NEAR(row.noise(), 0, 1e-9);
 }
 
 TEST(Throughput, ALostDeviceEndsItAll) {

@@ -2,28 +2,13 @@
 #include "conformance/accuracy/accuracy.hpp"
 
 #include <algorithm>
-#include <bit>
 #include <cmath>
 #include <limits>
-#include <vector>
 
-#include "conformance/data/philox.hpp"
-#include "reference/fast/block.hpp"
+#include "reference/fast/decode.hpp"
 
 namespace mx::accuracy {
 namespace {
-
-// Exact: no significand here has more than 24 bits, no exponent leaves the range of binary64.
-double number_of(const fast::Unpacked& value) {
-    if (value.kind != fast::Kind::finite) return std::numeric_limits<double>::quiet_NaN();
-    const double magnitude = std::ldexp(static_cast<double>(value.significand), value.exponent);
-    return value.negative ? -magnitude : magnitude;
-}
-
-RandomBits random_bits(const Quantizer& quantizer, std::uint64_t place) {
-    if (quantizer.rules.element_rounding != Rounding::stochastic) return {};
-    return {philox({quantizer.seed, 1, place})[0], 32};
-}
 
 // The exponent of the gap between elements at this magnitude.
 int gap_exponent(const ElementFormat& element, int binade) {
@@ -74,24 +59,6 @@ void add_lane(const Quantizer& quantizer, const Lane& lane, Accuracy& accuracy) 
     errors.largest = std::max(errors.largest, std::abs(error) / gap);
 }
 
-void add_block(const Quantizer& quantizer, std::span<const float> values, std::uint64_t place,
-               Accuracy& accuracy) {
-    std::vector<std::uint32_t> codes;
-    for (const float value : values) codes.push_back(std::bit_cast<std::uint32_t>(value));
-    const Dialect& rules = quantizer.rules;
-    const Code scale = fast::encode_scale(
-        rules, quantizer.format,
-        fast::amax_of(rules, formats::f32, codes.data(), static_cast<int>(codes.size())));
-    ++accuracy.scales[scale.bits & 0xFF];
-    for (std::size_t lane = 0; lane < codes.size(); ++lane) {
-        const fast::Unpacked value =
-            fast::read_input(rules.subnormals, formats::f32, Code{codes[lane]});
-        const Code element = fast::quantize_element(rules, quantizer.format, scale, value,
-                                                    random_bits(quantizer, place + lane));
-        add_lane(quantizer, {values[lane], scale, element}, accuracy);
-    }
-}
-
 }  // namespace
 
 double Accuracy::sqnr() const {
@@ -103,17 +70,29 @@ double Accuracy::relative_mean() const {
     return counted == 0 ? 0 : relative_sum / static_cast<double>(counted);
 }
 
-Accuracy measure(const Quantizer& quantizer, const Rows& rows) {
+Accuracy measure(const Quantizer& quantizer, const Rows& rows, const BlockCodes& codes) {
     Accuracy accuracy;
-    const auto count = static_cast<std::int64_t>(rows.values.size());
-    for (std::int64_t row = 0; row + rows.columns <= count; row += rows.columns)
-        for (std::int64_t first = 0; first < rows.columns; first += quantizer.block) {
-            const auto lanes = std::min<std::int64_t>(quantizer.block, rows.columns - first);
-            const auto place = static_cast<std::size_t>(row + first);
-            add_block(quantizer, rows.values.subspan(place, static_cast<std::size_t>(lanes)), place,
-                      accuracy);
-        }
+    for_each_block(shape_of(quantizer, rows), [&](const BlockRange& block) {
+        const Code scale{codes.scales[block.index]};
+        ++accuracy.scales[scale.bits];
+        for (std::size_t i = block.first; i < block.first + block.lanes; ++i)
+            add_lane(quantizer, {rows.values[i], scale, Code{codes.elements[i]}}, accuracy);
+    });
     return accuracy;
+}
+
+Changes changes(const Encoded& first, const Encoded& second, std::int64_t columns) {
+    Changes found;
+    for (std::size_t i = 0; i < std::min(first.codes.scales.size(), second.codes.scales.size());
+         ++i)
+        found.scales += first.codes.scales[i] != second.codes.scales[i];
+    const std::vector<float> one = decode(first.quantizer, first.codes, columns);
+    const std::vector<float> other = decode(second.quantizer, second.codes, columns);
+    for (std::size_t i = 0; i < one.size(); ++i) {
+        const bool are_nan = std::isnan(one[i]) && std::isnan(other[i]);
+        found.values += one[i] != other[i] && !are_nan;
+    }
+    return found;
 }
 
 }  // namespace mx::accuracy

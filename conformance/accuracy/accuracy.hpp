@@ -6,19 +6,10 @@
 #include <array>
 #include <cstdint>
 #include <map>
-#include <span>
 
-#include "reference/spec/dialect.hpp"
-#include "reference/spec/formats.hpp"
+#include "conformance/accuracy/block_codes.hpp"
 
 namespace mx::accuracy {
-
-struct Quantizer {
-    BlockFormat format;
-    Dialect rules;
-    int block = 32;
-    std::uint64_t seed = 0;  // of the random bits, where the rules round stochastically
-};
 
 // In units of the gap between the two elements that the scaled value lies between, or would lie
 // between if the format went on: 0.5 at most where it is rounded to nearest and fits.
@@ -47,11 +38,19 @@ struct Accuracy {
     double relative_mean() const;
 };
 
-// Rows of `columns` values each, blocks along the rows; a last block of a row may be shorter.
-struct Rows {
-    std::span<const float> values;
-    std::int64_t columns = 0;
+// Of codes that anyone has made of these rows by the quantizer's rules, as encode does.
+Accuracy measure(const Quantizer& quantizer, const Rows& rows, const BlockCodes& codes);
+
+// How many blocks have another scale and how many elements another value. Two NaN are one value.
+struct Changes {
+    std::uint64_t values = 0;
+    std::uint64_t scales = 0;
 };
-Accuracy measure(const Quantizer& quantizer, const Rows& rows);
+// One side of a comparison: `quantizer` says what its codes mean.
+struct Encoded {
+    const Quantizer& quantizer;
+    const BlockCodes& codes;
+};
+Changes changes(const Encoded& first, const Encoded& second, std::int64_t columns);
 
 }  // namespace mx::accuracy

@@ -1,11 +1,10 @@
 // See training.hpp.
 #include "conformance/accuracy/training.hpp"
 
-#include <bit>
+#include <algorithm>
 #include <cmath>
 
 #include "conformance/accuracy/distributions.hpp"
-#include "reference/fast/block.hpp"
 #include "reference/spec/assert.hpp"
 
 namespace mx::accuracy {
@@ -43,31 +42,24 @@ Matrix transposed(const Matrix& matrix) {
     return result;
 }
 
-// A product's operand: rows along what is summed over, and what they pass through.
-struct Operand {
+// Who multiplies, and what the two kinds of operands pass through.
+struct Step {
+    Arithmetic& arithmetic;
+    const TrainingRules& rules;
+};
+
+struct Side {
     const Matrix& matrix;
     const Quantizer* quantizer;
 
-    Matrix read() const {
-        return {matrix.rows, matrix.columns, through(quantizer, {matrix.values, matrix.columns})};
-    }
+    Operand operand() const { return {{matrix.values, matrix.columns}, quantizer}; }
 };
 
 // a * b^T.
-Matrix multiplied(const Operand& a, const Operand& b) {
-    const Matrix left = a.read(), right = b.read();
-    MX_ASSERT_COMPARE(left.columns, ==, right.columns);
-    Matrix product = zeros(left.rows, right.rows);
-    const Matrix columns = transposed(right);  // for loops along memory
-    for (int row = 0; row < left.rows; ++row)
-        for (int k = 0; k < left.columns; ++k) {
-            const float factor = left.at(row, k);
-            for (int column = 0; column < right.rows; ++column) {
-                float& sum = product.at(row, column);
-                sum = std::fma(factor, columns.at(k, column), sum);
-            }
-        }
-    return product;
+Expected<Matrix> multiplied(Arithmetic& arithmetic, const Side& a, const Side& b) {
+    auto product = arithmetic.multiply(a.operand(), b.operand());
+    if (!product) return product.error();
+    return Matrix{a.matrix.rows, b.matrix.rows, std::move(product).value()};
 }
 
 using Layers = std::vector<Matrix>;  // outputs x inputs
@@ -83,11 +75,14 @@ Layers random_layers(const TrainingTask& task, std::uint64_t seed) {
 }
 
 // The inputs of each layer, and the outputs of the last.
-std::vector<Matrix> forward(const Layers& layers, const Matrix& inputs,
-                            const TrainingRules& rules) {
+Expected<std::vector<Matrix>> forward(const Layers& layers, const Matrix& inputs,
+                                      const Step& step) {
     std::vector<Matrix> values{inputs};
     for (std::size_t i = 0; i < layers.size(); ++i) {
-        values.push_back(multiplied({values.back(), rules.forward}, {layers[i], rules.forward}));
+        auto product = multiplied(step.arithmetic, {values.back(), step.rules.forward},
+                                  {layers[i], step.rules.forward});
+        if (!product) return product.error();
+        values.push_back(std::move(product).value());
         if (i + 1 == layers.size()) break;
         for (float& value : values.back().values)
             if (value < 0) value = 0;
@@ -95,22 +90,31 @@ std::vector<Matrix> forward(const Layers& layers, const Matrix& inputs,
     return values;
 }
 
-// Replaces `gradient`, of the outputs, by that of the inputs of one layer.
-void pass_back(const Matrix& layer, const Matrix& inputs, const TrainingRules& rules,
-               Matrix& gradient) {
+// From the gradient of the outputs to that of the inputs of one layer.
+Expected<Matrix> passed_back(const Matrix& layer, const Matrix& inputs, const Matrix& gradient,
+                             const Step& step) {
     const Matrix turned = transposed(layer);
-    gradient = multiplied({gradient, rules.gradient}, {turned, rules.forward});
-    for (std::size_t i = 0; i < gradient.values.size(); ++i)
-        if (inputs.values[i] <= 0) gradient.values[i] = 0;
+    auto product =
+        multiplied(step.arithmetic, {gradient, step.rules.gradient}, {turned, step.rules.forward});
+    if (!product) return product;
+    for (std::size_t i = 0; i < inputs.values.size(); ++i)
+        if (inputs.values[i] <= 0) product.value().values[i] = 0;
+    return product;
 }
 
-Layers backward(const Layers& layers, const std::vector<Matrix>& values, Matrix gradient,
-                const TrainingRules& rules) {
+Expected<Layers> backward(const Layers& layers, const std::vector<Matrix>& values, Matrix gradient,
+                          const Step& step) {
     Layers gradients(layers.size());
     for (std::size_t i = layers.size(); i-- > 0;) {
         const Matrix by_output = transposed(gradient), by_input = transposed(values[i]);
-        gradients[i] = multiplied({by_output, rules.gradient}, {by_input, rules.forward});
-        if (i > 0) pass_back(layers[i], values[i], rules, gradient);
+        auto product = multiplied(step.arithmetic, {by_output, step.rules.gradient},
+                                  {by_input, step.rules.forward});
+        if (!product) return product.error();
+        gradients[i] = std::move(product).value();
+        if (i == 0) break;
+        auto next = passed_back(layers[i], values[i], gradient, step);
+        if (!next) return next.error();
+        gradient = std::move(next).value();
     }
     return gradients;
 }
@@ -143,6 +147,14 @@ std::vector<float> joined(const Layers& layers) {
     return all;
 }
 
+// Two NaN are the same: no source says which bits a NaN of a sum has.
+bool is_same(double actual, double expected) {
+    return actual == expected || (std::isnan(actual) && std::isnan(expected));
+}
+bool are_same(const std::vector<float>& actual, const std::vector<float>& expected) {
+    return std::ranges::equal(actual, expected, [](float a, float b) { return is_same(a, b); });
+}
+
 }  // namespace
 
 TrainingTask linear_task() {
@@ -153,24 +165,40 @@ TrainingTask network_task() {
     return {.name = "network 64, 128, 128, 32", .widths = {64, 128, 128, 32}, .rate = 0.1F};
 }
 
-TrainingRun train(const TrainingTask& task, const TrainingRules& rules) {
+Expected<TrainingRun> train(const TrainingTask& task, const TrainingRules& rules,
+                            Arithmetic& arithmetic) {
+    PlainArithmetic plain;
     const Layers teacher = random_layers(task, task.seed + 100);
     Layers layers = random_layers(task, task.seed + 200);
     TrainingRun run;
     for (int step = 0; step < task.steps; ++step) {
         const Matrix inputs = batch_of(task, step % task.batches);
-        const Matrix wanted = forward(teacher, inputs, {}).back();
-        const std::vector<Matrix> values = forward(layers, inputs, rules);
+        const Matrix wanted = forward(teacher, inputs, {plain, {}}).value().back();
+        const auto values = forward(layers, inputs, {arithmetic, rules});
+        if (!values) return values.error();
         Matrix gradient = zeros(wanted.rows, wanted.columns);
-        run.losses.push_back(squared_error(values.back(), wanted, gradient));
-        const Layers gradients = backward(layers, values, gradient, rules);
-        if (step == 0) run.first_gradient = joined(gradients);
+        run.losses.push_back(squared_error(values.value().back(), wanted, gradient));
+        const auto gradients = backward(layers, values.value(), gradient, {arithmetic, rules});
+        if (!gradients) return gradients.error();
+        if (step == 0) run.first_outputs = values.value().back().values;
+        if (step == 0) run.first_gradient = joined(gradients.value());
+        if (step + 1 == task.steps) run.last_gradient = joined(gradients.value());
         for (std::size_t i = 0; i < layers.size(); ++i)
             for (std::size_t j = 0; j < layers[i].values.size(); ++j)
-                layers[i].values[j] -= task.rate * gradients[i].values[j];
+                layers[i].values[j] -= task.rate * gradients.value()[i].values[j];
     }
     run.weights = joined(layers);
     return run;
+}
+
+std::optional<Parting> parting_of(const TrainingRun& actual, const TrainingRun& expected) {
+    for (std::size_t step = 0; step < expected.losses.size(); ++step)
+        if (!is_same(actual.losses[step], expected.losses[step])) return Parting{"loss", step};
+    const std::size_t end = expected.losses.size() - 1;
+    if (!are_same(actual.first_gradient, expected.first_gradient)) return Parting{"gradient", 0};
+    if (!are_same(actual.last_gradient, expected.last_gradient)) return Parting{"gradient", end};
+    if (!are_same(actual.weights, expected.weights)) return Parting{"weights", end};
+    return std::nullopt;
 }
 
 double relative_distance(std::span<const float> actual, std::span<const float> expected) {
@@ -182,30 +210,6 @@ double relative_distance(std::span<const float> actual, std::span<const float> e
         length += double{expected[i]} * expected[i];
     }
     return std::sqrt(apart / length);
-}
-
-std::vector<float> through(const Quantizer* quantizer, const Rows& rows) {
-    std::vector<float> result(rows.values.begin(), rows.values.end());
-    if (quantizer == nullptr) return result;
-    const auto columns = static_cast<std::size_t>(rows.columns);
-    const auto block = static_cast<std::size_t>(quantizer->block);
-    std::vector<std::uint32_t> codes(block);
-    std::vector<std::uint8_t> elements(block);
-    for (std::size_t row = 0; row < result.size(); row += columns)
-        for (std::size_t first = 0; first < columns; first += block) {
-            const std::size_t lanes = std::min(block, columns - first);
-            float* values = result.data() + row + first;
-            for (std::size_t i = 0; i < lanes; ++i)
-                codes[i] = std::bit_cast<std::uint32_t>(values[i]);
-            const Code scale =
-                fast::quantize_block(quantizer->rules, quantizer->format, formats::f32,
-                                     codes.data(), static_cast<int>(lanes), elements.data());
-            for (std::size_t i = 0; i < lanes; ++i)
-                values[i] = std::bit_cast<float>(
-                    fast::dequantize(quantizer->format, formats::f32, scale, Code{elements[i]})
-                        .bits);
-        }
-    return result;
 }
 
 }  // namespace mx::accuracy

@@ -1,14 +1,15 @@
 // Two small networks trained in binary32, and again with the operands of every product quantized:
 // forward (x, w), dgrad (dy, w) and wgrad (dy, x), each along the dimension it is summed over, from
-// the values and not from other codes. Products and sums are binary32, one fused multiply-add after
-// the other, so that the quantizer is the only difference. Used by mxcheck train.
+// the values and not from other codes. Who quantizes and who multiplies is an Arithmetic; all else
+// is binary32 here, so that nothing else can differ. Used by mxcheck train.
 #pragma once
 
+#include <optional>
 #include <span>
 #include <string_view>
 #include <vector>
 
-#include "conformance/accuracy/accuracy.hpp"
+#include "conformance/accuracy/arithmetic.hpp"
 
 namespace mx::accuracy {
 
@@ -34,15 +35,24 @@ TrainingTask network_task();
 
 struct TrainingRun {
     std::vector<double> losses;         // before each step
+    std::vector<float> first_outputs;   // of the network, at the first step
     std::vector<float> first_gradient;  // of all weights, at the first step
-    std::vector<float> weights;         // at the end
+    std::vector<float> last_gradient;
+    std::vector<float> weights;  // at the end
 };
-TrainingRun train(const TrainingTask& task, const TrainingRules& rules);
+// As error: what the arithmetic could not do.
+Expected<TrainingRun> train(const TrainingTask& task, const TrainingRules& rules,
+                            Arithmetic& arithmetic);
+
+// Where two runs part, bit for bit: the first step whose loss differs, else what differs at the
+// end.
+struct Parting {
+    std::string_view what;  // "loss", "gradient" or "weights"
+    std::size_t step = 0;
+};
+std::optional<Parting> parting_of(const TrainingRun& actual, const TrainingRun& expected);
 
 // The length of the difference over that of `expected`.
 double relative_distance(std::span<const float> actual, std::span<const float> expected);
-
-// Codes of the value and back, in rows of `columns`; the values themselves without a quantizer.
-std::vector<float> through(const Quantizer* quantizer, const Rows& rows);
 
 }  // namespace mx::accuracy

@@ -106,7 +106,7 @@ Status assign(Case& c, const KeyValue& field) {
         is_gemm(c) ? gemm_field_rows() : std::span<const FieldRow>();
     for (const std::span<const FieldRow> rows : {of_gemm, std::span<const FieldRow>(fields)})
         for (const FieldRow& row : rows) {
-            if (is_of_others(c, row)) continue;
+            if (rows.data() == fields && is_of_others(c, row)) continue;
             if (row.key == field.key) return row.set(c, field.value);
             known.emplace_back(row.key);
         }

@@ -38,6 +38,10 @@ Expected<Words> split_words(const std::string& text) {
         auto word = next_word(text, at);
         if (!word) return word.error();
         const std::size_t equals = word.value().find('=');
+        // Values alone are printed in quotes.
+        if (word.value().substr(0, equals).find_first_of(" \t\"\\") != std::string::npos)
+            return bad("'" + word.value().substr(0, equals) +
+                       "' has a blank, a quote or a backslash, which no name has");
         if (equals == std::string::npos) {
             if (!words.head.empty() || !words.fields.empty())
                 return bad("'" + word.value() + "' is not of the form key=value");

@@ -9,6 +9,7 @@
 #include "device/host/operation.hpp"
 #include "reference/spec/formats.hpp"
 #include "reference/spec/gemm_models.hpp"
+#include "reference/spec/gemm_output.hpp"
 #include "reference/spec/layouts.hpp"
 
 namespace mx {
@@ -23,8 +24,11 @@ constexpr std::array<std::string_view, 4> f32_scalings{"tensor", "row", "1x128",
 constexpr std::array<std::string_view, 2> fp8_elements{"e4m3", "e5m2"};
 constexpr std::string_view nvfp4 = "nvfp4";
 
-bool is_narrow(std::string_view type) {
-    return code_bits(type) <= 8;
+// The outputs in blocks.
+constexpr std::array<std::string_view, 2> block_outputs{"mxfp8-e4m3", "mxfp8-e5m2"};
+
+bool is_narrow(std::string_view output) {
+    return code_bits(parse_gemm_output(output).element) <= 8;
 }
 
 bool has_block_scales(const GemmFactorWord& factor) {
@@ -51,8 +55,8 @@ Status check_c(const Case& c) {
 Status check_storage_of_factors(const Case& c) {
     const GemmFactorWord a = factor_of(c.gemm.a), b = factor_of(c.gemm.b);
     if (c.scales != "linear") {
-        if (!has_block_scales(a) && !has_block_scales(b))
-            return bad("neither factor has scales of small blocks, so they have no scales=" +
+        if (!has_block_scales(a) && !has_block_scales(b) && !has_output_blocks(c))
+            return bad("neither a factor nor D has scales of small blocks, so there is no scales=" +
                        c.scales);
         if (find_scale_layout_of_case(c.scales, "row") == nullptr)
             return bad("no source puts scales of blocks along K in the order scales=" + c.scales);
@@ -77,9 +81,18 @@ Status check_batches(const Case& c) {
     return success();
 }
 
-// Is the word one of a list with blanks between?
-bool lists(std::string_view list, std::string_view word) {
-    return (" " + std::string(list) + " ").find(" " + std::string(word) + " ") != std::string::npos;
+// D's blocks are made by a dialect, of exact sums or of what a model's epilogue gives.
+Status check_output_blocks(const Case& c) {
+    if (!has_output_blocks(c)) {
+        if (c.dialect.empty()) return success();
+        return bad("output=" + c.type + " has no blocks, so it has no dialect=" + c.dialect);
+    }
+    const Dialect& dialect = *find_dialect(c.dialect);
+    if (!dialect.quantizes(*find_block_format(c.type)) || !takes_exact_values(dialect))
+        return bad("dialect '" + c.dialect + "' does not make " + c.type + " of binary32");
+    if (c.gemm.model.starts_with(bounded_model))
+        return bad("model=" + c.gemm.model + " has no bound for blocks with scales of their own");
+    return success();
 }
 
 // The scales of blocks along k: their format, and the elements that share one, as the models list
@@ -121,7 +134,8 @@ Status check_model_takes(const Case& c, const GemmModel& model) {
 Status check_model(const Case& c) {
     if (c.gemm.model != "any" && c.gemm.epilogue.find("gelu") != std::string::npos)
         return bad("epilogue=" + c.gemm.epilogue + " is not judged with model=" + c.gemm.model +
-                   ": GELU has no model and no bound; leave out the model or the GELU");
+                   ": GELU has no model and no bound, for no document gives the bits of "
+                   "tanh.approx.f32, which it goes through; leave out the model or the GELU");
     const std::string_view row = model_row_name(c.gemm);
     if (row.empty()) return success();
     return check_model_takes(c, *find_gemm_model(row));
@@ -157,8 +171,17 @@ std::vector<std::string> gemm_factor_names() {
     for (const std::string_view type : input_types) names.emplace_back(type);
     return names;
 }
+GemmOutputWord parse_gemm_output(std::string_view word) {
+    const bool has_blocks = std::ranges::find(block_outputs, word) != block_outputs.end();
+    return {std::string(has_blocks ? find_block_format(word)->element().name : word), has_blocks};
+}
+bool has_output_blocks(const Case& c) {
+    return is_gemm(c) && parse_gemm_output(c.type).has_blocks;
+}
 std::vector<std::string> gemm_output_names() {
-    return {"f32", "bf16", "f16", "e4m3", "e5m2"};
+    std::vector<std::string> names{"f32", "bf16", "f16", "e4m3", "e5m2"};
+    names.insert(names.end(), block_outputs.begin(), block_outputs.end());
+    return names;
 }
 std::vector<std::string> gemm_addend_names() {
     return {"none", "f32", "bf16", "f16"};
@@ -188,6 +211,7 @@ void complete_gemm(Case& c) {
         const bool reads_c = c.gemm.beta << 1 != 0;
         c.gemm.c = !reads_c ? "none" : is_narrow(c.type) ? "bf16" : c.type;
     }
+    if (has_output_blocks(c) && c.dialect.empty()) c.dialect = "ocp";
     c.format = c.gemm.a;
     c.rows = c.gemm.batches * c.gemm.m;
     c.columns = c.gemm.n;
@@ -198,6 +222,7 @@ Status check_gemm_names(const Case& c) {
         check_name("factor", c.gemm.a, gemm_factor_names()),
         check_name("factor", c.gemm.b, gemm_factor_names()),
         check_name("output", c.type, gemm_output_names()),
+        c.dialect.empty() ? success() : check_name("dialect", c.dialect, dialect_names()),
         check_name("c", c.gemm.c, gemm_addend_names()),
         check_name("epilogue", c.gemm.epilogue, gemm_epilogue_names()),
         check_name("accumulation", c.gemm.accumulation, gemm_accumulation_names()),
@@ -212,7 +237,8 @@ Status check_gemm_names(const Case& c) {
 }
 
 Status check_gemm(const Case& c) {
-    for (const auto check : {check_c, check_storage_of_factors, check_batches, check_model})
+    for (const auto check :
+         {check_c, check_output_blocks, check_storage_of_factors, check_batches, check_model})
         if (const Status status = check(c); !status) return status;
     return success();
 }

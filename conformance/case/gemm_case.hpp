@@ -40,6 +40,15 @@ struct GemmFactorWord {
 };
 std::optional<GemmFactorWord> parse_gemm_factor(std::string_view word);
 
+// D's word, "f32" or "mxfp8-e4m3": the type of its elements, and whether they lie in blocks along
+// its rows that have scales of their own.
+struct GemmOutputWord {
+    std::string element;
+    bool has_blocks = false;
+};
+GemmOutputWord parse_gemm_output(std::string_view word);
+bool has_output_blocks(const Case& c);
+
 // The words for those that the grammar knows.
 std::vector<std::string> gemm_factor_names();
 std::vector<std::string> gemm_output_names();
@@ -54,7 +63,8 @@ inline constexpr std::string_view bounded_by = "bounded:";
 // The row of gemm_models in model=ROW and model=bounded:ROW; "" where none is named.
 std::string_view model_row_name(const GemmFields& gemm);
 
-// What the fields leave to the others: C's type, and rows and columns of D. Only for known names.
+// What the fields leave to the others: C's type, the dialect of D's blocks, and rows and columns of
+// D. Only for known names.
 void complete_gemm(Case& c);
 
 // Whether every name stands in its table, and whether they go together.

@@ -116,10 +116,19 @@ Status set_output(Case& c, const std::string& value) {
     return success();
 }
 
+std::string dialect_text(const Case& c) {
+    return c.dialect;
+}
+Status set_dialect(Case& c, const std::string& value) {
+    c.dialect = value;
+    return success();
+}
+
 constexpr std::array rows{
     FieldRow{"a", is_gemm, text_of<&GemmFields::a>, set_text<&GemmFields::a>},
     FieldRow{"b", is_gemm, text_of<&GemmFields::b>, set_text<&GemmFields::b>},
     FieldRow{"output", is_gemm, output_text, set_output},
+    FieldRow{"dialect", has_output_blocks, dialect_text, set_dialect},
     FieldRow{"shape", is_gemm, shape_text, set_shape},
     FieldRow{"batches", is_gemm, batches_text, set_batches},
     FieldRow{"alpha", is_gemm, f32_text_of<&GemmFields::alpha>, set_f32<&GemmFields::alpha>},

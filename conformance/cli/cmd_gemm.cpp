@@ -34,6 +34,7 @@ constexpr std::uint64_t jobs_max = 1024;
 
 struct GemmArguments {
     std::string a, b, c;
+    std::string row_scales_a, row_scales_b;
     std::string out;
     std::string explained;  // ROW,COLUMN, and nothing is written
     std::string model = std::string(exact_name);
@@ -64,7 +65,8 @@ Status check_out(const GemmArguments& arguments) {
     if (arguments.out.empty()) return bad("--out is required, but for --explain");
     TensorArguments paths;
     paths.out = arguments.out;
-    for (const std::string& input : {arguments.a, arguments.b, arguments.c}) {
+    for (const std::string& input :
+         {arguments.a, arguments.b, arguments.c, arguments.row_scales_a, arguments.row_scales_b}) {
         paths.input = input;
         const Status fits =
             arguments.has_blocks() ? check_quantized_out(paths) : check_paths(paths);
@@ -145,10 +147,21 @@ Expected<GemmRules> rules_of(const GemmArguments& arguments) {
     return rules;
 }
 
-Expected<emulate::GemmFactor> read_factor(const std::string& path) {
-    auto file = data::read_tensor_file(path);
+struct FactorFiles {
+    const std::string& elements;    // with their scales
+    const std::string& row_scales;  // "": none
+};
+
+Expected<emulate::GemmFactor> read_factor(const FactorFiles& files) {
+    auto file = data::read_tensor_file(files.elements);
     if (!file) return file.error();
-    return emulate::gemm_factor(path, std::move(file).value());
+    auto factor = emulate::gemm_factor(files.elements, std::move(file).value());
+    if (!factor || files.row_scales.empty()) return factor;
+    const auto scales = data::read_tensor_file(files.row_scales);
+    if (!scales) return scales.error();
+    const Status scaled = emulate::scale_rows(factor.value(), files.row_scales, scales.value());
+    if (!scaled) return scaled.error();
+    return factor;
 }
 
 Expected<std::optional<emulate::GemmAddend>> read_addend(const std::string& path) {
@@ -164,9 +177,9 @@ Expected<std::optional<emulate::GemmAddend>> read_addend(const std::string& path
 }
 
 Expected<GemmProblem> read_problem(const GemmArguments& arguments, const GemmRules& rules) {
-    auto a = read_factor(arguments.a);
+    auto a = read_factor({arguments.a, arguments.row_scales_a});
     if (!a) return a.error();
-    auto b = read_factor(arguments.b);
+    auto b = read_factor({arguments.b, arguments.row_scales_b});
     if (!b) return b.error();
     auto c = read_addend(arguments.c);
     if (!c) return c.error();
@@ -338,6 +351,10 @@ Command gemm_command() {
         {"--alpha", "a number of binary32, as 2.8, 0x1.8p3 or bits:0x3f800000", &o->alpha},
         {"--beta", "the same; needs --c", &o->beta},
         {"--c", "a .npy or .safetensors of the shape of D: f32, bf16 or f16; needs --beta", &o->c},
+        {"--row-scales-a",
+         "an f32 .npy or .safetensors with a number for each row of A, which multiplies it",
+         &o->row_scales_a},
+        {"--row-scales-b", "the same for B", &o->row_scales_b},
         {"--jobs", "threads (default one per core)", &o->jobs}};
     std::vector<Option> names = name_options(o->blocks, ", of D with --output-format");
     names.front() = {"--output-format",

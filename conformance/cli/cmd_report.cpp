@@ -1,34 +1,84 @@
-// mxcheck report: render a results file again, or compare two benchmarks.
+// mxcheck report: render a results file with what was measured beside it, or compare two folders.
+#include <algorithm>
 #include <cstdio>
 #include <filesystem>
 #include <memory>
+#include <span>
 
 #include "conformance/cli/commands.hpp"
 #include "conformance/cli/report_files.hpp"
 #include "conformance/cli/results_folder.hpp"
 #include "conformance/cli/session.hpp"
+#include "conformance/data/atomic_file.hpp"
 #include "conformance/results/results_file.hpp"
+#include "reports/model/difference.hpp"
 #include "reports/model/summary.hpp"
 #include "reports/model/throughput.hpp"
+#include "reports/render/html.hpp"
 
 namespace mx::cli {
 namespace {
 
-int render(const std::string& folder) {
+namespace fs = std::filesystem;
+
+struct ReportArguments {
+    std::vector<std::string> folders, with;
+    std::string baseline, html;
+};
+
+// What other commands write, under the names that join a page without being asked for.
+constexpr const char* companions[] = {"bench.jsonl", "accuracy.json", "gemm_accuracy.json",
+                                      "training.json", "kill_table.json"};
+
+bool holds(const std::string& folder, const char* name) {
+    std::error_code ignored;
+    return fs::exists(fs::path(folder) / name, ignored);
+}
+
+Expected<results::Attachments> attachments_of(const std::string& folder,
+                                              const std::vector<std::string>& with) {
+    std::vector<std::string> files;
+    for (const char* name : companions)
+        if (holds(folder, name)) files.push_back((fs::path(folder) / name).string());
+    files.insert(files.end(), with.begin(), with.end());
+    results::Attachments attachments;
+    for (const std::string& file : files)
+        if (const Status taken = results::attach_file(file, attachments); !taken)
+            return taken.error();
+    return attachments;
+}
+
+Expected<std::vector<std::string>> write_page(const reports::Material& material,
+                                              const std::string& path) {
+    const std::string page = reports::render_html(material);
+    const Status written = data::write_atomically(path, {std::as_bytes(std::span(page))});
+    if (!written) return written.error();
+    return std::vector{path};
+}
+
+int render(const std::string& folder, const ReportArguments& arguments) {
     const auto run = results::read_results(results_path(folder));
     if (!run) return fail_with(run.error());
-    const auto files = write_report_files(run.value(), folder);
-    if (!files) {
-        complain(files.error().message);
-        return exit_usage;
+    const auto attached = attachments_of(folder, arguments.with);
+    if (!attached) return fail_with(attached.error());
+    reports::Material material(run.value());
+    material.attached = &attached.value();
+    Expected<results::Run> baseline = results::Run{};
+    if (!arguments.baseline.empty()) {
+        baseline = results::read_results(results_path(arguments.baseline));
+        if (!baseline) return fail_with(baseline.error());
+        material.baseline = &baseline.value();
     }
+    const auto files = arguments.html.empty() ? write_report_files(material, folder)
+                                              : write_page(material, arguments.html);
+    if (!files) return fail_with(files.error());
     for (const std::string& file : files.value()) std::printf("wrote %s\n", file.c_str());
     std::printf("%s\n", reports::summarize(run.value()).headline.c_str());
     return exit_conformant;
 }
 
 Expected<results::Bench> bench_of(const std::string& folder) {
-    return results::read_bench((std::filesystem::path(folder) / "bench.jsonl").string());
+    return results::read_bench((fs::path(folder) / "bench.jsonl").string());
 }
 
 std::uint64_t count_of(const reports::SpeedComparison& comparison, reports::Speed speed) {
@@ -52,7 +102,7 @@ void print(const reports::SpeedComparison& comparison) {
 }
 
 // 1 when a row is slower; 4 when none is but some cannot be told; 77 when nothing is in both.
-int compare(const std::string& before, const std::string& after) {
+int compare_benches(const std::string& before, const std::string& after) {
     const auto first = bench_of(before);
     if (!first) return fail_with(first.error());
     const auto second = bench_of(after);
@@ -82,25 +132,86 @@ int compare(const std::string& before, const std::string& after) {
     return uncertain != 0 || is_partial ? exit_incomplete : exit_conformant;
 }
 
-int report(const std::vector<std::string>& folders) {
+void print(const reports::Difference& difference) {
+    constexpr std::size_t printed_max = 40;
+    for (const std::string& line : difference.headers) std::printf("differs: %s\n", line.c_str());
+    const auto verdict_of = [](const results::CaseResult* result) {
+        return result == nullptr ? "-" : std::string(results::name_of(result->verdict));
+    };
+    for (std::size_t i = 0; i < std::min(difference.cases.size(), printed_max); ++i) {
+        const reports::ChangedCase& each = difference.cases[i];
+        const results::CaseResult& known = each.after != nullptr ? *each.after : *each.before;
+        std::printf("%-8s %s to %s: %s\n", std::string(reports::name_of(each.change)).c_str(),
+                    verdict_of(each.before).c_str(), verdict_of(each.after).c_str(),
+                    known.case_text.c_str());
+    }
+    if (difference.cases.size() > printed_max)
+        std::printf("and %zu more\n", difference.cases.size() - printed_max);
+    std::printf("%llu cases the same", static_cast<unsigned long long>(difference.same));
+    for (const reports::Change change : reports::changes)
+        std::printf(", %llu %s", static_cast<unsigned long long>(difference.of(change)),
+                    std::string(reports::name_of(change)).c_str());
+    std::printf("\n");
+}
+
+// 1 when a case is worse; 4 when none is but some are in one run alone, or one run stopped early.
+int compare_results(const std::string& before, const std::string& after) {
+    const auto first = results::read_results(results_path(before));
+    if (!first) return fail_with(first.error());
+    const auto second = results::read_results(results_path(after));
+    if (!second) return fail_with(second.error());
+    const reports::Difference difference = reports::difference_of(first.value(), second.value());
+    print(difference);
+    if (difference.same + difference.cases.size() == 0) return exit_nothing_tested;
+    if (difference.of(reports::Change::worse) != 0) return exit_mismatch;
+    const bool is_partial = !first.value().complete || !second.value().complete ||
+                            difference.of(reports::Change::added) != 0 ||
+                            difference.of(reports::Change::removed) != 0;
+    return is_partial ? exit_incomplete : exit_conformant;
+}
+
+int compare(const std::string& before, const std::string& after) {
+    const bool has_runs = holds(before, "results.jsonl") && holds(after, "results.jsonl");
+    const bool has_benches = holds(before, "bench.jsonl") && holds(after, "bench.jsonl");
+    if (!has_runs) return compare_benches(before, after);
+    const int runs = compare_results(before, after);
+    const int benches = has_benches ? compare_benches(before, after) : exit_conformant;
+    return runs != exit_conformant ? runs : benches;
+}
+
+int report(const ReportArguments& arguments) {
+    const std::vector<std::string>& folders = arguments.folders;
     if (folders.size() > 2)
-        return fail_with({ErrorKind::bad_input, "report takes one folder, or two benchmarks"});
+        return fail_with({ErrorKind::bad_input, "report takes one folder, or two to compare"});
+    const bool is_page =
+        !arguments.with.empty() || !arguments.baseline.empty() || !arguments.html.empty();
+    if (folders.size() == 2 && is_page)
+        return fail_with({ErrorKind::bad_input,
+                          "--with, --baseline and --html belong to a page of one folder; two "
+                          "folders are compared on the console"});
     if (folders.size() == 2) return compare(folders[0], folders[1]);
-    return render(folders.empty() ? "out" : folders.front());
+    return render(folders.empty() ? "out" : folders.front(), arguments);
 }
 
 }  // namespace
 
 Command report_command() {
-    auto folders = std::make_shared<std::vector<std::string>>();
+    auto o = std::make_shared<ReportArguments>();
     return {"report",
-            "results to HTML, Markdown and JUnit XML; or two benchmarks compared",
-            "mxcheck report out\n  mxcheck report before after\n\n"
-            "Of two benchmarks: 0 nothing is slower, 1 a row is SLOWER, 4 a row is UNCERTAIN or in "
-            "one\nof them alone, or one was interrupted, 77 no row is in both.",
-            {{"DIR", "the folder that holds results.jsonl (default out); or two with bench.jsonl",
-              folders.get()}},
-            [folders] { return report(*folders); }};
+            "results to HTML, Markdown and JUnit XML; or two folders compared",
+            "mxcheck report out\n  mxcheck report out --baseline last-week --html page.html\n"
+            "  mxcheck report before after\n\n"
+            "Into the page of a folder goes what other commands left beside its results.jsonl:\n"
+            "bench.jsonl, accuracy.json, gemm_accuracy.json, training.json, kill_table.json.\n"
+            "Of two folders: 0 nothing is slower or worse, 1 a row is SLOWER or a case is worse, 4 "
+            "a row is\nUNCERTAIN, something is in one of them alone or was interrupted, 77 nothing "
+            "is in both.",
+            {{"DIR", "the folder that holds results.jsonl (default out); or two to compare",
+              &o->folders},
+             {"--with", "more files of bench, accuracy, train and selftest for the page", &o->with},
+             {"--baseline", "folder of an older run: the page says what changed", &o->baseline},
+             {"--html", "write the page alone, to this file", &o->html}},
+            [o] { return report(*o); }};
 }
 
 }  // namespace mx::cli

@@ -99,7 +99,8 @@ Expected<std::vector<PlannedCase>> cases_of(const RunOptions& options, Sources& 
 // The devices of this program stand being opened many times; of others nobody knows.
 std::size_t jobs_of(const RunOptions& options) {
     if (options.jobs != 0) return options.jobs;
-    const auto& known = built_in_devices().list();
+    const DeviceRegistry registry = built_in_devices();
+    const auto& known = registry.list();
     const bool is_ours = options.choice.command.empty() &&
                          std::any_of(known.begin(), known.end(), [&](const DeviceSource& source) {
                              return source.name == options.choice.device;

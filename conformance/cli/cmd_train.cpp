@@ -1,14 +1,20 @@
 // mxcheck train: what quantized products do to the training of two small networks.
+#include <algorithm>
+#include <cmath>
 #include <cstdio>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <set>
 
+#include "conformance/accuracy/quantizer_names.hpp"
 #include "conformance/accuracy/training.hpp"
+#include "conformance/case/names.hpp"
 #include "conformance/cli/commands.hpp"
-#include "conformance/cli/session.hpp"
-#include "conformance/emulate/quantized_facts.hpp"
+#include "conformance/cli/device_option.hpp"
+#include "conformance/emulate/dialect_fields.hpp"
 #include "conformance/emulate/text_table.hpp"
 #include "reference/spec/dialects.hpp"
+#include "reference/spec/gemm_models.hpp"
 
 namespace mx::cli {
 namespace {
@@ -16,75 +22,188 @@ namespace {
 struct TrainArguments {
     std::string format = "mxfp8-e4m3";
     std::vector<std::string> gradients{"mxfp8-e4m3", "mxfp8-e5m2"};
-    std::vector<std::string> dialects{"ocp", "nv", "torchao-even"};
+    std::vector<std::string> dialects{"every"};
     std::uint64_t steps = 200;
     std::uint64_t seed = 0;
+    DeviceChoice choice{.device = ""};  // quantizes
+    std::string multiplier;             // multiplies
+    std::string algorithm, model;
+    std::uint64_t timeout_seconds = 60;
     bool json = false;
 };
 
 constexpr std::uint64_t steps_max = 100000;
+constexpr std::string_view oracle = "oracle", chain = "fma-chain";
+
+// What the runs with a device are made of; without one there are none.
+struct Machines {
+    std::optional<Subject> quantizes, multiplies;
+    std::string algorithm;
+    std::string model;  // of the products, "" where there is none to hold them to
+
+    bool any() const { return quantizes || multiplies; }
+    std::string source() const { return quantizes ? quantizes->name : std::string(oracle); }
+    std::string products() const {
+        if (!multiplies) return std::string(chain);
+        return multiplies->name + (algorithm.empty() ? "" : " " + algorithm);
+    }
+};
+
+struct Errors {
+    double outputs = 0, first_gradient = 0, last_gradient = 0, weights = 0;
+    double loss_max = 0, loss_last = 0;
+};
 
 struct Trained {
-    std::string task, forward, gradient, dialect;
+    std::string task, forward, gradient, dialect, rule;
+    std::string source, products;
     accuracy::TrainingRun run;
-    double gradient_error = 0;
-    double weight_error = 0;
+    Errors errors;
+    std::string verdict;
+    std::optional<accuracy::Parting> parting;
+    std::string reason;  // why a device did not, "" where it did
 };
-
-struct Names {
-    std::string format;
-    std::string dialect;
-};
-
-Expected<accuracy::Quantizer> quantizer_of(const Names& names) {
-    const Status known = emulate::check_names(
-        emulate::completed({.format = names.format, .dialect = names.dialect}));
-    if (!known) return known.error();
-    const BlockFormat* format = find_block_format(names.format);
-    const Dialect* dialect = find_dialect(names.dialect);
-    if (format == nullptr || dialect == nullptr)
-        return Error{ErrorKind::bad_input, names.format + " in " + names.dialect +
-                                               " is a recipe; train takes block formats"};
-    return accuracy::Quantizer{*format, *dialect};
-}
 
 struct Candidate {
     accuracy::Quantizer forward;
     accuracy::Quantizer gradient;
 };
 
+// What decides a scale in a few words: dialects with the same words have the same scales but for
+// zeros, NaN and the ends of the range.
+std::string rule_text(const Dialect& rules) {
+    const std::string amax = emulate::value_in("amax_rounding", rules);
+    return (amax == "none" ? "" : "amax " + amax + ", ") + emulate::value_in("scale_ratio", rules) +
+           ", " + emulate::value_in("scale_rounding", rules);
+}
+
+// One dialect of each scale rule, the first that has it.
+std::vector<std::string> dialects_of_every_rule(const TrainArguments& arguments) {
+    std::vector<std::string> names;
+    std::set<std::string> seen;
+    for (const Dialect& row : dialects) {
+        std::vector<std::string> formats = arguments.gradients;
+        formats.push_back(arguments.format);
+        const bool takes_all = std::ranges::all_of(formats, [&row](const std::string& format) {
+            const BlockFormat* found = find_block_format(format);
+            return found != nullptr && row.quantizes(*found);
+        });
+        const bool is_usual = row.is_known() && row.reads("f32") && takes_all;
+        if (is_usual && seen.insert(rule_text(row)).second) names.emplace_back(row.name);
+    }
+    return names;
+}
+
 Expected<std::vector<Candidate>> candidates_of(const TrainArguments& arguments) {
     std::vector<Candidate> candidates;
-    for (const std::string& dialect : arguments.dialects)
+    const bool every = arguments.dialects == std::vector<std::string>{"every"};
+    for (const std::string& dialect :
+         every ? dialects_of_every_rule(arguments) : arguments.dialects)
         for (const std::string& gradient : arguments.gradients) {
-            const auto forward = quantizer_of({arguments.format, dialect});
+            const auto forward = accuracy::quantizer_of({arguments.format, dialect});
             if (!forward) return forward.error();
-            const auto backward = quantizer_of({gradient, dialect});
+            const auto backward = accuracy::quantizer_of({gradient, dialect});
             if (!backward) return backward.error();
             candidates.push_back({forward.value(), backward.value()});
         }
     return candidates;
 }
 
+Errors errors_of(const accuracy::TrainingRun& run, const accuracy::TrainingRun& plain) {
+    Errors errors;
+    using accuracy::relative_distance;
+    errors.outputs = relative_distance(run.first_outputs, plain.first_outputs);
+    errors.first_gradient = relative_distance(run.first_gradient, plain.first_gradient);
+    errors.last_gradient = relative_distance(run.last_gradient, plain.last_gradient);
+    errors.weights = relative_distance(run.weights, plain.weights);
+    for (std::size_t i = 0; i < run.losses.size(); ++i) {
+        errors.loss_last = std::abs(run.losses[i] / plain.losses[i] - 1);
+        errors.loss_max = std::max(errors.loss_max, errors.loss_last);
+    }
+    return errors;
+}
+
+Trained blank(const accuracy::TrainingTask& task, const Candidate& candidate) {
+    Trained next;
+    next.task = task.name;
+    next.forward = candidate.forward.format.name;
+    next.gradient = candidate.gradient.format.name;
+    next.dialect = candidate.forward.rules.name;
+    next.rule = rule_text(candidate.forward.rules);
+    next.source = oracle;
+    next.products = chain;
+    return next;
+}
+
+// The same candidate on the machines, held bit for bit to `expected`, the oracle's run with the
+// same arithmetic, if there is such.
+Expected<Trained> on_machines(const accuracy::TrainingTask& task, const Candidate& candidate,
+                              Machines& machines, const accuracy::TrainingRun* expected) {
+    accuracy::DeviceArithmetic arithmetic(
+        {machines.quantizes ? &machines.quantizes->device : nullptr,
+         machines.multiplies ? &machines.multiplies->device : nullptr, machines.algorithm});
+    Trained next = blank(task, candidate);
+    next.source = machines.source();
+    next.products = machines.products();
+    auto run = accuracy::train(task, {&candidate.forward, &candidate.gradient}, arithmetic);
+    if (!run && run.error().kind == ErrorKind::device) return run.error();
+    if (!run) {
+        next.reason = run.error().message;
+        return next;
+    }
+    next.run = std::move(run).value();
+    next.verdict = "not compared";
+    if (expected == nullptr) return next;
+    next.parting = accuracy::parting_of(next.run, *expected);
+    next.verdict = next.parting ? "differs" : "same bits";
+    return next;
+}
+
+// The oracle's run, with fused multiply-adds or as the model that the machines are held to.
+Expected<Trained> of_oracle(const accuracy::TrainingTask& task, const Candidate& candidate,
+                            const std::string& model) {
+    accuracy::PlainArithmetic plain;
+    accuracy::ModelArithmetic modelled(model);
+    accuracy::Arithmetic& arithmetic =
+        model.empty() ? static_cast<accuracy::Arithmetic&>(plain) : modelled;
+    Trained next = blank(task, candidate);
+    if (!model.empty()) next.products = model;
+    auto run = accuracy::train(task, {&candidate.forward, &candidate.gradient}, arithmetic);
+    if (!run) return run.error();
+    next.run = std::move(run).value();
+    return next;
+}
+
 // First without quantizing, which the others are measured against.
-std::vector<Trained> trained(accuracy::TrainingTask task, const TrainArguments& arguments,
-                             const std::vector<Candidate>& candidates) {
+Status add_task(accuracy::TrainingTask task, const TrainArguments& arguments,
+                const std::vector<Candidate>& candidates, Machines& machines,
+                std::vector<Trained>& all) {
     task.steps = static_cast<int>(arguments.steps);
     task.seed = arguments.seed;
-    std::vector<Trained> all;
-    all.push_back({std::string(task.name), "f32", "f32", "", accuracy::train(task, {})});
+    accuracy::PlainArithmetic plain_arithmetic;
+    Trained plain;
+    plain.task = task.name;
+    plain.forward = plain.gradient = "f32";
+    plain.source = oracle;
+    plain.products = chain;
+    plain.run = accuracy::train(task, {}, plain_arithmetic).value();
+    const accuracy::TrainingRun exact = plain.run;
+    all.push_back(std::move(plain));
+    const bool is_held = !machines.multiplies || !machines.model.empty();
     for (const Candidate& candidate : candidates) {
-        Trained next{std::string(task.name), std::string(candidate.forward.format.name),
-                     std::string(candidate.gradient.format.name),
-                     std::string(candidate.forward.rules.name),
-                     accuracy::train(task, {&candidate.forward, &candidate.gradient})};
-        const accuracy::TrainingRun& plain = all.front().run;
-        next.gradient_error =
-            accuracy::relative_distance(next.run.first_gradient, plain.first_gradient);
-        next.weight_error = accuracy::relative_distance(next.run.weights, plain.weights);
-        all.push_back(std::move(next));
+        auto expected = of_oracle(task, candidate, machines.model);
+        if (!expected) return expected.error();
+        expected.value().errors = errors_of(expected.value().run, exact);
+        all.push_back(expected.value());
+        if (!machines.any()) continue;
+        auto actual =
+            on_machines(task, candidate, machines, is_held ? &expected.value().run : nullptr);
+        if (!actual) return actual.error();
+        if (actual.value().reason.empty())
+            actual.value().errors = errors_of(actual.value().run, exact);
+        all.push_back(std::move(actual).value());
     }
-    return all;
+    return success();
 }
 
 std::string number(double value) {
@@ -93,34 +212,106 @@ std::string number(double value) {
     return text;
 }
 
-void print_table(const std::vector<Trained>& all) {
+std::string verdict_text(const Trained& t) {
+    if (!t.parting) return t.verdict;
+    return t.verdict + ", first the " + std::string(t.parting->what) + " of step " +
+           std::to_string(t.parting->step);
+}
+
+void print_table(const std::vector<Trained>& all, bool has_machines) {
     using emulate::Align;
-    emulate::TextTable table({{"task"},
-                              {"x and w"},
-                              {"dy"},
-                              {"dialect"},
-                              {"first loss", Align::right},
-                              {"last loss", Align::right},
-                              {"first gradient off by %", Align::right},
-                              {"weights off by %", Align::right}});
-    for (const Trained& t : all)
-        table.add({t.task, t.forward, t.gradient, t.dialect, number(t.run.losses.front()),
-                   number(t.run.losses.back()), number(100 * t.gradient_error),
-                   number(100 * t.weight_error)});
+    std::vector<emulate::Column> columns{{"task"},
+                                         {"x and w"},
+                                         {"dy"},
+                                         {"dialect"},
+                                         {"first loss", Align::right},
+                                         {"last loss", Align::right},
+                                         {"loss off by %", Align::right},
+                                         {"outputs off by %", Align::right},
+                                         {"first gradient off by %", Align::right},
+                                         {"weights off by %", Align::right}};
+    if (has_machines) columns.insert(columns.end(), {{"quantized by"}, {"products by"}, {"bits"}});
+    emulate::TextTable table(columns);
+    for (const Trained& t : all) {
+        if (!t.reason.empty()) continue;
+        std::vector<std::string> cells{t.task,
+                                       t.forward,
+                                       t.gradient,
+                                       t.dialect,
+                                       number(t.run.losses.front()),
+                                       number(t.run.losses.back()),
+                                       number(100 * t.errors.loss_max),
+                                       number(100 * t.errors.outputs),
+                                       number(100 * t.errors.first_gradient),
+                                       number(100 * t.errors.weights)};
+        if (has_machines) cells.insert(cells.end(), {t.source, t.products, verdict_text(t)});
+        table.add(cells);
+    }
     std::fputs(table.print().c_str(), stdout);
+    for (const Trained& t : all)
+        if (!t.reason.empty())
+            std::printf("%s, %s, %s, %s: not supported: %s\n", t.task.c_str(), t.forward.c_str(),
+                        t.gradient.c_str(), t.dialect.c_str(), t.reason.c_str());
+}
+
+using Json = nlohmann::ordered_json;
+
+Json json_of(const Trained& t) {
+    Json json{{"task", t.task},         {"forward", t.forward}, {"gradient", t.gradient},
+              {"dialect", t.dialect},   {"scale_rule", t.rule}, {"source", t.source},
+              {"products", t.products}, {"verdict", t.verdict}};
+    if (!t.reason.empty()) {
+        json["reason"] = t.reason;
+        return json;
+    }
+    json["differs_at"] = nullptr;
+    if (t.parting) json["differs_at"] = {{"step", t.parting->step}, {"what", t.parting->what}};
+    json.update({{"output_error", t.errors.outputs},
+                 {"first_gradient_error", t.errors.first_gradient},
+                 {"last_gradient_error", t.errors.last_gradient},
+                 {"weight_error", t.errors.weights},
+                 {"loss_error_max", t.errors.loss_max},
+                 {"loss_error_last", t.errors.loss_last},
+                 {"losses", t.run.losses}});
+    return json;
 }
 
 void print_json(const std::vector<Trained>& all) {
-    nlohmann::ordered_json json = nlohmann::ordered_json::array();
-    for (const Trained& t : all)
-        json.push_back({{"task", t.task},
-                        {"forward", t.forward},
-                        {"gradient", t.gradient},
-                        {"dialect", t.dialect},
-                        {"first_gradient_error", t.gradient_error},
-                        {"weight_error", t.weight_error},
-                        {"losses", t.run.losses}});
-    std::printf("%s\n", json.dump(2, ' ', false, nlohmann::json::error_handler_t::replace).c_str());
+    Json json = Json::array();
+    for (const Trained& t : all) json.push_back(json_of(t));
+    std::printf("%s\n", json.dump(2, ' ', false, Json::error_handler_t::replace).c_str());
+}
+
+Expected<Machines> machines_of(const TrainArguments& arguments) {
+    Machines machines;
+    machines.algorithm = arguments.algorithm;
+    machines.model = arguments.model;
+    const Error no_multiplier{ErrorKind::bad_input,
+                              "--algorithm and --model say how --gemm-device multiplies; name one"};
+    if (arguments.multiplier.empty() && !(arguments.algorithm + arguments.model).empty())
+        return no_multiplier;
+    if (!arguments.model.empty())
+        if (const Status known = check_name("model", arguments.model, names_of(gemm_models));
+            !known)
+            return known.error();
+    auto quantizes = open_subject(arguments.choice, arguments.timeout_seconds);
+    if (!quantizes) return quantizes.error();
+    machines.quantizes = std::move(quantizes).value();
+    auto multiplies =
+        open_subject(DeviceChoice{.device = arguments.multiplier}, arguments.timeout_seconds);
+    if (!multiplies) return multiplies.error();
+    machines.multiplies = std::move(multiplies).value();
+    return machines;
+}
+
+int exit_code_of(const std::vector<Trained>& all, const Machines& machines) {
+    if (!machines.any()) return exit_conformant;
+    bool is_same = false;
+    for (const Trained& t : all) {
+        if (t.verdict == "differs") return exit_mismatch;
+        is_same = is_same || t.verdict == "same bits";
+    }
+    return is_same ? exit_conformant : exit_nothing_tested;
 }
 
 int train_with(const TrainArguments& arguments) {
@@ -129,32 +320,42 @@ int train_with(const TrainArguments& arguments) {
                                                     ": from 1 to " + std::to_string(steps_max)});
     const auto candidates = candidates_of(arguments);
     if (!candidates) return fail_with(candidates.error());
+    auto machines = machines_of(arguments);
+    if (!machines) return fail_with(machines.error());
     std::vector<Trained> all;
-    for (const accuracy::TrainingTask& task : {accuracy::linear_task(), accuracy::network_task()})
-        for (Trained& next : trained(task, arguments, candidates.value()))
-            all.push_back(std::move(next));
+    for (const accuracy::TrainingTask& task : {accuracy::linear_task(), accuracy::network_task()}) {
+        const Status added = add_task(task, arguments, candidates.value(), machines.value(), all);
+        if (!added) return fail_with(added.error());
+    }
     if (arguments.json)
         print_json(all);
     else
-        print_table(all);
-    return exit_conformant;
+        print_table(all, machines.value().any());
+    return exit_code_of(all, machines.value());
 }
 
 }  // namespace
 
 Command train_command() {
     auto o = std::make_shared<TrainArguments>();
-    return {"train",
-            "what quantized products do to the training of two small networks",
+    std::vector<Option> options{
+        {"--format", "of inputs and weights", &o->format},
+        {"--gradient-format", "of gradients, each in turn", &o->gradients},
+        {"--dialect", "each in turn; every: one of each scale rule", &o->dialects},
+        {"--steps", "of gradient descent", &o->steps},
+        {"--seed", "of data and weights", &o->seed},
+        {"--gemm-device", "multiplies; without it products are made here", &o->multiplier},
+        {"--algorithm", "of --gemm-device", &o->algorithm},
+        {"--model", "the accumulator that --gemm-device is held to (list models)", &o->model},
+        {"--json", "with the losses of every step, for machines", &o->json}};
+    for (Option& option : options_of(o->choice, o->timeout_seconds))
+        options.push_back(std::move(option));
+    return {"train", "what quantized products do to the training of two small networks",
             "mxcheck train --dialect ocp,nv --steps 500\n"
-            "  mxcheck train --format mxfp4-e2m1 --gradient-format mxfp8-e5m2 --json",
-            {{"--format", "of inputs and weights", &o->format},
-             {"--gradient-format", "of gradients, each in turn", &o->gradients},
-             {"--dialect", "each in turn", &o->dialects},
-             {"--steps", "of gradient descent", &o->steps},
-             {"--seed", "of data and weights", &o->seed},
-             {"--json", "with the losses of every step, for machines", &o->json}},
-            [o] { return train_with(*o); }};
+            "  mxcheck train --format mxfp4-e2m1 --gradient-format mxfp8-e5m2 --json\n"
+            "  mxcheck train --device cuda --gemm-device hopper --algorithm wgmma "
+            "--model hopper-mx-wgmma",
+            std::move(options), [o] { return train_with(*o); }};
 }
 
 }  // namespace mx::cli

@@ -12,6 +12,7 @@ Command answer_command();
 Command check_command();
 Command explain_command();
 Command identify_command();
+Command relate_command();
 Command fuzz_command();
 Command quantize_command();
 Command requantize_command();

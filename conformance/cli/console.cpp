@@ -44,12 +44,21 @@ std::string element_text(const Mismatch& m) {
            m.expected_element + " (" + m.expected_value + ")  ";
 }
 
+// Of the witness: a lane of a block, or of D's rows, which count through the batches, and columns.
+// A sweep has no tensor.
+std::string place_text(const CaseResult& result, const Mismatch& m) {
+    if (result.case_text.starts_with("sweep ")) return "";
+    const bool has_output = !m.expected_element.empty() || !m.expected_scale.empty();
+    if (result.operation == "gemm")
+        return has_output ? "  row " + std::to_string(m.block) + " column " + std::to_string(m.lane)
+                          : "";
+    if (m.input_bits.empty()) return "";
+    return "  lane " + std::to_string(m.lane) + " block " + std::to_string(m.block);
+}
+
 void print_cluster(const CaseResult& result, const Mismatch& m) {
-    std::printf("%s  %s  %s", heading(result).c_str(), m.mismatch_class.c_str(),
-                m.direction.c_str());
-    if (!m.input_bits.empty())
-        std::printf("  lane %u block %llu", m.lane, static_cast<unsigned long long>(m.block));
-    std::printf("\n");
+    std::printf("%s  %s  %s%s\n", heading(result).c_str(), m.mismatch_class.c_str(),
+                m.direction.c_str(), place_text(result, m).c_str());
     if (!m.input_bits.empty()) {
         std::printf("     input %s (%s)", m.input_bits.c_str(), m.input_value.c_str());
         if (!m.amax_value.empty()) std::printf("  amax %s", m.amax_value.c_str());

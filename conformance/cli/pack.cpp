@@ -45,18 +45,18 @@ std::string digest_of(const std::vector<pipe::Cargo>& cargo) {
     return sha256(bytes).substr(0, digest_digits);
 }
 
+Expected<std::string> text_of(const std::string& path) {
+    std::ifstream file(path, std::ios::binary);
+    std::ostringstream text;
+    text << file.rdbuf();
+    if (!file) return bad(path + " cannot be read");
+    return std::move(text).str();
+}
+
 // A file of messages, read one piece after the other.
 class Reader {
 public:
-    static Expected<Reader> open(const std::string& path) {
-        std::ifstream file(path, std::ios::binary);
-        std::ostringstream text;
-        text << file.rdbuf();
-        if (!file) return bad(path + " cannot be read");
-        Reader reader;
-        reader.text_ = std::move(text).str();
-        return reader;
-    }
+    explicit Reader(std::string_view text) : text_(text) {}
 
     bool at_end() const { return at_ >= text_.size(); }
     bool at_message() const { return !at_end() && text_[at_] == '{'; }
@@ -64,19 +64,19 @@ public:
 
     std::string line() {
         const std::size_t end = std::min(text_.find('\n', at_), text_.size());
-        std::string line = text_.substr(at_, end - at_);
+        std::string line(text_.substr(at_, end - at_));
         at_ = end + 1;
         ++line_;
         return line;
     }
     std::string bytes(std::size_t count) {
-        std::string bytes = at_end() ? "" : text_.substr(at_, count);
+        std::string bytes(at_end() ? "" : text_.substr(at_, count));
         at_ += bytes.size();
         return bytes;
     }
 
 private:
-    std::string text_;
+    std::string_view text_;
     std::size_t at_ = 0;
     std::size_t line_ = 1;
 };
@@ -139,9 +139,13 @@ std::string pack_text(const Case& c, const Question& question, pipe::Form form) 
 }
 
 Expected<std::vector<RequestId>> read_pack(const std::string& path) {
-    auto opened = Reader::open(path);
-    if (!opened) return opened.error();
-    Reader& reader = opened.value();
+    const auto text = text_of(path);
+    if (!text) return text.error();
+    return parse_pack(text.value(), path);
+}
+
+Expected<std::vector<RequestId>> parse_pack(std::string_view pack, const std::string& path) {
+    Reader reader(pack);
     std::vector<RequestId> requests;
     while (!reader.at_end()) {
         const std::size_t line = reader.line_number();
@@ -167,9 +171,14 @@ Expected<std::vector<RequestId>> read_pack(const std::string& path) {
 }
 
 Expected<RecordedAnswers> RecordedAnswers::read(const std::string& path) {
-    auto opened = Reader::open(path);
-    if (!opened) return opened.error();
-    Reader& reader = opened.value();
+    const auto text = text_of(path);
+    if (!text) return text.error();
+    return parse(text.value(), path);
+}
+
+Expected<RecordedAnswers> RecordedAnswers::parse(std::string_view answers,
+                                                 const std::string& path) {
+    Reader reader(answers);
     RecordedAnswers recorded;
     recorded.path_ = path;
     bool greeted = false;

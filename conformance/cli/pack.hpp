@@ -26,13 +26,15 @@ Expected<RequestId> parse_request_id(const std::string& id);
 // The request of one case, as it stands in a pack.
 std::string pack_text(const Case& c, const Question& question, pipe::Form form);
 
-// The requests of a pack, in order, without their inputs.
+// The requests of a pack, in order, without their inputs. The path is for sentences.
 Expected<std::vector<RequestId>> read_pack(const std::string& path);
+Expected<std::vector<RequestId>> parse_pack(std::string_view pack, const std::string& path);
 
 // A file of answers, whole in memory.
 class RecordedAnswers {
 public:
     static Expected<RecordedAnswers> read(const std::string& path);
+    static Expected<RecordedAnswers> parse(std::string_view answers, const std::string& path);
 
     const Facts& facts() const { return facts_; }
     const std::vector<Case>& cases() const { return cases_; }  // in the order of the file

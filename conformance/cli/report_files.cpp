@@ -8,11 +8,11 @@
 
 namespace mx::cli {
 
-Expected<std::vector<std::string>> write_report_files(const results::Run& run,
+Expected<std::vector<std::string>> write_report_files(const reports::Material& material,
                                                       const std::string& folder) {
     std::vector<std::string> paths;
     for (const reports::Renderer& renderer : reports::renderers) {
-        const std::string text = renderer.render(run);
+        const std::string text = renderer.render(material);
         const std::string path =
             (std::filesystem::path(folder) / std::string(renderer.file_name)).string();
         const Status written = data::write_atomically(path, {std::as_bytes(std::span(text))});

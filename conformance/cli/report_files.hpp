@@ -4,13 +4,13 @@
 #include <string>
 #include <vector>
 
-#include "conformance/results/record.hpp"
 #include "device/host/status.hpp"
+#include "reports/model/material.hpp"
 
 namespace mx::cli {
 
 // Returns the paths. Each file appears whole or not at all.
-Expected<std::vector<std::string>> write_report_files(const results::Run& run,
+Expected<std::vector<std::string>> write_report_files(const reports::Material& material,
                                                       const std::string& folder);
 
 }  // namespace mx::cli

@@ -47,7 +47,7 @@ constexpr int product_exponent = 2;
 GemmExactPlan::GemmExactPlan(GemmExactData kind, const GemmSetting& s, int fraction_bits,
                              std::uint64_t index)
     : kind_(kind), seed_(s.seed), index_(index), depth_(s.k) {
-    const auto side = [&s](const std::string& type, const std::string& scaling, std::int64_t rows) {
+    const auto side = [](const std::string& type, const std::string& scaling, std::int64_t rows) {
         Side made{*find_element_format(type), scaling, block_of(scaling), rows};
         return made;
     };

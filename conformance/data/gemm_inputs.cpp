@@ -139,7 +139,9 @@ GemmSetting setting_of(const Case& c) {
     const GemmFields& gemm = c.gemm;
     const GemmFactorWord a = parse_gemm_factor(gemm.a).value_or(GemmFactorWord{});
     const GemmFactorWord b = parse_gemm_factor(gemm.b).value_or(GemmFactorWord{});
-    GemmSetting setting{.a = a.element, .b = b.element, .output = c.type};
+    GemmSetting setting{
+        .a = a.element, .b = b.element, .output = parse_gemm_output(c.type).element};
+    setting.dialect = c.dialect;
     setting.m = gemm.m;
     setting.n = gemm.n;
     setting.k = gemm.k;
@@ -171,7 +173,7 @@ std::vector<CodeTensor> make_gemm_inputs(const Case& c) {
     const GemmData data = random_kind(c.data);
     std::vector<CodeTensor> tensors;
     for (const GemmTensor& tensor : tensors_of(setting)) {
-        if (tensor.part == GemmPart::d) break;
+        if (is_output(tensor.part)) break;
         tensors.push_back(filled(tensor, [&](const FactorPlace& place) {
             if (exact) return exact_code(plan, tensor, place);
             return random_code(
@@ -184,13 +186,9 @@ std::vector<CodeTensor> make_gemm_inputs(const Case& c) {
 }
 
 int fraction_bits_kept(const GemmSetting& setting) {
-    const auto multiplies = [](const GemmModel& model, const std::string& element) {
-        const std::string list = " " + std::string(model.operands) + " ";
-        return list.find(" " + element + " ") != std::string::npos;
-    };
     int least = formats::f32.mantissa_bits;
     for (const GemmModel& model : gemm_models) {
-        if (!multiplies(model, setting.a) || !multiplies(model, setting.b)) continue;
+        if (!lists(model.operands, setting.a) || !lists(model.operands, setting.b)) continue;
         const bool ends_in_half = model.accumulator.exponent_bits < formats::f32.exponent_bits;
         if (ends_in_half && setting.output != formats::f16.name) continue;
         least = std::min({least, model.fraction_bits, model.accumulator.mantissa_bits,

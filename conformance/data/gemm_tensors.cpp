@@ -17,8 +17,21 @@ bool is_narrow(const std::string& type) {
     return code_bits(type) <= 8;
 }
 
+// FP8 is scaled by one given number, unless it lies in blocks.
+bool has_scale_out(const GemmSetting& setting) {
+    return is_narrow(setting.output) && setting.dialect.empty();
+}
+
 bool is_fp8(const std::string& type) {
     return type == "e4m3" || type == "e5m2";
+}
+
+// One for each small block of a row.
+TensorSpec scales_of_blocks(const GemmSetting& setting, const std::string& scaling, Shape of) {
+    const std::string type = scaling == "1x16" ? "ue4m3" : "e8m0";
+    const std::int64_t columns = whole(of.columns, block_of(scaling));
+    if (setting.scale_order == "linear") return dense(type, of.rows, columns);
+    return {type, of.rows, columns, 0, 0, setting.scale_order};
 }
 
 // Scales of blocks of 128 lie as cuBLASLt wants them: those of neighbouring rows side by side; and
@@ -30,10 +43,7 @@ TensorSpec scales_of(const GemmSetting& setting, const std::string& scaling, std
     if (scaling == "1x128") return {"f32", rows, blocks, 1, rows, "strided"};
     if (scaling == "128x128")
         return {"f32", whole(rows, 128), blocks, whole(blocks, 4) * 4, 1, "strided"};
-    const std::string type = scaling == "1x16" ? "ue4m3" : "e8m0";
-    const std::int64_t columns = whole(setting.k, block_of(scaling));
-    if (setting.scale_order == "linear") return dense(type, rows, columns);
-    return {type, rows, columns, 0, 0, setting.scale_order};
+    return scales_of_blocks(setting, scaling, {rows, setting.k});
 }
 
 // Padded rows end this many elements before the next begins; odd, so that nothing stays aligned.
@@ -84,17 +94,21 @@ std::vector<GemmTensor> tensors_of(const GemmSetting& s) {
     if (s.beta << 1 != 0)
         tensors.push_back({GemmPart::c, numbers, rows_of(s, addend_type(s), {rows_a, s.n})});
     if (has_bias(s)) tensors.push_back({GemmPart::bias, numbers, dense(bias_type(s), 1, s.n)});
-    if (is_narrow(s.output)) tensors.push_back({GemmPart::scale_out, numbers, dense("f32", 1, 1)});
+    if (has_scale_out(s)) tensors.push_back({GemmPart::scale_out, numbers, dense("f32", 1, 1)});
     tensors.push_back({GemmPart::d, elements, rows_of(s, s.output, {rows_a, s.n})});
+    if (!s.dialect.empty())
+        tensors.push_back(
+            {GemmPart::scales_d, numbers, scales_of_blocks(s, "1x32", {rows_a, s.n})});
     return tensors;
 }
 
 Operation operation_of(const GemmSetting& setting, const std::string& algorithm) {
-    Operation operation{.name = "gemm"};
-    operation.gemm = GemmOperation{
-        setting.batches,   setting.alpha,        setting.beta,
-        setting.scaling_a, setting.scaling_b,    is_narrow(setting.output) ? "tensor" : "",
-        setting.epilogue,  setting.accumulation, algorithm};
+    Operation operation{.name = "gemm", .dialect = setting.dialect};
+    const char* scaling_out = has_scale_out(setting) ? "tensor" : "";
+    if (!setting.dialect.empty()) scaling_out = "1x32";
+    operation.gemm = GemmOperation{setting.batches,   setting.alpha,        setting.beta,
+                                   setting.scaling_a, setting.scaling_b,    scaling_out,
+                                   setting.epilogue,  setting.accumulation, algorithm};
     return operation;
 }
 
@@ -115,7 +129,7 @@ bool has_bias(const GemmSetting& setting) {
 
 GemmEpilogue epilogue_of(const GemmSetting& setting, std::int64_t parts) {
     GemmEpilogue epilogue;
-    epilogue.output = *find_element_format(setting.output);
+    epilogue.output = setting.dialect.empty() ? *find_element_format(setting.output) : formats::f32;
     epilogue.addend = *find_element_format(addend_type(setting));
     epilogue.bias = *find_element_format(bias_type(setting));
     epilogue.adds_bias = has_bias(setting);

@@ -28,9 +28,15 @@ struct GemmSetting {
     std::string scale_order = "linear";
     std::string packing = "bytes";
     std::uint32_t scale_binades = 8;  // that the scales of blocks and factors are spread over
+    // That quantises D in blocks of 32 along its rows; "" where D is one number an element.
+    std::string dialect = {};
 };
 
-enum class GemmPart : std::uint32_t { a, scales_a, b, scales_b, c, bias, scale_out, d };
+enum class GemmPart : std::uint32_t { a, scales_a, b, scales_b, c, bias, scale_out, d, scales_d };
+
+constexpr bool is_output(GemmPart part) {
+    return part == GemmPart::d || part == GemmPart::scales_d;
+}
 enum class GemmContent { elements, numbers };
 
 struct GemmTensor {
@@ -44,7 +50,7 @@ struct GemmTensor {
 // C and the bias are to have weight beside sums of any size.
 std::uint32_t binades_of(const GemmTensor& tensor);
 
-// In the order of the device ABI, D last.
+// In the order of the device ABI; D last, and its scales.
 std::vector<GemmTensor> tensors_of(const GemmSetting& setting);
 
 // `algorithm` is "" for the device's own choice.
@@ -57,7 +63,7 @@ std::int64_t block_of(const std::string& scaling);
 std::string addend_type(const GemmSetting& setting);
 bool has_bias(const GemmSetting& setting);
 
-// How the sum becomes an output. Of `parts` along K.
+// How the sum becomes an output. Of `parts` along K. What becomes blocks is binary32 first.
 GemmEpilogue epilogue_of(const GemmSetting& setting, std::int64_t parts);
 
 // The number after "splitk=" in the name of an algorithm of cuBLASLt; 1 where there is none.

@@ -90,11 +90,11 @@ std::string total_in_full(const GemmProblem& problem, const exact::Value& total)
 }
 
 std::string total_text(const GemmProblem& problem, const Output& output,
-                       const exact::Value& total) {
+                       const exact::OutputFactors& factors, const exact::Value& total) {
     const GemmRules& rules = problem.rules;
     std::string text =
         "sum: " + exact_and_decimal(exact::dot(output.a, output.b, output.depth)) + "\n";
-    text += factor_text("A", problem.a.tensor) + factor_text("B", problem.b.tensor);
+    text += factor_text("A", factors.a) + factor_text("B", factors.b);
     const exact::Value alpha = exact::decode(formats::f32, rules.alpha);
     if (rules.alpha != GemmRules{}.alpha) text += "  times alpha: " + exact_text(alpha) + "\n";
     if (!formats::f32.is_zero(rules.beta))
@@ -169,17 +169,18 @@ std::string explain_output(const GemmProblem& problem, std::int64_t index) {
     const GemmRows rows = rows_of(problem, index);
     const Output output{rows.a, rows.b, problem.a.depth(), addend_at(problem, index)};
     const GemmRules& rules = problem.rules;
+    const fast::OutputFactors numbers = factors_of(problem, index);
     const exact::OutputFactors factors{
         {exact::decode(formats::f32, rules.alpha), exact::decode(formats::f32, rules.beta)},
-        problem.a.tensor,
-        problem.b.tensor};
+        numbers.a,
+        numbers.b};
     const exact::Value total =
         exact::output_value(factors, exact::dot(output.a, output.b, output.depth), output.c);
     std::string text = "output " + std::to_string(index) + " of D, row " +
                        std::to_string(index / problem.b.rows()) + " and column " +
                        std::to_string(index % problem.b.rows()) + ": " + problem.a.path +
                        " times " + problem.b.path + ", K " + std::to_string(output.depth) + "\n";
-    text += blocks_text(problem, output) + total_text(problem, output, total);
+    text += blocks_text(problem, output) + total_text(problem, output, factors, total);
     return text + (rules.model == nullptr ? models_text(problem, output)
                                           : steps_text(*rules.model, output));
 }

@@ -78,6 +78,33 @@ Expected<GemmFactor> factor_of_recipe(const data::TensorFile& file, const Quanti
 
 }  // namespace
 
+TensorFactor GemmFactor::number_of(std::int64_t index) const {
+    if (row_numbers.empty()) return tensor;
+    return {row_numbers[static_cast<std::size_t>(index)], 1};
+}
+
+Status scale_rows(GemmFactor& factor, const std::string& path, const data::TensorFile& file) {
+    const auto in_file = [&path](const std::string& what) { return bad(path + ": " + what); };
+    if (file.tensors.size() != 1)
+        return in_file("holds " + std::to_string(file.tensors.size()) +
+                       " tensors, and the numbers of rows are one");
+    const data::HostTensor& numbers = file.tensors.front();
+    if (numbers.type != formats::f32.name)
+        return in_file("is of type " + numbers.type + ", and the numbers of rows are f32");
+    const std::int64_t rows = product(factor.shape) / std::max<std::int64_t>(1, factor.depth());
+    const std::vector<std::int64_t> batched(factor.shape.begin(), factor.shape.end() - 1);
+    const bool fits = numbers.shape == std::vector{rows} || numbers.shape == batched;
+    if (!fits || factor.depth() == 0)
+        return in_file("has shape " + data::shape_text(numbers.shape) + ", and " + factor.path +
+                       " of shape " + data::shape_text(factor.shape) + " needs " +
+                       data::shape_text(batched) + ", a number for each row");
+    if (factor.tensor.number != TensorFactor{}.number || factor.tensor.divisor != 1)
+        return in_file(factor.path + " has a number for its whole tensor already");
+    const CodeView codes{pointer_to(numbers.bytes), formats::f32.code_bytes()};
+    for (std::int64_t row = 0; row < rows; ++row) factor.row_numbers.push_back(codes.at(row));
+    return success();
+}
+
 ScaledRow GemmFactor::row(std::int64_t index) const {
     const std::int64_t blocks = (depth() + block - 1) / block;
     std::int64_t scale_row = 0;

@@ -28,18 +28,9 @@ std::string described(const GemmFactor& factor) {
     return factor.path + " of shape " + data::shape_text(factor.shape);
 }
 
-// Is the word one of a list with blanks between?
-bool lists(std::string_view list, std::string_view word) {
-    for (std::size_t first = 0; first < list.size();) {
-        const std::size_t end = std::min(list.find(' ', first), list.size());
-        if (list.substr(first, end - first) == word) return true;
-        first = end + 1;
-    }
-    return false;
-}
-
 bool has_number(const GemmFactor& factor) {
-    return factor.tensor.number != TensorFactor{}.number || factor.tensor.divisor != 1;
+    return factor.tensor.number != TensorFactor{}.number || factor.tensor.divisor != 1 ||
+           !factor.row_numbers.empty();
 }
 
 bool takes(const GemmModel& model, const GemmFactor& factor) {
@@ -60,7 +51,9 @@ std::string scales_of(const GemmModel& model) {
 
 std::string scales_of(const GemmFactor& factor) {
     const std::string scale(factor.scale.name);
-    const std::string number = has_number(factor) ? " and a number for the whole tensor" : "";
+    const std::string number = !factor.row_numbers.empty() ? " and a number for each row"
+                               : has_number(factor)        ? " and a number for the whole tensor"
+                                                           : "";
     if (factor.block_rows == 0) return factor.format + " with one scale for all" + number;
     return factor.format + " with " + scale + " scales for " + std::to_string(factor.block) +
            number;
@@ -119,18 +112,13 @@ Status check_addend(const GemmAddend& c, const std::vector<std::int64_t>& shape)
                " cannot be added: D has shape " + data::shape_text(shape));
 }
 
-fast::OutputFactors factors_of(const GemmProblem& problem) {
+fast::Unpacked value_of(const GemmProblem& problem, std::int64_t output, const fast::Unpacked& c) {
     const GemmRules& rules = problem.rules;
-    return {{fast::unpack(formats::f32, rules.alpha), fast::unpack(formats::f32, rules.beta)},
-            problem.a.tensor,
-            problem.b.tensor};
-}
-
-fast::Unpacked value_of(const GemmProblem& problem, const GemmRows& pair, const fast::Unpacked& c) {
-    const GemmRules& rules = problem.rules;
+    const GemmRows pair = rows_of(problem, output);
     if (rules.model != nullptr)
         return fast::accumulate(*rules.model, pair.a, pair.b, problem.a.depth(), fast::Unpacked{});
-    return fast::output_value(factors_of(problem), fast::dot(pair.a, pair.b, problem.a.depth()), c);
+    return fast::output_value(factors_of(problem, output),
+                              fast::dot(pair.a, pair.b, problem.a.depth()), c);
 }
 
 // How the whole of D is summed at once; nullptr where its outputs are asked one by one.
@@ -139,10 +127,6 @@ const gemm::Kernel* kernel_of(const GemmProblem& problem) {
         return nullptr;
     const GemmRows rows = rows_of(problem, 0);
     return gemm::find_kernel(rows.a, rows.b);
-}
-
-bool is_plain(const TensorFactor& factor) {
-    return factor.number == TensorFactor{}.number && factor.divisor == 1;
 }
 
 // Calls `take(output, value)` for each output of a range that is part of a row, or whole rows of
@@ -157,17 +141,16 @@ void for_rectangle(const gemm::Kernel& kernel, const GemmProblem& problem, Outpu
         a.push_back(rows_of(problem, output).a);
     for (std::int64_t column = 0; column < columns; ++column)
         b.push_back(rows_of(problem, range.first + column).b);
-    const fast::OutputFactors factors = factors_of(problem);
-    const bool leaves_alone =
-        gemm::leaves_sums_alone(factors.affine) && is_plain(factors.a) && is_plain(factors.b);
+    const bool leaves_alone = gemm::leaves_sums_alone(factors_of(problem, range.first).affine) &&
+                              !has_number(problem.a) && !has_number(problem.b);
     gemm::for_each_sum(
         kernel, {a, b, problem.a.depth()},
         [&](const gemm::Place& place, const gemm::ExactSum& sum) {
             const std::int64_t output = range.first + static_cast<std::int64_t>(place.row) * width +
                                         static_cast<std::int64_t>(place.column);
-            take(output, leaves_alone
-                             ? gemm::value_of(sum)
-                             : fast::output_value(factors, gemm::total_of(sum), addend_at(output)));
+            take(output, leaves_alone ? gemm::value_of(sum)
+                                      : fast::output_value(factors_of(problem, output),
+                                                           gemm::total_of(sum), addend_at(output)));
         });
 }
 
@@ -198,7 +181,7 @@ void for_values(const GemmProblem& problem, OutputRange range, const Take& take)
         return;
     }
     for (std::int64_t output = range.first; output < range.end; ++output)
-        take(output, value_of(problem, rows_of(problem, output), addend_at(output)));
+        take(output, value_of(problem, output, addend_at(output)));
 }
 
 }  // namespace
@@ -215,6 +198,15 @@ GemmRows rows_of(const GemmProblem& problem, std::int64_t output) {
     const std::int64_t row = output / columns;
     const std::int64_t batch = batches_of(problem.b).empty() ? 0 : row / problem.a.rows();
     return {problem.a.row(row), problem.b.row(batch * columns + output % columns)};
+}
+
+fast::OutputFactors factors_of(const GemmProblem& problem, std::int64_t output) {
+    const GemmRules& rules = problem.rules;
+    const std::int64_t columns = problem.b.rows(), row = output / columns;
+    const std::int64_t batch = batches_of(problem.b).empty() ? 0 : row / problem.a.rows();
+    return {{fast::unpack(formats::f32, rules.alpha), fast::unpack(formats::f32, rules.beta)},
+            problem.a.number_of(row),
+            problem.b.number_of(batch * columns + output % columns)};
 }
 
 Expected<GemmProblem> gemm_problem(GemmFactor a, GemmFactor b, std::optional<GemmAddend> c,

@@ -7,7 +7,7 @@
 #include <span>
 
 #include "conformance/emulate/gemm_factor.hpp"
-#include "reference/fast/decode.hpp"
+#include "reference/fast/gemm_output.hpp"
 #include "reference/spec/gemm_model.hpp"
 
 namespace mx::emulate {
@@ -56,6 +56,9 @@ struct GemmRows {
     ScaledRow b;
 };
 GemmRows rows_of(const GemmProblem& problem, std::int64_t output);
+
+// Everything that multiplies the dot product of an output, and C.
+fast::OutputFactors factors_of(const GemmProblem& problem, std::int64_t output);
 
 struct OutputRange {
     std::int64_t first;

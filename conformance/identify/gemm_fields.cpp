@@ -314,19 +314,10 @@ constexpr std::array fields{
     GemmField{"subnormal results", "C", result_values, result_text},
 };
 
-bool takes(std::string_view list, std::string_view name) {
-    for (std::size_t at = 0; at < list.size();) {
-        const std::size_t end = std::min(list.find(' ', at), list.size());
-        if (list.substr(at, end - at) == name) return true;
-        at = end + 1;
-    }
-    return false;
-}
-
 bool takes_scales(const GemmModel& row, const std::string& scaling) {
     const GemmScaling* rule = find_gemm_scaling(scaling);
-    return rule != nullptr && takes(row.scales, rule->format.name) &&
-           takes(row.blocks, std::to_string(rule->block));
+    return rule != nullptr && lists(row.scales, rule->format.name) &&
+           lists(row.blocks, std::to_string(rule->block));
 }
 
 // Scales that a row can apply.
@@ -369,7 +360,7 @@ std::string values_text(const std::vector<std::string>& values) {
 std::vector<const GemmModel*> rows_for(const GemmSetting& setting) {
     std::vector<const GemmModel*> rows;
     for (const GemmModel& row : gemm_models)
-        if (takes(row.operands, setting.a.name) && takes(row.operands, setting.b.name) &&
+        if (lists(row.operands, setting.a.name) && lists(row.operands, setting.b.name) &&
             applies(row, setting))
             rows.push_back(&row);
     return rows;

@@ -7,6 +7,7 @@
 #include <cerrno>
 #include <cmath>
 #include <nlohmann/json.hpp>
+#include <type_traits>
 
 #include "conformance/results/results_file.hpp"
 
@@ -47,11 +48,11 @@ void walk_row(Row& row, Visit visit) {
     visit("bytes", row.bytes);
     visit("operations", row.operations);
     visit("samples", row.samples);
+    visit("batch", row.batch);
     visit("seconds", row.seconds);
     visit("low", row.low);
     visit("high", row.high);
-    visit("first_half", row.first_half);
-    visit("second_half", row.second_half);
+    visit("quarters", row.quarters);
     visit("roof_share", row.roof_share);
     visit("state_before", row.state_before);
     visit("state_after", row.state_after);
@@ -77,16 +78,23 @@ std::string text_of(const Json& json) {
 }
 
 bool is_sound(const BenchRow& row) {
-    for (const double number :
-         {row.seconds, row.low, row.high, row.first_half, row.second_half, row.roof_share})
+    for (const double number : {row.seconds, row.low, row.high, row.roof_share})
         if (!std::isfinite(number) || number < 0) return false;
-    const bool is_measured = row.samples > 0 && row.seconds > 0 && row.first_half > 0 &&
-                             row.second_half > 0 && row.low <= row.high;
+    const auto [least, most] = std::minmax_element(row.quarters.begin(), row.quarters.end());
+    const bool is_measured = row.samples > 0 && row.batch > 0 && row.seconds > 0 && *least > 0 &&
+                             std::isfinite(*most) && row.low <= row.high;
     return is_measured == row.reason.empty();
 }
 
 Status take(Bench& bench, const Json& json, bool is_first) {
-    const auto read = [&json](const char* key, auto& value) { json.at(key).get_to(value); };
+    const auto read = [&json](const char* key, auto& value) {
+        using Value = std::remove_reference_t<decltype(value)>;
+        // nlohmann cuts a fraction, and has undefined behaviour for 1e300.
+        if constexpr (std::is_integral_v<Value> && !std::is_same_v<Value, bool>)
+            value = static_cast<Value>(json.at(key).get_ref<const Json::number_unsigned_t&>());
+        else
+            json.at(key).get_to(value);
+    };
     const std::string kind = json.at("kind").get<std::string>();
     if (is_first != (kind == "bench"))
         return Error{ErrorKind::bad_input, "a benchmark has one header, and that first"};
@@ -115,8 +123,8 @@ Status take(Bench& bench, const Json& json, bool is_first) {
 }  // namespace
 
 double BenchRow::noise() const {
-    const double smaller = std::min(first_half, second_half);
-    return smaller > 0 ? std::max(first_half, second_half) / smaller - 1 : 0;
+    const auto [least, most] = std::minmax_element(quarters.begin(), quarters.end());
+    return *least > 0 ? *most / *least - 1 : 0;
 }
 
 std::string line_of(const BenchHeader& header) {

@@ -3,6 +3,7 @@
 // program, and by reports that compare two.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -12,7 +13,7 @@
 
 namespace mx::results {
 
-inline constexpr int bench_format_version = 1;
+inline constexpr int bench_format_version = 2;
 
 struct BenchHeader {
     int version = bench_format_version;
@@ -29,7 +30,8 @@ struct BenchHeader {
 };
 
 // One operation on one shape. The samples are taken in turns with those of the roof, and dealt out
-// to two halves, which measure the same: how far their medians differ is the noise of this row.
+// to four quarters, which measure the same: two sets of tensors, where there are two, each early
+// and late. How far their medians differ is the noise of this row.
 struct BenchRow {
     std::string what;         // "quantize", "dequantize", "gemm"; of a roof "copy", "plain gemm"
     std::string shape;        // "4096x4096", or MxNxK
@@ -39,16 +41,17 @@ struct BenchRow {
     std::uint64_t bytes = 0;  // read and written
     std::uint64_t operations = 0;  // of a GEMM: 2 * M * N * K
     std::uint64_t samples = 0;
-    double seconds = 0;                      // the median of all samples
-    double low = 0, high = 0;                // a tenth and nine tenths of them are below
-    double first_half = 0, second_half = 0;  // medians
-    double roof_share = 0;                   // of the roof of this run and shape; 0 if unknown
-    std::string state_before, state_after;   // of a GPU: clocks, power, throttle reasons
+    std::uint64_t batch = 0;                // runs that a sample is the mean of
+    double seconds = 0;                     // the median of all samples
+    double low = 0, high = 0;               // a tenth and nine tenths of them are below
+    std::array<double, 4> quarters{};       // medians
+    double roof_share = 0;                  // of the roof of this run and shape; 0 if unknown
+    std::string state_before, state_after;  // of a GPU: clocks, power, throttle reasons
     bool operator==(const BenchRow&) const = default;
 
     // "quantize 4096x4096 f32 to mxfp8-e4m3 nv, cold"
     std::string name() const { return what + " " + shape + " " + types + ", " + cache; }
-    // How far the two halves differ, as a share of the smaller.
+    // How far the quarters are apart, as a share of the smallest.
     double noise() const;
 };
 

@@ -6,9 +6,12 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include "conformance/results/histogram.hpp"
 
 namespace mx::results {
 
@@ -132,6 +135,14 @@ struct CaseResult {
     std::vector<Mismatch> mismatches;
     // Of a waived case: places in RunHeader::waivers, counted from 1.
     std::vector<std::uint64_t> waivers = {};
+    // Mismatches whose input is a value, by the bfloat16 that its leading bits make, and by
+    // 256 * lane (of 32, as in Mismatch::lanes) + the exponent field of that bfloat16.
+    Histogram input_cells = {}, lane_cells = {};
+    // How often each scale byte was expected, where these are few or not all are right; and how
+    // often the device wrote it, empty where every scale is as expected.
+    Histogram expected_scale_codes = {}, actual_scale_codes = {};
+    // Of a gemm under a bound: the largest error as a share of its bound.
+    std::optional<double> bound_share = {};
     bool operator==(const CaseResult&) const = default;
 };
 

@@ -89,6 +89,11 @@ void describe(Archive& archive, Given& result) {
     archive("mismatched_scales", result.mismatched_scales);
     archive("mismatches", result.mismatches);
     archive.where_any("waivers", result.waivers);
+    archive.where_any("input_cells", result.input_cells);
+    archive.where_any("lane_cells", result.lane_cells);
+    archive.where_any("expected_scale_codes", result.expected_scale_codes);
+    archive.where_any("actual_scale_codes", result.actual_scale_codes);
+    archive.where_known("bound_share", result.bound_share);
 }
 
 template <typename Archive, RecordOf<RunHeader> Given>
@@ -138,6 +143,9 @@ public:
     void where_any(const char* key, const std::vector<Item>& items) {
         if (!items.empty()) (*this)(key, items);
     }
+    void where_known(const char* key, const std::optional<double>& number) {
+        if (number) (*this)(key, *number);
+    }
 
 private:
     template <typename Value>
@@ -155,6 +163,14 @@ private:
     static Json json_of(const std::vector<Item>& items) {
         Json array = Json::array();
         for (const Item& item : items) array.push_back(json_of(item));
+        return array;
+    }
+    // Runs are many: three numbers each, in one list.
+    static Json json_of(const Histogram& histogram) {
+        Json array = Json::array();
+        for (const CellRun& run : histogram)
+            for (const std::uint64_t number : {run.first, run.cells, run.each})
+                array.push_back(number);
         return array;
     }
     template <typename Integer>
@@ -187,6 +203,9 @@ public:
     template <typename Item>
     void where_any(const char* key, std::vector<Item>& items) {
         if (object_.contains(key)) (*this)(key, items);
+    }
+    void where_known(const char* key, std::optional<double>& number) {
+        if (object_.contains(key)) (*this)(key, number.emplace());
     }
 
 private:
@@ -239,6 +258,21 @@ private:
         if (!verdict_from_name(name, verdict))
             complain(place, "is \"" + name.substr(0, 40) + "\", which is no verdict");
     }
+    void read(const Json& json, const std::string& place, Histogram& histogram) {
+        std::vector<std::uint64_t> numbers;
+        read(json, place, numbers);
+        if (numbers.size() % 3 != 0) return complain(place, "must hold three numbers for each run");
+        for (std::size_t at = 0; at < numbers.size(); at += 3)
+            histogram.push_back({numbers[at], numbers[at + 1], numbers[at + 2]});
+        std::uint64_t free = 0;
+        for (const CellRun& run : histogram) {
+            const bool fits = run.first >= free && run.cells >= 1 &&
+                              run.first < histogram_cells_max &&
+                              run.cells <= histogram_cells_max - run.first;
+            if (!fits) return complain(place, "must hold runs of cells below 65536, in order");
+            free = run.first + run.cells;
+        }
+    }
     template <typename Item>
     void read(const Json& json, const std::string& place, std::vector<Item>& items) {
         if (!json.is_array()) return complain(place, "must be an array");
@@ -270,7 +304,9 @@ std::string line_with(const char* kind, const Struct& record) {
     return object.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
-Error bad_line(std::string message) { return {ErrorKind::bad_input, std::move(message)}; }
+Error bad_line(std::string message) {
+    return {ErrorKind::bad_input, std::move(message)};
+}
 
 // Fills the record where it will stay: moved into place, g++ 12 believes it uninitialised.
 template <typename Struct>
@@ -312,9 +348,15 @@ Expected<Record> record_of_object(const Json& object) {
 
 }  // namespace
 
-std::string line_of(const RunHeader& header) { return line_with("header", header); }
-std::string line_of(const CaseResult& result) { return line_with("case", result); }
-std::string line_of(const RunFooter& footer) { return line_with("footer", footer); }
+std::string line_of(const RunHeader& header) {
+    return line_with("header", header);
+}
+std::string line_of(const CaseResult& result) {
+    return line_with("case", result);
+}
+std::string line_of(const RunFooter& footer) {
+    return line_with("footer", footer);
+}
 
 Expected<Record> record_of(std::string_view line) {
     try {

@@ -195,6 +195,8 @@ void Clusters::add(const Difference& d) {
     Cluster& cluster = cluster_of(site, d);
     ++cluster.mismatch.count;
     ++cluster.mismatch.lanes[bucket_of(c, site.lane)];
+    if (operation_of(c).kind != OperationKind::dequantize)
+        heat_.add(leading_bfloat16(input_format(c), site.input), bucket_of(c, site.lane));
     const std::int64_t distance = magnitude_distance(output_format(c, d.output), d);
     if (distance > 0) ++cluster.away;
     if (distance < 0) ++cluster.toward;

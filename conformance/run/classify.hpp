@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "conformance/results/record.hpp"
+#include "conformance/run/heat.hpp"
 #include "conformance/run/layout_guess.hpp"
 #include "conformance/run/site.hpp"
 
@@ -30,6 +31,7 @@ public:
 
     // The largest first. Repro lines are left empty.
     std::vector<results::Mismatch> take();
+    const Heat& heat() const { return heat_; }
 
 private:
     struct Cluster {
@@ -44,6 +46,7 @@ private:
     std::uint64_t classified_max_;
     std::vector<LayoutGuess> guesses_;  // what explains every difference of an output at once
     std::map<std::string, Cluster> clusters_;
+    Heat heat_;
     std::uint64_t elements_ = 0, scales_ = 0;
     std::string disagreement_;
 };

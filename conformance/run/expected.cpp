@@ -91,7 +91,7 @@ std::vector<CodeTensor> expect(const Case& c, const std::vector<CodeTensor>& inp
         case OperationKind::dequantize:
             return {expect_values(c, inputs)};
         case OperationKind::gemm:
-            return {expect_gemm(c, inputs)};
+            return expect_gemm(c, inputs);
     }
     MX_ASSERT(false && "an operation without an answer");
     return {};

@@ -56,10 +56,6 @@ Accuracy accuracy_of(const GemmModel& model) {
     return accuracy;
 }
 
-bool lists(std::string_view list, std::string_view word) {
-    return (" " + std::string(list) + " ").find(" " + std::string(word) + " ") != std::string::npos;
-}
-
 // The weakest of those that multiply such elements, in the shortest steps that such a one has.
 Accuracy weakest_accuracy(const GemmRules& rules) {
     const GemmSetting& s = rules.setting;
@@ -233,15 +229,19 @@ GemmBound bound_of(const GemmRules& rules, const GemmOutput& output) {
     return made;
 }
 
+double distance_of(const GemmRules& rules, const fast::Total& result, Code actual) {
+    fast::Total distance = result;
+    fast::add_product(distance, fast::unpack(rules.epilogue.output, actual),
+                      fast::unpack(f32, Code{0xBF800000}));
+    return size_of(distance);
+}
+
 double share_of_bound(const GemmRules& rules, const GemmBound& bound, Code actual) {
     const ElementFormat& d = rules.epilogue.output;
     if (bound.is_nan) return d.is_nan(actual) ? 0 : infinite;
     if (bound.is_infinite) return actual == bound.infinity ? 0 : infinite;
-    const fast::Unpacked value = fast::unpack(d, actual);
-    if (value.kind != fast::Kind::finite) return infinite;
-    fast::Total distance = bound.result;
-    fast::add_product(distance, value, fast::unpack(f32, Code{0xBF800000}));
-    const double error = size_of(distance);
+    if (fast::unpack(d, actual).kind != fast::Kind::finite) return infinite;
+    const double error = distance_of(rules, bound.result, actual);
     if (error == 0) return 0;
     return bound.bound == 0 ? infinite : error / bound.bound;
 }

@@ -31,6 +31,9 @@ struct GemmBound {
 };
 GemmBound bound_of(const GemmRules& rules, const GemmOutput& output);
 
+// How far a finite code lies from the exact result.
+double distance_of(const GemmRules& rules, const fast::Total& result, Code actual);
+
 // The distance of a code from the exact result, as a share of the bound; infinite for a NaN where a
 // number belongs and the other way round.
 double share_of_bound(const GemmRules& rules, const GemmBound& bound, Code actual);

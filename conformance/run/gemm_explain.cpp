@@ -21,11 +21,6 @@ constexpr std::size_t blocks_tried_max = 32;
 using Predict = std::function<Code(const OutputPlace& place)>;
 using Alter = std::function<void(AlteredOutput& output)>;
 
-OutputPlace place_of(const CodeTensor& d, std::size_t element) {
-    const auto at = static_cast<std::int64_t>(element);
-    return {at / d.columns, at % d.columns};
-}
-
 // Some of the outputs, from the first to the last.
 std::vector<std::size_t> spread(const std::vector<std::size_t>& elements, std::size_t count) {
     if (elements.size() <= count) return elements;

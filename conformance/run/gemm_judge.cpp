@@ -3,11 +3,14 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstdio>
 #include <map>
 
 #include "conformance/run/difference.hpp"
+#include "conformance/run/gemm_block_judge.hpp"
 #include "conformance/run/gemm_bound.hpp"
+#include "conformance/run/gemm_describe.hpp"
 #include "conformance/run/gemm_exactness.hpp"
 #include "conformance/run/gemm_explain.hpp"
 #include "conformance/run/gemm_trust.hpp"
@@ -18,59 +21,6 @@ namespace {
 
 using results::Mismatch;
 using results::Verdict;
-
-std::string hex(const ElementFormat& format, std::uint32_t bits) {
-    std::string text = "0x";
-    for (int shift = 8 * format.code_bytes() - 4; shift >= 0; shift -= 4)
-        text += "0123456789abcdef"[bits >> shift & 15];
-    return text;
-}
-
-std::string fraction_text(const exact::Value& value) {
-    return value.is_finite() ? exact::to_fraction(exact::with_sign(value)) : exact::to_text(value);
-}
-
-struct Kind {
-    results::MismatchClass mismatch_class;
-    std::string direction;
-};
-
-Kind kind_of(const ElementFormat& d, const Difference& difference) {
-    const Code expected{difference.expected}, actual{difference.actual};
-    if ((difference.flags & flag_unwritten) != 0) return {"unwritten", "never written"};
-    if ((difference.flags & flag_differs) != 0) return {"flaky", "differs between two runs"};
-    if (d.is_nan(actual) || d.is_nan(expected))
-        return {"special", !d.is_nan(expected) ? "NaN"
-                           : d.is_nan(actual)  ? "another NaN"
-                                               : "a number for NaN"};
-    if (d.is_infinity(actual) || d.is_infinity(expected))
-        return {"special", d.is_infinity(actual) ? "Inf" : "a number for Inf"};
-    if (d.is_zero(actual) && d.is_zero(expected)) return {"sign_of_zero", "other sign"};
-    if (d.is_negative(actual) != d.is_negative(expected)) return {"value", "other sign"};
-    const std::int64_t distance =
-        std::int64_t{d.magnitude(actual)} - std::int64_t{d.magnitude(expected)};
-    if (distance == 1 || distance == -1) return {"rounding", distance == 1 ? "+1 code" : "-1 code"};
-    return {"value", distance > 0 ? "several codes up" : "several codes down"};
-}
-
-std::string_view standing_text(Standing standing) {
-    switch (standing) {
-        case Standing::verified_here:
-            return "verified on hardware by this project";
-        case Standing::verified_by_others:
-            return "verified on hardware by others";
-        case Standing::predicted:
-            return "predicted, not verified on hardware";
-    }
-    return "";
-}
-
-std::string model_text(const GemmModel& model) {
-    return "model " + std::string(model.name) + ", " + std::string(standing_text(model.standing));
-}
-
-constexpr const char* any_order =
-    "OCP MX v1.0 sections 6.1 and 6.2: the sum is exact in any order, so it has one answer";
 
 constexpr const char* beyond_bound =
     "further from the exact result than any accumulator of such elements may come";
@@ -89,6 +39,7 @@ public:
         made_.compared = expected().count() - undetermined_count_;
         for_each_difference(evidence_, [this](const Difference& d) { add(d); });
         explain();
+        find_largest_error();
         for (auto& [key, mismatch] : clusters_) made_.mismatches.push_back(std::move(mismatch));
         std::stable_sort(made_.mismatches.begin(), made_.mismatches.end(),
                          [](const auto& x, const auto& y) { return x.count > y.count; });
@@ -99,17 +50,9 @@ public:
 private:
     const CodeTensor& expected() const { return evidence_.expected[0]; }
     const ElementFormat& d() const { return rules_.epilogue.output; }
-    OutputPlace place_of(std::size_t element) const {
-        const auto at = static_cast<std::int64_t>(element);
-        return {at / expected().columns, at % expected().columns};
-    }
+    OutputPlace place_of(std::size_t element) const { return mx::place_of(expected(), element); }
     std::string place_text(std::size_t element) const {
-        const OutputPlace place = place_of(element);
-        const std::int64_t m = rules_.setting.m;
-        std::string text =
-            "row " + std::to_string(place.row % m) + ", column " + std::to_string(place.column);
-        if (rules_.setting.batches > 1) text += " of batch " + std::to_string(place.row / m);
-        return text;
+        return mx::place_text(rules_, place_of(element));
     }
 
     // Where no model is named, only what every order and accumulator gives is compared; under a
@@ -139,7 +82,7 @@ private:
         ++made_.differing;
         if ((difference.flags & flag_unwritten) != 0) unwritten_.push_back(difference.element);
         if (difference.flags == 0) differing_.push_back(difference.element);
-        const Kind kind = kind_of(d(), difference);
+        const GemmKind kind = gemm_kind_of(d(), difference);
         Mismatch& m = clusters_[std::string(kind.mismatch_class.name) + "\n" + kind.direction];
         if (m.count == 0 || made_.differing <= confirmed_max_) confirm(difference);
         if (m.count++ == 0) describe(kind, difference, m);
@@ -153,7 +96,7 @@ private:
                              hex(d(), difference.expected) + ", exact says " + hex(d(), exact.bits);
     }
 
-    void describe(const Kind& kind, const Difference& difference, Mismatch& m) const {
+    void describe(const GemmKind& kind, const Difference& difference, Mismatch& m) const {
         const OutputPlace place = place_of(difference.element);
         m.mismatch_class = kind.mismatch_class.name;
         m.stage = difference.flags != 0 ? "buffer" : "element";
@@ -214,20 +157,23 @@ private:
         if (rules_.model != nullptr) made_.reason = "bit for bit as " + model_text(*rules_.model);
     }
 
-    void decide_bounded() {
-        double largest = 0;
-        std::size_t at = 0;
+    void find_largest_error() {
         for (std::size_t i = 0; i < bounds_.size(); ++i) {
+            if (undetermined_[i]) continue;
             const double share =
                 share_of_bound(rules_, bounds_[i], Code{evidence_.actual[0].at(i)});
-            if (share > largest) at = i;
-            largest = std::max(largest, share);
+            if (!std::isfinite(share) || share < made_.bound_share.value_or(0)) continue;
+            if (share > made_.bound_share.value_or(0)) largest_error_ = i;
+            made_.bound_share = share;
         }
+    }
+
+    void decide_bounded() {
         std::array<char, 32> text{};
-        std::snprintf(text.data(), text.size(), "%.4f", largest);
+        std::snprintf(text.data(), text.size(), "%.4f", made_.bound_share.value_or(0));
         made_.verdict = Verdict::pass_bounded;
         made_.reason = std::string("the largest error is ") + text.data() + " of its bound, at " +
-                       place_text(at) + "; bound of " +
+                       place_text(largest_error_) + "; bound of " +
                        (rules_.model == nullptr
                             ? "any accumulator that keeps " + std::to_string(rules_.fraction_bits) +
                                   " bits of fraction"
@@ -244,23 +190,26 @@ private:
     std::string first_open_;
     std::map<std::string, Mismatch> clusters_;
     std::vector<std::size_t> unwritten_, differing_;  // elements
+    std::size_t largest_error_ = 0;                   // as a share of the element's bound
     GemmJudgement made_;
 };
 
 }  // namespace
 
-CodeTensor expect_gemm(const Case& c, const std::vector<CodeTensor>& inputs) {
+std::vector<CodeTensor> expect_gemm(const Case& c, const std::vector<CodeTensor>& inputs) {
     const GemmRules rules = gemm_rules_of(c);
     const GemmOperands operands(rules, inputs);
+    if (rules.blocks != nullptr) return expect_gemm_blocks(c, rules, operands);
     CodeTensor d = make_tensor(c.type, c.rows, c.columns);
     std::size_t element = 0;
     for (std::int64_t row = 0; row < d.rows; ++row)
         for (std::int64_t column = 0; column < d.columns; ++column)
             d.set(element++, expected_result(rules, operands.output({row, column})).bits);
-    return d;
+    return {std::move(d)};
 }
 
 GemmJudgement judge_gemm(const Evidence& evidence, std::uint64_t confirmed_max) {
+    if (has_output_blocks(evidence.c)) return judge_gemm_blocks(evidence, confirmed_max);
     return Judge(evidence, confirmed_max).judge();
 }
 

@@ -2,6 +2,7 @@
 // One case at a time; used by the runner, which adds what concerns memory.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -11,19 +12,20 @@
 namespace mx {
 
 struct GemmJudgement {
-    std::uint64_t compared = 0;
-    std::uint64_t differing = 0;
+    std::uint64_t compared = 0, compared_scales = 0;
+    std::uint64_t differing = 0, differing_scales = 0;
     std::vector<results::Mismatch> mismatches;  // the largest first, without repro lines
     std::string disagreement;                   // of the two oracles, "" if none was seen
     // Of a case without mismatches, and why.
     results::Verdict verdict = results::Verdict::pass_exact;
     std::string reason;
+    std::optional<double> bound_share;  // the largest that is finite, where outputs have bounds
 };
 
 // Asks the exact oracle about the first `confirmed_max` differences, and the first of each kind.
 GemmJudgement judge_gemm(const Evidence& evidence, std::uint64_t confirmed_max);
 
-// D as the rules of the case say.
-CodeTensor expect_gemm(const Case& c, const std::vector<CodeTensor>& inputs);
+// D as the rules of the case say, and its scales where it lies in blocks.
+std::vector<CodeTensor> expect_gemm(const Case& c, const std::vector<CodeTensor>& inputs);
 
 }  // namespace mx

@@ -58,6 +58,11 @@ GemmRules gemm_rules_of(const Case& c) {
     rules.fraction_bits = fraction_bits_kept(rules.setting);
     const std::int64_t parts = parts_of(c.gemm.algorithm);
     rules.epilogue = epilogue_of(rules.setting, parts);
+    rules.element = *find_element_format(rules.setting.output);
+    if (has_output_blocks(c)) {
+        rules.blocks = find_block_format(c.type);
+        rules.dialect = find_dialect(c.dialect);
+    }
     rules.is_bounded = c.gemm.model.starts_with(bounded_model);
     rules.model = find_gemm_model(model_row_name(c.gemm));
     if (rules.model != nullptr) rules.part = part_length(rules.setting, parts);
@@ -99,9 +104,15 @@ GemmOperands::GemmOperands(const GemmRules& rules, const std::vector<CodeTensor>
                 scale_out_ = tensor;
                 break;
             case GemmPart::d:
+            case GemmPart::scales_d:
                 break;
         }
     }
+}
+
+OutputPlace place_of(const CodeTensor& d, std::size_t element) {
+    const auto at = static_cast<std::int64_t>(element);
+    return {at / d.columns, at % d.columns};
 }
 
 ScaledRow GemmOperands::Factor::row(std::int64_t index) const {

@@ -7,6 +7,7 @@
 #include "conformance/data/gemm_inputs.hpp"
 #include "reference/exact/dot.hpp"
 #include "reference/fast/dot.hpp"
+#include "reference/spec/dialects.hpp"
 #include "reference/spec/gemm_model.hpp"
 
 namespace mx {
@@ -19,6 +20,11 @@ struct GemmRules {
     bool is_bounded = false;           // a bound is wanted, and not these bits
     std::int64_t part = 0;             // of K, where it is split; models only
     int fraction_bits = 0;             // that every accumulator keeps, as fraction_bits_kept says
+    // Where D lies in blocks: what they are and who makes them. The results below are then those
+    // that blocks are made of, and gemm_blocks.hpp says what becomes of them.
+    const BlockFormat* blocks = nullptr;
+    const Dialect* dialect = nullptr;
+    ElementFormat element;  // of D
 };
 GemmRules gemm_rules_of(const Case& c);
 
@@ -34,6 +40,8 @@ struct OutputPlace {
     std::int64_t row = 0;  // of D, with all batches
     std::int64_t column = 0;
 };
+
+OutputPlace place_of(const CodeTensor& d, std::size_t element);
 
 class GemmOperands {
 public:

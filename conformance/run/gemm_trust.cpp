@@ -3,6 +3,7 @@
 
 #include <vector>
 
+#include "conformance/run/gemm_blocks.hpp"
 #include "conformance/run/gemm_wrong.hpp"
 
 namespace mx {
@@ -10,11 +11,6 @@ namespace {
 
 // Outputs that are looked at before data counts as unable to show an error.
 constexpr std::size_t looked_at_max = 8192;
-
-OutputPlace place_of(const CodeTensor& d, std::size_t element) {
-    const auto at = static_cast<std::int64_t>(element);
-    return {at / d.columns, at % d.columns};
-}
 
 // Is there an output that comes out otherwise? Every so many of them are looked at, in steps that
 // meet all rows and columns.
@@ -53,18 +49,54 @@ std::vector<OtherRules> neighbours_of(const GemmRules& rules, std::vector<GemmMo
     return others;
 }
 
+// The codes of a block's lanes after something has gone wrong, as the block is made of them.
+template <typename Result>
+OutputBlock wrong_block(const GemmRules& rules, const GemmOperands& operands,
+                        const OutputBlockPlace& place, const Result& result) {
+    std::vector<Code> numbers;
+    for (std::int64_t lane = 0; lane < place.count; ++lane) {
+        const OutputPlace at = place.lane(lane);
+        const std::optional<Code> number = result(at);
+        numbers.push_back(number ? *number : expected_result(rules, operands.output(at)));
+    }
+    return block_of_numbers(rules, numbers);
+}
+
+// Is there a block that comes out otherwise?
+template <typename Result>
+bool tells_blocks(const GemmRules& rules, const GemmOperands& operands, const AcceptsBlock& accepts,
+                  const Result& result) {
+    const std::int64_t count = output_block_count(rules);
+    const std::int64_t looked_at = static_cast<std::int64_t>(looked_at_max) / 32;
+    std::int64_t step = count / looked_at + 1;
+    while (step > 1 && step % 2 == 0) ++step;
+    for (std::int64_t block = 0; block < count; block += step)
+        if (!accepts(block, wrong_block(rules, operands, output_block(rules, block), result)))
+            return true;
+    return false;
+}
+
+// Blocks whose scales are those of the ones before them.
+bool scales_are_alike(const CodeTensor& scales) {
+    for (std::size_t i = 1; i < scales.count(); ++i)
+        if (scales.at(i) != scales.at(i - 1)) return false;
+    return scales.count() > 1;
+}
+
+constexpr const char* could_not_fail = "this data could not have failed: every output would pass ";
+
 }  // namespace
 
 bool is_as_good(const GemmRules& rules, Code expected, Code actual) {
     if (expected == actual) return true;
     if (rules.model != nullptr && !rules.is_bounded) return false;
-    const ElementFormat& d = rules.epilogue.output;
+    const ElementFormat& d = rules.element;
     return (d.is_zero(expected) && d.is_zero(actual)) || (d.is_nan(expected) && d.is_nan(actual));
 }
 
 std::string untold_by(const GemmRules& rules, const GemmOperands& operands,
                       const CodeTensor& expected, const Accepts& accepts) {
-    const std::string same = "this data could not have failed: every output would pass ";
+    const std::string same = could_not_fail;
     for (const WrongGemm& wrong : wrong_gemms()) {
         if (!wrong.applies(rules) || (rules.is_bounded && !wrong.is_gross)) continue;
         const bool is_told = tells(expected, accepts, [&](const OutputPlace& place) {
@@ -79,6 +111,22 @@ std::string untold_by(const GemmRules& rules, const GemmOperands& operands,
             return std::optional(expected_result(other.rules, operands.output(place)));
         });
         if (!is_told) return same + "as " + other.what;
+    }
+    return "";
+}
+
+std::string untold_by_blocks(const GemmRules& rules, const GemmOperands& operands,
+                             const CodeTensor& scales, const AcceptsBlock& accepts) {
+    const std::string same = could_not_fail;
+    if (scales_are_alike(scales))
+        return same + "where a block of D takes the scale of the block before";
+    for (const WrongGemm& wrong : wrong_gemms()) {
+        // What is small may leave no trace in eight bits, as under a bound.
+        if (!wrong.applies(rules) || !wrong.is_gross) continue;
+        const bool is_told = tells_blocks(rules, operands, accepts, [&](const OutputPlace& place) {
+            return wrong.result({rules, operands, place});
+        });
+        if (!is_told) return same + "where " + std::string(wrong.what);
     }
     return "";
 }

@@ -4,7 +4,7 @@
 #include <functional>
 #include <string>
 
-#include "conformance/run/gemm_oracle.hpp"
+#include "conformance/run/gemm_blocks.hpp"
 
 namespace mx {
 
@@ -20,5 +20,11 @@ using Accepts = std::function<bool(std::size_t element, Code code)>;
 // that they do not tell, as a sentence.
 std::string untold_by(const GemmRules& rules, const GemmOperands& operands,
                       const CodeTensor& expected, const Accepts& accepts);
+
+// The same of D in blocks, whose numbers lose most of their bits when they become elements: told
+// must be what is gross, and one scale from its neighbour.
+using AcceptsBlock = std::function<bool(std::int64_t block, const OutputBlock& made)>;
+std::string untold_by_blocks(const GemmRules& rules, const GemmOperands& operands,
+                             const CodeTensor& scales, const AcceptsBlock& accepts);
 
 }  // namespace mx

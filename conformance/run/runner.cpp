@@ -187,8 +187,11 @@ namespace {
 void judge_gemm_bits(Evidence& evidence, CaseResult& result) {
     GemmJudgement judged = judge_gemm(evidence, gemms_confirmed_max);
     result.elements = judged.compared;
+    result.scales = judged.compared_scales;
     result.mismatched_elements = judged.differing;
+    result.mismatched_scales = judged.differing_scales;
     result.mismatches = std::move(judged.mismatches);
+    result.bound_share = judged.bound_share;
     add_wrong_pads(evidence.wrong_pads, result);
     add_findings(evidence.answer.findings, result);
     result.verdict = verdict_of_mismatches(result);
@@ -198,6 +201,8 @@ void judge_gemm_bits(Evidence& evidence, CaseResult& result) {
     } else if (result.verdict == Verdict::pass_exact) {
         result.verdict = judged.verdict;
         result.reason = judged.reason;
+    } else if (result.verdict == Verdict::deviation) {
+        result.reason = open_decisions_of(result);
     }
 }
 
@@ -211,12 +216,15 @@ void Runner::judge_bits(Evidence& evidence, CaseResult& result) {
         const bool scales = output_format(evidence.c, i).name == formats::e8m0.name;
         (scales ? result.scales : result.elements) += evidence.expected[i].count();
     }
-    Clusters clusters(
-        evidence, failing_cases_ < failing_cases_in_detail ? classified_max : classified_max_later);
+    const std::uint64_t effort =
+        failing_cases_ < failing_cases_in_detail ? classified_max : classified_max_later;
+    Clusters clusters(evidence, effort);
     for_each_difference(evidence, [&](const Difference& d) { clusters.add(d); });
     result.mismatched_elements = clusters.elements();
     result.mismatched_scales = clusters.scales();
     result.mismatches = clusters.take();
+    clusters.heat().write(result, options_.same_effort ? classified_max_later : effort);
+    count_scales(evidence, result);
     add_wrong_pads(evidence.wrong_pads, result);
     add_findings(evidence.answer.findings, result);
     result.verdict = verdict_of_mismatches(result);

@@ -60,7 +60,7 @@ std::vector<Buffer> buffers_of(const Case& c, const std::vector<Part>& parts) {
 std::vector<Buffer> gemm_buffers(const Case& c, TensorRole role) {
     std::vector<Buffer> buffers;
     for (const GemmTensor& tensor : tensors_of(setting_of(c)))
-        if ((tensor.part == GemmPart::d) == (role == TensorRole::output))
+        if (is_output(tensor.part) == (role == TensorRole::output))
             buffers.push_back({tensor.spec, buffers.size()});
     return buffers;
 }

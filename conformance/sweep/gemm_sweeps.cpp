@@ -76,7 +76,7 @@ public:
         if (effort_ == GemmEffort::quick) return;
         for (const std::int64_t k : depths)
             for (const std::int64_t m : {16, 272})
-                for (const std::size_t data : {0, 3, 9}) add(afters[3], m, 528, k, data);
+                for (const std::size_t data : {0u, 3u, 9u}) add(afters[3], m, 528, k, data);
     }
     void add_large() {
         if (effort_ == GemmEffort::quick) return;
@@ -175,7 +175,7 @@ private:
     void add_large() {
         for (const MxSpread& spread : mx_spreads)
             for (const std::int64_t k : mx_large_depths)
-                for (const std::size_t data : {0, 3}) add(plain[0], 4096, 4096, k, data, spread);
+                for (const std::size_t data : {0u, 3u}) add(plain[0], 4096, 4096, k, data, spread);
     }
     void add(const After& after, std::int64_t m, std::int64_t n, std::int64_t k, std::size_t data,
              const MxSpread& spread) {

@@ -44,11 +44,17 @@ const Room rooms[] = {
     {"conformance/sweep",
      {"reference", "device/host", "device/cuda", "conformance/data/gemm_codes.hpp",
       "conformance/data/gemm_tensors.hpp"}},
+    // Relations need no oracle, so they see none: widths and signs, and how tensors lie.
+    {"conformance/relation/test", {"reference/spec", "device/host", "conformance"}},
+    {"conformance/relation",
+     {"reference/spec", "device/host", "conformance/data/philox.hpp",
+      "conformance/data/inputs.hpp", "conformance/run/tensor_layout.hpp"}},
     {"conformance", {"reference", "device/host", "device/abi"}, "conformance/cli"},
     {"fuzz",
      {"reference", "device/host", "device/abi", "device/subprocess",
       "device/cpu/cpu_device.hpp", "device/nvhost/nvhost_device.hpp", "conformance/case",
-      "conformance/data", "conformance/results", "conformance/waivers"}},
+      "conformance/data", "conformance/emulate", "conformance/results", "conformance/waivers",
+      "reports"}},
     // The benchmark measures the embedded device itself, so it opens the one door of device/cpu.
     {"bench",
      {"reference", "device/host", "device/abi", "device/cpu/cpu_device.hpp", "conformance/case",

@@ -11,6 +11,7 @@
 #include "device/cpu/gemm_decode.hpp"
 #include "device/cpu/gemm_epilogue.hpp"
 #include "device/cpu/gemm_kernels.hpp"
+#include "device/cpu/quantize.hpp"
 
 namespace mx::cpu {
 namespace {
@@ -135,10 +136,24 @@ void multiply_batch(const GemmJob& job, std::ptrdiff_t batch) {
         }
 }
 
+void multiply(const GemmJob& job) {
+    for (std::ptrdiff_t batch = 0; batch < job.batches; ++batch) multiply_batch(job, batch);
+}
+
 }  // namespace
 
+// Blocks are made of binary32 numbers, once all of them are there.
 void gemm(const GemmJob& job) {
-    for (std::ptrdiff_t batch = 0; batch < job.batches; ++batch) multiply_batch(job, batch);
+    if (!job.d_blocks) return multiply(job);
+    GemmJob numbers = job;
+    BlockJob blocks = *job.d_blocks;
+    std::vector<std::uint8_t> bytes(size_of(blocks.extent.lines, blocks.extent.lanes) *
+                                    sizeof(float));
+    blocks.values = {bytes.data(), blocks.extent.lanes, 1};
+    numbers.d = {ValueType::f32, blocks.values};
+    numbers.d_element.reset();
+    multiply(numbers);
+    quantize(blocks);
 }
 
 }  // namespace mx::cpu

@@ -6,7 +6,7 @@
 #include <optional>
 #include <string_view>
 
-#include "device/cpu/types.hpp"
+#include "device/cpu/blocks.hpp"
 
 namespace mx::cpu {
 
@@ -52,6 +52,7 @@ struct GemmJob {
     std::optional<ElementType> d_element;  // FP8; else d.type
     std::optional<Plane> scale_d;          // one binary32, for FP8
     Values d;
+    std::optional<BlockJob> d_blocks;  // D in blocks with scales; `values` is filled in by gemm
     Summation summation = summations[0];
 };
 

@@ -53,7 +53,7 @@ public:
         if (!reader_.refused()) read_factors();
         if (!reader_.refused()) read_others();
         if (reader_.refused()) return reader_.refusal();
-        return Work{job_, std::move(staged_), {}};
+        return Work{job_, std::move(staged_), std::move(staged_out_)};
     }
 
 private:
@@ -68,7 +68,8 @@ private:
             reader_.refuse(not_supported("scalings " + quoted(asked().scaling_a) + " and " +
                                          quoted(asked().scaling_b) + " in one gemm"));
         const std::string_view out = text_of(asked().scaling_out);
-        if (!out.empty() && out != "tensor")
+        has_blocks_ = out == "1x32";
+        if (!out.empty() && out != "tensor" && !has_blocks_)
             reader_.refuse(not_supported("scaling " + quoted(asked().scaling_out) + " of D"));
         if (asked().accumulation != nullptr)
             reader_.refuse(not_supported("accumulation " + quoted(asked().accumulation)));
@@ -81,8 +82,8 @@ private:
         job_.beta = std::bit_cast<float>(asked().beta);
         const std::size_t scales = scaling_->scaling == FactorScaling::none ? 0 : 2;
         reader_.expect_inputs(2 + scales + (job_.beta != 0 ? 1 : 0) + (adds_bias_ ? 1 : 0) +
-                              (out.empty() ? 0 : 1));
-        reader_.expect_outputs(1);
+                              (out == "tensor" ? 1 : 0));
+        reader_.expect_outputs(has_blocks_ ? 2 : 1);
     }
 
     const mx_tensor& next_input() { return reader_.input(next_++); }
@@ -137,22 +138,50 @@ private:
         if (is_nvfp4 && factor.element != ElementType::e2m1)
             reader_.refuse(not_supported("scales of 1x16 with elements other than e2m1"));
         if (scaling_->block == 0) return reader_.expect_strided(scales);
-        const auto layout = find_layout(text_of(scales.layout));
-        if (layout && layout->kind == LayoutKind::strided) return;
-        if (!layout || layout->kind != LayoutKind::scales || layout->axis != "row")
-            return reader_.refuse(
-                not_supported("scales of a factor in layout " + quoted(scales.layout)));
-        factor.scales = staged_plane({*layout, scales, 0, 8, {}, {}});
+        const Layout layout = layout_of_scales(scales);
+        if (layout.kind != LayoutKind::strided)
+            factor.scales = staged_plane({layout, scales, 0, 8, {}, {}});
     }
 
+    Layout layout_of_scales(const mx_tensor& scales) {
+        const auto layout = find_layout(text_of(scales.layout));
+        const bool is_strided = layout && layout->kind == LayoutKind::strided;
+        const bool is_known = layout && layout->kind == LayoutKind::scales && layout->axis == "row";
+        if (!is_strided && !is_known)
+            reader_.refuse(not_supported("scales of a gemm in layout " + quoted(scales.layout)));
+        return layout.value_or(Layout{});
+    }
+
+    Plane staged_plane(Staged staged) { return stage(std::move(staged), staged_); }
+
     // A dense copy, with its memory only where there will be something to compute.
-    Plane staged_plane(Staged staged) {
+    Plane stage(Staged staged, std::vector<Staged>& among) {
         const mx_tensor& tensor = staged.tensor;
         if (!reader_.refused() && reader_.buffers() == Buffers::present)
             staged.dense.resize(static_cast<std::size_t>(tensor.rows * tensor.columns));
         const Plane plane{staged.dense.data(), tensor.columns, 1};
-        staged_.push_back(std::move(staged));
+        among.push_back(std::move(staged));
         return plane;
+    }
+
+    // What D's blocks are made by: a dialect, whose elements are those of D's type.
+    void read_blocks(const mx_tensor& d, ElementType element) {
+        const mx_tensor& scales = reader_.output(1);
+        const Blocks blocks{Axis::row, row_block};
+        reader_.expect_type(scales, "e8m0");
+        reader_.expect_scale_shape(d, scales, blocks);
+        const DialectRule rule = reader_.dialect_rule(element);
+        const Layout layout = layout_of_scales(scales);
+        if (reader_.refused()) return;
+        BlockJob job{{ValueType::f32, element, rule.scale, rule.nan_code},
+                     {d.rows, d.columns},
+                     {1, row_block},
+                     {},
+                     plane_of(d),
+                     plane_of(scales)};
+        if (layout.kind != LayoutKind::strided)
+            job.scales = stage({layout, scales, 0, 8, {}, {}}, staged_out_);
+        job_.d_blocks = job;
     }
 
     void read_others() {
@@ -170,6 +199,9 @@ private:
         } else {
             job_.d = values_of(d, shape);
         }
+        if (has_blocks_ && !is_fp8)
+            return reader_.refuse(not_supported("scales of a D of type " + quoted(d.type)));
+        if (has_blocks_) return read_blocks(d, *element);
         if (asked().scaling_out == nullptr) return;
         const mx_tensor& scale = next_input();
         reader_.expect_type(scale, "f32");
@@ -188,8 +220,8 @@ private:
     Reader& reader_;
     GemmJob job_;
     const ScalingRow* scaling_ = &scaling_rows[0];
-    bool adds_bias_ = false;
-    std::vector<Staged> staged_;
+    bool adds_bias_ = false, has_blocks_ = false;
+    std::vector<Staged> staged_, staged_out_;
     std::size_t next_ = 0;
 };
 

@@ -2,6 +2,7 @@
 // the codes. The arithmetic sees dense copies with a byte a code. Used by the ABI glue.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string_view>
 #include <vector>

@@ -33,7 +33,8 @@ struct Cut {
 
 inline constexpr Cut cut_to_grid(Magnitude magnitude, const Grid& grid) {
     if (magnitude.significand == 0) return {0, 0, 0};
-    const int top = std::bit_width(magnitude.significand) - 1 + magnitude.exponent;
+    const int width = static_cast<int>(std::bit_width(magnitude.significand));
+    const int top = width - 1 + magnitude.exponent;
     const int binade = top > grid.exponent_min ? top : grid.exponent_min;
     const int places = binade - grid.mantissa_bits - magnitude.exponent;
     // A carry out of the mantissa runs into the exponent field by itself.

@@ -94,12 +94,20 @@ struct Settings {
     bool quantizes_d() const { return scaling_out != nullptr && !scales_d(); }
 };
 
-Settings settings_of(const mx_gemm& gemm) {
+// cuBLASLt makes the scales of D by one rule, which nothing in a call can change.
+void check_dialect(const char* dialect) {
+    if (dialect != nullptr && text_of(dialect) != "cublaslt")
+        not_supported("dialect " + quoted(dialect) +
+                      " of D's blocks; cuBLASLt has a rule of its own, dialect \"cublaslt\"");
+}
+
+Settings settings_of(const mx_gemm& gemm, const char* dialect) {
     const Settings settings{gemm, scaling_of(gemm.scaling_a, "A"), scaling_of(gemm.scaling_b, "B"),
                             scaling_of(gemm.scaling_out, "D"), epilogue_of(gemm.epilogue)};
     if (settings.quantizes_d() && settings.scaling_out->name != "1x32")
         not_supported("scaling " + quoted(gemm.scaling_out) +
                       " of D; this device knows tensor and 1x32");
+    if (settings.quantizes_d()) check_dialect(dialect);
     if (gemm.accumulation != nullptr && text_of(gemm.accumulation) != "fast")
         not_supported("accumulation " + quoted(gemm.accumulation));
     if (gemm.batches < 1) invalid(std::to_string(gemm.batches) + " batches");
@@ -301,7 +309,7 @@ Problem Builder::build() {
 std::variant<Problem, Refusal> problem_of(const Call& call, Buffers buffers) {
     try {
         const mx_gemm& gemm = checked_gemm(call, buffers, {"cuBLASLt", layout_refusal});
-        const Settings settings = settings_of(gemm);
+        const Settings settings = settings_of(gemm, call.operation->dialect);
         const Tensors tensors = tensors_of(call, settings);
         return Builder(settings, tensors).build();
     } catch (Refusal& refusal) {

@@ -24,8 +24,8 @@ constexpr int warp_blocks = warp_values<type> / block_lanes;
 // The codes of 16 bytes of values.
 template <ValueType type>
 __device__ uint2 load_codes(const std::uint8_t* at) {
-    if constexpr (type == ValueType::f32) return {load_4(at), 0};
-    return load_8(at);
+    if constexpr (type == ValueType::f32) return {load_4_once(at), 0};
+    return load_8_once(at);
 }
 
 // Two values, in one word or two.

@@ -28,24 +28,25 @@ cudaError_t dequantize_rows(const BlockJob& job, cudaStream_t stream);
 cudaError_t zero_pads(const ScalePlane& scales, Extent grid, cudaStream_t stream);
 
 // A warp's place among the warps of a grid that covers lines x strips, without a division: in a
-// thread block 2^across_log2 warps lie side by side and the others below.
+// thread block of 2^log2 warps 2^across_log2 lie side by side and the others below.
 struct Tiling {
     int across_log2;
     dim3 grid;
 };
 // Small thread blocks: one that ends makes room sooner.
 inline constexpr int warps_log2 = 1;
-inline constexpr int warps_per_block = 1 << warps_log2;
-inline constexpr int threads_per_block = warps_per_block * warp_lanes;
+template <int log2>
+inline constexpr int threads_of = warp_lanes << log2;
+inline constexpr int threads_per_block = threads_of<warps_log2>;
 inline constexpr std::int64_t grid_y_max = 65535;  // kernels go on to further lines by themselves
 
-inline Tiling tiling_of(Extent strips) {
+template <int log2 = warps_log2>
+Tiling tiling_of(Extent strips) {
     Tiling tiling{0, {}};
-    while (tiling.across_log2 < warps_log2 &&
-           (std::int64_t{1} << tiling.across_log2) < strips.lanes)
+    while (tiling.across_log2 < log2 && (std::int64_t{1} << tiling.across_log2) < strips.lanes)
         ++tiling.across_log2;
     const std::int64_t across = std::int64_t{1} << tiling.across_log2;
-    const std::int64_t down = warps_per_block / across;
+    const std::int64_t down = (std::int64_t{1} << log2) / across;
     const std::int64_t wanted = (strips.lines + down - 1) / down;
     tiling.grid = dim3(static_cast<unsigned>((strips.lanes + across - 1) / across),
                        static_cast<unsigned>(wanted < grid_y_max ? wanted : grid_y_max));

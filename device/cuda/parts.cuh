@@ -30,6 +30,17 @@ __device__ inline void load(const std::uint8_t* at, Part<8>& part) {
     part = {{low.x, low.y, low.z, low.w, high.x, high.y, high.z, high.w}};
 }
 
+__device__ inline void load(const std::uint8_t* at, Part<16>& part) {
+#pragma unroll
+    for (int i = 0; i < 16; i += 4) {
+        const uint4 words = load_16(at + 4 * i);
+        part.words[i] = words.x;
+        part.words[i + 1] = words.y;
+        part.words[i + 2] = words.z;
+        part.words[i + 3] = words.w;
+    }
+}
+
 template <ValueType type, int count>
 __device__ Part<count> magnitudes(const Part<count>& values) {
     Part<count> result;

@@ -214,10 +214,12 @@ std::optional<Expected<Facts>> decode_opened(std::string_view message) {
         }
         return Expected<Facts>(Error{static_cast<ErrorKind>(kind), std::move(text)});
     }
-    Facts facts(reader.count());
+    Facts facts(reader.number_up_to(fact_count_max));
     for (auto& [key, value] : facts) {
         key = reader.string();
         value = reader.string();
+        // What the writer would have cut is no writer's.
+        if (key != shortened(key) || value != shortened(value)) return std::nullopt;
     }
     if (!reader.whole()) return std::nullopt;
     return Expected<Facts>(std::move(facts));

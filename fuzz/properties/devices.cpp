@@ -1,7 +1,11 @@
-// What the built-in device "cpu" must do with whole matrices: the oracle's bits, and relations that
-// need no oracle. In every dialect, format and type that it has, numbers and specials alike.
+// What a device must do with whole matrices: the oracle's bits, and relations that need no oracle.
+// In every dialect, format and type that it has, numbers and specials alike. The device is the
+// built-in "cpu"; with MX_PROPERTY_DEVICE it is the plug-in of that path, such as a planted bug.
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
+
+#include <cstdio>
+#include <cstdlib>
 
 #include "conformance/case/case.hpp"
 #include "device/cpu/cpu_device.hpp"
@@ -13,10 +17,19 @@
 namespace mx::fuzz {
 namespace {
 
-Device& cpu() {
-    static auto device =
-        Device::open({.name = "cpu", .get_api = [](std::uint32_t) { return mx_cpu_device_api(); }});
-    return device.value();
+DeviceSource source() {
+    const char* const path = std::getenv("MX_PROPERTY_DEVICE");
+    if (path != nullptr) return {.name = path, .path = path};
+    return {.name = "cpu", .get_api = [](std::uint32_t) { return mx_cpu_device_api(); }};
+}
+
+Device& device() {
+    static auto opened = Device::open(source());
+    if (!opened) {
+        std::fprintf(stderr, "%s\n", opened.error().message.c_str());
+        std::exit(2);
+    }
+    return opened.value();
 }
 
 Matrix draw_matrix() {
@@ -39,9 +52,30 @@ Matrix draw_matrix() {
     return m;
 }
 
+// The lanes of all blocks, each filled up with zeros, as a case has them.
+std::string lanes_of(const Matrix& m) {
+    std::string text;
+    const bool is_row = m.axis == "row";
+    for (std::int64_t row = 0; row < m.scale_rows(); ++row)
+        for (std::int64_t column = 0; column < m.scale_columns(); ++column)
+            for (std::int64_t lane = 0; lane < 32; ++lane) {
+                const std::int64_t r = is_row ? row : row * 32 + lane;
+                const std::int64_t c = is_row ? column * 32 + lane : column;
+                const bool exists = r < m.rows && c < m.columns;
+                const auto at = static_cast<std::size_t>(r * m.columns + c);
+                char hex[16];
+                std::snprintf(hex, sizeof hex, "%s%x", text.empty() ? "" : ",",
+                              exists ? m.values[at] : 0);
+                text += hex;
+            }
+    return text;
+}
+
 std::string shown(const Matrix& m) {
-    return m.format + " " + m.dialect + " " + m.type + " axis=" + m.axis +
-           " shape=" + std::to_string(m.rows) + "x" + std::to_string(m.columns);
+    const std::string device = source().path.empty() ? "" : " --device " + source().path;
+    return "mxcheck replay 'quantize format=" + m.format + " dialect=" + m.dialect +
+           " input=" + m.type + " axis=" + m.axis + " shape=" + std::to_string(m.rows) + "x" +
+           std::to_string(m.columns) + " data=bits:" + lanes_of(m) + "'" + device;
 }
 
 Matrix transposed(const Matrix& m) {
@@ -87,19 +121,19 @@ QuantizedMatrix oracle(const Matrix& m) {
 }
 
 // Every dialect, format, type, axis and shape.
-RC_GTEST_PROP(Cpu, GivesTheOraclesBits, ()) {
+RC_GTEST_PROP(Devices, GivesTheOraclesBits, ()) {
     const Matrix m = draw_matrix();
-    const auto found = quantize(cpu(), m);
+    const auto found = quantize(device(), m);
     RC_PRE(found.has_value());
     RC_LOG() << shown(m);
     RC_ASSERT(*found == oracle(m));
 }
 
 // Columns are the rows of the transposed matrix.
-RC_GTEST_PROP(Cpu, ColumnsAreRowsOfTheTransposed, ()) {
+RC_GTEST_PROP(Devices, ColumnsAreRowsOfTheTransposed, ()) {
     const Matrix m = draw_matrix();
     const Matrix turned = transposed(m);
-    const auto found = quantize(cpu(), m), other = quantize(cpu(), turned);
+    const auto found = quantize(device(), m), other = quantize(device(), turned);
     RC_PRE(found.has_value() && other.has_value());
     RC_LOG() << shown(m);
     for (std::int64_t row = 0; row < m.rows; ++row)
@@ -113,17 +147,17 @@ RC_GTEST_PROP(Cpu, ColumnsAreRowsOfTheTransposed, ()) {
 }
 
 // What is in the other rows does not count: blocks along rows stand alone.
-RC_GTEST_PROP(Cpu, ARowAloneIsTheRowAmongOthers, ()) {
+RC_GTEST_PROP(Devices, ARowAloneIsTheRowAmongOthers, ()) {
     Matrix m = draw_matrix();
     m.axis = "row";
-    const auto found = quantize(cpu(), m);
+    const auto found = quantize(device(), m);
     RC_PRE(found.has_value());
     const auto row = *rc::gen::inRange<std::int64_t>(0, m.rows);
     Matrix alone = m;
     alone.rows = 1;
     alone.values.assign(m.values.begin() + row * m.columns,
                         m.values.begin() + (row + 1) * m.columns);
-    const auto other = quantize(cpu(), alone);
+    const auto other = quantize(device(), alone);
     RC_LOG() << shown(m) << " row " << row;
     for (std::int64_t column = 0; column < m.columns; ++column)
         RC_ASSERT(found->elements[static_cast<std::size_t>(row * m.columns + column)] ==
@@ -131,6 +165,38 @@ RC_GTEST_PROP(Cpu, ARowAloneIsTheRowAmongOthers, ()) {
     for (std::int64_t block = 0; block < m.scale_columns(); ++block)
         RC_ASSERT(found->scales[static_cast<std::size_t>(row * m.scale_columns() + block)] ==
                   other->scales[static_cast<std::size_t>(block)]);
+}
+
+// Rows that change places take their answers along.
+RC_GTEST_PROP(Devices, RowsMayChangePlaces, ()) {
+    Matrix m = draw_matrix();
+    m.axis = "row";
+    const auto found = quantize(device(), m);
+    RC_PRE(found.has_value());
+    Matrix turned = m;
+    const auto by = *rc::gen::inRange<std::int64_t>(0, m.rows);
+    std::ranges::rotate(turned.values, turned.values.begin() + by * m.columns);
+    const auto other = quantize(device(), turned);
+    RC_LOG() << shown(m) << " with rows turned by " << by;
+    const auto expect_turned = [by](std::vector<std::uint8_t> codes, std::int64_t columns,
+                                    const std::vector<std::uint8_t>& after) {
+        std::ranges::rotate(codes, codes.begin() + by * columns);
+        RC_ASSERT(codes == after);
+    };
+    expect_turned(found->elements, m.columns, other->elements);
+    expect_turned(found->scales, m.scale_columns(), other->scales);
+}
+
+// What was asked between does not count.
+RC_GTEST_PROP(Devices, TheSameAgainIsTheSame, ()) {
+    const Matrix m = draw_matrix();
+    Matrix between = m;
+    std::ranges::reverse(between.values);
+    const auto found = quantize(device(), m);
+    RC_PRE(found.has_value());
+    static_cast<void>(quantize(device(), between));
+    RC_LOG() << shown(m);
+    RC_ASSERT(*quantize(device(), m) == *found);
 }
 
 }  // namespace

@@ -192,7 +192,7 @@ void BlockMaker::make(BlockData& block) {
     } else {
         const std::vector<std::uint32_t>& parent = random_.one_of(kept_).lanes;
         for (std::size_t lane = 0; lane < lanes.size(); ++lane)
-            lanes[lane] = parent[lane % parent.size()];
+            lanes[lane] = parent[lane % parent.size()] & mask_;
         change(lanes);
     }
     if (has_scale_ && random_.once_in(6)) put_amax_on_a_border(lanes);

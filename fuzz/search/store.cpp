@@ -15,7 +15,7 @@ namespace {
 
 using Json = nlohmann::json;
 
-constexpr int state_version = 1;
+constexpr std::uint64_t state_version = 1;
 
 std::string hex(std::uint32_t number) {
     std::string text(8, '0');
@@ -59,10 +59,16 @@ Json json_of(const Coverage& coverage) {
             {"kept", kept}};
 }
 
+// A number with a fraction or an exponent is none: nlohmann would cut it, and has undefined
+// behaviour for one beyond 64 bits.
+std::uint64_t whole(const Json& json, const char* key) {
+    return json.at(key).get_ref<const Json::number_unsigned_t&>();
+}
+
 // Throws what nlohmann throws at what is not there.
 void restore(const Json& json, Coverage& coverage) {
     coverage.is_refused = json.at("refused");
-    coverage.blocks = json.at("blocks");
+    coverage.blocks = whole(json, "blocks");
     coverage.reach = Reach(json.at("reach").get<std::string>());
     const std::string parted = json.at("parted");
     for (std::size_t i = 0; i < std::min(parted.size(), coverage.parted.size()); ++i)
@@ -89,11 +95,12 @@ Found found_of(const Json& json, const Share& share) {
     Found found;
     found.find.kind = json.at("kind");
     found.find.what = json.at("what");
-    found.find.outcome = static_cast<Outcome>(json.at("outcome").get<int>());
-    found.find.lanes_not_zero = json.at("lanes_not_zero");
-    found.find.calls = json.at("calls");
-    found.find.seen = json.at("seen");
-    found.round = {share.seed, share.worker, json.at("round")};
+    found.find.outcome = static_cast<Outcome>(whole(json, "outcome"));
+    found.find.lanes_not_zero =
+        static_cast<int>(json.at("lanes_not_zero").get_ref<const Json::number_integer_t&>());
+    found.find.calls = whole(json, "calls");
+    found.find.seen = whole(json, "seen");
+    found.round = {share.seed, share.worker, whole(json, "round")};
     for (const Json& text : json.at("cases"))
         if (auto c = parse_case(text.get<std::string>())) found.find.cases.push_back(c.value());
     return found;
@@ -105,24 +112,23 @@ Error bad(const std::string& path, const std::string& what) {
 
 Status check_heading(const std::string& path, const Json& json, const std::string& scope,
                      const Share& share) {
-    if (json.at("mxcheck_fuzz").get<int>() != state_version)
+    if (whole(json, "mxcheck_fuzz") != state_version)
         return bad(path, "is the state of another version of this program");
     const std::string was = json.at("scope");
     if (was != scope)
         return bad(path,
                    "cannot resume, the search was \"" + was + "\" and is now \"" + scope + "\"");
-    if (json.at("worker").get<std::uint64_t>() != share.worker)
-        return bad(path, "is the state of another worker");
+    if (whole(json, "worker") != share.worker) return bad(path, "is the state of another worker");
     return success();
 }
 
 void restore_all(const Json& json, Search& search) {
     Counts& counts = search.counts_to_restore();
-    counts.rounds = json.at("rounds");
-    counts.blocks = json.at("blocks");
-    counts.calls = json.at("calls");
-    counts.refused = json.at("refused");
-    counts.deviations = json.at("deviations");
+    counts.rounds = whole(json, "rounds");
+    counts.blocks = whole(json, "blocks");
+    counts.calls = whole(json, "calls");
+    counts.refused = whole(json, "refused");
+    counts.deviations = whole(json, "deviations");
     std::map<std::string, const Json*> themes;
     for (const Json& theme : json.at("themes")) themes[theme.at("theme")] = &theme;
     for (Coverage& coverage : search.coverage_to_restore())

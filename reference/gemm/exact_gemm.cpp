@@ -3,9 +3,9 @@
 
 #include <algorithm>
 #include <bit>
-#include <ranges>
 
 #include "reference/gemm/plan.hpp"
+#include "reference/gemm/slice_gemm.hpp"
 
 namespace mx::gemm {
 namespace {
@@ -70,7 +70,6 @@ private:
     void sum_steps(Sums& sums, std::size_t first, std::size_t end) const;
     void carry_levels(Sums& sums) const;
     void hand_over(const ATile& a, const BTile& b, const Sums& sums) const;
-    ExactSum special_sum(const Place& place, const Specials& a, const Specials& b) const;
 
     const Kernel& kernel_;
     const Factors& factors_;
@@ -199,9 +198,8 @@ void Multiplier::add_steps(const ATile& a, const Panel& b, std::vector<TileStep>
 // Level 0 begins where the lowest digit lies. A sum below 2^high goes to the level that it is at
 // most 2^level_bits units of, so that no level is given more than tile_kernel.hpp allows.
 void Multiplier::place_steps(Sums& sums) const {
-    const auto lowest = [](const TileStep& step) { return step.levels[0].bottom; };
-    const int base =
-        sums.steps.empty() ? 0 : std::ranges::min(sums.steps | std::views::transform(lowest));
+    int base = sums.steps.empty() ? 0 : sums.steps.front().levels[0].bottom;
+    for (const TileStep& step : sums.steps) base = std::min(base, step.levels[0].bottom);
     int top = 0;
     for (TileStep& step : sums.steps) {
         for (std::size_t i = 0; i < plan_.spans_a_step; ++i) {
@@ -247,21 +245,6 @@ void Multiplier::carry_levels(Sums& sums) const {
     }
 }
 
-// What the infinities of a pair of rows come to, or that one has a NaN.
-ExactSum Multiplier::special_sum(const Place& place, const Specials& a, const Specials& b) const {
-    ExactSum sum;
-    sum.kind = fast::Kind::nan;
-    if (a.nan || b.nan) return sum;
-    fast::Total total;
-    for (const Specials* specials : {&a, &b})
-        for (const std::int64_t k : specials->infinities)
-            fast::add_product(total, fast::scaled_element(factors_.a[place.row], k),
-                              fast::scaled_element(factors_.b[place.column], k));
-    sum.kind = fast::kind_of(total);
-    sum.negative_infinity = total.negative_infinity;
-    return sum;
-}
-
 void Multiplier::hand_over(const ATile& a, const BTile& b, const Sums& sums) const {
     for (std::size_t row = 0; row < a.rows; ++row) {
         const Specials& left = a.halves.front().specials(static_cast<int>(row));
@@ -269,7 +252,7 @@ void Multiplier::hand_over(const ATile& a, const BTile& b, const Sums& sums) con
             const Place place{a.first + row, b.first + column};
             const Specials& right = b.panel.specials(static_cast<int>(column));
             if (left.any() || right.any()) {
-                receive_(place, special_sum(place, left, right));
+                receive_(place, special_sum(factors_, place, {left, right}));
                 continue;
             }
             ExactSum sum;
@@ -296,7 +279,11 @@ void for_each_sum(const Kernel& kernel, const Factors& factors, const Receive& r
     if (factors.a.empty() || factors.b.empty()) return;
     MX_ASSERT(takes(kernel, factors.a.front(), factors.b.front()));
     MX_ASSERT_COMPARE(factors.depth, >, 0);
-    Multiplier(kernel, factors, receive).run();
+    const Kernel& used = kernel_used(kernel, factors);
+    if (used.slices != nullptr)
+        for_each_sum_of_slices(*used.slices, factors, receive);
+    else
+        Multiplier(used, factors, receive).run();
 }
 
 fast::Total total_of(const ExactSum& sum) {

@@ -33,6 +33,8 @@ struct Place {
 
 using Receive = std::function<void(const Place&, const ExactSum&)>;
 
+struct SliceLoops;
+
 // One way to sum a tile on this processor.
 struct Kernel {
     std::string_view name;
@@ -41,6 +43,7 @@ struct Kernel {
     int parts;  // of a factor; 0 where it multiplies doubles
     int part_bits;
     RunTile run;
+    const SliceLoops* slices = nullptr;  // in the place of `run`, where scales allow it
 };
 
 // All that this processor has, the fastest for what it takes first.
@@ -52,7 +55,11 @@ bool takes(const Kernel& kernel, const ScaledRow& a, const ScaledRow& b);
 // fast::dot is the only way.
 const Kernel* find_kernel(const ScaledRow& a, const ScaledRow& b);
 
-// Every dot product, each once, in no promised order. The kernel takes the rows.
+// The kernel itself, or, where it sums slices and the scales of a row are too far apart for that,
+// the first of the others that takes the rows.
+const Kernel& kernel_used(const Kernel& kernel, const Factors& factors);
+
+// Every dot product, each once, in no promised order, by kernel_used. The kernel takes the rows.
 void for_each_sum(const Kernel& kernel, const Factors& factors, const Receive& receive);
 
 // The same sum in the form that fast::combine takes.

@@ -1,7 +1,10 @@
 // The kernels of exact_gemm.hpp that this processor and its operating system have.
+#include <algorithm>
 #include <vector>
 
 #include "reference/gemm/panels.hpp"
+#include "reference/gemm/slice_gemm.hpp"
+#include "reference/gemm/tile_slices.hpp"
 
 #if defined(MX_GEMM_AMX)
 #include <cpuid.h>
@@ -13,13 +16,15 @@ namespace mx::gemm {
 namespace {
 
 #if defined(MX_GEMM_AMX)
+// What a tile multiplier multiplies, as bits of the processor's word about itself.
+constexpr unsigned bf16_tiles = 1u << 22, int8_tiles = 1u << 25;
+
 // Linux gives a process the registers of tiles only when it asks for them.
-bool has_amx() {
+bool has_amx(unsigned what) {
     unsigned a = 0, b = 0, c = 0, d = 0;
-    constexpr unsigned bf16_bit = 1u << 22, tile_bit = 1u << 24;
+    constexpr unsigned tiles = 1u << 24;
     if (__get_cpuid_count(7, 0, &a, &b, &c, &d) == 0) return false;
-    if ((d & bf16_bit) == 0 || (d & tile_bit) == 0 || !__builtin_cpu_supports("avx512f"))
-        return false;
+    if ((d & what) == 0 || (d & tiles) == 0 || !__builtin_cpu_supports("avx512f")) return false;
     constexpr long request_permission = 0x1023, tile_data = 18;
     return syscall(SYS_arch_prctl, request_permission, tile_data) == 0;
 }
@@ -28,7 +33,10 @@ bool has_amx() {
 std::vector<Kernel> kernels_here() {
     std::vector<Kernel> found;
 #if defined(MX_GEMM_AMX)
-    if (has_amx()) {
+    if (has_amx(int8_tiles) && __builtin_cpu_supports("avx512bw") &&
+        __builtin_cpu_supports("avx512vbmi"))
+        found.push_back({"amx slices", slice_rows, slice_rows, 0, 0, nullptr, &amx_slices});
+    if (has_amx(bf16_tiles)) {
         found.push_back({"amx 1 part", 16, 16, 1, 9, run_amx_1x9});
         found.push_back({"amx 2 parts", 16, 16, 2, 9, run_amx_2x9});
         found.push_back({"amx 4 parts", 16, 16, 4, 8, run_amx_4x8});
@@ -51,6 +59,16 @@ std::span<const Kernel> kernels() {
     return here;
 }
 
+const Kernel& kernel_used(const Kernel& kernel, const Factors& factors) {
+    if (kernel.slices == nullptr || fits_slices(factors)) return kernel;
+    const auto takes_all = [&](const Kernel& other) {
+        return other.slices == nullptr && takes(other, factors.a.front(), factors.b.front());
+    };
+    const auto found = std::ranges::find_if(kernels(), takes_all);
+    MX_ASSERT(found != kernels().end());
+    return *found;
+}
+
 bool takes(const Kernel& kernel, const ScaledRow& a, const ScaledRow& b) {
     for (const ScaledRow* row : {&a, &b}) {
         const bool is_e8m0 = row->block != 0 && row->scale.name == formats::e8m0.name;
@@ -60,8 +78,9 @@ bool takes(const Kernel& kernel, const ScaledRow& a, const ScaledRow& b) {
         if (kernel.parts != 0 &&
             (is_ue4m3 || kernel.parts * kernel.part_bits < span_of(*row).digits))
             return false;
+        if (kernel.slices != nullptr && is_ue4m3) return false;
     }
-    return kernel.parts != 0 || chain_of(a, b).interval != 0;
+    return kernel.slices != nullptr || kernel.parts != 0 || chain_of(a, b).interval != 0;
 }
 
 const Kernel* find_kernel(const ScaledRow& a, const ScaledRow& b) {

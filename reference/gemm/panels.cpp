@@ -139,6 +139,33 @@ Decoder decoder_of(const ElementFormat& format, const Kernel& kernel, Half half)
     return decoder;
 }
 
+void note_specials(const Decoder& decoder, const CodeStretch& stretch, Specials& specials) {
+    std::uint8_t largest = 0;
+    for (int k = 0; k < stretch.count; ++k)
+        largest =
+            std::max(largest, static_cast<std::uint8_t>(stretch.codes[k] & decoder.magnitude_mask));
+    if (largest < decoder.special_first) return;
+    for (int k = 0; k < stretch.count; ++k) {
+        const std::uint8_t special = decoder.special[stretch.codes[k]];
+        specials.nan |= special == is_nan;
+        if (special == is_infinity) specials.infinities.push_back(stretch.first + k);
+    }
+}
+
+ExactSum special_sum(const Factors& factors, const Place& place, const SpecialsPair& specials) {
+    ExactSum sum;
+    sum.kind = fast::Kind::nan;
+    if (specials.a.nan || specials.b.nan) return sum;
+    fast::Total total;
+    for (const Specials* of_row : {&specials.a, &specials.b})
+        for (const std::int64_t k : of_row->infinities)
+            fast::add_product(total, fast::scaled_element(factors.a[place.row], k),
+                              fast::scaled_element(factors.b[place.column], k));
+    sum.kind = fast::kind_of(total);
+    sum.negative_infinity = total.negative_infinity;
+    return sum;
+}
+
 // `row` counts within the panel; `first` is the slab's first k, and `count` how many there are.
 struct Panel::Stretch {
     int row;
@@ -164,8 +191,8 @@ Panel::Panel(const Kernel& kernel, Side side, const Slabs& slabs)
       ranges_(static_cast<std::size_t>(slabs.count)),
       specials_(static_cast<std::size_t>(width_)) {}
 
-// Notes the scale of a stretch and returns whether it is NaN.
-std::uint8_t Panel::scale_row(double unit, const ScaledRow& row, const Stretch& stretch) {
+// Notes the scale of a stretch.
+void Panel::scale_row(double unit, const ScaledRow& row, const Stretch& stretch) {
     double& scale = scales_[static_cast<std::size_t>(stretch.slab * width_ + stretch.row)];
     ScaleRange& range = ranges_[static_cast<std::size_t>(stretch.slab)];
     int exponent = 0;
@@ -174,15 +201,13 @@ std::uint8_t Panel::scale_row(double unit, const ScaledRow& row, const Stretch& 
         const fast::Unpacked value = fast::unpack(row.scale, row.scale_at(stretch.first));
         if (value.kind != fast::Kind::finite) {
             scale = 0;
-            return is_nan;
+            specials_[static_cast<std::size_t>(stretch.row)].nan = true;
+            return;
         }
         scale = unit * double_of(value);
         if (is_e8m0(row)) exponent = value.exponent;
     }
-    range = range.least > range.largest
-                ? ScaleRange{exponent, exponent}
-                : ScaleRange{std::min(range.least, exponent), std::max(range.largest, exponent)};
-    return 0;
+    range.add(exponent);
 }
 
 void Panel::store_values(const Decoder& decoder, const std::uint8_t* codes,
@@ -221,21 +246,6 @@ const std::uint8_t* Panel::gather(const ScaledRow& from, const Stretch& stretch,
     return copied;
 }
 
-void Panel::note_specials(const Decoder& decoder, const std::uint8_t* codes, std::uint8_t found,
-                          const Stretch& stretch) {
-    std::uint8_t largest = 0;
-    for (int k = 0; k < stretch.count; ++k)
-        largest = std::max(largest, static_cast<std::uint8_t>(codes[k] & decoder.magnitude_mask));
-    if (largest >= decoder.special_first)
-        for (int k = 0; k < stretch.count; ++k) found |= decoder.special[codes[k]];
-    if (found == 0) return;
-    Specials& specials = specials_[static_cast<std::size_t>(stretch.row)];
-    specials.nan |= (found & is_nan) != 0;
-    for (int k = 0; (found & is_infinity) != 0 && k < stretch.count; ++k)
-        if (decoder.special[codes[k]] == is_infinity)
-            specials.infinities.push_back(stretch.first + k);
-}
-
 void Panel::fill(const Decoder& decoder, std::span<const ScaledRow> rows, std::int64_t depth) {
     std::fill(ranges_.begin(), ranges_.end(), ScaleRange{});
     std::fill(specials_.begin(), specials_.end(), Specials{});
@@ -251,7 +261,9 @@ void Panel::fill(const Decoder& decoder, std::span<const ScaledRow> rows, std::i
             if (is_there) {
                 const ScaledRow& from = rows[static_cast<std::size_t>(row)];
                 codes = gather(from, stretch, copied);
-                note_specials(decoder, codes, scale_row(decoder.unit, from, stretch), stretch);
+                scale_row(decoder.unit, from, stretch);
+                note_specials(decoder, {codes, first, count},
+                              specials_[static_cast<std::size_t>(row)]);
             }
             if (as_parts_)
                 store_parts(decoder, codes, stretch);

@@ -45,6 +45,14 @@ Span span_of_half(const ScaledRow& row, Half half);
 struct ScaleRange {
     int least = 1;
     int largest = 0;
+
+    bool is_empty() const { return least > largest; }
+    bool has(int exponent) const { return least <= exponent && exponent <= largest; }
+    void add(int exponent) {
+        if (is_empty()) least = largest = exponent;
+        if (exponent < least) least = exponent;
+        if (exponent > largest) largest = exponent;
+    }
 };
 
 struct AlignedDelete {
@@ -76,6 +84,21 @@ struct Specials {
     bool any() const { return nan || !infinities.empty(); }
 };
 
+// Codes that lie side by side, of which the first is element `first` of its row.
+struct CodeStretch {
+    const std::uint8_t* codes;
+    std::int64_t first;
+    int count;
+};
+void note_specials(const Decoder& decoder, const CodeStretch& stretch, Specials& specials);
+
+struct SpecialsPair {
+    const Specials& a;
+    const Specials& b;
+};
+// What the infinities of a pair of rows come to, or that one has a NaN.
+ExactSum special_sum(const Factors& factors, const Place& place, const SpecialsPair& specials);
+
 // Of a slab in a panel.
 std::int64_t slab_bytes(const Kernel& kernel, Side side, const Slabs& slabs);
 
@@ -96,11 +119,9 @@ public:
 
 private:
     struct Stretch;  // of one row in one slab
-    std::uint8_t scale_row(double unit, const ScaledRow& row, const Stretch& stretch);
+    void scale_row(double unit, const ScaledRow& row, const Stretch& stretch);
     static const std::uint8_t* gather(const ScaledRow& from, const Stretch& stretch,
                                       std::uint8_t* copied);
-    void note_specials(const Decoder& decoder, const std::uint8_t* codes, std::uint8_t found,
-                       const Stretch& stretch);
     void store_values(const Decoder& decoder, const std::uint8_t* codes, const Stretch& stretch);
     void store_parts(const Decoder& decoder, const std::uint8_t* codes, const Stretch& stretch);
 

@@ -10,6 +10,7 @@
 // Products whose places are equal lie on one diagonal and are summed in one tile.
 #include <immintrin.h>
 
+#include "reference/gemm/tile_config.hpp"
 #include "reference/gemm/tile_kernel.hpp"
 
 #if defined(__FAST_MATH__)
@@ -27,14 +28,6 @@ constexpr int row_bytes = 64;
 using Vector = __m512d;
 constexpr int vectors = tile_numbers / 8;
 constexpr int together = 8;  // vectors that are flushed at once, for the sake of registers
-
-struct alignas(64) TileConfig {
-    unsigned char palette = 1;
-    unsigned char start = 0;
-    unsigned char reserved[14] = {};
-    unsigned short row_bytes[16] = {64, 64, 64, 64, 64, 64, 64, 64};
-    unsigned char rows[16] = {16, 16, 16, 16, 16, 16, 16, 16};
-};
 
 // The sums of the diagonals of a step.
 struct Diagonals {

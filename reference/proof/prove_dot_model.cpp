@@ -185,9 +185,7 @@ Report prove_model(const GemmModel& model, const ElementFormat& element, int thr
 std::vector<ElementFormat> operands_of(const GemmModel& model) {
     std::vector<ElementFormat> formats;
     for (const ElementFormat& format : element_formats)
-        if ((" " + std::string(model.operands) + " ").find(" " + std::string(format.name) + " ") !=
-            std::string::npos)
-            formats.push_back(format);
+        if (lists(model.operands, format.name)) formats.push_back(format);
     return formats;
 }
 

@@ -291,6 +291,43 @@ Proof block_proof() {
             }};
 }
 
+// Rows whose scales spread as far as slices can hold, one binade less and one more; the largest
+// values of one sign fill every slice, in turn of either sign, and blocks of zeros have scales far
+// from all others.
+Factor spread_factor(const ElementFormat& format, std::int64_t depth, int spread) {
+    Factor factor = largest_factor(format, depth);
+    factor.scales.clear();
+    for (std::int64_t row = 0; row < 7; ++row)
+        for (std::int64_t block = 0; block < factor.blocks(); ++block) {
+            const bool is_zero = block % 5 == 3 && row % 2 == 1;
+            const auto codes = factor.codes.begin() + row * depth + block * 32;
+            if (is_zero) std::fill_n(codes, std::min<std::int64_t>(32, depth - block * 32), 0x80);
+            const int scale =
+                block % 3 == 0 ? 100
+                : block % 3 == 1
+                    ? 100 + spread
+                    : 100 + static_cast<int>(mixed(9, block + row) % unsigned(spread + 1));
+            factor.scales.push_back(static_cast<std::uint8_t>(is_zero ? row * 36 : scale));
+        }
+    return factor;
+}
+
+Proof slice_proof() {
+    return {"gemm slices", "scales that spread as far as slices hold, less and more, K to 16417",
+            [](int threads) {
+                static constexpr std::array<std::int64_t, 4> lengths{96, 1055, 2048, 16417};
+                static constexpr std::array<int, 7> spreads{0, 3, 16, 24, 25, 38, 39};
+                return compare_all(lengths.size() * spreads.size() * 4, threads, [](std::size_t i) {
+                    const auto factor = [&](std::size_t which, std::size_t turn) {
+                        const int spread = spreads[(i / 16 + turn) % spreads.size()];
+                        return spread_factor(which % 2 == 0 ? formats::e4m3 : formats::e5m2,
+                                             lengths[i / 4 % 4], spread);
+                    };
+                    return Problem{factor(i, 0), factor(i / 2, i % 3)};
+                });
+            }};
+}
+
 // Two codes of either factor and their scales, of which one may be NaN.
 Proof special_proof() {
     return {"gemm tiles specials", "zeros, ones, infinities and NaN in two blocks, and NaN scales",
@@ -351,8 +388,8 @@ Proof window_proof() {
 }  // namespace
 
 std::vector<Proof> gemm_proofs() {
-    return {product_proof(), scale_proof(),   remainder_proof(), large_sum_proof(),
-            block_proof(),   special_proof(), window_proof()};
+    return {product_proof(), scale_proof(), remainder_proof(), large_sum_proof(),
+            block_proof(),   slice_proof(), special_proof(),   window_proof()};
 }
 
 }  // namespace mx::proof

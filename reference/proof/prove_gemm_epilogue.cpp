@@ -33,7 +33,7 @@ Three three_of(std::uint32_t i) {
     const std::uint32_t addend = mantissas[next(8)] | next(2) << 31;
     const std::uint32_t distance = next(distances);
     const bool is_small = i != 0;
-    const std::uint32_t product_exponent = is_small ? 127 - 140 + distance / 4 : 127;
+    const std::uint32_t product_exponent = is_small ? 127u - 140u + distance / 4 : 127u;
     if (is_small)
         return {{(127u - 70) << 23 | left},
                 {(product_exponent + 70) << 23 | right},

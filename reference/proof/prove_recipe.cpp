@@ -15,8 +15,8 @@ std::vector<std::uint32_t> notable_codes() {
     std::vector<std::uint32_t> codes{0x00000000, 0x00000001, 0x00000002, 0x00000003, 0x003FFFFF,
                                      0x00400000, 0x00400001, 0x007FFFFF, 0x7F800000, 0x7FC00000};
     for (const std::uint32_t field :
-         {1, 2, 24, 25, 103, 121, 126, 127, 128, 138, 151, 230, 253, 254})
-        for (const std::uint32_t mantissa : {0x000000, 0x000001, 0x2AAAAB, 0x400000, 0x7FFFFF})
+         {1u, 2u, 24u, 25u, 103u, 121u, 126u, 127u, 128u, 138u, 151u, 230u, 253u, 254u})
+        for (const std::uint32_t mantissa : {0x000000u, 0x000001u, 0x2AAAABu, 0x400000u, 0x7FFFFFu})
             codes.push_back(field << 23 | mantissa);
     const std::size_t positive = codes.size();
     for (std::size_t i = 0; i < positive; ++i) codes.push_back(codes[i] | 0x80000000);
@@ -219,7 +219,7 @@ std::vector<std::uint32_t> spread_amax(const ElementFormat& element) {
     std::vector<std::uint32_t> codes{0x00000000, 0x7F800000};
     const std::uint32_t step = element.code_bits() == 8 ? 8 : 1;
     for (std::uint32_t field = 105; field <= 129; field += step)
-        for (const std::uint32_t mantissa : {0x000000, 0x355555, 0x7FFFFF})
+        for (const std::uint32_t mantissa : {0x000000u, 0x355555u, 0x7FFFFFu})
             codes.push_back(field << 23 | mantissa);
     return codes;
 }
@@ -237,7 +237,7 @@ Report prove_recipe_scales(const Recipe& recipe, int threads) {
     if (recipe.tensor_scale == TensorScale::none)
         return prove_scales({recipe, first_format_of(recipe), formats::bf16, f32_3}, threads);
     for (const std::uint32_t tensor :
-         {0x00000000, 0x00000001, 0x3F800000, 0x40400000, 0x7F7FFFFF, 0x7F800000})
+         {0x00000000u, 0x00000001u, 0x3F800000u, 0x40400000u, 0x7F7FFFFFu, 0x7F800000u})
         parts.push_back(prove_scales(
             {recipe, first_format_of(recipe), formats::bf16, static_cast<std::uint32_t>(tensor)},
             threads));

@@ -91,9 +91,14 @@ void add_proofs(std::vector<Proof>& proofs) {
     }
 }
 
-template <std::size_t... Combination>
-void add_all(std::vector<Proof>& proofs, std::index_sequence<Combination...>) {
-    (add_proofs<Combination % dialects.size(), Combination / dialects.size()>(proofs), ...);
+template <std::size_t Format, std::size_t... Row>
+void add_format(std::vector<Proof>& proofs, std::index_sequence<Row...>) {
+    (add_proofs<Row, Format>(proofs), ...);
+}
+
+template <std::size_t... Format>
+void add_formats(std::vector<Proof>& proofs, std::index_sequence<Format...>) {
+    (add_format<Format>(proofs, std::make_index_sequence<dialects.size()>{}), ...);
 }
 
 constexpr bool is_first_with_cast(std::size_t row) {
@@ -133,7 +138,7 @@ void add_casts(std::vector<Proof>& proofs, std::index_sequence<Row...>) {
 
 std::vector<Proof> scale_proofs() {
     std::vector<Proof> proofs;
-    add_all(proofs, std::make_index_sequence<block_formats.size() * dialects.size()>{});
+    add_formats(proofs, std::make_index_sequence<block_formats.size()>{});
     add_casts(proofs, std::make_index_sequence<dialects.size()>{});
     return proofs;
 }

@@ -88,6 +88,18 @@ inline constexpr std::array nvidia_rows{
                  row.scale_ratio = ScaleRatio::divided;
                  row.open = all_but_the_formula;
              }),
+    // D_OUT_SCALE: S = fl32(amax / max), its exponent rounded up to 254 at most; d * fl32(1 /
+    // scale). The bits are those of the row above, and d is a binary32 number: D rounded once
+    // before.
+    row_like(nv_row,
+             {"cublaslt", "cuBLASLt MXFP8 output scales, as documented; predicted, not run yet",
+              "cuBLAS 13.1 documentation, section 3.1.4.4.1"},
+             [](Dialect& row) {
+                 row.formats = mxfp8_formats;
+                 row.inputs = input_f32;
+                 row.scale_ratio = ScaleRatio::divided;
+                 row.open = all_but_the_formula;
+             }),
     // Its build flags flush subnormals: of an input, of the ratio, and of the inverse of byte 254.
     // rcp.approx.ftz(448), measured on sm_90, is fl32(1 / 448), and exact for powers of two.
     row_like(nv_row,

@@ -6,6 +6,7 @@
 // rounds the sum once to the accumulator. The accumulator of a step is a term of the next.
 #pragma once
 
+#include <algorithm>
 #include <string_view>
 
 #include "reference/spec/gemm.hpp"
@@ -59,6 +60,17 @@ enum class BlockScaling {
 MX_FOLDED constexpr bool scales_at_promotion(BlockScaling scaling) {
     return scaling == BlockScaling::promoted_a_first || scaling == BlockScaling::promoted_product ||
            scaling == BlockScaling::promoted_in_turn;
+}
+
+// Is the word one of a list that blanks separate? That is how the rows list element formats, scale
+// formats and sizes of blocks.
+constexpr bool lists(std::string_view list, std::string_view word) {
+    for (std::size_t first = 0; first < list.size();) {
+        const std::size_t end = std::min(list.find(' ', first), list.size());
+        if (list.substr(first, end - first) == word) return true;
+        first = end + 1;
+    }
+    return false;
 }
 
 enum class Standing { verified_here, verified_by_others, predicted };

@@ -23,7 +23,7 @@ inline constexpr std::uint32_t minus_zero = 0x80000000, largest = 0x7F7FFFFF;
 
 // The dialects that round the amax or its ratio up, in one way or another.
 inline constexpr std::string_view all_up =
-    "nv te-specialised te-cutedsl cudnn flashinfer flashinfer-cute megatron-round-up "
+    "nv te-specialised te-cutedsl cudnn cublaslt flashinfer flashinfer-cute megatron-round-up "
     "thunderkittens deepgemm model-optimizer model-optimizer-cuda torchao-rceil "
     "torchao-rceil-legacy torchao-rceil-legacy-cuda aiter-roundup";
 inline constexpr std::string_view all_floor =

@@ -86,7 +86,7 @@ std::uint32_t e4m3_scale(std::string_view name, std::uint32_t amax_bits) {
 
 // Around 448 * 2^k an inverse that is one ulp off would flip the byte.
 TEST(Dialects, RoundUpRatioPartsExactlyAboveTheLargestElement) {
-    for (const std::string_view name : words_in("nv torchao-rceil cudnn aiter-roundup"))
+    for (const std::string_view name : words_in("nv torchao-rceil cudnn cublaslt aiter-roundup"))
         for (std::uint32_t byte = 8; byte <= 246; ++byte) {
             const std::uint32_t amax = (byte + 8) << 23 | 0x600000;
             EXPECT_EQ(e4m3_scale(name, amax - 1), byte) << name;
@@ -177,6 +177,16 @@ TEST(Dialects, ProductsOnTheGpuGiveTheMeasuredBytes) {
     EXPECT_EQ(e4m3_scale("flashinfer", 0x04E00001), 2u);
     EXPECT_EQ(e4m3_scale("nv", 0x04600001), 0u);
     EXPECT_EQ(e4m3_scale("nv", 0x04600002), 1u);
+}
+
+// From the documentation: the exponent of S goes up where its mantissa is not 0, that of a
+// subnormal S where it lies above half of 2^-126, and none above 254.
+TEST(Dialects, CublasltGivesTheDocumentedBytes) {
+    EXPECT_EQ(e4m3_scale("cublaslt", 0x04E00000), 1u);  // S = 2^-126
+    EXPECT_EQ(e4m3_scale("cublaslt", 0x04E00001), 2u);
+    EXPECT_EQ(e4m3_scale("cublaslt", 0x04600000), 0u);  // S = 2^-127, a half
+    EXPECT_EQ(e4m3_scale("cublaslt", 0x04600002), 1u);
+    EXPECT_EQ(e4m3_scale("cublaslt", 0x7F7FFFFF), 247u);
 }
 
 TEST(Dialects, RowsAreComplete) {

@@ -17,7 +17,7 @@ using Codes = std::vector<std::uint32_t>;
 constexpr std::uint32_t f32_zero = 0;
 
 // E4M3 codes by value.
-constexpr std::uint32_t one = 0x38, two = 0x40, half = 0x30, least = 0x01, largest = 0x7E;
+constexpr std::uint32_t one = 0x38, two = 0x40, least = 0x01, largest = 0x7E;
 constexpr std::uint32_t p128 = 0x70;       // 2^7
 constexpr std::uint32_t sixteenth = 0x18;  // 2^-4
 constexpr std::uint32_t minus = 0x80;

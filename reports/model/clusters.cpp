@@ -26,8 +26,10 @@ bool is_worth_a_cluster(Verdict verdict) {
         case Verdict::pass_exact:
         case Verdict::pass_bounded:
         case Verdict::not_supported:
-        case Verdict::untested: return false;
-        default: return true;
+        case Verdict::untested:
+            return false;
+        default:
+            return true;
     }
 }
 
@@ -123,12 +125,12 @@ public:
 
 private:
     OpenDecision& find(const std::string& name, const CaseResult& example) {
-        for (OpenDecision& decision : decisions_)
-            if (decision.decision == name) return decision;
-        return decisions_.emplace_back(
-            OpenDecision{.decision = name, .example = &example});
+        const auto [found, is_new] = places_.try_emplace(name, decisions_.size());
+        if (is_new) decisions_.push_back({.decision = name, .example = &example});
+        return decisions_[found->second];
     }
 
+    std::map<std::string, std::size_t> places_;
     std::vector<OpenDecision> decisions_;
 };
 
@@ -144,9 +146,8 @@ std::vector<Cluster> clusters_of(const Run& run, const std::vector<CellPlace>& p
         return std::tuple(severity_rank(cluster.verdict), ~cluster.count, ~cluster.cases,
                           cluster.first_case->index);
     };
-    std::stable_sort(clusters.begin(), clusters.end(), [&](const Cluster& a, const Cluster& b) {
-        return order(a) < order(b);
-    });
+    std::stable_sort(clusters.begin(), clusters.end(),
+                     [&](const Cluster& a, const Cluster& b) { return order(a) < order(b); });
     return clusters;
 }
 

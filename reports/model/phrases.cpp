@@ -86,6 +86,12 @@ std::string_view meaning_of(Verdict verdict) {
     return phrase_of(verdict).meaning;
 }
 
+std::string place_of(const results::CaseResult& result, const results::Mismatch& mismatch) {
+    const bool is_product = result.operation == "gemm";
+    return (is_product ? "row " : "block ") + grouped(mismatch.block) +
+           (is_product ? ", column " : ", lane ") + grouped(mismatch.lane);
+}
+
 std::string duration(double seconds) {
     if (!std::isfinite(seconds) || seconds < 0) return "unknown";
     if (seconds < 10) return printed("%.2f s", seconds);

@@ -29,6 +29,9 @@ std::string_view short_word_of(results::Verdict verdict);
 // One line on what the verdict means.
 std::string_view meaning_of(results::Verdict verdict);
 
+// "block 5, lane 17"; of a product, "row 5, column 17".
+std::string place_of(const results::CaseResult& result, const results::Mismatch& mismatch);
+
 // "3.2 s", "4 min 10 s"
 std::string duration(double seconds);
 

@@ -3,7 +3,10 @@
 #include "reports/model/summary.hpp"
 
 #include <algorithm>
+#include <map>
 #include <numeric>
+#include <string_view>
+#include <tuple>
 
 #include "reports/model/clusters.hpp"
 #include "reports/model/phrases.hpp"
@@ -69,15 +72,15 @@ PlacedMatrix matrix_of(const Run& run) {
     for (const CaseResult& result : run.cases) {
         const Matrix::Column column{result.dialect, result.input};
         CellPlace place;
-        place.column = position_of(matrix.columns, column,
-                                   [&](const auto& each) { return each == column; });
-        place.row = position_of(matrix.rows,
-                                Matrix::Row{result.operation, result.format,
-                                            std::vector<VerdictCounts>(matrix.columns.size())},
-                                [&](const Matrix::Row& row) {
-                                    return row.operation == result.operation &&
-                                           row.format == result.format;
-                                });
+        place.column =
+            position_of(matrix.columns, column, [&](const auto& each) { return each == column; });
+        place.row =
+            position_of(matrix.rows,
+                        Matrix::Row{result.operation, result.format,
+                                    std::vector<VerdictCounts>(matrix.columns.size())},
+                        [&](const Matrix::Row& row) {
+                            return row.operation == result.operation && row.format == result.format;
+                        });
         matrix.rows[place.row].cells[place.column].add(result.verdict);
         placed.places.push_back(place);
     }
@@ -86,16 +89,14 @@ PlacedMatrix matrix_of(const Run& run) {
 
 std::vector<NotRun> not_run_of(const Run& run) {
     std::vector<NotRun> groups;
+    std::map<std::tuple<Verdict, std::string_view, std::string_view>, std::size_t> places;
     for (const CaseResult& result : run.cases) {
         if (result.verdict != Verdict::not_supported && result.verdict != Verdict::untested)
             continue;
-        const std::size_t position = position_of(
-            groups, NotRun{result.verdict, result.operation, result.reason, 0},
-            [&](const NotRun& group) {
-                return group.verdict == result.verdict && group.operation == result.operation &&
-                       group.reason == result.reason;
-            });
-        ++groups[position].cases;
+        const auto [found, is_new] =
+            places.try_emplace({result.verdict, result.operation, result.reason}, groups.size());
+        if (is_new) groups.push_back({result.verdict, result.operation, result.reason, 0});
+        ++groups[found->second].cases;
     }
     return groups;
 }
@@ -163,7 +164,9 @@ std::string passing_phrase(const Summary& summary) {
     const std::uint64_t waived = summary.verdicts.of(Verdict::waived);
     std::string phrase = "all of " + counted(summary.totals.cases - refused - waived, "case") +
                          (refused == 0 ? "" : " that the device supports") +
-                         (waived == 0 ? "" : refused == 0 ? " without a waiver" : " unwaived") +
+                         (waived == 0    ? ""
+                          : refused == 0 ? " without a waiver"
+                                         : " unwaived") +
                          " pass";
     if (deviating != 0)
         phrase += ", " + grouped(deviating) + " of them deviating where the source is silent";
@@ -174,11 +177,16 @@ std::string passing_phrase(const Summary& summary) {
 std::string verdict_phrase(const Summary& summary) {
     const std::string cases = counted(summary.totals.cases, "case");
     switch (summary.outcome) {
-        case Outcome::conformant: return "Conformant: " + passing_phrase(summary);
-        case Outcome::clean: return "No fault found: " + passing_phrase(summary);
-        case Outcome::incomplete: return "Interrupted: no fault found in " + cases;
-        case Outcome::nothing_tested: return "Nothing was tested in " + cases;
-        case Outcome::not_conformant: break;
+        case Outcome::conformant:
+            return "Conformant: " + passing_phrase(summary);
+        case Outcome::clean:
+            return "No fault found: " + passing_phrase(summary);
+        case Outcome::incomplete:
+            return "Interrupted: no fault found in " + cases;
+        case Outcome::nothing_tested:
+            return "Nothing was tested in " + cases;
+        case Outcome::not_conformant:
+            break;
     }
     const std::uint64_t failing = summary.verdicts.all() - summary.verdicts.passing();
     return "Not conformant: " + grouped(failing) + " of " + cases + " did not pass (" +
@@ -200,8 +208,8 @@ std::string headline_of(const Run& run, const Summary& summary) {
     if (!is_whole(run))
         line += " INTERRUPTED after " + grouped(run.cases.size()) + " of " +
                 counted(run.header.case_count, "case") + ".";
-    const bool limited = std::any_of(
-        summary.caveats.begin(), summary.caveats.end(), [](const std::string& caveat) {
+    const bool limited =
+        std::any_of(summary.caveats.begin(), summary.caveats.end(), [](const std::string& caveat) {
             return caveat.rfind(results::not_a_conformance_run, 0) == 0;
         });
     if (limited) line += " " + std::string(results::not_a_conformance_run) + ".";
@@ -240,6 +248,7 @@ Summary summarize(const Run& run) {
     for (const CaseResult& result : run.cases) summary.verdicts.add(result.verdict);
     summary.clusters = clusters_of(run, placed.places);
     summary.matrix = std::move(placed.matrix);
+    summary.places = std::move(placed.places);
     summary.not_run = not_run_of(run);
     summary.deviations = deviations_of(run);
     summary.waivers = waivers_of(run);

@@ -38,10 +38,11 @@ private:
 
 // The verdicts from the one a reader must see first to the one that needs no look.
 inline constexpr std::array<Verdict, results::verdict_count> verdicts_by_severity{
-    Verdict::oracle_disagreement, Verdict::crash,    Verdict::timeout,      Verdict::device_error,
-    Verdict::fail,                Verdict::flaky,    Verdict::mistrusted,   Verdict::untested,
-    Verdict::waived,              Verdict::deviation, Verdict::not_supported,
-    Verdict::pass_bounded,        Verdict::pass_exact,
+    Verdict::oracle_disagreement, Verdict::crash,         Verdict::timeout,
+    Verdict::device_error,        Verdict::fail,          Verdict::flaky,
+    Verdict::mistrusted,          Verdict::untested,      Verdict::waived,
+    Verdict::deviation,           Verdict::not_supported, Verdict::pass_bounded,
+    Verdict::pass_exact,
 };
 
 // 0 for the most severe.
@@ -74,9 +75,9 @@ struct Cluster {
     CellPlace place;
     const results::CaseResult* first_case = nullptr;
     const results::Mismatch* witness = nullptr;  // null when there is no mismatch to show
-    std::string repro{};  // a whole command line, for the first case
+    std::string repro{};                         // a whole command line, for the first case
     std::uint64_t cases = 0;
-    std::uint64_t count = 0, of = 0;  // elements or scales, summed over the cases
+    std::uint64_t count = 0, of = 0;     // elements or scales, summed over the cases
     std::vector<std::uint64_t> lanes{};  // summed, or empty when nobody counted
 };
 
@@ -117,6 +118,7 @@ struct Summary {
     Totals totals;
     VerdictCounts verdicts;
     Matrix matrix;
+    std::vector<CellPlace> places;  // of each case of the run
     std::vector<Cluster> clusters;  // most severe first, then largest
     std::vector<NotRun> not_run;
     std::vector<OpenDecision> deviations;

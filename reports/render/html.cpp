@@ -2,6 +2,8 @@
 // function of the run. Must not touch files.
 #include "reports/render/html.hpp"
 
+#include <array>
+
 #include "reports/model/phrases.hpp"
 #include "reports/model/summary.hpp"
 #include "reports/render/escape.hpp"
@@ -10,23 +12,6 @@
 namespace mx::reports {
 namespace html {
 
-std::string_view tone_of(Verdict verdict) {
-    switch (verdict) {
-        case Verdict::pass_exact:
-        case Verdict::pass_bounded: return "good";
-        case Verdict::deviation:
-        case Verdict::waived:
-        case Verdict::mistrusted:
-        case Verdict::untested: return "note";
-        case Verdict::not_supported: return "mute";
-        default: return "bad";
-    }
-}
-
-std::string number(std::uint64_t value) {
-    return "<data value=\"" + std::to_string(value) + "\">" + grouped(value) + "</data>";
-}
-
 namespace {
 
 using results::Field;
@@ -34,11 +19,14 @@ using results::Run;
 
 std::string_view tone_of_outcome(Outcome outcome) {
     switch (outcome) {
-        case Outcome::conformant: return "good";
-        case Outcome::not_conformant: return "bad";
+        case Outcome::conformant:
+            return "good";
+        case Outcome::not_conformant:
+            return "bad";
         case Outcome::clean:
         case Outcome::incomplete:
-        case Outcome::nothing_tested: break;
+        case Outcome::nothing_tested:
+            break;
     }
     return "note";
 }
@@ -53,7 +41,7 @@ std::string device_name(const Run& run) {
 std::string page_head(const Run& run) {
     return "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
            "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; "
-           "style-src 'unsafe-inline'; script-src 'unsafe-inline'; base-uri 'none'; "
+           "img-src data:; style-src 'unsafe-inline'; script-src 'unsafe-inline'; base-uri 'none'; "
            "form-action 'none'\">\n"
            "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
            "<meta name=\"color-scheme\" content=\"light dark\">\n"
@@ -95,33 +83,70 @@ std::string figure_list(const Run& run, const Summary& summary) {
 }
 
 std::string verdict_table(const Summary& summary) {
-    std::string text = "<table class=\"prose-table\" id=\"verdicts\"><thead><tr>"
-                       "<th scope=\"col\">verdict</th><th scope=\"col\" class=\"right\">cases</th>"
-                       "<th scope=\"col\">meaning</th></tr></thead><tbody>\n";
+    std::string text =
+        "<table class=\"prose-table\" id=\"verdicts\"><thead><tr>"
+        "<th scope=\"col\">verdict</th><th scope=\"col\" class=\"right\">cases</th>"
+        "<th scope=\"col\">meaning</th></tr></thead><tbody>\n";
     for (const Verdict verdict : verdicts_by_severity) {
         const std::uint64_t count = summary.verdicts.of(verdict);
         if (count == 0) continue;
         text += "<tr><td><span class=\"tag " + std::string(tone_of(verdict)) + "\">" +
-                words_of(verdict) + "</span></td><td class=\"right\" data-label=\"cases\" "
-                "data-verdict=\"" + std::string(results::name_of(verdict)) + "\">" +
-                number(count) + "</td><td>" + std::string(meaning_of(verdict)) + "</td></tr>\n";
+                words_of(verdict) +
+                "</span></td><td class=\"right\" data-label=\"cases\" "
+                "data-verdict=\"" +
+                std::string(results::name_of(verdict)) + "\">" + number(count) + "</td><td>" +
+                std::string(meaning_of(verdict)) + "</td></tr>\n";
     }
     return text + "</tbody></table>\n";
 }
 
-constexpr std::string_view contents =
-    "<nav aria-label=\"Contents\"><ul><li><a href=\"#matrix\">Pass matrix</a></li>"
-    "<li><a href=\"#clusters\">Clusters</a></li><li><a href=\"#deviations\">Deviations</a></li>"
-    "<li><a href=\"#not-run\">What was not run</a></li>"
-    "<li><a href=\"#environment\">Environment</a></li><li><a href=\"#cases\">Cases</a></li>"
-    "</ul></nav>\n";
+struct Section {
+    std::string_view id, title;
+    std::string (*body)(const Page& page);
+};
+
+// In the order of the page. What has nothing to say is left out.
+constexpr std::array sections{
+    Section{"matrix", "Pass matrix", matrix_section},
+    Section{"heat", "Where the mismatches are", heat_section},
+    Section{"clusters", "Clusters", clusters_section},
+    Section{"baseline", "Changes since the baseline", baseline_section},
+    Section{"accuracy", "Accuracy", accuracy_section},
+    Section{"scales", "Scales", scales_section},
+    Section{"gemm", "GEMM error against its bound", gemm_section},
+    Section{"training", "Training", training_section},
+    Section{"throughput", "Throughput", throughput_section},
+    Section{"kills", "Kill matrix", kills_section},
+    Section{"deviations", "Deviations", deviations_section},
+    Section{"waivers", "Waivers", waivers_section},
+    Section{"not-run", "What was not run", not_run_section},
+    Section{"environment", "Environment", environment_section},
+    Section{"cases", "Cases", cases_section},
+};
+
+std::string body_of(const Page& page) {
+    std::string contents, text;
+    for (const Section& section : sections) {
+        const std::string body = section.body(page);
+        if (body.empty()) continue;
+        const std::string id(section.id), title(section.title);
+        contents += "<li><a href=\"#" + id + "\">" + title + "</a></li>";
+        text += "<section id=\"" + id + "\" aria-labelledby=\"" + id + "-title\">\n<h2 id=\"" + id +
+                "-title\">" + title + "</h2>\n" + body + "</section>\n";
+    }
+    return "<nav aria-label=\"Contents\"><ul>" + contents + "</ul></nav>\n" + text;
+}
 
 std::string top(const Run& run, const Summary& summary) {
     std::string text = "<header>\n" + caveat_list(summary) +
                        "<p class=\"kicker\">mxcheck conformance report, OCP Microscaling formats"
-                       "</p>\n<h1>" + escape_markup(device_name(run)) + "</h1>\n"
-                       "<p class=\"soft\"><code>" + escape_markup(run.header.device) +
-                       "</code>, " + escape_markup(run.header.started) + "</p>\n</header>\n"
+                       "</p>\n<h1>" +
+                       escape_markup(device_name(run)) +
+                       "</h1>\n"
+                       "<p class=\"soft\"><code>" +
+                       escape_markup(run.header.device) + "</code>, " +
+                       escape_markup(run.header.started) +
+                       "</p>\n</header>\n"
                        "<main>\n";
     text += "<p id=\"headline\" class=\"verdict " + std::string(tone_of_outcome(summary.outcome)) +
             "\" data-conformant=\"" + (summary.conformant() ? "yes" : "no") + "\">" +
@@ -138,26 +163,17 @@ std::string bottom(const Run& run) {
            escape_markup(run.header.commit) +
            (run.header.dirty ? " with uncommitted changes" : "") +
            ".</p>\n<p>Expected bits come from mxcheck's oracles; the device never sees them.</p>\n"
-           "</footer>\n<script>" + std::string(script()) + "</script>\n</body>\n</html>\n";
+           "</footer>\n<script>" +
+           std::string(script()) + "</script>\n</body>\n</html>\n";
 }
 
 }  // namespace
 }  // namespace html
 
-std::string render_html(const results::Run& run) {
-    const Summary summary = summarize(run);
-    std::string page = html::page_head(run);
-    page += html::top(run, summary);
-    page += html::contents;
-    page += html::matrix_section(summary);
-    page += html::clusters_section(summary);
-    page += html::deviations_section(summary);
-    page += html::waivers_section(summary);
-    page += html::not_run_section(run, summary);
-    page += html::environment_section(run.header);
-    page += html::cases_section(run);
-    page += html::bottom(run);
-    return page;
+std::string render_html(const Material& material) {
+    const Summary summary = summarize(material.run);
+    return html::page_head(material.run) + html::top(material.run, summary) +
+           html::body_of({material, summary}) + html::bottom(material.run);
 }
 
 }  // namespace mx::reports

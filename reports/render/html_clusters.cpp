@@ -21,12 +21,12 @@ std::string pair_of(std::string_view name, const std::string& markup) {
 }
 
 std::string code_of(const std::string& bits) {
-    return bits.empty() ? "" : "<code>" + escape_markup(bits) + "</code>";
+    return bits.empty() ? "" : "<code>" + shown(bits) + "</code>";
 }
 
 std::string with_value(const std::string& bits, const std::string& value) {
-    if (bits.empty() || value.empty()) return code_of(bits) + escape_markup(value);
-    return code_of(bits) + " = " + escape_markup(value);
+    if (bits.empty() || value.empty()) return code_of(bits) + shown(value);
+    return code_of(bits) + " = " + shown(value);
 }
 
 // The bits of "0x3e", most significant first; empty when the text is no byte or two of hex.
@@ -68,9 +68,9 @@ struct WitnessRow {
 };
 
 std::string side_of(const Comparison& sides, const std::string& value) {
-    std::string text = "<td>" + escape_markup(sides.shown);
+    std::string text = "<td>" + shown(sides.shown);
     text += pattern_of(sides);
-    if (!value.empty()) text += "<span class=\"value\">" + escape_markup(value) + "</span>";
+    if (!value.empty()) text += "<span class=\"value\">" + shown(value) + "</span>";
     return text + "</td>";
 }
 
@@ -99,15 +99,14 @@ std::string bits_table(const Mismatch& witness) {
            rows + "</tbody></table></div>\n";
 }
 
-std::string facts_list(const Mismatch& witness) {
-    return "<dl>" +
-           pair_of("first at",
-                   "block " + grouped(witness.block) + ", lane " + grouped(witness.lane)) +
+std::string facts_list(const Cluster& cluster) {
+    const Mismatch& witness = *cluster.witness;
+    return "<dl>" + pair_of("first at", place_of(*cluster.first_case, witness)) +
            pair_of("input", with_value(witness.input_bits, witness.input_value)) +
-           pair_of("block amax", escape_markup(witness.amax_value)) +
-           pair_of("exact", escape_markup(witness.exact_value)) +
-           pair_of("open decision", escape_markup(witness.open_decision)) +
-           pair_of("by", escape_markup(witness.source)) + "</dl>\n";
+           pair_of("block amax", shown(witness.amax_value)) +
+           pair_of("exact", shown(witness.exact_value)) +
+           pair_of("open decision", shown(witness.open_decision)) +
+           pair_of("by", shown(witness.source)) + "</dl>\n";
 }
 
 std::string lanes_sentence(const std::vector<std::uint64_t>& lanes) {
@@ -165,9 +164,8 @@ std::string repro_line(const std::string& command) {
 std::string title_of(const Cluster& cluster) {
     const CaseResult& first = *cluster.first_case;
     std::string text =
-        "<h3><span class=\"tag " + std::string(tone_of(cluster.verdict)) + "\">" +
-        words_of(cluster.verdict) + "</span>" +
-        escape_markup(joined({first.operation, first.format, first.dialect, first.input}, " "));
+        "<h3>" + tag(cluster.verdict) +
+        shown(joined({first.operation, first.format, first.dialect, first.input}, " "));
     if (const Mismatch* witness = cluster.witness)
         text += " <span class=\"kind\">" +
                 escape_markup(
@@ -182,12 +180,12 @@ std::string tally_of(const Cluster& cluster) {
         const char* noun = witness->stage == "scale" ? " scales" : " elements";
         text += number(cluster.count) + " of " + number(cluster.of) + noun + " in " +
                 counted(cluster.cases, "case") + ".";
-        if (!witness->note.empty()) text += " " + escape_markup(witness->note);
+        if (!witness->note.empty()) text += " " + shown(witness->note);
     } else {
         text += counted(cluster.cases, "case") + ".";
     }
     const std::string& reason = cluster.first_case->reason;
-    if (!reason.empty()) text += " <span class=\"reason\">" + escape_markup(reason) + "</span>";
+    if (!reason.empty()) text += " <span class=\"reason\">" + shown(reason) + "</span>";
     return text + "</p>\n";
 }
 
@@ -196,7 +194,7 @@ std::string article(const Cluster& cluster, std::size_t position) {
                        "\" id=\"" + cluster_id(position) + "\">\n" + title_of(cluster) +
                        tally_of(cluster);
     if (const Mismatch* witness = cluster.witness) {
-        text += "<div class=\"witness\">" + facts_list(*witness) + bits_table(*witness) +
+        text += "<div class=\"witness\">" + facts_list(cluster) + bits_table(*witness) +
                 "</div>\n" + lanes_figure(cluster.lanes);
     }
     return text + repro_line(cluster.repro) + "</article>\n";
@@ -208,24 +206,26 @@ std::string cluster_id(std::size_t position) {
     return "cluster-" + std::to_string(position + 1);
 }
 
-std::string clusters_section(const Summary& summary) {
+std::string clusters_section(const Page& page) {
+    const auto& clusters = page.summary.clusters;
+    if (clusters.empty())
+        return "<p>No mismatch, no crash, no deviation: there is nothing to show.</p>\n";
     std::string text =
-        "<section id=\"clusters\" aria-labelledby=\"clusters-title\">\n"
-        "<h2 id=\"clusters-title\">Clusters</h2>\n";
-    if (summary.clusters.empty())
-        return text +
-               "<p>No mismatch, no crash, no deviation: there is nothing to show.</p>\n"
-               "</section>\n";
-    text +=
         "<p class=\"soft\">Like mismatches of like cases, the most severe first, each with its "
         "first witness. All totals are exact.</p>\n";
-    const std::size_t drawn = std::min(summary.clusters.size(), clusters_drawn_max);
+    const std::size_t drawn = std::min(clusters.size(), clusters_drawn_max);
+    std::string folded_away;
     for (std::size_t position = 0; position < drawn; ++position)
-        text += article(summary.clusters[position], position);
-    if (drawn < summary.clusters.size())
-        text += "<p>" + counted(summary.clusters.size() - drawn, "smaller cluster") +
+        (position < clusters_unfolded_max ? text : folded_away) +=
+            article(clusters[position], position);
+    if (!folded_away.empty())
+        text += "<details class=\"more\"><summary>" +
+                counted(drawn - clusters_unfolded_max, "more cluster") + "</summary>\n" +
+                folded_away + "</details>\n";
+    if (drawn < clusters.size())
+        text += "<p>" + counted(clusters.size() - drawn, "smaller cluster") +
                 " not drawn here; the results file holds them all.</p>\n";
-    return text + "</section>\n";
+    return text;
 }
 
 }  // namespace mx::reports::html

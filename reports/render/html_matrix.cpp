@@ -24,24 +24,49 @@ FirstClusters first_clusters(const Summary& summary) {
     return first;
 }
 
-std::string or_dash(const std::string& text) { return text.empty() ? "–" : escape_markup(text); }
+// One operation has a table of its own, with the columns that it has a case in: so it fits paper.
+struct Part {
+    std::vector<std::size_t> rows, columns;  // places in the matrix
+};
 
-bool starts_dialect(const Matrix& matrix, std::size_t column) {
-    return column == 0 || matrix.columns[column].dialect != matrix.columns[column - 1].dialect;
+std::vector<Part> parts_of(const Matrix& matrix) {
+    std::vector<Part> parts;
+    for (std::size_t row = 0; row < matrix.rows.size(); ++row) {
+        const auto same = [&](const Part& part) {
+            return matrix.rows[part.rows.front()].operation == matrix.rows[row].operation;
+        };
+        auto found = std::find_if(parts.begin(), parts.end(), same);
+        if (found == parts.end()) found = parts.insert(parts.end(), Part{});
+        found->rows.push_back(row);
+    }
+    for (Part& part : parts)
+        for (std::size_t column = 0; column < matrix.columns.size(); ++column)
+            if (std::any_of(part.rows.begin(), part.rows.end(), [&](std::size_t row) {
+                    return matrix.rows[row].cells[column].all() != 0;
+                }))
+                part.columns.push_back(column);
+    return parts;
 }
 
-std::string head(const Matrix& matrix) {
+// `at` counts the columns of the part.
+bool starts_dialect(const Matrix& matrix, const Part& part, std::size_t at) {
+    return at == 0 ||
+           matrix.columns[part.columns[at]].dialect != matrix.columns[part.columns[at - 1]].dialect;
+}
+
+std::string head(const Matrix& matrix, const Part& part) {
     std::string dialects, inputs;
-    for (std::size_t column = 0; column < matrix.columns.size(); ++column) {
-        if (starts_dialect(matrix, column)) {
-            std::size_t end = column + 1;
-            while (end < matrix.columns.size() && !starts_dialect(matrix, end)) ++end;
-            dialects += "<th scope=\"colgroup\" colspan=\"" + std::to_string(end - column) +
-                        "\">" + or_dash(matrix.columns[column].dialect) + "</th>";
+    for (std::size_t at = 0; at < part.columns.size(); ++at) {
+        const Matrix::Column& column = matrix.columns[part.columns[at]];
+        const bool starts = starts_dialect(matrix, part, at);
+        if (starts) {
+            std::size_t end = at + 1;
+            while (end < part.columns.size() && !starts_dialect(matrix, part, end)) ++end;
+            dialects += "<th scope=\"colgroup\" colspan=\"" + std::to_string(end - at) + "\">" +
+                        or_dash(column.dialect) + "</th>";
         }
-        inputs += starts_dialect(matrix, column) ? "<th scope=\"col\" class=\"first\">"
-                                                 : "<th scope=\"col\">";
-        inputs += or_dash(matrix.columns[column].input) + "</th>";
+        inputs += starts ? "<th scope=\"col\" class=\"first\">" : "<th scope=\"col\">";
+        inputs += or_dash(column.input) + "</th>";
     }
     return "<thead><tr><td rowspan=\"2\"></td>" + dialects + "</tr>\n<tr>" + inputs +
            "</tr></thead>\n";
@@ -66,43 +91,65 @@ std::string cell_content(const VerdictCounts& cell) {
     return text + "</span>";
 }
 
-std::string cell_text(const Matrix& matrix, const FirstClusters& first, CellPlace place) {
+// Whether the list of cases has one of this cell.
+bool is_listed(const Page& page, const VerdictCounts& cell) {
+    const std::uint64_t plain = cell.of(Verdict::pass_exact) + cell.of(Verdict::pass_bounded);
+    return lists_passes(page.run()) || plain != cell.all();
+}
+
+// A cell leads to its first cluster, or else to its cases.
+std::string cell_text(const Page& page, const FirstClusters& first, CellPlace place,
+                      const char* more_classes) {
+    const Matrix& matrix = page.summary.matrix;
     const VerdictCounts& cell = matrix.rows[place.row].cells[place.column];
     std::string classes(cell.all() == 0 ? "mute" : tone_of(cell.worst()));
-    if (starts_dialect(matrix, place.column)) classes += " first";
+    classes += more_classes;
     if (cell.all() == 0)
         return "<td class=\"" + classes + "\" title=\"the run had no such case\">–</td>";
     std::string text = "<td class=\"" + classes + "\" title=\"" + all_counts(cell) + "\">";
     const auto found = first.find({place.row, place.column});
-    if (found == first.end()) return text + cell_content(cell) + "</td>";
+    if (found == first.end() && !is_listed(page, cell)) return text + cell_content(cell) + "</td>";
+    if (found == first.end())
+        return text + "<a href=\"#cases\" data-cell=\"" + std::to_string(place.row) + "-" +
+               std::to_string(place.column) + "\">" + cell_content(cell) + "</a></td>";
     return text + "<a href=\"#" + cluster_id(found->second) + "\">" + cell_content(cell) +
            "</a></td>";
 }
 
-std::string row_text(const Matrix& matrix, const FirstClusters& first, std::size_t position) {
+std::string row_text(const Page& page, const FirstClusters& first, const Part& part,
+                     std::size_t position) {
+    const Matrix& matrix = page.summary.matrix;
     const Matrix::Row& row = matrix.rows[position];
     std::string text = "<tr><th scope=\"row\">" + or_dash(row.operation) +
                        " <span class=\"format\">" + or_dash(row.format) + "</span></th>";
-    for (std::size_t column = 0; column < row.cells.size(); ++column)
-        text += cell_text(matrix, first, {position, column});
+    for (std::size_t at = 0; at < part.columns.size(); ++at)
+        text += cell_text(page, first, {position, part.columns[at]},
+                          starts_dialect(matrix, part, at) ? " first" : "");
     return text + "</tr>\n";
+}
+
+std::string table_of(const Page& page, const FirstClusters& first, const Part& part) {
+    const Matrix& matrix = page.summary.matrix;
+    std::string text =
+        "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"Pass matrix of " +
+        or_dash(matrix.rows[part.rows.front()].operation) +
+        "\"><table class=\"matrix\" aria-describedby=\"matrix-note\">\n" + head(matrix, part) +
+        "<tbody>\n";
+    for (const std::size_t row : part.rows) text += row_text(page, first, part, row);
+    return text + "</tbody></table></div>\n";
 }
 
 }  // namespace
 
-std::string matrix_section(const Summary& summary) {
-    const Matrix& matrix = summary.matrix;
-    std::string text = "<section id=\"matrix\" aria-labelledby=\"matrix-title\">\n"
-                       "<h2 id=\"matrix-title\">Pass matrix</h2>\n";
-    if (matrix.rows.empty()) return text + "<p>No case was run.</p>\n</section>\n";
-    text += "<p class=\"soft\" id=\"matrix-note\">The most severe verdict of each cell, with its "
-            "number of cases. A verdict that needs a look links to its first cluster.</p>\n"
-            "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"Pass matrix\">"
-            "<table class=\"matrix\" aria-describedby=\"matrix-note\">\n" +
-            head(matrix) + "<tbody>\n";
-    const FirstClusters first = first_clusters(summary);
-    for (std::size_t row = 0; row < matrix.rows.size(); ++row) text += row_text(matrix, first, row);
-    return text + "</tbody></table></div>\n</section>\n";
+std::string matrix_section(const Page& page) {
+    const Matrix& matrix = page.summary.matrix;
+    if (matrix.rows.empty()) return "<p>No case was run.</p>\n";
+    std::string text =
+        "<p class=\"soft\" id=\"matrix-note\">The most severe verdict of each cell, with its "
+        "number of cases. A cell links to its first cluster, or to its cases.</p>\n";
+    const FirstClusters first = first_clusters(page.summary);
+    for (const Part& part : parts_of(matrix)) text += table_of(page, first, part);
+    return text;
 }
 
 }  // namespace mx::reports::html

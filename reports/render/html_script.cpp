@@ -36,19 +36,43 @@ constexpr std::string_view text = R"js(
   if (filter) {
     const rows = [...document.querySelectorAll("#case-rows > tr")];
     const shown = document.querySelector("#case-shown");
+    const all = document.querySelector("#case-all");
+    let cell = "";
     const apply = () => {
       const words = filter.value.toLowerCase().split(/\s+/);
       let count = 0;
       for (const row of rows) {
         const content = row.textContent.toLowerCase();
-        row.hidden = !words.every((word) => content.includes(word));
+        row.hidden = (cell && row.dataset.cell !== cell) ||
+          !words.every((word) => content.includes(word));
         if (!row.hidden) count += 1;
       }
+      all.hidden = !cell;
       shown.textContent = count + " of " + rows.length + " shown";
     };
+    const choose = (chosen) => {
+      cell = chosen;
+      filter.closest("details").open = true;
+      apply();
+    };
     filter.addEventListener("input", apply);
+    all.addEventListener("click", () => choose(""));
+    for (const link of document.querySelectorAll("a[data-cell]"))
+      link.addEventListener("click", () => choose(link.dataset.cell));
     apply();
   }
+
+  // Paper shows what a click would.
+  const folded = () => document.querySelectorAll("details.numbers:not([open])");
+  window.addEventListener("beforeprint", () => {
+    for (const part of folded()) part.dataset.opened = part.open = true;
+  });
+  window.addEventListener("afterprint", () => {
+    for (const part of document.querySelectorAll("details[data-opened]")) {
+      part.open = false;
+      delete part.dataset.opened;
+    }
+  });
 
   root.dataset.clusters = String(document.querySelectorAll("article.cluster").length);
   root.dataset.ready = "1";
@@ -57,6 +81,8 @@ constexpr std::string_view text = R"js(
 
 }  // namespace
 
-std::string_view script() { return text; }
+std::string_view script() {
+    return text;
+}
 
 }  // namespace mx::reports::html

@@ -11,6 +11,8 @@ constexpr std::string_view sheet = R"css(
   --paper: #ffffff; --ink: #16191d; --soft: #59616b; --rule: #d8dce1; --wash: #f5f6f8;
   --good: #17633a; --good-wash: #edf6f0; --bad: #a3211b; --bad-wash: #fcefee;
   --note: #775300; --note-wash: #fbf4e3; --link: #1d4f91;
+  --s0: #1d5fb4; --s1: #c2570c; --s2: #17733f; --s3: #8a2c7e; --s4: #7a6500; --s5: #0a7a86;
+  --s6: #b3261e; --s7: #59616b;
   --sans: system-ui, -apple-system, "Segoe UI", Roboto, "Helvetica Neue", Arial,
     "DejaVu Sans", sans-serif;
   --mono: ui-monospace, SFMono-Regular, Menlo, Consolas, "Liberation Mono", "DejaVu Sans Mono",
@@ -21,6 +23,8 @@ constexpr std::string_view sheet = R"css(
     --paper: #131619; --ink: #e3e6ea; --soft: #9aa3ad; --rule: #2e343b; --wash: #1a1e22;
     --good: #79cf9c; --good-wash: #15251b; --bad: #ff938a; --bad-wash: #311a19;
     --note: #e3b665; --note-wash: #2a2314; --link: #8fb8ef;
+    --s0: #7fb2f5; --s1: #f2a565; --s2: #79cf9c; --s3: #e39bd3; --s4: #d9c860; --s5: #6cc9d4;
+    --s6: #ff938a; --s7: #a3adb8;
   }
 }
 * { box-sizing: border-box; }
@@ -86,6 +90,7 @@ td.right, th.right { text-align: right; }
   font-weight: 650; line-height: 1.45; white-space: nowrap;
 }
 
+.prose-table td { overflow-wrap: break-word; }
 .matrix { min-width: 100%; }
 .matrix th, .matrix td { padding: 0.4rem 0.6rem; white-space: nowrap; overflow-wrap: normal; }
 .matrix thead th[colspan] { text-align: left; border-left: 1px solid var(--rule); }
@@ -122,6 +127,43 @@ td.right, th.right { text-align: right; }
   text-underline-offset: 0.18em; }
 .bits tr.differs td { color: var(--tone); font-weight: 600; }
 .bits tr.differs .pattern { font-weight: 400; }
+.charts { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(26rem, 100%), 1fr));
+  gap: 1.4rem 2rem; margin: 0.6rem 0 1.2rem; align-items: start; }
+figure.chart { margin: 0; max-width: 40rem; min-width: 0; break-inside: avoid; }
+.chart figcaption { font-size: 0.875rem; margin-bottom: 0.4rem; }
+.chart figcaption b { color: var(--ink); font-weight: 600; }
+.chart > svg { display: block; width: 100%; height: auto; }
+.chart text { fill: var(--soft); font: 11px var(--sans); }
+.chart .grid line { stroke: var(--rule); }
+.chart .axis line, .chart .ticks line { stroke: var(--soft); }
+.chart image { image-rendering: pixelated; }
+.map .frame { fill: none; stroke: var(--rule); }
+.map text { font-size: 9px; }
+.s0 { --s: var(--s0); } .s1 { --s: var(--s1); } .s2 { --s: var(--s2); } .s3 { --s: var(--s3); }
+.s4 { --s: var(--s4); } .s5 { --s: var(--s5); } .s6 { --s: var(--s6); } .s7 { --s: var(--s7); }
+.series path { fill: none; stroke: var(--s); stroke-width: 1.75; stroke-linejoin: round; }
+.series circle { fill: var(--s); stroke: var(--paper); stroke-width: 0.75; }
+.series line { stroke: var(--s); stroke-width: 1.25; }
+.series.s1 path, .series.s5 path { stroke-dasharray: 7 3; }
+.series.s2 path, .series.s6 path { stroke-dasharray: 2 3; }
+.series.s3 path, .series.s7 path { stroke-dasharray: 9 3 2 3; }
+.series.dots path { stroke: none; }
+.series.roof path { stroke: var(--ink); stroke-width: 2; stroke-dasharray: none; }
+.series.roof circle { fill: var(--ink); }
+.series.bars rect { fill: var(--s); fill-opacity: 0.35; }
+.series.outline rect { fill: none; stroke: var(--s); stroke-width: 1.5; }
+.series.outline.fine rect { stroke-width: 0.4; }
+.legend { display: flex; flex-wrap: wrap; gap: 0.1rem 1.1rem; list-style: none; margin: 0.3rem 0;
+  padding: 0; font-size: 0.8125rem; color: var(--soft); }
+.legend svg { width: 1.5rem; height: 0.7rem; margin-right: 0.4rem; }
+.legend.heat svg { width: 0.7rem; }
+.numbers { font-size: 0.8125rem; margin: 0.3rem 0 0.8rem; }
+.numbers summary { font-weight: 500; color: var(--soft); }
+.numbers .scroll { max-height: 28rem; overflow-y: auto; }
+.caution { border-left: 4px solid var(--note); background: var(--note-wash); color: var(--note);
+  padding: 0.4rem 0.8rem; }
+.kill { color: var(--tone); font-weight: 600; white-space: nowrap; }
+code.small { font-size: 0.75rem; }
 figure { margin: 0.9rem 0 0; max-width: 28rem; }
 figcaption { color: var(--soft); font-size: 0.8125rem; }
 svg.lanes { display: block; width: 100%; height: auto; color: var(--tone); }
@@ -176,8 +218,13 @@ footer p { margin: 0 0 0.3rem; }
     --good-wash: #fff; --bad-wash: #fff; --note-wash: #fff; }
   body { max-width: none; padding: 0; font-size: 9.5pt; }
   nav, button, .scripted .needs-script { display: none; }
-  .scroll { overflow: visible; }
+  .scroll, .numbers .scroll { overflow: visible; max-height: none; }
+  .charts { grid-template-columns: 1fr 1fr; gap: 0.8rem 1.2rem; }
+  .cases td.text { min-width: 0; }
+  * { print-color-adjust: exact; -webkit-print-color-adjust: exact; }
+  .matrix { min-width: 0; }
   .matrix tbody th { position: static; }
+  .matrix thead th { writing-mode: vertical-rl; }
   .matrix th, .matrix td { padding: 0.2rem 0.3rem; font-size: 7.5pt; }
   .verdict, .caveats li { border-width: 1px 1px 1px 4px; border-style: solid; }
   h2 { break-after: avoid; margin-top: 1.6rem; }
@@ -187,6 +234,8 @@ footer p { margin: 0 0 0.3rem; }
 
 }  // namespace
 
-std::string_view style_sheet() { return sheet; }
+std::string_view style_sheet() {
+    return sheet;
+}
 
 }  // namespace mx::reports::html

@@ -26,18 +26,22 @@ Kind kind_of(Verdict verdict) {
     switch (verdict) {
         case Verdict::pass_exact:
         case Verdict::pass_bounded:
-        case Verdict::deviation: return Kind::pass;
+        case Verdict::deviation:
+            return Kind::pass;
         case Verdict::not_supported:
-        case Verdict::waived: return Kind::skipped;
+        case Verdict::waived:
+            return Kind::skipped;
         case Verdict::mistrusted:
         case Verdict::flaky:
-        case Verdict::fail: return Kind::failure;
+        case Verdict::fail:
+            return Kind::failure;
         // A case that never ran must not look like one that was left out on purpose.
         case Verdict::untested:
         case Verdict::oracle_disagreement:
         case Verdict::device_error:
         case Verdict::crash:
-        case Verdict::timeout: return Kind::error;
+        case Verdict::timeout:
+            return Kind::error;
     }
     return Kind::error;
 }
@@ -59,8 +63,8 @@ struct Tally {
     }
     std::string attributes() const {
         return " tests=\"" + std::to_string(tests) + "\" failures=\"" + std::to_string(failures) +
-               "\" errors=\"" + std::to_string(errors) + "\" skipped=\"" +
-               std::to_string(skipped) + "\"";
+               "\" errors=\"" + std::to_string(errors) + "\" skipped=\"" + std::to_string(skipped) +
+               "\"";
     }
 };
 
@@ -111,8 +115,8 @@ std::string message_of(const CaseResult& result) {
     if (!result.reason.empty()) return text + ": " + result.reason;
     if (result.mismatched_elements + result.mismatched_scales == 0) return text;
     return text + ": " + grouped(result.mismatched_elements) + " of " +
-           counted(result.elements, "element") + ", " + grouped(result.mismatched_scales) +
-           " of " + counted(result.scales, "scale") + " differ";
+           counted(result.elements, "element") + ", " + grouped(result.mismatched_scales) + " of " +
+           counted(result.scales, "scale") + " differ";
 }
 
 std::string class_name_of(const CaseResult& result) {
@@ -141,7 +145,9 @@ std::string text_of(const TestCase& test) {
             text += ">\n      <system-out>" + details + "</system-out>\n";
             break;
         // The schema of JUnit gives a skipped case a message and no more.
-        case Kind::skipped: text += ">\n      <skipped" + told + "/>\n"; break;
+        case Kind::skipped:
+            text += ">\n      <skipped" + told + "/>\n";
+            break;
         case Kind::failure:
             text += ">\n      <failure" + told + typed + ">" + details + "</failure>\n";
             break;
@@ -160,8 +166,8 @@ TestCase test_case_of(const CaseResult& result) {
                   .message = message_of(result),
                   .details = details_of(result)};
     if (result.verdict == Verdict::deviation)
-        test.details = "deviation: " + std::string(meaning_of(result.verdict)) + "\n" +
-                       test.details;
+        test.details =
+            "deviation: " + std::string(meaning_of(result.verdict)) + "\n" + test.details;
     return test;
 }
 
@@ -178,12 +184,9 @@ struct Suite {
 };
 
 std::string text_of(const Suite& suite, const Run& run) {
-    std::string text = "  <testsuite" + attribute({"name", suite.name}) +
-                       suite.tally().attributes() +
-                       (run.header.started.empty()
-                            ? ""
-                            : attribute({"timestamp", run.header.started})) +
-                       ">\n";
+    std::string text =
+        "  <testsuite" + attribute({"name", suite.name}) + suite.tally().attributes() +
+        (run.header.started.empty() ? "" : attribute({"timestamp", run.header.started})) + ">\n";
     if (!suite.properties.empty()) {
         text += "    <properties>\n";
         for (const Attribute& property : suite.properties)
@@ -245,7 +248,8 @@ std::string seconds_of(const Run& run) {
 
 }  // namespace
 
-std::string render_junit(const Run& run) {
+std::string render_junit(const Material& material) {
+    const Run& run = material.run;
     const Summary summary = summarize(run);
     const std::vector<Suite> suites = suites_of(run, summary);
     Tally tally;

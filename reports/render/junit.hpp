@@ -1,13 +1,13 @@
 // JUnit XML for continuous integration: one test case per case of the run. Used by the
-// program; a pure function of the run. Must not touch files.
+// program; a pure function of its material. Must not touch files.
 #pragma once
 
 #include <string>
 
-#include "conformance/results/record.hpp"
+#include "reports/model/material.hpp"
 
 namespace mx::reports {
 
-std::string render_junit(const results::Run& run);
+std::string render_junit(const Material& material);
 
 }  // namespace mx::reports

@@ -19,7 +19,9 @@ using results::Run;
 constexpr std::size_t clusters_shown_max = 8;
 constexpr std::size_t reasons_shown_max = 20;
 
-std::string or_dash(const std::string& text) { return text.empty() ? "–" : escape_markdown(text); }
+std::string or_dash(const std::string& text) {
+    return text.empty() ? "–" : escape_markdown(text);
+}
 
 std::string bold(std::string_view markdown) {
     std::string text("**");
@@ -37,7 +39,8 @@ std::string top(const Run& run, const Summary& summary) {
         text.append("> ").append(bold(escape_markdown(caveat))).append("\n>\n");
     if (!text.empty()) text += "\n";
     text += "## mxcheck: " + escape_markdown(run.header.device) + "\n\n" +
-            bold(escape_markdown(summary.headline)) + "\n\n| verdict | cases | meaning |\n"
+            bold(escape_markdown(summary.headline)) +
+            "\n\n| verdict | cases | meaning |\n"
             "| --- | ---: | --- |\n";
     for (const Verdict verdict : verdicts_by_severity)
         if (summary.verdicts.of(verdict) != 0)
@@ -72,20 +75,19 @@ std::string matrix_text(const Matrix& matrix) {
     return text + "\n";
 }
 
-std::string sides(const std::string& name, const std::string& expected,
-                  const std::string& actual) {
+std::string sides(const std::string& name, const std::string& expected, const std::string& actual) {
     if (expected.empty() && actual.empty()) return "";
     if (expected == actual) return ", " + name + " " + markdown_code_span(expected) + " equal";
     return ", " + name + " " + (actual.empty() ? "none" : markdown_code_span(actual)) +
            " expected " + (expected.empty() ? "none" : markdown_code_span(expected));
 }
 
-std::string witness_text(const Mismatch& witness) {
-    std::string text = "Block " + grouped(witness.block) + ", lane " + grouped(witness.lane);
+std::string witness_text(const Cluster& cluster) {
+    const Mismatch& witness = *cluster.witness;
+    std::string text = "First at " + place_of(*cluster.first_case, witness);
     if (!witness.input_bits.empty()) {
         text += ": input " + markdown_code_span(witness.input_bits);
-        if (!witness.input_value.empty())
-            text += " (" + escape_markdown(witness.input_value) + ")";
+        if (!witness.input_value.empty()) text += " (" + escape_markdown(witness.input_value) + ")";
     }
     text += sides("scale", witness.expected_scale, witness.actual_scale);
     text += sides("element", witness.expected_element, witness.actual_element);
@@ -100,8 +102,8 @@ std::string cluster_text(const Cluster& cluster) {
                        or_dash(first.input);
     const Mismatch* witness = cluster.witness;
     if (witness == nullptr)
-        return text + ", " + counted(cluster.cases, "case") + ". " +
-               escape_markdown(first.reason) + "\n\n" + markdown_code_block(cluster.repro) + "\n";
+        return text + ", " + counted(cluster.cases, "case") + ". " + escape_markdown(first.reason) +
+               "\n\n" + markdown_code_block(cluster.repro) + "\n";
     text += ", " + escape_markdown(witness->stage + "/" + witness->mismatch_class) + ", " +
             escape_markdown(witness->direction) + ": " + grouped(cluster.count) + " of " +
             grouped(cluster.of) + (witness->stage == "scale" ? " scales" : " elements") + " in " +
@@ -109,7 +111,7 @@ std::string cluster_text(const Cluster& cluster) {
     if (!witness->open_decision.empty())
         text += " Open decision: " + escape_markdown(witness->open_decision) + ".";
     if (!witness->note.empty()) text.append(" ").append(escape_markdown(witness->note));
-    text.append("\n").append(witness_text(*witness));
+    text.append("\n").append(witness_text(cluster));
     return text + markdown_code_block(cluster.repro) + "\n";
 }
 
@@ -161,15 +163,15 @@ std::string bottom(const Run& run) {
     std::string text = "mxcheck " + escape_markdown(run.header.program_version) + ", commit " +
                        escape_markdown(run.header.commit) +
                        (run.header.dirty ? " with uncommitted changes" : "") + ", seed " +
-                       std::to_string(run.header.seed) + ", " +
-                       escape_markdown(run.header.started);
+                       std::to_string(run.header.seed) + ", " + escape_markdown(run.header.started);
     if (run.complete) text += ", " + duration(run.footer.seconds);
     return text + ", results format version " + std::to_string(run.header.version) + ".\n";
 }
 
 }  // namespace
 
-std::string render_markdown(const Run& run) {
+std::string render_markdown(const Material& material) {
+    const Run& run = material.run;
     const Summary summary = summarize(run);
     return top(run, summary) + matrix_text(summary.matrix) + clusters_text(summary) +
            waivers_text(summary) + not_run_text(summary) + bottom(run);

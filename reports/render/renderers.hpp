@@ -15,7 +15,7 @@ namespace mx::reports {
 struct Renderer {
     std::string_view name;       // "html"
     std::string_view file_name;  // "report.html"
-    std::string (*render)(const results::Run& run);
+    std::string (*render)(const Material& material);
 };
 
 inline constexpr std::array renderers{

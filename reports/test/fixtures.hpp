@@ -6,6 +6,7 @@
 #include <string>
 #include <string_view>
 
+#include "conformance/results/attachments.hpp"
 #include "conformance/results/record.hpp"
 
 namespace mx::reports::test {
@@ -21,6 +22,12 @@ results::Run empty_run();
 
 // Adds a case and keeps the header's count in step.
 results::CaseResult& add_case(results::Run& run, results::Verdict verdict);
+
+// The run of every verdict, with mismatches in cells, scales of both sides and bounded products.
+results::Run heated_run();
+
+// A row or two of everything that can stand beside a run.
+results::Attachments everything_beside();
 
 std::size_t occurrences(std::string_view text, std::string_view wanted);
 

@@ -10,7 +10,7 @@ namespace {
 using results::Bench;
 using results::BenchRow;
 
-// Its spread and the distance of its halves are shares of the median.
+// Its spread and the distance of its quarters are shares of the median.
 BenchRow row(const std::string& what, double seconds, double spread = 0.01, double noise = 0) {
     BenchRow row;
     row.what = what;
@@ -21,8 +21,8 @@ BenchRow row(const std::string& what, double seconds, double spread = 0.01, doub
     row.seconds = seconds;
     row.low = seconds * (1 - spread);
     row.high = seconds * (1 + spread);
-    row.first_half = seconds;
-    row.second_half = seconds * (1 + noise);
+    row.batch = 1;
+    row.quarters = {seconds, seconds, seconds, seconds * (1 + noise)};
     return row;
 }
 

@@ -17,8 +17,11 @@ Quantizer quantizer(const char* format, const char* dialect) {
     return {*find_block_format(format), *find_dialect(dialect)};
 }
 
+Accuracy measured(const Quantizer& by, const Rows& rows) {
+    return measure(by, rows, encode(by, rows));
+}
 Accuracy measured(const Quantizer& by, const std::vector<float>& values) {
-    return measure(by, {values, static_cast<std::int64_t>(values.size())});
+    return measured(by, Rows{values, static_cast<std::int64_t>(values.size())});
 }
 
 TEST(Accuracy, ValuesThatAreElementsLoseNothing) {
@@ -71,7 +74,7 @@ TEST(Accuracy, NotFiniteValuesAreLeftOut) {
 
 TEST(Accuracy, BlocksEndWithTheRow) {
     const std::vector<float> values{1, 1, 448, 448};
-    const Accuracy a = measure(quantizer("mxfp8-e4m3", "ocp"), {values, 2});
+    const Accuracy a = measured(quantizer("mxfp8-e4m3", "ocp"), Rows{values, 2});
     EXPECT_EQ(a.scales[119], 1u);
     EXPECT_EQ(a.scales[127], 1u);
 }
@@ -89,6 +92,25 @@ TEST(Accuracy, StochasticRoundingNowAndThenTakesTheOtherNeighbour) {
     EXPECT_GT(a.noise, 63 * 0.4);
     EXPECT_LT(a.noise, 63 * 1.2);
     EXPECT_DOUBLE_EQ(a.relative_max, 1.5 / 16.5);
+}
+
+TEST(Accuracy, ChangesAreCountedByValueAndByScale) {
+    const Quantizer ocp = quantizer("mxfp8-e4m3", "ocp"), nv = quantizer("mxfp8-e4m3", "nv");
+    const std::vector<float> values{500, 1, -0.0F};
+    const Rows rows{values, 3};
+    const BlockCodes first = encode(ocp, rows), second = encode(nv, rows);
+    // 448 and 512 under scales of 1 and 2; 1 is 1 under both.
+    const Changes found = changes({ocp, first}, {nv, second}, 3);
+    EXPECT_EQ(found.values, 1u);
+    EXPECT_EQ(found.scales, 1u);
+    EXPECT_EQ(changes({ocp, first}, {ocp, first}, 3).values, 0u);
+    BlockCodes other = first;
+    other.elements[1] ^= 1;
+    EXPECT_EQ(changes({ocp, other}, {ocp, first}, 3).values, 1u);
+    const float nan = std::numeric_limits<float>::quiet_NaN();
+    const std::vector<float> poisoned{nan, 1};
+    const BlockCodes lost = encode(ocp, {poisoned, 2});
+    EXPECT_EQ(changes({ocp, lost}, {ocp, lost}, 2).values, 0u);
 }
 
 TEST(Distributions, AreWhatTheirNamesSay) {

@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 #include "reference/spec/dialects.hpp"
 
 namespace mx::accuracy {
@@ -11,6 +13,11 @@ namespace {
 TrainingTask small(TrainingTask task, int steps) {
     task.steps = steps;
     return task;
+}
+
+TrainingRun train(const TrainingTask& task, const TrainingRules& rules) {
+    PlainArithmetic plain;
+    return accuracy::train(task, rules, plain).value();
 }
 
 TEST(Training, LossesFallWithoutQuantizing) {
@@ -61,11 +68,51 @@ TEST(Training, OnlyTheOperandsNamedAreQuantized) {
     EXPECT_NE(train(task, {&e2m1, nullptr}).losses, plain.losses);
 }
 
+// The rows of gemm_models that are chains of fused multiply-adds are what the plain arithmetic
+// does.
+TEST(Training, TheModelOfAChainHasTheBitsOfAChain) {
+    const Quantizer e4m3{*find_block_format("mxfp8-e4m3"), *find_dialect("ocp")};
+    const Quantizer e5m2{*find_block_format("mxfp8-e5m2"), *find_dialect("ocp")};
+    const TrainingTask task = small(linear_task(), 3);
+    const TrainingRun plain = train(task, {&e4m3, &e5m2});
+    ModelArithmetic chain("fma-chain-mx"), hopper("hopper-mx-wgmma");
+    EXPECT_FALSE(parting_of(accuracy::train(task, {&e4m3, &e5m2}, chain).value(), plain));
+    const auto parting = parting_of(accuracy::train(task, {&e4m3, &e5m2}, hopper).value(), plain);
+    ASSERT_TRUE(parting);
+    EXPECT_EQ(parting->what, "loss");
+}
+
+TEST(Training, OneBitIsAParting) {
+    const TrainingRun run{.losses = {2, 1},
+                          .first_outputs = {},
+                          .first_gradient = {1},
+                          .last_gradient = {1},
+                          .weights = {0.5F}};
+    EXPECT_FALSE(parting_of(run, run));
+    TrainingRun other = run;
+    other.losses[1] = std::nextafter(1.0, 2.0);
+    EXPECT_EQ(parting_of(other, run)->step, 1u);
+    other = run;
+    other.weights[0] = std::nextafter(0.5F, 1.0F);
+    EXPECT_EQ(parting_of(other, run)->what, "weights");
+    other = run;
+    other.last_gradient[0] = 2;
+    EXPECT_EQ(parting_of(other, run)->what, "gradient");
+}
+
+TEST(Training, WhatAnArithmeticCannotDoIsAnError) {
+    const Quantizer int8{*find_block_format("mxint8"), *find_dialect("ocp")};
+    ModelArithmetic hopper("hopper-mx-wgmma");
+    const auto run = accuracy::train(small(linear_task(), 1), {&int8, &int8}, hopper);
+    ASSERT_FALSE(run);
+    EXPECT_NE(run.error().message.find("hopper-mx-wgmma"), std::string::npos);
+}
+
 TEST(Training, ThroughAQuantizerIsQuantizedAndBack) {
     const Quantizer e2m1{*find_block_format("mxfp4-e2m1"), *find_dialect("ocp"), 2};
     const std::vector<float> values{4, 1.2F, -6, 0.1F, 7};
-    EXPECT_EQ(through(&e2m1, {values, 5}), (std::vector<float>{4, 1, -6, 0, 6}));
-    EXPECT_EQ(through(nullptr, {values, 5}), values);
+    EXPECT_EQ(through({{values, 5}, &e2m1}), (std::vector<float>{4, 1, -6, 0, 6}));
+    EXPECT_EQ(through({{values, 5}, nullptr}), values);
 }
 
 }  // namespace

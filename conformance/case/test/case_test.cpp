@@ -110,6 +110,14 @@ TEST(Words, AreSplitAtBlanksOutsideQuotes) {
     EXPECT_EQ(words.value().fields, wanted);
 }
 
+TEST(Words, HaveBlanksAndQuotesInValuesAlone) {
+    for (const char* text : {"run \"a b\"=1", "\"r un\" a=1", "run a\\b=1", "run \"a\\\"\"=1"}) {
+        const auto words = split_words(text);
+        ASSERT_FALSE(words.ok()) << text;
+        EXPECT_NE(words.error().message.find("which no name has"), std::string::npos) << text;
+    }
+}
+
 struct GridRow {
     const char* text;
     std::int64_t block_rows, block_columns;

@@ -32,6 +32,10 @@ TEST(GemmGrammar, FullLinesPrintBackToThemselves) {
              "beta=1e-45 c=f16 epilogue=none accumulation=default algorithm=default "
              "model=hopper-fp8-128x128 layout=dense scales=linear packing=bytes data=gemm.special "
              "index=0 seed=0",
+             "gemm a=mxfp8-e4m3 b=mxfp8-e4m3 output=mxfp8-e5m2 dialect=cublaslt shape=3x5x7 "
+             "batches=1 alpha=1 beta=1 c=bf16 epilogue=none accumulation=default "
+             "algorithm=default model=blackwell-mx layout=dense scales=128x4 packing=bytes "
+             "data=gemm.middle index=0 seed=0",
              "gemm a=e4m3:tensor b=e4m3:tensor output=e4m3 shape=3x5x7 batches=1 alpha=-0 "
              "beta=0xff800000 c=f16 epilogue=relu accumulation=default algorithm=default "
              "model=bounded:hopper-fp8 layout=dense scales=linear packing=bytes data=gemm.zeros "
@@ -107,7 +111,10 @@ TEST(GemmGrammar, SaysWhatIsWrong) {
              {"a=nvfp4 b=mxfp8-e4m3 shape=1x1x1 packing=low_first", "e4m3 has 8"},
              {"a=nvfp4 b=nvfp4 shape=1x1x1 packing=inline", "no layout of a factor"},
              {"a=e4m3:128x128 b=e4m3:1x128 shape=64x64x64 batches=2", "multiples of 128"},
-             {"a=bf16 b=bf16 shape=1x1x1 dialect=ocp", "unknown field 'dialect'"},
+             {"a=bf16 b=bf16 shape=1x1x1 dialect=ocp", "no blocks, so it has no dialect=ocp"},
+             {"a=bf16 b=bf16 shape=1x1x1 output=mxfp8-e4m3 dialect=thunderkittens", "of binary32"},
+             {"a=bf16 b=bf16 shape=1x1x1 output=mxfp8-e4m3 model=bounded", "has no bound"},
+             {"a=bf16 b=bf16 shape=1x1x1 output=mxfp4-e2m1", "unknown output"},
              {"a=bf16 b=bf16 shape=1x1x1 outputs=f32", "did you mean 'output'?"},
          }) {
         const std::string text = refused(std::string("gemm data=gemm.zeros ") + bad.fields);

@@ -26,13 +26,36 @@ expect 0 '' accuracy --data normal --elements 4096 --format mxfp4-e2m1 --dialect
   --seed 1
 check 'another seed, other numbers' [ "$(cmp -s first stdout && echo same)" = '' ]
 
+# A device beside the oracle: the embedded one agrees, a planted bug does not.
+expect 0 "of cpu's codes 0 elements and 0 scales differ" accuracy x.npy --device cpu --dialect ocp
+expect 0 '' accuracy x.npy --device cpu --dialect ocp --json
+check 'a row of each' [ "$(grep -cE '"source": "(oracle|cpu)"' stdout)" = 3 ]
+expect 1 'scales differ from the oracle' accuracy --data normal --elements 4096 --dialect ocp \
+  --device "$lib/mutants/mutant_scale_plus_one.so"
+expect 77 'does not: ' accuracy x.npy --dialect ocp \
+  --device "$lib/test_plugins/test_plugin_message_without_end.so"
+
+gemm=(accuracy --op gemm --side 4 --k 64 --data normal)
+expect 0 'hopper-mx-wgmma' "${gemm[@]}" --format mxfp8-e4m3 --dialect ocp
+check 'the exact sum is off by half an ulp at most' \
+  [ "$(awk '$7 == "exact" && $9 <= 0.5' stdout | wc -l)" = 1 ]
+expect 0 'cpu fma-chain' "${gemm[@]}" --format mxfp8-e4m3 --device cpu --algorithm fma-chain \
+  --model fma-chain-mx --dialect ocp
+expect 0 '"share_max"' "${gemm[@]}" --format bf16 --json
+expect 2 'model fma-chain-mx multiplies e4m3 e5m2 e3m2 e2m3 e2m1, not bf16' \
+  "${gemm[@]}" --format bf16 --model fma-chain-mx
+expect 2 'makes no such factor' "${gemm[@]}" --format nvfp4
+expect 2 'multiplies named data' accuracy --op gemm x.npy
+expect 2 "unknown operation 'quantise'; did you mean 'quantize'?" accuracy --op quantise
+
 expect 2 "unknown data 'norml'; did you mean 'normal'?" accuracy --data norml
 expect 2 '--elements 0: from 1 to' accuracy --elements 0
 expect 2 '--block 20: blocks have 16, 32 or 64' accuracy --block 20
 expect 2 "unknown format 'mxfp8'" accuracy --format mxfp8
 expect 2 "unknown dialect 'ocpp'; did you mean 'ocp'?" accuracy --dialect ocpp
 expect 2 'contradict each other' accuracy x.npy --data normal
-expect 2 'is a recipe; accuracy takes block formats' accuracy --format nvfp4 --dialect te-nvfp4
+expect 2 'is a recipe; accuracy and train take block formats' \
+  accuracy --format nvfp4 --dialect te-nvfp4
 printf '' | npy empty.npy '<f4' '(0, 32)'
 expect 2 'empty.npy: holds no tensor of f32, bf16 or f16 with values' accuracy empty.npy
 expect 2 'gone.npy' accuracy gone.npy

@@ -97,6 +97,22 @@ expect 0 'blackwell-mx: predicted' "${gemm[@]}" --model blackwell-mx --output-fo
 expect 2 'give --type, which D is rounded to' "${gemm[@]}" --output-format nvfp4 \
   --dialect te-nvfp4 --out blocks_d.safetensors
 
+# A number for each row, as cuBLASLt has them: 160 times 0.5, 1 and 2 by rows of A, 1 and -3 of B.
+printf '\x00\x00\x00\x3f\x00\x00\x80\x3f\x00\x00\x00\x40' | npy rows_a.npy '<f4' '(3,)'
+printf '\x00\x00\x80\x3f\x00\x00\x40\xc0' | npy rows_b.npy '<f4' '(2,)'
+expect 0 '6 outputs, 0 NaN, 0 Inf' "${gemm[@]}" --row-scales-a rows_a.npy \
+  --row-scales-b rows_b.npy --out d.npy
+check '80 -240 160 -480 320 -960' \
+  [ "$(data_of d.npy 24)" = 0000a042000070c3000020430000f0c30000a043000070c4 ]
+expect 0 'times the number of B: -3' "${gemm[@]}" --row-scales-b rows_b.npy --explain 0,1
+expect 2 'rows_b.npy: has shape (2,), and a.safetensors of shape (3, 64) needs (3,), a number' \
+  "${gemm[@]}" --row-scales-a rows_b.npy --out d.npy
+printf '\x00\x3c\x00\x3c\x00\x3c' | npy halves.npy '<f2' '(3,)'
+expect 2 'halves.npy: is of type f16, and the numbers of rows are f32' \
+  "${gemm[@]}" --row-scales-a halves.npy --out d.npy
+expect 2 'and a number for each row' "${gemm[@]}" --row-scales-a rows_a.npy --model blackwell-mx \
+  --out d.npy
+
 # One output with every step: 32 times 1 + 4, in blocks of 32 lanes.
 expect 0 'row 2 and column 1' "${gemm[@]}" --explain 2,1
 check 'each block sums to 80' [ "$(grep -c '^  [0-9]*\.\.[0-9]* .* 80$' stdout)" -eq 2 ]

@@ -16,8 +16,23 @@ check 'the same numbers again' cmp first stdout
 expect 0 '' "${few[@]}" --json
 check 'ten runs with their losses' [ "$(grep -c '"losses"' stdout)" = 10 ]
 
+expect 0 '' train --steps 1 --gradient-format mxfp8-e5m2
+check 'every scale rule, not one dialect alone' [ "$(grep -c mxfp8-e5m2 stdout)" -gt 6 ]
+
+# On a device: where the arithmetic is the same, so are the bits.
+device=(train --steps 2 --dialect ocp --gradient-format mxfp8-e5m2)
+expect 0 'same bits' "${device[@]}" --device cpu
+expect 0 'same bits' "${device[@]}" --device cpu --gemm-device cpu --algorithm fma-chain \
+  --model fma-chain-mx
+expect 1 'differs, first the loss of step 0' "${device[@]}" --gemm-device cpu \
+  --algorithm fma-chain --model hopper-mx-wgmma
+expect 1 'differs, first the loss of step 0' "${device[@]}" \
+  --device "$lib/mutants/mutant_ties_away.so"
+expect 77 'not compared' "${device[@]}" --gemm-device cpu
+expect 2 'say how --gemm-device multiplies' "${device[@]}" --model fma-chain-mx
+
 expect 2 '--steps 0: from 1 to' train --steps 0
 expect 2 "unknown dialect 'ocpp'; did you mean 'ocp'?" train --dialect ocpp
-expect 2 'is a recipe; train takes block formats' train --format nvfp4 --dialect te-nvfp4 \
-  --gradient-format nvfp4
+expect 2 'is a recipe; accuracy and train take block formats' \
+  train --format nvfp4 --dialect te-nvfp4 --gradient-format nvfp4
 finish

@@ -70,16 +70,16 @@ inline std::uint32_t code_of(float x, const Format& format) {
     return code;
 }
 
-inline std::uint32_t output_of(const GemmRequest& request, const Operands& operands) {
+// What an output is before it is rounded to D, or made part of a block.
+inline float number_of_output(const GemmRequest& request, const Operands& operands) {
     float x = combined(request, operands);
-    if (has(Bug::rounded_before_bias) && request.adds_bias)
+    if (has(Bug::rounded_before_bias) && request.adds_bias && !request.quantizes_d)
         x = static_cast<float>(
             decode(encode_value(static_cast<double>(x), request.d.format), request.d.format));
     if (has(Bug::relu_before_bias) && request.has_relu && request.adds_bias)
-        return code_of(relu(x) + operands.bias, request.d.format);
+        return relu(x) + operands.bias;
     if (request.adds_bias && !has(Bug::bias_before_alpha)) x += operands.bias;
-    if (request.has_relu) x = relu(x);
-    return code_of(x, request.d.format);
+    return request.has_relu ? relu(x) : x;
 }
 
 }  // namespace mx::mutants::gemm

@@ -4,6 +4,7 @@
 #include <array>
 #include <new>
 
+#include "conformance/mutants/gemm/gemm_blocks.hpp"
 #include "conformance/mutants/gemm/gemm_epilogue.hpp"
 #include "conformance/mutants/gemm/gemm_operands.hpp"
 
@@ -24,8 +25,12 @@ public:
             if (has(Bug::last_row_missing) && row == rows - 1) return;
             if (has(Bug::second_batch_untouched) && row >= request_.rows) return;
             const Numbers a = numbers_of(request_, {Side::a, row});
+            if (request_.quantizes_d) {
+                write_row_of_blocks(row, a);
+                continue;
+            }
             for (std::int64_t column = 0; column < request_.columns; ++column)
-                write_output({row, column}, a);
+                store({row, column}, code_of(output({row, column}, a), request_.d.format));
         }
     }
 
@@ -34,7 +39,17 @@ private:
         return static_cast<float>(decode(read(tensor, cell), tensor.format));
     }
 
-    void write_output(Cell cell, const Numbers& a) {
+    void write_row_of_blocks(std::int64_t row, const Numbers& a) const {
+        std::vector<float> numbers;
+        for (std::int64_t column = 0; column < request_.columns; ++column)
+            numbers.push_back(output({row, column}, a));
+        write_blocks(request_, row, numbers);
+        if (!has(Bug::canary)) return;
+        for (std::int64_t column = 0; column < request_.columns; ++column)
+            store({row, column}, read(request_.d, {row, column}));
+    }
+
+    float output(Cell cell, const Numbers& a) const {
         Operands operands{0, 1, 1, 0, 0};
         Cell c = cell;
         if (has(Bug::c_of_first_batch)) c.row %= request_.rows;
@@ -50,7 +65,7 @@ private:
         const std::int64_t batch = cell.row / request_.rows;
         const auto b = static_cast<std::size_t>(batch * request_.columns + cell.column);
         operands.accumulator = sum_of_products(machine_, a, b_[b], start);
-        store(cell, output_of(request_, operands));
+        return number_of_output(request_, operands);
     }
 
     // Where the accumulator begins: at 0, but for two bugs.

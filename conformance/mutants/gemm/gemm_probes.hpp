@@ -35,13 +35,14 @@ struct Probe {
     const char* epilogue = nullptr;
     const char* accumulation = nullptr;
     Codes bias = {};
+    const char* dialect = nullptr;  // where D has scales of its own
 };
 
 const std::vector<Probe>& probes();
 
 struct Answer {
     mx_status status;
-    Codes d;  // red zone and inputs are not part of it
+    Codes d;  // with its scales behind it; red zone and inputs are not part of it
 };
 Answer answer_of(const mx_device_api& api, const Probe& probe);
 

@@ -17,6 +17,9 @@ struct Named {
 constexpr Named<Format> elements[] = {
     {"e4m3", e4m3}, {"e5m2", e5m2}, {"e3m2", e3m2}, {"e2m3", e2m3}, {"e2m1", e2m1}};
 constexpr Named<Format> values[] = {{"f32", f32}, {"bf16", bf16}, {"f16", f16}};
+constexpr Named<Format> block_elements[] = {{"e4m3", e4m3}, {"e5m2", e5m2}};
+constexpr Named<Dialect> dialects[] = {{"ocp", Dialect::ocp}, {"nv", Dialect::nv}};
+constexpr Named<bool> scalings_of_d[] = {{nullptr, false}, {"1x32", true}};
 constexpr Named<Scaling> scalings[] = {
     {nullptr, Scaling::none}, {"tensor", Scaling::tensor}, {"1x32", Scaling::blocks}};
 constexpr Named<Layout> scale_layouts[] = {{"strided", Layout::strided},
@@ -95,17 +98,20 @@ private:
         request_.adds_bias = epilogue.adds_bias;
         request_.has_relu = epilogue.has_relu;
         if (gemm.batches < 1) refuse(MX_INVALID, "there are fewer than one batch");
-        if (!same(gemm.scaling_a, gemm.scaling_b) || gemm.scaling_out != nullptr)
-            refuse(MX_NOT_SUPPORTED,
-                   "the planted bugs of a GEMM know factors of one scaling, and none of D");
+        request_.quantizes_d = choose(scalings_of_d, gemm.scaling_out, "scaling of D");
+        if (request_.quantizes_d) request_.dialect = choose(dialects, asked.dialect, "dialect");
+        if (!same(gemm.scaling_a, gemm.scaling_b))
+            refuse(MX_NOT_SUPPORTED, "the planted bugs of a GEMM know factors of one scaling");
         if (gemm.algorithm != nullptr)
             refuse(MX_NOT_SUPPORTED,
                    "the planted bugs of a GEMM have no algorithm " + printable(gemm.algorithm));
         const std::size_t scales = request_.scaling == Scaling::none ? 0 : 2;
         const std::size_t inputs =
             2 + scales + (request_.reads_c ? 1 : 0) + (request_.adds_bias ? 1 : 0);
-        if (call_.input_count != inputs || call_.output_count != 1)
-            refuse(MX_INVALID, "this gemm has " + std::to_string(inputs) + " inputs and 1 output");
+        const std::size_t outputs = request_.quantizes_d ? 2 : 1;
+        if (call_.input_count != inputs || call_.output_count != outputs)
+            refuse(MX_INVALID, "this gemm has " + std::to_string(inputs) + " inputs and " +
+                                   std::to_string(outputs) + " outputs");
     }
 
     void read_factors() {
@@ -148,17 +154,36 @@ private:
     void read_others() {
         const std::int64_t rows = request_.batches * request_.rows, columns = request_.columns;
         const mx_tensor& d = call_.outputs[0];
-        read_values(d, request_.d, {rows, columns}, "D");
+        if (request_.quantizes_d)
+            read_blocks();
+        else
+            read_values(d, request_.d, {rows, columns}, "D");
+        const char* type_of_c = request_.quantizes_d ? "bf16" : d.type;
         if (request_.reads_c) {
             const mx_tensor& c = call_.inputs[next_++];
             read_values(c, request_.c, {rows, columns}, "C");
-            if (!same(c.type, d.type)) refuse(MX_NOT_SUPPORTED, "C has not the type of D");
+            if (!same(c.type, type_of_c))
+                refuse(MX_NOT_SUPPORTED, "C is not of type " + std::string(type_of_c));
         }
         if (!request_.adds_bias) return;
         const mx_tensor& bias = call_.inputs[next_++];
         read_values(bias, request_.bias, {1, columns}, "the bias");
         if (!same(bias.type, d.type) && !same(bias.type, "bf16"))
             refuse(MX_NOT_SUPPORTED, "the bias has neither the type of D nor bf16");
+    }
+
+    // D as elements, and the scales of its blocks.
+    void read_blocks() {
+        const std::int64_t rows = request_.batches * request_.rows, columns = request_.columns;
+        const mx_tensor &d = call_.outputs[0], &scales = call_.outputs[1];
+        request_.d.format = choose(block_elements, d.type, "type of a D with scales");
+        request_.d.bits = 8;
+        read_place(d, request_.d, {rows, columns}, "D");
+        check_strided(d);
+        if (!same(scales.type, "e8m0"))
+            refuse(MX_INVALID, "the scales of D are of type " + printable(scales.type));
+        request_.scales_d.layout = choose(scale_layouts, scales.layout, "layout of scales");
+        read_place(scales, request_.scales_d, {rows, (columns + 31) / 32}, "the scales of D");
     }
 
     void read_values(const mx_tensor& asked, Tensor& tensor, const Extent& extent,

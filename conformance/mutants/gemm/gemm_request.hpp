@@ -26,6 +26,9 @@ struct GemmRequest {
     Accumulation accumulation = Accumulation::promoted;
     Factor a, b;
     Tensor c, bias, d;
+    Tensor scales_d;  // of a D in blocks of 32 along its rows
+    Dialect dialect = Dialect::ocp;
+    bool quantizes_d = false;
     bool reads_c = false, adds_bias = false, has_relu = false;
 };
 

@@ -33,8 +33,8 @@ BenchRow row() {
     row.seconds = 1.25e-4;
     row.low = 1e-4;
     row.high = 2e-4;
-    row.first_half = 1.2e-4;
-    row.second_half = 1.5e-4;
+    row.batch = 5;
+    row.quarters = {1.2e-4, 1.3e-4, 1.5e-4, 1.25e-4};
     row.roof_share = 0.5;
     row.state_before = "SM 1980 MHz";
     row.state_after = "SM 1755 MHz";
@@ -55,6 +55,12 @@ TEST(BenchRecord, ComesBackAsItWent) {
     ASSERT_EQ(bench.value().rows.size(), 1u);
     EXPECT_EQ(bench.value().rows[0], row());
     EXPECT_NEAR(bench.value().rows[0].noise(), 0.25, 1e-12);
+}
+
+TEST(BenchRecord, CountsAreWholeNumbers) {
+    for (const char* count : {"7.5", "7e300", "-7"})
+        EXPECT_FALSE(parse_bench(with("\"bytes\":7", std::string("\"bytes\":") + count), "b"))
+            << count;
 }
 
 TEST(BenchRecord, ALineThatWasNeverFinishedIsDropped) {
@@ -87,7 +93,7 @@ TEST(BenchRecord, FilesThatLieAreRefusedWithTheLine) {
              {"x\n", "b, line 1: is no line of a benchmark"},
              {line_of(row()), "b, line 1: a benchmark has one header"},
              {line_of(header()) + line_of(header()), "b, line 2: a benchmark has one header"},
-             {with("\"version\":1", "\"version\":2"), "format version 2 is unknown"},
+             {with("\"version\":2", "\"version\":1"), "format version 1 is unknown"},
              {with("\"kind\":\"row\"", "\"kind\":\"case\""), "none of bench, row and end"},
              {with("\"seconds\":0.000125", "\"seconds\":0"), "b, line 2: the numbers cannot"},
              {with("\"seconds\":0.000125", "\"seconds\":-1"), "b, line 2: the numbers cannot"},

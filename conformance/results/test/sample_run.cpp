@@ -89,6 +89,11 @@ CaseResult sample_case(std::uint64_t index, Verdict verdict) {
     bare.mismatch_class = "unclassified";
     result.mismatches = {sample_mismatch(), bare};
     result.waivers = {1};
+    result.input_cells = {{0x3F80, 1, 2}, {0xFFFF, 1, 1}};
+    result.lane_cells = {{127, 2, 1}};
+    result.expected_scale_codes = {{0, 256, 1}};
+    result.actual_scale_codes = {{127, 1, 256}};
+    result.bound_share = 0.125;
     return result;
 }
 

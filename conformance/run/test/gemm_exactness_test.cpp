@@ -40,8 +40,8 @@ struct Products {
 };
 
 TEST(GemmExactness, ATermMayNotLieFurtherBelowTheLargestThanTheBitsThatAreKept) {
-    EXPECT_EQ(Products({power(7), power(0)}, {power(6), power(0)}).because(), "");
-    const std::string text = Products({power(7), power(0)}, {power(7), power(0)}).because();
+    EXPECT_EQ((Products{{power(7), power(0)}, {power(6), power(0)}}.because()), "");
+    const std::string text = Products{{power(7), power(0)}, {power(7), power(0)}}.because();
     EXPECT_NE(text.find("multiples of 2^0, but are aligned to 2^14"), std::string::npos) << text;
     EXPECT_NE(text.find("keeps 13 bits"), std::string::npos) << text;
 }
@@ -61,8 +61,8 @@ TEST(GemmExactness, MagnitudesSumToLessThanTheAccumulatorHolds) {
 }
 
 TEST(GemmExactness, AZeroCountsWithTheExponentFieldOfItsFactors) {
-    EXPECT_EQ(Products({power(-6), 0}, {power(-6), power(7)}).because(), "");
-    EXPECT_NE(Products({power(-6), 0}, {power(-6), power(8)}).because().find("aligned to 2^2"),
+    EXPECT_EQ((Products{{power(-6), 0}, {power(-6), power(7)}}.because()), "");
+    EXPECT_NE((Products{{power(-6), 0}, {power(-6), power(8)}}.because()).find("aligned to 2^2"),
               std::string::npos);
 }
 

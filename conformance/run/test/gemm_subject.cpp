@@ -1,13 +1,16 @@
 // See gemm_subject.hpp.
 #include "conformance/run/test/gemm_subject.hpp"
 
+#include <algorithm>
 #include <cstring>
 
 #include "device/host/layout.hpp"
 #include "reference/exact/layout.hpp"
+#include "reference/fast/block.hpp"
 #include "reference/fast/dot.hpp"
 #include "reference/fast/dot_model.hpp"
 #include "reference/fast/gemm_epilogue.hpp"
+#include "reference/spec/dialects.hpp"
 
 namespace mx {
 namespace {
@@ -71,6 +74,7 @@ PlainGemm read(const Question& question) {
     if (gemm.asked.epilogue.find("bias") != std::string::npos) gemm.bias = take(&gemm.type_bias);
     if (gemm.asked.scaling_out == "tensor") gemm.scale_out = take(nullptr);
     gemm.type_d = question.outputs[0].type;
+    gemm.dialect = question.operation.dialect;
     gemm.m = static_cast<std::int64_t>(gemm.a.size()) / gemm.asked.batches;
     gemm.n = static_cast<std::int64_t>(gemm.b.size()) / gemm.asked.batches;
     return gemm;
@@ -103,7 +107,7 @@ Scaled scaled_row(const std::string& type, const Matrix& codes, const std::strin
 
 GemmEpilogue epilogue_of(const PlainGemm& gemm) {
     GemmEpilogue epilogue;
-    epilogue.output = format_of(gemm.type_d);
+    epilogue.output = gemm.dialect.empty() ? format_of(gemm.type_d) : f32;
     if (!gemm.type_c.empty()) epilogue.addend = format_of(gemm.type_c);
     if (!gemm.type_bias.empty()) epilogue.bias = format_of(gemm.type_bias);
     epilogue.adds_bias = !gemm.bias.empty();
@@ -159,6 +163,45 @@ std::uint32_t output_at(const PlainGemm& gemm, const GemmModel* model, std::size
     return fast::finish(epilogue, operands, fast::accumulate(*model, a.row, b.row, depth, {})).bits;
 }
 
+OutputTensor written(const Matrix& codes, const TensorSpec& spec) {
+    OutputTensor output;
+    const std::size_t width = element_width(spec.type);
+    if (const ScaleLayout* layout = find_scale_layout(spec.layout)) {
+        for (const auto& place : exact::walk(*layout, {spec.rows, spec.columns}))
+            output.bytes.push_back(
+                static_cast<std::byte>(place ? codes[static_cast<std::size_t>(place->row)]
+                                                    [static_cast<std::size_t>(place->column)]
+                                             : 0));
+    } else {
+        for (const auto& row : codes)
+            for (const std::uint32_t code : row) {
+                output.bytes.resize(output.bytes.size() + width);
+                std::memcpy(output.bytes.data() + output.bytes.size() - width, &code, width);
+            }
+    }
+    output.flags.resize(output.bytes.size() / width);
+    return output;
+}
+
+// Numbers of binary32 become the codes of blocks; what comes back are their scales.
+Matrix quantized(const PlainGemm& gemm, Matrix& numbers) {
+    const BlockFormat& format = *find_block_format("mxfp8-" + gemm.type_d);
+    const Dialect& dialect = *find_dialect(gemm.dialect);
+    Matrix scales;
+    for (auto& row : numbers) {
+        scales.emplace_back();
+        for (std::size_t first = 0; first < row.size(); first += 32) {
+            const std::size_t count = std::min<std::size_t>(32, row.size() - first);
+            std::vector<std::uint8_t> elements(count);
+            scales.back().push_back(fast::quantize_block(dialect, format, f32, &row[first],
+                                                         static_cast<int>(count), elements.data())
+                                        .bits);
+            std::copy(elements.begin(), elements.end(), &row[first]);
+        }
+    }
+    return scales;
+}
+
 }  // namespace
 
 DeviceAnswer GemmSubject::answer(const Question& question) const {
@@ -168,24 +211,26 @@ DeviceAnswer GemmSubject::answer(const Question& question) const {
     for (std::size_t row = 0; row < d.size(); ++row)
         for (std::size_t column = 0; column < d[row].size(); ++column)
             d[row][column] = output_at(gemm, model, row, column);
+    Matrix scales;
+    if (!gemm.dialect.empty()) {
+        if (spoil_numbers) spoil_numbers(gemm, d);
+        scales = quantized(gemm, d);
+        if (spoil_scales) spoil_scales(scales);
+    }
     if (spoil_result) spoil_result(gemm, d);
-    const std::size_t width = element_width(gemm.type_d);
-    OutputTensor output;
-    output.bytes.resize(d.size() * static_cast<std::size_t>(gemm.n) * width);
-    output.flags.resize(d.size() * static_cast<std::size_t>(gemm.n));
-    std::size_t at = 0;
-    for (std::size_t row = 0; row < d.size(); ++row)
-        for (const std::uint32_t code : d[row]) {
-            std::memcpy(output.bytes.data() + at * width, &code, width);
-            const bool is_unwritten =
-                rows_unwritten_from >= 0 && static_cast<std::int64_t>(row) >= rows_unwritten_from;
-            if (is_unwritten) output.flags[at] = flag_unwritten;
-            output.unwritten += is_unwritten ? 1 : 0;
-            ++at;
+    OutputTensor output = written(d, question.outputs[0]);
+    for (std::size_t row = 0; row < d.size(); ++row) {
+        if (rows_unwritten_from < 0 || static_cast<std::int64_t>(row) < rows_unwritten_from)
+            continue;
+        for (std::size_t column = 0; column < d[row].size(); ++column) {
+            output.flags[row * d[row].size() + column] = flag_unwritten;
+            ++output.unwritten;
         }
+    }
     DeviceAnswer answer;
     answer.kind = AnswerKind::answered;
     answer.outputs.push_back(std::move(output));
+    if (!gemm.dialect.empty()) answer.outputs.push_back(written(scales, question.outputs[1]));
     return answer;
 }
 

@@ -16,6 +16,7 @@ using Matrix = std::vector<std::vector<std::uint32_t>>;
 struct PlainGemm {
     GemmOperation asked;
     std::string type_a, type_b, type_c, type_bias, type_d;
+    std::string dialect;  // of D's blocks; "" where there are none
     Matrix a, scales_a, b, scales_b, c, bias, scale_out;
     std::int64_t m = 0, n = 0;  // of a batch
 };
@@ -24,6 +25,9 @@ struct GemmSubject {
     const GemmModel* model = nullptr;  // nullptr: the exact sum, rounded once
     std::function<void(PlainGemm&)> spoil = {};
     std::function<void(const PlainGemm&, Matrix& d)> spoil_result = {};
+    // Of a D in blocks: its numbers before they become blocks, and the scales of these.
+    std::function<void(const PlainGemm&, Matrix& numbers)> spoil_numbers = {};
+    std::function<void(Matrix& scales)> spoil_scales = {};
     std::int64_t rows_unwritten_from = -1;
 
     DeviceAnswer answer(const Question& question) const;

@@ -117,6 +117,23 @@ TEST(Waivers, WhatNobodyCanMeanIsRefusedWithItsLine) {
             << refusal.text;
 }
 
+TEST(Waivers, CharactersBeyondAsciiStandInTextsAndCommentsOnly) {
+    const auto reason = [](const std::string& value) { return with("\"known\"", value); };
+    for (const std::string& text :
+         {std::string("[\xEF\xBB\xA0[w"), "[[\u00e9waiver]]\n" + good.substr(11),
+          reason("\"\"\"a\\ \n \u00e9\"\"\""), reason("\"\\\u00e9\""), reason("'' \u00e9"),
+          reason("\"\"\"a\"\"\"\"\"\u00e9")})
+        EXPECT_NE(error_of(text).find("beyond ASCII outside quotes and comments"),
+                  std::string::npos)
+            << text;
+    EXPECT_NE(error_of(good + "\n\u00e9").find("w.toml:10:"), std::string::npos);
+    for (const std::string& text :
+         {"\xEF\xBB\xBF" + good, good + "# \u00e9", with("Ada", "\u00c5sa \\\"\u00e9\\\\"),
+          reason("'\u00e9\\'"), reason("'''\n'\u00e9\n'''"),
+          reason("\"\"\"\"\u00e9\\\n  known\u00e9\"\"\"\"\"")})
+        EXPECT_EQ(error_of(text), "") << text;
+}
+
 TEST(Waivers, HaveAStateWhenTheRunBegins) {
     EXPECT_EQ(settled(good)[0].record.state, "in force");
     EXPECT_EQ(settled(good, "2027-01-31")[0].record.state, "in force");

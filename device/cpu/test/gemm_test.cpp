@@ -6,80 +6,12 @@
 #include <bit>
 #include <cmath>
 
-#include "device/cpu/cpu_device.hpp"
-#include "device/cpu/test/fixture.hpp"
+#include "device/cpu/test/gemm_call.hpp"
 
 namespace mx::cpu::test {
 namespace {
 
 constexpr std::uint32_t f32_nan = 0x7FFFFFFF, f32_infinity = 0x7F800000;
-using Codes = std::vector<std::uint32_t>;
-
-struct Operand {
-    const char* type;
-    std::int64_t rows, columns;
-    Codes codes;
-    const char* layout = "strided";
-};
-
-// A gemm with its operands in the order of the ABI, all dense, bytes or words as the layout wants.
-struct Gemm {
-    std::vector<Operand> inputs;
-    Operand d;
-    mx_gemm asked{sizeof(mx_gemm), 1,       0x3F800000, 0,       nullptr,
-                  nullptr,         nullptr, nullptr,    nullptr, nullptr};
-
-    Codes run() {
-        EXPECT_EQ(call(), MX_OK) << reason;
-        return d.codes;
-    }
-    mx_status call();
-    std::string reason = {};
-};
-
-struct Memory {
-    std::vector<unsigned char> bytes;
-    mx_tensor tensor;
-
-    explicit Memory(const Operand& operand) {
-        const std::size_t width = width_of(operand.type);
-        for (const std::uint32_t code : operand.codes)
-            for (std::size_t i = 0; i < width; ++i)
-                bytes.push_back(static_cast<unsigned char>(code >> (8 * i)));
-        const bool strided = std::string_view(operand.layout) == "strided";
-        tensor = {sizeof(mx_tensor), bytes.data(), operand.type,    "host",
-                  operand.layout,    operand.rows, operand.columns, strided ? operand.columns : 0,
-                  strided ? 1 : 0};
-    }
-};
-
-mx_status Gemm::call() {
-    std::vector<Memory> memory;
-    for (const Operand& input : inputs) memory.emplace_back(input);
-    std::vector<mx_tensor> tensors;
-    for (Memory& each : memory) {
-        each.tensor.data = each.bytes.data();
-        tensors.push_back(each.tensor);
-    }
-    d.codes.assign(static_cast<std::size_t>(d.rows * d.columns), 0x5A5A5A5A);
-    Memory out(d);
-    mx_operation operation{};
-    operation.struct_size = sizeof operation;
-    operation.name = "gemm";
-    operation.gemm = &asked;
-    char text[300] = "";
-    mx_message message{sizeof message, text, sizeof text};
-    const mx_status status = mx_cpu_device_api()->run(nullptr, &operation, tensors.data(),
-                                                      tensors.size(), &out.tensor, 1, &message);
-    reason = text;
-    const std::size_t width = width_of(d.type);
-    for (std::size_t i = 0; i < d.codes.size(); ++i) {
-        d.codes[i] = 0;
-        for (std::size_t byte = width; byte-- > 0;)
-            d.codes[i] = d.codes[i] << 8 | out.bytes[i * width + byte];
-    }
-    return status;
-}
 
 std::uint32_t bits(float x) {
     return std::bit_cast<std::uint32_t>(x);
@@ -187,7 +119,7 @@ TEST(Gemm, ExactSumsInIntegers) {
                {"e2m1", 2 * columns, depth, random_codes(2 * columns * depth, 16, 3)},
                {"e8m0", 2 * columns, blocks, random_codes(2 * columns * blocks, 4, 4)}},
               {"f32", 2 * rows, columns, {}}};
-    for (const std::size_t scales : {1, 3})
+    for (const std::size_t scales : {1u, 3u})
         for (std::uint32_t& code : gemm.inputs[scales].codes) code += 127;
     gemm.asked.scaling_a = gemm.asked.scaling_b = "1x32";
     gemm.asked.batches = 2;
@@ -221,7 +153,7 @@ TEST(Gemm, IsAChainOnEveryInstructionSet) {
                {"e5m2", columns, depth, random_codes(columns * depth, 0x7C, 7)},
                {"e8m0", columns, blocks, random_codes(columns * blocks, 40, 8)}},
               {"f32", rows, columns, {}}};
-    for (const std::size_t scales : {1, 3})
+    for (const std::size_t scales : {1u, 3u})
         for (std::uint32_t& code : gemm.inputs[scales].codes) code += 100;
     gemm.asked.scaling_a = gemm.asked.scaling_b = "1x32";
     const auto value = [&](std::size_t input, std::int64_t row, std::int64_t k) {
@@ -347,8 +279,20 @@ TEST(Gemm, RefusesWhatItDoesNotDo) {
     gemm.asked.accumulation = "fast";
     refused(gemm, MX_NOT_SUPPORTED, "fast");
     gemm = good;
-    gemm.asked.scaling_out = "1x32";
+    gemm.asked.scaling_out = "1x16";
     refused(gemm, MX_NOT_SUPPORTED, "of D");
+    gemm = good;
+    gemm.asked.scaling_out = "1x32";
+    refused(gemm, MX_INVALID, "2 outputs");
+    gemm.scales_d = {"e8m0", 1, 1, {}};
+    refused(gemm, MX_NOT_SUPPORTED, "scales of a D of type");
+    gemm.d.type = "e4m3";
+    refused(gemm, MX_NOT_SUPPORTED, "dialect");
+    gemm.dialect = "cudnn";
+    refused(gemm, MX_NOT_SUPPORTED, "dialect \"cudnn\"");
+    gemm.dialect = "ocp";
+    gemm.scales_d = {"e8m0", 1, 2, {}};
+    refused(gemm, MX_INVALID, "do not belong");
     gemm = good;
     gemm.asked.batches = 2;
     refused(gemm, MX_INVALID, "batches");
@@ -364,6 +308,30 @@ TEST(Gemm, RefusesWhatItDoesNotDo) {
     gemm = good;
     gemm.asked.beta = bits(1);
     refused(gemm, MX_INVALID, "5 inputs");
+}
+
+// D = 33 columns of 1, 2, 3 ... times 16: a block of 32 under the scale of its largest, 512, and
+// one of the last alone, 528. ocp takes the exponent of the largest less 8; nv rounds 512 / 448 up.
+TEST(Gemm, MakesBlocksOfD) {
+    constexpr std::int64_t columns = 33;
+    Operand a{"bf16", 1, 1, {0x4180}};  // 16
+    Operand b{"bf16", columns, 1, {}};
+    for (std::int64_t i = 1; i <= columns; ++i)
+        b.codes.push_back(std::bit_cast<std::uint32_t>(static_cast<float>(i)) >> 16);
+    Gemm gemm{{a, b}, {"e4m3", 1, columns, {}}};
+    gemm.asked.scaling_out = "1x32";
+    gemm.scales_d = {"e8m0", 1, 2, {}};
+    gemm.dialect = "ocp";
+    Codes d = gemm.run();
+    EXPECT_EQ(gemm.scales_d.codes, (Codes{128, 128}));
+    EXPECT_EQ(d[0], 0x50u);   // 8
+    EXPECT_EQ(d[31], 0x78u);  // 256
+    EXPECT_EQ(d[32], 0x78u);  // 264, of which three bits stay
+    gemm.dialect = "nv";
+    gemm.inputs[0].codes = {0x3F80};
+    d = gemm.run();
+    EXPECT_EQ(gemm.scales_d.codes, (Codes{124, 124}));  // 32 / 448 and 33 / 448, rounded up to 1/8
+    EXPECT_EQ(d[31], 0x78u);
 }
 
 TEST(Gemm, ListsItsAlgorithms) {

@@ -1,12 +1,13 @@
 // mxcheck_cuda_bench: how near the kernels come to a device-to-device copy. In every round the copy
-// and each kernel take turns, each after the L2 cache was flushed; medians are compared. Ends with
-// 77 without a GPU, and with 1 when a goal is missed.
+// and each kernel take turns in a new random order, each after the L2 cache was flushed; medians
+// are compared. Ends with 77 without a GPU, and with 1 when a goal is missed.
 #include <cuda_runtime_api.h>
 
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <functional>
+#include <random>
 #include <string>
 #include <utility>
 #include <vector>
@@ -145,8 +146,13 @@ void measure(std::vector<Case>& cases, const Buffers& buffers, int rounds) {
     check(cudaEventCreate(&begin), "creating an event");
     check(cudaEventCreate(&end), "creating an event");
     constexpr int warm_up = 3;
+    std::mt19937 random(1);
+    std::vector<Case*> order;
+    for (Case& c : cases) order.push_back(&c);
     for (int round = -warm_up; round < rounds; ++round) {
-        for (Case& c : cases) {
+        std::shuffle(order.begin(), order.end(), random);
+        for (Case* next : order) {
+            Case& c = *next;
             check(cudaMemsetAsync(buffers.flush, round & 0xFF, flush_bytes, stream), "flushing");
             check(cudaEventRecord(begin, stream), "timing");
             check(c.run(stream), c.name.c_str());

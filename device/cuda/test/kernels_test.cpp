@@ -152,7 +152,7 @@ protected:
     // Shapes around the sizes of warps, tiles and blocks.
     template <typename Check>
     void for_each_shape(ValueType type, Check check) {
-        const std::int64_t sizes[] = {1, 31, 32, 33, 96, 128, 130, 1024, 1056, 2049};
+        const std::int64_t sizes[] = {1, 31, 32, 33, 96, 128, 130, 544, 1024, 1056, 2049, 4640};
         for (const std::int64_t rows : {1, 5, 32, 33, 64, 161})
             for (const std::int64_t columns : sizes)
                 for (const ScaleOrder order : {ScaleOrder::strided, ScaleOrder::tiles_128x4})

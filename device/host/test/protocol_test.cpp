@@ -91,6 +91,24 @@ TEST(Protocol, TooManyFactsAreCutToFitOneMessage) {
     EXPECT_EQ(got.value()[0].second, std::string(512, 'x') + "...");
 }
 
+TEST(Protocol, FactsThatWouldHaveBeenCutAreNone) {
+    const auto number = [](std::uint64_t value) {
+        return std::string(reinterpret_cast<const char*>(&value), sizeof value);
+    };
+    const auto fact = [&](const std::string& text) {
+        return number(text.size()) + text + number(0);
+    };
+    const auto opened = [&](std::uint64_t count, const std::string& text) {
+        std::string message = number(1) + number(count);
+        for (std::uint64_t i = 0; i < count; ++i) message += fact(text);
+        return decode_opened(message).has_value();
+    };
+    EXPECT_TRUE(opened(64, std::string(512, 'x')));
+    EXPECT_FALSE(opened(65, "x"));
+    EXPECT_FALSE(opened(1, std::string(513, 'x')));
+    EXPECT_TRUE(opened(1, std::string(512, 'x') + "..."));
+}
+
 TEST(Protocol, NonsenseIsNoMessage) {
     const std::string request = encode(some_request());
     const std::string result = encode(CallResult{MX_FAILED, "why"});

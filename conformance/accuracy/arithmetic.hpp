@@ -1,0 +1,62 @@
+// Products of quantized operands, as the oracle, a model of a machine or a device makes them. Used
+// by training.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "conformance/accuracy/block_codes.hpp"
+#include "device/host/isolated_device.hpp"
+
+namespace mx::accuracy {
+
+// Rows along what is summed over, and what they pass through; nullptr: nothing.
+struct Operand {
+    Rows rows;
+    const Quantizer* quantizer;
+};
+
+class Arithmetic {
+public:
+    virtual ~Arithmetic() = default;
+    // a * b^T in binary32, row by row.
+    virtual Expected<std::vector<float>> multiply(const Operand& a, const Operand& b) = 0;
+};
+
+// Quantized by the oracle and back; then one fused multiply-add of binary32 after the other.
+class PlainArithmetic : public Arithmetic {
+public:
+    Expected<std::vector<float>> multiply(const Operand& a, const Operand& b) override;
+};
+
+// Quantized by the oracle, and summed as a row of gemm_models does it.
+class ModelArithmetic : public Arithmetic {
+public:
+    explicit ModelArithmetic(std::string row) : row_(std::move(row)) {}
+    Expected<std::vector<float>> multiply(const Operand& a, const Operand& b) override;
+
+private:
+    std::string row_;
+};
+
+// Quantized by one device, and multiplied by another one or the same; or, where none is given to
+// multiply, as PlainArithmetic does it.
+class DeviceArithmetic : public Arithmetic {
+public:
+    struct Parts {
+        IsolatedDevice* quantizes;  // nullptr: the oracle
+        IsolatedDevice* multiplies;
+        std::string algorithm;
+    };
+    explicit DeviceArithmetic(Parts parts) : parts_(std::move(parts)) {}
+    Expected<std::vector<float>> multiply(const Operand& a, const Operand& b) override;
+
+private:
+    Expected<BlockCodes> encoded(const Operand& operand);
+    Parts parts_;
+};
+
+// Codes of the values and back; the values themselves without a quantizer.
+std::vector<float> through(const Operand& operand);
+
+}  // namespace mx::accuracy

@@ -1,0 +1,35 @@
+// The codes of blocks, and the products of factors, as a device behind the ABI makes them. Used by
+// the commands that measure a device beside the oracle; judges no bits.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "conformance/accuracy/block_codes.hpp"
+#include "device/host/isolated_device.hpp"
+
+namespace mx::accuracy {
+
+// As error: bad_input where the device does not support the question, with its reason.
+Expected<BlockCodes> encode_on(IsolatedDevice& device, const Quantizer& quantizer,
+                               const Rows& rows);
+
+// The device's answer, or the error that it stands for: no answer, or one that is not the same
+// twice or leaves something unwritten.
+Expected<std::vector<OutputTensor>> answer_of(IsolatedDevice& device, const Question& question);
+
+// One factor of a product in MX blocks along its rows.
+struct Factor {
+    const Quantizer& quantizer;
+    const BlockCodes& codes;
+    std::int64_t rows;
+};
+struct Product {
+    Factor a, b;
+    std::int64_t depth;
+    std::string algorithm;  // of the device; "" for its own choice
+};
+// a * b^T in binary32, row by row.
+Expected<std::vector<float>> multiply_on(IsolatedDevice& device, const Product& product);
+
+}  // namespace mx::accuracy

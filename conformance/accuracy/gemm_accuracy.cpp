@@ -1,0 +1,112 @@
+// See gemm_accuracy.hpp.
+#include "conformance/accuracy/gemm_accuracy.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "conformance/accuracy/block_codes.hpp"
+#include "conformance/run/gemm_bound.hpp"
+
+namespace mx::accuracy {
+namespace {
+
+double value_of(const fast::Total& total) {
+    return number_of(fast::leading_bits(total.sum));
+}
+
+// D's gap at a number; at zero its smallest.
+double gap_at(const ElementFormat& d, double value) {
+    const int binade = value == 0 ? d.exponent_min() : std::ilogb(value);
+    return std::ldexp(1.0, std::max(binade, d.exponent_min()) - d.mantissa_bits);
+}
+
+template <typename Visit>
+void for_each_output(const GemmSetting& setting, const Visit& visit) {
+    for (std::int64_t row = 0; row < setting.m; ++row)
+        for (std::int64_t column = 0; column < setting.n; ++column)
+            visit(OutputPlace{row, column}, static_cast<std::size_t>(row * setting.n + column));
+}
+
+void add_share(double share, GemmAccuracy& accuracy) {
+    accuracy.share_sum += share;
+    accuracy.share_max = std::max(accuracy.share_max, share);
+    accuracy.beyond += share > 1;
+    ++accuracy.shares[share == 0 ? exact_share : std::ilogb(share)];
+}
+
+void add_output(const GemmRules& rules, const GemmOutput& output, Code actual,
+                GemmAccuracy& accuracy) {
+    ++accuracy.outputs;
+    const ElementFormat& d = rules.epilogue.output;
+    const GemmBound bound = bound_of(rules, output);
+    const bool has_bound = bound.none_because.empty();
+    const fast::Total total = has_bound ? bound.result : exact_total(rules, output);
+    if (fast::kind_of(total) != fast::Kind::finite || d.is_nan(actual) || d.is_infinity(actual)) {
+        ++accuracy.not_finite;
+        return;
+    }
+    const double exact = value_of(total);
+    const double error = distance_of(rules, total, actual);
+    accuracy.signal += exact * exact;
+    accuracy.noise += error * error;
+    const double ulp = error / gap_at(d, exact);
+    accuracy.ulp_sum += ulp;
+    accuracy.ulp_max = std::max(accuracy.ulp_max, ulp);
+    if (has_bound)
+        add_share(share_of_bound(rules, bound, actual), accuracy);
+    else
+        ++accuracy.without_bound;
+}
+
+double mean(double sum, std::uint64_t count) {
+    return count == 0 ? 0 : sum / static_cast<double>(count);
+}
+
+}  // namespace
+
+double GemmAccuracy::ulp_mean() const {
+    return mean(ulp_sum, outputs - not_finite);
+}
+
+double GemmAccuracy::share_mean() const {
+    return mean(share_sum, outputs - not_finite - without_bound);
+}
+
+Outputs expected_outputs(const Case& c, const GemmFactors& data) {
+    const GemmRules rules = gemm_rules_of(c);
+    const GemmOperands operands(rules, data.inputs);
+    Outputs outputs;
+    for_each_output(rules.setting, [&](const OutputPlace& place, std::size_t) {
+        outputs.push_back(expected_result(rules, operands.output(place)));
+    });
+    return outputs;
+}
+
+GemmAccuracy measure(const Case& c, const GemmFactors& data, const Outputs& outputs) {
+    const GemmRules rules = gemm_rules_of(c);
+    const GemmOperands operands(rules, data.inputs);
+    GemmAccuracy accuracy;
+    for_each_output(rules.setting, [&](const OutputPlace& place, std::size_t index) {
+        add_output(rules, operands.output(place), outputs[index], accuracy);
+    });
+    return accuracy;
+}
+
+double quantizing_sqnr(const Case& c, const GemmFactors& data) {
+    const GemmRules rules = gemm_rules_of(c);
+    const GemmOperands operands(rules, data.inputs);
+    double signal = 0, noise = 0;
+    for_each_output(rules.setting, [&](const OutputPlace& place, std::size_t) {
+        const std::int64_t k = rules.setting.k;
+        const float* a = data.a.data() + place.row * k;
+        const float* b = data.b.data() + place.column * k;
+        double product = 0;
+        for (std::int64_t i = 0; i < k; ++i) product += double{a[i]} * b[i];
+        const double error = value_of(exact_total(rules, operands.output(place))) - product;
+        signal += product * product;
+        noise += error * error;
+    });
+    return 10 * std::log10(signal / noise);
+}
+
+}  // namespace mx::accuracy

@@ -1,0 +1,112 @@
+// Named data as the factors of a GEMM case. See gemm_accuracy.hpp.
+#include <bit>
+#include <cmath>
+
+#include "conformance/accuracy/gemm_accuracy.hpp"
+#include "conformance/accuracy/quantizer_names.hpp"
+#include "conformance/data/gemm_inputs.hpp"
+#include "reference/fast/round.hpp"
+
+namespace mx::accuracy {
+namespace {
+
+Error bad(std::string message) {
+    return {ErrorKind::bad_input, std::move(message)};
+}
+
+Code rounded(const ElementFormat& format, float value) {
+    return fast::round(format, Rounding::nearest_even, Overflow::saturate,
+                       fast::unpack(formats::f32, Code{std::bit_cast<std::uint32_t>(value)}));
+}
+
+// One factor and, if it has any, its scales.
+struct FactorTensors {
+    const std::vector<float>& values;
+    CodeTensor& codes;
+    CodeTensor* scales;
+};
+
+void round_each(const FactorTensors& factor) {
+    const ElementFormat& format = *find_element_format(factor.codes.type);
+    for (std::size_t i = 0; i < factor.values.size(); ++i)
+        factor.codes.set(i, rounded(format, factor.values[i]).bits);
+}
+
+Status fill_blocks(const FactorTensors& factor, const QuantizerNames& names) {
+    const auto quantizer = quantizer_of(names);
+    if (!quantizer) return quantizer.error();
+    const BlockCodes codes = encode(quantizer.value(), {factor.values, factor.codes.columns});
+    for (std::size_t i = 0; i < codes.elements.size(); ++i) factor.codes.set(i, codes.elements[i]);
+    for (std::size_t i = 0; i < codes.scales.size(); ++i) factor.scales->set(i, codes.scales[i]);
+    return success();
+}
+
+// The rows and columns that share a scale of binary32.
+Shape area_of(const std::string& scaling, const CodeTensor& codes) {
+    if (scaling == "tensor") return {codes.rows, codes.columns};
+    if (scaling == "row") return {1, codes.columns};
+    return {scaling == "128x128" ? 128 : 1, 128};
+}
+
+// The largest magnitude of an area becomes the largest element.
+void fill_f32_scaled(const FactorTensors& factor, const std::string& scaling) {
+    const ElementFormat& format = *find_element_format(factor.codes.type);
+    const double largest = number_of(fast::unpack(format, Code{format.code_max_finite()}));
+    const Shape area = area_of(scaling, factor.codes);
+    CodeTensor& scales = *factor.scales;
+    const auto scale_index = [&](std::size_t i) {
+        const auto place = static_cast<std::int64_t>(i);
+        return static_cast<std::size_t>(place / factor.codes.columns / area.rows * scales.columns +
+                                        place % factor.codes.columns / area.columns);
+    };
+    std::vector<double> amax(scales.count(), 0);
+    for (std::size_t i = 0; i < factor.values.size(); ++i)
+        amax[scale_index(i)] = std::max(amax[scale_index(i)], std::abs(double{factor.values[i]}));
+    std::vector<float> factors(scales.count(), 1);
+    for (std::size_t i = 0; i < amax.size(); ++i) {
+        if (amax[i] > 0) factors[i] = static_cast<float>(amax[i] / largest);
+        scales.set(i, std::bit_cast<std::uint32_t>(factors[i]));
+    }
+    for (std::size_t i = 0; i < factor.values.size(); ++i)
+        factor.codes.set(i, rounded(format, factor.values[i] / factors[scale_index(i)]).bits);
+}
+
+Status fill(const FactorTensors& factor, const std::string& word, const std::string& dialect) {
+    const std::string scaling = parse_gemm_factor(word)->scaling;
+    if (scaling == "1x16")
+        return bad(word + " is a recipe of two scales; accuracy makes no such factor");
+    if (scaling == "1x32") return fill_blocks(factor, {word, dialect});
+    if (scaling.empty())
+        round_each(factor);
+    else
+        fill_f32_scaled(factor, scaling);
+    return success();
+}
+
+}  // namespace
+
+Expected<GemmFactors> gemm_factors(const Case& c, const Distribution& distribution,
+                                   const std::string& dialect) {
+    GemmFactors data;
+    const GemmSetting setting = setting_of(c);
+    data.a = draw(distribution, {setting.m * setting.k, 2 * c.seed});
+    data.b = draw(distribution, {setting.n * setting.k, 2 * c.seed + 1});
+    for (const GemmTensor& tensor : tensors_of(setting)) {
+        if (tensor.part == GemmPart::d) break;
+        if (tensor.part > GemmPart::scales_b)
+            return bad("accuracy measures products alone, without C, bias or a scale of D");
+        data.inputs.push_back(make_tensor(tensor.spec.type, tensor.spec.rows, tensor.spec.columns));
+    }
+    std::size_t next = 0;
+    for (const auto& [word, values] :
+         {std::pair{c.gemm.a, &data.a}, std::pair{c.gemm.b, &data.b}}) {
+        CodeTensor& codes = data.inputs[next++];
+        const bool has_scales = !parse_gemm_factor(word)->scaling.empty();
+        CodeTensor* scales = has_scales ? &data.inputs[next++] : nullptr;
+        if (const Status filled = fill({*values, codes, scales}, word, dialect); !filled)
+            return filled.error();
+    }
+    return data;
+}
+
+}  // namespace mx::accuracy

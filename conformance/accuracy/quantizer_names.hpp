@@ -1,0 +1,18 @@
+// A quantizer by the names of its format and dialect. Used by the commands that take such names.
+#pragma once
+
+#include <string>
+
+#include "conformance/accuracy/block_codes.hpp"
+#include "device/host/status.hpp"
+
+namespace mx::accuracy {
+
+struct QuantizerNames {
+    std::string format;
+    std::string dialect;
+};
+// As error: names that no table has or that do not go together, and recipes.
+Expected<Quantizer> quantizer_of(const QuantizerNames& names);
+
+}  // namespace mx::accuracy

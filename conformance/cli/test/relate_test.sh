@@ -1,0 +1,42 @@
+#!/usr/bin/env bash
+# A device's own answers held against each other: what is said of a clean device, of planted bugs,
+# of a format that no table has; and that the line a failure prints asks it again.
+# shellcheck source-path=SCRIPTDIR
+source "$(dirname "${BASH_SOURCE[0]}")/scenes.sh"
+
+bug() { printf '%s' "$lib/mutants/mutant_$1.so"; }
+
+expect 0 ', 0 broken' relate --device cpu --op quantize,dequantize --dialect nv --samples 2
+check 'relations that hold are counted' grep -q '^[1-9][0-9]* relations held' stdout
+expect 0 ', 0 broken' relate --device "$lib/mutants/gemm_none.so" --op gemm --samples 1
+
+# Both inputs, and the line that asks again, which fails again.
+expect 1 'BROKEN' relate --device "$(bug amax_signed)" --op quantize --samples 2
+check 'both inputs are shown' grep -q 'second input: ' stdout
+again=$(grep -m 1 -o 'mxcheck relate .*--bits [0-9a-f,]*' stdout)
+eval "words=(${again#mxcheck })"
+expect 1 'BROKEN' "${words[@]}"
+expect 1 'BROKEN' relate --device "$lib/mutants/gemm_d_transposed.so" --op gemm --samples 1
+again=$(grep -m 1 -o 'mxcheck relate .*--shape [0-9x]*' stdout)
+eval "words=(${again#mxcheck })"
+expect 1 'BROKEN' "${words[@]}"
+
+# What nobody claims is no fault, and what a device claims is.
+expect 0 'nothing is claimed' relate --device "$(bug none)" --op quantize --format mxint8 \
+  --samples 2
+expect 1 'BROKEN' relate --device "$(bug none)" --op quantize --format mxint8 --samples 2 \
+  --relation signs_pass_through --claim signs_pass_through
+# What a device does not do is not run, and never held.
+expect 77 'nothing was tested' relate --device cpu --format myfp5 --dialect mine --op quantize
+check 'relations that are not run are counted' grep -q ', [1-9][0-9]* not run' stdout
+expect 3 'FAILED' relate --device "$(bug crash_on_nan)" --op quantize --samples 4
+
+refuse 2 "did you mean 'quantize'?" relate --op quantise
+refuse 2 "did you mean 'repeated'?" relate --relation repeatd
+refuse 2 'is no type of at most 8 bits' relate --elements f32
+refuse 2 'is no shape such as 1x32' relate --op quantize --relation repeated --shape 7
+refuse 2 'is no code of f32' relate --op quantize --relation repeated --shape 1x2 --bits 1,2,3
+refuse 2 'goes with one --op and one --relation' relate --op quantize --shape 1x32
+refuse 2 'is not from 1 to' relate --samples 0
+refuse 2 'is no even number' relate --block 3
+finish

@@ -1,0 +1,84 @@
+// What other commands write, told apart by its own keys, and refused with a place where it is not
+// as they write it.
+#include "conformance/results/attachments.hpp"
+
+#include <gtest/gtest.h>
+
+namespace mx::results::test {
+namespace {
+
+constexpr const char* quantize_row =
+    R"([{"data":"normal","format":"mxfp8-e4m3","dialect":"ocp","rounding":"of the dialect",
+"elements":64,"saturated":1,"flushed":2,"subnormal":3,"sqnr_db":null,"relative_mean":0.5,
+"relative_max":1,"binades":[{"binade":-3,"elements":64,"mean_ulp":0.25,"max_ulp":0.5}],
+"scales":[{"byte":127,"blocks":2}]}])";
+
+Attachments read(std::string_view text) {
+    Attachments attachments;
+    const Status read = attach(text, "file", attachments);
+    EXPECT_TRUE(read.ok()) << read.error().message;
+    return attachments;
+}
+
+std::string complaint_of(std::string_view text) {
+    Attachments attachments;
+    const Status read = attach(text, "file", attachments);
+    return read.ok() ? "none" : read.error().message;
+}
+
+TEST(Attachments, Accuracy) {
+    const auto rows = read(quantize_row).quantize;
+    ASSERT_EQ(rows.size(), 1u);
+    EXPECT_EQ(rows[0].source, "oracle");
+    EXPECT_EQ(rows[0].flushed, 2u);
+    EXPECT_FALSE(rows[0].sqnr_db);
+    EXPECT_EQ(rows[0].binades.at(0).binade, -3);
+    EXPECT_EQ(rows[0].scales.at(127), 2u);
+}
+
+TEST(Attachments, ARowWithoutAMeasurementHasAReason) {
+    const auto rows = read(
+        R"([{"op":"gemm","data":"normal","a":"e4m3","b":"e4m3","source":"cuda","m":1,"n":1,"k":1,
+"reason":"no such kernel"},{"op":"quantize","data":"normal","format":"f","dialect":"d",
+"source":"cuda","reason":"not supported"}])");
+    EXPECT_EQ(rows.gemm.at(0).reason, "no such kernel");
+    EXPECT_EQ(rows.quantize.at(0).reason, "not supported");
+}
+
+TEST(Attachments, Training) {
+    const auto runs =
+        read(
+            R"([{"task":"linear","forward":"f32","gradient":"f32","dialect":"",
+"first_gradient_error":0,"weight_error":0,"losses":[2,null,1]}])")
+            .training;
+    ASSERT_EQ(runs.at(0).losses.size(), 3u);
+    EXPECT_NE(runs[0].losses[1], runs[0].losses[1]);
+}
+
+TEST(Attachments, KillTable) {
+    const auto kills =
+        read(
+            R"({"version":1,"level":"quick","passed":true,"summary":"s","problems":[],
+"bugs":[{"name":"a",
+"description":"d","killed":true,"kill":{"level":"smoke","suite":"x","verdict":"fail","class":
+"tie","case":"c"},"rules":{"cosine":"missed"}}],"gpu":{"bugs":[{"name":"g","killed":false,
+"not_run":true}]}})")
+            .kills;
+    ASSERT_EQ(kills.at(0).bugs.size(), 2u);
+    EXPECT_EQ(kills[0].bugs[0].rules.at("cosine"), "missed");
+    EXPECT_EQ(kills[0].bugs[1].group, "gpu");
+    EXPECT_TRUE(kills[0].bugs[1].not_run);
+}
+
+TEST(Attachments, WhatIsNoneOfTheseIsRefusedWithItsPlace) {
+    EXPECT_NE(complaint_of("").find("file: "), std::string::npos);
+    EXPECT_NE(complaint_of("data  format  dialect").find("file: "), std::string::npos);
+    EXPECT_NE(complaint_of("{}").find("is neither of mxcheck bench"), std::string::npos);
+    EXPECT_NE(complaint_of("[{}]").find("file, row 1: is no row"), std::string::npos);
+    EXPECT_NE(complaint_of("[1]").find("file, row 1: "), std::string::npos);
+    EXPECT_NE(complaint_of(R"([{"task":"x"}])").find("file, row 1: "), std::string::npos);
+    EXPECT_NE(complaint_of(R"({"bugs":[{"name":1}]})").find("file: "), std::string::npos);
+}
+
+}  // namespace
+}  // namespace mx::results::test

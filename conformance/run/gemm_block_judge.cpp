@@ -1,0 +1,255 @@
+// See gemm_block_judge.hpp.
+#include "conformance/run/gemm_block_judge.hpp"
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "conformance/run/difference.hpp"
+#include "conformance/run/gemm_describe.hpp"
+#include "conformance/run/gemm_exactness.hpp"
+#include "conformance/run/gemm_explain.hpp"
+#include "conformance/run/gemm_trust.hpp"
+
+namespace mx {
+namespace {
+
+using results::Mismatch;
+using results::Verdict;
+
+constexpr ElementFormat f32 = formats::f32;
+constexpr std::size_t scales_output = 1;
+
+std::string_view name_of_decision(Decision decision) {
+    for (const auto& [name, known] : decisions)
+        if (known == decision) return name;
+    return "";
+}
+
+class BlockJudge {
+public:
+    BlockJudge(const Evidence& evidence, std::uint64_t confirmed_max)
+        : evidence_(evidence),
+          confirmed_max_(confirmed_max),
+          rules_(gemm_rules_of(evidence.c)),
+          operands_(rules_, evidence.inputs) {}
+
+    GemmJudgement judge() {
+        find_undetermined();
+        made_.compared = elements().count() - undetermined_count_;
+        made_.compared_scales = scales().count() - undetermined_.size();
+        for_each_difference(evidence_, [this](const Difference& d) { add(d); });
+        for (auto& [key, mismatch] : clusters_) made_.mismatches.push_back(std::move(mismatch));
+        std::stable_sort(made_.mismatches.begin(), made_.mismatches.end(),
+                         [](const auto& x, const auto& y) { return x.count > y.count; });
+        decide();
+        return std::move(made_);
+    }
+
+private:
+    const CodeTensor& elements() const { return evidence_.expected[0]; }
+    const CodeTensor& scales() const { return evidence_.expected[scales_output]; }
+
+    // A block is as good as its lanes: one whose value is open opens its scale and its neighbours.
+    void find_undetermined() {
+        if (rules_.model != nullptr) return;
+        for (std::int64_t block = 0; block < output_block_count(rules_); ++block) {
+            const OutputBlockPlace place = output_block(rules_, block);
+            std::string why;
+            for (std::int64_t lane = 0; lane < place.count && why.empty(); ++lane)
+                why = undetermined_because(rules_, operands_.output(place.lane(lane)));
+            if (const std::string open = open_decision(block); why.empty() && !open.empty())
+                why = "dialect " + std::string(rules_.dialect->name) + " leaves open: " + open;
+            if (why.empty()) continue;
+            if (undetermined_.empty()) first_open_ = place_text(rules_, place.first) + ": " + why;
+            undetermined_.insert(block);
+            undetermined_count_ += static_cast<std::uint64_t>(place.count);
+        }
+    }
+
+    // What the source of D's dialect does not say, and this block meets; "" where there is nothing.
+    std::string open_decision(std::int64_t block) const {
+        if (rules_.dialect->open == 0) return "";
+        const OutputBlockPlace place = output_block(rules_, block);
+        bool nan = false, infinity = false, all_zero = true;
+        for (std::int64_t lane = 0; lane < place.count; ++lane) {
+            const Code number = expected_result(rules_, operands_.output(place.lane(lane)));
+            nan = nan || f32.is_nan(number);
+            infinity = infinity || f32.is_infinity(number);
+            all_zero = all_zero && f32.is_zero(number);
+        }
+        struct Met {
+            Decision decision;
+            bool is_met;
+        };
+        const bool underflows = scales().at(static_cast<std::size_t>(block)) <= 1 && !all_zero;
+        for (const Met& met :
+             {Met{Decision::nan_in_block, nan}, Met{Decision::nan_code, nan},
+              Met{Decision::infinity_in_block, infinity}, Met{Decision::zero_block, all_zero},
+              Met{Decision::scale_underflow, underflows}})
+            if (met.is_met && rules_.dialect->leaves_open(met.decision))
+                return std::string(name_of_decision(met.decision));
+        return "";
+    }
+
+    std::string open_decision(const Difference& d, const GemmKind& kind) const {
+        if (d.flags != 0) return "";
+        const bool is_sign = kind.mismatch_class.name == "sign_of_zero";
+        if (is_sign && rules_.dialect->leaves_open(Decision::sign_of_zero))
+            return std::string(name_of_decision(Decision::sign_of_zero));
+        return open_decision(block_of(d));
+    }
+
+    std::int64_t block_of(const Difference& d) const {
+        if (d.output == scales_output) return static_cast<std::int64_t>(d.element);
+        return output_block_of(rules_, place_of(elements(), d.element));
+    }
+
+    bool accepts(const Difference& d) const {
+        if (d.flags != 0) return false;
+        if (undetermined_.contains(block_of(d))) return true;
+        return d.output == 0 && is_as_good(rules_, Code{d.expected}, Code{d.actual});
+    }
+
+    const ElementFormat& format_of(const Difference& d) const {
+        return d.output == scales_output ? formats::e8m0 : rules_.element;
+    }
+
+    GemmKind kind_of(const Difference& d) const {
+        GemmKind kind = gemm_kind_of(format_of(d), d);
+        if (d.flags != 0) return kind;
+        if (d.output == scales_output) return {"scale", kind.direction};
+        return wrong_scales_.contains(block_of(d)) ? GemmKind{"scale", "under a wrong scale"}
+                                                   : kind;
+    }
+
+    // Scales come first.
+    void add(const Difference& d) {
+        if (accepts(d)) return;
+        const bool is_scale = d.output == scales_output;
+        ++(is_scale ? made_.differing_scales : made_.differing);
+        if (is_scale) wrong_scales_.insert(block_of(d));
+        const GemmKind kind = kind_of(d);
+        const std::string open = open_decision(d, kind);
+        Mismatch& m = clusters_[std::string(kind.mismatch_class.name) + "\n" + kind.direction +
+                                (is_scale ? "\nscale\n" : "\n\n") + open];
+        if (m.count == 0 || made_.differing + made_.differing_scales <= confirmed_max_) confirm(d);
+        if (m.count++ != 0) return;
+        m.mismatch_class = kind.mismatch_class.name;
+        m.direction = kind.direction;
+        m.open_decision = open;
+        describe(d, m);
+    }
+
+    void confirm(const Difference& d) {
+        if (!made_.disagreement.empty()) return;
+        const std::int64_t block = block_of(d);
+        const OutputBlock exact = confirmed_block(rules_, operands_, output_block(rules_, block));
+        const OutputPlace place = place_of(elements(), d.element);
+        const Code right = d.output == scales_output
+                               ? exact.scale
+                               : exact.elements[lane_in_output_block(rules_, place)];
+        if (right.bits == d.expected) return;
+        made_.disagreement = where(d) + ": fast says " + hex(format_of(d), d.expected) +
+                             ", exact says " + hex(format_of(d), right.bits);
+    }
+
+    std::string where(const Difference& d) const {
+        if (d.output == 0) return place_text(rules_, place_of(elements(), d.element));
+        return "the scale of the block at " +
+               place_text(rules_, output_block(rules_, block_of(d)).first);
+    }
+
+    void describe(const Difference& d, Mismatch& m) const {
+        const bool is_scale = d.output == scales_output;
+        const ElementFormat& format = format_of(d);
+        const OutputPlace place =
+            is_scale ? output_block(rules_, block_of(d)).first : place_of(elements(), d.element);
+        const std::string expected = hex(format, d.expected), actual = hex(format, d.actual);
+        m.stage = d.flags != 0 ? "buffer" : is_scale ? "scale" : "element";
+        m.of = is_scale ? scales().count() : elements().count();
+        m.block = static_cast<std::uint64_t>(place.row);
+        m.lane = static_cast<std::uint32_t>(place.column);
+        (is_scale ? m.expected_scale : m.expected_element) = expected;
+        (is_scale ? m.actual_scale : m.actual_element) = actual;
+        m.expected_value = exact::to_text(exact::decode(format, Code{d.expected}));
+        m.actual_value = exact::to_text(exact::decode(format, Code{d.actual}));
+        m.exact_value = fraction_text(exact_value(rules_, operands_.output(place)));
+        m.source = (rules_.model == nullptr
+                        ? std::string(any_order)
+                        : model_text(*rules_.model) + ": " + std::string(rules_.model->source)) +
+                   "; blocks of D by dialect " + std::string(rules_.dialect->name) + ": " +
+                   std::string(rules_.dialect->source);
+        m.note = "first at " + where(d) + ": " + actual + " (" + m.actual_value + ") expected " +
+                 expected + " (" + m.expected_value + "), exact sum " + m.exact_value;
+    }
+
+    bool accepts_block(std::int64_t block, const OutputBlock& made) const {
+        if (undetermined_.contains(block)) return true;
+        if (made.scale.bits != scales().at(static_cast<std::size_t>(block))) return false;
+        const OutputBlockPlace place = output_block(rules_, block);
+        for (std::int64_t lane = 0; lane < place.count; ++lane) {
+            const OutputPlace at = place.lane(lane);
+            const auto element = static_cast<std::size_t>(at.row * elements().columns + at.column);
+            if (!is_as_good(rules_, Code{elements().at(element)},
+                            made.elements[static_cast<std::size_t>(lane)]))
+                return false;
+        }
+        return true;
+    }
+
+    // The verdict of a case without mismatches.
+    void decide() {
+        if (!made_.mismatches.empty() || elements().count() == 0) return;
+        if (!undetermined_.empty())
+            made_.reason = "model=any takes inputs whose sums are exact in any order; " +
+                           std::to_string(undetermined_.size()) + " of " +
+                           std::to_string(scales().count()) +
+                           " blocks of D are not so, first the one at " + first_open_;
+        else
+            made_.reason = untold_by_blocks(rules_, operands_, scales(),
+                                            [this](std::int64_t block, const OutputBlock& made) {
+                                                return accepts_block(block, made);
+                                            });
+        if (!made_.reason.empty())
+            made_.verdict = Verdict::mistrusted;
+        else if (rules_.model != nullptr)
+            made_.reason = "bit for bit as " + model_text(*rules_.model) + ", and dialect " +
+                           std::string(rules_.dialect->name);
+    }
+
+    const Evidence& evidence_;
+    std::uint64_t confirmed_max_;
+    GemmRules rules_;
+    GemmOperands operands_;
+    std::set<std::int64_t> undetermined_, wrong_scales_;  // blocks
+    std::uint64_t undetermined_count_ = 0;                // elements in them
+    std::string first_open_;
+    std::map<std::string, Mismatch> clusters_;
+    GemmJudgement made_;
+};
+
+}  // namespace
+
+std::vector<CodeTensor> expect_gemm_blocks(const Case& c, const GemmRules& rules,
+                                           const GemmOperands& operands) {
+    const std::int64_t blocks = output_block_count(rules);
+    std::vector<CodeTensor> made;
+    made.push_back(make_tensor(std::string(rules.element.name), c.rows, c.columns));
+    made.push_back(make_tensor("e8m0", c.rows, c.rows == 0 ? 0 : blocks / c.rows));
+    for (std::int64_t block = 0; block < blocks; ++block) {
+        const OutputBlockPlace place = output_block(rules, block);
+        const OutputBlock right = expected_block(rules, operands, place);
+        const std::int64_t first = place.first.row * c.columns + place.first.column;
+        for (std::size_t lane = 0; lane < right.elements.size(); ++lane)
+            made[0].set(static_cast<std::size_t>(first) + lane, right.elements[lane].bits);
+        made[scales_output].set(static_cast<std::size_t>(block), right.scale.bits);
+    }
+    return made;
+}
+
+GemmJudgement judge_gemm_blocks(const Evidence& evidence, std::uint64_t confirmed_max) {
+    return BlockJudge(evidence, confirmed_max).judge();
+}
+
+}  // namespace mx

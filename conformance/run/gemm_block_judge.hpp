@@ -1,0 +1,18 @@
+// The same as gemm_judge.hpp for a D in blocks with scales of their own: elements and scales are
+// compared bit for bit. Used by gemm_judge.cpp.
+#pragma once
+
+#include <vector>
+
+#include "conformance/run/gemm_blocks.hpp"
+#include "conformance/run/gemm_judge.hpp"
+
+namespace mx {
+
+// Elements, then scales.
+std::vector<CodeTensor> expect_gemm_blocks(const Case& c, const GemmRules& rules,
+                                           const GemmOperands& operands);
+
+GemmJudgement judge_gemm_blocks(const Evidence& evidence, std::uint64_t confirmed_max);
+
+}  // namespace mx
