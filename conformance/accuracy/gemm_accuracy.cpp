@@ -30,7 +30,6 @@ void for_each_output(const GemmSetting& setting, const Visit& visit) {
 void add_share(double share, GemmAccuracy& accuracy) {
     accuracy.share_sum += share;
     accuracy.share_max = std::max(accuracy.share_max, share);
-    accuracy.beyond += share > 1;
     ++accuracy.shares[share == 0 ? exact_share : std::ilogb(share)];
 }
 
@@ -41,6 +40,10 @@ void add_output(const GemmRules& rules, const GemmOutput& output, Code actual,
     const GemmBound bound = bound_of(rules, output);
     const bool has_bound = bound.none_because.empty();
     const fast::Total total = has_bound ? bound.result : exact_total(rules, output);
+    // Infinite for a NaN where a number belongs, and the other way round.
+    const double share = has_bound ? share_of_bound(rules, bound, actual) : 0;
+    accuracy.judged += has_bound;
+    accuracy.beyond += share > 1;
     if (fast::kind_of(total) != fast::Kind::finite || d.is_nan(actual) || d.is_infinity(actual)) {
         ++accuracy.not_finite;
         return;
@@ -53,7 +56,7 @@ void add_output(const GemmRules& rules, const GemmOutput& output, Code actual,
     accuracy.ulp_sum += ulp;
     accuracy.ulp_max = std::max(accuracy.ulp_max, ulp);
     if (has_bound)
-        add_share(share_of_bound(rules, bound, actual), accuracy);
+        add_share(share, accuracy);
     else
         ++accuracy.without_bound;
 }

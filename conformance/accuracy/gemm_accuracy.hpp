@@ -31,11 +31,13 @@ using Outputs = std::vector<Code>;
 Outputs expected_outputs(const Case& c, const GemmFactors& data);
 
 struct GemmAccuracy {
-    std::uint64_t outputs = 0;     // all of them; the rest counts those that are finite
+    std::uint64_t outputs = 0;  // all of them
+    std::uint64_t judged = 0;   // those that have a bound, finite or not
+    std::uint64_t beyond = 0;   // of these, further away than the bound
+    // What follows counts those that are finite.
     std::uint64_t not_finite = 0;  // the exact product or the output
     std::uint64_t without_bound = 0;
-    std::uint64_t beyond = 0;  // further away than the bound
-    double ulp_sum = 0;        // of |output - exact|, in units of D's gap at the exact product
+    double ulp_sum = 0;  // of |output - exact|, in units of D's gap at the exact product
     double ulp_max = 0;
     double share_sum = 0;  // of |output - exact| / bound, where there is a bound
     double share_max = 0;

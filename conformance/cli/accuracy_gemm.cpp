@@ -1,6 +1,7 @@
 // Products in units of a model's bound. See accuracy_operations.hpp.
 #include "conformance/cli/accuracy_operations.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <cstdio>
 #include <nlohmann/json.hpp>
@@ -121,7 +122,10 @@ Status add_device(const Setup& setup, const Asked& asked, std::vector<Measured>&
 }
 
 std::vector<std::string> bounds_of(const AccuracyArguments& arguments) {
-    return arguments.models.empty() ? std::vector{std::string(any_bound)} : arguments.models;
+    std::vector<std::string> bounds = arguments.models;
+    if (bounds.empty()) bounds.emplace_back(any_bound);
+    std::ranges::replace(bounds, exact_name, any_bound);  // it has no bound of its own
+    return bounds;
 }
 
 // Rows that the point's factors do not go with are left out; `refusal` is why, of the first.
@@ -148,7 +152,8 @@ Status add_point(const AccuracyArguments& arguments, const Point& point, const s
                  Subject* subject, std::vector<Measured>& all, std::string& refusal) {
     const auto any = case_of(arguments, point, std::string(bounded_model));
     if (!any) return any.error();
-    const bool has_dialects = find_block_format(point.a) != nullptr;
+    const bool has_dialects =
+        find_block_format(point.a) != nullptr || find_block_format(point.b) != nullptr;
     for (const std::string& dialect :
          has_dialects ? arguments.dialects : std::vector<std::string>{""}) {
         const auto factors =
@@ -286,7 +291,7 @@ int exit_code_of(const std::vector<Measured>& all, const Subject* subject) {
     std::uint64_t compared = 0, beyond = 0;
     for (const Measured& m : all) {
         if (subject != nullptr && m.source == "model") continue;
-        compared += m.accuracy.outputs;
+        compared += subject != nullptr ? m.accuracy.judged : m.accuracy.outputs;
         beyond += m.accuracy.beyond;
     }
     if (beyond != 0) return exit_mismatch;
@@ -322,7 +327,10 @@ int accuracy_of_gemm(const AccuracyArguments& given) {
     } else {
         print_table(all);
     }
-    return exit_code_of(all, device ? &*device : nullptr);
+    const int code = exit_code_of(all, device ? &*device : nullptr);
+    if (code == exit_nothing_tested)
+        complain("no output was held to a bound" + (refusal.empty() ? "" : ": " + refusal));
+    return code;
 }
 
 }  // namespace mx::cli

@@ -1,5 +1,6 @@
 // mxcheck gen: the requests of a plan as a file, for a device that is not here.
 #include <cstdio>
+#include <filesystem>
 #include <fstream>
 #include <memory>
 #include <set>
@@ -25,8 +26,10 @@ struct Written {
     std::uint64_t bytes = 0;
 };
 
-Expected<Written> write_pack(const std::vector<PlannedCase>& cases, Sources& sources,
-                             const GenOptions& options) {
+namespace fs = std::filesystem;
+
+Expected<Written> write_requests(const std::vector<PlannedCase>& cases, Sources& sources,
+                                 const GenOptions& options) {
     const pipe::Form form = *pipe::form_named(options.form);
     std::ofstream file(options.out, std::ios::binary | std::ios::trunc);
     std::set<std::string> seen;  // a plan may hold a case twice, a file of answers may not
@@ -47,6 +50,23 @@ Expected<Written> write_pack(const std::vector<PlannedCase>& cases, Sources& sou
     if (!file)
         return Error{ErrorKind::system, options.out + " cannot be written, or not to its end"};
     return written;
+}
+
+// Whole or not at all: beside the file that is meant, which changes when the last request is there.
+// What is no regular file, such as a pipe, is written to as it is.
+Expected<Written> write_pack(const std::vector<PlannedCase>& cases, Sources& sources,
+                             const GenOptions& options) {
+    std::error_code failed, ignored;
+    if (fs::exists(options.out, ignored) && !fs::is_regular_file(options.out, ignored))
+        return write_requests(cases, sources, options);
+    const fs::path target = fs::weakly_canonical(options.out, ignored);
+    GenOptions partial = options;
+    partial.out = target.string() + ".partial";
+    const auto written = write_requests(cases, sources, partial);
+    if (written) fs::rename(partial.out, target, failed);
+    if (!written || failed) fs::remove(partial.out, ignored);
+    if (!failed) return written;
+    return Error{ErrorKind::system, options.out + " cannot be written: " + failed.message()};
 }
 
 int gen(const GenOptions& options) {

@@ -35,6 +35,7 @@ struct RelateOptions {
 };
 
 constexpr std::uint64_t samples_max = 100'000, block_max = 1024;
+constexpr std::int64_t block_of_gemm = 32, codes_max = std::int64_t{1} << 22;
 
 Error bad(std::string message) {
     return {ErrorKind::bad_input, std::move(message)};
@@ -65,16 +66,17 @@ std::string elements_of(const RelateOptions& o) {
 }
 
 relation::Setting setting_of(const RelateOptions& o, const std::string& operation) {
-    relation::Setting setting{.operation = operation,
-                              .format = o.format,
-                              .dialect = o.dialect,
-                              .values = o.values,
-                              .elements = elements_of(o),
-                              .scales = o.scales,
-                              .block = static_cast<std::int64_t>(o.block),
-                              .elements_b = o.elements_b,
-                              .scaling = o.scaling,
-                              .accumulation = o.accumulation};
+    relation::Setting setting{
+        .operation = operation,
+        .format = o.format,
+        .dialect = o.dialect,
+        .values = o.values,
+        .elements = elements_of(o),
+        .scales = o.scales,
+        .block = operation == "gemm" ? block_of_gemm : static_cast<std::int64_t>(o.block),
+        .elements_b = o.elements_b,
+        .scaling = o.scaling,
+        .accumulation = o.accumulation};
     if (setting.elements_b.empty()) setting.elements_b = setting.elements;
     if (setting.scaling.empty()) setting.scaling = "1x32";
     if (setting.scaling == "none") setting.scaling = "";
@@ -114,7 +116,7 @@ Status check_options(const RelateOptions& o) {
     return success();
 }
 
-// "2x3" or "2x3x4": positive numbers.
+// "2x3" or "2x3x4": positive numbers, and no two of them span more codes than a sample may have.
 std::vector<std::int64_t> extents_of(const std::string& text) {
     std::vector<std::int64_t> extents;
     std::istringstream words(text);
@@ -123,6 +125,8 @@ std::vector<std::int64_t> extents_of(const std::string& text) {
         const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), value);
         const bool is_whole = error == std::errc{} && end == word.data() + word.size();
         if (!is_whole || value < 1 || value > 65536) return {};
+        for (const std::int64_t other : extents)
+            if (value * other > codes_max) return {};
         extents.push_back(value);
     }
     return extents;
@@ -153,11 +157,13 @@ Expected<Sample> sample_of(const RelateOptions& o, const relation::Subject& subj
     const std::vector<std::int64_t> extents = extents_of(o.shape);
     if (relation.operation == "gemm") {
         if (extents.size() != 3)
-            return bad("--shape '" + o.shape + "' is no shape such as 24x20x160");
+            return bad("--shape '" + o.shape +
+                       "' is no shape such as 24x20x160, of at most 2^22 codes");
         sample.extents = {extents[0], extents[1], extents[2]};
         return sample;
     }
-    if (extents.size() != 2) return bad("--shape '" + o.shape + "' is no shape such as 1x32");
+    if (extents.size() != 2)
+        return bad("--shape '" + o.shape + "' is no shape such as 1x32, of at most 2^22 codes");
     auto values =
         tensor_of("--bits", o.bits, make_tensor(sample.values.type, extents[0], extents[1]));
     if (!values) return values.error();
@@ -327,7 +333,7 @@ Command relate_command() {
         {"--elements", "type of the codes (default that of the format, else u8)", &o->elements});
     options.push_back({"--b-elements", "gemm: type of B's codes (default A's)", &o->elements_b});
     options.push_back({"--scales", "type of the block scales: e8m0, ue4m3 or u8", &o->scales});
-    options.push_back({"--block", "lanes of a block", &o->block});
+    options.push_back({"--block", "lanes of a block (those of a gemm have 32)", &o->block});
     options.push_back({"--scaling", "gemm: 1x32 (default), tensor or none", &o->scaling});
     options.push_back({"--accumulation", "gemm: as the device calls it", &o->accumulation});
     options.push_back({"--relation", "these alone", &o->names});

@@ -175,8 +175,10 @@ int compare(const std::string& before, const std::string& after) {
     const bool has_benches = holds(before, "bench.jsonl") && holds(after, "bench.jsonl");
     if (!has_runs) return compare_benches(before, after);
     const int runs = compare_results(before, after);
-    const int benches = has_benches ? compare_benches(before, after) : exit_conformant;
-    return runs != exit_conformant ? runs : benches;
+    const int benches = has_benches ? compare_benches(before, after) : runs;
+    for (const int worst : {exit_usage, exit_mismatch, exit_incomplete, exit_conformant})
+        if (runs == worst || benches == worst) return worst;
+    return exit_nothing_tested;
 }
 
 int report(const ReportArguments& arguments) {

@@ -94,6 +94,16 @@ std::vector<std::string> dialects_of_every_rule(const TrainArguments& arguments)
     return names;
 }
 
+// Why none is left: a name that is no block format, or formats that no dialect has together.
+Error no_dialect(const TrainArguments& arguments) {
+    std::vector<std::string> formats = arguments.gradients;
+    formats.insert(formats.begin(), arguments.format);
+    for (const std::string& format : formats)
+        if (const auto known = accuracy::quantizer_of({format, "ocp"}); !known)
+            return known.error();
+    return {ErrorKind::bad_input, "no dialect quantizes all of the formats asked for"};
+}
+
 Expected<std::vector<Candidate>> candidates_of(const TrainArguments& arguments) {
     std::vector<Candidate> candidates;
     const bool every = arguments.dialects == std::vector<std::string>{"every"};
@@ -106,6 +116,7 @@ Expected<std::vector<Candidate>> candidates_of(const TrainArguments& arguments) 
             if (!backward) return backward.error();
             candidates.push_back({forward.value(), backward.value()});
         }
+    if (candidates.empty()) return no_dialect(arguments);
     return candidates;
 }
 
@@ -118,7 +129,9 @@ Errors errors_of(const accuracy::TrainingRun& run, const accuracy::TrainingRun& 
     errors.weights = relative_distance(run.weights, plain.weights);
     for (std::size_t i = 0; i < run.losses.size(); ++i) {
         errors.loss_last = std::abs(run.losses[i] / plain.losses[i] - 1);
-        errors.loss_max = std::max(errors.loss_max, errors.loss_last);
+        // A NaN stays: a training that ran away is not off by nothing.
+        if (!std::isnan(errors.loss_max) && !(errors.loss_last <= errors.loss_max))
+            errors.loss_max = errors.loss_last;
     }
     return errors;
 }

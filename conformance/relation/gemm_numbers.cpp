@@ -49,8 +49,12 @@ bool is_cut_at_zero(const ElementFormat& type, Code first, Code second) {
     return type.is_negative(first) || type.is_zero(first) ? type.is_zero(second) : first == second;
 }
 
-Product with_signs_of_a_changed(Product p) {
-    const std::uint32_t sign = find_element_format(p.a.type)->code_sign_mask();
+Expected<Product> with_signs_of_a_changed(Product p) {
+    const ElementFormat* format = find_element_format(p.a.type);
+    if (format == nullptr)
+        return Error{ErrorKind::bad_input,
+                     "no table here has type '" + p.a.type + "', so its sign is not known"};
+    const std::uint32_t sign = format->code_sign_mask();
     for (std::size_t i = 0; i < p.a.count(); ++i) p.a.set(i, p.a.at(i) ^ sign);
     return p;
 }
@@ -80,15 +84,18 @@ Expected<Finding> scales_make_up(Subject& subject, const Sample& sample) {
 
 Expected<Finding> signs_pass_through(Subject& subject, const Sample& sample) {
     const Product p = make_product(subject.setting(), sample, {Factors::any, 1});
-    return check(subject, Foretold{p, with_signs_of_a_changed(p), is_negated});
+    const auto negative = with_signs_of_a_changed(p);
+    if (!negative) return negative.error();
+    return check(subject, Foretold{p, negative.value(), is_negated});
 }
 
 Expected<Finding> alpha_takes_the_sign(Subject& subject, const Sample& sample) {
-    Product p = make_product(subject.setting(), sample, {Factors::exact, 1});
-    Product negative = with_signs_of_a_changed(p);
-    negative.alpha ^= minus_f32;
-    return check_pair(subject,
-                      ProductPair{p, negative, same_places(shape_of_d(subject.setting(), p))});
+    const Product p = make_product(subject.setting(), sample, {Factors::exact, 1});
+    auto negative = with_signs_of_a_changed(p);
+    if (!negative) return negative.error();
+    negative.value().alpha ^= minus_f32;
+    return check_pair(
+        subject, ProductPair{p, negative.value(), same_places(shape_of_d(subject.setting(), p))});
 }
 
 Expected<Finding> alpha_doubles(Subject& subject, const Sample& sample) {

@@ -121,6 +121,14 @@ Result relate_once(Subject& subject, const Relation& relation, const Sample& sam
 
 namespace {
 
+// A relation of which no code was compared has not been put to the test.
+Result settled(Result result) {
+    if (result.standing != Standing::held || result.compared != 0) return result;
+    result.standing = Standing::unasked;
+    result.reason = "none of its inputs gave a code that it speaks of";
+    return result;
+}
+
 Result related(Subject& subject, const Relation& relation, const Request& request) {
     Result sum{.relation = &relation};
     for (std::uint64_t i = 0; i < request.samples && !request.is_enough(); ++i) {
@@ -131,7 +139,7 @@ Result related(Subject& subject, const Relation& relation, const Request& reques
         sum = std::move(result);
         if (sum.standing != Standing::held && sum.standing != Standing::seen) break;
     }
-    if (sum.standing != Standing::broken) return sum;
+    if (sum.standing != Standing::broken) return settled(std::move(sum));
     // A device that answers by chance may not break it again; then the first find stands.
     const Sample smaller = shrunk(subject, relation, sum.sample);
     const Checked again = checked(subject, relation, smaller);

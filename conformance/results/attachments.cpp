@@ -7,6 +7,7 @@
 #include <cerrno>
 #include <cmath>
 #include <nlohmann/json.hpp>
+#include <type_traits>
 
 #include "conformance/results/results_file.hpp"
 
@@ -15,19 +16,31 @@ namespace {
 
 using Json = nlohmann::json;
 
+// A number with a fraction or an exponent is no count: nlohmann would cut it, and has undefined
+// behaviour for one beyond 64 bits.
+template <typename Value>
+void read(const Json& json, Value& value) {
+    if constexpr (std::is_same_v<Value, std::uint64_t>)
+        value = json.get_ref<const Json::number_unsigned_t&>();
+    else if constexpr (std::is_same_v<Value, std::int64_t>)
+        value = json.get_ref<const Json::number_integer_t&>();
+    else
+        json.get_to(value);
+}
+
 template <typename Value>
 void must(const Json& json, const char* key, Value& value) {
-    json.at(key).get_to(value);
+    read(json.at(key), value);
 }
 template <typename Value>
 void may(const Json& json, const char* key, Value& value) {
     const auto found = json.find(key);
-    if (found != json.end() && !found->is_null()) found->get_to(value);
+    if (found != json.end() && !found->is_null()) read(*found, value);
 }
 template <typename Number>
 void may(const Json& json, const char* key, std::optional<Number>& value) {
     const auto found = json.find(key);
-    if (found != json.end() && !found->is_null()) found->get_to(value.emplace());
+    if (found != json.end() && !found->is_null()) read(*found, value.emplace());
 }
 
 QuantizeAccuracy quantize_of(const Json& json) {
@@ -55,8 +68,11 @@ QuantizeAccuracy quantize_of(const Json& json) {
         must(each, "mean_ulp", binade.mean_ulp);
         must(each, "max_ulp", binade.max_ulp);
     }
-    for (const Json& each : json.at("scales"))
-        row.scales[each.at("byte").get<std::uint64_t>()] = each.at("blocks").get<std::uint64_t>();
+    for (const Json& each : json.at("scales")) {
+        std::uint64_t byte = 0;
+        must(each, "byte", byte);
+        must(each, "blocks", row.scales[byte]);
+    }
     return row;
 }
 

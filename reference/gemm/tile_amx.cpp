@@ -38,6 +38,19 @@ const unsigned short* part(const void* parts, int index) {
     return static_cast<const unsigned short*>(parts) + index * part_numbers;
 }
 
+void zero_three() {
+    _tile_zero(0);
+    _tile_zero(1);
+    _tile_zero(2);
+}
+
+// Tiles 0 to 2, to three diagonals that follow each other.
+void store_three(float (*to)[tile_numbers]) {
+    _tile_stored(0, to[0], row_bytes);
+    _tile_stored(1, to[1], row_bytes);
+    _tile_stored(2, to[2], row_bytes);
+}
+
 // All products that have one place; each is given two tiles of its own until the next but one.
 #define MX_MULTIPLY_EVEN(sum, i, j)             \
     _tile_loadd(4, part(step.a, i), row_bytes); \
@@ -55,22 +68,16 @@ void multiply_1(const TileStep& step, Diagonals& sums) {
 }
 
 void multiply_2(const TileStep& step, Diagonals& sums) {
-    _tile_zero(0);
-    _tile_zero(1);
-    _tile_zero(2);
+    zero_three();
     MX_MULTIPLY_EVEN(0, 0, 0);
     MX_MULTIPLY_ODD(2, 1, 1);
     _tile_dpbf16ps(1, 4, 7);
     _tile_dpbf16ps(1, 6, 5);
-    _tile_stored(0, sums.of[0], row_bytes);
-    _tile_stored(2, sums.of[2], row_bytes);
-    _tile_stored(1, sums.of[1], row_bytes);
+    store_three(sums.of);
 }
 
 void multiply_4(const TileStep& step, Diagonals& sums) {
-    _tile_zero(0);
-    _tile_zero(1);
-    _tile_zero(2);
+    zero_three();
     _tile_zero(3);
     MX_MULTIPLY_EVEN(3, 0, 3);
     MX_MULTIPLY_ODD(2, 0, 2);
@@ -82,22 +89,16 @@ void multiply_4(const TileStep& step, Diagonals& sums) {
     MX_MULTIPLY_ODD(3, 2, 1);
     MX_MULTIPLY_EVEN(2, 2, 0);
     MX_MULTIPLY_ODD(3, 3, 0);
-    _tile_stored(0, sums.of[0], row_bytes);
-    _tile_stored(1, sums.of[1], row_bytes);
-    _tile_stored(2, sums.of[2], row_bytes);
+    store_three(sums.of);
     _tile_stored(3, sums.of[3], row_bytes);
-    _tile_zero(0);
-    _tile_zero(1);
-    _tile_zero(2);
+    zero_three();
     MX_MULTIPLY_EVEN(0, 1, 3);
     MX_MULTIPLY_ODD(1, 2, 3);
     MX_MULTIPLY_EVEN(2, 3, 3);
     MX_MULTIPLY_ODD(0, 2, 2);
     MX_MULTIPLY_EVEN(1, 3, 2);
     MX_MULTIPLY_ODD(0, 3, 1);
-    _tile_stored(0, sums.of[4], row_bytes);
-    _tile_stored(1, sums.of[5], row_bytes);
-    _tile_stored(2, sums.of[6], row_bytes);
+    store_three(sums.of + 4);
 }
 
 [[gnu::always_inline]] inline Vector widened(const Diagonals& sums, int diagonal, int vector) {
@@ -165,8 +166,7 @@ void fetch(const TileStep& step, int parts) {
 // The next step is multiplied before this one is added, so that both go on at once.
 template <int parts, typename Multiply, typename Add>
 void for_each_step(const TileRun& run, const Multiply& multiply, const Add& add) {
-    const TileConfig config;
-    _tile_loadconfig(&config);
+    configure_tiles();
     Diagonals sums[2];
     if (run.count > 0) multiply(run.steps[0], sums[0]);
     for (int s = 0; s < run.count; ++s) {

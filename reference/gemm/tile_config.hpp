@@ -2,6 +2,8 @@
 // bytes. Included by the files that are compiled for AMX alone.
 #pragma once
 
+#include <immintrin.h>
+
 namespace mx::gemm {
 
 struct alignas(64) TileConfig {
@@ -11,5 +13,14 @@ struct alignas(64) TileConfig {
     unsigned short row_bytes[16] = {64, 64, 64, 64, 64, 64, 64, 64};
     unsigned char rows[16] = {16, 16, 16, 16, 16, 16, 16, 16};
 };
+
+inline constexpr TileConfig tile_config;
+
+// The compiler is told what the intrinsics of g++ 12 keep from it: that they read memory, and all
+// of the configuration. What was stored before this is there for every load of a tile.
+[[gnu::always_inline]] inline void configure_tiles() {
+    __asm__ volatile("" : : "r"(&tile_config) : "memory");
+    _tile_loadconfig(&tile_config);
+}
 
 }  // namespace mx::gemm

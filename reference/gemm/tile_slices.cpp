@@ -113,12 +113,11 @@ __mmask64 lanes_between(int first, int end) {
 }
 
 void run_slices(const SliceRun& run) {
-    const TileConfig config;
     Places places;
     const int count = run.slices_a + run.slices_b - 1;
     for (int place = 0; place < count; ++place)
         for (int i = 0; i < slice_outputs; ++i) places.of[place][i] = 0;
-    _tile_loadconfig(&config);
+    configure_tiles();
     multiply_slices(run, places);
     _tile_release();
     for (int first = 0; first < slice_outputs; first += 8) add_places(run, places, first);

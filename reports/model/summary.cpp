@@ -193,18 +193,26 @@ std::string verdict_phrase(const Summary& summary) {
            list_of_failing(summary.verdicts) + ")";
 }
 
-std::string comparison_phrase(const Totals& totals) {
+// A case within its bound need not have equal bits, and is not said to.
+std::string comparison_phrase(const Summary& summary) {
+    const Totals& totals = summary.totals;
     const std::string elements = counted(totals.elements, "element");
     const std::string scales = counted(totals.scales, "scale");
-    if (totals.mismatched_elements + totals.mismatched_scales == 0)
-        return elements + " and " + scales + " compared bit for bit, all equal";
-    return grouped(totals.mismatched_elements) + " of " + elements + " and " +
-           grouped(totals.mismatched_scales) + " of " + scales + " differ";
+    const std::uint64_t exact = summary.verdicts.of(Verdict::pass_exact);
+    const std::uint64_t bounded = summary.verdicts.of(Verdict::pass_bounded);
+    const std::string within = counted(bounded, "case") + " within a derived bound";
+    if (totals.mismatched_elements + totals.mismatched_scales != 0)
+        return grouped(totals.mismatched_elements) + " of " + elements + " and " +
+               grouped(totals.mismatched_scales) + " of " + scales + " differ" +
+               (bounded == 0 ? "" : ", and " + within);
+    if (bounded == 0) return elements + " and " + scales + " compared bit for bit, all equal";
+    return elements + " and " + scales + " compared: " +
+           (exact == 0 ? "" : counted(exact, "case") + " bit for bit, all equal, and ") + within;
 }
 
 std::string headline_of(const Run& run, const Summary& summary) {
-    std::string line = verdict_phrase(summary) + "; " + comparison_phrase(summary.totals) +
-                       "; level " + run.header.level + ".";
+    std::string line = verdict_phrase(summary) + "; " + comparison_phrase(summary) + "; level " +
+                       run.header.level + ".";
     if (!is_whole(run))
         line += " INTERRUPTED after " + grouped(run.cases.size()) + " of " +
                 counted(run.header.case_count, "case") + ".";

@@ -16,6 +16,7 @@ namespace {
 constexpr double width = 560, height = 300;
 constexpr double left = 66, right = width - 14, top = 12, bottom = height - 44;
 constexpr double ticks_wanted = 6;
+constexpr int ticks_max = 32;
 constexpr std::size_t points_drawn_max = 240, rows_shown_max = 64;
 
 std::string fixed(double value) {
@@ -63,10 +64,13 @@ public:
         high_ = std::ceil(high_ / step) * step;
         widen();
     }
+    // Of numbers beyond 2^53 a half more is none.
     void widen() {
         if (high_ - low_ > 0) return;
-        low_ -= axis_.scaling == Scaling::linear ? 0.5 : 1;
-        high_ += axis_.scaling == Scaling::linear ? 0.5 : 1;
+        const double margin =
+            std::max(axis_.scaling == Scaling::linear ? 0.5 : 1, std::abs(low_) * 1e-9);
+        low_ -= margin;
+        high_ += margin;
     }
     void add_margin(double each) { low_ -= each, high_ += each; }
 
@@ -77,8 +81,9 @@ public:
         std::vector<double> values;
         const double step = step_of(axis_, high_ - low_);
         // Adding 0 makes 0 of -0.
-        for (double n = std::ceil(low_ / step - 1e-9); n * step <= high_ + step * 1e-9; ++n)
-            values.push_back(unscaled(axis_, n * step + 0.0));
+        const double first = std::ceil(low_ / step - 1e-9);
+        for (int i = 0; i < ticks_max && (first + i) * step <= high_ + step * 1e-9; ++i)
+            values.push_back(unscaled(axis_, (first + i) * step + 0.0));
         return values;
     }
     const Axis& axis() const { return axis_; }

@@ -48,6 +48,18 @@ TEST(Chart, OneValueAloneIsDrawnInsideThePicture) {
     EXPECT_EQ(occurrences(figure, "nan") + occurrences(figure, "inf"), 0u);
 }
 
+// A damaged file may hold any number: a picture of them must end, and be finite.
+TEST(Chart, NumbersBeyondAllMeasureAreDrawnToo) {
+    for (const double large : {9e18, 1e300}) {
+        Chart chart = chart_of({{large, large}, {large, large}}, Scaling::linear);
+        chart.x.step_min = 1;
+        const std::string figure = figure_of(chart);
+        EXPECT_EQ(occurrences(figure, "<circle "), 2u);
+        EXPECT_EQ(occurrences(figure, "nan") + occurrences(figure, "inf"), 0u);
+        EXPECT_LT(figure.size(), 20000u);
+    }
+}
+
 TEST(Chart, LongCurvesAreThinned) {
     std::vector<Point> points;
     for (int step = 0; step < 100000; ++step) points.push_back({1.0 * step, 1.0 + step % 7});

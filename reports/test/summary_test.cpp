@@ -45,7 +45,8 @@ TEST(Summary, HeadlineSaysItAll) {
     EXPECT_EQ(summarize(bad).headline,
               "Not conformant: 9 of 19 cases did not pass (1 oracle disagreement, 1 crash, "
               "1 timeout, 1 device error, 2 fail, 1 flaky, 1 mistrusted, 1 untested); 1,711 of "
-              "720,896 elements and 12 of 18,432 scales differ; level quick. "
+              "720,896 elements and 12 of 18,432 scales differ, and 1 case within a derived bound; "
+              "level quick. "
               "NOT A CONFORMANCE RUN.");
     const results::Run good = fixture("clean_full");
     EXPECT_EQ(summarize(good).headline,
@@ -56,6 +57,30 @@ TEST(Summary, HeadlineSaysItAll) {
               "Interrupted: no fault found in 3 cases; 196,608 elements and 6,144 scales compared "
               "bit for bit, all equal; level quick. INTERRUPTED after 3 of 12 cases. "
               "NOT A CONFORMANCE RUN.");
+}
+
+TEST(Summary, HeadlineDoesNotCallBoundedCasesEqual) {
+    const auto headline = [](std::initializer_list<Verdict> verdicts) {
+        results::Run run = empty_run();
+        for (const Verdict verdict : verdicts) {
+            results::CaseResult& result = add_case(run, verdict);
+            result.elements = 32, result.scales = 1;
+            result.mismatched_elements = verdict == Verdict::fail ? 3 : 0;
+        }
+        return summarize(run).headline;
+    };
+    const Verdict exact = Verdict::pass_exact, bounded = Verdict::pass_bounded;
+    EXPECT_NE(headline({exact, bounded, bounded})
+                  .find("96 elements and 3 scales compared: 1 case bit for bit, all equal, and "
+                        "2 cases within a derived bound;"),
+              std::string::npos);
+    EXPECT_NE(headline({bounded}).find("32 elements and 1 scale compared: 1 case within a "
+                                       "derived bound;"),
+              std::string::npos);
+    EXPECT_NE(headline({Verdict::fail, bounded})
+                  .find("3 of 64 elements and 0 of 2 scales differ, and 1 case within a derived "
+                        "bound;"),
+              std::string::npos);
 }
 
 TEST(Summary, EveryCaveatOfTheInterruptedShard) {

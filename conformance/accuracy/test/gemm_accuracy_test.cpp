@@ -58,9 +58,15 @@ TEST(GemmAccuracy, ErrorsAreCountedInGapsOfTheOutputAndInBounds) {
 
 TEST(GemmAccuracy, WhatIsNotFiniteIsCountedAndLeftOut) {
     const Case c = gemm_case("a=bf16 b=bf16 output=f32 shape=1x1x2", "bounded");
-    EXPECT_EQ(measure(c, factors_of({one, one}, {one, two}), {f32(INFINITY)}).not_finite, 1u);
+    for (const float wrong : {INFINITY, NAN}) {
+        const GemmAccuracy a = measure(c, factors_of({one, one}, {one, two}), {f32(wrong)});
+        EXPECT_EQ(a.not_finite, 1u);
+        EXPECT_EQ(a.judged, 1u);
+        EXPECT_EQ(a.beyond, 1u);
+    }
     const GemmAccuracy nan = measure(c, factors_of({0x7FC0, one}, {one, two}), {f32(3)});
     EXPECT_EQ(nan.not_finite, 1u);
+    EXPECT_EQ(nan.beyond, 1u);
     EXPECT_EQ(nan.signal, 0);
 }
 

@@ -44,6 +44,8 @@ expect 0 'cpu fma-chain' "${gemm[@]}" --format mxfp8-e4m3 --device cpu --algorit
 expect 0 '"share_max"' "${gemm[@]}" --format bf16 --json
 expect 2 'model fma-chain-mx multiplies e4m3 e5m2 e3m2 e2m3 e2m1, not bf16' \
   "${gemm[@]}" --format bf16 --model fma-chain-mx
+expect 0 'mxfp8-e4m3 ocp to f32' "${gemm[@]}" --format bf16 --format-b mxfp8-e4m3 --dialect ocp
+expect 0 'cpu default' "${gemm[@]}" --format mxfp8-e4m3 --device cpu --model exact --dialect ocp
 expect 2 'makes no such factor' "${gemm[@]}" --format nvfp4
 expect 2 'multiplies named data' accuracy --op gemm x.npy
 expect 2 "unknown operation 'quantise'; did you mean 'quantize'?" accuracy --op quantise

@@ -31,6 +31,11 @@ expect 77 'nothing was tested' relate --device cpu --format myfp5 --dialect mine
 check 'relations that are not run are counted' grep -q ', [1-9][0-9]* not run' stdout
 expect 3 'FAILED' relate --device "$(bug crash_on_nan)" --op quantize --samples 4
 
+# Codes of a type that no table has, whose signs nobody knows; and a gemm's own blocks.
+expect 77 'not run' relate --device cpu --op gemm --elements u8 --samples 1
+expect 0 ', 0 broken' relate --device "$lib/mutants/gemm_none.so" --op gemm --samples 1 --block 16
+
+refuse 2 'of at most 2^22 codes' relate --op gemm --relation repeated --shape 65536x65536x1
 refuse 2 "did you mean 'quantize'?" relate --op quantise
 refuse 2 "did you mean 'repeated'?" relate --relation repeatd
 refuse 2 'is no type of at most 8 bits' relate --elements f32

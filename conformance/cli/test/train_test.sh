@@ -32,6 +32,11 @@ expect 77 'not compared' "${device[@]}" --gemm-device cpu
 expect 2 'say how --gemm-device multiplies' "${device[@]}" --model fma-chain-mx
 
 expect 2 '--steps 0: from 1 to' train --steps 0
+expect 2 "unknown format 'mxpf8'" train --format mxpf8
+expect 2 "unknown format 'mxpf8'" train --gradient-format mxpf8
+expect 1 'nan' "${device[@]}" --model blackwell-mx --gemm-device "$lib/mutants/gemm_canary.so"
+check 'a training that ran away is not off by nothing' \
+  [ "$(grep -cE ' nan +nan +0 ' stdout)" = 0 ]
 expect 2 "unknown dialect 'ocpp'; did you mean 'ocp'?" train --dialect ocpp
 expect 2 'is a recipe; accuracy and train take block formats' \
   train --format nvfp4 --dialect te-nvfp4 --gradient-format nvfp4

@@ -21,6 +21,7 @@ public:
 
     void run() {
         const std::int64_t rows = request_.batches * request_.rows;
+        if (request_.quantizes_d && !has(Bug::d_scales_untouched)) clear_pads(request_.scales_d);
         for (std::int64_t row = 0; row < rows; ++row) {
             if (has(Bug::last_row_missing) && row == rows - 1) return;
             if (has(Bug::second_batch_untouched) && row >= request_.rows) return;

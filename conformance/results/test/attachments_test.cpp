@@ -80,5 +80,22 @@ TEST(Attachments, WhatIsNoneOfTheseIsRefusedWithItsPlace) {
     EXPECT_NE(complaint_of(R"({"bugs":[{"name":1}]})").find("file: "), std::string::npos);
 }
 
+// nlohmann would make 3 of 3.5, and anything at all of -1 and 8.9e86.
+TEST(Attachments, ACountIsAWholeNumberOf64Bits) {
+    const auto with = [](std::string_view key, const std::string& number) {
+        std::string row = quantize_row;
+        const std::size_t begin = row.find(key) + key.size();
+        return row.replace(begin, row.find_first_of(",}", begin) - begin, number);
+    };
+    for (const char* key : {"\"elements\":", "\"flushed\":", "\"byte\":", "\"blocks\":"})
+        for (const char* number : {"-1", "8.9e86", "3.5", "1e400", "18446744073709551616"})
+            EXPECT_NE(complaint_of(with(key, number)).find("file"), std::string::npos)
+                << key << number;
+    for (const char* number : {"8.9e86", "-3.5", "1e400"})
+        EXPECT_NE(complaint_of(with("\"binade\":", number)).find("file"), std::string::npos);
+    EXPECT_EQ(complaint_of(with("\"flushed\":", "7")), "none");
+    EXPECT_EQ(complaint_of(with("\"binade\":", "7")), "none");
+}
+
 }  // namespace
 }  // namespace mx::results::test

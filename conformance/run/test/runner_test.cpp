@@ -117,6 +117,11 @@ TEST(Runner, TheEmbeddedDevicePassesSmoke) {
         ASSERT_TRUE(result.ok()) << result.error().message;
         const CaseResult& r = result.value();
         EXPECT_EQ(r.case_text, print(planned.c));
+        if (is_gemm(planned.c) && planned.c.dialect == "cublaslt") {  // blocks of D of its own
+            EXPECT_EQ(r.verdict, Verdict::not_supported) << r.case_text;
+            EXPECT_EQ(r.reason, "dialect \"cublaslt\"");
+            continue;
+        }
         if (is_gemm(planned.c)) {
             EXPECT_TRUE(r.verdict == Verdict::pass_exact || r.verdict == Verdict::pass_bounded)
                 << r.case_text << " " << name_of(r.verdict) << ": " << r.reason;
