@@ -190,7 +190,9 @@ Expected<bool> measure_type(const Plan& plan, const std::function<bool(const Ben
     for (const BenchRow& row : made.value().refused)
         if (!done(row)) return false;
     if (jobs.size() == 1) return true;
-    for (std::size_t i = 0; i < jobs.size() && i < twins.value().jobs.size(); ++i)
+    // What was refused once alone would leave twins of other rows.
+    const bool are_twins = twins.value().jobs.size() == jobs.size();
+    for (std::size_t i = 0; are_twins && i < jobs.size(); ++i)
         jobs[i].twin = std::move(twins.value().jobs[i].run);
     return measure_blocks(jobs, plan.wish, done);
 }

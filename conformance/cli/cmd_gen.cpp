@@ -29,9 +29,9 @@ struct Written {
 namespace fs = std::filesystem;
 
 Expected<Written> write_requests(const std::vector<PlannedCase>& cases, Sources& sources,
-                                 const GenOptions& options) {
+                                 const GenOptions& options, const fs::path& path) {
     const pipe::Form form = *pipe::form_named(options.form);
-    std::ofstream file(options.out, std::ios::binary | std::ios::trunc);
+    std::ofstream file(path, std::ios::binary | std::ios::trunc);
     std::set<std::string> seen;  // a plan may hold a case twice, a file of answers may not
     Written written;
     for (const PlannedCase& planned : cases) {
@@ -58,13 +58,13 @@ Expected<Written> write_pack(const std::vector<PlannedCase>& cases, Sources& sou
                              const GenOptions& options) {
     std::error_code failed, ignored;
     if (fs::exists(options.out, ignored) && !fs::is_regular_file(options.out, ignored))
-        return write_requests(cases, sources, options);
+        return write_requests(cases, sources, options, options.out);
     const fs::path target = fs::weakly_canonical(options.out, ignored);
-    GenOptions partial = options;
-    partial.out = target.string() + ".partial";
-    const auto written = write_requests(cases, sources, partial);
-    if (written) fs::rename(partial.out, target, failed);
-    if (!written || failed) fs::remove(partial.out, ignored);
+    fs::path partial = target;
+    partial += ".partial";
+    const auto written = write_requests(cases, sources, options, partial);
+    if (written) fs::rename(partial, target, failed);
+    if (!written || failed) fs::remove(partial, ignored);
     if (!failed) return written;
     return Error{ErrorKind::system, options.out + " cannot be written: " + failed.message()};
 }

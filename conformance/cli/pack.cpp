@@ -63,6 +63,7 @@ public:
     std::size_t line_number() const { return line_; }
 
     std::string line() {
+        if (at_end()) return "";
         const std::size_t end = std::min(text_.find('\n', at_), text_.size());
         std::string line(text_.substr(at_, end - at_));
         at_ = end + 1;
@@ -161,10 +162,10 @@ Expected<std::vector<RequestId>> parse_pack(std::string_view pack, const std::st
             const bool sized =
                 input.is_object() && input.contains("bytes") && input["bytes"].is_number_unsigned();
             if (!sized) return in_line(path, line, "an input without its number of bytes");
-            if (binary)
-                reader.bytes(input["bytes"].get<std::size_t>());
-            else
-                reader.line();
+            const auto size = input["bytes"].get<std::size_t>();
+            const bool is_whole =
+                binary ? reader.bytes(size).size() == size : reader.line().size() / 2 == size;
+            if (!is_whole) return in_line(path, line, "the data of this request is not whole");
         }
     }
     return requests;

@@ -25,6 +25,7 @@ struct Extents {
     std::int64_t m = 24, n = 20, k = 160;
     bool operator==(const Extents&) const = default;
 };
+inline constexpr Extents whole_tiles{64, 64, 192};
 
 // What is asked first; what is asked second follows from it and the seed.
 struct Sample {

@@ -129,11 +129,20 @@ Result settled(Result result) {
     return result;
 }
 
+// A device of whole tiles may refuse a product with short ones: it is asked for whole ones then.
+Result related_sample(Subject& subject, const Relation& relation, const Request& request,
+                      Sample sample) {
+    const Result result = relate_once(subject, relation, sample, request.claims);
+    if (result.standing != Standing::unasked || relation.operation != "gemm") return result;
+    sample.extents = whole_tiles;
+    return relate_once(subject, relation, sample, request.claims);
+}
+
 Result related(Subject& subject, const Relation& relation, const Request& request) {
     Result sum{.relation = &relation};
     for (std::uint64_t i = 0; i < request.samples && !request.is_enough(); ++i) {
         const Sample sample = make_sample(relation, subject.setting(), request.seed + i);
-        Result result = relate_once(subject, relation, sample, request.claims);
+        Result result = related_sample(subject, relation, request, sample);
         result.samples += sum.samples;
         result.compared += sum.compared;
         sum = std::move(result);

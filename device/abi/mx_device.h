@@ -111,7 +111,8 @@ typedef struct mx_operation {
     size_t struct_size;
     const char* name;
     const char* format;   /* "mxfp8-e4m3", "mxfp4-e2m1", ...; for convert "e4m3", "e2m1", ... */
-    const char* dialect;  /* "ocp", "nv", "torchao-floor", ... */
+    const char* dialect;  /* "ocp", "nv", "torchao-floor", ...; of a gemm whose scaling_out is
+                             "1x32" the one that makes the blocks of D */
     const char* axis;     /* "row": blocks of 1xk, "col": of kx1, "tile": of kxk; NULL when there
                              are no blocks */
     const char* rounding; /* "nearest_even", ...; convert only, otherwise the dialect decides */

@@ -83,7 +83,8 @@ public:
         // Adding 0 makes 0 of -0.
         const double first = std::ceil(low_ / step - 1e-9);
         for (int i = 0; i < ticks_max && (first + i) * step <= high_ + step * 1e-9; ++i)
-            values.push_back(unscaled(axis_, (first + i) * step + 0.0));
+            if (const double tick = unscaled(axis_, (first + i) * step + 0.0); shows(tick))
+                values.push_back(tick);
         return values;
     }
     const Axis& axis() const { return axis_; }
@@ -211,7 +212,7 @@ std::string series_of(const Series& series, std::size_t place, const Rulers& rul
                                                      : series.mark != Mark::roof || is_alone;
     for (const Point& point : points) {
         if (!rulers.shows(point)) continue;
-        if (point.low < point.high)
+        if (point.low < point.high && rulers.y.shows(point.low) && rulers.y.shows(point.high))
             text += line(rulers.x.at(point.x), rulers.y.at(point.low), rulers.x.at(point.x),
                          rulers.y.at(point.high));
         if (is_marked) text += mark_of(series, point, rulers);

@@ -159,9 +159,7 @@ std::string accuracy_section(const Page& page) {
     std::string text =
         "<p class=\"soft\">What quantizing loses. Changed are the values that differ from the "
         "first row of the same data and format.</p>\n" +
-        folded("All rows", table.markup());
-    if (rows.size() > table.size())
-        text += "<p>" + counted(rows.size() - table.size(), "more row") + " in the file.</p>\n";
+        folded("All rows", table.markup()) + rows_left(rows.size(), table);
     const std::string charts = charts_of(rows, binade_chart);
     return charts.empty() ? text : text + "<h3>Error per binade</h3>\n" + charts;
 }

@@ -122,7 +122,8 @@ std::string measured(const std::vector<GemmAccuracy>& rows) {
         }
         table.add(cells);
     }
-    return charts_by_depth(rows) + folded("All rows", table.markup());
+    return charts_by_depth(rows) + folded("All rows", table.markup()) +
+           rows_left(rows.size(), table);
 }
 
 }  // namespace

@@ -68,7 +68,7 @@ std::string group_text(const KillMatrix& kills, const Group& group) {
     }
     return "<h3>" + title_of(group.name) + ": <span id=\"" + group.id + "\">" + number(killed) +
            "</span> of " + number(bugs.size()) + " killed</h3>\n" +
-           folded("Each bug", table.markup());
+           folded("Each bug", table.markup()) + rows_left(bugs.size(), table);
 }
 
 }  // namespace

@@ -25,20 +25,32 @@ FirstClusters first_clusters(const Summary& summary) {
 }
 
 // One operation has a table of its own, with the columns that it has a case in: so it fits paper.
+// Rows of which the device supports nothing are a part apart, folded.
 struct Part {
-    std::vector<std::size_t> rows, columns;  // places in the matrix
+    bool is_refused = false;
+    std::vector<std::size_t> rows = {}, columns = {};  // places in the matrix
 };
+
+bool is_refused(const Matrix::Row& row) {
+    return std::all_of(row.cells.begin(), row.cells.end(), [](const VerdictCounts& cell) {
+        return cell.of(Verdict::not_supported) == cell.all();
+    });
+}
 
 std::vector<Part> parts_of(const Matrix& matrix) {
     std::vector<Part> parts;
     for (std::size_t row = 0; row < matrix.rows.size(); ++row) {
+        const bool refused = is_refused(matrix.rows[row]);
         const auto same = [&](const Part& part) {
-            return matrix.rows[part.rows.front()].operation == matrix.rows[row].operation;
+            return part.is_refused == refused &&
+                   matrix.rows[part.rows.front()].operation == matrix.rows[row].operation;
         };
         auto found = std::find_if(parts.begin(), parts.end(), same);
-        if (found == parts.end()) found = parts.insert(parts.end(), Part{});
+        if (found == parts.end()) found = parts.insert(parts.end(), Part{.is_refused = refused});
         found->rows.push_back(row);
     }
+    std::stable_partition(parts.begin(), parts.end(),
+                          [](const Part& part) { return !part.is_refused; });
     for (Part& part : parts)
         for (std::size_t column = 0; column < matrix.columns.size(); ++column)
             if (std::any_of(part.rows.begin(), part.rows.end(), [&](std::size_t row) {
@@ -130,13 +142,16 @@ std::string row_text(const Page& page, const FirstClusters& first, const Part& p
 
 std::string table_of(const Page& page, const FirstClusters& first, const Part& part) {
     const Matrix& matrix = page.summary.matrix;
+    const std::string operation = or_dash(matrix.rows[part.rows.front()].operation);
     std::string text =
         "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"Pass matrix of " +
-        or_dash(matrix.rows[part.rows.front()].operation) +
-        "\"><table class=\"matrix\" aria-describedby=\"matrix-note\">\n" + head(matrix, part) +
-        "<tbody>\n";
+        operation + "\"><table class=\"matrix\" aria-describedby=\"matrix-note\">\n" +
+        head(matrix, part) + "<tbody>\n";
     for (const std::size_t row : part.rows) text += row_text(page, first, part, row);
-    return text + "</tbody></table></div>\n";
+    text += "</tbody></table></div>\n";
+    if (!part.is_refused) return text;
+    return "<details><summary>Not supported at all: " + counted(part.rows.size(), "row") + " of " +
+           operation + "</summary>\n" + text + "</details>\n";
 }
 
 }  // namespace

@@ -81,6 +81,11 @@ std::string Table::markup() const {
     return text + "</tr></thead><tbody>\n" + body_ + "</tbody></table></div>\n";
 }
 
+std::string rows_left(std::size_t all, const Table& table) {
+    if (all <= table.size()) return "";
+    return "<p>" + counted(all - table.size(), "more row") + " in the file.</p>\n";
+}
+
 std::string folded(std::string_view title, const std::string& table) {
     return "<details class=\"numbers\" open><summary>" + std::string(title) + "</summary>" + table +
            "</details>\n";

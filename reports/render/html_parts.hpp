@@ -76,6 +76,9 @@ private:
     std::size_t rows_ = 0;
 };
 
+// Says how many of so many rows the table has no room for.
+std::string rows_left(std::size_t all, const Table& table);
+
 // A long table in a box of its own that can be shut; paper shows all of it.
 std::string folded(std::string_view title, const std::string& table);
 

@@ -125,7 +125,7 @@ std::string rows_of(const Bench& bench) {
         table.add(cells);
     }
     return "<details class=\"numbers\"><summary>All rows</summary>" + table.markup() +
-           "</details>\n";
+           "</details>\n" + rows_left(bench.rows.size(), table);
 }
 
 std::string fact(const BenchHeader& header, std::string_view key) {

@@ -87,7 +87,7 @@ std::string training_section(const Page& page) {
         charts += chart_of(runs, tasks[place], place);
     return "<p class=\"soft\">Small networks trained with quantized products, beside the same in "
            "binary32.</p>\n<div class=\"charts\">\n" +
-           charts + "</div>\n" + folded("All rows", table.markup());
+           charts + "</div>\n" + folded("All rows", table.markup()) + rows_left(runs.size(), table);
 }
 
 }  // namespace mx::reports::html

@@ -58,6 +58,11 @@ TEST(Chart, NumbersBeyondAllMeasureAreDrawnToo) {
         EXPECT_EQ(occurrences(figure, "nan") + occurrences(figure, "inf"), 0u);
         EXPECT_LT(figure.size(), 20000u);
     }
+    for (const double at_the_end : {1.7e308, 5e-324}) {
+        const std::string figure = figure_of(
+            chart_of({{1, at_the_end, 1, HUGE_VAL}, {2, at_the_end, 0, 2}}, Scaling::log10));
+        EXPECT_EQ(occurrences(figure, "nan\"") + occurrences(figure, "inf\""), 0u);
+    }
 }
 
 TEST(Chart, LongCurvesAreThinned) {

@@ -67,6 +67,18 @@ TEST(Html, MatrixHoldsEveryCell) {
     EXPECT_EQ(occurrences(matrix, "<b>pass</b>"), 4u);
 }
 
+TEST(Html, RowsOfWhichNothingIsSupportedAreFolded) {
+    results::Run run = fixture("every_verdict");
+    constexpr std::string_view summary = "<summary>Not supported at all: ";
+    EXPECT_EQ(occurrences(render_html(run), summary), 0u);
+    for (auto& result : run.cases)
+        if (result.operation == "convert") result.verdict = Verdict::not_supported;
+    const std::string page = render_html(run);
+    EXPECT_EQ(occurrences(page, summary), 1u);
+    EXPECT_NE(page.find(std::string(summary) + "2 rows of convert</summary>"), page.npos);
+    EXPECT_EQ(all_between(page, "<table class=\"matrix\"", "</table>").size(), 4u);
+}
+
 TEST(Html, EveryLinkInThePageHasItsTarget) {
     for (const std::string_view name : fixture_names) {
         const std::string page = render_html(fixture(name));
@@ -141,6 +153,18 @@ TEST(Html, ManyClustersAreCountedNotDrawn) {
     const std::string page = render_html(run);
     EXPECT_EQ(occurrences(page, "<article "), html::clusters_drawn_max);
     EXPECT_NE(page.find("3 smaller clusters not drawn"), std::string::npos);
+}
+
+TEST(Html, RowsOfCompanionsThatFindNoRoomAreCounted) {
+    results::Attachments beside = everything_beside();
+    const auto grow = [](auto& rows) { rows.resize(html::rows_listed_max + 7, rows.front()); };
+    grow(beside.quantize), grow(beside.gemm), grow(beside.training);
+    grow(beside.benches.front().rows), grow(beside.kills.front().bugs);
+    const results::Run run = empty_run();
+    Material material(run);
+    material.attached = &beside;
+    EXPECT_EQ(occurrences(render_html(material), "<p>7 more rows in the file.</p>"), 5u);
+    EXPECT_EQ(occurrences(render_html(run), "in the file.</p>"), 0u);
 }
 
 }  // namespace

@@ -63,5 +63,14 @@ expect 3 'digits where' check short.answers --out short
 refuse 2 'no request' check hex.answers hex.answers
 refuse 2 'unknown form' gen "${plan[@]}" --form octal --out no.pack
 refuse 2 'cannot be written' gen "${plan[@]}" --out none/no.pack
+head -1 hex.pack | tr -d '\n' >cut.pack
+refuse 2 'cut.pack:1: the data of this request is not whole' check cut.pack hex.answers
+(
+  trap '' XFSZ
+  ulimit -f 8
+  exec "$mxcheck" gen "${plan[@]}" --out part.pack
+) >stdout 2>stderr
+check 'a pack that cannot be written to its end leaves nothing behind' \
+  [ "$(grep -c 'cannot be written' stderr)/$(find . -name 'part.pack*' | wc -l)" = 1/0 ]
 
 finish

@@ -103,5 +103,24 @@ TEST(Kills, TheCleanProductBreaksNothingAndTheCanaryDoes) {
     EXPECT_FALSE(broken_by("gemm_canary.so", gemm_settings()).empty());
 }
 
+// As cuBLASLt: FP8 factors whose rows are no multiple of 16 bytes are refused.
+TEST(Relate, ADeviceOfWholeTilesIsAskedForWholeTiles) {
+    const std::string path = "gemm_none.so";
+    const DeviceSource source{.name = path, .path = std::string(MX_MUTANT_DIRECTORY "/") + path};
+    auto device = IsolatedDevice::start(source, {.call = std::chrono::seconds(3)});
+    ASSERT_TRUE(device) << device.error().message;
+    const auto ask = [&](const Question& question) {
+        if (question.inputs.front().spec.columns % 16 == 0) return device.value().ask(question);
+        return DeviceAnswer{.kind = AnswerKind::not_supported, .reason = "short tiles"};
+    };
+    Subject subject(ask, gemm_setting("e4m3", "e4m3", "tensor"));
+    const auto results = relate(subject, {.names = {"repeated", "rows_change_places"}});
+    ASSERT_EQ(results.size(), 2u);
+    for (const Result& result : results) {
+        EXPECT_EQ(result.standing, Standing::held) << result.reason;
+        EXPECT_EQ(result.samples, 4u);
+    }
+}
+
 }  // namespace
 }  // namespace mx::relation
