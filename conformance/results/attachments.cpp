@@ -158,8 +158,16 @@ KillMatrix kills_of(const Json& json) {
     return kills;
 }
 
+// Without the library's own name and number of the problem.
+std::string said_by(const Json::exception& problem) {
+    const std::string_view text = problem.what();
+    const std::size_t end = text.find("] ");
+    return std::string(end == text.npos ? text : text.substr(end + 2));
+}
+
 // A row says by its keys what it is.
 Status add_row(const Json& row, Attachments& attachments) {
+    if (!row.is_object()) return Error{ErrorKind::bad_input, "is no row of accuracy or train"};
     if (row.contains("task"))
         attachments.training.push_back(training_of(row));
     else if (row.contains("bound_of") || row.value("op", "") == "gemm")
@@ -189,7 +197,7 @@ Status add_json(const Json& json, const std::string& name, Attachments& attachme
             if (const Status added = add_row(row, attachments); !added)
                 return Error{added.error().kind, place + added.error().message};
         } catch (const Json::exception& problem) {
-            return Error{ErrorKind::bad_input, place + problem.what()};
+            return Error{ErrorKind::bad_input, place + said_by(problem)};
         }
     }
     return success();
@@ -209,9 +217,9 @@ Status attach(std::string_view text, const std::string& name, Attachments& attac
     } catch (const Json::parse_error& problem) {
         return Error{ErrorKind::bad_input,
                      name + ": is not JSON, from byte " + std::to_string(problem.byte) +
-                         "; accuracy and train write it with --json"};
+                         "; accuracy, train, selftest and bench write what joins a page"};
     } catch (const Json::exception& problem) {
-        return Error{ErrorKind::bad_input, name + ": " + problem.what()};
+        return Error{ErrorKind::bad_input, name + ": " + said_by(problem)};
     }
 }
 

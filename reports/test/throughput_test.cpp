@@ -66,6 +66,30 @@ TEST(Throughput, ANoisyRowDoesNotHideTheOthers) {
     EXPECT_NEAR(compare(bench({}), bench({})).value().floor, 0.005, 1e-12);
 }
 
+// As between two runs of one GPU, the second of them warmer.
+TEST(Throughput, WhatTheRoofMovedByIsNoise) {
+    const Bench first = bench({row("plain gemm", 1), row("gemm", 3), row("copy", 1), row("a", 2)});
+    Bench second =
+        bench({row("plain gemm", 1.08), row("gemm", 3.06), row("copy", 1), row("a", 2.2)});
+    const auto speeds = [&] {
+        std::vector<Speed> speeds;
+        for (const SpeedRow& pair : compare(first, second).value().rows)
+            speeds.push_back(pair.speed);
+        return speeds;
+    };
+    // The copy stood still: it excuses no other row.
+    EXPECT_EQ(speeds(), (std::vector{Speed::uncertain, Speed::same, Speed::same, Speed::slower}));
+    second.rows[1] = row("gemm", 3.8);
+    EXPECT_EQ(speeds()[1], Speed::slower);
+    // Of another shape, or on another machine, the roof says nothing.
+    second.rows[1] = row("gemm", 3.15);
+    EXPECT_EQ(speeds()[1], Speed::same);
+    second.header.device_facts = {{"driver", "581"}};
+    Bench older = first;
+    older.header.device_facts = {{"driver", "580"}};
+    EXPECT_EQ(compare(older, second).value().rows[1].speed, Speed::slower);
+}
+
 TEST(Throughput, WhatOneOfThemLacksIsNamed) {
     BenchRow refused = row("c", 0);
     refused.samples = 0;

@@ -75,7 +75,8 @@ TEST(Attachments, WhatIsNoneOfTheseIsRefusedWithItsPlace) {
     EXPECT_NE(complaint_of("data  format  dialect").find("file: "), std::string::npos);
     EXPECT_NE(complaint_of("{}").find("is neither of mxcheck bench"), std::string::npos);
     EXPECT_NE(complaint_of("[{}]").find("file, row 1: is no row"), std::string::npos);
-    EXPECT_NE(complaint_of("[1]").find("file, row 1: "), std::string::npos);
+    EXPECT_NE(complaint_of("[1]").find("file, row 1: is no row"), std::string::npos);
+    EXPECT_EQ(complaint_of(R"([{"task":"x"}])").find("json.exception"), std::string::npos);
     EXPECT_NE(complaint_of(R"([{"task":"x"}])").find("file, row 1: "), std::string::npos);
     EXPECT_NE(complaint_of(R"({"bugs":[{"name":1}]})").find("file: "), std::string::npos);
 }

@@ -13,27 +13,6 @@ namespace {
 using results::CaseResult;
 using results::Verdict;
 
-CaseResult run(const std::string& text, const GemmSubject& subject) {
-    const auto c = parse_case(text);
-    EXPECT_TRUE(c.ok()) << text << ": " << (c ? "" : c.error().message);
-    if (!c) return {};
-    Sources sources;
-    Runner runner(
-        [&subject](const Case&, const Question& question) { return subject.answer(question); },
-        sources, {});
-    const auto result = runner.run({"test", c.value()});
-    EXPECT_TRUE(result.ok()) << (result ? "" : result.error().message);
-    return result ? result.value() : CaseResult{};
-}
-
-std::string told(const CaseResult& result) {
-    std::string text =
-        result.case_text + ": " + std::string(name_of(result.verdict)) + ", " + result.reason;
-    for (const results::Mismatch& m : result.mismatches)
-        text += "; " + m.mismatch_class + " " + m.direction + " " + m.note;
-    return text;
-}
-
 const std::string mx_product = "gemm a=mxfp8-e4m3 b=mxfp8-e4m3 output=mxfp8-e4m3 ";
 const std::string exact_case = mx_product + "shape=24x80x160 data=gemm.exact-mantissas ";
 const std::string model_case =

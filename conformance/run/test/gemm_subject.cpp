@@ -1,9 +1,12 @@
 // See gemm_subject.hpp.
 #include "conformance/run/test/gemm_subject.hpp"
 
+#include <gtest/gtest.h>
+
 #include <algorithm>
 #include <cstring>
 
+#include "conformance/run/runner.hpp"
 #include "device/host/layout.hpp"
 #include "reference/exact/layout.hpp"
 #include "reference/fast/block.hpp"
@@ -232,6 +235,27 @@ DeviceAnswer GemmSubject::answer(const Question& question) const {
     answer.outputs.push_back(std::move(output));
     if (!gemm.dialect.empty()) answer.outputs.push_back(written(scales, question.outputs[1]));
     return answer;
+}
+
+results::CaseResult run(const std::string& text, const GemmSubject& subject) {
+    const auto c = parse_case(text);
+    EXPECT_TRUE(c.ok()) << text << ": " << (c ? "" : c.error().message);
+    if (!c) return {};
+    Sources sources;
+    Runner runner(
+        [&subject](const Case&, const Question& question) { return subject.answer(question); },
+        sources, {});
+    const auto result = runner.run({"test", c.value()});
+    EXPECT_TRUE(result.ok()) << (result ? "" : result.error().message);
+    return result ? result.value() : results::CaseResult{};
+}
+
+std::string told(const results::CaseResult& result) {
+    std::string text =
+        result.case_text + ": " + std::string(name_of(result.verdict)) + ", " + result.reason;
+    for (const results::Mismatch& m : result.mismatches)
+        text += "; " + m.mismatch_class + " " + m.direction + " " + m.note;
+    return text;
 }
 
 }  // namespace mx

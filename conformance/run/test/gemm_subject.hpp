@@ -3,8 +3,10 @@
 #pragma once
 
 #include <functional>
+#include <string>
 #include <vector>
 
+#include "conformance/results/record.hpp"
 #include "device/host/question.hpp"
 #include "reference/spec/gemm_model.hpp"
 
@@ -32,5 +34,10 @@ struct GemmSubject {
 
     DeviceAnswer answer(const Question& question) const;
 };
+
+// One case with this device, through the runner.
+results::CaseResult run(const std::string& text, const GemmSubject& subject);
+// Case, verdict, reason and mismatches, to be shown when a test fails.
+std::string told(const results::CaseResult& result);
 
 }  // namespace mx
