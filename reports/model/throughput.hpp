@@ -34,7 +34,8 @@ struct SpeedComparison {
 // another clock. The floor of a row is the largest of its noise in either run, the median noise of
 // the rows of either run, half a percent, and, on one machine, what the roof of its shape moved by
 // from run to run. A ratio within the floor is the same; one beyond twice the floor, with spreads
-// that do not meet, is faster or slower; anything between is uncertain, and so is a roof that moved.
+// that do not meet, is faster or slower; anything between is uncertain, and so is a roof that
+// moved.
 Expected<SpeedComparison> compare(const results::Bench& first, const results::Bench& second);
 
 }  // namespace mx::reports
