@@ -73,7 +73,7 @@ private:
             reader_.refuse(not_supported("scaling " + quoted(asked().scaling_out) + " of D"));
         if (asked().accumulation != nullptr)
             reader_.refuse(not_supported("accumulation " + quoted(asked().accumulation)));
-        const EpilogueRow& epilogue = choose(reader_, epilogue_rows, asked().epilogue, "epilogue");
+        const EpilogueRow epilogue = choose(reader_, epilogue_rows, asked().epilogue, "epilogue");
         adds_bias_ = epilogue.adds_bias;
         job_.has_relu = epilogue.has_relu;
         if (asked().algorithm != nullptr)
