@@ -106,12 +106,7 @@ std::string charts_of(const std::vector<QuantizeAccuracy>& rows, Draw draw) {
     std::string text;
     for (std::size_t place = 0; place < std::min(groups.size(), charts_drawn_max); ++place)
         text += figure_of(draw(groups[place], place));
-    if (text.empty()) return "";
-    text = "<div class=\"charts\">\n" + text + "</div>\n";
-    if (groups.size() > charts_drawn_max)
-        text += "<p>" + counted(groups.size() - charts_drawn_max, "more chart") +
-                " not drawn; the accuracy file holds the numbers.</p>\n";
-    return text;
+    return charts(text, groups.size());
 }
 
 std::vector<Point> points_of(const std::vector<std::uint64_t>& counts) {
@@ -160,8 +155,8 @@ std::string accuracy_section(const Page& page) {
         "<p class=\"soft\">What quantizing loses. Changed are the values that differ from the "
         "first row of the same data and format.</p>\n" +
         folded("All rows", table.markup()) + rows_left(rows.size(), table);
-    const std::string charts = charts_of(rows, binade_chart);
-    return charts.empty() ? text : text + "<h3>Error per binade</h3>\n" + charts;
+    const std::string binades = charts_of(rows, binade_chart);
+    return binades.empty() ? text : text + "<h3>Error per binade</h3>\n" + binades;
 }
 
 std::string scales_section(const Page& page) {

@@ -77,17 +77,17 @@ Chart& chart_for(std::vector<Chart>& charts, const GemmAccuracy& row) {
 
 // A chart for each pair of factors.
 std::string charts_by_depth(const std::vector<GemmAccuracy>& rows) {
-    std::vector<Chart> charts;
+    std::vector<Chart> made;
     for (const GemmAccuracy& row : rows)
         if (row.share_max)
-            series_named(chart_for(charts, row), who(row))
+            series_named(chart_for(made, row), who(row))
                 .points.push_back({static_cast<double>(row.k), *row.share_max});
     std::string text;
-    for (std::size_t place = 0; place < std::min(charts.size(), charts_drawn_max); ++place) {
-        add_bound(charts[place]);
-        text += figure_of(charts[place]);
+    for (std::size_t place = 0; place < std::min(made.size(), charts_drawn_max); ++place) {
+        add_bound(made[place]);
+        text += figure_of(made[place]);
     }
-    return text.empty() ? "" : "<div class=\"charts\">\n" + text + "</div>\n";
+    return charts(text, made.size());
 }
 
 std::string measured(const std::vector<GemmAccuracy>& rows) {

@@ -86,6 +86,14 @@ std::string rows_left(std::size_t all, const Table& table) {
     return "<p>" + counted(all - table.size(), "more row") + " in the file.</p>\n";
 }
 
+std::string charts(const std::string& figures, std::size_t all) {
+    if (figures.empty()) return "";
+    const std::string text = "<div class=\"charts\">\n" + figures + "</div>\n";
+    if (all <= charts_drawn_max) return text;
+    return text + "<p>" + counted(all - charts_drawn_max, "more chart") +
+           " not drawn; the file holds the numbers.</p>\n";
+}
+
 std::string folded(std::string_view title, const std::string& table) {
     return "<details class=\"numbers\" open><summary>" + std::string(title) + "</summary>" + table +
            "</details>\n";

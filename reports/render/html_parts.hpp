@@ -79,6 +79,9 @@ private:
 // Says how many of so many rows the table has no room for.
 std::string rows_left(std::size_t all, const Table& table);
 
+// Figures side by side; says how many of so many are not drawn. "" without a figure.
+std::string charts(const std::string& figures, std::size_t all);
+
 // A long table in a box of its own that can be shut; paper shows all of it.
 std::string folded(std::string_view title, const std::string& table);
 

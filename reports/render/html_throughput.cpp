@@ -1,6 +1,7 @@
 // Throughput against size under the measured roof on the HTML page. Used by html.cpp. Must not know
 // the other sections.
 #include <algorithm>
+#include <set>
 #include <utility>
 
 #include "reports/model/phrases.hpp"
@@ -76,19 +77,17 @@ Chart chart_of(const Bench& bench, const BenchRow& kind, const std::string& id) 
 }
 
 std::string charts_of(const Bench& bench, std::size_t number) {
-    std::vector<std::pair<std::string, std::string>> kinds;
+    std::set<std::pair<std::string, std::string>> kinds;
     std::string text;
     for (const BenchRow& row : bench.rows) {
-        const std::pair kind(row.what, row.cache);
-        if (is_roof(row) || !row.reason.empty() || kinds.size() == charts_drawn_max ||
-            std::find(kinds.begin(), kinds.end(), kind) != kinds.end())
+        if (is_roof(row) || !row.reason.empty() || !kinds.emplace(row.what, row.cache).second ||
+            kinds.size() > charts_drawn_max)
             continue;
-        kinds.push_back(kind);
         text += figure_of(
             chart_of(bench, row,
                      "throughput-" + std::to_string(number) + "-" + std::to_string(kinds.size())));
     }
-    return "<div class=\"charts\">\n" + text + "</div>\n";
+    return charts(text, kinds.size());
 }
 
 std::string state_of(const BenchRow& row) {

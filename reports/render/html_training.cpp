@@ -81,13 +81,14 @@ std::string training_section(const Page& page) {
                              {"device beside oracle"}});
     for (const TrainingCurve& run : runs)
         if (!table.is_full()) add_row(run, table);
-    std::string charts;
+    std::string figures;
     const std::vector<std::string> tasks = tasks_of(runs);
     for (std::size_t place = 0; place < std::min(tasks.size(), charts_drawn_max); ++place)
-        charts += chart_of(runs, tasks[place], place);
+        figures += chart_of(runs, tasks[place], place);
     return "<p class=\"soft\">Small networks trained with quantized products, beside the same in "
-           "binary32.</p>\n<div class=\"charts\">\n" +
-           charts + "</div>\n" + folded("All rows", table.markup()) + rows_left(runs.size(), table);
+           "binary32.</p>\n" +
+           charts(figures, tasks.size()) + folded("All rows", table.markup()) +
+           rows_left(runs.size(), table);
 }
 
 }  // namespace mx::reports::html

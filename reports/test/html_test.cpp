@@ -167,5 +167,25 @@ TEST(Html, RowsOfCompanionsThatFindNoRoomAreCounted) {
     EXPECT_EQ(occurrences(render_html(run), "in the file.</p>"), 0u);
 }
 
+TEST(Html, ChartsBeyondTheMostAreCounted) {
+    results::Attachments beside = everything_beside();
+    for (std::size_t count = 0; count < html::charts_drawn_max + 2; ++count) {
+        const std::string name = "named " + std::to_string(count);
+        beside.training.push_back(beside.training.front());
+        beside.training.back().task = name;
+        auto& rows = beside.benches.front().rows;
+        rows.push_back(rows.front());
+        rows.back().what = name;
+    }
+    const results::Run run = empty_run();
+    Material material(run);
+    const std::string before = render_html(material);
+    material.attached = &beside;
+    const std::string page = render_html(material);
+    EXPECT_EQ(occurrences(page, " more charts not drawn; the file holds the numbers.</p>"), 2u);
+    EXPECT_EQ(occurrences(before, " more charts not drawn"), 0u);
+    EXPECT_NE(page.find("<p>3 more charts not drawn"), page.npos);
+}
+
 }  // namespace
 }  // namespace mx::reports::test
