@@ -1,11 +1,11 @@
 // Opens the page in a headless Chromium from disk: it must run its script to the end, complain
 // about nothing, ask for nothing and show the model's numbers; the heat map's pixels must be the
-// results' counts. Skipped, with exit code 77, where there is no
-// Chromium.
+// results' counts. Skipped, with exit code 77, where there is no Chromium.
 #include <gtest/gtest.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <cstdio>
@@ -86,6 +86,41 @@ private:
     std::filesystem::path folder_;
 };
 
+// The text between two marks, "" where they are not there.
+std::string between(const std::string& text, const std::string& before, const std::string& after) {
+    const std::size_t from = text.find(before);
+    if (from == std::string::npos) return "";
+    const std::size_t begin = from + before.size();
+    return text.substr(begin, text.find(after, begin) - begin);
+}
+
+// A number of the page is a value for programs and digits in groups for people.
+void expect_number(const std::string& document, const std::string& place, std::uint64_t number) {
+    const std::string data = between(document, place + "><data value=\"", "</data>");
+    std::string shown = data.substr(std::min(data.size(), data.find('>') + 1));
+    std::erase(shown, ',');
+    EXPECT_EQ(data.substr(0, data.find('"')), std::to_string(number)) << place;
+    EXPECT_EQ(shown, std::to_string(number)) << place;
+}
+
+// Straight from the record, past the model that the page is made of.
+void expect_numbers(const std::string& document, const results::Run& run) {
+    std::map<std::string, std::uint64_t> totals;
+    std::map<std::string, std::uint64_t> verdicts;
+    for (const results::CaseResult& result : run.cases) {
+        totals["elements"] += result.elements;
+        totals["scales"] += result.scales;
+        totals["mismatched-elements"] += result.mismatched_elements;
+        totals["mismatched-scales"] += result.mismatched_scales;
+        ++verdicts[std::string(results::name_of(result.verdict))];
+    }
+    expect_number(document, "id=\"total-cases\"", run.cases.size());
+    for (const auto& [name, number] : totals)
+        expect_number(document, "id=\"total-" + name + "\"", number);
+    for (const auto& [name, number] : verdicts)
+        expect_number(document, "data-verdict=\"" + name + "\"", number);
+}
+
 TEST_F(PageInBrowser, ShowsTheDataAndComplainsAboutNothing) {
     for (const std::string_view name : {"every_verdict", "hostile_text"}) {
         const results::Run run = fixture(name);
@@ -95,18 +130,11 @@ TEST_F(PageInBrowser, ShowsTheDataAndComplainsAboutNothing) {
         const std::string clusters =
             "data-clusters=\"" + std::to_string(summarize(run).clusters.size()) + "\"";
         EXPECT_NE(opened.document.find(clusters), std::string::npos) << name;
+        expect_numbers(opened.document, run);
         const std::string shown =
             std::to_string(run.cases.size()) + " of " + std::to_string(run.cases.size()) + " shown";
         EXPECT_NE(opened.document.find(shown), std::string::npos) << name;
     }
-}
-
-// The text between two marks, "" where they are not there.
-std::string between(const std::string& text, const std::string& before, const std::string& after) {
-    const std::size_t from = text.find(before);
-    if (from == std::string::npos) return "";
-    const std::size_t begin = from + before.size();
-    return text.substr(begin, text.find(after, begin) - begin);
 }
 
 // Writes each pixel of the heat map that is not transparent, and how much else was loaded.
