@@ -173,12 +173,12 @@ int compare_results(const std::string& before, const std::string& after) {
 int compare(const std::string& before, const std::string& after) {
     const bool has_runs = holds(before, "results.jsonl") && holds(after, "results.jsonl");
     const bool has_benches = holds(before, "bench.jsonl") && holds(after, "bench.jsonl");
-    if (!has_runs && !has_benches)
-        for (const char* file : {"results.jsonl", "bench.jsonl"})
-            if (holds(before, file) != holds(after, file))
-                return fail_with({ErrorKind::bad_input,
-                                  (holds(before, file) ? after : before) + " holds no " + file +
-                                      ", the other folder does: there is nothing to compare"});
+    const bool is_alone = holds(before, "results.jsonl") != holds(after, "results.jsonl");
+    if (is_alone && !has_benches)
+        return fail_with({ErrorKind::bad_input,
+                          (holds(before, "results.jsonl") ? after : before) +
+                              " holds no results.jsonl, the other folder does: there is nothing "
+                              "to compare"});
     if (!has_runs) return compare_benches(before, after);
     const int runs = compare_results(before, after);
     const int benches = has_benches ? compare_benches(before, after) : runs;
