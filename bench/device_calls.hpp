@@ -1,6 +1,7 @@
 // Calls of the device through its ABI, ready to be repeated. Used by the benchmarks and the ratios.
 #pragma once
 
+#include <cstdint>
 #include <string>
 
 #include "bench/data.hpp"

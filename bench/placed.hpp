@@ -2,6 +2,7 @@
 // by throughput.cpp.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <vector>

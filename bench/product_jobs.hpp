@@ -2,6 +2,7 @@
 // throughput.cpp.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <string>
 #include <vector>

@@ -2,6 +2,7 @@
 // hold devices against the oracle and against each other; judges nothing.
 #pragma once
 
+#include <cstdint>
 #include <cstring>
 #include <optional>
 #include <string>

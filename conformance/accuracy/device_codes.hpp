@@ -2,6 +2,7 @@
 // the commands that measure a device beside the oracle; judges no bits.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 

@@ -4,6 +4,7 @@
 // is binary32 here, so that nothing else can differ. Used by mxcheck train.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <span>
 #include <string_view>

@@ -1,6 +1,8 @@
 // The table rows a case names, and the element rules it asks for. Only for validated cases.
 #pragma once
 
+#include <cstdint>
+
 #include "conformance/case/operations.hpp"
 #include "reference/spec/dialects.hpp"
 #include "reference/spec/formats.hpp"

@@ -1,6 +1,8 @@
 // What mxcheck accuracy measures of each operation. Used by cmd_accuracy.cpp.
 #pragma once
 
+#include <cstdint>
+
 #include "conformance/cli/session.hpp"
 
 namespace mx::cli {

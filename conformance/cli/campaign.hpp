@@ -2,6 +2,7 @@
 // the reports and the exit code. Used by run and check, which differ in who answers.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <optional>
 #include <string>

@@ -2,6 +2,7 @@
 // train.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 

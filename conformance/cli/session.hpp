@@ -1,6 +1,7 @@
 // What commands that talk to a device share: opening it, exit codes from verdicts, Ctrl-C.
 #pragma once
 
+#include <cstdint>
 #include <span>
 #include <string>
 

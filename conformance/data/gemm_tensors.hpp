@@ -2,6 +2,7 @@
 // Used by the cases of operation gemm and by the sweeps on a GPU; fills no tensor.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 

@@ -2,6 +2,7 @@
 // shape=auto data=edge.tie" is expanded over every format and dialect.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>

@@ -2,6 +2,7 @@
 // that a user typed; nothing here computes an answer.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 

@@ -2,6 +2,8 @@
 // what it is rounded to, and where the accumulator of a machine goes. Used by mxcheck gemm.
 #pragma once
 
+#include <cstdint>
+
 #include "conformance/emulate/gemm_tensor.hpp"
 
 namespace mx::emulate {

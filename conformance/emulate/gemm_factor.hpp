@@ -2,6 +2,8 @@
 // whatever quantized it. Used by gemm_tensor; opens no file.
 #pragma once
 
+#include <cstdint>
+
 #include "conformance/emulate/quantized_facts.hpp"
 #include "conformance/emulate/stored_tensors.hpp"
 #include "reference/spec/gemm.hpp"

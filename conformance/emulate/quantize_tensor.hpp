@@ -2,6 +2,7 @@
 // formats of the standard. Used by tensor_codec, which knows recipes too; opens no file.
 #pragma once
 
+#include <cstdint>
 #include <string>
 
 #include "conformance/data/host_tensor.hpp"

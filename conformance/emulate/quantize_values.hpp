@@ -2,6 +2,8 @@
 // with scales of their own, rounded once. Used by mxcheck gemm; opens no file.
 #pragma once
 
+#include <cstdint>
+
 #include "conformance/emulate/quantize_tensor.hpp"
 #include "reference/fast/decode.hpp"
 

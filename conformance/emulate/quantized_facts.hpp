@@ -3,6 +3,8 @@
 // knows no bits.
 #pragma once
 
+#include <cstdint>
+
 #include "conformance/data/quantized_file.hpp"
 
 namespace mx::emulate {

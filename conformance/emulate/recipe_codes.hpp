@@ -2,6 +2,8 @@
 // one in its low half. Used by recipe_tensor.cpp.
 #pragma once
 
+#include <cstdint>
+
 #include "conformance/data/host_tensor.hpp"
 
 namespace mx::emulate {

@@ -2,6 +2,8 @@
 // for a tensor. Used by mxcheck quantize and dequantize; opens no file.
 #pragma once
 
+#include <cstdint>
+
 #include "conformance/emulate/quantize_tensor.hpp"
 #include "conformance/emulate/recipe_codes.hpp"
 #include "conformance/emulate/recipe_grid.hpp"

@@ -3,6 +3,8 @@
 // no values. Where a code lies is the business of conformance/run/tensor_layout.
 #pragma once
 
+#include <cstdint>
+
 #include "conformance/case/case.hpp"
 #include "conformance/data/inputs.hpp"
 #include "conformance/data/quantized_file.hpp"

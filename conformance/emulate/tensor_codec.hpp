@@ -2,6 +2,8 @@
 // or a recipe. Used by the commands; the one place that knows of both.
 #pragma once
 
+#include <cstdint>
+
 #include "conformance/emulate/recipe_tensor.hpp"
 
 namespace mx::emulate {

@@ -2,6 +2,7 @@
 // table of models that foretells each class. Used by `mxcheck identify --op gemm --census`.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 

@@ -4,6 +4,7 @@
 // Used by `mxcheck identify --op gemm`.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <utility>
 #include <vector>

@@ -3,6 +3,7 @@
 // Used by gemm_identify.cpp.
 #pragma once
 
+#include <cstdint>
 #include <vector>
 
 #include "conformance/data/gemm_codes.hpp"

@@ -3,6 +3,7 @@
 // Used by gemm_identify.cpp and gemm_census.cpp; knows no model.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <span>
 #include <string>

@@ -2,6 +2,7 @@
 // can take, the other fields as known so far. Used by identify.cpp.
 #pragma once
 
+#include <cstdint>
 #include <span>
 #include <string_view>
 #include <vector>

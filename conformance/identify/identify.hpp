@@ -3,6 +3,7 @@
 // Used by `mxcheck identify`.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 

@@ -3,6 +3,7 @@
 // decides. Used by identify.cpp.
 #pragma once
 
+#include <cstdint>
 #include <span>
 #include <vector>
 

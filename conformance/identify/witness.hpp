@@ -2,6 +2,7 @@
 // Used by identify.cpp.
 #pragma once
 
+#include <cstdint>
 #include <span>
 #include <string>
 #include <string_view>

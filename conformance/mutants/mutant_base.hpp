@@ -5,6 +5,8 @@
 #include <dlfcn.h>
 #include <gtest/gtest.h>
 
+#include <cstdint>
+
 #include "conformance/mutants/mutant_probes.hpp"
 
 namespace mx::mutants {

@@ -1,6 +1,8 @@
 // From an amax to a scale byte, and back to a factor, in double and float; bugs of scales.
 #pragma once
 
+#include <cstdint>
+
 #include "conformance/mutants/mutant_elements.hpp"
 
 namespace mx::mutants {

@@ -1,6 +1,7 @@
 // Two answers held against each other, place by place. Used by the relations alone.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 

@@ -1,6 +1,8 @@
 // A product and one related to it, before a device. Used by the relations of gemm alone.
 #pragma once
 
+#include <cstdint>
+
 #include "conformance/relation/gemm_sample.hpp"
 #include "conformance/relation/pair.hpp"
 #include "reference/spec/element_format.hpp"

@@ -1,6 +1,8 @@
 // Products for the relations of gemm: factors, scales and addends of a setting, from a seed.
 #pragma once
 
+#include <cstdint>
+
 #include "conformance/relation/compare.hpp"
 
 namespace mx::relation {

@@ -2,6 +2,8 @@
 // answer stand in the second. Used by the relations alone.
 #pragma once
 
+#include <cstdint>
+
 #include "conformance/relation/compare.hpp"
 
 namespace mx::relation {

@@ -1,6 +1,7 @@
 // From differences to clusters of like mismatches, each with a class, an exact count and a witness.
 #pragma once
 
+#include <cstdint>
 #include <map>
 #include <string>
 #include <vector>
@@ -18,9 +19,7 @@ public:
     // Looks closely at no more than `classified_max` differences, for that takes fractions; the
     // rest are counted in a cluster of their own.
     Clusters(const Evidence& evidence, std::uint64_t classified_max)
-        : evidence_(evidence),
-          classified_max_(classified_max),
-          guesses_(guess_layouts(evidence)) {}
+        : evidence_(evidence), classified_max_(classified_max), guesses_(guess_layouts(evidence)) {}
 
     void add(const Difference& difference);
 

@@ -4,6 +4,7 @@
 // Must not say what is wrong; the long way through expected.hpp does that.
 #pragma once
 
+#include <cstdint>
 #include <map>
 #include <string>
 #include <vector>

@@ -2,6 +2,7 @@
 // device's answer. Each stage reads it; none goes back.
 #pragma once
 
+#include <cstdint>
 #include <vector>
 
 #include "conformance/data/inputs.hpp"

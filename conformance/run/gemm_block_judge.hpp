@@ -2,6 +2,7 @@
 // compared bit for bit. Used by gemm_judge.cpp.
 #pragma once
 
+#include <cstdint>
 #include <vector>
 
 #include "conformance/run/gemm_blocks.hpp"

@@ -4,6 +4,7 @@
 // GEMMs and its trust.
 #pragma once
 
+#include <cstdint>
 #include <span>
 #include <vector>
 

@@ -1,6 +1,7 @@
 // What is wrong with an output of a GEMM, in words. Used by the judges of GEMMs.
 #pragma once
 
+#include <cstdint>
 #include <string>
 
 #include "conformance/results/record.hpp"

@@ -2,6 +2,7 @@
 // One case at a time; used by the runner, which adds what concerns memory.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>

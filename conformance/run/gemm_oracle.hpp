@@ -2,6 +2,7 @@
 // a model's row. Used by expected and by the judge of GEMMs; compares nothing.
 #pragma once
 
+#include <cstdint>
 #include <vector>
 
 #include "conformance/data/gemm_inputs.hpp"

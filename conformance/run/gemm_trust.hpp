@@ -1,6 +1,7 @@
 // Could the data of a GEMM case have shown that something is wrong? Used by the judge of GEMMs.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <string>
 

@@ -1,6 +1,7 @@
 // Which cases a run has: the suites' or the user's tensor's, whole or one shard of them.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 

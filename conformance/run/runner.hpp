@@ -2,6 +2,7 @@
 // confirmation, classification, verdict.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <optional>
 #include <string>

@@ -2,6 +2,8 @@
 // classification, confirmation and the printed witness look at.
 #pragma once
 
+#include <cstdint>
+
 #include "conformance/run/difference.hpp"
 #include "reference/exact/block.hpp"
 #include "reference/fast/block.hpp"

@@ -2,6 +2,7 @@
 // edge blocks; and quantized tensors as the numbers that those rules look at. Used by the audit.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>

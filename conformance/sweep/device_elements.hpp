@@ -3,6 +3,7 @@
 // Must not include a CUDA header.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 

@@ -2,6 +2,8 @@
 // element_kernels.hpp. Used by the kernels of device_elements.cu and, on the host, by their test.
 #pragma once
 
+#include <cstdint>
+
 #include "reference/fast/block.hpp"
 #include "reference/spec/dialects.hpp"
 

@@ -3,6 +3,7 @@
 // --gpu`.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 
 #include "conformance/sweep/gpu_runs.hpp"

@@ -3,6 +3,7 @@
 // and by `mxcheck run`, which records them.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <string>
 #include <vector>

@@ -55,6 +55,7 @@ Violations check_oracle_words(const Tree& tree);   // float, log2 and the like i
 Violations check_markers(const Tree& tree);        // marks of unfinished work
 Violations check_proofs_named(const Tree& tree);   // a fast header that names no proof
 Violations check_pragma_once(const Tree& tree);    // a header without it
+Violations check_integer_types(const Tree& tree);  // in a header that lacks <cstdint>
 Violations check_readmes(const Tree& tree);        // a room without its page
 Violations check_waivers(const Tree& tree);        // one without owner, link or expiry
 Violations check_names_unique(const Tree& tree);   // one name in two rows of reference/spec

@@ -183,6 +183,16 @@ TEST_F(PlantedTree, PragmaOnceForgotten) {
     EXPECT_EQ(places(check_pragma_once(tree())), "bench/a.hpp:0 device/cpu/b-inl.hpp:0");
 }
 
+TEST_F(PlantedTree, IntegerTypesFromElsewhere) {
+    plant("bench/a.hpp", "#include <cstdint>\nstd::int32_t a();\n");
+    plant("bench/b.hpp", "// std::int32_t\nint b();\n");
+    plant("bench/c.cpp", "std::int32_t c();\n");
+    EXPECT_EQ(places(check_integer_types(tree())), "");
+    plant("bench/d.hpp", "\nstd::uint8_t d();\n// #include <cstdint>\n");
+    plant("bench/e.cuh", "std::uintptr_t e();\n");
+    EXPECT_EQ(places(check_integer_types(tree())), "bench/d.hpp:2 bench/e.cuh:1");
+}
+
 TEST_F(PlantedTree, ReadmeForgotten) {
     for (const char* room : {"reference", "device", "conformance", "fuzz", "bench"})
         plant(std::string(room) + "/README.md", "a page\n");
@@ -238,6 +248,7 @@ TEST(HouseRules, OracleWords) { EXPECT_EQ(describe(check_oracle_words(real_tree(
 TEST(HouseRules, Markers) { EXPECT_EQ(describe(check_markers(real_tree())), ""); }
 TEST(HouseRules, ProofsNamed) { EXPECT_EQ(describe(check_proofs_named(real_tree())), ""); }
 TEST(HouseRules, PragmaOnce) { EXPECT_EQ(describe(check_pragma_once(real_tree())), ""); }
+TEST(HouseRules, IntegerTypes) { EXPECT_EQ(describe(check_integer_types(real_tree())), ""); }
 TEST(HouseRules, Readmes) { EXPECT_EQ(describe(check_readmes(real_tree())), ""); }
 TEST(HouseRules, Waivers) { EXPECT_EQ(describe(check_waivers(real_tree())), ""); }
 TEST(HouseRules, NamesUnique) { EXPECT_EQ(describe(check_names_unique(real_tree())), ""); }

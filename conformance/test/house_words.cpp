@@ -137,6 +137,22 @@ Violations check_pragma_once(const Tree& tree) {
     return found;
 }
 
+// What another header happens to include differs from one standard library to the next.
+Violations check_integer_types(const Tree& tree) {
+    static const std::regex named(R"(\bstd::u?int(8|16|32|64|ptr)_t\b)");
+    static const std::regex included(R"((^|\n)#include <cstdint>)");
+    Violations found;
+    for (const SourceFile& file : tree.files) {
+        if (!file.path.ends_with(".hpp") && !file.path.ends_with(".cuh")) continue;
+        std::smatch match;
+        if (std::regex_search(file.code, match, named) && !std::regex_search(file.code, included))
+            found.push_back({file.path,
+                             line_at(file.code, static_cast<std::size_t>(match.position())),
+                             "names " + match.str() + " without <cstdint>"});
+    }
+    return found;
+}
+
 Violations check_readmes(const Tree& tree) {
     Violations found;
     for (std::string_view room : room_folders)

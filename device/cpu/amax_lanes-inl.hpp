@@ -10,6 +10,8 @@
 
 #include <hwy/highway.h>
 
+#include <cstdint>
+
 #include "device/cpu/blocks.hpp"
 #include "device/cpu/lanes-inl.hpp"
 

@@ -2,6 +2,8 @@
 // ABI glue, quantize.cpp and dequantize.cpp. Must not know which way the bytes flow.
 #pragma once
 
+#include <cstdint>
+
 #include "device/cpu/types.hpp"
 
 namespace mx::cpu {

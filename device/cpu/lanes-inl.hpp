@@ -16,6 +16,8 @@
 
 #include <hwy/highway.h>
 
+#include <cstdint>
+
 #include "device/cpu/types.hpp"
 
 // With one lane there is nothing to fold or pack: the drivers then use the scalar arithmetic.

@@ -2,6 +2,7 @@
 // Used by request.cpp. Knows names and contradictions; must not compute.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>

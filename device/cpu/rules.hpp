@@ -2,6 +2,7 @@
 // tensor.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string_view>
 

@@ -2,6 +2,8 @@
 // that reads a Grid. Used by every kernel. Knows nothing of scales or tensors.
 #pragma once
 
+#include <cstdint>
+
 #include "device/cuda/types.hpp"
 
 namespace mx::cuda {

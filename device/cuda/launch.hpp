@@ -4,6 +4,8 @@
 
 #include <cuda_runtime_api.h>
 
+#include <cstdint>
+
 #include "device/cuda/types.hpp"
 
 namespace mx::cuda {

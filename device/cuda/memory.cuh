@@ -1,6 +1,8 @@
 // Loads and stores of the fast kernels, and a warp's place.
 #pragma once
 
+#include <cstdint>
+
 #include "device/cuda/launch.hpp"
 #include "device/cuda/types.hpp"
 

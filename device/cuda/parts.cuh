@@ -2,6 +2,8 @@
 // that quantize along rows, down columns and both ways.
 #pragma once
 
+#include <cstdint>
+
 #include "device/cuda/element.cuh"
 #include "device/cuda/memory.cuh"
 #include "device/cuda/scale.cuh"

@@ -2,6 +2,7 @@
 // Knows names, shapes and contradictions; must not compute, and calls nothing of CUDA.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <variant>
 

@@ -2,6 +2,8 @@
 // Used by every kernel. Knows nothing of tensors.
 #pragma once
 
+#include <cstdint>
+
 #include "device/cuda/types.hpp"
 
 namespace mx::cuda {

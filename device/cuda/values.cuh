@@ -2,6 +2,8 @@
 // are compared as integers: no value is flushed, and a NaN is above everything.
 #pragma once
 
+#include <cstdint>
+
 #include "device/cuda/types.hpp"
 
 namespace mx::cuda {

@@ -9,6 +9,8 @@
 
 #include <cuda_bf16.h>
 
+#include <cstdint>
+
 #include "device/hopper/kernels.hpp"
 #include "device/hopper/scales.cuh"
 #include "device/hopper/wgmma.cuh"

@@ -2,6 +2,8 @@
 // one sentence. Knows which questions NVIDIA's headers answer; computes nothing.
 #pragma once
 
+#include <cstdint>
+
 #include "device/abi/mx_device.h"
 #include "device/nvhost/tensor.hpp"
 #include "device/nvhost/vendor.hpp"

@@ -3,6 +3,7 @@
 // changes, and half way between two elements.
 #pragma once
 
+#include <cstdint>
 #include <span>
 #include <vector>
 

@@ -1,6 +1,7 @@
 // What one theme of a search has reached so far, and the blocks that got it there.
 #pragma once
 
+#include <cstdint>
 #include <vector>
 
 #include "conformance/data/family.hpp"

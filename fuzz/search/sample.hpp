@@ -3,6 +3,7 @@
 // shrink; asks no device.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <vector>
 

@@ -2,6 +2,7 @@
 // plainest layout, the fewest lanes that are not zero, the simplest values.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>

@@ -2,6 +2,7 @@
 // as a file of case lines that `mxcheck replay` takes one by one. Used by the program.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 

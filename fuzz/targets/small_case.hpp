@@ -1,6 +1,7 @@
 // The inputs of a case that a fuzzer made up. Used by the targets that read cases; judges nothing.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <vector>
 

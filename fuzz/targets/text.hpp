@@ -2,6 +2,7 @@
 // fuzz targets.
 #pragma once
 
+#include <cstdint>
 #include <string_view>
 
 #include "fuzz/targets/round_trip.hpp"

@@ -1,6 +1,8 @@
 // What a code stands for, by the definition of its format. The ground of the exact oracle.
 #pragma once
 
+#include <cstdint>
+
 #include "reference/exact/rational.hpp"
 #include "reference/spec/element_format.hpp"
 

@@ -3,6 +3,8 @@
 // what all of them approximate.
 #pragma once
 
+#include <cstdint>
+
 #include "reference/exact/round.hpp"
 #include "reference/spec/gemm.hpp"
 

@@ -2,6 +2,7 @@
 // cut, summed and rounded as the row of the model says, step after step.
 #pragma once
 
+#include <cstdint>
 #include <span>
 
 #include "reference/exact/round.hpp"

@@ -3,6 +3,8 @@
 // the GEMM's epilogue.
 #pragma once
 
+#include <cstdint>
+
 #include "reference/exact/arithmetic.hpp"
 #include "reference/exact/round.hpp"
 #include "reference/spec/formats.hpp"

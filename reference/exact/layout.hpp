@@ -2,6 +2,7 @@
 // computed from a formula; proof/prove_pack.cpp compares fast/pack.hpp with this.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <vector>
 

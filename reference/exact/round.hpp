@@ -2,6 +2,8 @@
 // the rounding mode as IEEE 754 words it.
 #pragma once
 
+#include <cstdint>
+
 #include "reference/exact/decode.hpp"
 #include "reference/spec/dialect.hpp"
 #include "reference/spec/rounding.hpp"

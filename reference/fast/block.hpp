@@ -2,6 +2,8 @@
 // Proved by reference/proof/prove_block.cpp.
 #pragma once
 
+#include <cstdint>
+
 #include "reference/fast/scale.hpp"
 
 namespace mx::fast {

@@ -2,6 +2,8 @@
 // Proved by reference/proof/prove_decode.cpp.
 #pragma once
 
+#include <cstdint>
+
 #include "reference/fast/bits.hpp"
 #include "reference/spec/formats.hpp"
 #include "reference/spec/rounding.hpp"

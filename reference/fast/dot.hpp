@@ -2,6 +2,8 @@
 // Proved by reference/proof/prove_dot.cpp.
 #pragma once
 
+#include <cstdint>
+
 #include "reference/fast/f32_arithmetic.hpp"
 #include "reference/fast/wide_sum.hpp"
 #include "reference/spec/gemm.hpp"

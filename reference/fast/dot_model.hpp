@@ -9,6 +9,8 @@
 //                                  F + 1 places
 #pragma once
 
+#include <cstdint>
+
 #include "reference/fast/f32_arithmetic.hpp"
 #include "reference/spec/gemm_model.hpp"
 

@@ -6,6 +6,8 @@
 // fast/: the scale of a block alone takes a dozen roundings.
 #pragma once
 
+#include <cstdint>
+
 #include "reference/fast/round.hpp"
 
 namespace mx::fast {

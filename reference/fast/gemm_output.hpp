@@ -3,6 +3,8 @@
 // Proved by reference/proof/prove_gemm_output.cpp.
 #pragma once
 
+#include <cstdint>
+
 #include "reference/fast/block.hpp"
 #include "reference/fast/dot.hpp"
 #include "reference/spec/gemm_output.hpp"

@@ -2,6 +2,8 @@
 // Proved by reference/proof/prove_pack.cpp.
 #pragma once
 
+#include <cstdint>
+
 #include "reference/spec/element_format.hpp"
 #include "reference/spec/layouts.hpp"
 

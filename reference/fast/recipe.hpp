@@ -2,6 +2,8 @@
 // Proved by reference/proof/prove_recipe.cpp.
 #pragma once
 
+#include <cstdint>
+
 #include "reference/fast/recipe_transform.hpp"
 #include "reference/fast/scale.hpp"
 #include "reference/spec/recipe_formats.hpp"

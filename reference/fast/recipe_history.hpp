@@ -2,6 +2,8 @@
 // Proved by reference/proof/prove_recipe_block.cpp.
 #pragma once
 
+#include <cstdint>
+
 #include "reference/fast/recipe.hpp"
 
 namespace mx::fast {

@@ -3,6 +3,8 @@
 // Proved by reference/proof/prove_recipe_block.cpp.
 #pragma once
 
+#include <cstdint>
+
 #include "reference/fast/f32_arithmetic.hpp"
 #include "reference/spec/recipe.hpp"
 

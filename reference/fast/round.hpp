@@ -2,6 +2,8 @@
 // Proved by reference/proof/prove_round.cpp.
 #pragma once
 
+#include <cstdint>
+
 #include "reference/fast/decode.hpp"
 #include "reference/spec/dialect.hpp"
 #include "reference/spec/rounding.hpp"

@@ -2,6 +2,8 @@
 // Proved by reference/proof/prove_scale.cpp.
 #pragma once
 
+#include <cstdint>
+
 #include "reference/fast/round.hpp"
 
 namespace mx::fast {

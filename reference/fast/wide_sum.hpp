@@ -3,6 +3,8 @@
 // Proved by reference/proof/prove_dot.cpp.
 #pragma once
 
+#include <cstdint>
+
 #include "reference/fast/decode.hpp"
 
 namespace mx::fast {

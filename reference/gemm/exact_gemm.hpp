@@ -4,6 +4,7 @@
 // reference/fast for every kernel that the processor has. Knows no files, threads or command lines.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <span>
 #include <string_view>

@@ -2,6 +2,7 @@
 // alone.
 #pragma once
 
+#include <cstdint>
 #include <vector>
 
 #include "reference/gemm/panels.hpp"

@@ -2,6 +2,8 @@
 // Used by exact_gemm; held to the wide sum of reference/fast by reference/proof/prove_gemm.cpp.
 #pragma once
 
+#include <cstdint>
+
 #include "reference/fast/dot.hpp"
 #include "reference/gemm/tile_kernel.hpp"
 

@@ -2,6 +2,7 @@
 // of the exact oracle's answers, so any build on any machine confirms it.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>

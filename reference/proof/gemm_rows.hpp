@@ -1,6 +1,7 @@
 // Rows of a GEMM made of lists of codes, for proofs and tests.
 #pragma once
 
+#include <cstdint>
 #include <vector>
 
 #include "reference/spec/gemm.hpp"

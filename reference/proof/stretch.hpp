@@ -2,6 +2,8 @@
 // widest vectors. Used by prove_round.cpp for the 2^32 codes of f32; must not know runs or threads.
 #pragma once
 
+#include <cstdint>
+
 #include "reference/fast/round.hpp"
 
 namespace mx::proof {

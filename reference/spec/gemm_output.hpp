@@ -2,6 +2,8 @@
 // reads values that no format has held. Both oracles read it.
 #pragma once
 
+#include <cstdint>
+
 #include "reference/spec/dialects.hpp"
 #include "reference/spec/recipes.hpp"
 

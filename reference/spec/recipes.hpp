@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <cstdint>
 
 #include "reference/spec/dialects.hpp"
 #include "reference/spec/recipe_formats.hpp"

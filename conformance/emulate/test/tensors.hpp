@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <bit>
+#include <cstdint>
 
 #include "conformance/emulate/tensor_codec.hpp"
 

@@ -2,6 +2,7 @@
 // It reads the tensors on its own and sums with the engine of reference/fast, or as it is told.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 
 #include "conformance/identify/gemm_subject.hpp"

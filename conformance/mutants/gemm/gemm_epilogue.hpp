@@ -4,6 +4,7 @@
 
 #include <bit>
 #include <cmath>
+#include <cstdint>
 
 #include "conformance/mutants/gemm/gemm_bug.hpp"
 #include "conformance/mutants/gemm/gemm_request.hpp"

@@ -2,6 +2,8 @@
 // which scale belongs to which place. Bugs of reading are planted here.
 #pragma once
 
+#include <cstdint>
+
 #include "conformance/mutants/gemm/gemm_dot.hpp"
 #include "conformance/mutants/mutant_layout.hpp"
 

@@ -2,6 +2,8 @@
 // once for all of them: no bug is planted here. Knows no arithmetic.
 #pragma once
 
+#include <cstdint>
+
 #include "conformance/mutants/mutant_request.hpp"
 
 namespace mx::mutants::gemm {

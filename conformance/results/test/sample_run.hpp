@@ -2,6 +2,7 @@
 // results file; must not touch the file format.
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
 #include <string>
 #include <string_view>

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <bit>
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -51,8 +52,7 @@ inline Evidence quantized(const std::string& dialect, const std::vector<std::uin
 inline Evidence dequantized(const std::string& format, const std::vector<std::uint32_t>& codes,
                             std::uint32_t scale) {
     const auto count = static_cast<std::int64_t>(codes.size());
-    CodeTensor elements =
-        make_tensor(find_block_format(format)->element().name, 1, count);
+    CodeTensor elements = make_tensor(find_block_format(format)->element().name, 1, count);
     for (std::size_t i = 0; i < codes.size(); ++i) elements.set(i, codes[i]);
     CodeTensor scales = make_tensor("e8m0", 1, (count + 31) / 32);
     for (std::size_t i = 0; i < scales.count(); ++i) scales.set(i, scale);

@@ -2,6 +2,7 @@
 // it walks in its own way. The tests alter its operands or its result, to have something wrong.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <string>
 #include <vector>

@@ -2,6 +2,8 @@
 // the device converts nothing.
 #pragma once
 
+#include <cstdint>
+
 #include "device/cublaslt/tensors.hpp"
 
 namespace mx::cublaslt::test {

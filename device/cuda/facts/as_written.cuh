@@ -6,6 +6,7 @@
 #include <cuda_fp8.h>
 
 #include <bit>
+#include <cstdint>
 
 #include "device/cuda/facts/exact.cuh"
 #include "device/cuda/facts/instructions.cuh"

@@ -2,6 +2,7 @@
 // held to.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <optional>
 #include <utility>
