@@ -1,6 +1,7 @@
 // Quantizing FP8 in whole blocks of 32 across memory: down the columns of a tensor, which are the
 // lines here. A thread takes one word of each of 32 memory rows, all before the first use, so that
 // a block's amax needs no other thread.
+#include "device/cuda/columns.cuh"
 #include "device/cuda/launch.hpp"
 #include "device/cuda/memory.cuh"
 #include "device/cuda/parts.cuh"
@@ -12,22 +13,6 @@ constexpr int words = column_bytes / 4;
 template <ValueType type>
 constexpr int columns_in = values_in<type, words>;
 
-// The largest magnitudes of the columns, as they lie in a row.
-template <ValueType type>
-__device__ Part<words> column_amax(NanPolicy policy, const Part<words> (&rows)[block_lanes]) {
-    Part<words> amax{};
-#pragma unroll
-    for (const Part<words>& row : rows) amax = larger<type>(amax, magnitudes<type>(row));
-    // Seldom, so that the common way pays for one comparison only.
-    if (policy == NanPolicy::own_lane && has_nan<type>(amax)) {
-        amax = {};
-#pragma unroll
-        for (const Part<words>& row : rows)
-            amax = larger<type>(amax, without_nan<type>(magnitudes<type>(row)));
-    }
-    return amax;
-}
-
 // Writes the scales and returns their factors. A cell's line is the first column.
 template <ValueType type>
 __device__ Factors<type, words> make_scales(const BlockJob& job, Extent cell,
@@ -35,9 +20,7 @@ __device__ Factors<type, words> make_scales(const BlockJob& job, Extent cell,
     Factors<type, words> factors;
 #pragma unroll
     for (int i = 0; i < columns_in<type>; ++i) {
-        const std::uint32_t magnitude =
-            lane_of<type>(amax.words[i / per_word<type>], i % per_word<type>);
-        const std::uint8_t scale = scale_of(job.recipe.rule, f32_bits<type>(magnitude));
+        const std::uint8_t scale = column_scale<type, words>(job.recipe.rule, amax, i);
         factors.by_value[i] = factor_of(scale);
         job.scales.data[place_of(job.scales, {cell.lines + i, cell.lanes})] = scale;
     }
@@ -56,13 +39,9 @@ __global__ void __launch_bounds__(threads_per_block)
         const std::int64_t first = block * block_lanes;
         const std::uint8_t* values = job.values.data + first * step + column * width_of(type);
         std::uint8_t* codes = job.codes.data + first * job.codes.lane_stride + column;
-        Part<words> rows[block_lanes];
-#pragma unroll
-        for (Part<words>& row : rows) {
-            load(values, row);
-            values += step;
-        }
-        const Part<words> amax = column_amax<type>(job.recipe.rule.nan_policy, rows);
+        ColumnRows<words> rows;
+        load_rows<words>(values, step, rows);
+        const Part<words> amax = column_amax<type, words>(job.recipe.rule.nan_policy, rows);
         const Factors<type, words> factors = make_scales<type>(job, {column, block}, amax);
 #pragma unroll
         for (const Part<words>& row : rows) {

@@ -18,14 +18,24 @@ constexpr int warp_step = warp_lanes* values_per_store<type>;
 constexpr int steps = 2;
 template <ValueType type>
 constexpr int warp_values = steps* warp_step<type>;
+constexpr int back_warps_log2 = 4;
+constexpr int back_threads = threads_of<back_warps_log2>;
+constexpr int registers = 32;  // so that a multiprocessor takes as many threads as it can
+
+// What place_of grows by from one step to the next, in either order: a step is whole tiles.
 template <ValueType type>
-constexpr int warp_blocks = warp_values<type> / block_lanes;
+std::int64_t scale_step(const ScalePlane& scales) {
+    constexpr std::int64_t step_blocks = warp_step<type> / block_lanes;
+    static_assert(step_blocks % 4 == 0);
+    return scales.order == ScaleOrder::strided ? step_blocks * scales.block_stride
+                                               : step_blocks / 4 * 512;
+}
 
 // The codes of 16 bytes of values.
 template <ValueType type>
-__device__ uint2 load_codes(const std::uint8_t* at) {
-    if constexpr (type == ValueType::f32) return {load_4_once(at), 0};
-    return load_8_once(at);
+__device__ uint2 load_codes(const std::uint8_t* at, KeptLines kept) {
+    if constexpr (type == ValueType::f32) return {load_4(at, kept), 0};
+    return load_8(at, kept);
 }
 
 // Two values, in one word or two.
@@ -52,49 +62,47 @@ __device__ void store_values(std::uint8_t* at, const uint2& codes, float scale) 
     }
 }
 
-// As many threads as a warp has blocks read the scale of one each, and give it to those who have
-// values of the block.
 template <ValueType type, Element element>
-__global__ void __launch_bounds__(threads_per_block)
-    dequantize_lines(BlockJob job, int across_log2) {
+__global__ void __maxnreg__(registers)
+    dequantize_lines(BlockJob job, int across_log2, std::int64_t next_scale) {
     constexpr int step_values = values_per_store<type>;
     constexpr int step = warp_step<type>;
-    const WarpPlace place = warp_place(across_log2);
+    const WarpPlace place = warp_place<back_warps_log2>(across_log2);
     const std::int64_t first = place.strip * warp_values<type> + place.lane * step_values;
     const std::int64_t left = job.extent.lanes - first;
-    const std::int64_t block = place.strip * warp_blocks<type> + place.lane;
-    const bool has_scale = place.lane < warp_blocks<type> && block * block_lanes < job.extent.lanes;
+    const KeptLines kept;
     for (std::int64_t line = place.line; line < job.extent.lines; line += place.line_step) {
         const std::uint8_t* codes = job.codes.data + line * job.codes.line_stride + first;
         std::uint8_t* values =
             job.values.data + (line * job.values.line_stride + first) * width_of(type);
-        std::uint8_t scale = 0;
-        if (has_scale) scale = job.scales.data[place_of(job.scales, {line, block})];
-        uint2 loaded[steps];
+        const std::uint8_t* from =
+            job.scales.data + place_of(job.scales, {line, first / block_lanes});
+        uint2 loaded[steps] = {};
+        std::uint8_t scales[steps] = {};
 #pragma unroll
         for (int i = 0; i < steps; ++i)
-            loaded[i] = i * step < left ? load_codes<type>(codes + i * step) : uint2{};
-        const float factor = value_of_scale(scale);
+            if (i * step < left) {
+                loaded[i] = load_codes<type>(codes + i * step, kept);
+                scales[i] = load_1(from + i * next_scale, kept);
+            }
 #pragma unroll
-        for (int i = 0; i < steps; ++i) {
-            const int owner = (i * step + place.lane * step_values) / block_lanes;
-            const float mine = __shfl_sync(0xFFFFFFFFu, factor, owner);
+        for (int i = 0; i < steps; ++i)
             if (i * step < left)
-                store_values<type, element>(values + i * warp_lanes * 16, loaded[i], mine);
-        }
+                store_values<type, element>(values + i * warp_lanes * 16, loaded[i],
+                                            value_of_scale(scales[i]));
     }
 }
 
 template <ValueType type>
 void start(const BlockJob& job, cudaStream_t stream) {
-    const Tiling tiling = tiling_of(
+    const Tiling tiling = tiling_of<back_warps_log2>(
         {job.extent.lines, (job.extent.lanes + warp_values<type> - 1) / warp_values<type>});
     if (job.recipe.element == Element::e4m3)
-        dequantize_lines<type, Element::e4m3>
-            <<<tiling.grid, threads_per_block, 0, stream>>>(job, tiling.across_log2);
+        dequantize_lines<type, Element::e4m3><<<tiling.grid, back_threads, 0, stream>>>(
+            job, tiling.across_log2, scale_step<type>(job.scales));
     else
-        dequantize_lines<type, Element::e5m2>
-            <<<tiling.grid, threads_per_block, 0, stream>>>(job, tiling.across_log2);
+        dequantize_lines<type, Element::e5m2><<<tiling.grid, back_threads, 0, stream>>>(
+            job, tiling.across_log2, scale_step<type>(job.scales));
 }
 
 }  // namespace

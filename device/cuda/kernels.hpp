@@ -13,10 +13,12 @@
 namespace mx::cuda {
 
 // Any extent, any strides, any alignment, blocks of any size. MXFP8 in blocks of 32 runs at the
-// speed of memory where the elements of a row lie side by side, in the values and in the codes, and
-// - blocks along rows: pointers and row strides of both are multiples of 16 bytes;
-// - blocks down columns: those of the values are multiples of 4 bytes, and those of the codes of as
-//   many as 4 bytes hold values: 1 for float32, otherwise 2.
+// speed of memory where the values of a row lie side by side, and
+// - blocks along rows: so do its codes; pointers and row strides of both are multiples of 16 bytes;
+// - blocks down columns: so do its codes; pointers and row strides of the values are multiples of 4
+//   bytes, and those of the codes of as many as 4 bytes hold values: 1 for float32, otherwise 2;
+// - blocks down columns, the codes of a column side by side: pointers and row strides of the values
+//   are multiples of 8 bytes, the codes' pointer and the stride from column to column of 16.
 // Partial last blocks and everything else take any.cu, one thread a block.
 // Scales in tiles: pads are written as 0. All scales begin at line 0 and block 0 of their grid;
 // otherwise the answer is cudaErrorInvalidValue, of each function that takes a ScalePlane.

@@ -13,16 +13,19 @@ namespace mx::cuda {
 inline constexpr std::int64_t block_lanes = 32;  // of every fast kernel
 inline constexpr int warp_lanes = 32;
 
-// Bytes that a thread of the kernel of columns takes of a memory row.
+// Bytes that a thread of the kernels across memory takes of a memory row.
 inline constexpr int column_bytes = 4;
+inline constexpr int transposed_bytes = 8;
 
 // Any job.
 cudaError_t quantize_any(const BlockJob& job, cudaStream_t stream);
 cudaError_t dequantize_any(const BlockJob& job, cudaStream_t stream);
 
-// Whole blocks of 32 along memory, or across it; see the conditions in schedule.cpp.
+// Whole blocks of 32 along memory, or across it, or across the values' and along the codes'; see
+// the conditions in schedule.cpp.
 cudaError_t quantize_rows(const BlockJob& job, cudaStream_t stream);
 cudaError_t quantize_columns(const BlockJob& job, cudaStream_t stream);
+cudaError_t quantize_transposed(const BlockJob& job, cudaStream_t stream);
 cudaError_t quantize_both_at_once(const BothJob& job, cudaStream_t stream);
 cudaError_t dequantize_rows(const BlockJob& job, cudaStream_t stream);
 

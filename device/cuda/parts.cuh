@@ -21,6 +21,10 @@ constexpr int values_in = count* per_word<type>;
 __device__ inline void load(const std::uint8_t* at, Part<1>& part) {
     part.words[0] = load_4(at);
 }
+__device__ inline void load(const std::uint8_t* at, Part<2>& part) {
+    const uint2 words = load_8(at);
+    part = {{words.x, words.y}};
+}
 __device__ inline void load(const std::uint8_t* at, Part<4>& part) {
     const uint4 words = load_16(at);
     part = {{words.x, words.y, words.z, words.w}};

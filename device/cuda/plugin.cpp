@@ -167,6 +167,7 @@ struct Launcher {
     cudaStream_t stream;
 
     cudaError_t operator()(const QuantizeJob& job) const { return quantize(job.blocks, stream); }
+    cudaError_t operator()(const BothJob& job) const { return quantize_both(job, stream); }
     cudaError_t operator()(const DequantizeJob& job) const {
         return dequantize(job.blocks, stream);
     }
@@ -247,8 +248,7 @@ mx_status run(void* device, const mx_operation* operation, const mx_tensor* inpu
 }
 
 constexpr mx_device_api table{
-    sizeof(mx_device_api), MX_DEVICE_ABI_VERSION, open, close, describe, supports, run,
-    nullptr};
+    sizeof(mx_device_api), MX_DEVICE_ABI_VERSION, open, close, describe, supports, run, nullptr};
 
 }  // namespace
 }  // namespace mx::cuda

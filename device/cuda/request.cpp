@@ -293,12 +293,42 @@ Job job_of(Reader& reader) {
     return QuantizeJob{};
 }
 
+bool is_for_both(const mx_operation& operation) {
+    return text_of(operation.name) == "quantize" && text_of(operation.axis) == "both";
+}
+
+// One of the two directions of axis "both", which is read as a request of its own.
+struct Side {
+    const char* axis;
+    std::size_t output;  // the first of its two
+};
+std::variant<Job, Refusal> side_of(const Call& call, const Side& side, Buffers buffers) {
+    mx_operation operation = *call.operation;
+    operation.struct_size = sizeof(mx_operation);
+    operation.axis = side.axis;
+    return job_of(
+        {&operation, call.inputs, call.input_count, &tensor_at(call.outputs, side.output), 2},
+        buffers);
+}
+
+std::variant<Job, Refusal> both_job(const Call& call, Buffers buffers) {
+    const auto rows = side_of(call, {"row", 0}, buffers);
+    if (const auto* refusal = std::get_if<Refusal>(&rows)) return *refusal;
+    const auto columns = side_of(call, {"col", 2}, buffers);
+    if (const auto* refusal = std::get_if<Refusal>(&columns)) return *refusal;
+    const BlockJob& down = std::get<QuantizeJob>(std::get<Job>(columns)).blocks;
+    return BothJob{std::get<QuantizeJob>(std::get<Job>(rows)).blocks,
+                   plane_of(tensor_at(call.outputs, 2)), down.scales};
+}
+
 }  // namespace
 
 std::variant<Job, Refusal> job_of(const Call& call, Buffers buffers) {
     Reader reader(call, buffers);
     reader.check_structs();
     if (reader.refusal()) return *reader.refusal();
+    if (is_for_both(*call.operation))
+        return reader.has({1, 4}) ? both_job(call, buffers) : *reader.refusal();
     const Job job = job_of(reader);
     if (reader.refusal()) return *reader.refusal();
     return job;

@@ -32,7 +32,7 @@ struct QuantizeJob {
 struct DequantizeJob {
     BlockJob blocks;
 };
-using Job = std::variant<QuantizeJob, DequantizeJob, ConvertJob, EncodeScaleJob>;
+using Job = std::variant<QuantizeJob, BothJob, DequantizeJob, ConvertJob, EncodeScaleJob>;
 
 enum class Buffers {
     absent,   // supports: every data pointer may be NULL

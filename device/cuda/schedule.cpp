@@ -28,11 +28,21 @@ bool runs_along_memory(const BlockJob& job) {
            is_aligned(job.codes.data, {vector_bytes, job.codes.line_stride});
 }
 
+bool has_values_across_memory(const BlockJob& job, std::int64_t bytes) {
+    const std::int64_t width = width_of(job.recipe.value_type);
+    return is_fast_format(job) && job.values.line_stride == 1 &&
+           is_aligned(job.values.data, {bytes, job.values.lane_stride * width});
+}
+
 bool runs_across_memory(const BlockJob& job) {
     const std::int64_t width = width_of(job.recipe.value_type);
-    return is_fast_format(job) && job.values.line_stride == 1 && job.codes.line_stride == 1 &&
-           is_aligned(job.values.data, {column_bytes, job.values.lane_stride * width}) &&
+    return has_values_across_memory(job, column_bytes) && job.codes.line_stride == 1 &&
            is_aligned(job.codes.data, {column_bytes / width, job.codes.lane_stride});
+}
+
+bool transposes(const BlockJob& job) {
+    return has_values_across_memory(job, transposed_bytes) && job.codes.lane_stride == 1 &&
+           is_aligned(job.codes.data, {vector_bytes, job.codes.line_stride});
 }
 
 // What is left of a job without its first lanes, a whole number of blocks, or its first lines.
@@ -81,15 +91,20 @@ cudaError_t along_memory(const BlockJob& asked, const Pair& kernels, cudaStream_
     return error;
 }
 
+// A kernel, and the bytes of a memory row that its threads take.
+struct AcrossMemory {
+    Kernel fast;
+    int bytes;
+};
 // Also what is left of the lines, when they are not as many as threads take.
-cudaError_t across_memory(const BlockJob& job, cudaStream_t stream) {
-    const std::int64_t columns = column_bytes / width_of(job.recipe.value_type);
+cudaError_t across_memory(const BlockJob& job, const AcrossMemory& kernel, cudaStream_t stream) {
+    const std::int64_t columns = kernel.bytes / width_of(job.recipe.value_type);
     const Extent whole{job.extent.lines / columns * columns,
                        job.extent.lanes / block_lanes * block_lanes};
     BlockJob main = job;
     main.extent = whole;
     cudaError_t error =
-        whole.lines == 0 || whole.lanes == 0 ? cudaSuccess : quantize_columns(main, stream);
+        whole.lines == 0 || whole.lanes == 0 ? cudaSuccess : kernel.fast(main, stream);
     if (error == cudaSuccess && whole.lanes < job.extent.lanes)
         error = quantize_any(without_lanes(job, whole.lanes), stream);
     if (error == cudaSuccess && whole.lines < job.extent.lines) {
@@ -146,7 +161,9 @@ cudaError_t quantize(const BlockJob& job, cudaStream_t stream) {
     const cudaError_t error = clear_pads(job.scales, grid_of_blocks(job), stream);
     if (error != cudaSuccess) return error;
     if (runs_along_memory(job)) return along_memory(job, {quantize_rows, quantize_any}, stream);
-    if (runs_across_memory(job)) return across_memory(job, stream);
+    if (runs_across_memory(job))
+        return across_memory(job, {quantize_columns, column_bytes}, stream);
+    if (transposes(job)) return across_memory(job, {quantize_transposed, transposed_bytes}, stream);
     return quantize_any(job, stream);
 }
 

@@ -14,7 +14,8 @@ namespace mx::cuda::test {
 namespace {
 
 enum class Data { bits, normal };
-enum class Axis { row, column };
+// Blocks down columns also with each column's codes side by side, without its scales and with them.
+enum class Axis { row, column, column_codes_turned, column_turned };
 
 struct Problem {
     ValueType type;
@@ -49,23 +50,32 @@ struct Tensors {
     Tensors(const Problem& asked, Axis along)
         : problem(asked),
           axis(along),
-          codes(asked.rows * asked.stride(), asked.shift),
+          codes(code_lines() * (code_lanes() + asked.gap), asked.shift),
           scales(in_tiles(lines(), 128) * in_tiles(blocks(), 4), asked.shift) {}
 
     std::int64_t lines() const { return axis == Axis::row ? problem.rows : problem.columns; }
     std::int64_t lanes() const { return axis == Axis::row ? problem.columns : problem.rows; }
     std::int64_t blocks() const { return (lanes() + 31) / 32; }
 
+    // As they lie in memory.
+    bool codes_follow_rows() const { return axis == Axis::row || axis == Axis::column; }
+    std::int64_t code_lines() const { return codes_follow_rows() ? problem.rows : lines(); }
+    std::int64_t code_lanes() const { return codes_follow_rows() ? problem.columns : lanes(); }
+
     Plane plane(std::uint8_t* data) const {
         if (axis == Axis::row) return {data, problem.stride(), 1};
         return {data, 1, problem.stride()};
     }
+    Plane code_plane() const {
+        if (codes_follow_rows()) return plane(codes.data());
+        return {codes.data(), code_lanes() + problem.gap, 1};
+    }
     ScalePlane scale_plane() const {
-        const bool by_row = axis == Axis::row;
+        const bool by_line = axis == Axis::row || axis == Axis::column_turned;
         return {scales.data(),
                 problem.order,
-                by_row ? blocks() : 1,
-                by_row ? 1 : lines(),
+                by_line ? blocks() : 1,
+                by_line ? 1 : lines(),
                 in_tiles(blocks(), 4) / 4,
                 0,
                 0};
@@ -76,13 +86,13 @@ struct Tensors {
                 {lines(), lanes()},
                 {1, 32},
                 plane(values),
-                plane(codes.data()),
+                code_plane(),
                 scale_plane()};
     }
 };
 
 void expect_equal(const Tensors& left, const Tensors& right) {
-    SCOPED_TRACE(left.problem.text());
+    SCOPED_TRACE(left.problem.text() + " axis " + std::to_string(static_cast<int>(left.axis)));
     EXPECT_TRUE(left.codes.read() == right.codes.read());
     EXPECT_TRUE(left.scales.read() == right.scales.read());
     EXPECT_TRUE(left.codes.margins_are_whole());
@@ -177,6 +187,28 @@ TEST_F(KernelsTest, ColumnsOfEveryShape) {
         for_each_shape(type,
                        [&](const Problem& problem) { check_quantize(problem, Axis::column); });
 }
+TEST_F(KernelsTest, TransposedOfEveryShape) {
+    for (const ValueType type : value_types)
+        for (const Axis axis : {Axis::column_codes_turned, Axis::column_turned})
+            for_each_shape(type, [&](const Problem& problem) { check_quantize(problem, axis); });
+}
+TEST_F(KernelsTest, TransposedAroundItsTiles) {
+    for (const ValueType type : value_types)
+        for (const Axis axis : {Axis::column_codes_turned, Axis::column_turned})
+            // With a gap that takes codes and values to aligned strides.
+            for (const std::int64_t rows : {33, 63, 97, 129, 191, 257, 289, 545})
+                for (const std::int64_t columns : {1, 31, 65, 97, 129, 257, 513})
+                    for (const ScaleOrder order : {ScaleOrder::strided, ScaleOrder::tiles_128x4})
+                        check_quantize({type, Element::e4m3, "nv", rows, columns,
+                                        15 - (rows - 1) % 16, 0, order, Data::bits},
+                                       axis);
+}
+TEST_F(KernelsTest, TransposedOfMoreColumnsThanAGridTakes) {
+    const std::int64_t columns = grid_y_max * 64 + 66;  // in tiles of 64
+    check_quantize(
+        {ValueType::f32, Element::e4m3, "nv", 32, columns, 0, 0, ScaleOrder::strided, Data::bits},
+        Axis::column_turned);
+}
 TEST_F(KernelsTest, BothOfEveryShape) {
     for (const ValueType type : value_types)
         for_each_shape(type, [&](const Problem& problem) { check_both(problem); });
@@ -197,6 +229,7 @@ TEST_F(KernelsTest, EveryDialectAndFormat) {
                         type, element, dialect, 160, 1120, 0, 0, ScaleOrder::strided, data};
                     check_quantize(problem, Axis::row);
                     check_quantize(problem, Axis::column);
+                    check_quantize(problem, Axis::column_turned);
                     check_both(problem);
                 }
 }

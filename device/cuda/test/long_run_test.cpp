@@ -46,7 +46,11 @@ protected:
     static constexpr std::int64_t columns = 65536, rows = 32800;  // 2^31 and a block of rows
     static constexpr std::int64_t gap = 16;
 
-    enum class Axis { row, column };
+    enum class Axis {
+        row,
+        column,
+        column_transposed
+    };  // the last with each column's codes together
     // Without a gap all rows are one long line to the kernels; with one, row times stride passes
     // 2^31.
     struct Layout {
@@ -56,6 +60,7 @@ protected:
     static constexpr Layout one_long_line{Axis::row, columns};
     static constexpr Layout by_row{Axis::row, columns + gap};
     static constexpr Layout by_column{Axis::column, columns + gap};
+    static constexpr Layout transposed{Axis::column_transposed, columns + gap};
     static constexpr std::int64_t elements = rows * (columns + gap);
     static constexpr std::int64_t blocks = rows * columns / 32;
 
@@ -70,6 +75,10 @@ protected:
     static Plane plane(const Layout& layout, const Bytes& data) {
         if (layout.axis == Axis::row) return {data.data(), layout.stride, 1};
         return {data.data(), 1, layout.stride};
+    }
+    static Plane code_plane(const Layout& layout, const Bytes& data) {
+        if (layout.axis == Axis::column_transposed) return {data.data(), rows, 1};
+        return plane(layout, data);
     }
     static ScalePlane scale_plane(const Layout& layout, const Bytes& data) {
         const bool is_row = layout.axis == Axis::row;
@@ -86,7 +95,7 @@ protected:
         BlockJob job =
             job_of(ValueType::bf16, is_row ? Extent{rows, columns} : Extent{columns, rows});
         job.values = plane(layout, values);
-        job.codes = plane(layout, results.codes);
+        job.codes = code_plane(layout, results.codes);
         job.scales = scale_plane(layout, results.scales);
         return job;
     }
@@ -104,8 +113,8 @@ TEST_F(MoreThanTwoToThe31, ElementsAreQuantized) {
     const Bytes values(elements * 2);
     const Results fast{Bytes(elements), Bytes(blocks)}, slow{Bytes(elements), Bytes(blocks)};
     finish(fill_normal(values.data(), elements, {ValueType::bf16, 5}, stream_));
-    for (const Layout& layout : {one_long_line, by_row, by_column}) {
-        SCOPED_TRACE(layout.axis == Axis::row ? "by row" : "by column");
+    for (const Layout& layout : {one_long_line, by_row, by_column, transposed}) {
+        SCOPED_TRACE("axis " + std::to_string(static_cast<int>(layout.axis)));
         SCOPED_TRACE("stride " + std::to_string(layout.stride));
         poison_both(fast, slow);
         finish(quantize(job(layout, values, fast), stream_));
@@ -154,30 +163,41 @@ TEST_F(LongRun, AThousandRepeatsUnderLoadAreOne) {
     static_assert(other_poison != poison);
     const Bytes values(count * 2), noise(count * 2), noise_to(count * 2);
     finish(fill_normal(values.data(), count, {ValueType::bf16, 6}, stream_));
-    const Bytes first_rows(count), first_columns(count), rows(count), columns(count);
-    const Bytes first_scales(count / 32 * 2), scales(count / 32 * 2);
-    const auto both = [&](const Bytes& row_codes, const Bytes& column_codes, const Bytes& out) {
-        BothJob job{job_of(ValueType::bf16, {side, side}), {column_codes.data(), side, 1}, {}};
-        job.rows.values = {values.data(), side, 1};
-        job.rows.codes = {row_codes.data(), side, 1};
-        job.rows.scales = {out.data(), ScaleOrder::tiles_128x4, 0, 0, side / 128, 0, 0};
-        job.column_scales = job.rows.scales;
-        job.column_scales.data += count / 32;
-        return job;
+    constexpr std::int64_t blocks = count / 32;
+    constexpr int outputs = 4;  // both at once, one long line, transposed
+    const Results first{Bytes(count * outputs), Bytes(blocks * outputs)};
+    const Results again{Bytes(count * outputs), Bytes(blocks * outputs)};
+    const auto quantize_all = [&](const Results& to) {
+        std::uint8_t *codes = to.codes.data(), *scales = to.scales.data();
+        BothJob both{job_of(ValueType::bf16, {side, side}), {codes + count, side, 1}, {}};
+        both.rows.values = {values.data(), side, 1};
+        both.rows.codes = {codes, side, 1};
+        both.rows.scales = {scales, ScaleOrder::tiles_128x4, 0, 0, side / 128, 0, 0};
+        both.column_scales = both.rows.scales;
+        both.column_scales.data += blocks;
+        BlockJob line = both.rows;
+        line.codes.data += 2 * count;
+        line.scales = {scales + 2 * blocks, ScaleOrder::strided, side / 32, 1, 0, 0, 0};
+        BlockJob transposed = line;
+        transposed.values = {values.data(), 1, side};
+        transposed.codes.data += count;
+        transposed.scales.data += blocks;
+        finish(quantize_both(both, stream_));
+        finish(quantize(line, stream_));
+        finish(quantize(transposed, stream_));
     };
-    finish(quantize_both(both(first_rows, first_columns, first_scales), stream_));
+    quantize_all(first);
     cudaStream_t other = nullptr;
     ASSERT_EQ(cudaStreamCreateWithFlags(&other, cudaStreamNonBlocking), cudaSuccess);
     unsigned long long found = 0;
     for (int i = 0; i < repeats && found == 0 && !HasFailure(); ++i) {
-        for (const Bytes* bytes : {&rows, &columns, &scales}) fill(*bytes, other_poison);
+        for (const Bytes* bytes : {&again.codes, &again.scales}) fill(*bytes, other_poison);
         ASSERT_EQ(
             cudaMemcpyAsync(noise_to.data(), noise.data(), static_cast<std::size_t>(noise.size()),
                             cudaMemcpyDeviceToDevice, other),
             cudaSuccess);
-        finish(quantize_both(both(rows, columns, scales), stream_));
-        found = differences(rows, first_rows) + differences(columns, first_columns) +
-                differences(scales, first_scales);
+        quantize_all(again);
+        found = differences(again.codes, first.codes) + differences(again.scales, first.scales);
     }
     EXPECT_EQ(found, 0u);
     EXPECT_EQ(cudaStreamSynchronize(other), cudaSuccess);

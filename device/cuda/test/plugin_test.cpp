@@ -81,6 +81,16 @@ TEST(CudaPlugin, SaysWhatItDoes) {
         tensors.outputs[1] = tensor("e8m0", *axis == 'r' ? 64 : 2, *axis == 'c' ? 64 : 2);
         EXPECT_EQ(supports(asked, tensors).status, MX_OK) << axis;
     }
+    mx_operation both = operation("quantize", "mxfp8-e4m3", "ocp");
+    both.axis = "both";
+    Tensors tensors = quantize_tensors(64, 64);
+    EXPECT_EQ(supports(both, tensors).status, MX_INVALID);
+    tensors.outputs.insert(tensors.outputs.end(), {tensor("e4m3", 64, 64), tensor("e8m0", 2, 64)});
+    EXPECT_EQ(supports(both, tensors).status, MX_OK);
+    tensors.outputs[3].layout = "128x4";
+    const Answer of_rows = supports(both, tensors);
+    EXPECT_EQ(of_rows.status, MX_INVALID);
+    EXPECT_NE(of_rows.sentence.find("not for scales along axis \"col\""), std::string::npos);
     Tensors swizzled = quantize_tensors();
     swizzled.outputs[1].layout = "128x4";
     swizzled.outputs[1].row_stride = swizzled.outputs[1].column_stride = 0;

@@ -28,7 +28,7 @@ has() { grep -qF -- "$2" "$1" || complain "$(basename "$1") has no $2"; }
 lacks() { if grep -qE -- "$2" "$1"; then complain "$(basename "$1") has $2"; fi; }
 
 for target in 90a 100a 103a 120a; do
-  for source in any.cu rows.cu columns.cu both.cu; do
+  for source in any.cu rows.cu columns.cu transposed.cu both.cu; do
     ptx=$(ptx_of "$target" "$source")
     has "$ptx" cvt.rn.satfinite.e4m3x2.f32
     has "$ptx" cvt.rn.satfinite.e5m2x2.f32
