@@ -154,9 +154,29 @@ bool partly_scaled_fits(const GemmOutput& output) {
     return true;
 }
 
+// Or they multiply the scales of both sides with each other: where that is Inf, zeros make NaN.
+bool scales_fit(const GemmOutput& output) {
+    const auto is_e8m0 = [](const ScaledRow& row) {
+        return row.block != 0 && row.scale.name == formats::e8m0.name;
+    };
+    const auto is_zero_at = [](const ScaledRow& row, std::int64_t k) {
+        return fast::is_zero(fast::unpack(row.element, row.codes.at(k)));
+    };
+    if (!is_e8m0(output.a) || !is_e8m0(output.b)) return true;
+    for (std::int64_t k = 0; k < output.depth; ++k) {
+        const fast::Unpacked both =
+            fast::exact_product(scale_factor(output.a, k), scale_factor(output.b, k));
+        if (both.kind != fast::Kind::finite) continue;
+        if (both.exponent > f32.exponent_max()) return false;
+        const bool meets_zero = is_zero_at(output.a, k) || is_zero_at(output.b, k);
+        if (!meets_zero && both.exponent < f32.exponent_min()) return false;
+    }
+    return true;
+}
+
 std::string factors_because(const GemmRules& rules, const GemmOutput& output) {
     if (rules.setting.epilogue.find("gelu") != std::string::npos)
-        return "GELU is no sum, and no source says which bits it gives";
+        return "GELU is no sum: only a model says which bits it gives, so name a row with model=";
     const EpilogueOperands& operands = output.operands;
     const bool reads_c = operands.beta.bits << 1 != 0;
     if (!only_moves(operands.alpha)) return "alpha is no power of two";
@@ -210,6 +230,7 @@ std::string sum_because(const GemmRules& rules, const GemmOutput& output, const 
 std::string partly_scaled_because(const GemmOutput& output) {
     if (!partly_scaled_fits(output))
         return "elements with one of their scales are out of the range of binary32";
+    if (!scales_fit(output)) return "a product of scales is out of the range of binary32";
     return factor_out_of_range(output);
 }
 

@@ -71,9 +71,8 @@ void finish(const Product& product, Values sums, cudaStream_t stream);
 
 // The kernel of multiply.cuh in the forms that were tried; the first is what the device does.
 struct BlockKernel {
-    std::string_view name;  // "128x256, parts of 64, 2 in flight, 4 stages"
+    std::string_view name;  // "192x128, parts of 64, 5 stages"
     void (*launch)(const Product& product, void* workspace, cudaStream_t stream);
-    bool leaves_out = false;  // part of the work, to see what the rest costs
 };
 struct BlockKernels {
     const BlockKernel* first;

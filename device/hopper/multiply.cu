@@ -10,54 +10,45 @@
 namespace mx::hopper {
 namespace {
 
-// Rows that have room in the scales: no tile has more than 256, the last begins within the matrix.
-std::int64_t row_room(std::int64_t rows) {
-    return rounded_up(rows, scale_tile) + 256 - scale_tile;
-}
-
-// Where the scale of a row stands among its tile's, so that a thread finds those that it needs side
-// by side: rows r and r + 8; of sixteen columns the pairs 2q and 2q + 8.
-enum class ScaleOrder { of_rows, of_columns };
-__device__ int place_of(ScaleOrder order, int row) {
-    const int of_eight = row % 8, second = row % 16 / 8;
-    const int place = order == ScaleOrder::of_rows ? of_eight * 2 + second
-                                                   : of_eight / 2 * 4 + second * 2 + of_eight % 2;
-    return row / 16 * 16 + place;
-}
-
-struct TileJob {
+// How scales lie for the kernel: of a tile's rows one after another the four of a stage, for one
+// stage after another. Where a row ends within a stage, `beyond` stands for its scales.
+struct ScaleOrder {
+    int tile;      // rows
+    int exchange;  // 1: neighbours change places
+    float beyond;
+};
+struct ScaleJob {
     Factor factor;
-    std::int64_t blocks, lines;  // of one row: there are, and there is room for
-    std::int64_t row_room;
     ScaleOrder order;
+    std::int64_t blocks, lines;  // of one row: there are, and there is room for
+    std::int64_t count;          // of all rows that have room
     float* to;
 };
-__global__ void gather_tiles(TileJob job) {
+__global__ void gather_scales(ScaleJob job) {
     const std::int64_t index = std::int64_t{blockIdx.x} * blockDim.x + threadIdx.x;
-    const std::int64_t tile = index / (job.lines * scale_tile);
-    const std::int64_t at = index / scale_tile % job.lines;
-    const int within = static_cast<int>(index % scale_tile);
-    const std::int64_t row = tile * scale_tile + within;
-    if (row >= job.row_room) return;
-    const bool is_inside = row < job.factor.rows && at < job.blocks;
-    job.to[(tile * job.lines + at) * scale_tile + place_of(job.order, within)] =
-        is_inside ? scale_of(scale_byte(job.factor.scales, row, at)) : 0;
+    const std::int64_t row = index / job.lines, at = index % job.lines;
+    const std::int64_t tile = row / job.order.tile, within = row % job.order.tile;
+    if (index >= job.count) return;
+    float scale = 0;
+    if (row < job.factor.rows)
+        scale =
+            at < job.blocks ? scale_of(scale_byte(job.factor.scales, row, at)) : job.order.beyond;
+    const std::int64_t stage = tile * (job.lines / blocks_of_stage) + at / blocks_of_stage;
+    const std::int64_t place = stage * job.order.tile + (within ^ job.order.exchange);
+    job.to[place * blocks_of_stage + at % blocks_of_stage] = scale;
 }
 
 std::int64_t lines_of(std::int64_t product_depth) {
     return rounded_up(blocks_in(product_depth), blocks_of_stage);
 }
-std::int64_t scale_floats(const Factor& factor, std::int64_t product_depth) {
-    return row_room(factor.rows) * lines_of(product_depth);
-}
 
 void gather(const Factor& factor, std::int64_t product_depth, ScaleOrder order, float* to,
             cudaStream_t stream) {
     constexpr int threads = 256;
-    const std::int64_t count = scale_floats(factor, product_depth);
-    gather_tiles<<<static_cast<unsigned>((count + threads - 1) / threads), threads, 0, stream>>>(
-        {factor, blocks_in(product_depth), lines_of(product_depth), row_room(factor.rows), order,
-         to});
+    const std::int64_t lines = lines_of(product_depth);
+    const std::int64_t count = rounded_up(factor.rows, order.tile) * lines;
+    gather_scales<<<static_cast<unsigned>((count + threads - 1) / threads), threads, 0, stream>>>(
+        {factor, order, blocks_in(product_depth), lines, count, to});
     check(cudaGetLastError(), "gathering scales");
 }
 
@@ -96,26 +87,40 @@ int multiprocessors() {
     return count;
 }
 
+// Can two neighbours of a row of D be written at once?
+bool has_pairs(const Product& product) {
+    const std::uintptr_t bytes = product.output == Output::f32 ? 8 : 4;
+    return reinterpret_cast<std::uintptr_t>(product.d.data) % bytes == 0 &&
+           product.d.row_stride % 2 == 0;
+}
+
 template <class S>
-void launch_shape(const Product& product, void* workspace, cudaStream_t stream) {
-    auto* scales_a = static_cast<float*>(workspace);
-    float* scales_b = scales_a + scale_floats(product.a, product.depth);
-    gather(product.a, product.depth, ScaleOrder::of_rows, scales_a, stream);
-    gather(product.b, product.depth, ScaleOrder::of_columns, scales_b, stream);
+BlockJob job_of(const Product& product) {
     BlockJob job{};
     job.rows = static_cast<int>(product.a.rows);
     job.columns = static_cast<int>(product.b.rows);
-    job.blocks = static_cast<int>(blocks_in(product.depth));
     job.stages = static_cast<int>(lines_of(product.depth) / blocks_of_stage);
     job.tile_rows = (job.rows + S::rows - 1) / S::rows;
     job.tile_columns = (job.columns + S::columns - 1) / S::columns;
-    job.scales_a = scales_a;
-    job.scales_b = scales_b;
     job.alpha = product.alpha;
     job.beta = product.beta;
     job.output = product.output;
+    job.has_pairs = has_pairs(product);
     job.c = product.c;
     job.d = product.d;
+    return job;
+}
+
+// Beyond K blocks are +0, and -1 times that is -0, which leaves every sum as it is, -0 too.
+template <class S>
+void launch_shape(const Product& product, void* workspace, cudaStream_t stream) {
+    auto* scales_a = static_cast<float*>(workspace);
+    float* scales_b = scales_a + rounded_up(product.a.rows, S::rows) * lines_of(product.depth);
+    gather(product.a, product.depth, {S::rows, 0, 1}, scales_a, stream);
+    gather(product.b, product.depth, {S::columns, 1, -1}, scales_b, stream);
+    BlockJob job = job_of<S>(product);
+    job.scales_a = scales_a;
+    job.scales_b = scales_b;
     constexpr int bytes = sizeof(Shared<S>) + 1024;
     check(cudaFuncSetAttribute(multiply_blocks<S>, cudaFuncAttributeMaxDynamicSharedMemorySize,
                                bytes),
@@ -127,36 +132,22 @@ void launch_shape(const Product& product, void* workspace, cudaStream_t stream) 
     check(cudaGetLastError(), "multiplying");
 }
 
-template <int groups, int columns, int part, int buffers, int stages, Work work = Work::everything>
+template <int groups, int columns, int part, int stages>
 void launch(const Product& product, void* workspace, cudaStream_t stream) {
     const bool a_is_e4m3 = product.a.element == Element::e4m3;
     const bool b_is_e4m3 = product.b.element == Element::e4m3;
     constexpr Fp8 e4m3 = Fp8::e4m3, e5m2 = Fp8::e5m2;
     const auto shaped =
-        a_is_e4m3
-            ? (b_is_e4m3
-                   ? launch_shape<Shape<work, e4m3, e4m3, groups, columns, part, buffers, stages>>
-                   : launch_shape<Shape<work, e4m3, e5m2, groups, columns, part, buffers, stages>>)
-            : (b_is_e4m3
-                   ? launch_shape<Shape<work, e5m2, e4m3, groups, columns, part, buffers, stages>>
-                   : launch_shape<Shape<work, e5m2, e5m2, groups, columns, part, buffers, stages>>);
+        a_is_e4m3 ? (b_is_e4m3 ? launch_shape<Shape<e4m3, e4m3, groups, columns, part, stages>>
+                               : launch_shape<Shape<e4m3, e5m2, groups, columns, part, stages>>)
+                  : (b_is_e4m3 ? launch_shape<Shape<e5m2, e4m3, groups, columns, part, stages>>
+                               : launch_shape<Shape<e5m2, e5m2, groups, columns, part, stages>>);
     shaped(product, workspace, stream);
 }
 
 constexpr std::array kernels{
-    BlockKernel{"128x256, parts of 128, 1 in flight, 4 stages", launch<2, 256, 128, 1, 4>},
-    BlockKernel{"128x256, parts of 64, 2 in flight, 4 stages", launch<2, 256, 64, 2, 4>},
-    BlockKernel{"128x256, parts of 64, 1 in flight, 4 stages", launch<2, 256, 64, 1, 4>},
-    BlockKernel{"128x128, parts of 128, 1 in flight, 6 stages", launch<2, 128, 128, 1, 6>},
-    BlockKernel{"192x128, parts of 64, 2 in flight, 5 stages", launch<3, 128, 64, 2, 5>},
-    BlockKernel{"192x128, parts of 64, 1 in flight, 5 stages", launch<3, 128, 64, 1, 5>},
-    BlockKernel{"128x256 by 128, products alone", launch<2, 256, 128, 1, 4, Work::products>, true},
-    BlockKernel{"128x256 by 128, promotion alone", launch<2, 256, 128, 1, 4, Work::promotion>,
-                true},
-    BlockKernel{"128x256 by 128, one instruction", launch<2, 256, 128, 1, 4, Work::fused_alone>,
-                true},
-    BlockKernel{"192x128 by 64, products alone", launch<3, 128, 64, 1, 5, Work::products>, true},
-    BlockKernel{"192x128 by 64, promotion alone", launch<3, 128, 64, 1, 5, Work::promotion>, true},
+    BlockKernel{"192x128, parts of 64, 5 stages", launch<3, 128, 64, 5>},
+    BlockKernel{"128x256, parts of 64, 4 stages", launch<2, 256, 64, 4>},
 };
 
 }  // namespace
@@ -166,7 +157,8 @@ BlockKernels block_kernels() {
 }
 
 std::int64_t block_kernel_bytes(const Product& product) {
-    return (scale_floats(product.a, product.depth) + scale_floats(product.b, product.depth)) * 4;
+    constexpr std::int64_t most_beyond = 2 * 256;  // rows of tiles that have no rows of A or B
+    return (product.a.rows + product.b.rows + most_beyond) * lines_of(product.depth) * 4;
 }
 
 const char* unreadable(const Factor& factor) {

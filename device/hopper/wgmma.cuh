@@ -84,7 +84,15 @@ __device__ inline std::uint64_t matrix_at(const void* pointer) {
     constexpr std::uint64_t unused = 1ull << 16;
     return swizzle_128 | group | unused | ((shared_address(pointer) & 0x3FFFFull) >> 4);
 }
-// The same matrix, so many bytes on; those along a row must stay within its 128.
+// Binary32 scales of a stage, four words a row, as a matrix of bfloat16 with 16 columns: the second
+// eight of them are the first once more. Eight rows follow one another.
+//
+//   63..62 no swizzle | 45..32 bytes between groups of rows / 16 | 29..16 between columns 0 and 8
+__device__ inline std::uint64_t scales_at(const void* pointer) {
+    constexpr std::uint64_t group = (128ull >> 4) << 32;
+    return group | ((shared_address(pointer) & 0x3FFFFull) >> 4);
+}
+// The same matrix, so many bytes on; those along a swizzled row must stay within its 128.
 __device__ inline std::uint64_t moved(std::uint64_t matrix, int bytes) {
     return matrix + static_cast<std::uint64_t>(bytes >> 4);
 }
@@ -95,9 +103,8 @@ __device__ inline void begin_products() {
 __device__ inline void end_products() {
     asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory");
 }
-template <int pending>
 __device__ inline void wait_for_products() {
-    asm volatile("wgmma.wait_group.sync.aligned %0;" ::"n"(pending) : "memory");
+    asm volatile("wgmma.wait_group.sync.aligned 0;" ::: "memory");
 }
 // Keeps the compiler from touching registers that a wgmma still writes.
 template <int count>
@@ -122,34 +129,33 @@ enum class Fp8 { e4m3, e5m2 };
         "%32, %33, keeps, 1, 1;\n}\n"                                                   \
         : MX_THIRTY_TWO(sum, 0)                                                         \
         : "l"(a), "l"(b))
-#define MX_PRODUCTS_OF_128(a_type, b_type)                                                  \
-    asm volatile(                                                                           \
-        "{\n.reg .pred keeps;\nsetp.ne.b32 keeps, 0, 0;\n"                                  \
-        "wgmma.mma_async.sync.aligned.m64n128k32.f32." a_type "." b_type                    \
-        " {%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, %16, "     \
-        "%17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31, "       \
-        "%32, %33, %34, %35, %36, %37, %38, %39, %40, %41, %42, %43, %44, %45, %46, %47, "  \
-        "%48, %49, %50, %51, %52, %53, %54, %55, %56, %57, %58, %59, %60, %61, %62, %63}, " \
-        "%64, %65, keeps, 1, 1;\n}\n"                                                       \
-        : MX_THIRTY_TWO(sum, 0), MX_THIRTY_TWO(sum, 32)                                     \
-        : "l"(a), "l"(b))
-#define MX_PRODUCTS(width)                                                                      \
-    template <Fp8 a_type, Fp8 b_type>                                                           \
-    __device__ inline void multiply(float(&sum)[width / 2], std::uint64_t a, std::uint64_t b) { \
-        if constexpr (a_type == Fp8::e4m3 && b_type == Fp8::e4m3)                               \
-            MX_PRODUCTS_OF_##width("e4m3", "e4m3");                                             \
-        else if constexpr (a_type == Fp8::e4m3)                                                 \
-            MX_PRODUCTS_OF_##width("e4m3", "e5m2");                                             \
-        else if constexpr (b_type == Fp8::e4m3)                                                 \
-            MX_PRODUCTS_OF_##width("e5m2", "e4m3");                                             \
-        else                                                                                    \
-            MX_PRODUCTS_OF_##width("e5m2", "e5m2");                                             \
-    }
-MX_PRODUCTS(64)
-MX_PRODUCTS(128)
-#undef MX_PRODUCTS
-#undef MX_PRODUCTS_OF_128
+template <Fp8 a_type, Fp8 b_type>
+__device__ inline void multiply(float (&sum)[32], std::uint64_t a, std::uint64_t b) {
+    if constexpr (a_type == Fp8::e4m3 && b_type == Fp8::e4m3)
+        MX_PRODUCTS_OF_64("e4m3", "e4m3");
+    else if constexpr (a_type == Fp8::e4m3)
+        MX_PRODUCTS_OF_64("e4m3", "e5m2");
+    else if constexpr (b_type == Fp8::e4m3)
+        MX_PRODUCTS_OF_64("e5m2", "e4m3");
+    else
+        MX_PRODUCTS_OF_64("e5m2", "e5m2");
+}
 #undef MX_PRODUCTS_OF_64
+
+// product = A (64 x 16) * B (columns x 16)^T of bfloat16, begun from zero. Of A's rows r and r + 8
+// a thread has columns 2q and 2q + 1, q being its number within its four; columns from 8 on are
+// zero.
+__device__ inline void multiply_scales(float (&product)[32], std::uint32_t row,
+                                       std::uint32_t row_below, std::uint64_t b) {
+    asm volatile(
+        "{\n.reg .pred keeps;\nsetp.ne.b32 keeps, 0, 0;\n"
+        "wgmma.mma_async.sync.aligned.m64n64k16.f32.bf16.bf16"
+        " {%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, %16, "
+        "%17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31}, "
+        "{%32, %33, %34, %34}, %35, keeps, 1, 1, 0;\n}\n"
+        : MX_THIRTY_TWO(product, 0)
+        : "r"(row), "r"(row_below), "r"(0), "l"(b));
+}
 #undef MX_THIRTY_TWO
 #undef MX_SIXTEEN
 #undef MX_FOUR

@@ -110,7 +110,7 @@ inline constexpr std::array gemm_models{
               .fraction_bits = 13,
               .accumulator = e8m13,
               .promotion = 32,
-              .scaling = BlockScaling::promoted_a_first,
+              .scaling = BlockScaling::promoted_product,
               .scales = "e8m0",
               .blocks = "32",
               .standing = Standing::verified_here,
