@@ -10,7 +10,7 @@ Rational magnitude_of(const ElementFormat& format, std::uint32_t magnitude_code)
     const int units_exponent = -format.exponent_bias - format.mantissa_bits;
     if (field == 0 && format.zero_exponent == ZeroExponent::subnormal)
         return times_power_of_two(mantissa, units_exponent + 1);
-    const Integer one = Integer(1) << static_cast<unsigned>(format.mantissa_bits);
+    const Integer one = std::uint32_t{1} << format.mantissa_bits;
     return times_power_of_two(one + mantissa, units_exponent + field);
 }
 

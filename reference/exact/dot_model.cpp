@@ -38,7 +38,8 @@ Summand product_of(const GemmModel& model, const ScaledRow& a, const ScaledRow& 
     if (model.scaling != BlockScaling::product_exponent) return product;
     const Value scale = times(decode(a.scale, a.scale_at(k)), decode(b.scale, b.scale_at(k)));
     product.value = times(product.value, scale);
-    if (scale.is_finite()) product.exponent += floor_log2(scale.magnitude);
+    // Scales of NVFP4 can be zero, and the product with them.
+    if (scale.is_finite() && !is_zero(scale)) product.exponent += floor_log2(scale.magnitude);
     return product;
 }
 

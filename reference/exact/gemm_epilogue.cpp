@@ -2,6 +2,7 @@
 #include "reference/exact/gemm_epilogue.hpp"
 
 #include "reference/exact/f32_arithmetic.hpp"
+#include "reference/exact/tanh_approx.hpp"
 
 namespace mx::exact {
 namespace {
@@ -38,6 +39,13 @@ Value combined(const GemmEpilogue& epilogue, const EpilogueOperands& operands,
                                               : fused_multiply_add(beta, c, product(alpha, value));
 }
 
+Value gelu(const Value& x) {
+    const Value factor = fused_multiply_add(product(f32_of_code(gelu_cubic.bits), x), x,
+                                            f32_of_code(gelu_linear.bits));
+    const Value tangent = tanh_approx(product(x, factor));
+    return product(number(Rational(1, 2)), fused_multiply_add(x, tangent, x));
+}
+
 }  // namespace
 
 Code finish(const GemmEpilogue& epilogue, const EpilogueOperands& operands,
@@ -45,6 +53,7 @@ Code finish(const GemmEpilogue& epilogue, const EpilogueOperands& operands,
     Value value = combined(epilogue, operands, accumulator);
     if (epilogue.adds_bias) value = sum(value, decode(epilogue.bias, operands.bias));
     if (epilogue.activation == Activation::relu && is_less(value, number(0))) value = number(0);
+    if (epilogue.activation == Activation::gelu) value = gelu(value);
     if (!epilogue.is_narrow())
         return round(epilogue.output, Rounding::nearest_even, Overflow::overflow, value);
     if (epilogue.scales_output)

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "reference/fast/f32_arithmetic.hpp"
+#include "reference/fast/tanh_approx.hpp"
 #include "reference/spec/gemm_epilogue.hpp"
 
 namespace mx::fast {
@@ -40,14 +41,27 @@ MX_HOST_DEVICE constexpr Unpacked combined(const GemmEpilogue& epilogue,
                                               : fused_multiply_add(beta, c, product(alpha, value));
 }
 
+MX_HOST_DEVICE constexpr Unpacked gelu(const Unpacked& x) {
+    constexpr ElementFormat f32 = formats::f32;
+    const Unpacked factor =
+        fused_multiply_add(product(unpack(f32, gelu_cubic), x), x, unpack(f32, gelu_linear));
+    const Unpacked tangent = tanh_approx(product(x, factor));
+    return product(fused_multiply_add(x, tangent, x), {Kind::finite, false, -1, 1});
+}
+
+MX_HOST_DEVICE constexpr Unpacked activated(Activation activation, const Unpacked& value) {
+    if (activation == Activation::gelu) return gelu(value);
+    const bool is_below_zero = value.kind != Kind::nan && value.negative && !is_zero(value);
+    return activation == Activation::relu && is_below_zero ? Unpacked{} : value;
+}
+
 // As exact::finish.
 MX_HOST_DEVICE constexpr Code finish(const GemmEpilogue& epilogue, const EpilogueOperands& operands,
                                      const Unpacked& accumulator) {
     constexpr ElementFormat f32 = formats::f32;
     Unpacked value = combined(epilogue, operands, accumulator);
     if (epilogue.adds_bias) value = sum(value, unpack(epilogue.bias, operands.bias));
-    const bool is_below_zero = value.kind != Kind::nan && value.negative && !is_zero(value);
-    if (epilogue.activation == Activation::relu && is_below_zero) value = {};
+    value = activated(epilogue.activation, value);
     if (!epilogue.is_narrow())
         return round(epilogue.output, Rounding::nearest_even, Overflow::overflow, value);
     if (epilogue.scales_output)

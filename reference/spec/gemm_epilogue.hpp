@@ -25,7 +25,14 @@ enum class GemmKernel {
     adds_parts,  // the parts of split-K: fma(beta, C, alpha * v); products get nothing added
 };
 
-enum class Activation { none, relu };
+// GELU of x is 0.5 * (x + x * t), one fused multiply-add and then the half, where t is tanh.approx
+// (spec/tanh_approx.hpp) of x * (x * (gelu_cubic * x) + gelu_linear), every step rounded, the sum
+// fused. Seen with one kernel for the whole GEMM, D of f32, bf16 and f16.
+enum class Activation { none, relu, gelu };
+
+// 0.79788458, the square root of 2 / pi; and 0.035677426, which is 5 units in the last place above
+// 0.044715 times that.
+inline constexpr Code gelu_linear{0x3F4C422A}, gelu_cubic{0x3D12227E};
 
 struct GemmEpilogue {
     ElementFormat output = formats::f32;

@@ -78,6 +78,31 @@ TEST(GemmEpilogue, BiasThenRelu) {
     EXPECT_EQ(finished(epilogue, {.bias = Code{0x7FC0}}, one), 0x7FFFFFFFu);
 }
 
+// What an H200 answered to these as C.
+TEST(GemmEpilogue, Gelu) {
+    const GemmEpilogue epilogue{.activation = Activation::gelu};
+    const auto gelu = [&](std::uint32_t x) {
+        return finished(epilogue, {.beta = Code{one}, .c = Code{x}}, 0);
+    };
+    EXPECT_EQ(gelu(one), 0x3F57587Au);
+    EXPECT_EQ(gelu(minus_one), 0xBE229E16u);
+    EXPECT_EQ(gelu(0x3F3C0000), 0x3F107CC6u) << "...CC1 with the constant that 0.044715 gives";
+    EXPECT_EQ(gelu(0x40400000), 0x403FC468u);  // 3
+    EXPECT_EQ(gelu(0xC0000000), 0xBD39F740u);  // -2
+    EXPECT_EQ(gelu(0x3B800000), 0x3B006621u);  // 2^-8
+    EXPECT_EQ(gelu(0x00010000), 0x00008000u);
+    EXPECT_EQ(gelu(minus_zero), 0u);
+    EXPECT_EQ(gelu(largest), 0x7F800000u) << "the sum before the half overflows";
+    EXPECT_EQ(gelu(0xFF7F0000), 0u);
+    EXPECT_EQ(gelu(0xFF800000), 0x7FFFFFFFu) << "Inf - Inf";
+    EXPECT_EQ(gelu(0xFFC00000), 0x7FFFFFFFu);
+}
+
+TEST(GemmEpilogue, BiasThenGelu) {
+    const GemmEpilogue epilogue{.adds_bias = true, .activation = Activation::gelu};
+    EXPECT_EQ(finished(epilogue, {.bias = Code{0x4000}}, one), 0x403FC468u);
+}
+
 TEST(GemmEpilogue, NarrowOutputsSaturateOthersOverflow) {
     EXPECT_EQ(finished({.output = formats::e4m3}, {}, largest), 0x7Eu);
     EXPECT_EQ(finished({.output = formats::e5m2}, {}, 0xFF800000), 0xFBu);

@@ -75,8 +75,6 @@ TEST(MxModel, EveryBlockIsPromoted) {
 // The sum of a block, 2, times one scale may overflow although the other would bring it back.
 TEST(MxModel, TheScaleThatComesFirstMayOverflow) {
     const CodeRow up = e4m3({{two, 254}}), down = e4m3({{one, 0}});
-    EXPECT_EQ(model_says("hopper-mx-wgmma", up, down), infinity);
-    EXPECT_EQ(model_says("hopper-mx-wgmma", down, up), power_f32(1));
     EXPECT_EQ(model_says("hopper-mx-slices", up, down), power_f32(1));
     EXPECT_EQ(model_says("hopper-mx-slices", down, up), infinity);
 }
@@ -84,18 +82,37 @@ TEST(MxModel, TheScaleThatComesFirstMayOverflow) {
 // 2^-16 * 2^-16 * 2^-127 is less than half of the smallest number of binary32.
 TEST(MxModel, TheScaleThatComesFirstMayLeaveNothing) {
     const CodeRow down = e5m2({{0x01, 0}}), up = e5m2({{0x01, 254}});
-    EXPECT_EQ(model_says("hopper-mx-wgmma", down, up), 0u);
-    EXPECT_EQ(model_says("hopper-mx-wgmma", up, down), power_f32(-32));
     EXPECT_EQ(model_says("hopper-mx-slices", up, down), 0u);
     EXPECT_EQ(model_says("hopper-mx-slices", down, up), power_f32(-32));
 }
 
-// 2^-70 * 2^-80 would be 0 in binary32.
-TEST(MxModel, ScalesAreNotMultipliedWithEachOther) {
+// 2^127 * 2^-127 is 1, and the sum of a block meets that alone.
+TEST(MxModel, TheScalesProductComesFirstInWgmma) {
+    const CodeRow up = e4m3({{two, 254}}), down = e4m3({{one, 0}});
+    EXPECT_EQ(model_says("hopper-mx-wgmma", up, down), power_f32(1));
+    EXPECT_EQ(model_says("hopper-mx-wgmma", down, up), power_f32(1));
+}
+
+// 2^64 * 2^64 is Inf, which the sum of a block, 2^-18, does not bring back, and zero makes NaN.
+TEST(MxModel, TheScalesProductMayOverflow) {
+    const CodeRow small = e4m3({{least, 191}}), zero = e4m3({{0, 191}});
+    EXPECT_EQ(model_says("hopper-mx-wgmma", small, small), infinity);
+    EXPECT_EQ(model_says("hopper-mx-wgmma", zero, small), nan);
+    EXPECT_EQ(model_says("hopper-mx-wgmma", e4m3({{least, 190}}), small), power_f32(109));
+    for (const std::string_view name : {"hopper-mx-slices", "hopper-mx-bf16"}) {
+        EXPECT_EQ(model_says(name, small, small), power_f32(110)) << name;
+        EXPECT_EQ(model_says(name, zero, small), 0u) << name;
+    }
+}
+
+// 2^-70 * 2^-80 is 0 in binary32, and 2^-70 * 2^-79 the smallest number.
+TEST(MxModel, TheScalesProductMayLeaveNothing) {
     // 448 * 448 = 0x31000, half of that many times 2^-149.
     const CodeRow a = e4m3({{largest, 57}}), b = e4m3({{largest, 47}});
-    for (const std::string_view name : every_row)
+    for (const std::string_view name : {"hopper-mx-slices", "hopper-mx-bf16"})
         EXPECT_EQ(model_says(name, a, b), 0x18800u) << name;
+    EXPECT_EQ(model_says("hopper-mx-wgmma", a, b), 0u);
+    EXPECT_EQ(model_says("hopper-mx-wgmma", a, e4m3({{largest, 48}})), 0x31000u);
 }
 
 // One unit of 2^-149, and then 1.5: fused they are 2.5, which goes to 2, and apart 1 + 2.
@@ -118,12 +135,13 @@ TEST(MxModel, BfloatOverflowsAndCuts) {
     EXPECT_EQ(model_says("hopper-mx-bf16", e4m3({{0x03, 2}}), unit), 2u << 16);
 }
 
-// -2^-70 * 2^-85 is below the smallest number of binary32. Tensor cores cut it to +0, the fused
-// multiply-add of the kernel rounds it to -0, and the slices add a -0 to +0.
+// -2^-70 * 2^-85 is below the smallest number of binary32. Tensor cores cut it to +0, and the
+// slices add a -0 to +0. The fused multiply-add of the kernel rounds -2^-9 * 2^-149 to -0.
 TEST(MxModel, ANegativeSumThatIsCutAwayLeavesPlusZero) {
     const CodeRow a = e4m3({{one | 0x80, 57}}), b = e4m3({{one, 42}});
     EXPECT_EQ(model_says("hopper-mx-bf16", a, b), 0u);
-    EXPECT_EQ(model_says("hopper-mx-wgmma", a, b), 0x80000000u);
+    const CodeRow c = e4m3({{least | 0x80, 57}}), d = e4m3({{one, 48}});
+    EXPECT_EQ(model_says("hopper-mx-wgmma", c, d), 0x80000000u);
     EXPECT_EQ(model_says("hopper-mx-slices", a, b), 0u);
 }
 

@@ -124,6 +124,21 @@ TEST_F(GemmBase, FinishesInBinary32) {
     EXPECT_EQ(d_of(probe), (Codes{0x41600000, 0xC0800000}));
 }
 
+// What cuBLASLt on an H200 answered.
+TEST_F(GemmBase, GeluAsAnH200HasIt) {
+    struct Seen {
+        std::uint32_t x, d;
+    };
+    for (const Seen seen : {Seen{0x3F800000, 0x3F57587A}, Seen{0xC0000000, 0xBD39F740},
+                            Seen{0x40400000, 0x403FC468}, Seen{0xBF110000, 0xBE25A6C2},
+                            Seen{0x3D800000, 0x3D066100}, Seen{0x3B800000, 0x3B006621}}) {
+        Probe probe = uniform("1", {1, 1, 1}, one, one);
+        probe.alpha = seen.x;
+        probe.epilogue = "gelu";
+        EXPECT_EQ(d_of(probe), Codes{seen.d}) << std::hex << seen.x;
+    }
+}
+
 TEST_F(GemmBase, RoundsOnceToD) {
     Probe probe = dot({one, 0x20}, {one, 0x10});  // 1 + 2^-8: a tie of bfloat16
     probe.d_type = "bf16";
@@ -145,7 +160,7 @@ TEST_F(GemmBase, BatchesHaveOperandsOfTheirOwn) {
 
 TEST_F(GemmBase, RefusesWhatItDoesNotKnow) {
     Probe probe = uniform("ones", {2, 3, 32}, one, one);
-    probe.epilogue = "gelu";
+    probe.epilogue = "silu";
     EXPECT_EQ(answer_of(*api_, probe).status, MX_NOT_SUPPORTED);
     probe.epilogue = nullptr;
     probe.accumulation = "slow";

@@ -1,5 +1,5 @@
-// From the accumulator to an output: scales, alpha, C, bias, relu and the last rounding, in
-// binary32. Bugs of these are planted here.
+// From the accumulator to an output: scales, alpha, C, bias, relu or GELU, and the last rounding,
+// in binary32. Bugs of these are planted here.
 #pragma once
 
 #include <bit>
@@ -7,6 +7,7 @@
 #include <cstdint>
 
 #include "conformance/mutants/gemm/gemm_bug.hpp"
+#include "conformance/mutants/gemm/gemm_gelu.hpp"
 #include "conformance/mutants/gemm/gemm_request.hpp"
 #include "conformance/mutants/mutant_elements.hpp"
 
@@ -79,7 +80,10 @@ inline float number_of_output(const GemmRequest& request, const Operands& operan
             decode(encode_value(static_cast<double>(x), request.d.format), request.d.format));
     if (has(Bug::relu_before_bias) && request.has_relu && request.adds_bias)
         return relu(x) + operands.bias;
+    if (has(Bug::gelu_before_bias) && request.has_gelu && request.adds_bias)
+        return gelu(x) + operands.bias;
     if (request.adds_bias && !has(Bug::bias_before_alpha)) x += operands.bias;
+    if (request.has_gelu) return gelu(x);
     return request.has_relu ? relu(x) : x;
 }
 

@@ -152,6 +152,8 @@ std::vector<Probe> output_probes() {
     relu_nan.epilogue = "relu";
     Probe bias = with_bias(mx("bias", {3, 4, 32}), "bias");
     bias.alpha = 0x3F9D70A4;
+    Probe gelu = with_bias(fp8("gelu", {64, 64, 32}), "bias-gelu");
+    gelu.alpha = 0x3E000000;
     Probe overflow = to(uniform("overflow", {2, 2, 32}, largest, largest), "f16");
     Probe tiny = mx("tiny", {2, 2, 32}, {40, 9});
     tiny.a.scales = {10, 12};
@@ -163,6 +165,7 @@ std::vector<Probe> output_probes() {
             relu_nan,
             bias,
             with_bias(fp8("bias and relu", {6, 5, 32}), "bias-relu"),
+            gelu,
             with_bias(to(mx("bf16 bias", {6, 5, 64}), "bf16"), "bias"),
             to(mx("bf16", {40, 30, 64}), "bf16"),
             in_blocks(mx("blocks", {60, 70, 64})),

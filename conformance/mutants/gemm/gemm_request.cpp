@@ -27,12 +27,12 @@ constexpr Named<Layout> scale_layouts[] = {{"strided", Layout::strided},
 constexpr Named<Accumulation> accumulations[] = {{nullptr, Accumulation::promoted},
                                                  {"fast", Accumulation::fast}};
 struct Epilogue {
-    bool adds_bias, has_relu;
+    bool adds_bias, has_relu, has_gelu;
 };
-constexpr Named<Epilogue> epilogues[] = {{nullptr, {false, false}},
-                                         {"bias", {true, false}},
-                                         {"relu", {false, true}},
-                                         {"bias-relu", {true, true}}};
+constexpr Named<Epilogue> epilogues[] = {
+    {nullptr, {false, false, false}}, {"bias", {true, false, false}},
+    {"relu", {false, true, false}},   {"bias-relu", {true, true, false}},
+    {"gelu", {false, false, true}},   {"bias-gelu", {true, false, true}}};
 
 bool same(const char* left, const char* right) {
     return left == right || (left != nullptr && right != nullptr && std::strcmp(left, right) == 0);
@@ -97,6 +97,7 @@ private:
         const Epilogue epilogue = choose(epilogues, gemm.epilogue, "epilogue");
         request_.adds_bias = epilogue.adds_bias;
         request_.has_relu = epilogue.has_relu;
+        request_.has_gelu = epilogue.has_gelu;
         if (gemm.batches < 1) refuse(MX_INVALID, "there are fewer than one batch");
         request_.quantizes_d = choose(scalings_of_d, gemm.scaling_out, "scaling of D");
         if (request_.quantizes_d) request_.dialect = choose(dialects, asked.dialect, "dialect");

@@ -31,7 +31,7 @@ struct GemmRequest {
     Tensor scales_d;  // of a D in blocks of 32 along its rows
     Dialect dialect = Dialect::ocp;
     bool quantizes_d = false;
-    bool reads_c = false, adds_bias = false, has_relu = false;
+    bool reads_c = false, adds_bias = false, has_relu = false, has_gelu = false;
 };
 
 // MX_OK and a filled request, or the status to return, its sentence already in call.message.
