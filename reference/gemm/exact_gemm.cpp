@@ -5,7 +5,7 @@
 #include <bit>
 
 #include "reference/gemm/plan.hpp"
-#include "reference/gemm/slice_gemm.hpp"
+#include "reference/gemm/residue_gemm.hpp"
 
 namespace mx::gemm {
 namespace {
@@ -279,11 +279,11 @@ void for_each_sum(const Kernel& kernel, const Factors& factors, const Receive& r
     if (factors.a.empty() || factors.b.empty()) return;
     MX_ASSERT(takes(kernel, factors.a.front(), factors.b.front()));
     MX_ASSERT_COMPARE(factors.depth, >, 0);
-    const Kernel& used = kernel_used(kernel, factors);
-    if (used.slices != nullptr)
-        for_each_sum_of_slices(*used.slices, factors, receive);
-    else
-        Multiplier(used, factors, receive).run();
+    if (kernel.residues == nullptr) return Multiplier(kernel, factors, receive).run();
+    ResidueGemm of_residues(*kernel.residues, factors);
+    const Kernel& beside = kernel_beside(factors);
+    if (of_residues.is_better_than(beside)) return of_residues.run(receive);
+    Multiplier(beside, factors, receive).run();
 }
 
 fast::Total total_of(const ExactSum& sum) {

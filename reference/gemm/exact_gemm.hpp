@@ -34,7 +34,7 @@ struct Place {
 
 using Receive = std::function<void(const Place&, const ExactSum&)>;
 
-struct SliceLoops;
+struct ResidueLoops;
 
 // One way to sum a tile on this processor.
 struct Kernel {
@@ -44,7 +44,7 @@ struct Kernel {
     int parts;  // of a factor; 0 where it multiplies doubles
     int part_bits;
     RunTile run;
-    const SliceLoops* slices = nullptr;  // in the place of `run`, where scales allow it
+    const ResidueLoops* residues = nullptr;  // in the place of `run`, where scales allow it
 };
 
 // All that this processor has, the fastest for what it takes first.
@@ -56,8 +56,11 @@ bool takes(const Kernel& kernel, const ScaledRow& a, const ScaledRow& b);
 // fast::dot is the only way.
 const Kernel* find_kernel(const ScaledRow& a, const ScaledRow& b);
 
-// The kernel itself, or, where it sums slices and the scales of a row are too far apart for that,
-// the first of the others that takes the rows.
+// The first that takes such rows and whatever scales they have: one that sums residues does not.
+const Kernel& kernel_beside(const Factors& factors);
+
+// The kernel itself, or, where it sums residues and the scales of the rows are so far apart that it
+// cannot or would take longer, the one beside it. Reads every code and scale.
 const Kernel& kernel_used(const Kernel& kernel, const Factors& factors);
 
 // Every dot product, each once, in no promised order, by kernel_used. The kernel takes the rows.

@@ -1,10 +1,8 @@
 // The kernels of exact_gemm.hpp that this processor and its operating system have.
-#include <algorithm>
 #include <vector>
 
 #include "reference/gemm/panels.hpp"
-#include "reference/gemm/slice_gemm.hpp"
-#include "reference/gemm/tile_slices.hpp"
+#include "reference/gemm/residue_gemm.hpp"
 
 #if defined(MX_GEMM_AMX)
 #include <cpuid.h>
@@ -34,8 +32,8 @@ std::vector<Kernel> kernels_here() {
     std::vector<Kernel> found;
 #if defined(MX_GEMM_AMX)
     if (has_amx(int8_tiles) && __builtin_cpu_supports("avx512bw") &&
-        __builtin_cpu_supports("avx512vbmi"))
-        found.push_back({"amx slices", slice_rows, slice_rows, 0, 0, nullptr, &amx_slices});
+        __builtin_cpu_supports("avx512vbmi") && __builtin_cpu_supports("avx512ifma"))
+        found.push_back({"amx residues", residue_rows, residue_rows, 0, 0, nullptr, &amx_residues});
     if (has_amx(bf16_tiles)) {
         found.push_back({"amx 1 part", 16, 16, 1, 9, run_amx_1x9});
         found.push_back({"amx 2 parts", 16, 16, 2, 9, run_amx_2x9});
@@ -52,6 +50,12 @@ std::vector<Kernel> kernels_here() {
     return found;
 }
 
+const Kernel* find_beside(const ScaledRow& a, const ScaledRow& b) {
+    for (const Kernel& kernel : kernels())
+        if (kernel.residues == nullptr && takes(kernel, a, b)) return &kernel;
+    return nullptr;
+}
+
 }  // namespace
 
 std::span<const Kernel> kernels() {
@@ -59,14 +63,17 @@ std::span<const Kernel> kernels() {
     return here;
 }
 
-const Kernel& kernel_used(const Kernel& kernel, const Factors& factors) {
-    if (kernel.slices == nullptr || fits_slices(factors)) return kernel;
-    const auto takes_all = [&](const Kernel& other) {
-        return other.slices == nullptr && takes(other, factors.a.front(), factors.b.front());
-    };
-    const auto found = std::ranges::find_if(kernels(), takes_all);
-    MX_ASSERT(found != kernels().end());
+// There is one: what takes rows by their residues asks for it.
+const Kernel& kernel_beside(const Factors& factors) {
+    const Kernel* found = find_beside(factors.a.front(), factors.b.front());
+    MX_ASSERT(found != nullptr);
     return *found;
+}
+
+const Kernel& kernel_used(const Kernel& kernel, const Factors& factors) {
+    if (kernel.residues == nullptr) return kernel;
+    const Kernel& beside = kernel_beside(factors);
+    return ResidueGemm(*kernel.residues, factors).is_better_than(beside) ? kernel : beside;
 }
 
 bool takes(const Kernel& kernel, const ScaledRow& a, const ScaledRow& b) {
@@ -78,9 +85,10 @@ bool takes(const Kernel& kernel, const ScaledRow& a, const ScaledRow& b) {
         if (kernel.parts != 0 &&
             (is_ue4m3 || kernel.parts * kernel.part_bits < span_of(*row).digits))
             return false;
-        if (kernel.slices != nullptr && is_ue4m3) return false;
+        if (kernel.residues != nullptr && is_ue4m3) return false;
     }
-    return kernel.slices != nullptr || kernel.parts != 0 || chain_of(a, b).interval != 0;
+    if (kernel.residues != nullptr) return find_beside(a, b) != nullptr;
+    return kernel.parts != 0 || chain_of(a, b).interval != 0;
 }
 
 const Kernel* find_kernel(const ScaledRow& a, const ScaledRow& b) {

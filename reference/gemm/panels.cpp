@@ -43,6 +43,26 @@ std::uint16_t bf16_of(std::uint32_t number, bool negative) {
     return static_cast<std::uint16_t>((negative ? 0x8000u : 0u) | field | (mantissa & 0x7F));
 }
 
+#if defined(__linux__)
+constexpr std::size_t large_page = std::size_t{1} << 21;
+
+// One page more is asked for, and what lies before and behind the aligned ones is given back.
+AlignedBytes mapped_bytes(std::size_t pages) {
+    const std::size_t size = pages * large_page;
+    void* const all = mmap(nullptr, size + large_page, PROT_READ | PROT_WRITE,
+                           MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (all == MAP_FAILED) throw std::bad_alloc();
+    auto* const first = static_cast<std::byte*>(all);
+    const std::size_t over = reinterpret_cast<std::uintptr_t>(all) % large_page;
+    const std::size_t before = over == 0 ? 0 : large_page - over;
+    std::byte* const bytes = first + before;
+    if (before != 0) munmap(first, before);
+    munmap(bytes + size, large_page - before);
+    madvise(bytes, size, MADV_HUGEPAGE);
+    return AlignedBytes(bytes, AlignedDelete{size});
+}
+#endif
+
 bool is_left_out(Half half, double value) {
     const double magnitude = value < 0 ? -value : value;
     return (half == Half::below_two && magnitude >= 2) || (half == Half::from_two && magnitude < 2);
@@ -99,18 +119,23 @@ Slabs slabs_of(const Factors& factors) {
 }
 
 void AlignedDelete::operator()(std::byte* bytes) const {
+#if defined(__linux__)
+    if (mapped != 0) {
+        munmap(bytes, mapped);
+        return;
+    }
+#endif
     std::free(bytes);
 }
 
 AlignedBytes aligned_bytes(std::size_t size) {
-    constexpr std::size_t large_page = std::size_t{1} << 21, line = 64;
-    const std::size_t page = size < large_page / 2 ? line : large_page;
-    const std::size_t whole = (std::max<std::size_t>(size, 1) + page - 1) / page * page;
-    auto* bytes = static_cast<std::byte*>(std::aligned_alloc(page, whole));
-    if (bytes == nullptr) throw std::bad_alloc();
+    constexpr std::size_t line = 64;
 #if defined(__linux__)
-    if (page == large_page) madvise(bytes, whole, MADV_HUGEPAGE);
+    if (size >= large_page / 2) return mapped_bytes((size + large_page - 1) / large_page);
 #endif
+    const std::size_t whole = (std::max<std::size_t>(size, 1) + line - 1) / line * line;
+    auto* bytes = static_cast<std::byte*>(std::aligned_alloc(line, whole));
+    if (bytes == nullptr) throw std::bad_alloc();
     return AlignedBytes(bytes);
 }
 

@@ -57,10 +57,13 @@ struct ScaleRange {
 };
 
 struct AlignedDelete {
+    std::size_t mapped = 0;  // bytes that were mapped; 0: from the heap
     void operator()(std::byte* bytes) const;
 };
 using AlignedBytes = std::unique_ptr<std::byte[], AlignedDelete>;
-// Aligned to a large page, and made of such where the system gives them.
+// Aligned to a large page, and made of such where the system gives them. They are mapped anew: what
+// the heap gives again has small pages where it had them before, and these may lie so that too many
+// want the same places of the second cache.
 AlignedBytes aligned_bytes(std::size_t size);
 
 enum class Side { a, b };

@@ -34,6 +34,7 @@ std::vector<Proof> pack_proofs();
 std::vector<Proof> recipe_proofs();
 std::vector<Proof> dot_proofs();
 std::vector<Proof> dot_model_proofs();
+std::vector<Proof> tanh_approx_proofs();
 std::vector<Proof> gemm_epilogue_proofs();
 std::vector<Proof> gemm_proofs();
 std::vector<Proof> gemm_output_proofs();

@@ -46,17 +46,38 @@ Report compare_rows(const GemmModel& model, std::uint32_t count, int threads,
         [&](std::uint32_t i) { return fast_code(model, rows_of(i)); });
 }
 
-// A row of `element` with the scales that the model wants: powers of two that differ from block to
-// block, those of NVFP4, or of binary32.
-CodeRow row_of(const GemmModel& model, const ElementFormat& element,
+// One of the kinds of scales that a model has for blocks; block 0: none.
+struct BlockScales {
+    ElementFormat scale = formats::e8m0;
+    std::int64_t block = 0;
+};
+
+// Every format of scales that the row names with every size of blocks.
+std::vector<BlockScales> scales_of(const GemmModel& model) {
+    if (model.scaling == BlockScaling::none) return {{}};
+    std::vector<BlockScales> all;
+    for (const ElementFormat& scale : {formats::e8m0, ue4m3, formats::f32})
+        for (const std::int64_t block : {16, 32, 128})
+            if (lists(model.scales, scale.name) && lists(model.blocks, std::to_string(block)))
+                all.push_back({scale, block});
+    MX_ASSERT(!all.empty());
+    return all;
+}
+
+// A model with one of its kinds of scales.
+struct ScaledModel {
+    const GemmModel& model;
+    BlockScales scales;
+};
+
+// A row of `element` with scales that differ from block to block.
+CodeRow row_of(const ScaledModel& scaled, const ElementFormat& element,
                std::vector<std::uint32_t> codes, std::uint32_t first_scale) {
     CodeRow row{element, std::move(codes)};
-    if (model.scaling == BlockScaling::none) return row;
-    const bool is_group = model.scaling == BlockScaling::group;
-    // Blocks of 128 have scales of binary32, those of MX powers of two.
-    const bool is_f32 = model.promotion == 128;
-    row.block = is_group ? 16 : is_f32 ? model.promotion : 32;
-    row.scale = is_group ? ue4m3 : is_f32 ? formats::f32 : formats::e8m0;
+    row.block = scaled.scales.block;
+    if (row.block == 0) return row;
+    row.scale = scaled.scales.scale;
+    const bool is_f32 = row.scale.name == formats::f32.name;
     for (std::int64_t k = 0; k < row.depth(); k += row.block) {
         const std::uint32_t scale = first_scale + static_cast<std::uint32_t>(k / row.block) * 3;
         // A scale of binary32 has this sign and exponent, and a mantissa of its own.
@@ -86,26 +107,28 @@ std::uint32_t accumulator_of(const GemmModel& model, std::uint32_t which) {
 }
 
 // One product and C. The scales run over all bytes with the codes.
-Report prove_products(const GemmModel& model, const ElementFormat& element, int threads) {
+Report prove_products(const ScaledModel& scaled, const ElementFormat& element, int threads) {
+    const GemmModel& model = scaled.model;
     const auto codes = codes_of(element);
     const auto count = static_cast<std::uint32_t>(codes.size());
     return compare_rows(model, count * count, threads, [&](std::uint32_t i) {
-        return Rows{row_of(model, element, {codes[i / count]}, i & 255),
-                    row_of(model, element, {codes[i % count]}, i >> 8 & 255),
+        return Rows{row_of(scaled, element, {codes[i / count]}, i & 255),
+                    row_of(scaled, element, {codes[i % count]}, i >> 8 & 255),
                     accumulator_of(model, i / 7)};
     });
 }
 
 // Two products of one step: every code times the largest odd one, beside every code times one.
-Report prove_pairs(const GemmModel& model, const ElementFormat& element, int threads) {
+Report prove_pairs(const ScaledModel& scaled, const ElementFormat& element, int threads) {
+    const GemmModel& model = scaled.model;
     const auto codes = codes_of(element);
     const auto count = static_cast<std::uint32_t>(codes.size());
     const std::uint32_t largest = element.code_max_finite();
     const std::uint32_t one = static_cast<std::uint32_t>(element.exponent_bias)
                               << element.mantissa_bits;
     return compare_rows(model, count * count, threads, [&](std::uint32_t i) {
-        return Rows{row_of(model, element, {codes[i / count], codes[i % count]}, 127),
-                    row_of(model, element, {largest, one}, 120),
+        return Rows{row_of(scaled, element, {codes[i / count], codes[i % count]}, 127),
+                    row_of(scaled, element, {largest, one}, 120),
                     i % 3 == 0 ? 0 : accumulator_of(model, i / 5)};
     });
 }
@@ -123,26 +146,29 @@ std::uint32_t near_one(const ElementFormat& element, std::uint32_t seed) {
 }
 
 // Rows of every length up to four steps and one product, and past two promotions; rarely with one
-// far larger than the rest.
+// far larger than the rest. The kinds of scales take turns: each has rows of every length.
 Report prove_rows(const GemmModel& model, const ElementFormat& element, int threads) {
+    const std::vector<BlockScales> scales = scales_of(model);
     const int steps = 4 * model.products * model.exact_group + 1;
     const int longest = std::max(steps, 2 * model.promotion + 1);
     const auto count = static_cast<std::uint32_t>(longest) * 8;
     return compare_rows(model, count, threads, [&](std::uint32_t i) {
         const std::uint32_t depth = i / 8 + 1;
+        const ScaledModel scaled{model, scales[(i / 2 + depth) % scales.size()]};
         std::vector<std::uint32_t> left, right;
         for (std::uint32_t k = 0; k < depth; ++k) {
             left.push_back(near_one(element, i * 2654435761u + k * 40503u));
             right.push_back(near_one(element, i * 97u + k * 2246822519u));
         }
         if (i % 8 == 7) left[depth / 2] = element.code_max_finite();
-        return Rows{row_of(model, element, left, 0x38), row_of(model, element, right, 0x3A),
+        return Rows{row_of(scaled, element, left, 0x38), row_of(scaled, element, right, 0x3A),
                     i % 2 == 0 ? 0 : accumulator_of(model, i / 3)};
     });
 }
 
 // Rows of 40 to 300 products split in parts of 32, 64, 128 and 256.
-Report prove_parts(const GemmModel& model, const ElementFormat& element, int threads) {
+Report prove_parts(const ScaledModel& scaled, const ElementFormat& element, int threads) {
+    const GemmModel& model = scaled.model;
     const ElementFormat f32 = formats::f32;
     const auto rows_of = [&](std::uint32_t i) {
         std::vector<std::uint32_t> left, right;
@@ -150,7 +176,7 @@ Report prove_parts(const GemmModel& model, const ElementFormat& element, int thr
             left.push_back(near_one(element, k * 2654435761u + i));
             right.push_back(near_one(element, k * 40503u + i * 97));
         }
-        return Rows{row_of(model, element, left, 0x38), row_of(model, element, right, 0x3A)};
+        return Rows{row_of(scaled, element, left, 0x38), row_of(scaled, element, right, 0x3A)};
     };
     const auto part_of = [&](std::uint32_t i) {
         const std::int64_t part = 32 << i % 4;
@@ -174,11 +200,17 @@ Report prove_parts(const GemmModel& model, const ElementFormat& element, int thr
         });
 }
 
+// Splitting K has nothing to do with the kind of scales.
 Report prove_model(const GemmModel& model, const ElementFormat& element, int threads) {
-    std::vector<Report> reports{prove_products(model, element, threads),
-                                prove_pairs(model, element, threads),
-                                prove_rows(model, element, threads)};
-    if (result_format(model).name == "f32") reports.push_back(prove_parts(model, element, threads));
+    std::vector<Report> reports;
+    for (const BlockScales& scales : scales_of(model)) {
+        const ScaledModel scaled{model, scales};
+        reports.push_back(prove_products(scaled, element, threads));
+        reports.push_back(prove_pairs(scaled, element, threads));
+    }
+    reports.push_back(prove_rows(model, element, threads));
+    if (result_format(model).name == "f32")
+        reports.push_back(prove_parts({model, scales_of(model)[0]}, element, threads));
     return joined(reports);
 }
 
@@ -206,8 +238,8 @@ std::vector<Proof> dot_model_proofs() {
         for (const ElementFormat& element : operands_of(model))
             proofs.push_back(
                 {"gemm model " + std::string(model.name) + " " + std::string(element.name),
-                 "every product beside C, every pair of products, rows of all lengths "
-                 "up to four steps",
+                 "every product beside C and every pair of products with every kind of scales of "
+                 "the row, rows of all lengths up to four steps",
                  [&model, element](int threads) { return prove_model(model, element, threads); },
                  is_central(model, element) ? Effort::always : Effort::whole_set});
     return proofs;

@@ -1,114 +1,11 @@
 // gemm/: the sums of whole GEMMs are those of fast/dot.hpp, digit by digit, for every kernel that
 // this processor has: every product of two codes, every pair of E8M0 scales beside a second block,
 // blocks of other lengths and UE4M3 scales, the largest sums, cancellation, long rows, every
-// remainder of K and of rows, NaN and infinities; and every place of a window's leading bits.
-#include <array>
-
-#include "reference/fast/dot.hpp"
-#include "reference/gemm/exact_gemm.hpp"
-#include "reference/proof/sweep.hpp"
+// remainder of K and of rows, NaN and infinities.
+#include "reference/proof/gemm_problem.hpp"
 
 namespace mx::proof {
 namespace {
-
-// Rows of one factor: bytes of codes and of scales, row after row.
-struct Factor {
-    ElementFormat element;
-    std::int64_t depth;
-    ElementFormat scale = formats::e8m0;
-    std::int64_t block = 32;
-    std::vector<std::uint8_t> codes = {};
-    std::vector<std::uint8_t> scales = {};
-
-    std::int64_t blocks() const { return block == 0 ? 0 : (depth + block - 1) / block; }
-    std::vector<ScaledRow> rows() const {
-        std::vector<ScaledRow> rows(codes.size() / static_cast<std::size_t>(depth));
-        for (std::size_t i = 0; i < rows.size(); ++i)
-            rows[i] = {element,
-                       {codes.data() + i * static_cast<std::size_t>(depth)},
-                       scale,
-                       {scales.data() + i * static_cast<std::size_t>(blocks())},
-                       block};
-        return rows;
-    }
-};
-
-// Appends a row; `code` and `scale` say what stands at a place.
-template <typename CodeAt, typename ScaleAt>
-void add_row(Factor& factor, const CodeAt& code, const ScaleAt& scale) {
-    for (std::int64_t k = 0; k < factor.depth; ++k)
-        factor.codes.push_back(static_cast<std::uint8_t>(code(k)));
-    for (std::int64_t i = 0; i < factor.blocks(); ++i)
-        factor.scales.push_back(static_cast<std::uint8_t>(scale(i)));
-}
-
-struct Problem {
-    Factor a, b;
-};
-
-std::uint64_t both_codes(const fast::Unpacked& value) {
-    const auto in = [&](Rounding rounding) {
-        return std::uint64_t{fast::round(formats::f32, rounding, Overflow::overflow, value).bits};
-    };
-    return in(Rounding::nearest_even) | in(Rounding::toward_negative) << 32;
-}
-
-fast::Unpacked value_of(const fast::Total& total) {
-    const fast::Kind kind = fast::kind_of(total);
-    if (kind == fast::Kind::finite) return fast::leading_bits(total.sum);
-    return {kind, kind == fast::Kind::infinity && total.negative_infinity, 0, 0};
-}
-
-// The same digits, the same kind, and the same codes by way of the window alone.
-bool agree(const fast::Total& expected, const gemm::ExactSum& actual) {
-    const fast::Kind kind = fast::kind_of(expected);
-    if (kind != actual.kind) return false;
-    if (kind == fast::Kind::infinity) return expected.negative_infinity == actual.negative_infinity;
-    if (kind == fast::Kind::nan) return true;
-    const fast::Total total = gemm::total_of(actual);
-    return std::equal(std::begin(total.sum.limbs), std::end(total.sum.limbs),
-                      std::begin(expected.sum.limbs)) &&
-           both_codes(gemm::leading_bits(actual.window)) == both_codes(value_of(expected));
-}
-
-Report compare(const Problem& problem) {
-    const std::vector<ScaledRow> a = problem.a.rows(), b = problem.b.rows();
-    std::vector<fast::Total> expected;
-    std::string text;
-    for (const ScaledRow& row : a)
-        for (const ScaledRow& column : b) {
-            expected.push_back(fast::dot(row, column, problem.a.depth));
-            text += to_hex(both_codes(value_of(expected.back()))) + "\n";
-        }
-    Report report;
-    report.digest = sha256(text);
-    for (const gemm::Kernel& kernel : gemm::kernels()) {
-        if (!gemm::takes(kernel, a.front(), b.front())) continue;
-        std::vector<std::uint8_t> seen(expected.size());
-        gemm::for_each_sum(kernel, {a, b, problem.a.depth},
-                           [&](const gemm::Place& place, const gemm::ExactSum& sum) {
-                               const std::size_t output = place.row * b.size() + place.column;
-                               if (agree(expected[output], sum) && seen[output]++ == 0) return;
-                               add_mismatch(report, output,
-                                            both_codes(value_of(gemm::total_of(sum))),
-                                            both_codes(value_of(expected[output])));
-                           });
-        // What no one saw is wrong too.
-        report.mismatches +=
-            static_cast<std::uint64_t>(std::count(seen.begin(), seen.end(), std::uint8_t{0}));
-    }
-    report.count = expected.size();
-    return report;
-}
-
-Report compare_all(std::size_t count, int threads,
-                   const std::function<Problem(std::size_t)>& problem_of) {
-    std::vector<Report> reports(count);
-    parallel_for(count, threads, [&](std::size_t i) { reports[i] = compare(problem_of(i)); });
-    return joined(reports);
-}
-
-constexpr std::array<std::string_view, 6> elements{"e4m3", "e5m2", "e3m2", "e2m3", "e2m1", "int8"};
 
 // Every byte as a code, also where a format has fewer bits.
 Factor every_code(std::string_view element) {
@@ -157,42 +54,6 @@ Proof scale_proof() {
             }};
 }
 
-// A row of codes from a multiplier: no two rows alike, nothing left to chance.
-std::uint32_t mixed(std::uint64_t seed, std::int64_t k) {
-    std::uint64_t word = (seed << 32) + static_cast<std::uint64_t>(k) + 1;
-    word *= 0x9E3779B97F4A7C15;
-    word ^= word >> 29;
-    word *= 0xBF58476D1CE4E5B9;
-    return static_cast<std::uint32_t>(word >> 40);
-}
-
-// A code of the format that is a number.
-std::uint32_t finite_code(const ElementFormat& format, std::uint32_t word) {
-    const Code code{word & (format.code_sign_mask() | format.code_magnitude_mask())};
-    return format.is_nan(code) || format.is_infinity(code) ? 0 : code.bits;
-}
-
-struct Shape {
-    std::int64_t rows;
-    std::int64_t depth;
-    int spread;  // of scales
-};
-
-Factor mixed_factor(const ElementFormat& format, const Shape& shape, std::uint64_t seed) {
-    Factor factor{format, shape.depth};
-    for (std::int64_t row = 0; row < shape.rows; ++row) {
-        const std::uint64_t key = seed * 4096 + static_cast<std::uint64_t>(row);
-        add_row(
-            factor, [&](std::int64_t k) { return finite_code(format, mixed(key, k)); },
-            [&](std::int64_t block) {
-                return 127 - shape.spread / 2 +
-                       static_cast<int>(mixed(key + 1234567, block) %
-                                        static_cast<unsigned>(shape.spread + 1));
-            });
-    }
-    return factor;
-}
-
 Proof remainder_proof() {
     return {"gemm tiles remainders",
             "K from 1 to 130 with every pair of formats; 1 to 25 rows by 25 to 1", [](int threads) {
@@ -211,29 +72,6 @@ Proof remainder_proof() {
                                    mixed_factor(format(i / elements.size()), {3, depth, 40}, i)};
                 });
             }};
-}
-
-// The element whose products fill their span: all of one sign, in turn of either, and one that all
-// others cancel but for a quantum.
-Factor largest_factor(const ElementFormat& format, std::int64_t depth) {
-    Factor factor{format, depth};
-    const std::uint32_t largest = format.code_max_finite();
-    const auto one = [](std::int64_t) { return 127; };
-    const auto wide = [](std::int64_t block) { return block % 2 == 0 ? 127 + 40 : 127 - 41; };
-    const auto all = [&](std::int64_t) { return largest; };
-    const auto alternating = [&](std::int64_t k) {
-        return k % 2 == 0 ? largest : format.negative(largest).bits;
-    };
-    const auto cancelled = [&](std::int64_t k) { return k + 1 == depth ? 1u : alternating(k); };
-    add_row(factor, all, one);
-    add_row(factor, all, wide);
-    add_row(factor, alternating, one);
-    add_row(factor, alternating, wide);
-    add_row(factor, cancelled, one);
-    add_row(factor, cancelled, wide);
-    add_row(
-        factor, [&](std::int64_t k) { return finite_code(format, mixed(7, k)); }, wide);
-    return factor;
 }
 
 // Beyond 4096, 8192 and 16384 the levels are carried in between. By 65569 the largest of e4m3, all
@@ -291,43 +129,6 @@ Proof block_proof() {
             }};
 }
 
-// Rows whose scales spread as far as slices can hold, one binade less and one more; the largest
-// values of one sign fill every slice, in turn of either sign, and blocks of zeros have scales far
-// from all others.
-Factor spread_factor(const ElementFormat& format, std::int64_t depth, int spread) {
-    Factor factor = largest_factor(format, depth);
-    factor.scales.clear();
-    for (std::int64_t row = 0; row < 7; ++row)
-        for (std::int64_t block = 0; block < factor.blocks(); ++block) {
-            const bool is_zero = block % 5 == 3 && row % 2 == 1;
-            const auto codes = factor.codes.begin() + row * depth + block * 32;
-            if (is_zero) std::fill_n(codes, std::min<std::int64_t>(32, depth - block * 32), 0x80);
-            const int scale =
-                block % 3 == 0 ? 100
-                : block % 3 == 1
-                    ? 100 + spread
-                    : 100 + static_cast<int>(mixed(9, block + row) % unsigned(spread + 1));
-            factor.scales.push_back(static_cast<std::uint8_t>(is_zero ? row * 36 : scale));
-        }
-    return factor;
-}
-
-Proof slice_proof() {
-    return {"gemm slices", "scales that spread as far as slices hold, less and more, K to 16417",
-            [](int threads) {
-                static constexpr std::array<std::int64_t, 4> lengths{96, 1055, 2048, 16417};
-                static constexpr std::array<int, 7> spreads{0, 3, 16, 24, 25, 38, 39};
-                return compare_all(lengths.size() * spreads.size() * 4, threads, [](std::size_t i) {
-                    const auto factor = [&](std::size_t which, std::size_t turn) {
-                        const int spread = spreads[(i / 16 + turn) % spreads.size()];
-                        return spread_factor(which % 2 == 0 ? formats::e4m3 : formats::e5m2,
-                                             lengths[i / 4 % 4], spread);
-                    };
-                    return Problem{factor(i, 0), factor(i / 2, i % 3)};
-                });
-            }};
-}
-
 // Two codes of either factor and their scales, of which one may be NaN.
 Proof special_proof() {
     return {"gemm tiles specials", "zeros, ones, infinities and NaN in two blocks, and NaN scales",
@@ -352,44 +153,14 @@ Proof special_proof() {
             }};
 }
 
-// Two bits of a window's sum at every distance up to 64 and far apart, and what the digits borrow
-// from each other: the window's leading bits against those of the wide sum.
-Proof window_proof() {
-    return {"gemm tiles leading bits", "two bits of a window in every place, digits of either sign",
-            [](int threads) {
-                constexpr std::uint32_t distances = 80, bits = 41 * 16, signs = 4;
-                const auto window_of = [](std::uint32_t input) {
-                    const auto high = static_cast<int>(input / signs / distances);
-                    const auto place = static_cast<int>(input / signs % distances);
-                    const int low =
-                        place < 64 ? std::max(0, high - 1 - place) : (place - 64) * high / 16;
-                    gemm::WindowSum window{-286, gemm::levels_max, {}};
-                    const auto put = [&](int bit, bool negative) {
-                        const std::int64_t one = std::int64_t{1} << bit % gemm::level_bits;
-                        window.digits[bit / gemm::level_bits] += negative ? -one : one;
-                    };
-                    put(high, (input & 1) != 0);
-                    put(low, (input & 2) != 0);
-                    return window;
-                };
-                return compare_everywhere(
-                    bits * distances * signs, threads,
-                    [&](std::uint32_t input) {
-                        fast::WideSum wide;
-                        gemm::add_to(wide, window_of(input));
-                        return both_codes(fast::leading_bits(wide));
-                    },
-                    [&](std::uint32_t input) {
-                        return both_codes(gemm::leading_bits(window_of(input)));
-                    });
-            }};
-}
-
 }  // namespace
 
 std::vector<Proof> gemm_proofs() {
-    return {product_proof(), scale_proof(), remainder_proof(), large_sum_proof(),
-            block_proof(),   slice_proof(), special_proof(),   window_proof()};
+    std::vector<Proof> proofs{product_proof(),    scale_proof(), remainder_proof(),
+                              large_sum_proof(),  block_proof(), special_proof(),
+                              gemm_window_proof()};
+    for (Proof& proof : gemm_residue_proofs()) proofs.push_back(std::move(proof));
+    return proofs;
 }
 
 }  // namespace mx::proof

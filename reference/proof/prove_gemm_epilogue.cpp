@@ -98,7 +98,8 @@ std::vector<GemmEpilogue> epilogues() {
              {FactorScales::none, FactorScales::in_alpha, FactorScales::on_accumulator,
               FactorScales::in_accumulator})
             for (const GemmKernel kernel : {GemmKernel::one, GemmKernel::adds_parts})
-                for (const Activation activation : {Activation::none, Activation::relu})
+                for (const Activation activation :
+                     {Activation::none, Activation::relu, Activation::gelu})
                     for (const bool adds_bias : {false, true}) {
                         GemmEpilogue epilogue;
                         epilogue.output = *find_element_format(output);
@@ -116,7 +117,7 @@ std::vector<GemmEpilogue> epilogues() {
 
 Proof epilogue_proof() {
     return {"gemm epilogues",
-            "16 borders of every operand, 4,096 combinations for each of 224 epilogues",
+            "16 borders of every operand, 4,096 combinations for each of 336 epilogues",
             [](int threads) {
                 std::vector<Report> reports;
                 for (const GemmEpilogue& epilogue : epilogues())
@@ -138,10 +139,26 @@ Proof epilogue_proof() {
             }};
 }
 
+// An accumulator of bfloat16 and nothing but GELU after it.
+Proof gelu_proof() {
+    return {
+        "gelu", all_codes_of(formats::bf16), [](int threads) {
+            const GemmEpilogue epilogue{.activation = Activation::gelu};
+            return compare_everywhere(
+                1u << 16, threads,
+                [&](std::uint32_t i) {
+                    return exact::finish(epilogue, {}, exact::decode(formats::bf16, Code{i})).bits;
+                },
+                [&](std::uint32_t i) {
+                    return fast::finish(epilogue, {}, fast::unpack(formats::bf16, Code{i})).bits;
+                });
+        }};
+}
+
 }  // namespace
 
 std::vector<Proof> gemm_epilogue_proofs() {
-    return {fused_proof(), epilogue_proof()};
+    return {fused_proof(), epilogue_proof(), gelu_proof()};
 }
 
 }  // namespace mx::proof

@@ -1,0 +1,37 @@
+// Exact dot products by way of residues (tile_residues.hpp), where the scales of every row are near
+// enough to each other. Used by exact_gemm.cpp.
+#pragma once
+
+#include <cstdint>
+
+#include "reference/gemm/exact_gemm.hpp"
+#include "reference/gemm/residue_factor.hpp"
+
+namespace mx::gemm {
+
+class ResidueGemm {
+public:
+    // Reads every code and scale.
+    ResidueGemm(const ResidueLoops& loops, const Factors& factors);
+
+    // Do the moduli hold its sums, and are there so few that the other kernel is not the faster?
+    bool is_better_than(const Kernel& beside) const;
+
+    // As for_each_sum; asks for sums that the moduli hold.
+    void run(const Receive& receive);
+
+private:
+    // Of a panel's outputs, as ResidueJoin leaves them.
+    struct Digits {
+        const std::int64_t* of;
+        int levels;
+    };
+    int sum_bits() const;
+    void hand_over(const Place& first, const Digits& digits, const Receive& receive) const;
+
+    const ResidueLoops& loops_;
+    const Factors& factors_;
+    ResidueFactor a_, b_;
+};
+
+}  // namespace mx::gemm
