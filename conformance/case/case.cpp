@@ -163,6 +163,7 @@ std::int64_t lanes_of(const Case& c) {
 BlockGrid block_grid(const Case& c) {
     const auto blocks = [&c](std::int64_t length) { return (length + c.block - 1) / c.block; };
     if (!has_blocks(c)) return {1, blocks(element_count(c))};
+    if (c.axis == "both") return {blocks(c.rows), blocks(c.columns) * c.block};
     return {c.axis == "row" ? c.rows : blocks(c.rows),
             c.axis == "col" ? c.columns : blocks(c.columns)};
 }

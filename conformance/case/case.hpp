@@ -20,8 +20,8 @@ struct Case {
     std::string dialect;    // "" for gemm
     std::string type;  // of the values: the input of all operations but dequantize and gemm, there
                        // the output; printed as input= or output=
-    std::string axis;  // row: blocks of 1xk, col: of kx1, tile: of kxk; "row" where there are
-                       // none
+    std::string axis;  // row: blocks of 1xk, col: of kx1, tile: of kxk, both: row and col, each
+                       // with outputs of its own (quantize only); "row" where there are none
     std::int64_t block = block_size;  // k; 32 where there are no blocks
     std::string rounding;             // these three: convert to elements only; else empty
     std::string overflow;
@@ -68,7 +68,9 @@ std::int64_t element_count(const Case& c);
 std::int64_t lanes_of(const Case& c);
 
 // The grid of blocks over the tensor. Operations without blocks count 32 elements in row-major
-// order as one, so that every lane of a family has one place.
+// order as one, so that every lane of a family has one place. For axis both these are the blocks of
+// the data alone: k in each tile of kxk, along its rows and down its columns by turns, so that data
+// made for a block reach both directions. What a device writes has the grids of sides_of.
 struct BlockGrid {
     std::int64_t block_rows = 0;
     std::int64_t block_columns = 0;

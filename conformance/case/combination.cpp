@@ -57,6 +57,12 @@ Status check_x4(const Case& c) {
                " no source says which random bits serve which value");
 }
 
+Status check_axis(const Case& c) {
+    if (c.axis != "both" || operation_of(c).kind == OperationKind::quantize) return success();
+    return bad("axis=both makes two tensors of one, which " + c.operation +
+               " does not: it takes axis=row, col or tile");
+}
+
 // Where block scales and elements lie: whether the format and the axis can have that.
 Status check_storage(const Case& c) {
     if (c.scales == "linear" && c.packing == "bytes") return success();
@@ -71,9 +77,11 @@ Status check_storage(const Case& c) {
     if (c.packing == "inline" && (c.axis != "row" || c.scales != "linear"))
         return bad("packing=inline puts each scale behind its block of a row, so it has no axis=" +
                    c.axis + " with scales=" + c.scales);
-    if (c.scales != "linear" && find_scale_layout_of_case(c.scales, c.axis) == nullptr)
-        return bad("no source puts the scales of axis=" + c.axis +
-                   " in the order scales=" + c.scales);
+    if (c.scales == "linear") return success();
+    for (const Case& side : sides_of(c))
+        if (find_scale_layout_of_case(c.scales, side.axis) == nullptr)
+            return bad("no source puts the scales of axis=" + side.axis +
+                       " in the order scales=" + c.scales);
     return success();
 }
 
@@ -115,7 +123,7 @@ Status check_case_names(const Case& c) {
 
 Status check_combination(const Case& c) {
     if (is_gemm(c)) return check_gemm(c);
-    for (const auto check : {check_who_decides, check_x4, check_storage, check_dialect})
+    for (const auto check : {check_who_decides, check_axis, check_x4, check_storage, check_dialect})
         if (const Status status = check(c); !status) return status;
     return success();
 }

@@ -37,7 +37,7 @@ std::vector<std::string> operation_names() {
     return names_of(operations());
 }
 std::vector<std::string> axis_names() {
-    return {"row", "col", "tile"};
+    return {"row", "col", "tile", "both"};
 }
 std::vector<std::string> block_names() {
     return {"16", "32", "64"};

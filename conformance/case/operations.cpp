@@ -43,6 +43,14 @@ bool has_element_rules(const Case& c) {
     return operation_of(c).kind == OperationKind::convert && c.format != formats::e8m0.name;
 }
 
+std::vector<Case> sides_of(const Case& c) {
+    if (c.axis != "both") return {c};
+    std::vector<Case> sides{c, c};
+    sides[0].axis = "row";
+    sides[1].axis = "col";
+    return sides;
+}
+
 std::vector<Part> inputs_of(const Case& c) {
     std::vector<Part> parts = operation_of(c).inputs;
     if (stochastic_form_of(c) == nullptr) std::erase(parts, Part::random_bits);
@@ -50,7 +58,10 @@ std::vector<Part> inputs_of(const Case& c) {
 }
 
 std::vector<Part> outputs_of(const Case& c) {
-    return operation_of(c).outputs;
+    std::vector<Part> parts;
+    for (std::size_t side = 0; side < sides_of(c).size(); ++side)
+        parts.insert(parts.end(), operation_of(c).outputs.begin(), operation_of(c).outputs.end());
+    return parts;
 }
 
 PartShape shape_of(const Case& c, Part part) {

@@ -39,6 +39,10 @@ const OperationRow& operation_of(const Case& c);
 // Does the case choose how an element is rounded? Elsewhere the dialect decides.
 bool has_element_rules(const Case& c);
 
+// The quantizations that a case asks for in one call: of axis both that of row and that of col,
+// whose outputs follow each other; otherwise the case itself.
+std::vector<Case> sides_of(const Case& c);
+
 // The tensors of a case, in the order of the device ABI. Only for validated cases.
 std::vector<Part> inputs_of(const Case& c);
 std::vector<Part> outputs_of(const Case& c);
@@ -48,6 +52,7 @@ struct PartShape {
     std::int64_t rows = 0;
     std::int64_t columns = 0;
 };
+// Of scales only for a case that has one grid of them: not for axis both.
 PartShape shape_of(const Case& c, Part part);
 
 // The spellings of stochastic rounding: how many of a word's bits decide one value, and how many

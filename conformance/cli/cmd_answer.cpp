@@ -85,8 +85,8 @@ Expected<Recorded> record(const std::vector<RequestId>& requests, IsolatedDevice
         std::vector<std::vector<std::byte>> storage;
         const std::vector<CodeTensor> inputs = make_inputs(c, *source.value());
         const Question question = make_question(c, inputs, storage);
-        const std::string id = request_id(c, question);
-        if (!id.ends_with("=" + request.digest))
+        const RequestId id = request_id(c, question, request.place);
+        if (id.digest != request.digest)
             return Error{ErrorKind::bad_input,
                          "nothing is recorded, for the pack was made with other inputs than this "
                          "mxcheck makes, at " +
@@ -96,7 +96,7 @@ Expected<Recorded> record(const std::vector<RequestId>& requests, IsolatedDevice
             return Error{
                 answer.kind == AnswerKind::host_error ? ErrorKind::bad_input : ErrorKind::device,
                 "nothing is recorded, for at " + print(c) + ": " + what};
-        recorded.text += text_of(id, answer);
+        recorded.text += text_of(print(id), answer);
         ++(answer.kind == AnswerKind::answered ? recorded.answered : recorded.refused);
     }
     return recorded;
@@ -110,8 +110,6 @@ int answer(const AnswerOptions& options) {
         return fail_with({ErrorKind::bad_input, "--out is the pack itself"});
     const auto requests = read_pack(options.pack);
     if (!requests) return fail_with(requests.error());
-    if (requests.value().empty())
-        return fail_with({ErrorKind::bad_input, options.pack + ": holds no request"});
     auto device = open_device(options.choice, options.timeout);
     if (!device) return fail_with(device.error());
     const auto recorded = record(requests.value(), device.value());

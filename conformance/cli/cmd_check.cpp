@@ -21,12 +21,14 @@ struct CheckOptions {
 // A pack says what should have been answered; without one that is what was.
 Expected<std::vector<PlannedCase>> cases_of(const CheckOptions& options,
                                             const RecordedAnswers& answers) {
-    std::vector<Case> cases = answers.cases();
+    std::vector<Case> cases;
     if (options.files.size() == 2) {
         auto asked = read_pack(options.files.front());
         if (!asked) return asked.error();
-        cases.clear();
         for (RequestId& request : asked.value()) cases.push_back(std::move(request.c));
+    } else {
+        if (const Status whole = answers.is_whole(); !whole) return whole.error();
+        cases = answers.cases();
     }
     std::vector<PlannedCase> planned;
     for (Case& c : cases) planned.push_back({c.operation, std::move(c)});

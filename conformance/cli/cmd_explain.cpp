@@ -13,6 +13,7 @@ namespace {
 struct ExplainOptions {
     std::string case_text;
     std::uint64_t block = 0;
+    std::string axis;
     std::string values;
     std::string format;
     std::string dialect;
@@ -32,7 +33,8 @@ Expected<emulate::ExplainTarget> target_of(const ExplainOptions& options) {
         return bad("explain takes a CASE or --values, not both");
     if (!options.values.empty()) {
         if (options.format.empty()) return bad("--values needs --format, such as mxfp8-e4m3");
-        if (options.block != 0) return bad("--values are one block; --block belongs to a CASE");
+        if (options.block != 0 || !options.axis.empty())
+            return bad("--values are one block; --block and --axis belong to a CASE");
         return emulate::target_of_values(
             {.values = options.values,
              .format = options.format,
@@ -47,7 +49,7 @@ Expected<emulate::ExplainTarget> target_of(const ExplainOptions& options) {
     const auto c = parse_case(options.case_text);
     if (!c) return c.error();
     Sources sources;
-    return emulate::target_of_case(c.value(), options.block, sources);
+    return emulate::target_of_case(c.value(), options.block, sources, options.axis);
 }
 
 // --values of a format of recipes; a CASE has no such format.
@@ -90,6 +92,8 @@ Command explain_command() {
             "  mxcheck explain 'quantize format=mxfp8-e4m3 dialect=nv shape=1x32 data=edge.tie'",
             {{"CASE", "a case, as a failure prints it", &options->case_text},
              {"--block", "which block of the case, from 0 on", &options->block},
+             {"--axis", "row or col: which blocks of a case of axis=both; row if not given",
+              &options->axis},
              {"--values",
               "up to 32 values to quantize instead: 2.8, 1e-3, 0x1.8p3, nan, inf, "
               "bits:0x3f800000; separated by commas",

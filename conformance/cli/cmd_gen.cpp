@@ -28,22 +28,29 @@ struct Written {
 
 namespace fs = std::filesystem;
 
-Expected<Written> write_requests(const std::vector<PlannedCase>& cases, Sources& sources,
+// A plan may hold a case twice, a file of answers may not.
+std::vector<Case> each_once(const std::vector<PlannedCase>& cases) {
+    std::set<std::string> seen;
+    std::vector<Case> once;
+    for (const PlannedCase& planned : cases)
+        if (seen.insert(print(planned.c)).second) once.push_back(planned.c);
+    return once;
+}
+
+Expected<Written> write_requests(const std::vector<Case>& cases, Sources& sources,
                                  const GenOptions& options, const fs::path& path) {
     const pipe::Form form = *pipe::form_named(options.form);
     std::ofstream file(path, std::ios::binary | std::ios::trunc);
-    std::set<std::string> seen;  // a plan may hold a case twice, a file of answers may not
     Written written;
-    for (const PlannedCase& planned : cases) {
-        if (!seen.insert(print(planned.c)).second) continue;
-        const auto source = sources.open(planned.c);
+    for (const Case& c : cases) {
+        const auto source = sources.open(c);
         if (!source) return source.error();
-        const std::vector<CodeTensor> inputs = make_inputs(planned.c, *source.value());
+        const std::vector<CodeTensor> inputs = make_inputs(c, *source.value());
         std::vector<std::vector<std::byte>> storage;
-        const Question question = make_question(planned.c, inputs, storage);
-        const std::string text = pack_text(planned.c, question, form);
+        const Question question = make_question(c, inputs, storage);
+        const PackPlace place{++written.cases, cases.size()};
+        const std::string text = pack_text({c, question, place}, form);
         file << text;
-        ++written.cases;
         written.bytes += text.size();
     }
     file.close();
@@ -54,7 +61,7 @@ Expected<Written> write_requests(const std::vector<PlannedCase>& cases, Sources&
 
 // Whole or not at all: beside the file that is meant, which changes when the last request is there.
 // What is no regular file, such as a pipe, is written to as it is.
-Expected<Written> write_pack(const std::vector<PlannedCase>& cases, Sources& sources,
+Expected<Written> write_pack(const std::vector<Case>& cases, Sources& sources,
                              const GenOptions& options) {
     std::error_code failed, ignored;
     if (fs::exists(options.out, ignored) && !fs::is_regular_file(options.out, ignored))
@@ -78,7 +85,7 @@ int gen(const GenOptions& options) {
     auto cases = planned(options.plan, sources);
     if (!cases) return fail_with(cases.error());
     const auto written =
-        write_pack(of_shard(std::move(cases).value(), shard.value()), sources, options);
+        write_pack(each_once(of_shard(std::move(cases).value(), shard.value())), sources, options);
     if (!written) return fail_with(written.error());
     std::printf("wrote %s: %llu requests, %llu bytes\n", options.out.c_str(),
                 static_cast<unsigned long long>(written.value().cases),

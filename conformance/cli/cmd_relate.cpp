@@ -8,7 +8,9 @@
 
 #include "conformance/case/fields.hpp"
 #include "conformance/case/names.hpp"
+#include "conformance/cli/campaign.hpp"
 #include "conformance/cli/commands.hpp"
+#include "conformance/cli/relate_record.hpp"
 #include "conformance/cli/session.hpp"
 #include "conformance/relation/facts.hpp"
 #include "conformance/relation/suite.hpp"
@@ -32,6 +34,7 @@ struct RelateOptions {
     std::vector<std::string> names, claims;
     std::uint64_t seed = 0, samples = 4;
     std::string shape, bits, scale_bits;
+    std::string out;  // "": no record
 };
 
 constexpr std::uint64_t samples_max = 100'000, block_max = 1024;
@@ -185,10 +188,9 @@ std::string codes_text(const CodeTensor& tensor) {
     return text;
 }
 
-// The command line that asks both inputs again: the first is written out, and the second follows
-// from it and the seed.
-std::string repro_line(const RelateOptions& o, const relation::Setting& s, const Result& result) {
-    std::string line = "mxcheck relate" + device_argument(o.choice) + " --op " + s.operation;
+// "relate --device X --op gemm ... --relation NAME": what is asked of whom, without the samples.
+std::string command_of(const RelateOptions& o, const relation::Setting& s, const Result& result) {
+    std::string line = "relate" + device_argument(o.choice) + " --op " + s.operation;
     if (s.operation == "gemm") {
         line += " --elements " + s.elements + " --b-elements " + s.elements_b + " --scaling " +
                 (s.scaling.empty() ? "none" : s.scaling);
@@ -202,6 +204,13 @@ std::string repro_line(const RelateOptions& o, const relation::Setting& s, const
     line += " --input " + s.values + " --relation " + std::string(result.relation->name);
     if (std::ranges::find(o.claims, result.relation->name) != o.claims.end())
         line += " --claim " + std::string(result.relation->name);
+    return line;
+}
+
+// The command line that asks both inputs again: the first is written out, and the second follows
+// from it and the seed.
+std::string repro_line(const RelateOptions& o, const relation::Setting& s, const Result& result) {
+    std::string line = "mxcheck " + command_of(o, s, result);
     line += " --seed " + std::to_string(result.sample.seed) + " --shape ";
     const relation::Extents& e = result.sample.extents;
     if (s.operation == "gemm")
@@ -293,12 +302,44 @@ Expected<std::vector<Result>> results_of(const RelateOptions& o, relation::Subje
     return std::vector<Result>{relate_once(subject, *relation, sample.value(), o.claims)};
 }
 
+results::RunHeader header_of(const RelateOptions& o, const IsolatedDevice& device) {
+    results::RunHeader header = new_header();
+    header.argv = {"mxcheck",
+                   "relate",
+                   "--op=" + list_text(o.operations),
+                   "--format=" + o.format,
+                   "--dialect=" + o.dialect,
+                   "--seed=" + std::to_string(o.seed),
+                   "--samples=" + std::to_string(o.samples)};
+    header.level = "relations";
+    header.suites = o.names.empty() ? "*" : list_text(o.names);
+    header.dialects = o.dialect;
+    header.seed = o.seed;
+    header.device = shown_name(o.choice);
+    for (const auto& [key, value] : device.facts()) header.device_facts.push_back({key, value});
+    return header;
+}
+
+void record(const RelateOptions& o, const relation::Setting& setting,
+            const std::vector<Result>& found, results::Run& run) {
+    const std::string samples =
+        " --seed " + std::to_string(o.seed) + " --samples " + std::to_string(o.samples);
+    for (const Result& result : found) {
+        const bool is_broken = result.standing == Standing::broken;
+        run.cases.push_back(record_of({setting, result, command_of(o, setting, result) + samples,
+                                       is_broken ? repro_line(o, setting, result) : ""}));
+        run.cases.back().index = run.cases.size() - 1;
+    }
+}
+
 int relate_device(const RelateOptions& o) {
     if (const Status sound = check_options(o); !sound) return fail_with(sound.error());
     auto device = open_device(o.choice, o.timeout);
     if (!device) return fail_with(device.error());
     catch_interrupts();
     Count count;
+    results::Run run;
+    run.header = header_of(o, device.value());
     for (const std::string& operation : o.operations.empty() ? operation_names() : o.operations) {
         relation::Subject subject(
             [&device](const Question& question) { return device.value().ask(question); },
@@ -310,12 +351,16 @@ int relate_device(const RelateOptions& o) {
             print(o, subject.setting(), result);
             count.add(result.standing);
         }
+        record(o, subject.setting(), results.value(), run);
     }
     std::printf("%zu relations held, %zu broken, %zu of which nothing is claimed, %zu not run",
                 count.held, count.broken, count.unclaimed, count.not_run);
     std::printf(count.failed > 0 ? ", %zu on which the device failed\n" : "\n", count.failed);
     if (count.exit_code() == exit_nothing_tested) complain("nothing was tested");
-    return count.exit_code();
+    if (o.out.empty()) return count.exit_code();
+    // Where it was interrupted, one relation is missing at least.
+    run.header.case_count = run.cases.size() + (interrupted() ? 1 : 0);
+    return write_record(std::move(run), o.out, count.exit_code());
 }
 
 }  // namespace
@@ -345,6 +390,8 @@ Command relate_command() {
     options.push_back({"--shape", "of one sample, as a failure prints it", &o->shape});
     options.push_back({"--bits", "its codes", &o->bits});
     options.push_back({"--scale-bits", "its scales", &o->scale_bits});
+    options.push_back(
+        {"--out", "folder for results.jsonl and the reports (default: none)", &o->out});
     return {"relate", "hold a device's answers to related inputs against each other: no oracle",
             "mxcheck relate --device ./mydev.so --format myfp5 --dialect mine --elements u8",
             std::move(options), [o] { return relate_device(*o); }};

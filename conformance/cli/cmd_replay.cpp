@@ -26,13 +26,20 @@ struct ReplayOptions {
 
 int show(const results::CaseResult& value, const std::string& device_argument) {
     print_case(value, value.mismatches.size(), device_argument);
-    std::printf("%s: %s\n%llu elements and %llu scales compared, %llu and %llu differ%s%s\n",
-                std::string(results::name_of(value.verdict)).c_str(), value.case_text.c_str(),
-                static_cast<unsigned long long>(value.elements),
-                static_cast<unsigned long long>(value.scales),
-                static_cast<unsigned long long>(value.mismatched_elements),
-                static_cast<unsigned long long>(value.mismatched_scales),
-                value.reason.empty() ? "" : ": ", value.reason.c_str());
+    std::printf("%s: %s\n", std::string(results::name_of(value.verdict)).c_str(),
+                value.case_text.c_str());
+    if (value.elements + value.scales == 0)
+        std::printf("nothing was compared");
+    else
+        std::printf("%llu elements and %llu scales compared, %llu and %llu differ",
+                    static_cast<unsigned long long>(value.elements),
+                    static_cast<unsigned long long>(value.scales),
+                    static_cast<unsigned long long>(value.mismatched_elements),
+                    static_cast<unsigned long long>(value.mismatched_scales));
+    const bool is_refused = value.verdict == results::Verdict::not_supported;
+    std::printf("%s%s%s\n", value.reason.empty() ? "" : ": ",
+                is_refused && !value.reason.empty() ? "the device does not do this: " : "",
+                value.reason.c_str());
     return exit_code_of({&value, 1}, true);
 }
 

@@ -1,13 +1,12 @@
 // mxcheck train: what quantized products do to the training of two small networks.
 #include <algorithm>
-#include <cmath>
 #include <cstdio>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <set>
 
 #include "conformance/accuracy/quantizer_names.hpp"
-#include "conformance/accuracy/training.hpp"
+#include "conformance/accuracy/training_errors.hpp"
 #include "conformance/case/names.hpp"
 #include "conformance/cli/commands.hpp"
 #include "conformance/cli/device_option.hpp"
@@ -49,16 +48,11 @@ struct Machines {
     }
 };
 
-struct Errors {
-    double outputs = 0, first_gradient = 0, last_gradient = 0, weights = 0;
-    double loss_max = 0, loss_last = 0;
-};
-
 struct Trained {
     std::string task, forward, gradient, dialect, rule;
     std::string source, products;
     accuracy::TrainingRun run;
-    Errors errors;
+    accuracy::TrainingErrors errors;
     std::string verdict;
     std::optional<accuracy::Parting> parting;
     std::string reason;  // why a device did not, "" where it did
@@ -94,6 +88,16 @@ std::vector<std::string> dialects_of_every_rule(const TrainArguments& arguments)
     return names;
 }
 
+// Those that were named, each once; "every" stands for one of each scale rule.
+std::vector<std::string> dialects_of(const TrainArguments& arguments) {
+    std::vector<std::string> names;
+    for (const std::string& word : arguments.dialects)
+        for (const std::string& name :
+             word == "every" ? dialects_of_every_rule(arguments) : std::vector<std::string>{word})
+            if (std::ranges::find(names, name) == names.end()) names.push_back(name);
+    return names;
+}
+
 // Why none is left: a name that is no block format, or formats that no dialect has together.
 Error no_dialect(const TrainArguments& arguments) {
     std::vector<std::string> formats = arguments.gradients;
@@ -106,9 +110,7 @@ Error no_dialect(const TrainArguments& arguments) {
 
 Expected<std::vector<Candidate>> candidates_of(const TrainArguments& arguments) {
     std::vector<Candidate> candidates;
-    const bool every = arguments.dialects == std::vector<std::string>{"every"};
-    for (const std::string& dialect :
-         every ? dialects_of_every_rule(arguments) : arguments.dialects)
+    for (const std::string& dialect : dialects_of(arguments))
         for (const std::string& gradient : arguments.gradients) {
             const auto forward = accuracy::quantizer_of({arguments.format, dialect});
             if (!forward) return forward.error();
@@ -118,22 +120,6 @@ Expected<std::vector<Candidate>> candidates_of(const TrainArguments& arguments) 
         }
     if (candidates.empty()) return no_dialect(arguments);
     return candidates;
-}
-
-Errors errors_of(const accuracy::TrainingRun& run, const accuracy::TrainingRun& plain) {
-    Errors errors;
-    using accuracy::relative_distance;
-    errors.outputs = relative_distance(run.first_outputs, plain.first_outputs);
-    errors.first_gradient = relative_distance(run.first_gradient, plain.first_gradient);
-    errors.last_gradient = relative_distance(run.last_gradient, plain.last_gradient);
-    errors.weights = relative_distance(run.weights, plain.weights);
-    for (std::size_t i = 0; i < run.losses.size(); ++i) {
-        errors.loss_last = std::abs(run.losses[i] / plain.losses[i] - 1);
-        // A NaN stays: a training that ran away is not off by nothing.
-        if (!std::isnan(errors.loss_max) && !(errors.loss_last <= errors.loss_max))
-            errors.loss_max = errors.loss_last;
-    }
-    return errors;
 }
 
 Trained blank(const accuracy::TrainingTask& task, const Candidate& candidate) {
@@ -206,14 +192,14 @@ Status add_task(accuracy::TrainingTask task, const TrainArguments& arguments,
     for (const Candidate& candidate : candidates) {
         auto expected = of_oracle(task, candidate, machines.model);
         if (!expected) return expected.error();
-        expected.value().errors = errors_of(expected.value().run, exact);
+        expected.value().errors = accuracy::errors_of(expected.value().run, exact);
         all.push_back(expected.value());
         if (!machines.any()) continue;
         auto actual =
             on_machines(task, candidate, machines, is_held ? &expected.value().run : nullptr);
         if (!actual) return actual.error();
         if (actual.value().reason.empty())
-            actual.value().errors = errors_of(actual.value().run, exact);
+            actual.value().errors = accuracy::errors_of(actual.value().run, exact);
         all.push_back(std::move(actual).value());
     }
     return success();
@@ -231,6 +217,28 @@ std::string verdict_text(const Trained& t) {
            std::to_string(t.parting->step);
 }
 
+std::string limits_text(const Trained& t) {
+    std::string text;
+    for (const std::string& name : accuracy::beyond_limits(t.errors))
+        text += (text.empty() ? "" : ", ") + name;
+    return text.empty() ? "none" : text;
+}
+
+void print_limits(const std::vector<Trained>& all) {
+    std::size_t quantized = 0, within = 0;
+    for (const Trained& t : all) {
+        if (t.forward == "f32" || !t.reason.empty()) continue;
+        ++quantized;
+        within += accuracy::beyond_limits(t.errors).empty() ? 1 : 0;
+    }
+    std::string text;
+    for (const accuracy::TrainingLimit& limit : accuracy::training_limits)
+        text += (text.empty() ? "" : ", ") + std::string(limit.name) + " " +
+                number(100 * limit.limit) + " %";
+    std::printf("limits: %s; %zu of %zu quantized runs stay within all of them\n", text.c_str(),
+                within, quantized);
+}
+
 void print_table(const std::vector<Trained>& all, bool has_machines) {
     using emulate::Align;
     std::vector<emulate::Column> columns{{"task"},
@@ -242,7 +250,8 @@ void print_table(const std::vector<Trained>& all, bool has_machines) {
                                          {"loss off by %", Align::right},
                                          {"outputs off by %", Align::right},
                                          {"first gradient off by %", Align::right},
-                                         {"weights off by %", Align::right}};
+                                         {"weights off by %", Align::right},
+                                         {"beyond the limits"}};
     if (has_machines) columns.insert(columns.end(), {{"quantized by"}, {"products by"}, {"bits"}});
     emulate::TextTable table(columns);
     for (const Trained& t : all) {
@@ -256,11 +265,13 @@ void print_table(const std::vector<Trained>& all, bool has_machines) {
                                        number(100 * t.errors.loss_max),
                                        number(100 * t.errors.outputs),
                                        number(100 * t.errors.first_gradient),
-                                       number(100 * t.errors.weights)};
+                                       number(100 * t.errors.weights),
+                                       limits_text(t)};
         if (has_machines) cells.insert(cells.end(), {t.source, t.products, verdict_text(t)});
         table.add(cells);
     }
     std::fputs(table.print().c_str(), stdout);
+    print_limits(all);
     for (const Trained& t : all)
         if (!t.reason.empty())
             std::printf("%s, %s, %s, %s: not supported: %s\n", t.task.c_str(), t.forward.c_str(),
@@ -285,6 +296,7 @@ Json json_of(const Trained& t) {
                  {"weight_error", t.errors.weights},
                  {"loss_error_max", t.errors.loss_max},
                  {"loss_error_last", t.errors.loss_last},
+                 {"beyond_limits", accuracy::beyond_limits(t.errors)},
                  {"losses", t.run.losses}});
     return json;
 }

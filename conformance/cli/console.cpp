@@ -53,7 +53,8 @@ std::string place_text(const CaseResult& result, const Mismatch& m) {
         return has_output ? "  row " + std::to_string(m.block) + " column " + std::to_string(m.lane)
                           : "";
     if (m.input_bits.empty()) return "";
-    return "  lane " + std::to_string(m.lane) + " block " + std::to_string(m.block);
+    return "  lane " + std::to_string(m.lane) + " block " + std::to_string(m.block) +
+           (m.axis.empty() ? "" : " of axis " + m.axis);
 }
 
 void print_cluster(const CaseResult& result, const Mismatch& m) {

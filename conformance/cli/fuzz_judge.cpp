@@ -59,19 +59,24 @@ std::vector<Mismatch> mismatches_of_memory(const Evidence& evidence) {
 }
 
 Judgement compared(const Evidence& evidence) {
-    Clusters clusters(evidence, classified_max);
-    std::uint64_t differences = 0;
-    for_each_difference(evidence, [&](const Difference& difference) {
-        if (is_looked_at(differences++)) clusters.add(difference);
-    });
-    if (!clusters.disagreement().empty()) return {Outcome::own_fault, clusters.disagreement(), {}};
     Judgement judgement{Outcome::clean, "", mismatches_of_memory(evidence)};
     bool is_open = false;
-    for (Mismatch& m : clusters.take()) {
-        is_open = is_open || !m.open_decision.empty();
-        if (m.open_decision.empty() && m.mismatch_class != "unclassified")
+    std::string disagreement;
+    for_each_side(evidence, [&](const Evidence& side) {
+        Clusters clusters(side, classified_max);
+        std::uint64_t differences = 0;
+        for_each_difference(side, [&](const Difference& difference) {
+            if (is_looked_at(differences++)) clusters.add(difference);
+        });
+        if (disagreement.empty()) disagreement = clusters.disagreement();
+        for (Mismatch& m : clusters.take()) {
+            is_open = is_open || !m.open_decision.empty();
+            if (!m.open_decision.empty() || m.mismatch_class == "unclassified") continue;
+            if (side.c.axis != evidence.c.axis) m.axis = side.c.axis;
             judgement.mismatches.push_back(std::move(m));
-    }
+        }
+    });
+    if (!disagreement.empty()) return {Outcome::own_fault, disagreement, {}};
     if (!judgement.mismatches.empty())
         judgement.outcome = Outcome::wrong;
     else if (is_open)

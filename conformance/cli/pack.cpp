@@ -1,9 +1,12 @@
 // See pack.hpp.
 #include "conformance/cli/pack.hpp"
 
+#include <algorithm>
+#include <charconv>
 #include <cstring>
 #include <fstream>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <span>
 #include <sstream>
 
@@ -16,6 +19,7 @@ namespace {
 
 constexpr std::string_view digest_key = " inputs=";
 constexpr std::size_t digest_digits = 16;
+constexpr std::string_view place_key = " request=";
 
 Error bad(std::string message) {
     return {ErrorKind::bad_input, std::move(message)};
@@ -104,6 +108,35 @@ DeviceAnswer refusal(AnswerKind kind, std::string reason) {
     return answer;
 }
 
+// "3/120"
+std::optional<PackPlace> parse_place(std::string_view text) {
+    PackPlace place;
+    const char* const end = text.data() + text.size();
+    const auto number = std::from_chars(text.data(), end, place.number);
+    if (number.ec != std::errc{} || number.ptr == end || *number.ptr != '/') return std::nullopt;
+    const auto total = std::from_chars(number.ptr + 1, end, place.total);
+    const bool is_read = total.ec == std::errc{} && total.ptr == end;
+    if (!is_read || place.number == 0 || place.number > place.total) return std::nullopt;
+    return place;
+}
+
+// "request 3 of 120", or "a request without its place".
+std::string place_text(const PackPlace& place) {
+    if (place.total == 0) return "a request without its place";
+    return "request " + std::to_string(place.number) + " of " + std::to_string(place.total);
+}
+
+// Of a pack that counts its requests, the next one must stand where it says. One of an mxcheck that
+// did not count has no places at all.
+Status check_place(const std::vector<RequestId>& before, const PackPlace& place) {
+    PackPlace due{before.size() + 1, place.total};
+    if (!before.empty()) due.total = before.front().place.total;
+    if (due.total == 0) due.number = 0;
+    if (place == due) return success();
+    return bad(place_text(place) + " stands where " + place_text(due) +
+               " belongs: part of the pack is missing or another's; gen writes it anew");
+}
+
 // The bytes of one output from its line of digits or its bytes.
 Status decode(const std::string& data, pipe::Form form, std::span<std::byte> bytes) {
     if (form == pipe::Form::hex) return pipe::read_hex(data, bytes);
@@ -116,26 +149,40 @@ Status decode(const std::string& data, pipe::Form form, std::span<std::byte> byt
 
 }  // namespace
 
-std::string request_id(const Case& c, const Question& question) {
-    return print(c) + std::string(digest_key) + digest_of(load(question).cargo);
+std::string print(const RequestId& id) {
+    std::string text = print(id.c) + std::string(digest_key) + id.digest;
+    if (id.place.total == 0) return text;
+    return text + std::string(place_key) + std::to_string(id.place.number) + "/" +
+           std::to_string(id.place.total);
 }
 
-Expected<RequestId> parse_request_id(const std::string& id) {
-    const std::size_t at = id.rfind(digest_key);
-    if (at == std::string::npos) return bad("id '" + id + "' is none that mxcheck gen writes");
-    const auto c = parse_case(id.substr(0, at));
+Expected<RequestId> parse_request_id(const std::string& text) {
+    const std::size_t at = text.rfind(digest_key);
+    if (at == std::string::npos) return bad("id '" + text + "' is none that mxcheck gen writes");
+    const auto c = parse_case(text.substr(0, at));
     if (!c) return c.error();
-    return RequestId{c.value(), id.substr(at + digest_key.size())};
+    RequestId id{c.value(), text.substr(at + digest_key.size())};
+    const std::size_t cut = id.digest.find(place_key);
+    if (cut == std::string::npos) return id;
+    const auto place = parse_place(std::string_view(id.digest).substr(cut + place_key.size()));
+    if (!place) return bad("id '" + text + "' does not end with a request's place, as 3/120");
+    id.place = *place;
+    id.digest.resize(cut);
+    return id;
 }
 
-std::string pack_text(const Case& c, const Question& question, pipe::Form form) {
-    Load loaded = load(question);
+RequestId request_id(const Case& c, const Question& question, const PackPlace& place) {
+    return {c, digest_of(load(question).cargo), place};
+}
+
+std::string pack_text(const PackedRequest& packed, pipe::Form form) {
+    Load loaded = load(packed.question);
     pipe::PipeRequest request;
-    request.id = print(c) + std::string(digest_key) + digest_of(loaded.cargo);
+    request.id = print(RequestId{packed.c, digest_of(loaded.cargo), packed.place});
     request.form = form;
-    request.operation = question.operation;
+    request.operation = packed.question.operation;
     request.inputs = std::move(loaded.cargo);
-    request.outputs = question.outputs;
+    request.outputs = packed.question.outputs;
     return pipe::to_text(request);
 }
 
@@ -156,6 +203,8 @@ Expected<std::vector<RequestId>> parse_pack(std::string_view pack, const std::st
             return in_line(path, line, "no request that mxcheck gen writes");
         const auto id = parse_request_id(json["id"]);
         if (!id) return in_line(path, line, id.error().message);
+        if (const Status in_place = check_place(requests, id.value().place); !in_place)
+            return in_line(path, line, in_place.error().message);
         requests.push_back(id.value());
         const bool binary = json.contains("form") && json["form"] == "binary";
         for (const auto& input : json["inputs"]) {
@@ -168,6 +217,10 @@ Expected<std::vector<RequestId>> parse_pack(std::string_view pack, const std::st
             if (!is_whole) return in_line(path, line, "the data of this request is not whole");
         }
     }
+    if (requests.empty()) return bad(path + ": holds no request");
+    if (const std::uint64_t total = requests.front().place.total; requests.size() < total)
+        return bad(path + ": ends after " + place_text({requests.size(), total}) +
+                   ": the pack is cut; gen writes it anew");
     return requests;
 }
 
@@ -206,9 +259,19 @@ Expected<RecordedAnswers> RecordedAnswers::parse(std::string_view answers,
                 .second;
         if (!is_new) return in_line(path, number, "a second answer to " + print(id.value().c));
         recorded.cases_.push_back(id.value().c);
+        recorded.requests_ = std::max(recorded.requests_, id.value().place.total);
     }
     if (recorded.cases_.empty()) return bad(path + ": holds no answer");
     return recorded;
+}
+
+Status RecordedAnswers::is_whole() const {
+    if (cases_.size() >= requests_) return success();
+    return bad(path_ + ": holds " + std::to_string(cases_.size()) + " answers to a pack of " +
+               std::to_string(requests_) +
+               " requests: the file is cut, or its device stopped. With the pack before it, those "
+               "that are here are judged and the others counted: mxcheck check PACK " +
+               path_);
 }
 
 DeviceAnswer RecordedAnswers::ask(const Case& c, const Question& question) const {

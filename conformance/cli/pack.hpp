@@ -1,7 +1,9 @@
 // Requests and answers in files: what gen writes and check reads. A request is named by its case
-// line and a digest of its inputs, so that the answers alone say what was asked.
+// line, a digest of its inputs and its place in the pack, so that the answers alone say what was
+// asked, and a file that is cut between two of them is seen to be.
 #pragma once
 
+#include <cstdint>
 #include <map>
 #include <string>
 #include <vector>
@@ -13,20 +15,34 @@
 
 namespace mx::cli {
 
-// "quantize format=... seed=0 inputs=0123456789abcdef"
-std::string request_id(const Case& c, const Question& question);
+// The request `number` of `total`, counted from 1. Both are 0 where nobody counted: before mxcheck
+// wrote it down.
+struct PackPlace {
+    std::uint64_t number = 0, total = 0;
+    bool operator==(const PackPlace&) const = default;
+};
 
-// What stands in front of the digest, and the digest.
 struct RequestId {
     Case c;
     std::string digest;
+    PackPlace place = {};
 };
-Expected<RequestId> parse_request_id(const std::string& id);
 
-// The request of one case, as it stands in a pack.
-std::string pack_text(const Case& c, const Question& question, pipe::Form form);
+// "quantize format=... seed=0 inputs=0123456789abcdef request=3/120"
+std::string print(const RequestId& id);
+Expected<RequestId> parse_request_id(const std::string& text);
+RequestId request_id(const Case& c, const Question& question, const PackPlace& place);
 
-// The requests of a pack, in order, without their inputs. The path is for sentences.
+// A request as it stands in a pack.
+struct PackedRequest {
+    const Case& c;
+    const Question& question;
+    PackPlace place;
+};
+std::string pack_text(const PackedRequest& packed, pipe::Form form);
+
+// The requests of a pack, in order and all of them, without their inputs. The path is for
+// sentences.
 Expected<std::vector<RequestId>> read_pack(const std::string& path);
 Expected<std::vector<RequestId>> parse_pack(std::string_view pack, const std::string& path);
 
@@ -38,6 +54,9 @@ public:
 
     const Facts& facts() const { return facts_; }
     const std::vector<Case>& cases() const { return cases_; }  // in the order of the file
+
+    // Are they answers to every request of their pack? The error says how many there are.
+    Status is_whole() const;
 
     // The answer as the device would have given it. host_error when there is none, or when the
     // inputs have changed since.
@@ -53,6 +72,7 @@ private:
     std::string path_;
     Facts facts_;
     std::vector<Case> cases_;
+    std::uint64_t requests_ = 0;  // of the largest pack that is answered; 0: nobody counted
     std::map<std::string, Answer> answers_;  // by the printed case
 };
 

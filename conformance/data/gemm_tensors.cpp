@@ -139,6 +139,7 @@ GemmEpilogue epilogue_of(const GemmSetting& setting, std::int64_t parts) {
     if (setting.scaling_a.ends_with("x128")) epilogue.scales = FactorScales::in_accumulator;
     if (parts > 1) epilogue.kernel = GemmKernel::adds_parts;
     if (setting.epilogue.ends_with("relu")) epilogue.activation = Activation::relu;
+    if (setting.epilogue.ends_with("gelu")) epilogue.activation = Activation::gelu;
     return epilogue;
 }
 

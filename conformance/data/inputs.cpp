@@ -49,6 +49,28 @@ Extent block_extent(const Case& c) {
 
 }  // namespace
 
+namespace {
+
+// Block number `line` of a tile of axis both: its row of that number, or in every other tile, as on
+// a chessboard, its column. A tile at the tensor's edge may lack it.
+BlockPlace place_in_tile(const Case& c, const BlockGrid& grid, std::int64_t block) {
+    const std::int64_t line = block % c.block;
+    const std::int64_t tile_row = block / grid.block_columns;
+    const std::int64_t tile_column = block % grid.block_columns / c.block;
+    const std::int64_t row = tile_row * c.block, column = tile_column * c.block;
+    const std::int64_t height = std::min(c.block, c.rows - row);
+    const std::int64_t width = std::min(c.block, c.columns - column);
+    const std::int64_t first = row * c.columns + column;
+    const std::size_t step = static_cast<std::size_t>(c.columns);
+    if ((tile_row + tile_column) % 2 == 0)
+        return {static_cast<std::size_t>(first + line * c.columns), static_cast<std::size_t>(width),
+                step, line < height ? static_cast<int>(width) : 0};
+    return {static_cast<std::size_t>(first + line), 1, step,
+            line < width ? static_cast<int>(height) : 0};
+}
+
+}  // namespace
+
 BlockPlace place_of(const Case& c, const BlockGrid& grid, std::int64_t block) {
     if (!has_blocks(c)) {
         const std::int64_t first = block * block_size;
@@ -56,6 +78,7 @@ BlockPlace place_of(const Case& c, const BlockGrid& grid, std::int64_t block) {
         return {static_cast<std::size_t>(first), static_cast<std::size_t>(block_size), 0,
                 static_cast<int>(count)};
     }
+    if (c.axis == "both") return place_in_tile(c, grid, block);
     const Extent extent = block_extent(c);
     const std::int64_t row = block / grid.block_columns * extent.rows;
     const std::int64_t column = block % grid.block_columns * extent.columns;
@@ -66,6 +89,7 @@ BlockPlace place_of(const Case& c, const BlockGrid& grid, std::int64_t block) {
 }
 
 LanePlace lane_of(const Case& c, const BlockGrid& grid, std::size_t element) {
+    MX_ASSERT(c.axis != "both");
     const std::int64_t at = static_cast<std::int64_t>(element);
     if (!has_blocks(c)) return {at / block_size, static_cast<int>(at % block_size)};
     const Extent extent = block_extent(c);

@@ -46,7 +46,8 @@ struct BlockPlace {
 };
 BlockPlace place_of(const Case& c, const BlockGrid& grid, std::int64_t block);
 
-// Block and lane of an element: the inverse of place_of.
+// Block and lane of an element: the inverse of place_of. Not for axis both, where an element lies
+// in two blocks: ask for its sides.
 struct LanePlace {
     std::int64_t block = 0;
     int lane = 0;

@@ -82,7 +82,7 @@ Expected<std::vector<std::string>> values_of(const SuiteLine& line, const std::s
 }
 
 // The natural shape: every block of the family once, as a tensor of rows (or columns) of blocks, or
-// a column of tiles.
+// a column of tiles; for axis both tiles of k blocks each.
 Status set_automatic_shape(Case& c, Sources& sources) {
     const auto source = sources.open(c);
     if (!source) return source.error();
@@ -92,6 +92,7 @@ Status set_automatic_shape(Case& c, Sources& sources) {
     c.columns = c.block;
     if (c.axis == "col") std::swap(c.rows, c.columns);
     if (c.axis == "tile") c.rows *= c.block;
+    if (c.axis == "both") c.rows = (c.rows + c.block - 1) / c.block * c.block;
     return success();
 }
 

@@ -31,6 +31,35 @@ Status check_known(const Case& c) {
     return unknown.empty() ? success() : bad(unknown);
 }
 
+Expected<Case> side_of(const Case& c, const std::string& axis) {
+    const std::vector<Case> sides = sides_of(c);
+    if (axis.empty()) return sides.front();
+    for (const Case& side : sides)
+        if (side.axis == axis) return side;
+    return bad("the case has no blocks of axis " + axis + ", only of " +
+               (sides.size() > 1 ? "row and col" : sides.front().axis));
+}
+
+struct WantedBlock {
+    const Case& whole;
+    std::uint64_t block;
+};
+
+// Of axis both a block holds what the tiles of the data have put there.
+void add_lanes(ExplainTarget& target, const WantedBlock& wanted, const BlockSource& source,
+               const BlockPlace& place) {
+    if (target.c.axis != wanted.whole.axis) {
+        const CodeTensor input = make_inputs(wanted.whole, source)[0];
+        for (int lane = 0; lane < place.count; ++lane)
+            target.lanes.push_back(Code{input.at(place.element(lane))});
+        return;
+    }
+    const BlockData data = source.block(wanted.whole.index + wanted.block);
+    target.scale = Code{data.scale};
+    for (int lane = 0; lane < place.count; ++lane)
+        target.lanes.push_back(Code{data.lanes[static_cast<std::size_t>(lane)]});
+}
+
 // The bits that decide the rounding of each lane, where they do.
 void add_random_bits(ExplainTarget& target, const BlockSource& source, const BlockPlace& place) {
     const StochasticForm* form = stochastic_form_of(target.c);
@@ -42,29 +71,31 @@ void add_random_bits(ExplainTarget& target, const BlockSource& source, const Blo
 
 }  // namespace
 
-Expected<ExplainTarget> target_of_case(const Case& c, std::uint64_t block, Sources& sources) {
-    if (is_gemm(c))
+Expected<ExplainTarget> target_of_case(const Case& whole, std::uint64_t block, Sources& sources,
+                                       const std::string& axis) {
+    if (is_gemm(whole))
         return bad(
             "a gemm has no block to explain; replay says what came of it, and the exact sum");
-    if (const Status valid = check_known(c); !valid) return valid.error();
+    if (const Status valid = check_known(whole); !valid) return valid.error();
+    const auto side = side_of(whole, axis);
+    if (!side) return side.error();
+    const Case& c = side.value();
     const BlockGrid grid = block_grid(c);
     const std::uint64_t count = static_cast<std::uint64_t>(grid.count());
     if (count == 0) return bad("the case has no elements, so there is nothing to explain");
     if (block >= count)
         return bad("block " + std::to_string(block) + " does not exist: the case has " +
                    std::to_string(count) + (count == 1 ? " block" : " blocks") + ", from 0 on");
-    const auto source = sources.open(c);
+    const auto source = sources.open(whole);
     if (!source) return source.error();
-    const BlockData data = source.value()->block(c.index + block);
     const BlockPlace place = place_of(c, grid, static_cast<std::int64_t>(block));
     ExplainTarget target;
     target.c = c;
-    target.title = print(c);
+    target.title = print(whole);
     if (count > 1)
         target.title += ", block " + std::to_string(block) + " of " + std::to_string(count);
-    target.scale = Code{data.scale};
-    for (int lane = 0; lane < place.count; ++lane)
-        target.lanes.push_back(Code{data.lanes[static_cast<std::size_t>(lane)]});
+    if (c.axis != whole.axis) target.title += " of axis " + c.axis;
+    add_lanes(target, {whole, block}, *source.value(), place);
     add_random_bits(target, *source.value(), place);
     if (c.operation == "encode_scale")
         if (const Status fit = check_amax(target); !fit) return fit.error();

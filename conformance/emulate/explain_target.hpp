@@ -21,7 +21,10 @@ struct ExplainTarget {
     std::vector<std::string> input_notes;  // what became of typed values that the type lacks
 };
 
-Expected<ExplainTarget> target_of_case(const Case& c, std::uint64_t block, Sources& sources);
+// `axis` says which blocks of a case of axis both, "row" or "col"; "" is those along rows. Any
+// other case has blocks of its own axis alone.
+Expected<ExplainTarget> target_of_case(const Case& c, std::uint64_t block, Sources& sources,
+                                       const std::string& axis = "");
 
 // Values to quantize, as explain --values gets them.
 struct TypedValues {

@@ -194,6 +194,10 @@ Status check_names(const BlockNames& names) {
     if (names_recipe(names)) return check_recipe_names(names);
     if (const Status known = check_name("block", names.block, block_names()); !known) return known;
     if (const Status quantizes = check_dialect(names); !quantizes) return quantizes;
+    if (names.axis == "both")
+        return bad(
+            "a file holds the blocks of one axis: quantize with axis row, and again with "
+            "axis col");
     Case c = case_of_slice(names, {}, "quantize");
     // Whether the dialect reads a type is asked once there is a tensor.
     const Dialect& dialect = *find_dialect(names.dialect);

@@ -129,11 +129,12 @@ GemmFinding finding_of(const GemmField& field, const GemmMachine& machine,
         const std::string text = field.text(other);
         const bool is_present = text == present;
         if (is_present) at = told_apart.size();
-        if (is_present ||
-            count_up_to(other, setting, explained, explained.size()) == explained.size())
-            finding.values.push_back(text);
-        if (is_present || finding.values.empty() || finding.values.back() != text)
-            told_apart.push_back(other);
+        const bool explains = is_present || count_up_to(other, setting, explained,
+                                                        explained.size()) == explained.size();
+        // Several rows may stand for one value.
+        const bool is_new = std::ranges::find(finding.values, text) == finding.values.end();
+        if (explains && is_new) finding.values.push_back(text);
+        if (is_present || !explains) told_apart.push_back(other);
     }
     if (finding.values.empty()) finding.values.push_back(present);
     const std::vector<GemmMachine> near = neighbours(told_apart, at);

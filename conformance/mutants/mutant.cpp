@@ -99,6 +99,15 @@ std::uint32_t scale_of(const Request& request, const Walk& walk, Cell cell) {
 
 class Device {
 public:
+    // The second request, if there is one, is for the columns of what the first does the rows of.
+    void run_all(const std::vector<Request>& requests) {
+        for (const Request& request : requests) {
+            row_scales_ = &request == &requests[0] ? nullptr : &requests[0].outputs[1];
+            run(request);
+        }
+    }
+
+private:
     void run(const Request& request) {
         switch (request.action) {
             case Action::convert:
@@ -114,7 +123,6 @@ public:
         }
     }
 
-private:
     static void convert(const Request& request) {
         const Tensor& input = request.inputs[0];
         Manner manner{request.rounding, request.overflow, request.subnormals, request.random.digits,
@@ -174,10 +182,18 @@ private:
                 encode(request, scale, block);
                 const bool is_last =
                     line == walk.lines() - 1 && index == walk.blocks_of_a_line() - 1;
-                if (!has(Bug::last_block_unwritten) || !is_last) store_block(request, scale, block);
+                if (has(Bug::last_block_unwritten) && is_last) continue;
+                if (!is_passed_over(request, block)) store_block(request, scale, block);
             }
         }
         misbehave_after(request);
+    }
+
+    // Is it one of the columns that are left over when whole tiles have been taken?
+    bool is_passed_over(const Request& request, const Block& block) const {
+        const std::int64_t columns = request.inputs[0].columns;
+        return has(Bug::both_last_columns_unwritten) && row_scales_ != nullptr &&
+               block.scale_cell.column >= columns - columns % request.block;
     }
 
     static void load(const Tensor& input, const Walk& walk, Block& block) {
@@ -193,6 +209,11 @@ private:
 
     std::uint8_t choose_scale(const Request& request, const Walk& walk, const Block& block) {
         double amax = block_amax(request, block);
+        if (has(Bug::both_columns_scaled_as_rows) && row_scales_ != nullptr) {
+            const Cell first = block.cells[0];
+            return static_cast<std::uint8_t>(
+                read(*row_scales_, {first.row, first.column / request.block}));
+        }
         if (has(Bug::block_16_as_32) && request.block == 16)
             amax = amax_of_32(request, walk, block);
         if (has(Bug::hang_on_zero_block) && amax == 0 && !has_slept_) {
@@ -257,6 +278,7 @@ private:
         }
     }
 
+    const Tensor* row_scales_ = nullptr;  // of the same input, while its columns are quantized
     std::uint64_t blocks_encoded_ = 0;
     bool has_slept_ = false;  // in this call: the hang must end
     std::array<std::vector<std::uint32_t>, 2> last_answer_;
@@ -281,20 +303,24 @@ std::size_t describe(void*, const mx_fact** facts) {
 mx_status supports(void*, const mx_operation* operation, const mx_tensor* inputs,
                    std::size_t input_count, const mx_tensor* outputs, std::size_t output_count,
                    mx_message* message) {
-    Request request;
-    return read_request({operation, inputs, input_count, outputs, output_count, message}, request);
+    mx_status status = MX_OK;
+    for (const Call& side : Sides({operation, inputs, input_count, outputs, output_count, message}))
+        if (Request request; status == MX_OK) status = read_request(side, request);
+    return status;
 }
 
 mx_status run(void* device, const mx_operation* operation, const mx_tensor* inputs,
               std::size_t input_count, const mx_tensor* outputs, std::size_t output_count,
               mx_message* message) {
     const Call call{operation, inputs, input_count, outputs, output_count, message};
-    Request request;
-    mx_status status = read_request(call, request);
-    if (status == MX_OK) status = check_data(call);
-    if (status != MX_OK) return status;
     try {
-        static_cast<Device*>(device)->run(request);
+        std::vector<Request> requests;
+        mx_status status = MX_OK;
+        for (const Call& side : Sides(call))
+            if (status == MX_OK) status = read_request(side, requests.emplace_back());
+        if (status == MX_OK) status = check_data(call);
+        if (status != MX_OK) return status;
+        static_cast<Device*>(device)->run_all(requests);
     } catch (const std::bad_alloc&) {
         return MX_OUT_OF_MEMORY;
     }

@@ -84,6 +84,7 @@ std::vector<Probe> more_block_probes() {
         shaped(quantize_row("nv NaN in a column", nv, one_and_nan), {2, 1}, "col"),
         apart,
         shaped(quantize("65537 rows", ocp, std::vector<float>(65537, 1.0f)), {65537, 1}),
+        shaped(terraces("both axes", ocp, {33, 40}), {33, 40}, "both"),
         in_blocks_of(quantize("blocks of 16", ocp, halves), 16),
         in_blocks_of(quantize("block of 64", ocp, ones_with(64, 40, 300)), 64),
         in_blocks_of(shaped(quantize("tile", ocp, {1, 1, 300, 1}), {2, 2}, "tile"), 16),

@@ -117,6 +117,16 @@ Buffer scales_buffer(const Probe& probe) {
     return buffer;
 }
 
+// Of axis both its rows and its columns.
+std::vector<Probe> sides_of(const Probe& probe) {
+    const char* axis = probe.operation.axis;
+    if (axis == nullptr || std::string_view(axis) != "both") return {probe};
+    std::vector<Probe> sides{probe, probe};
+    sides[0].operation.axis = "row";
+    sides[1].operation.axis = "col";
+    return sides;
+}
+
 struct Buffers {
     std::vector<Buffer> inputs, outputs;
 };
@@ -133,8 +143,11 @@ Buffers buffers_for(const Probe& probe, const Codes& call) {
     } else if (action == "encode_scale") {
         buffers = {{values}, {Buffer("e8m0", {probe.rows, probe.columns})}};
     } else {
-        buffers = {{values}, {codes_buffer(probe)}};
-        if (action == "quantize" && !is_inline) buffers.outputs.push_back(scales_buffer(probe));
+        buffers = {{values}, {}};
+        for (const Probe& side : sides_of(probe)) {
+            buffers.outputs.push_back(codes_buffer(side));
+            if (action == "quantize" && !is_inline) buffers.outputs.push_back(scales_buffer(side));
+        }
     }
     if (!probe.words.empty()) {
         const auto words = static_cast<std::int64_t>(probe.words.size());

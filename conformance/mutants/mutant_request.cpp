@@ -318,6 +318,23 @@ bool lacks_data(const mx_tensor& tensor) {
 
 }  // namespace
 
+Sides::Sides(const Call& call) : calls_{call, call} {
+    constexpr std::size_t each = 2;
+    const bool are_two = call.operation->struct_size >= sizeof(mx_operation) &&
+                         same(call.operation->name, "quantize") &&
+                         same(call.operation->axis, "both") && call.output_count == 2 * each &&
+                         call.outputs[0].struct_size == sizeof(mx_tensor);
+    if (!are_two) return;
+    count_ = 2;
+    for (std::size_t i = 0; i < 2; ++i) {
+        operations_[i] = *call.operation;
+        operations_[i].axis = i == 0 ? "row" : "col";
+        calls_[i].operation = &operations_[i];
+        calls_[i].outputs = call.outputs + i * each;
+        calls_[i].output_count = each;
+    }
+}
+
 mx_status read_request(const Call& call, Request& request) {
     return Reader(call, request).read();
 }

@@ -116,6 +116,23 @@ struct Call {
     mx_message* message;
 };
 
+// The calls that a call is made of: of axis "both" one for the rows and one for the columns, which
+// share the input; otherwise itself.
+class Sides {
+public:
+    explicit Sides(const Call& call);
+    Sides(const Sides&) = delete;
+    Sides& operator=(const Sides&) = delete;
+
+    const Call* begin() const { return calls_; }
+    const Call* end() const { return calls_ + count_; }
+
+private:
+    mx_operation operations_[2];
+    Call calls_[2];
+    int count_ = 1;
+};
+
 // MX_OK and a filled request, or the status to return, its sentence already in call.message.
 mx_status read_request(const Call& call, Request& request);
 // MX_INVALID if a tensor that has elements has no data.

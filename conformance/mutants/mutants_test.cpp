@@ -111,6 +111,8 @@ constexpr ShownBy shown_by[] = {
     {"flush_out_before_rounding", "subnormal results flushed"},
     {"f16_subnormals_lost", "f16 subnormal"},
     {"input_taken_for_dense", "rows apart"},
+    {"both_columns_scaled_as_rows", "both axes"},
+    {"both_last_columns_unwritten", "both axes"},
     {"nan_spreads_in_columns", "nv NaN in a column"},
     {"log2_cut_toward_zero", "0.3"},
     {"nv_ratio_divided", "nv just off a power"},

@@ -26,17 +26,13 @@ Expected<Finding> repeated(Subject& subject, const Sample& sample) {
     const Quantized blocks = blocks_of(sample);
     Places backwards = same_places(blocks.elements);
     std::ranges::reverse(backwards);
-    const auto first = subject.dequantize(blocks);
-    if (!first) return first.error();
-    const auto between = subject.dequantize({moved(blocks.elements, backwards), blocks.scales});
-    if (!between) return between.error();
-    const auto again = subject.dequantize(blocks);
-    if (!again) return again.error();
-    Finding finding;
-    compare(finding, {"value", first.value(), again.value()});
-    finding.first = text_of(blocks);
-    finding.second = "the same once more, after its elements backwards";
-    return finding;
+    return check_again(
+        Again<Quantized>{
+            blocks, {moved(blocks.elements, backwards), blocks.scales}, "its elements backwards"},
+        [&](const Quantized& asked) { return subject.dequantize(asked); },
+        [](Finding& finding, const CodeTensor& first, const CodeTensor& second) {
+            compare(finding, {"value", first, second});
+        });
 }
 
 Expected<Finding> lanes_change_places(Subject& subject, const Sample& sample) {

@@ -11,16 +11,12 @@ Expected<Finding> repeated(Subject& subject, const Sample& sample) {
     const Product p = whole_product(subject.setting(), sample, 1);
     Product other = p;
     std::swap(other.alpha, other.beta);
-    const auto first = multiply(subject, p);
-    if (!first) return first.error();
-    if (const auto between = multiply(subject, other); !between) return between.error();
-    const auto again = multiply(subject, p);
-    if (!again) return again.error();
-    Finding finding;
-    compare(finding, {"output", first.value(), again.value()});
-    finding.first = text_of(p);
-    finding.second = "the same once more, after another alpha and beta";
-    return finding;
+    return check_again(
+        Again<Product>{p, other, "another alpha and beta"},
+        [&](const Product& product) { return multiply(subject, product); },
+        [](Finding& finding, const CodeTensor& first, const CodeTensor& second) {
+            compare(finding, {"output", first, second});
+        });
 }
 
 Places columns_turned(const CodeTensor& tensor, std::int64_t by) {

@@ -26,6 +26,28 @@ struct CodePair {
 };
 Expected<Finding> check_pair(Subject& subject, const CodePair& pair);
 
+// One question asked twice, with another one between.
+template <typename Input>
+struct Again {
+    Input input, between;
+    std::string between_text;
+};
+
+// The same answer both times: `ask` puts a question, `hold` compares the answers to it.
+template <typename Input, typename Ask, typename Hold>
+Expected<Finding> check_again(const Again<Input>& again, const Ask& ask, const Hold& hold) {
+    const auto first = ask(again.input);
+    if (!first) return first.error();
+    if (const auto between = ask(again.between); !between) return between.error();
+    const auto second = ask(again.input);
+    if (!second) return second.error();
+    Finding finding;
+    hold(finding, first.value(), second.value());
+    finding.first = text_of(again.input);
+    finding.second = "the same once more, after " + again.between_text;
+    return finding;
+}
+
 // Several ways to ask one thing, of which a device may do only some: findings of those that it
 // does, and its refusal where it does none.
 class Tally {

@@ -8,21 +8,16 @@ namespace mx::relation {
 namespace {
 
 Expected<Finding> repeated(Subject& subject, const Sample& sample) {
-    const CodeTensor& x = sample.values;
-    Places backwards = same_places(x);
+    Places backwards = same_places(sample.values);
     std::ranges::reverse(backwards);
-    const CodeTensor other = moved(x, backwards);
-    const auto first = subject.quantize(x);
-    if (!first) return first.error();
-    if (const auto between = subject.quantize(other); !between) return between.error();
-    const auto again = subject.quantize(x);
-    if (!again) return again.error();
-    Finding finding;
-    compare(finding, {"scale", first.value().scales, again.value().scales});
-    compare(finding, {"element", first.value().elements, again.value().elements});
-    finding.first = text_of(x);
-    finding.second = "the same once more, after " + text_of(other);
-    return finding;
+    const CodeTensor other = moved(sample.values, backwards);
+    return check_again(
+        Again<CodeTensor>{sample.values, other, text_of(other)},
+        [&](const CodeTensor& x) { return subject.quantize(x); },
+        [](Finding& finding, const Quantized& first, const Quantized& second) {
+            compare(finding, {"scale", first.scales, second.scales});
+            compare(finding, {"element", first.elements, second.elements});
+        });
 }
 
 Expected<Finding> lanes_change_places(Subject& subject, const Sample& sample) {
@@ -108,6 +103,31 @@ Expected<Finding> columns_are_rows(Subject& subject, const Sample& sample) {
                                 col});
 }
 
+// Also of whole tiles, which a device that reads its input once may do in another way.
+Expected<Finding> both_are_rows_and_columns(Subject& subject, const Sample& sample) {
+    const std::int64_t k = subject.setting().block;
+    const CodeTensor& x = sample.values;
+    const Cut tiles{0, 0, (x.rows + k - 1) / k * k, (x.columns + k - 1) / k * k};
+    Finding finding;
+    for (const CodeTensor& values : {x, cut(x, tiles)}) {
+        const auto both = subject.quantize_both(values);
+        if (!both) return both.error();
+        for (const bool down : {false, true}) {
+            const Form form{.axis = down ? "col" : "row"};
+            const auto alone = subject.quantize(values, form);
+            if (!alone) return alone.error();
+            const Quantized& side = both.value()[down ? 1 : 0];
+            compare(finding, {"scale", side.scales, alone.value().scales});
+            compare(finding, {"element", side.elements, alone.value().elements});
+            if (finding.broken.empty()) continue;
+            finding.first = text_of(values) + " axis=both, its half of axis " + form.axis;
+            finding.second = "the same with" + text_of(form);
+            return finding;
+        }
+    }
+    return finding;
+}
+
 Expected<Finding> layouts_agree(Subject& subject, const Sample& sample) {
     Tally tally;
     const CodeTensor& x = sample.values;
@@ -135,6 +155,9 @@ constexpr Relation all[] = {
      always, zeros_fill_up},
     {"columns_are_rows", "quantize", "blocks along columns are those along rows of the transpose",
      Data::any, always, columns_are_rows},
+    {"both_are_rows_and_columns", "quantize",
+     "blocks along rows and columns at once are those along rows and along columns", Data::any,
+     always, both_are_rows_and_columns},
     {"layouts_agree", "quantize",
      "rows apart, packed codes and other orders of scales hold the same", Data::any, always,
      layouts_agree},

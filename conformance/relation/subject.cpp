@@ -162,6 +162,26 @@ Expected<Quantized> Subject::quantize(const CodeTensor& values, const Form& form
     return Quantized{outputs.value()[0], outputs.value()[1]};
 }
 
+Expected<std::array<Quantized, 2>> Subject::quantize_both(const CodeTensor& values) {
+    Side outputs;
+    for (const char* axis : {"row", "col"}) {
+        const Form form{.axis = axis};
+        const Quantized shapes{make_tensor(setting_.elements, values.rows, values.columns),
+                               scale_grid(values, form)};
+        Side side = blocks_side(shapes, form);
+        for (Buffer& buffer : side.buffers) {
+            buffer.tensor += outputs.tensors.size();
+            outputs.buffers.push_back(buffer);
+        }
+        outputs.tensors.insert(outputs.tensors.end(), side.tensors.begin(), side.tensors.end());
+    }
+    auto given = ask(operation_of({.axis = "both"}), {{{strided(values, 0), 0, 1}}, {values}},
+                     std::move(outputs));
+    if (!given) return given.error();
+    const std::vector<CodeTensor>& tensors = given.value();
+    return std::array{Quantized{tensors[0], tensors[1]}, Quantized{tensors[2], tensors[3]}};
+}
+
 Expected<CodeTensor> Subject::dequantize(const Quantized& blocks, const Form& form) {
     const CodeTensor values =
         make_tensor(setting_.values, blocks.elements.rows, blocks.elements.columns);

@@ -2,6 +2,7 @@
 // the forms that the device ABI has for them. Knows names and widths, no values.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <functional>
 #include <string>
@@ -70,6 +71,8 @@ public:
     // As error, kind bad_input: the device does not do that. Kind device: it crashed, hung or
     // failed, or it did what no answer may do, see fault().
     Expected<Quantized> quantize(const CodeTensor& values, const Form& form = {});
+    // Axis both: along rows, and down columns.
+    Expected<std::array<Quantized, 2>> quantize_both(const CodeTensor& values);
     Expected<CodeTensor> dequantize(const Quantized& blocks, const Form& form = {});
     Expected<CodeTensor> encode_scale(const CodeTensor& values);
     Expected<CodeTensor> gemm(const Product& product);

@@ -85,7 +85,9 @@ struct Mismatch {
     std::string open_decision;   // what the source leaves open, "" if the expected bits are binding
     std::uint64_t count = 0;     // elements (or scales) in this cluster
     std::uint64_t of = 0;        // elements (or scales) compared in the case
-    std::uint64_t block = 0;     // of the witness, in block order of the case; of a gemm its row
+    std::string axis = {};       // of a case of axis both: "row" or "col", whose blocks are wrong
+    std::uint64_t block = 0;  // of the witness, in block order of the case, or of that axis of it;
+                              // of a gemm its row
     std::uint32_t lane = 0;
     std::string input_bits;   // of the witness lane, "0x3e600000"
     std::string input_value;  // "0.21875"

@@ -54,6 +54,7 @@ void describe(Archive& archive, Given& mismatch) {
     archive("open_decision", mismatch.open_decision);
     archive("count", mismatch.count);
     archive("of", mismatch.of);
+    archive.where_any("axis", mismatch.axis);
     archive("block", mismatch.block);
     archive("lane", mismatch.lane);
     archive("input_bits", mismatch.input_bits);
@@ -138,9 +139,9 @@ public:
         object_[key] = json_of(value);
     }
 
-    // A list that most files lack is not written empty.
-    template <typename Item>
-    void where_any(const char* key, const std::vector<Item>& items) {
+    // A list or a word that most files lack is not written empty.
+    template <typename Items>
+    void where_any(const char* key, const Items& items) {
         if (!items.empty()) (*this)(key, items);
     }
     void where_known(const char* key, const std::optional<double>& number) {
@@ -200,8 +201,8 @@ public:
         read(*found, path_ + key, value);
     }
 
-    template <typename Item>
-    void where_any(const char* key, std::vector<Item>& items) {
+    template <typename Items>
+    void where_any(const char* key, Items& items) {
         if (object_.contains(key)) (*this)(key, items);
     }
     void where_known(const char* key, std::optional<double>& number) {

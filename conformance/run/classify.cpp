@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "conformance/case/rules.hpp"
+#include "conformance/run/clusters.hpp"
 #include "reference/fast/block.hpp"
 
 namespace mx {
@@ -212,9 +213,7 @@ std::vector<results::Mismatch> Clusters::take() {
                                          : "some away from zero, some toward it";
         mismatches.push_back(std::move(m));
     }
-    std::stable_sort(mismatches.begin(), mismatches.end(),
-                     [](const auto& a, const auto& b) { return a.count > b.count; });
-    return mismatches;
+    return largest_first(std::move(mismatches));
 }
 
 }  // namespace mx

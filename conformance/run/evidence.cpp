@@ -123,4 +123,31 @@ void read_answer(Evidence& e) {
     }
 }
 
+namespace {
+
+template <typename Item>
+std::vector<Item> part_of(const std::vector<Item>& items, std::size_t part, std::size_t parts) {
+    const std::size_t size = items.size() / parts;
+    const auto first = items.begin() + static_cast<std::ptrdiff_t>(part * size);
+    return {first, first + static_cast<std::ptrdiff_t>(size)};
+}
+
+}  // namespace
+
+void for_each_side(const Evidence& e, const std::function<void(const Evidence&)>& visit) {
+    const std::vector<Case> sides = sides_of(e.c);
+    if (sides.size() == 1) return visit(e);
+    for (std::size_t i = 0; i < sides.size(); ++i) {
+        Evidence side;
+        side.c = sides[i];
+        side.inputs = e.inputs;
+        side.expected = part_of(e.expected, i, sides.size());
+        side.actual = part_of(e.actual, i, sides.size());
+        side.flags = part_of(e.flags, i, sides.size());
+        side.reads_pads = e.reads_pads;
+        side.answer.outputs = part_of(e.answer.outputs, i, sides.size());
+        visit(side);
+    }
+}
+
 }  // namespace mx

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <vector>
 
 #include "conformance/data/inputs.hpp"
@@ -50,5 +51,9 @@ Question question_without_data(const Case& c);
 // From the buffers of the answer to tensors of the case: `actual`, `flags` and `wrong_pads`. Only
 // once `answer` and `expected` are there.
 void read_answer(Evidence& evidence);
+
+// The evidence itself; of axis both that of each of its sides, as if each had been asked alone, so
+// that nothing that compares knows of axis both. What lies beside the tensors stays with the whole.
+void for_each_side(const Evidence& evidence, const std::function<void(const Evidence&)>& visit);
 
 }  // namespace mx

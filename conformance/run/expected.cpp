@@ -61,6 +61,14 @@ std::vector<CodeTensor> expect_quantize(const Case& c, const CodeTensor& input) 
     return outputs;
 }
 
+std::vector<CodeTensor> expect_sides(const Case& c, const CodeTensor& input) {
+    std::vector<CodeTensor> outputs;
+    for (const Case& side : sides_of(c))
+        for (CodeTensor& output : expect_quantize(side, input))
+            outputs.push_back(std::move(output));
+    return outputs;
+}
+
 CodeTensor expect_values(const Case& c, const std::vector<CodeTensor>& inputs) {
     const BlockFormat format = block_format_of(c);
     const ElementFormat value = value_format_of(c);
@@ -87,7 +95,7 @@ std::vector<CodeTensor> expect(const Case& c, const std::vector<CodeTensor>& inp
         case OperationKind::encode_scale:
             return {expect_scales(c, inputs[0])};
         case OperationKind::quantize:
-            return expect_quantize(c, inputs[0]);
+            return expect_sides(c, inputs[0]);
         case OperationKind::dequantize:
             return {expect_values(c, inputs)};
         case OperationKind::gemm:

@@ -7,7 +7,8 @@
 
 namespace mx {
 
-// In the order the device gives them: codes (or values, or scale bytes); for quantize also scales.
+// In the order the device gives them: codes (or values, or scale bytes); for quantize also scales;
+// of axis both, these of each side.
 std::vector<CodeTensor> expect(const Case& c, const std::vector<CodeTensor>& inputs);
 
 }  // namespace mx

@@ -1,10 +1,9 @@
 // See gemm_block_judge.hpp.
 #include "conformance/run/gemm_block_judge.hpp"
 
-#include <algorithm>
-#include <map>
 #include <set>
 
+#include "conformance/run/clusters.hpp"
 #include "conformance/run/difference.hpp"
 #include "conformance/run/gemm_describe.hpp"
 #include "conformance/run/gemm_exactness.hpp"
@@ -39,9 +38,7 @@ public:
         made_.compared = elements().count() - undetermined_count_;
         made_.compared_scales = scales().count() - undetermined_.size();
         for_each_difference(evidence_, [this](const Difference& d) { add(d); });
-        for (auto& [key, mismatch] : clusters_) made_.mismatches.push_back(std::move(mismatch));
-        std::stable_sort(made_.mismatches.begin(), made_.mismatches.end(),
-                         [](const auto& x, const auto& y) { return x.count > y.count; });
+        made_.mismatches = largest_first(std::move(clusters_));
         decide();
         return std::move(made_);
     }
@@ -225,7 +222,7 @@ private:
     std::set<std::int64_t> undetermined_, wrong_scales_;  // blocks
     std::uint64_t undetermined_count_ = 0;                // elements in them
     std::string first_open_;
-    std::map<std::string, Mismatch> clusters_;
+    ClustersByKind clusters_;
     GemmJudgement made_;
 };
 

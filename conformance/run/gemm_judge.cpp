@@ -1,12 +1,11 @@
 // See gemm_judge.hpp.
 #include "conformance/run/gemm_judge.hpp"
 
-#include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstdio>
-#include <map>
 
+#include "conformance/run/clusters.hpp"
 #include "conformance/run/difference.hpp"
 #include "conformance/run/gemm_block_judge.hpp"
 #include "conformance/run/gemm_bound.hpp"
@@ -40,9 +39,7 @@ public:
         for_each_difference(evidence_, [this](const Difference& d) { add(d); });
         explain();
         find_largest_error();
-        for (auto& [key, mismatch] : clusters_) made_.mismatches.push_back(std::move(mismatch));
-        std::stable_sort(made_.mismatches.begin(), made_.mismatches.end(),
-                         [](const auto& x, const auto& y) { return x.count > y.count; });
+        made_.mismatches = largest_first(std::move(clusters_));
         decide();
         return std::move(made_);
     }
@@ -188,7 +185,7 @@ private:
     std::vector<GemmBound> bounds_;
     std::uint64_t undetermined_count_ = 0;
     std::string first_open_;
-    std::map<std::string, Mismatch> clusters_;
+    ClustersByKind clusters_;
     std::vector<std::size_t> unwritten_, differing_;  // elements
     std::size_t largest_error_ = 0;                   // as a share of the element's bound
     GemmJudgement made_;

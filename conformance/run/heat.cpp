@@ -1,6 +1,7 @@
 // See heat.hpp.
 #include "conformance/run/heat.hpp"
 
+#include <algorithm>
 #include <bit>
 
 #include "conformance/run/site.hpp"
@@ -13,10 +14,8 @@ constexpr std::size_t bytes = 256;
 // Histograms of the broad data of edge cases say nothing: without a mismatch they are left out.
 constexpr std::size_t runs_of_right_scales_max = 24;
 
-std::vector<std::uint64_t> counts_of(const CodeTensor& tensor) {
-    std::vector<std::uint64_t> counts(bytes);
+void count_bytes(const CodeTensor& tensor, std::vector<std::uint64_t>& counts) {
     for (std::size_t i = 0; i < tensor.count(); ++i) ++counts[tensor.at(i) % bytes];
-    return counts;
 }
 
 }  // namespace
@@ -44,23 +43,33 @@ void Heat::add(std::uint32_t bfloat16, std::size_t lane) {
     ++lanes_.at(lane * bytes + (bfloat16 >> 7 & 0xFF));
 }
 
+void Heat::add(const Heat& other) {
+    const auto add_all = [](std::vector<std::uint64_t>& to,
+                            const std::vector<std::uint64_t>& from) {
+        to.resize(std::max(to.size(), from.size()));
+        for (std::size_t i = 0; i < from.size(); ++i) to[i] += from[i];
+    };
+    add_all(inputs_, other.inputs_);
+    add_all(lanes_, other.lanes_);
+}
+
 void Heat::write(results::CaseResult& result, std::size_t runs_max) const {
     result.input_cells = results::histogram_of(inputs_, runs_max);
     result.lane_cells = results::histogram_of(lanes_, runs_max);
 }
 
 void count_scales(const Evidence& evidence, results::CaseResult& result) {
+    std::vector<std::uint64_t> expected(bytes), actual(bytes);
     for (std::size_t i = 0; i < evidence.expected.size(); ++i) {
         if (output_format(evidence.c, i).name != formats::e8m0.name) continue;
-        const auto expected = counts_of(evidence.expected[i]);
-        const auto actual = counts_of(evidence.actual[i]);
-        const bool all_right = result.mismatched_scales == 0;
-        result.expected_scale_codes = results::histogram_of(expected, bytes);
-        if (!all_right)
-            result.actual_scale_codes = results::histogram_of(actual, bytes);
-        else if (result.expected_scale_codes.size() > runs_of_right_scales_max)
-            result.expected_scale_codes.clear();
+        count_bytes(evidence.expected[i], expected);
+        count_bytes(evidence.actual[i], actual);
     }
+    result.expected_scale_codes = results::histogram_of(expected, bytes);
+    if (result.mismatched_scales != 0)
+        result.actual_scale_codes = results::histogram_of(actual, bytes);
+    else if (result.expected_scale_codes.size() > runs_of_right_scales_max)
+        result.expected_scale_codes.clear();
 }
 
 }  // namespace mx

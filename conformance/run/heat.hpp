@@ -19,6 +19,7 @@ class Heat {
 public:
     // `lane` of 32.
     void add(std::uint32_t bfloat16, std::size_t lane);
+    void add(const Heat& other);
     void write(results::CaseResult& result, std::size_t runs_max) const;
 
 private:

@@ -28,7 +28,7 @@ void add_if_valid(const Case& c, std::vector<PlannedCase>& cases) {
 void add_quantize(Case c, std::vector<PlannedCase>& cases) {
     c.operation = "quantize";
     for (const std::string& format : format_names(c.operation))
-        for (const char* axis : {"row", "col"}) {
+        for (const char* axis : {"row", "col", "both"}) {
             c.format = format;
             c.axis = axis;
             add_if_valid(c, cases);

@@ -6,6 +6,7 @@
 #include "conformance/case/fields.hpp"
 #include "conformance/case/rules.hpp"
 #include "conformance/run/classify.hpp"
+#include "conformance/run/clusters.hpp"
 #include "conformance/run/expected.hpp"
 #include "conformance/run/gemm_judge.hpp"
 
@@ -24,7 +25,7 @@ constexpr std::uint64_t failing_cases_in_detail = 100;
 constexpr std::uint64_t gemms_confirmed_max = 16;
 // Elements of a case whose inputs cost more than one more call of the device.
 constexpr std::int64_t worth_asking_beforehand = std::int64_t{1} << 18;
-// Clusters of one case whose single-block repro is tried.
+// Clusters of one case whose repro of a single block, or tile, is tried.
 constexpr std::size_t narrowed_max = 3;
 
 Verdict verdict_of(AnswerKind kind) {
@@ -137,6 +138,24 @@ Case single_block(const Case& c, std::int64_t block) {
     return narrow;
 }
 
+// In the data of the case a tile of columns follows one of rows, so the tile may need one before
+// it.
+Case single_tile(const Case& c, const BlockOfSide& wanted) {
+    Case side = c;
+    side.axis = wanted.axis;
+    const auto first =
+        static_cast<std::int64_t>(place_of(side, block_grid(side), wanted.block).first);
+    const std::int64_t row = first / c.columns / c.block, column = first % c.columns / c.block;
+    const std::int64_t tile = row * (block_grid(c).block_columns / c.block) + column;
+    const std::int64_t before = (row + column) % 2;
+    Case narrow = c;
+    narrow.index = c.index + static_cast<std::uint64_t>((tile - before) * c.block);
+    narrow.rows = before * c.block + std::min(c.block, c.rows - row * c.block);
+    narrow.columns = std::min(c.block, c.columns - column * c.block);
+    narrow.layout = "dense";
+    return narrow;
+}
+
 // A device whose two runs differ although only the pads of its inputs did, is asked once more with
 // the same pads twice: if it then agrees with itself, it reads pads and is not flaky.
 bool Runner::changes_with_pads(const Case& c, Question question, const DeviceAnswer& answer) {
@@ -218,21 +237,33 @@ void Runner::judge_bits(Evidence& evidence, CaseResult& result) {
     }
     const std::uint64_t effort =
         failing_cases_ < failing_cases_in_detail ? classified_max : classified_max_later;
-    Clusters clusters(evidence, effort);
-    for_each_difference(evidence, [&](const Difference& d) { clusters.add(d); });
-    result.mismatched_elements = clusters.elements();
-    result.mismatched_scales = clusters.scales();
-    result.mismatches = clusters.take();
-    clusters.heat().write(result, options_.same_effort ? classified_max_later : effort);
+    Heat heat;
+    std::string disagreement;
+    bool is_trusted = true;
+    for_each_side(evidence, [&](const Evidence& side) {
+        Clusters clusters(side, effort);
+        for_each_difference(side, [&](const Difference& d) { clusters.add(d); });
+        result.mismatched_elements += clusters.elements();
+        result.mismatched_scales += clusters.scales();
+        for (Mismatch& m : clusters.take()) {
+            if (side.c.axis != evidence.c.axis) m.axis = side.c.axis;
+            result.mismatches.push_back(std::move(m));
+        }
+        heat.add(clusters.heat());
+        if (disagreement.empty()) disagreement = clusters.disagreement();
+        is_trusted = is_trusted && !is_mistrusted(side);
+    });
+    result.mismatches = largest_first(std::move(result.mismatches));
+    heat.write(result, options_.same_effort ? classified_max_later : effort);
     count_scales(evidence, result);
     add_wrong_pads(evidence.wrong_pads, result);
     add_findings(evidence.answer.findings, result);
     result.verdict = verdict_of_mismatches(result);
     if (result.verdict == Verdict::deviation) result.reason = open_decisions_of(result);
-    if (!clusters.disagreement().empty()) {
+    if (!disagreement.empty()) {
         result.verdict = Verdict::oracle_disagreement;
-        result.reason = clusters.disagreement();
-    } else if (result.verdict == Verdict::pass_exact && is_mistrusted(evidence)) {
+        result.reason = disagreement;
+    } else if (result.verdict == Verdict::pass_exact && !is_trusted) {
         result.verdict = Verdict::mistrusted;
         result.reason = "every expected element is the same code: this data could not have failed";
     }
@@ -251,13 +282,14 @@ bool Runner::shows_alone(const Case& narrow, const Mismatch& mismatch) {
     if (!evidence || evidence.value().answer.kind != AnswerKind::answered) return false;
     const CaseResult alone = judge({"", narrow}, evidence.value());
     for (const Mismatch& m : alone.mismatches)
-        if (m.mismatch_class == mismatch.mismatch_class && m.direction == mismatch.direction)
+        if (m.mismatch_class == mismatch.mismatch_class && m.direction == mismatch.direction &&
+            m.axis == mismatch.axis)
             return true;
     return false;
 }
 
-// A repro line names one block where that block alone shows the mismatch again, else the whole
-// case.
+// A repro line names one block where that block alone shows the mismatch again, of axis both its
+// tile; else the whole case.
 void Runner::find_repro_lines(const Case& c, CaseResult& result) {
     std::size_t narrowed = 0;
     for (Mismatch& m : result.mismatches) {
@@ -265,7 +297,9 @@ void Runner::find_repro_lines(const Case& c, CaseResult& result) {
         const bool has_place = !m.input_bits.empty();
         if (has_place && narrowed < narrowed_max && failing_cases_ <= failing_cases_in_detail) {
             ++narrowed;
-            const Case narrow = single_block(c, static_cast<std::int64_t>(m.block));
+            const auto block = static_cast<std::int64_t>(m.block);
+            const Case narrow =
+                m.axis.empty() ? single_block(c, block) : single_tile(c, {m.axis, block});
             if (shows_alone(narrow, m)) text = print(narrow);
         }
         m.repro = "mxcheck replay " + shell_quoted(text) + options_.device_argument;

@@ -58,7 +58,14 @@ private:
     std::uint64_t failing_cases_ = 0;
 };
 
-// The case of one block of `c`, as a tensor of its own.
+// The case of one block of `c`, as a tensor of its own. Not for axis both.
 Case single_block(const Case& c, std::int64_t block);
+
+// Of a case of axis both: the tile of kxk that has this block of one of its sides.
+struct BlockOfSide {
+    std::string axis;
+    std::int64_t block = 0;
+};
+Case single_tile(const Case& c, const BlockOfSide& wanted);
 
 }  // namespace mx

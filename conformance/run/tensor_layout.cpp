@@ -144,7 +144,16 @@ std::vector<Buffer> input_buffers(const Case& c) {
 }
 std::vector<Buffer> output_buffers(const Case& c) {
     if (is_gemm(c)) return gemm_buffers(c, TensorRole::output);
-    return buffers_of(c, outputs_of(c));
+    std::vector<Buffer> buffers;
+    std::size_t tensors = 0;
+    for (const Case& side : sides_of(c)) {
+        for (Buffer& buffer : buffers_of(side, outputs_of(side))) {
+            buffer.tensor += tensors;
+            buffers.push_back(std::move(buffer));
+        }
+        tensors += outputs_of(side).size();
+    }
+    return buffers;
 }
 
 std::vector<std::byte> lay_out(const Buffer& buffer, std::span<const CodeTensor> tensors,

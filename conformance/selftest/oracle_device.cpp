@@ -137,8 +137,8 @@ mx_status supports(void*, const mx_operation* operation, const mx_tensor* inputs
                    std::size_t input_count, const mx_tensor* outputs, std::size_t output_count,
                    mx_message* message) {
     const PlainCall plain({operation, inputs, input_count, outputs, output_count});
-    const auto request = read_request(plain.call());
-    const auto* refusal = std::get_if<Refusal>(&request);
+    const auto requests = read_requests(plain.call());
+    const auto* refusal = std::get_if<Refusal>(&requests);
     return refusal == nullptr ? MX_OK : refuse(*refusal, message);
 }
 
@@ -146,9 +146,9 @@ mx_status run(void*, const mx_operation* operation, const mx_tensor* inputs,
               std::size_t input_count, const mx_tensor* outputs, std::size_t output_count,
               mx_message* message) {
     const PlainCall plain({operation, inputs, input_count, outputs, output_count});
-    const auto request = read_request(plain.call());
-    if (const auto* refusal = std::get_if<Refusal>(&request)) return refuse(*refusal, message);
-    answer(std::get<Request>(request));
+    const auto requests = read_requests(plain.call());
+    if (const auto* refusal = std::get_if<Refusal>(&requests)) return refuse(*refusal, message);
+    for (const Request& request : std::get<std::vector<Request>>(requests)) answer(request);
     plain.store();
     return MX_OK;
 }

@@ -39,8 +39,8 @@ std::string_view text_of(const char* text) {
 }
 
 Refusal unknown(std::string_view kind, const char* name) {
-    return {MX_NOT_SUPPORTED, "the oracle knows no " + std::string(kind) + " '" +
-                                  std::string(text_of(name)) + "'"};
+    return {MX_NOT_SUPPORTED,
+            "the oracle knows no " + std::string(kind) + " '" + std::string(text_of(name)) + "'"};
 }
 
 template <typename Table, typename Value>
@@ -148,12 +148,11 @@ std::optional<Refusal> read_tensor(const mx_tensor& tensor, const Wanted& wanted
     if (text_of(tensor.layout) != "strided") return unknown("layout", tensor.layout);
     if (text_of(tensor.type) != wanted.type || tensor.rows != wanted.rows ||
         tensor.columns != wanted.columns || tensor.rows < 0 || tensor.columns < 0)
-        return Refusal{MX_INVALID, "a tensor is " + std::string(text_of(tensor.type)) + " " +
-                                       std::to_string(tensor.rows) + " x " +
-                                       std::to_string(tensor.columns) + ", not " +
-                                       std::string(wanted.type) + " " +
-                                       std::to_string(wanted.rows) + " x " +
-                                       std::to_string(wanted.columns)};
+        return Refusal{MX_INVALID,
+                       "a tensor is " + std::string(text_of(tensor.type)) + " " +
+                           std::to_string(tensor.rows) + " x " + std::to_string(tensor.columns) +
+                           ", not " + std::string(wanted.type) + " " + std::to_string(wanted.rows) +
+                           " x " + std::to_string(wanted.columns)};
     view.data = static_cast<unsigned char*>(tensor.data);
     view.width = element_width(wanted.type);
     view.rows = tensor.rows;
@@ -188,7 +187,11 @@ std::uint32_t View::read(Cell cell) const {
     return code;
 }
 
-void View::write(Cell cell, std::uint32_t code) const { std::memcpy(at(cell), &code, width); }
+void View::write(Cell cell, std::uint32_t code) const {
+    std::memcpy(at(cell), &code, width);
+}
+
+namespace {
 
 std::variant<Request, Refusal> read_request(const Call& call) {
     Request request;
@@ -201,6 +204,35 @@ std::variant<Request, Refusal> read_request(const Call& call) {
     if (!refusal) refusal = read_tensors(call, request);
     if (refusal) return *refusal;
     return request;
+}
+
+bool is_for_both(const Call& call) {
+    const mx_operation& asked = *call.operation;
+    return asked.struct_size >= sizeof(mx_operation) && text_of(asked.name) == "quantize" &&
+           text_of(asked.axis) == "both";
+}
+
+}  // namespace
+
+std::variant<std::vector<Request>, Refusal> read_requests(const Call& call) {
+    if (!is_for_both(call)) {
+        auto request = read_request(call);
+        if (const auto* refusal = std::get_if<Refusal>(&request)) return *refusal;
+        return std::vector{std::get<Request>(request)};
+    }
+    constexpr std::size_t each = 2;
+    if (call.output_count != 2 * each)
+        return Refusal{MX_INVALID, "the operation has another number of tensors"};
+    std::vector<Request> requests;
+    for (const char* axis : {"row", "col"}) {
+        mx_operation operation = *call.operation;
+        operation.axis = axis;
+        auto request = read_request({&operation, call.inputs, call.input_count,
+                                     call.outputs + each * requests.size(), each});
+        if (const auto* refusal = std::get_if<Refusal>(&request)) return *refusal;
+        requests.push_back(std::get<Request>(request));
+    }
+    return requests;
 }
 
 }  // namespace mx::selftest

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <string>
 #include <variant>
+#include <vector>
 
 #include "device/abi/mx_device.h"
 #include "reference/spec/dialects.hpp"
@@ -69,6 +70,7 @@ struct Refusal {
     std::string reason;
 };
 
-std::variant<Request, Refusal> read_request(const Call& call);
+// One request; of axis "both" one for the rows and one for the columns.
+std::variant<std::vector<Request>, Refusal> read_requests(const Call& call);
 
 }  // namespace mx::selftest

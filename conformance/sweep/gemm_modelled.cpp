@@ -67,7 +67,6 @@ Expected<GemmModelled> modelled(const GemmSetting& setting, const std::string& a
     };
     if (architecture != 90)
         return unknown("cuBLASLt on sm_" + std::to_string(architecture) + ": UNVERIFIED");
-    if (setting.epilogue.find("gelu") != std::string::npos) return unknown("its GELU");
     const bool is_mx = setting.scaling_a == "1x32";
     // The check on the GPU knows one kind of scales for both factors.
     if (is_mx != (setting.scaling_b == "1x32")) return unknown(text_of(setting));

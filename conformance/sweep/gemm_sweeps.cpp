@@ -55,8 +55,12 @@ constexpr std::array afters{
     After{0x3F800000, 0x3F800000, ""},
     After{awkward_alpha, awkward_beta, ""},
 };
-constexpr std::array epilogues{After{awkward_alpha, 0, "bias"}, After{0x3F800000, 0, "relu"},
-                               After{awkward_alpha, awkward_beta, "bias-relu"}};
+constexpr std::array epilogues{After{awkward_alpha, 0, "bias"},
+                               After{0x3F800000, 0, "relu"},
+                               After{awkward_alpha, awkward_beta, "bias-relu"},
+                               After{awkward_alpha, 0, "gelu"},
+                               After{0x3F800000, awkward_beta, "gelu"},
+                               After{awkward_alpha, awkward_beta, "bias-gelu"}};
 
 // Lengths along K that end inside a step and inside a promotion, and others that end with one.
 constexpr std::array<std::int64_t, 12> depths{16,  32,   48,   144,  160,   272,

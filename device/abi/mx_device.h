@@ -26,8 +26,9 @@ extern "C" {
 /* Version 2 added mx_operation.subnormals and block_size, axis "tile" and the layouts beyond
  * "strided". Hosts still accept plug-ins of version 1, and ask them only for blocks of 32, axis
  * "row" and "col", subnormals honoured and strided tensors. Version 3 added mx_operation.gemm and
- * mx_device_api.list_algorithms; older plug-ins are asked for no GEMM. */
-#define MX_DEVICE_ABI_VERSION 3u
+ * mx_device_api.list_algorithms; older plug-ins are asked for no GEMM. Version 4 added axis "both";
+ * older plug-ins are not asked for it. */
+#define MX_DEVICE_ABI_VERSION 4u
 
 #if defined(_WIN32)
 #define MX_DEVICE_EXPORT __declspec(dllexport)
@@ -93,7 +94,9 @@ typedef struct mx_gemm {
  *                 that the dialect derives from that amax for `format` ("mxfp8-e4m3").
  * "quantize"      in: values, R x C. out[0]: element codes, R x C. out[1]: "e8m0" scales, one per
  *                 block of k = block_size lanes: R x ceil(C/k) for axis "row", ceil(R/k) x C for
- *                 "col", ceil(R/k) x ceil(C/k) for "tile". Layout "inline" has no out[1].
+ *                 "col", ceil(R/k) x ceil(C/k) for "tile". Layout "inline" has no out[1]. For axis
+ *                 "both": out[0] and out[1] as for axis "row", out[2] and out[3] as for "col", all
+ *                 from the one tensor of values, and never "inline".
  * "dequantize"    in[0]: element codes, R x C. in[1]: "e8m0" scales as above. out: values, R x C.
  * "gemm"          D = alpha * A * B^T + beta * C, A and B with their scales. in: A, M x K; its
  *                 scales, if it has any; B, N x K, both factors having their rows along K; its
@@ -113,8 +116,8 @@ typedef struct mx_operation {
     const char* format;   /* "mxfp8-e4m3", "mxfp4-e2m1", ...; for convert "e4m3", "e2m1", ... */
     const char* dialect;  /* "ocp", "nv", "torchao-floor", ...; of a gemm whose scaling_out is
                              "1x32" the one that makes the blocks of D */
-    const char* axis;     /* "row": blocks of 1xk, "col": of kx1, "tile": of kxk; NULL when there
-                             are no blocks */
+    const char* axis;     /* "row": blocks of 1xk, "col": of kx1, "tile": of kxk; of quantize also
+                             "both", which is "row" and "col"; NULL when there are no blocks */
     const char* rounding; /* "nearest_even", ...; convert only, otherwise the dialect decides */
     const char* overflow; /* "saturate", or "overflow" (to Inf, or NaN where there is no Inf);
                              convert only, otherwise the dialect decides */

@@ -89,12 +89,13 @@ void run_work(Work& work) {
 
 mx_status serve(const Call& call, Buffers buffers, mx_message* message) {
     return guarded(message, [&] {
-        std::variant<Work, Refusal> answer = work_of(call, buffers);
+        std::variant<std::vector<Work>, Refusal> answer = works_of(call, buffers);
         if (const auto* refusal = std::get_if<Refusal>(&answer)) {
             say(message, refusal->reason);
             return refusal->status;
         }
-        if (buffers == Buffers::present) run_work(std::get<Work>(answer));
+        if (buffers == Buffers::present)
+            for (Work& work : std::get<std::vector<Work>>(answer)) run_work(work);
         return MX_OK;
     });
 }

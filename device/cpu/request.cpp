@@ -2,6 +2,7 @@
 // single name or tensor stands in reader.cpp. Must not compute.
 #include "device/cpu/request.hpp"
 
+#include <array>
 #include <utility>
 
 #include "device/cpu/gemm_request.hpp"
@@ -209,8 +210,6 @@ Answer dequantize_job(Reader& reader) {
                   {DequantizeJob{seen_along_lanes(job, blocks)}, std::move(encoded.staged), {}});
 }
 
-}  // namespace
-
 Answer work_of(const Call& call, Buffers buffers) {
     Reader reader(call, buffers);
     reader.check_structs();
@@ -223,6 +222,42 @@ Answer work_of(const Call& call, Buffers buffers) {
     if (name == "dequantize") return dequantize_job(reader);
     if (name == "gemm") return gemm_work(reader);
     return not_supported("operation " + quoted(call.operation->name));
+}
+
+// Of axis "both" the call for rows and the one for columns, whose operations `sides` keeps.
+std::vector<Call> calls_of(Reader& reader, const Call& call, std::array<mx_operation, 2>& sides) {
+    const bool is_both =
+        text_of(call.operation->name) == "quantize" && text_of(call.operation->axis) == "both";
+    if (!is_both) return {call};
+    constexpr std::size_t each = 2;
+    reader.expect_outputs(sides.size() * each);
+    if (reader.refused()) return {};
+    std::vector<Call> calls;
+    for (mx_operation& side : sides) {
+        side = *call.operation;
+        side.struct_size = sizeof(mx_operation);
+        side.axis = calls.empty() ? "row" : "col";
+        const mx_tensor* outputs = &reader.output(calls.size() * each);
+        calls.push_back({&side, call.inputs, call.input_count, outputs, each});
+    }
+    return calls;
+}
+
+}  // namespace
+
+std::variant<std::vector<Work>, Refusal> works_of(const Call& call, Buffers buffers) {
+    Reader reader(call, buffers);
+    reader.check_structs();
+    if (reader.refused()) return reader.refusal();
+    std::array<mx_operation, 2> sides;
+    std::vector<Work> works;
+    for (const Call& one : calls_of(reader, call, sides)) {
+        Answer work = work_of(one, buffers);
+        if (const auto* refusal = std::get_if<Refusal>(&work)) return *refusal;
+        works.push_back(std::get<Work>(std::move(work)));
+    }
+    if (reader.refused()) return reader.refusal();
+    return works;
 }
 
 }  // namespace mx::cpu

@@ -50,6 +50,7 @@ enum class Buffers {
     present,  // run
 };
 
-std::variant<Work, Refusal> work_of(const Call& call, Buffers buffers);
+// One piece of work; two for axis "both", one after the other.
+std::variant<std::vector<Work>, Refusal> works_of(const Call& call, Buffers buffers);
 
 }  // namespace mx::cpu

@@ -129,14 +129,15 @@ std::string refusal(mx_device_get_api_function get_api) {
            std::to_string(newest_version_tried);
 }
 
-// What an older plug-in cannot be asked, for it cannot see the members that say so: a GEMM; of
-// version 1 also blocks of another size, and layouts whose names it may not look at. "" when it can
-// be asked.
+// What an older plug-in cannot be asked, for it cannot see the members that say so: a GEMM; axis
+// both, with more outputs than it may look for; of version 1 also blocks of another size, and
+// layouts whose names it may not look at. "" when it can be asked.
 std::string beyond_version(std::uint32_t version, const Operation& operation,
                            const std::vector<mx_tensor>& inputs,
                            const std::vector<mx_tensor>& outputs) {
     const std::string limit = "a plug-in of device ABI version " + std::to_string(version) + " ";
     if (version < 3 && operation.gemm) return limit + "has no gemm";
+    if (version < 4 && operation.axis == "both") return limit + "has no axis both";
     if (version > 1) return "";
     constexpr std::int64_t only_block_size = 32;
     if (operation.block_size != 0 && operation.block_size != only_block_size) {

@@ -96,6 +96,7 @@ std::vector<CodeTensor> Search::make_batch(const Case& c, const Rules& rules, Co
     BlockData data;
     for (std::int64_t block = 0; block < grid.count(); ++block) {
         const BlockPlace place = place_of(c, grid, block);
+        if (place.count == 0) continue;
         data.lanes.resize(static_cast<std::size_t>(place.count));
         maker.make(data);
         for (int lane = 0; lane < place.count; ++lane)
@@ -111,10 +112,13 @@ void Search::look_at(const Case& c, const Rules& rules, const std::vector<CodeTe
     const BlockGrid grid = block_grid(c);
     const std::int64_t step = std::max<std::int64_t>(grid.count() / blocks_looked_at, 1);
     std::int64_t seen = 0;
-    for (std::int64_t block = 0; block < grid.count(); block += step)
-        coverage.note(rules, block_at(c, grid, block, inputs),
+    for (std::int64_t block = 0; block < grid.count(); block += step) {
+        const BlockData data = block_at(c, grid, block, inputs);
+        if (data.lanes.empty()) continue;
+        coverage.note(rules, data,
                       seen++ < blocks_held_against_variants ? Depth::variants : Depth::decisions,
                       random);
+    }
 }
 
 void Search::play(Coverage& coverage, std::int64_t elements, Random& random) {

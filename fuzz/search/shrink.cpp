@@ -109,7 +109,7 @@ void Shrinker::shrink_shape(Sample& sample) {
     const results::Mismatch* place = nullptr;
     if (!failure_.judgement.mismatches.empty())
         place = &failure_.judgement.mismatches[failure_.mismatch];
-    if (place != nullptr && !place->input_bits.empty() &&
+    if (place != nullptr && !place->input_bits.empty() && place->axis.empty() &&
         static_cast<std::int64_t>(place->block) < block_grid(sample.c).count()) {
         const Rectangle block = rectangle_of(sample.c, static_cast<std::int64_t>(place->block));
         if (keep_if_fails(sample, cropped(sample, block)) && has_blocks(sample.c)) return;
@@ -133,6 +133,8 @@ void Shrinker::shrink_fields(Sample& sample) {
         c.*member = value;
         if (auto changed = with_case(sample, c)) keep_if_fails(sample, std::move(*changed));
     };
+    for (const char* axis : {"row", "col"})
+        if (sample.c.axis == "both") set(&Case::axis, axis);
     set(&Case::layout, "dense");
     set(&Case::packing, "bytes");
     set(&Case::scales, "linear");
@@ -309,7 +311,8 @@ std::string kind_of(const Case& c, const Judgement& judgement, std::size_t misma
         case Outcome::wrong: {
             const results::Mismatch& m = judgement.mismatches[mismatch];
             const bool names_a_number = m.mismatch_class == "unclassified";
-            return what + m.mismatch_class + (names_a_number ? "" : ", " + m.direction);
+            return what + m.mismatch_class + (names_a_number ? "" : ", " + m.direction) +
+                   (m.axis.empty() ? "" : " of axis " + m.axis);
         }
         case Outcome::crash:
             return what + "crash";

@@ -53,20 +53,23 @@ std::string quoted(std::string_view text) {
 std::string repro_of(const Run& run, const Cluster& cluster) {
     if (cluster.witness != nullptr && !cluster.witness->repro.empty())
         return cluster.witness->repro;
+    // A relation's text is the command line that asks it.
+    const std::string& text = cluster.first_case->case_text;
+    if (text.starts_with("relate ")) return "mxcheck " + text;
     std::string line("mxcheck replay ");
-    line.append(quoted(cluster.first_case->case_text)).append(" --device ");
+    line.append(quoted(text)).append(" --device ");
     return line.append(quoted(run.header.device));
 }
 
 using Key = std::tuple<std::size_t, std::size_t, Verdict, std::string, std::string, std::string,
-                       std::string>;
+                       std::string, std::string>;
 
 class Collector {
 public:
     void add(const CaseResult& result, CellPlace place) {
         for (const Mismatch& mismatch : result.mismatches) add(result, mismatch, place);
         if (result.mismatches.empty() && is_worth_a_cluster(result.verdict))
-            ++find(Key{place.row, place.column, result.verdict, result.reason, "", "", ""},
+            ++find(Key{place.row, place.column, result.verdict, result.reason, "", "", "", ""},
                    {.verdict = result.verdict, .place = place, .first_case = &result})
                   .cases;
     }
@@ -78,7 +81,7 @@ private:
         const Verdict verdict = verdict_of(result, mismatch);
         Cluster& cluster =
             find(Key{place.row, place.column, verdict, mismatch.mismatch_class, mismatch.stage,
-                     mismatch.direction, mismatch.open_decision},
+                     mismatch.direction, mismatch.open_decision, mismatch.axis},
                  {.verdict = verdict, .place = place, .first_case = &result, .witness = &mismatch});
         ++cluster.cases;
         cluster.count += mismatch.count;

@@ -89,7 +89,8 @@ std::string_view meaning_of(Verdict verdict) {
 std::string place_of(const results::CaseResult& result, const results::Mismatch& mismatch) {
     const bool is_product = result.operation == "gemm";
     return (is_product ? "row " : "block ") + grouped(mismatch.block) +
-           (is_product ? ", column " : ", lane ") + grouped(mismatch.lane);
+           (is_product ? ", column " : ", lane ") + grouped(mismatch.lane) +
+           (mismatch.axis.empty() ? "" : " of axis " + mismatch.axis);
 }
 
 std::string duration(double seconds) {

@@ -83,7 +83,8 @@ std::string mismatch_text(const Mismatch& mismatch) {
     std::string text = mismatch.stage + "/" + mismatch.mismatch_class + " " + mismatch.direction +
                        ": " + grouped(mismatch.count) + " of " + grouped(mismatch.of) +
                        ", first at block " + grouped(mismatch.block) + " lane " +
-                       grouped(mismatch.lane) + "\n";
+                       grouped(mismatch.lane) +
+                       (mismatch.axis.empty() ? "" : " of axis " + mismatch.axis) + "\n";
     const auto line = [&](std::string_view name, const std::string& value) {
         if (!value.empty()) text.append("  ").append(name).append(" ").append(value).append("\n");
     };

@@ -40,6 +40,21 @@ TEST(Summary, CountsOfTheFixture) {
     EXPECT_FALSE(summary.conformant());
 }
 
+TEST(Summary, MismatchesOfEitherAxisAreClustersOfTheirOwn) {
+    results::Run run = empty_run();
+    results::CaseResult& result = add_case(run, Verdict::fail);
+    for (const char* axis : {"row", "col", "col"}) {
+        result.mismatches.push_back(mismatch("+1 code", 3));
+        result.mismatches.back().axis = axis;
+    }
+    const Summary summary = summarize(run);
+    ASSERT_EQ(summary.clusters.size(), 2u);
+    EXPECT_EQ(summary.clusters[0].count + summary.clusters[1].count, 9u);
+    EXPECT_EQ(place_of(result, result.mismatches[1]), "block 0, lane 0 of axis col");
+    result.mismatches[1].axis = "";
+    EXPECT_EQ(place_of(result, result.mismatches[1]), "block 0, lane 0");
+}
+
 TEST(Summary, HeadlineSaysItAll) {
     const results::Run bad = fixture("every_verdict");
     EXPECT_EQ(summarize(bad).headline,
@@ -136,9 +151,9 @@ TEST(Summary, MatrixPlacesEveryCase) {
     const results::Run run = fixture("every_verdict");
     const Matrix matrix = summarize(run).matrix;
     ASSERT_EQ(matrix.rows.size(), 7u);
-    const std::vector<Matrix::Column> columns{{"", "f32"},  {"", "bf16"},  {"ocp", "f32"},
+    const std::vector<Matrix::Column> columns{{"", "f32"},     {"", "bf16"},   {"ocp", "f32"},
                                               {"ocp", "bf16"}, {"ocp", "f16"}, {"nv", "f32"},
-                                              {"nv", "bf16"}, {"nv", "f16"}};
+                                              {"nv", "bf16"},  {"nv", "f16"}};
     EXPECT_EQ(matrix.columns, columns);
     EXPECT_EQ(matrix.rows[3].operation, "quantize");
     EXPECT_EQ(matrix.rows[3].format, "mxfp8-e4m3");

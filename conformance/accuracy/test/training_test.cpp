@@ -1,5 +1,5 @@
 // Gradients held against differences of the loss, and what quantizing may change.
-#include "conformance/accuracy/training.hpp"
+#include "conformance/accuracy/training_errors.hpp"
 
 #include <gtest/gtest.h>
 
@@ -113,6 +113,28 @@ TEST(Training, ThroughAQuantizerIsQuantizedAndBack) {
     const std::vector<float> values{4, 1.2F, -6, 0.1F, 7};
     EXPECT_EQ(through({{values, 5}, &e2m1}), (std::vector<float>{4, 1, -6, 0, 6}));
     EXPECT_EQ(through({{values, 5}, nullptr}), values);
+}
+
+TEST(TrainingErrors, NameTheLimitsThatAreNotKept) {
+    TrainingRun plain{.losses = {2, 1},
+                      .first_outputs = {1},
+                      .first_gradient = {1, 0},
+                      .last_gradient = {1},
+                      .weights = {3, 4}};
+    EXPECT_TRUE(beyond_limits(errors_of(plain, plain)).empty());
+    TrainingRun run = plain;
+    run.losses = {2.2, 1};  // at any step
+    EXPECT_EQ(beyond_limits(errors_of(run, plain)), std::vector<std::string>{"loss"});
+    run.losses = {2.08, 1};
+    run.weights = {3, 4.2F};  // 0.2 of 5
+    run.last_gradient = {9};  // of other weights: no limit
+    EXPECT_EQ(beyond_limits(errors_of(run, plain)), std::vector<std::string>{"weights"});
+    run.weights = {3, 4.1F};
+    run.first_gradient = {1, 0.06F};
+    EXPECT_EQ(beyond_limits(errors_of(run, plain)), std::vector<std::string>{"first gradient"});
+    run.losses[0] = std::nan("");
+    EXPECT_EQ(beyond_limits(errors_of(run, plain)),
+              (std::vector<std::string>{"loss", "first gradient"}));
 }
 
 }  // namespace

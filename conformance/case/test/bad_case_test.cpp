@@ -67,7 +67,7 @@ TEST(BadCase, NamesNearNothingGetTheWholeList) {
     expect_sentences({
         {"brew format=mxfp8-e4m3 shape=2x64 data=x",
          {"unknown operation 'brew'; known are: convert encode_scale quantize dequantize"}},
-        {good + " axis=diagonal", {"unknown axis 'diagonal'; known are: row col tile"}},
+        {good + " axis=diagonal", {"unknown axis 'diagonal'; known are: row col tile both"}},
         {good + " block=8", {"unknown block '8'", "16", "32", "64"}},
         {good + " block=032", {"unknown block '032'"}},
         {good + " dialect=", {"unknown dialect ''", "ocp", "torchao-rceil"}},
@@ -83,6 +83,8 @@ TEST(BadCase, NamesOfAnotherOperation) {
          {"unknown field 'input'; known are: format dialect output"}},
         {good + " output=f32", {"unknown field 'output'", "known are: format dialect input"}},
         {good_convert + " axis=col", {"convert has no blocks", "axis=col"}},
+        {"dequantize format=mxfp8-e4m3 shape=2x64 data=x axis=both",
+         {"axis=both makes two tensors of one, which dequantize does not"}},
         {"encode_scale format=mxfp8-e4m3 shape=2x64 data=x axis=col",
          {"encode_scale has no blocks", "axis=col"}},
         {good + " rounding=nearest_even", {"rounding=", "belong to convert", "quantize"}},

@@ -29,6 +29,8 @@ TEST(CaseGrammar, FullLinesPrintBackToThemselves) {
              "quantize format=mxint8-symmetric dialect=nv input=f32 axis=tile block=64 "
              "layout=dense scales=linear packing=bytes shape=95x7 data=bits:3f800000,7fc00000 "
              "index=0 seed=1",
+             "quantize format=mxfp4-e2m1 dialect=ocp input=f32 axis=both block=16 layout=padded "
+             "scales=128x4 packing=low_first shape=95x7 data=edge.tie index=32 seed=1",
              "dequantize format=mxfp4-e2m1 dialect=nv output=f16 axis=col block=32 layout=dense "
              "scales=8x4 packing=low_first shape=0x32 data=codes.all index=1 seed=7",
              "convert format=e5m2 dialect=nv input=f16 rounding=toward_zero overflow=overflow "
@@ -135,6 +137,7 @@ TEST(BlockGrid, CoversTheTensorWithWholeAndPartialBlocks) {
         {"quantize format=mxfp8-e4m3 shape=3x65 axis=row block=64 data=x", 3, 2},
         {"quantize format=mxfp8-e4m3 shape=33x65 axis=tile block=32 data=x", 2, 3},
         {"dequantize format=mxfp8-e4m3 shape=0x65 axis=tile block=32 data=x", 0, 3},
+        {"quantize format=mxfp8-e4m3 shape=33x65 axis=both block=32 data=x", 2, 96},
         {"convert format=e4m3 shape=7x33 data=x", 1, 8},
         {"encode_scale format=mxfp8-e4m3 shape=8x8 data=x", 1, 2},
         {"convert format=e4m3 shape=0x7 data=x", 1, 0},
@@ -178,6 +181,18 @@ TEST(Parts, HaveTheTypesAndShapesOfTheContract) {
         EXPECT_EQ(shape.rows, row.shape.rows) << row.text;
         EXPECT_EQ(shape.columns, row.shape.columns) << row.text;
     }
+}
+
+TEST(Parts, AxisBothIsRowsAndThenColumns) {
+    const Case both = parsed("quantize format=mxfp8-e4m3 shape=33x65 axis=both data=x");
+    const std::vector<Case> sides = sides_of(both);
+    ASSERT_EQ(sides.size(), 2u);
+    EXPECT_EQ(sides[0], parsed("quantize format=mxfp8-e4m3 shape=33x65 axis=row data=x"));
+    EXPECT_EQ(sides[1], parsed("quantize format=mxfp8-e4m3 shape=33x65 axis=col data=x"));
+    EXPECT_EQ(inputs_of(both), (std::vector{Part::values}));
+    EXPECT_EQ(outputs_of(both),
+              (std::vector{Part::elements, Part::scales, Part::elements, Part::scales}));
+    EXPECT_EQ(sides_of(sides[1]), std::vector<Case>{sides[1]});
 }
 
 TEST(Parts, RandomBitsAreAskedForWhereTheRoundingNeedsThem) {

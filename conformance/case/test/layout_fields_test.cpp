@@ -43,6 +43,10 @@ TEST(LayoutFields, WhatDoesNotGoTogetherIsASentence) {
     EXPECT_EQ(error_of(fp4 + "scales=8x4 packing=inline"),
               "packing=inline puts each scale behind its block of a row, so it has no axis=row "
               "with scales=8x4");
+    EXPECT_EQ(error_of(fp4 + "axis=both packing=inline"),
+              "packing=inline puts each scale behind its block of a row, so it has no axis=both "
+              "with scales=linear");
+    EXPECT_EQ(error_of(fp8 + "axis=both scales=te-padded"), "none");
     EXPECT_EQ(error_of(fp8 + "axis=tile scales=128x4"),
               "no source puts the scales of axis=tile in the order scales=128x4");
     EXPECT_EQ(error_of("convert format=e2m1 packing=low_first"),

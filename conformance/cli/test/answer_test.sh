@@ -44,13 +44,22 @@ expect 0 '1 requests' gen --suite-file other.suite --level smoke --out other.pac
 expect 77 '0 answers, 1 not supported' answer other.pack --device cpu --out other.answers
 expect 77 'othing' check other.pack other.answers --out other
 
+# Four outputs, of which the last two are wrong.
+echo 'smoke quantize format=mxfp8-e4m3 axis=both shape=33x40 data=random.spread' >both.suite
+expect 0 '1 requests' gen --suite-file both.suite --level smoke --out both.pack
+expect 0 '1 answers' answer both.pack --device cpu --out both.answers
+expect 0 'No fault found: all of 1' check both.pack both.answers --out four
+expect 0 '1 answers' answer both.pack --out columns.answers \
+  --device "$lib/mutants/mutant_both_columns_scaled_as_rows.so"
+expect 1 'of axis col' check both.pack columns.answers --out columns
+
 # What cannot be recorded.
 refuse 2 'cannot be read' answer no.pack --out no.answers
 : >empty.pack
 refuse 2 'holds no request' answer empty.pack --out no.answers
 refuse 2 'no request that mxcheck gen writes' answer some.answers --out no.answers
 refuse 2 'one line' answer some.pack --out no.answers --note $'two\nlines'
-sed '1s/ inputs=[0-9a-f]*"/ inputs=0123456789abcdef"/' some.pack >stale.pack
+sed '1s/ inputs=[0-9a-f]*/ inputs=0123456789abcdef/' some.pack >stale.pack
 check "the pack is another one" test "$(cmp -s some.pack stale.pack; echo $?)" -eq 1
 refuse 2 'other inputs' answer stale.pack --out no.answers
 cp some.pack same.pack

@@ -77,6 +77,17 @@ wrong mutant_scale_plus_one scale ocp
 wrong mutant_minus_zero_lost sign_of_zero nv
 wrong mutant_last_block_unwritten unwritten ocp
 
+# Rows and columns at once: the wrong side is named, and a plug-in of before is not asked.
+both='quantize format=mxfp8-e4m3 axis=both shape=70x41 data=random.spread'
+expect 0 'pass_exact: ' replay "$both"
+expect 1 'of axis col' replay "$both" --device "$mutants/mutant_both_columns_scaled_as_rows.so"
+check 'no row is wrong' eval '! grep -q "of axis row" stdout'
+replay_of both 'of axis col' 1
+expect 0 'of axis col' explain "$both" --axis col --block 3
+expect 77 'has no axis both' replay "$both" --device "$plugins/test_plugin_abi_version_3.so"
+refuse 2 'a file holds the blocks of one axis' quantize none.npy --format mxfp8-e4m3 --axis both \
+  --out none.safetensors
+
 # What the standard leaves open is a deviation: no fault, but recorded.
 expect 0 'No fault found' run --device "$mutants/mutant_minus_zero_lost.so" --level smoke \
   --suite quantize --dialect ocp --out open

@@ -12,11 +12,11 @@ void check_pack(std::string_view text) {
     const auto requests = mx::cli::parse_pack(text, "fuzz.pack");
     if (!requests) return require_sentence(requests.error());
     for (const mx::cli::RequestId& request : requests.value()) {
-        const auto again =
-            mx::cli::parse_request_id(print(request.c) + " inputs=" + request.digest);
+        const auto again = mx::cli::parse_request_id(print(request));
         require("a request can be named again", again.ok());
-        require("by the same name",
-                again.value().c == request.c && again.value().digest == request.digest);
+        require("by the same name", again.value().c == request.c &&
+                                        again.value().digest == request.digest &&
+                                        again.value().place == request.place);
     }
 }
 

@@ -52,7 +52,7 @@ why_unseen() { # MUTANT
   stochastic* | flush_*) echo 'another operation' ;;
   nibbles_* | fp6_bits_* | packed_* | inline_* | *swizzle* | shuffle_* | te_rows_*)
     echo 'another layout' ;;
-  block_16_* | block_64_* | tile_* | col_* | *_in_columns) echo 'other shapes of blocks' ;;
+  block_16_* | block_64_* | tile_* | both_* | col_* | *_in_columns) echo 'other shapes of blocks' ;;
   scale_from_previous_block | input_taken_for_dense | rows_beyond_*) echo 'between blocks' ;;
   partial_block_padding_read | amax_ignores_short_vector) echo 'one partial block is asked' ;;
   nan_payload_lost) echo 'one NaN is asked' ;;

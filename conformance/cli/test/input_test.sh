@@ -47,21 +47,21 @@ two+='"b":{"dtype":"F32","shape":[1,32],"data_offsets":[128,256]}}'
 zeros 256 | safetensors two.safetensors "$two"
 broken 'holds 2 tensors; one is wanted' two.safetensors
 
-# Each type that is read, and odd shapes that are no error: quantized along both axes.
+# Each type that is read, and odd shapes that are no error: along each axis, and along both at once.
 good() { # ELEMENTS FILE
   expect 0 " $1 elements and " run --input "$2" --format mxfp8-e4m3 --dialect ocp --out good
   check "$2 leaves a valid results file" is_results_file good/results.jsonl
   rm -rf good
 }
-numbers 256 | npy f32.npy '<f4' '(2, 32)' && good 128 f32.npy
-numbers 256 | npy swapped.npy '>f4' '(2, 32)' && good 128 swapped.npy
-numbers 128 | npy f16.npy '<f2' '(2, 32)' && good 128 f16.npy
+numbers 256 | npy f32.npy '<f4' '(2, 32)' && good 256 f32.npy
+numbers 256 | npy swapped.npy '>f4' '(2, 32)' && good 256 swapped.npy
+numbers 128 | npy f16.npy '<f2' '(2, 32)' && good 256 f16.npy
 numbers 128 | safetensors bf16.safetensors "$(tensor BF16 '[2,32]' '[0,128]')"
-good 128 bf16.safetensors
-numbers 4 | npy scalar.npy '<f4' '()' && good 2 scalar.npy
-numbers 132 | npy row.npy '<f4' '(33,)' && good 66 row.npy
-numbers 144 | npy cube.npy '<f4' '(2, 3, 6)' && good 72 cube.npy
-head -c 128 /dev/zero | tr '\0' '\377' | npy nan.npy '<f4' '(1, 32)' && good 64 nan.npy
+good 256 bf16.safetensors
+numbers 4 | npy scalar.npy '<f4' '()' && good 4 scalar.npy
+numbers 132 | npy row.npy '<f4' '(33,)' && good 132 row.npy
+numbers 144 | npy cube.npy '<f4' '(2, 3, 6)' && good 144 cube.npy
+head -c 128 /dev/zero | tr '\0' '\377' | npy nan.npy '<f4' '(1, 32)' && good 128 nan.npy
 : | npy nothing.npy '<f4' '(0, 32)'
 expect 77 'Nothing was tested' run --input nothing.npy --out nothing
 

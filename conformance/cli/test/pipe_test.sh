@@ -65,6 +65,31 @@ refuse 2 'unknown form' gen "${plan[@]}" --form octal --out no.pack
 refuse 2 'cannot be written' gen "${plan[@]}" --out none/no.pack
 head -1 hex.pack | tr -d '\n' >cut.pack
 refuse 2 'cut.pack:1: the data of this request is not whole' check cut.pack hex.answers
+# A pack that ends between two requests, wherever: it says how many there should be. And one whose
+# first request is gone.
+starts=$(grep -n '^{' hex.pack | tail -n +2 | cut -d : -f 1)
+total=$(grep -c '^{' hex.pack)
+number=0
+for start in $starts; do
+  number=$((number + 1))
+  head -n $((start - 1)) hex.pack >cut.pack
+  refuse 2 "cut.pack: ends after request $number of $total: the pack is cut" \
+    check cut.pack hex.answers
+done
+check 'packs were cut' [ "$number" -gt 2 ]
+tail -n "+$(head -n 1 <<<"$starts")" hex.pack >cut.pack
+refuse 2 "cut.pack:1: request 2 of $total stands where request 1 of $total belongs" \
+  check cut.pack hex.answers
+: >cut.pack
+refuse 2 'cut.pack: holds no request' check cut.pack hex.answers
+# So do answers, of which fewer stand alone; beside the pack they are judged.
+refuse 2 "holds 1 answers to a pack of $total requests" check few.answers
+# Packs and answers of an mxcheck that did not count are read as they were.
+sed "s, request=[0-9]*/$total\",\"," hex.pack >old.pack
+sed "s, request=[0-9]*/$total\",\"," hex.answers >old.answers
+check 'nothing is counted there' [ "$(grep -c ' request=' old.pack old.answers | grep -c :0)" = 2 ]
+expect 0 'No fault found' check old.pack old.answers --out old
+expect 0 'No fault found' check old.answers --out old.alone
 (
   trap '' XFSZ
   ulimit -f 8

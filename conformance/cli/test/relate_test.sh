@@ -35,6 +35,25 @@ expect 3 'FAILED' relate --device "$(bug crash_on_nan)" --op quantize --samples 
 expect 77 'not run' relate --device cpu --op gemm --elements u8 --samples 1
 expect 0 ', 0 broken' relate --device "$lib/mutants/gemm_none.so" --op gemm --samples 1 --block 16
 
+# The record, as a run leaves it: read back by report, with the line that asks again.
+expect 0 'NOT A CONFORMANCE RUN' relate --device cpu --op quantize --dialect nv --samples 1 \
+  --out held
+check 'a relation is a case' grep -q '"verdict":"pass_exact"' held/results.jsonl
+check 'with the command that asks it' \
+  grep -qF "\"case\":\"relate --op quantize --format 'mxfp8-e4m3' --dialect 'nv'" held/results.jsonl
+check 'and a footer' grep -q '"kind":"footer"' held/results.jsonl
+expect 0 'relations' report held
+expect 1 'BROKEN' relate --device "$lib/mutants/gemm_d_transposed.so" --op gemm --samples 1 \
+  --out broken
+expect 0 'Not conformant: ' report broken
+check 'the report has the line that asks again' \
+  grep -q 'mxcheck relate --device .* --relation .* --shape' broken/report.md
+expect 3 'FAILED' relate --device "$(bug crash_on_nan)" --op quantize --samples 4 --out failed
+check 'a device that failed is recorded' grep -q '"verdict":"device_error"' failed/results.jsonl
+expect 77 'nothing was tested' relate --device cpu --format myfp5 --dialect mine --op quantize \
+  --out none
+check 'what was not run is not passed' [ "$(grep -c pass_exact none/results.jsonl)" = 0 ]
+
 refuse 2 'of at most 2^22 codes' relate --op gemm --relation repeated --shape 65536x65536x1
 refuse 2 "did you mean 'quantize'?" relate --op quantise
 refuse 2 "did you mean 'repeated'?" relate --relation repeatd

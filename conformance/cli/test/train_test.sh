@@ -8,8 +8,13 @@ few=(train --steps 3 --dialect ocp,nv)
 expect 0 'weights off by %' "${few[@]}"
 check 'a plain run and four quantized ones for each of two tasks' \
   [ "$(grep -c 'mxfp8-e4m3' stdout)/$(grep -cE ' f32 +f32 +' stdout)" = 8/2 ]
-check 'the plain run is off by nothing' grep -qE ' f32 +f32 .* 0 +0$' stdout
-check 'a quantized one is not' [ "$(grep -cE 'mxfp8-.* 0 +0$' stdout)" = 0 ]
+check 'the plain run is off by nothing' grep -qE ' f32 +f32 .* 0 +0 +none$' stdout
+check 'a quantized one is not' [ "$(grep -cE 'mxfp8-.* 0 +0 +[a-z, ]*$' stdout)" = 0 ]
+check 'the limits are counted' \
+  grep -qE '^limits: loss 5 %, first gradient 5 %, weights 3 %; [0-9]+ of 8 quantized' stdout
+check 'as the table says' [ "$(grep -cE 'mxfp8-.* none$' stdout)" = \
+  "$(grep -oE '[0-9]+ of 8 quantized runs' stdout | cut -d ' ' -f 1)" ]
+check 'a gradient beyond its limit is named' grep -qE 'mxfp8-.* first gradient$' stdout
 cp stdout first
 expect 0 '' "${few[@]}"
 check 'the same numbers again' cmp first stdout
@@ -17,6 +22,11 @@ expect 0 '' "${few[@]}" --json
 check 'ten runs with their losses' [ "$(grep -c '"losses"' stdout)" = 10 ]
 
 expect 0 '' train --steps 1 --gradient-format mxfp8-e5m2
+cp stdout every
+expect 0 '' train --steps 1 --gradient-format mxfp8-e5m2 --dialect every,ocp,gfloat
+check 'every rule, one of them by name too, and another' \
+  [ "$(grep -c mxfp8-e5m2 stdout)" = "$(($(grep -c mxfp8-e5m2 every) + 2))" ]
+cp every stdout
 check 'every scale rule, not one dialect alone' [ "$(grep -c mxfp8-e5m2 stdout)" -gt 6 ]
 
 # On a device: where the arithmetic is the same, so are the bits.

@@ -84,6 +84,44 @@ TEST(Inputs, HoldTheFamilysBlocksAlongTheAxis) {
     }
 }
 
+// As on a chessboard: k blocks of each tile are its rows, or those of the next tile its columns.
+TEST(Inputs, OfAxisBothAreTilesOfRowsAndOfColumnsByTurns) {
+    const Case shaped = case_of(
+        "quantize format=mxfp8-e4m3 axis=both block=16 data=random.bits index=3 shape=33x40");
+    const auto source = open_data(shaped);
+    const CodeTensor input = make_inputs(shaped, *source)[0];
+    for (std::int64_t row = 0; row < 33; ++row)
+        for (std::int64_t column = 0; column < 40; ++column) {
+            const std::int64_t tile = row / 16 * 3 + column / 16;
+            const bool by_row = (row / 16 + column / 16) % 2 == 0;
+            const std::int64_t line = by_row ? row % 16 : column % 16;
+            const std::int64_t lane = by_row ? column % 16 : row % 16;
+            const auto block = static_cast<std::uint64_t>(3 + tile * 16 + line);
+            ASSERT_EQ(input.at(static_cast<std::size_t>(row * 40 + column)),
+                      source->block(block).lanes[static_cast<std::size_t>(lane)])
+                << row << ", " << column;
+        }
+}
+
+TEST(Places, OfAxisBothCoverEachElementOnce) {
+    for (const std::int64_t rows : lengths)
+        for (const std::int64_t columns : lengths) {
+            const Case c = case_of("quantize format=mxfp8-e4m3 axis=both data=random.bits shape=" +
+                                   std::to_string(rows) + "x" + std::to_string(columns));
+            const BlockGrid grid = block_grid(c);
+            std::vector<int> seen(static_cast<std::size_t>(element_count(c)));
+            for (std::int64_t block = 0; block < grid.count(); ++block) {
+                const BlockPlace place = place_of(c, grid, block);
+                ASSERT_LE(place.count, lanes_of(c));
+                for (int lane = 0; lane < place.count; ++lane) {
+                    ASSERT_LT(place.element(lane), seen.size()) << print(c);
+                    ++seen[place.element(lane)];
+                }
+            }
+            ASSERT_EQ(seen, std::vector<int>(seen.size(), 1)) << print(c);
+        }
+}
+
 TEST(Inputs, WithoutBlocksTakeThirtyTwoInRowMajorOrder) {
     const Case c = case_of("convert format=e4m3 input=f32 data=random.bits shape=5x31 index=9");
     const auto source = open_data(c);

@@ -181,6 +181,17 @@ TEST(SuiteLines, AnAutomaticShapeOfTilesIsAColumnOfThem) {
     EXPECT_EQ(plan[0].c.columns, 16);
 }
 
+TEST(SuiteLines, AnAutomaticShapeOfBothAxesIsWholeTilesOfBlocks) {
+    const auto plan = planned(one_line("smoke quantize format=mxfp8-e4m3 axis=both block=16 "
+                                       "shape=auto data=edge.special"),
+                              {});
+    ASSERT_EQ(plan.size(), 1u);
+    Sources sources;
+    const auto size = static_cast<std::int64_t>(sources.open(plan[0].c).value()->size());
+    EXPECT_EQ(plan[0].c.rows, (size + 15) / 16 * 16);
+    EXPECT_EQ(plan[0].c.columns, 16);
+}
+
 TEST(SuiteLines, AStarStandsForWhatGoesTogether) {
     const std::string tail = " shape=1x1 data=edge.tie";
     const auto formats_of = [&](const std::string& fields) {

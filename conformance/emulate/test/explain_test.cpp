@@ -175,6 +175,30 @@ TEST(Explain, NeverWiderThan120) {
             }
 }
 
+TEST(ExplainTarget, BlocksOfEitherSideOfACaseOfBothAxes) {
+    const auto c =
+        parse_case("quantize format=mxfp8-e4m3 axis=both shape=34x40 data=random.bits index=5");
+    ASSERT_TRUE(c.ok());
+    Sources sources;
+    const CodeTensor input = make_inputs(c.value(), *sources.open(c.value()).value())[0];
+    const auto row = target_of_case(c.value(), 3, sources);
+    ASSERT_TRUE(row.ok());
+    ASSERT_EQ(row.value().lanes.size(), 8u);  // the second block of row 1
+    for (std::size_t lane = 0; lane < 8; ++lane)
+        EXPECT_EQ(row.value().lanes[lane].bits, input.at(40 + 32 + lane));
+    const auto column = target_of_case(c.value(), 43, sources, "col");
+    ASSERT_TRUE(column.ok());
+    ASSERT_EQ(column.value().lanes.size(), 2u);  // the second block of column 3
+    for (std::size_t lane = 0; lane < 2; ++lane)
+        EXPECT_EQ(column.value().lanes[lane].bits, input.at((32 + lane) * 40 + 3));
+    EXPECT_TRUE(column.value().title.ends_with(", block 43 of 80 of axis col"));
+    EXPECT_EQ(target_of_case(c.value(), 0, sources, "tile").error().message,
+              "the case has no blocks of axis tile, only of row and col");
+    const auto plain = parse_case("quantize format=mxfp8-e4m3 axis=col shape=34x40 data=edge.tie");
+    EXPECT_EQ(target_of_case(plain.value(), 0, sources, "row").error().message,
+              "the case has no blocks of axis row, only of col");
+}
+
 TEST(ExplainTarget, BlocksOfACase) {
     const auto c = parse_case("quantize format=mxfp8-e4m3 shape=2x40 data=random.bits index=5");
     ASSERT_TRUE(c.ok());

@@ -76,6 +76,8 @@ TEST(QuantizedFacts, WhatThisVersionDoesNotKnow) {
                     "its metadata, written by mxcheck 9.9.9, are not for this version: unknown "))
             << error_with(key, "new");
     // Known names that do not go together.
+    EXPECT_NE(error_with("axis", "both").find("a file holds the blocks of one axis"),
+              std::string::npos);
     EXPECT_NE(error_with("packing", "low_first").find("codes of 4 bits"), std::string::npos);
     EXPECT_NE(error_with("format", "nvfp4").find("'nv' is none of them"), std::string::npos);
     EXPECT_EQ(error_with("dialect_hash", std::string(64, '0')),

@@ -5,8 +5,10 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <set>
 
 #include "conformance/identify/gemm_census.hpp"
+#include "conformance/identify/gemm_fields.hpp"
 #include "conformance/identify/gemm_probes.hpp"
 #include "conformance/identify/test/dressed_gemm.hpp"
 #include "reference/spec/gemm_models.hpp"
@@ -29,7 +31,8 @@ GemmSetting setting_for(const GemmModel& row) {
         setting.scaling_a = row.blocks == "128" ? "1x128" : is_narrow ? "1x16" : "1x32";
         setting.scaling_b = setting.scaling_a;
     }
-    if (row.scaling == BlockScaling::promoted_product) setting.scaling_b = "128x128";
+    if (row.scaling == BlockScaling::promoted_product && row.blocks == "128")
+        setting.scaling_b = "128x128";
     return setting;
 }
 
@@ -89,6 +92,9 @@ TEST_P(EveryRow, IsCalledByItsNameAndByNoOther) {
     for (const std::string& name : found.rows)
         EXPECT_TRUE(are_same_arithmetic(row, row_of(name))) << name;
     EXPECT_EQ(found.split.part, 0);
+    for (const GemmFinding& one : found.findings)
+        EXPECT_EQ(std::set(one.values.begin(), one.values.end()).size(), one.values.size())
+            << one.field << " names a value twice: " << values_text(one.values);
 }
 
 INSTANTIATE_TEST_SUITE_P(GemmModels, EveryRow, testing::Range(std::size_t{0}, gemm_models.size()),

@@ -7,7 +7,7 @@
 
 namespace mx::relation {
 
-inline constexpr std::array<std::string_view, 58> killed_blocks{
+inline constexpr std::array<std::string_view, 61> killed_blocks{
     "canary",                             // powers_of_two_move_scales
     "ties_up",                            // signs_pass_through
     "mantissa_carry_lost",                // codes_keep_order
@@ -30,6 +30,7 @@ inline constexpr std::array<std::string_view, 58> killed_blocks{
     "random_flake",                       // repeated
     "scale_overwrites_red_zone",          // repeated
     "crash_on_nan",                       // repeated
+    "hang_on_zero_block",                 // both_are_rows_and_columns
     "dequantize_fp4_signless",            // values_have_mirrors
     "dequantize_int8_unsigned",           // twice_is_once
     "dequantize_tile_scales_transposed",  // code_and_scale_decide
@@ -40,6 +41,8 @@ inline constexpr std::array<std::string_view, 58> killed_blocks{
     "te_pads_read",                       // layouts_agree
     "f16_subnormals_lost",                // types_agree
     "input_taken_for_dense",              // layouts_agree
+    "both_columns_scaled_as_rows",        // both_are_rows_and_columns
+    "both_last_columns_unwritten",        // both_are_rows_and_columns
     "nan_spreads_in_columns",             // columns_are_rows
     "log2_cut_toward_zero",               // powers_of_two_move_scales
     "amax_ignores_short_vector",          // zeros_fill_up
@@ -66,6 +69,39 @@ inline constexpr std::array<std::string_view, 58> killed_blocks{
     "shuffle_32x8_linear",                // layouts_agree
     "shuffle_32x8_pairs_exchanged",       // layouts_agree
     "te_rows_not_padded",                 // layouts_agree
+};
+
+inline constexpr std::array<std::string_view, 30> killed_products{
+    "canary",                  // k_splits
+    "scales_exchanged",        // rows_change_places
+    "scale_slice_reused",      // k_changes_places
+    "block_index_off_by_one",  // zeros_add_nothing
+    "scales_transposed",       // rows_change_places
+    "swizzle_read_linearly",   // layouts_agree
+    "tensor_scale_forgotten",  // factors_change_places
+    "b_format_of_a",           // factors_change_places
+    "b_transposed",            // columns_change_places
+    "b_of_first_batch",        // batches_stand_alone
+    "scales_of_first_batch",   // batches_stand_alone
+    "c_of_first_batch",        // batches_stand_alone
+    "k_tail_dropped",          // zeros_add_nothing
+    "last_k_doubled",          // zeros_add_nothing
+    "split_halves_overlap",    // zeros_add_nothing
+    "stale_accumulator",       // rows_change_places
+    "fraction_bit_short",      // zeros_add_nothing
+    "floor_for_truncation",    // signs_pass_through
+    "accumulator_kept_whole",  // zeros_add_nothing
+    "alpha_on_c",              // c_is_added
+    "adds_to_old_d",           // factors_change_places
+    "nan_of_c_lost",           // c_is_added
+    "minus_zero_kept",         // alpha_takes_the_sign
+    "bias_before_alpha",       // bias_is_a_row_of_c
+    "bias_along_rows",         // columns_change_places
+    "relu_before_bias",        // relu_comes_last
+    "relu_loses_nan",          // relu_comes_last
+    "last_row_missing",        // repeated
+    "second_batch_untouched",  // rows_change_places
+    "d_transposed",            // rows_change_places
 };
 
 }  // namespace mx::relation

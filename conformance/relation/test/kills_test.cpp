@@ -4,10 +4,12 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <optional>
 #include <set>
 #include <span>
 #include <utility>
 
+#include "conformance/mutants/gemm/gemm_mutants.hpp"
 #include "conformance/mutants/mutants.hpp"
 #include "conformance/relation/suite.hpp"
 #include "conformance/relation/test/killed.hpp"
@@ -26,12 +28,13 @@ Setting blocks_setting(const std::string& operation, const std::string& format,
     return setting;
 }
 
-Setting gemm_setting(const std::string& a, const std::string& b, const std::string& scaling) {
+Setting gemm_setting(const std::string& b, const std::string& scaling, const std::string& d) {
     Setting setting;
     setting.operation = "gemm";
-    setting.elements = a;
+    setting.elements = "e4m3";
     setting.elements_b = b;
     setting.scaling = scaling;
+    setting.values = d;
     return setting;
 }
 
@@ -50,7 +53,11 @@ std::vector<Setting> block_settings() {
 }
 
 std::vector<Setting> gemm_settings() {
-    return {gemm_setting("e4m3", "e5m2", "1x32"), gemm_setting("e4m3", "e4m3", "tensor")};
+    std::vector<Setting> settings;
+    for (const char* d : {"f32", "bf16"})
+        for (const auto& [b, scaling] : {std::pair{"e5m2", "1x32"}, std::pair{"e4m3", "tensor"}})
+            settings.push_back(gemm_setting(b, scaling, d));
+    return settings;
 }
 
 // The relations that break, each once; a device that crashes or hangs is caught by that.
@@ -98,28 +105,57 @@ TEST(Kills, OfPlantedBugsAreThoseListed) {
     expect_kills(mutants::table, "mutant_", block_settings(), killed_blocks);
 }
 
-TEST(Kills, TheCleanProductBreaksNothingAndTheCanaryDoes) {
-    EXPECT_TRUE(broken_by("gemm_none.so", gemm_settings()).empty());
-    EXPECT_FALSE(broken_by("gemm_canary.so", gemm_settings()).empty());
+TEST(Kills, OfPlantedProductsAreThoseListed) {
+    expect_kills(mutants::gemm::table, "gemm_", gemm_settings(), killed_products);
 }
 
-// As cuBLASLt: FP8 factors whose rows are no multiple of 16 bytes are refused.
-TEST(Relate, ADeviceOfWholeTilesIsAskedForWholeTiles) {
-    const std::string path = "gemm_none.so";
-    const DeviceSource source{.name = path, .path = std::string(MX_MUTANT_DIRECTORY "/") + path};
-    auto device = IsolatedDevice::start(source, {.call = std::chrono::seconds(3)});
-    ASSERT_TRUE(device) << device.error().message;
-    const auto ask = [&](const Question& question) {
-        if (question.inputs.front().spec.columns % 16 == 0) return device.value().ask(question);
-        return DeviceAnswer{.kind = AnswerKind::not_supported, .reason = "short tiles"};
-    };
-    Subject subject(ask, gemm_setting("e4m3", "e4m3", "tensor"));
+// A device that takes A in tiles of 64 x 64 alone, which no sample has that was not made for it.
+class WholeTiles : public testing::Test {
+protected:
+    Subject subject_of(const std::string& plug_in) {
+        const std::string path = std::string(MX_MUTANT_DIRECTORY "/") + plug_in;
+        auto device = IsolatedDevice::start({.name = plug_in, .path = path},
+                                            {.call = std::chrono::seconds(3)});
+        EXPECT_TRUE(device.ok());
+        device_.emplace(std::move(device).value());
+        const auto ask = [this](const Question& question) {
+            const TensorSpec& a = question.inputs.front().spec;
+            if (a.rows % 64 == 0 && a.columns % 64 == 0) return device_->ask(question);
+            return DeviceAnswer{.kind = AnswerKind::not_supported, .reason = "short tiles"};
+        };
+        return {ask, gemm_setting("e4m3", "tensor", "f32")};
+    }
+
+private:
+    std::optional<IsolatedDevice> device_;
+};
+
+TEST_F(WholeTiles, AreAskedForWhereShortOnesAreRefused) {
+    Subject subject = subject_of("gemm_none.so");
     const auto results = relate(subject, {.names = {"repeated", "rows_change_places"}});
     ASSERT_EQ(results.size(), 2u);
     for (const Result& result : results) {
         EXPECT_EQ(result.standing, Standing::held) << result.reason;
         EXPECT_EQ(result.samples, 4u);
     }
+}
+
+TEST_F(WholeTiles, ThatBreakAreShrunkToOnesThatBreakAgain) {
+    Subject subject = subject_of("gemm_d_transposed.so");
+    const auto results = relate(subject, {.names = {"rows_change_places"}});
+    ASSERT_EQ(results.size(), 1u);
+    ASSERT_EQ(results[0].standing, Standing::broken) << results[0].reason;
+    const Sample& smallest = results[0].sample;
+    EXPECT_EQ(smallest.extents.k, whole_tiles.k);
+    EXPECT_LT(smallest.extents.m * smallest.extents.n * smallest.extents.k,
+              whole_tiles.m * whole_tiles.n * whole_tiles.k);
+    // As the line does that it prints.
+    Sample named = make_sample(*results[0].relation, subject.setting(), smallest.seed);
+    named.extents = smallest.extents;
+    const Result again = relate_once(subject, *results[0].relation, named);
+    EXPECT_EQ(again.standing, Standing::broken);
+    EXPECT_EQ(again.finding.broken, results[0].finding.broken);
+    EXPECT_EQ(again.finding.first, results[0].finding.first);
 }
 
 }  // namespace

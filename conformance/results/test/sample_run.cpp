@@ -49,6 +49,7 @@ Mismatch sample_mismatch() {
     mismatch.open_decision = "sign_of_zero";
     mismatch.count = 41'233;
     mismatch.of = (std::uint64_t{1} << 60) + 1;
+    mismatch.axis = "col";
     mismatch.block = 5;
     mismatch.lane = 17;
     mismatch.input_bits = "0x3e680000";
@@ -87,6 +88,7 @@ CaseResult sample_case(std::uint64_t index, Verdict verdict) {
     result.mismatched_scales = 1;
     Mismatch bare;
     bare.mismatch_class = "unclassified";
+    bare.axis = "row";
     result.mismatches = {sample_mismatch(), bare};
     result.waivers = {1};
     result.input_cells = {{0x3F80, 1, 2}, {0xFFFF, 1, 1}};

@@ -114,10 +114,14 @@ TEST(GemmBound, ThereIsNoneWhereAProductWithOneScaleLeavesTheRange) {
         return bound_of(gemm_rules_of(c), output).none_because;
     };
     const std::string out = "elements with one of their scales are out of the range of binary32";
+    const std::string product = "a product of scales is out of the range of binary32";
     for (const std::string row : {"", ":hopper-mx-wgmma", ":hopper-mx-slices"}) {
         EXPECT_EQ(because(row, one, one), "") << row;
         EXPECT_EQ(because(row, highest, lowest), out) << row;
         EXPECT_EQ(because(row, lowest, highest), out) << row;
+        // 2^64 * 2^64, and 2^-70 * 2^-80.
+        EXPECT_EQ(because(row, 191, 191), product) << row;
+        EXPECT_EQ(because(row, 57, 47), product) << row;
     }
     EXPECT_EQ(because(":blackwell-mx", highest, lowest), "") << "it moves exponents";
 }

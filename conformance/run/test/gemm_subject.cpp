@@ -119,6 +119,7 @@ GemmEpilogue epilogue_of(const PlainGemm& gemm) {
     if (gemm.asked.scaling_a == "row") epilogue.scales = FactorScales::on_accumulator;
     if (gemm.asked.scaling_a.ends_with("x128")) epilogue.scales = FactorScales::in_accumulator;
     if (gemm.asked.epilogue.ends_with("relu")) epilogue.activation = Activation::relu;
+    if (gemm.asked.epilogue.ends_with("gelu")) epilogue.activation = Activation::gelu;
     return epilogue;
 }
 

@@ -70,12 +70,13 @@ TEST(PlanOfAFile, AsksEveryFormatDialectAndAxisInCasesThatParseBack) {
         EXPECT_TRUE(sources.open(one.c).ok());
         texts.insert(print(one.c));
     }
-    // Along two axes, into elements with each overflow, and once cast to a scale.
+    // Along two axes and along both at once, into elements with each overflow, and once cast to a
+    // scale.
     std::size_t wanted = 0;
     for (const Dialect& dialect : dialects) {
         if (!dialect.reads("f16")) continue;
         for (const BlockFormat& format : block_formats)
-            wanted += dialect.quantizes(format) ? 2 + overflows.size() : 0;
+            wanted += dialect.quantizes(format) ? 3 + overflows.size() : 0;
         ++wanted;
     }
     EXPECT_EQ(texts.size(), wanted);

@@ -49,12 +49,30 @@ TEST(Plugin, UnknownNamesAreNotSupported) {
                             {&mx_operation::format, nullptr},
                             {&mx_operation::dialect, "OCP"},
                             {&mx_operation::dialect, nullptr},
-                            {&mx_operation::axis, "both"},
+                            {&mx_operation::axis, "diagonal"},
                             {&mx_operation::axis, nullptr}}) {
         Call call;
         call.operation.*bad.member = bad.value;
         expect_refused(call, MX_NOT_SUPPORTED, bad.value == nullptr ? "NULL" : bad.value);
     }
+}
+
+TEST(Plugin, BothAxesHaveFourOutputsAndSayWhichIsWrong) {
+    Call call;
+    call.operation.axis = "both";
+    expect_refused(call, MX_INVALID, "4");
+    Tensor column_codes("e4m3", call.values.rows, call.values.columns);
+    Tensor column_scales("e8m0", (call.values.rows + 31) / 32, call.values.columns);
+    call.outputs.push_back(column_codes.view());
+    call.outputs.push_back(column_scales.view());
+    EXPECT_EQ(call.answer().status, MX_OK) << call.answer().reason;
+    call.outputs[3].columns += 1;
+    expect_refused(call, MX_INVALID, "along axis \"col\"");
+    call.outputs[3].columns -= 1;
+    call.outputs[2].layout = "inline";
+    EXPECT_EQ(call.answer().status, MX_INVALID);
+    call.operation.name = "dequantize";
+    expect_refused(call, MX_INVALID, "outputs");
 }
 
 struct Spoiled {

@@ -262,6 +262,28 @@ TEST(Quantize, TilesAndOtherSizesOfBlocks) {
     }
 }
 
+TEST(Quantize, BothAxesAreThatOfRowsAndThatOfColumns) {
+    Tensor values("bf16", 70, 75, 1, 3);
+    values.fill(random_bits(82));
+    for (const char* format : format_names) {
+        Quantized apart[] = {quantize(values, operation_of("quantize", format, "nv", "row")),
+                             quantize(values, operation_of("quantize", format, "nv", "col"))};
+        std::vector<Tensor> both;
+        for (const Quantized& side : apart)
+            for (const Tensor* like : {&side.codes, &side.scales})
+                both.emplace_back(like->type, like->rows, like->columns, like->lead, like->gap);
+        std::vector<mx_tensor> outputs;
+        for (Tensor& tensor : both) outputs.push_back(tensor.view());
+        const Outcome outcome =
+            run(operation_of("quantize", format, "nv", "both"), {values.view()}, outputs);
+        ASSERT_EQ(outcome.status, MX_OK) << outcome.reason;
+        for (std::size_t side = 0; side < 2; ++side) {
+            EXPECT_EQ(both[2 * side].bytes, apart[side].codes.bytes) << format;
+            EXPECT_EQ(both[2 * side + 1].bytes, apart[side].scales.bytes) << format;
+        }
+    }
+}
+
 TEST(Quantize, NothingToDo) {
     for (const char* axis : {"row", "col"}) {
         Tensor no_rows("f32", 0, 64);

@@ -23,8 +23,8 @@ std::string open_error(std::string_view flaw) {
 CallResult supports_convert(std::string_view flaw) {
     Expected<Device> device = Device::open(test::plugin(flaw));
     if (!device) return {MX_FAILED, device.error().message};
-    return device.value().supports({.name = "convert"}, {{dense("f32", 1, 1)},
-                                                         {dense("e8m0", 1, 1)}});
+    return device.value().supports({.name = "convert"},
+                                   {{dense("f32", 1, 1)}, {dense("e8m0", 1, 1)}});
 }
 
 TEST(Device, RunsAndTellsItsFacts) {
@@ -51,16 +51,15 @@ TEST(Device, AnEmptyMemberCrossesAsNull) {
 
 TEST(Device, AWrongTableIsASentence) {
     EXPECT_EQ(open_error("null_table"),
-              "refuses device ABI versions 1 to 3, which this mxcheck speaks, and serves no other "
+              "refuses device ABI versions 1 to 4, which this mxcheck speaks, and serves no other "
               "up to version 16");
     EXPECT_EQ(open_error("other_abi_only"),
-              "serves device ABI version 4, this mxcheck speaks versions 1 to 3");
+              "serves device ABI version 5, this mxcheck speaks versions 1 to 4");
     EXPECT_EQ(open_error("other_abi_table"),
-              "was built for device ABI version 7, this mxcheck speaks versions 1 to 3");
-    EXPECT_EQ(open_error("short_table"), "returned a table of " +
-                                             std::to_string(sizeof(mx_device_api) - sizeof(void*)) +
-                                             " bytes, device ABI version 3 has " +
-                                             std::to_string(sizeof(mx_device_api)));
+              "was built for device ABI version 7, this mxcheck speaks versions 1 to 4");
+    EXPECT_EQ(open_error("short_table"),
+              "returned a table of " + std::to_string(sizeof(mx_device_api) - sizeof(void*)) +
+                  " bytes, device ABI version 4 has " + std::to_string(sizeof(mx_device_api)));
     EXPECT_EQ(open_error("missing_run"), "returned a table without the function run");
     EXPECT_EQ(open_error("null_facts"), "described 3 facts at the address NULL");
     EXPECT_EQ(open_error("failed_open"), "did not open: MX_FAILED, the unit is asleep");
@@ -93,6 +92,21 @@ TEST(Device, APlugInOfVersionOneIsAskedOnlyWhatItCanSee) {
     EXPECT_EQ(newer.supports({.name = "convert", .block_size = 16}, swizzled).status, MX_OK);
 }
 
+// It would answer MX_OK, as above.
+TEST(Device, AnOlderPlugInIsNotAskedForBothAxesAtOnce) {
+    const TensorSpecs specs{{dense("f32", 1, 1)}, {dense("e8m0", 1, 1)}};
+    const auto answer = [&](const char* plugin, const char* axis) {
+        Device device = Device::open(test::plugin(plugin)).value();
+        return device.supports({.name = "convert", .axis = axis, .block_size = 32}, specs).message;
+    };
+    EXPECT_EQ(answer("abi_version_1", "both"),
+              "a plug-in of device ABI version 1 has no axis both");
+    EXPECT_EQ(answer("abi_version_3", "both"),
+              "a plug-in of device ABI version 3 has no axis both");
+    EXPECT_EQ(answer("abi_version_3", "row"), "only convert");
+    EXPECT_EQ(answer("none", "both"), "only convert");
+}
+
 TEST(Device, AMessageIsReadNoFurtherThanItsBuffer) {
     EXPECT_EQ(supports_convert("message_without_end").message, std::string(1024, 'x'));
     const CallResult overrun = supports_convert("message_overrun");
@@ -121,10 +135,10 @@ const mx_device_api* null_handle_api(std::uint32_t) {
         [](void** device, mx_message*) { return *device = nullptr, MX_OK; },
         [](void* device) { closed_null_devices += device == nullptr ? 1 : 100; },
         [](void*, const mx_fact**) { return std::size_t{0}; },
-        [](void*, const mx_operation*, const mx_tensor*, std::size_t, const mx_tensor*,
-           std::size_t, mx_message*) { return MX_OK; },
-        [](void*, const mx_operation*, const mx_tensor*, std::size_t, const mx_tensor*,
-           std::size_t, mx_message*) { return MX_OK; },
+        [](void*, const mx_operation*, const mx_tensor*, std::size_t, const mx_tensor*, std::size_t,
+           mx_message*) { return MX_OK; },
+        [](void*, const mx_operation*, const mx_tensor*, std::size_t, const mx_tensor*, std::size_t,
+           mx_message*) { return MX_OK; },
         nullptr};
     return &table;
 }

@@ -183,6 +183,7 @@ mx_device_api make_table() {
                            run,                   nullptr};
     if (flaw == "other_abi_table") table.abi_version = 7;
     if (flaw == "abi_version_1") table.abi_version = 1;
+    if (flaw == "abi_version_3") table.abi_version = 3;
     if (flaw == "short_table") table.struct_size -= sizeof(void*);
     if (flaw == "missing_run") table.run = nullptr;
     return table;
@@ -193,7 +194,8 @@ mx_device_api make_table() {
 extern "C" const mx_device_api* mx_device_get_api(std::uint32_t host_abi_version) {
     static const mx_device_api table = make_table();
     if (flaw == "null_table") return nullptr;
-    if (flaw == "other_abi_only" && host_abi_version != 4) return nullptr;
+    if (flaw == "other_abi_only" && host_abi_version != 5) return nullptr;
     if (flaw == "abi_version_1" && host_abi_version != 1) return nullptr;
+    if (flaw == "abi_version_3" && host_abi_version != 3) return nullptr;
     return &table;
 }

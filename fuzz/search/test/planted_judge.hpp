@@ -35,7 +35,9 @@ public:
         m.mismatch_class = "tie";
         m.direction = "+1 code";
         m.input_bits = "0x0";
-        m.block = static_cast<std::uint64_t>(lane_of(c, block_grid(c), *wrong).block);
+        const Case side = sides_of(c).back();
+        if (side.axis != c.axis) m.axis = side.axis;
+        m.block = static_cast<std::uint64_t>(lane_of(side, block_grid(side), *wrong).block);
         return {Outcome::wrong, "", {m}};
     }
     void restart() override { ++restarts; }

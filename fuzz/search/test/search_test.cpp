@@ -54,7 +54,7 @@ TEST(Themes, DrawnCasesAreSound) {
             scales.insert(c.scales);
             roundings.insert(c.rounding);
         }
-    EXPECT_EQ(axes.size(), 3u);
+    EXPECT_EQ(axes.size(), 4u);
     EXPECT_EQ(packings.size(), 5u);
     EXPECT_GE(scales.size(), 4u);
     EXPECT_GE(roundings.size(), 12u);

@@ -120,6 +120,31 @@ TEST(Shrink, NamesTheQuestionBeforeWhereOneIsNeeded) {
     EXPECT_LE(find.lanes_not_zero, 1);
 }
 
+// What only axis both gets wrong stays so, in a tile and what is cut off beside it; what one
+// axis shows is asked along that.
+TEST(Shrink, AxisBothStaysOnlyWhereItMatters) {
+    constexpr std::uint32_t code = 0x40490FDB;
+    const Case c =
+        parse_case("quantize format=mxfp8-e4m3 axis=both shape=70x100 data=bits:0").value();
+    const auto inputs = [&c](std::size_t element) {
+        CodeTensor values = make_tensor("f32", c.rows, c.columns);
+        values.set(element, code);
+        return std::vector{values};
+    };
+    PlantedJudge anywhere(on_code(code));
+    const Find plain = shrunk(anywhere, c, inputs(5000));
+    ASSERT_EQ(plain.cases.size(), 1u);
+    EXPECT_EQ(plain.cases[0].axis, "row");
+    PlantedJudge both_alone([](const Case& asked, const CodeTensor& values) {
+        return asked.axis == "both" ? on_code(code)(asked, values) : std::nullopt;
+    });
+    const Find find = shrunk(both_alone, c, inputs(5000));
+    ASSERT_EQ(find.cases.size(), 1u);
+    EXPECT_EQ(find.cases[0].axis, "both");
+    EXPECT_LT(find.cases[0].rows, 64);
+    EXPECT_LT(find.cases[0].columns, 64);
+}
+
 // Nothing is claimed that does not fail again.
 TEST(Shrink, WritesNothingDownThatDoesNotFailAgain) {
     int failures = 1;
@@ -135,6 +160,7 @@ TEST(Sample, WhatIsWrittenOutMakesTheSameInputs) {
              "quantize format=mxfp8-e5m2 shape=3x70 data=random.bits seed=5",
              "quantize format=mxfp4-e2m1 axis=col block=16 shape=35x3 data=random.bits",
              "quantize format=mxint8 axis=tile block=16 shape=20x40 data=random.bits",
+             "quantize format=mxint8 axis=both block=16 shape=20x40 data=random.bits",
              "convert format=e4m3 rounding=stochastic8 shape=5x9 data=random.bits seed=3",
              "encode_scale format=mxfp8-e4m3 shape=7x9 data=random.bits",
          }) {

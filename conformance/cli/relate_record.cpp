@@ -1,0 +1,95 @@
+// See relate_record.hpp.
+#include "conformance/cli/relate_record.hpp"
+
+#include "conformance/cli/conclusion.hpp"
+#include "conformance/cli/results_folder.hpp"
+#include "conformance/cli/session.hpp"
+
+namespace mx::cli {
+namespace {
+
+using relation::Standing;
+using results::Verdict;
+
+// Of what nothing is claimed the device cannot be wrong: it passes no test by it and fails none.
+Verdict verdict_of(Standing standing) {
+    switch (standing) {
+        case Standing::held:
+            return Verdict::pass_exact;
+        case Standing::broken:
+            return Verdict::fail;
+        case Standing::seen:
+        case Standing::unlike:
+        case Standing::unasked:
+            return Verdict::not_supported;
+        case Standing::faulty:
+            return Verdict::device_error;
+    }
+    return Verdict::untested;
+}
+
+std::string reason_of(const relation::Result& result) {
+    if (result.standing == Standing::seen)
+        return "nothing is claimed: " + result.reason + "; seen to hold";
+    if (result.standing == Standing::unlike)
+        return "nothing is claimed: " + result.reason + "; seen not to hold";
+    return result.reason;
+}
+
+// A relation stops at the first place where it breaks: that one is counted, not how many there are.
+results::Mismatch mismatch_of(const RelatedCase& related) {
+    const relation::Finding& finding = related.result.finding;
+    results::Mismatch m;
+    m.mismatch_class = results::MismatchClass("unclassified").name;
+    m.stage = "element";
+    m.direction = finding.broken;
+    m.count = 1;
+    m.of = related.result.compared;
+    m.source = "a relation that needs no oracle: " + std::string(related.result.relation->sentence);
+    m.note = "the first place alone; first input: " + finding.first +
+             "; second input: " + finding.second;
+    m.repro = related.repro;
+    return m;
+}
+
+}  // namespace
+
+results::CaseResult record_of(const RelatedCase& related) {
+    const relation::Setting& setting = related.setting;
+    const relation::Result& result = related.result;
+    const bool is_product = setting.operation == "gemm";
+    results::CaseResult made;
+    made.suite = "relations";
+    made.case_text = related.text;
+    made.operation = "relate " + setting.operation;
+    made.format = is_product ? setting.elements + " times " + setting.elements_b : setting.format;
+    made.dialect = is_product ? setting.scaling : setting.dialect;
+    made.input = setting.values;
+    made.verdict = verdict_of(result.standing);
+    made.reason = reason_of(result);
+    if (made.verdict == Verdict::pass_exact || made.verdict == Verdict::fail)
+        made.elements = result.compared;
+    if (made.verdict != Verdict::fail) return made;
+    made.mismatched_elements = 1;
+    made.mismatches.push_back(mismatch_of(related));
+    return made;
+}
+
+int write_record(results::Run run, const std::string& out, int exit_code) {
+    if (const Status folder = prepare_folder(out); !folder) return fail_with(folder.error());
+    auto writer = new_results(out, run.header);
+    if (!writer) return fail_with(writer.error());
+    for (const results::CaseResult& result : run.cases)
+        if (const Status written = writer.value().append(result); !written)
+            return fail_with(written.error());
+    run.complete = run.cases.size() == run.header.case_count;
+    if (run.complete) {
+        run.footer = results::count_cases(run.cases);
+        run.footer.exit_code = exit_code;
+        if (const Status written = writer.value().finish(run.footer); !written)
+            return fail_with(written.error());
+    }
+    return conclude(run, {out, "", std::to_string(run.cases.size()) + " relations", exit_code});
+}
+
+}  // namespace mx::cli
