@@ -16,7 +16,7 @@ std::string odd_times_power(const exact::Rational& magnitude) {
     const int twos = static_cast<int>(lsb(odd));
     odd >>= twos;
     const int exponent = twos - static_cast<int>(msb(below));
-    MX_ASSERT(below == exact::Integer(1) << msb(below));
+    MX_ASSERT(lsb(below) == msb(below));  // a power of two
     const std::string power = "2^" + std::to_string(exponent);
     return odd == 1 ? power : odd.str() + " * " + power;
 }

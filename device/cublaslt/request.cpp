@@ -308,7 +308,8 @@ Problem Builder::build() {
 
 std::variant<Problem, Refusal> problem_of(const Call& call, Buffers buffers) {
     try {
-        const mx_gemm& gemm = checked_gemm(call, buffers, {"cuBLASLt", layout_refusal});
+        const GemmChecks checks{"cuBLASLt", layout_refusal};
+        const mx_gemm& gemm = checked_gemm(call, buffers, checks);
         const Settings settings = settings_of(gemm, call.operation->dialect);
         const Tensors tensors = tensors_of(call, settings);
         return Builder(settings, tensors).build();

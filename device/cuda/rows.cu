@@ -43,8 +43,8 @@ __device__ std::uint32_t block_amax(const Part<words<type>>& values, NanPolicy p
 }
 
 // Of float32 a thread loads once and of 16 bits twice; whole sectors of scales either way.
-template <ValueType type>
 constexpr int run_threads = 512;
+constexpr int run_step = run_threads * load_values;
 // Shared memory that nobody uses: with it two thread blocks of values of 16 bits find room on a
 // multiprocessor of an H200, and with four, at work in more places of the memory at once, the whole
 // took 0.8 % longer.
@@ -52,16 +52,14 @@ template <ValueType type>
 constexpr int spare_bytes = type == ValueType::f32 ? 0 : 30 * 1024;
 constexpr int shared_percent = 28;  // 64 KB on an H200; the rest is cache
 template <ValueType type>
-constexpr int run_step = run_threads<type>* load_values;
-template <ValueType type>
-constexpr int run_values = run_step<type>* loads<type>;
+constexpr int run_values = run_step* loads<type>;
 template <ValueType type>
 constexpr int run_blocks = run_values<type> / block_lanes;
-static_assert(run_blocks<ValueType::bf16> <= run_threads<ValueType::bf16>, "a thread stores one");
+static_assert(run_blocks<ValueType::bf16> <= run_threads, "a thread stores one");
 
 // Whole runs of a line.
 template <ValueType type, Element element>
-__global__ void __launch_bounds__(run_threads<type>) quantize_runs(BlockJob job) {
+__global__ void __launch_bounds__(run_threads) quantize_runs(BlockJob job) {
     __shared__ std::uint8_t scales[run_blocks<type>];
     const int thread = static_cast<int>(threadIdx.x);
     const std::int64_t run = blockIdx.x;
@@ -71,17 +69,16 @@ __global__ void __launch_bounds__(run_threads<type>) quantize_runs(BlockJob job)
     const ScaleRule rule = job.recipe.rule;
     Part<words<type>> parts[loads<type>];
 #pragma unroll
-    for (int i = 0; i < loads<type>; ++i)
-        load(values + i * run_step<type> * width_of(type), parts[i]);
+    for (int i = 0; i < loads<type>; ++i) load(values + i * run_step * width_of(type), parts[i]);
 #pragma unroll
     for (int i = 0; i < loads<type>; ++i) {
         const std::uint8_t scale =
             scale_of(rule, f32_bits<type>(block_amax<type>(parts[i], rule.nan_policy)));
-        if (thread % sharers == 0) scales[(i * run_threads<type> + thread) / sharers] = scale;
+        if (thread % sharers == 0) scales[(i * run_threads + thread) / sharers] = scale;
         Factors<type, words<type>> factors;
 #pragma unroll
         for (float& factor : factors.by_value) factor = factor_of(scale);
-        store_codes<type, element>(codes + i * run_step<type>, parts[i], factors);
+        store_codes<type, element>(codes + i * run_step, parts[i], factors);
     }
     __syncthreads();
     if (thread < run_blocks<type>)
@@ -134,12 +131,12 @@ void start_lines(const BlockJob& job, cudaStream_t stream) {
 template <ValueType type, Element element>
 void start_line(BlockJob job, cudaStream_t stream) {
     const std::int64_t runs = job.extent.lanes / run_values<type>;
-    if (spare_bytes<type> != 0)
+    if (runs > 0 && spare_bytes<type> != 0)
         cudaFuncSetAttribute(quantize_runs<type, element>,
                              cudaFuncAttributePreferredSharedMemoryCarveout, shared_percent);
     if (runs > 0)
         quantize_runs<type, element>
-            <<<static_cast<unsigned>(runs), run_threads<type>, spare_bytes<type>, stream>>>(job);
+            <<<static_cast<unsigned>(runs), run_threads, spare_bytes<type>, stream>>>(job);
     const std::int64_t done = runs * run_values<type>;
     job.extent.lanes -= done;
     job.values.data += done * width_of(type);

@@ -21,7 +21,8 @@ bool adds_c(const mx_gemm& gemm) {
 }
 
 const mx_gemm& gemm_of(const Call& call, Buffers buffers) {
-    const mx_gemm& gemm = cublaslt::checked_gemm(call, buffers, {.speaker = "this device"});
+    const cublaslt::GemmChecks checks{.speaker = "this device"};
+    const mx_gemm& gemm = cublaslt::checked_gemm(call, buffers, checks);
     if (text_of(gemm.scaling_a) != "1x32" || text_of(gemm.scaling_b) != "1x32")
         not_supported("this device multiplies MX factors, scaling \"1x32\" of both, not " +
                       quoted(gemm.scaling_a) + " and " + quoted(gemm.scaling_b));
