@@ -1,7 +1,7 @@
 #!/bin/sh
 # Compiles every header of the rooms by itself, syntax only: a header that leans on what its users
 # include first fails here. Run by ctest as headers_compile_alone with the C++ compiler, the source
-# root, a folder to work in, and CUDA's include folder; where that is empty, the rooms that need CUDA
+# root, a folder to work in, and CUDA's include folder; where that is empty, rooms that need CUDA
 # are left out. Further arguments are compiler options.
 set -eu
 compiler=$1 root=$2 work=$3 cuda=$4
