@@ -12,6 +12,9 @@ Expected<Quantizer> quantizer_of(const QuantizerNames& names) {
     if (!known) return known.error();
     const BlockFormat* format = find_block_format(names.format);
     const Dialect* dialect = find_dialect(names.dialect);
+    if (format != nullptr && names.dialect.empty())
+        return Error{ErrorKind::bad_input,
+                     names.format + " needs a dialect; mxcheck list dialects names them"};
     if (format == nullptr || dialect == nullptr)
         return Error{ErrorKind::bad_input, names.format + " in " + names.dialect +
                                                " is a recipe; accuracy and train take block "

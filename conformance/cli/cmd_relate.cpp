@@ -188,9 +188,9 @@ std::string codes_text(const CodeTensor& tensor) {
     return text;
 }
 
-// "relate --device X --op gemm ... --relation NAME": what is asked of whom, without the samples.
+// " --op gemm ... --relation NAME": what is asked, whoever answers, without the samples.
 std::string command_of(const RelateOptions& o, const relation::Setting& s, const Result& result) {
-    std::string line = "relate" + device_argument(o.choice) + " --op " + s.operation;
+    std::string line = " --op " + s.operation;
     if (s.operation == "gemm") {
         line += " --elements " + s.elements + " --b-elements " + s.elements_b + " --scaling " +
                 (s.scaling.empty() ? "none" : s.scaling);
@@ -210,7 +210,7 @@ std::string command_of(const RelateOptions& o, const relation::Setting& s, const
 // The command line that asks both inputs again: the first is written out, and the second follows
 // from it and the seed.
 std::string repro_line(const RelateOptions& o, const relation::Setting& s, const Result& result) {
-    std::string line = "mxcheck " + command_of(o, s, result);
+    std::string line = "mxcheck relate" + device_argument(o.choice) + command_of(o, s, result);
     line += " --seed " + std::to_string(result.sample.seed) + " --shape ";
     const relation::Extents& e = result.sample.extents;
     if (s.operation == "gemm")
@@ -336,6 +336,7 @@ int relate_device(const RelateOptions& o) {
     if (const Status sound = check_options(o); !sound) return fail_with(sound.error());
     auto device = open_device(o.choice, o.timeout);
     if (!device) return fail_with(device.error());
+    if (const Status ready = prepare_record(o.out); !ready) return fail_with(ready.error());
     catch_interrupts();
     Count count;
     results::Run run;
@@ -390,8 +391,7 @@ Command relate_command() {
     options.push_back({"--shape", "of one sample, as a failure prints it", &o->shape});
     options.push_back({"--bits", "its codes", &o->bits});
     options.push_back({"--scale-bits", "its scales", &o->scale_bits});
-    options.push_back(
-        {"--out", "folder for results.jsonl and the reports (default: none)", &o->out});
+    options.push_back({"--out", "folder for results.jsonl and the reports, if any", &o->out});
     return {"relate", "hold a device's answers to related inputs against each other: no oracle",
             "mxcheck relate --device ./mydev.so --format myfp5 --dialect mine --elements u8",
             std::move(options), [o] { return relate_device(*o); }};

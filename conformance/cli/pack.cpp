@@ -7,6 +7,7 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <set>
 #include <span>
 #include <sstream>
 
@@ -195,6 +196,7 @@ Expected<std::vector<RequestId>> read_pack(const std::string& path) {
 Expected<std::vector<RequestId>> parse_pack(std::string_view pack, const std::string& path) {
     Reader reader(pack);
     std::vector<RequestId> requests;
+    std::set<std::string> seen;
     while (!reader.at_end()) {
         const std::size_t line = reader.line_number();
         const auto json = nlohmann::json::parse(reader.line(), nullptr, false);
@@ -205,6 +207,8 @@ Expected<std::vector<RequestId>> parse_pack(std::string_view pack, const std::st
         if (!id) return in_line(path, line, id.error().message);
         if (const Status in_place = check_place(requests, id.value().place); !in_place)
             return in_line(path, line, in_place.error().message);
+        if (!seen.insert(print(id.value().c)).second)
+            return in_line(path, line, "what was asked for before: a pack asks for each case once");
         requests.push_back(id.value());
         const bool binary = json.contains("form") && json["form"] == "binary";
         for (const auto& input : json["inputs"]) {

@@ -1,6 +1,8 @@
 // See relate_record.hpp.
 #include "conformance/cli/relate_record.hpp"
 
+#include <algorithm>
+
 #include "conformance/cli/conclusion.hpp"
 #include "conformance/cli/results_folder.hpp"
 #include "conformance/cli/session.hpp"
@@ -36,6 +38,12 @@ std::string reason_of(const relation::Result& result) {
     return result.reason;
 }
 
+// Codes compared. Where two answers to one call differed nothing else was, but they were.
+std::uint64_t codes_of(const relation::Result& result) {
+    const std::uint64_t least = result.standing == Standing::broken ? 1 : 0;
+    return std::max(result.compared, least);
+}
+
 // A relation stops at the first place where it breaks: that one is counted, not how many there are.
 results::Mismatch mismatch_of(const RelatedCase& related) {
     const relation::Finding& finding = related.result.finding;
@@ -44,7 +52,7 @@ results::Mismatch mismatch_of(const RelatedCase& related) {
     m.stage = "element";
     m.direction = finding.broken;
     m.count = 1;
-    m.of = related.result.compared;
+    m.of = codes_of(related.result);
     m.source = "a relation that needs no oracle: " + std::string(related.result.relation->sentence);
     m.note = "the first place alone; first input: " + finding.first +
              "; second input: " + finding.second;
@@ -60,7 +68,7 @@ results::CaseResult record_of(const RelatedCase& related) {
     const bool is_product = setting.operation == "gemm";
     results::CaseResult made;
     made.suite = "relations";
-    made.case_text = related.text;
+    made.case_text = "relate" + related.text;
     made.operation = "relate " + setting.operation;
     made.format = is_product ? setting.elements + " times " + setting.elements_b : setting.format;
     made.dialect = is_product ? setting.scaling : setting.dialect;
@@ -68,15 +76,18 @@ results::CaseResult record_of(const RelatedCase& related) {
     made.verdict = verdict_of(result.standing);
     made.reason = reason_of(result);
     if (made.verdict == Verdict::pass_exact || made.verdict == Verdict::fail)
-        made.elements = result.compared;
+        made.elements = codes_of(result);
     if (made.verdict != Verdict::fail) return made;
     made.mismatched_elements = 1;
     made.mismatches.push_back(mismatch_of(related));
     return made;
 }
 
+Status prepare_record(const std::string& out) {
+    return out.empty() ? success() : prepare_folder(out);
+}
+
 int write_record(results::Run run, const std::string& out, int exit_code) {
-    if (const Status folder = prepare_folder(out); !folder) return fail_with(folder.error());
     auto writer = new_results(out, run.header);
     if (!writer) return fail_with(writer.error());
     for (const results::CaseResult& result : run.cases)

@@ -12,10 +12,13 @@ namespace mx::cli {
 struct RelatedCase {
     const relation::Setting& setting;
     const relation::Result& result;
-    std::string text;   // the command line that asks this relation of the device, without "mxcheck"
+    std::string text;   // the options that ask this relation, but for the device
     std::string repro;  // the whole one that asks the sample that broke it
 };
 results::CaseResult record_of(const RelatedCase& related);
+
+// Makes the folder, before anything is asked for its sake; "" is none.
+Status prepare_record(const std::string& out);
 
 // Writes results.jsonl and the reports of a run whose header and cases are there. The cases are
 // those of a run that ended, unless fewer than the header counts. Returns the exit code.

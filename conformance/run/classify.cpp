@@ -182,10 +182,12 @@ Clusters::Cluster& Clusters::cluster_of(const Site& site, const Difference& d) {
         m.direction = kind.direction;
         m.open_decision = open;
         m.note = guess == nullptr ? "" : guess->note;
-        m.of = evidence_.expected[d.output].count();
         m.lanes.assign(static_cast<std::size_t>(block_size), 0);
         describe_witness(c, site, d, m);
     }
+    const std::uint32_t output = std::uint32_t{1} << d.output;
+    if ((cluster.outputs & output) == 0) m.of += evidence_.expected[d.output].count();
+    cluster.outputs |= output;
     return cluster;
 }
 

@@ -35,6 +35,7 @@ public:
 private:
     struct Cluster {
         results::Mismatch mismatch;
+        std::uint32_t outputs = 0;           // a bit for each that it is of
         std::uint64_t away = 0, toward = 0;  // of zero, by magnitude code
     };
     void confirm(const Site& site, const Difference& difference);

@@ -126,17 +126,30 @@ fast::Unpacked scale_factor(const ScaledRow& row, std::int64_t k) {
     return {fast::Kind::finite, false, scale.exponent + leading, 1};
 }
 
+bool is_in_range(const fast::Unpacked& value) {
+    if (value.kind != fast::Kind::finite || value.significand == 0) return true;
+    const int lowest = value.exponent + std::countr_zero(value.significand);
+    const int highest = value.exponent + static_cast<int>(std::bit_width(value.significand));
+    return lowest >= f32.exponent_min() && highest <= highest_term;
+}
+
+// Alpha may come last, and is too late for what is Inf or 0 by then.
+bool products_fit(const GemmOutput& output) {
+    for (std::int64_t k = 0; k < output.depth; ++k) {
+        const auto scaled = [k](const ScaledRow& row) {
+            return fast::exact_product(fast::unpack(row.element, row.codes.at(k)),
+                                       scale_factor(row, k));
+        };
+        if (!is_in_range(fast::exact_product(scaled(output.a), scaled(output.b)))) return false;
+    }
+    return true;
+}
+
 // Machines without scales of small blocks dequantise first, or scale the sum of a block by one
 // scale after the other. A sum of products is a multiple of the last place of some of them.
 bool partly_scaled_fits(const GemmOutput& output) {
     const auto is_small = [](const ScaledRow& row) {
         return row.block != 0 && row.scale.name != f32.name;
-    };
-    const auto fits = [](const fast::Unpacked& value) {
-        if (value.kind != fast::Kind::finite || value.significand == 0) return true;
-        const int lowest = value.exponent + std::countr_zero(value.significand);
-        const int highest = value.exponent + static_cast<int>(std::bit_width(value.significand));
-        return lowest >= f32.exponent_min() && highest <= highest_term;
     };
     const bool may_dequantise = is_small(output.a) || is_small(output.b);
     if (output.a.block == 0 && output.b.block == 0) return true;
@@ -146,9 +159,9 @@ bool partly_scaled_fits(const GemmOutput& output) {
         const fast::Unpacked scaled_a = fast::exact_product(a, scale_factor(output.a, k));
         const fast::Unpacked scaled_b = fast::exact_product(b, scale_factor(output.b, k));
         const bool meets_zero = fast::is_zero(a) || fast::is_zero(b);
-        if (may_dequantise && (!fits(scaled_a) || !fits(scaled_b))) return false;
-        if (!meets_zero &&
-            (!fits(fast::exact_product(scaled_a, b)) || !fits(fast::exact_product(a, scaled_b))))
+        if (may_dequantise && (!is_in_range(scaled_a) || !is_in_range(scaled_b))) return false;
+        if (!meets_zero && (!is_in_range(fast::exact_product(scaled_a, b)) ||
+                            !is_in_range(fast::exact_product(a, scaled_b))))
             return false;
     }
     return true;
@@ -185,6 +198,9 @@ std::string factors_because(const GemmRules& rules, const GemmOutput& output) {
         return "the scale of D is no power of two";
     if (!scales_only_move(output.a, output.depth)) return "a scale of A is no power of two";
     if (!scales_only_move(output.b, output.depth)) return "a scale of B is no power of two";
+    constexpr Code one{0x3F800000};
+    if (operands.alpha != one && !products_fit(output))
+        return "products are out of the range of binary32 before alpha";
     return partly_scaled_because(output);
 }
 

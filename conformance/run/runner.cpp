@@ -300,7 +300,8 @@ void Runner::find_repro_lines(const Case& c, CaseResult& result) {
             const auto block = static_cast<std::int64_t>(m.block);
             const Case narrow =
                 m.axis.empty() ? single_block(c, block) : single_tile(c, {m.axis, block});
-            if (shows_alone(narrow, m)) text = print(narrow);
+            const bool is_smaller = element_count(narrow) <= element_count(c);
+            if (is_smaller && shows_alone(narrow, m)) text = print(narrow);
         }
         m.repro = "mxcheck replay " + shell_quoted(text) + options_.device_argument;
     }

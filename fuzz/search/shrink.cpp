@@ -88,9 +88,14 @@ private:
     std::optional<Case> prelude_;
 };
 
+// What is cropped at once: a block; of axis both less, for a tile of it holds many blocks.
+Rectangle unit_of(const Case& c) {
+    return c.axis == "both" ? Rectangle{0, 0, 1, 1} : block_extent(c);
+}
+
 // Takes `step` blocks' rows off one end or the other.
 bool Shrinker::crop_rows(Sample& sample, std::int64_t step) {
-    const std::int64_t height = block_extent(sample.c).rows * step;
+    const std::int64_t height = unit_of(sample.c).rows * step;
     const std::int64_t left = sample.c.rows - height;
     if (left <= 0) return false;
     return keep_if_fails(sample, cropped(sample, {0, 0, left, sample.c.columns})) ||
@@ -98,7 +103,7 @@ bool Shrinker::crop_rows(Sample& sample, std::int64_t step) {
 }
 
 bool Shrinker::crop_columns(Sample& sample, std::int64_t step) {
-    const std::int64_t width = block_extent(sample.c).columns * step;
+    const std::int64_t width = unit_of(sample.c).columns * step;
     const std::int64_t left = sample.c.columns - width;
     if (left <= 0) return false;
     return keep_if_fails(sample, cropped(sample, {0, 0, sample.c.rows, left})) ||
@@ -114,7 +119,7 @@ void Shrinker::shrink_shape(Sample& sample) {
         const Rectangle block = rectangle_of(sample.c, static_cast<std::int64_t>(place->block));
         if (keep_if_fails(sample, cropped(sample, block)) && has_blocks(sample.c)) return;
     }
-    const Rectangle extent = block_extent(sample.c);
+    const Rectangle extent = unit_of(sample.c);
     for (std::int64_t step =
              std::max(sample.c.rows / extent.rows, sample.c.columns / extent.columns) / 2 + 1;
          step > 0; step /= 2) {

@@ -2,6 +2,7 @@
 #include "reference/gemm/residue_gemm.hpp"
 
 #include <algorithm>
+#include <bit>
 
 #include "reference/gemm/moduli.hpp"
 
@@ -125,7 +126,7 @@ ResidueGemm::ResidueGemm(const ResidueLoops& loops, const Factors& factors)
 // A sum of `depth` products is below 2^(digits of both) * depth.
 int ResidueGemm::sum_bits() const {
     return a_.digits() + b_.digits() +
-           fast::bit_width(static_cast<std::uint64_t>(factors_.depth - 1));
+           static_cast<int>(std::bit_width(static_cast<std::uint64_t>(factors_.depth - 1)));
 }
 
 // Time grows with the moduli. At 22 a kernel of two parts, which takes any scales, is as fast; at

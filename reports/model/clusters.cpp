@@ -53,11 +53,10 @@ std::string quoted(std::string_view text) {
 std::string repro_of(const Run& run, const Cluster& cluster) {
     if (cluster.witness != nullptr && !cluster.witness->repro.empty())
         return cluster.witness->repro;
-    // A relation's text is the command line that asks it.
+    // A relation's text is a command by itself.
     const std::string& text = cluster.first_case->case_text;
-    if (text.starts_with("relate ")) return "mxcheck " + text;
-    std::string line("mxcheck replay ");
-    line.append(quoted(text)).append(" --device ");
+    std::string line("mxcheck ");
+    line.append(text.starts_with("relate ") ? text : "replay " + quoted(text)).append(" --device ");
     return line.append(quoted(run.header.device));
 }
 

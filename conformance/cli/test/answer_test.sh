@@ -62,6 +62,9 @@ refuse 2 'one line' answer some.pack --out no.answers --note $'two\nlines'
 sed '1s/ inputs=[0-9a-f]*/ inputs=0123456789abcdef/' some.pack >stale.pack
 check "the pack is another one" test "$(cmp -s some.pack stale.pack; echo $?)" -eq 1
 refuse 2 'other inputs' answer stale.pack --out no.answers
+sed 's| request=[0-9/]*||' some.pack >once.pack
+cat once.pack once.pack >twice.pack
+refuse 2 'asked for before' answer twice.pack --out no.answers
 cp some.pack same.pack
 refuse 2 'the pack itself' answer same.pack --out same.pack
 check "and is as it was" cmp some.pack same.pack

@@ -49,6 +49,17 @@ expect 0 'Not conformant: ' report broken
 check 'the report has the line that asks again' \
   grep -q 'mxcheck relate --device .* --relation .* --shape' broken/report.md
 expect 3 'FAILED' relate --device "$(bug crash_on_nan)" --op quantize --samples 4 --out failed
+check 'a case of a relation does not name its device' \
+  grep -q '"case":"relate --op' failed/results.jsonl
+check 'the line that asks again does' grep -q 'relate --op .* --samples 4 --device' failed/report.md
+expect 1 BROKEN relate --device "$(bug random_flake)" --op quantize --samples 2 \
+  --relation repeated --out flaky
+check 'what broke at once was compared all the same' \
+  grep -q '"verdict":"fail","reason":"","elements":[1-9]' flaky/results.jsonl
+: >occupied
+expect 2 'cannot make the folder' relate --device cpu --op quantize --out occupied
+check 'a folder that cannot be made is told before the device is asked' \
+  [ "$(grep -c held stdout)" = 0 ]
 check 'a device that failed is recorded' grep -q '"verdict":"device_error"' failed/results.jsonl
 expect 77 'nothing was tested' relate --device cpu --format myfp5 --dialect mine --op quantize \
   --out none

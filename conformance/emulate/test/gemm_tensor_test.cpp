@@ -123,6 +123,12 @@ TEST(GemmTensor, IsExactForEveryPairOfFormats) {
             expect_exact(factor_of({a.name}, {3, 70}, 1), factor_of({b.name}, {4, 70}, 2), {});
 }
 
+// With the sanitizers this tells whether K - 1 = 0 was asked for its highest bit.
+TEST(GemmTensor, IsExactForOneProductEach) {
+    for (const std::string_view format : {"mxfp8-e4m3", "mxfp8-e5m2", "mxint8"})
+        expect_exact(factor_of({format}, {3, 1}, 11), factor_of({format}, {4, 1}, 12), {});
+}
+
 TEST(GemmTensor, IsExactForEveryTypeAndBlock) {
     for (const std::string_view type : gemm_types)
         for (const Overflow overflow : {Overflow::overflow, Overflow::saturate}) {

@@ -115,10 +115,14 @@ TEST(Both, ColumnsLeftOfACutOffTileAreCountedAndNamed) {
     EXPECT_EQ(result.mismatched_scales, 3u * 9);
     for (const Mismatch& m : result.mismatches) {
         EXPECT_EQ(m.mismatch_class, "unwritten");
-        EXPECT_GE(m.block % 41, 32u);  // of the grid of the columns' scales
+        EXPECT_GE(m.block % 41, 32u);         // of the grid of the columns' scales
+        EXPECT_EQ(m.of, 70u * 41 + 3u * 41);  // elements and scales alike
     }
     expect_repros_of_tiles(source, result);
     EXPECT_EQ(judged(source, both("shape=70x64 data=random.spread")).verdict, Verdict::pass_exact);
+    // The tile of this one column of tiles would need 32 rows before it.
+    const CaseResult flat = judged(source, both("shape=1x40 data=random.spread"));
+    EXPECT_NE(flat.mismatches.at(0).repro.find("shape=1x40"), std::string::npos);
 }
 
 TEST(Both, ABugOfEitherSideIsToldOfEach) {

@@ -95,6 +95,26 @@ TEST(GemmExactness, AlphaMustOnlyMoveTheExponent) {
     EXPECT_NE(products.because().find("beyond the range of D"), std::string::npos);
 }
 
+// Alpha may come last, and is too late for what is Inf or 0 by then.
+TEST(GemmExactness, ProductsKeepToTheRangeWithoutAlphaToo) {
+    constexpr std::uint8_t one = 127, large = 127 + 60, small = 127 - 60;  // E8M0
+    const auto because = [](const std::string& alpha, std::uint8_t scale, std::uint8_t code) {
+        const Case c =
+            parse_case("gemm a=mxfp8-e5m2 b=mxfp8-e5m2 shape=1x1x1 data=gemm.zeros" + alpha)
+                .value();
+        const GemmRules rules = gemm_rules_of(c);
+        const ScaledRow row{formats::e5m2, {&code, 1, 1}, formats::e8m0, {&scale, 1, 1}, 32};
+        GemmOutput output{row, row, 1, {}};
+        output.operands.alpha = Code{rules.setting.alpha};
+        return undetermined_because(rules, output);
+    };
+    constexpr std::uint8_t largest_power = 0x78, least = 0x01;  // 2^15, 2^-16
+    const std::string out = "products are out of the range of binary32 before alpha";
+    EXPECT_EQ(because(" alpha=0x21800000", one, largest_power), "") << "2^30 * 2^-60";
+    EXPECT_EQ(because(" alpha=0x21800000", large, largest_power), out) << "2^150 * 2^-60";
+    EXPECT_EQ(because(" alpha=0x53800000", small, least), out) << "2^-152 * 2^40";
+}
+
 // One scale and then the other: the second cannot bring back what the first pushed out of range.
 TEST(GemmBound, ThereIsNoneWhereAProductWithOneScaleLeavesTheRange) {
     constexpr std::uint8_t lowest = 0, one = 127, highest = 254;  // E8M0
