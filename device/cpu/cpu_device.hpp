@@ -14,7 +14,8 @@ const mx_device_api* mx_cpu_device_api(void);
 namespace mx::cpu {
 
 // The instruction sets this program holds and this machine can run, best first: "AVX3" (AVX-512),
-// "AVX2", "SSE4", "NEON", ... and last "SCALAR", which uses no vectors.
+// "AVX2", "SSE4", "NEON", ... and last "SCALAR", which uses no vectors, or,
+// with a later Highway than 1.0.3, "SSE2" or "NEON".
 std::vector<std::string_view> cpu_targets();
 
 // The instruction set in use.

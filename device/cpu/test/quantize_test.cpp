@@ -11,15 +11,13 @@
 namespace mx::cpu::test {
 namespace {
 
-constexpr const char* scalar = "SCALAR";
-
 // Equal bytes everywhere, poison between and around the rows included.
 void expect_same(const Quantized& expected, const Quantized& actual, const std::string& where) {
     ASSERT_EQ(expected.scales.bytes, actual.scales.bytes) << where;
     ASSERT_EQ(expected.codes.bytes, actual.codes.bytes) << where;
 }
 
-// Every target listed before SCALAR, the last, is compared with it.
+// Every target is compared with the last: SCALAR, or what a Highway later than 1.0.3 begins at.
 void expect_targets_agree(Tensor& values, const mx_operation& operation) {
     std::vector<Quantized> outcomes;
     std::vector<std::string> targets;
@@ -28,7 +26,7 @@ void expect_targets_agree(Tensor& values, const mx_operation& operation) {
         outcomes.push_back(quantize(values, operation));
         targets.push_back(target);
     });
-    ASSERT_EQ(targets.back(), scalar);
+    ASSERT_FALSE(targets.empty());
     ASSERT_EQ(values.bytes, before) << "the input was written";
     for (std::size_t i = 0; i + 1 < outcomes.size(); ++i) {
         const std::string where = targets[i] + " " + values.type + " " + operation.format + " " +
