@@ -47,10 +47,6 @@ Extent block_extent(const Case& c) {
     return {c.axis == "row" ? 1 : c.block, c.axis == "col" ? 1 : c.block};
 }
 
-}  // namespace
-
-namespace {
-
 // Block number `line` of a tile of axis both: its row of that number, or in every other tile, as on
 // a chessboard, its column. A tile at the tensor's edge may lack it.
 BlockPlace place_in_tile(const Case& c, const BlockGrid& grid, std::int64_t block) {
