@@ -16,8 +16,8 @@ check_all() {
   find "$folder" -type d -name test -prune -o \( -name '*.hpp' -o -name '*.h' \) -print |
     sort >"$work/headers"
   if [ -z "$cuda" ]; then
-    for room in $cuda_rooms; do
-      grep -v "^$room/" "$work/headers" >"$work/others" || true
+    for left_out in $cuda_rooms; do
+      grep -v "^$left_out/" "$work/headers" >"$work/others" || true
       mv "$work/others" "$work/headers"
     done
   fi
