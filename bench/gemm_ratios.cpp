@@ -112,15 +112,15 @@ public:
     int missed = 0;
 };
 
-const gemm::Finish plain{.affine = {fast::unpack(formats::f32, Code{0x3F800000}), {}}};
-
 // What an exact way makes of the rows: the faster is also seen to be right.
 using Outputs = std::vector<std::uint32_t>;
 
 void multiply(const gemm::Kernel& kernel, const gemm::Factors& factors, Outputs& outputs) {
-    gemm::for_each_sum(kernel, factors, [&](const gemm::Place& place, const gemm::ExactSum& sum) {
-        outputs[place.row * factors.b.size() + place.column] = gemm::finished(plain, sum, {}).bits;
-    });
+    gemm::for_each_value(
+        kernel, factors, [&](const gemm::Place& place, const fast::Unpacked& value) {
+            outputs[place.row * factors.b.size() + place.column] =
+                fast::round(formats::f32, Rounding::nearest_even, Overflow::overflow, value).bits;
+        });
 }
 
 // The plain exact loop: products of whole numbers, 32 of them summed in 64 bits, and the wide sum.
@@ -231,9 +231,10 @@ int print_gemm_ratios() {
         for (const gemm::Kernel& kernel : gemm::kernels()) {
             if (!gemm::takes(kernel, rows.front(), columns.front())) continue;
             // One that leaves these scales to another is not measured twice.
-            if (&gemm::kernel_used(kernel, factors) != &kernel) continue;
+            if (&gemm::kernel_used(kernel, factors, gemm::Asked::values) != &kernel) continue;
             Problem asked = problem;
-            if (&kernel != &gemm::kernel_used(*best, factors)) asked.goal = asked.naive_goal = 0;
+            if (&kernel != &gemm::kernel_used(*best, factors, gemm::Asked::values))
+                asked.goal = asked.naive_goal = 0;
             add_problem(lines, asked, kernel, {a, b});
         }
     }

@@ -24,8 +24,27 @@ constexpr std::array<std::string_view, 4> f32_scalings{"tensor", "row", "1x128",
 constexpr std::array<std::string_view, 2> fp8_elements{"e4m3", "e5m2"};
 constexpr std::string_view nvfp4 = "nvfp4";
 
-// The outputs in blocks.
-constexpr std::array<std::string_view, 2> block_outputs{"mxfp8-e4m3", "mxfp8-e5m2"};
+// The outputs in blocks, and who makes them where the case does not say.
+struct BlockOutput {
+    std::string_view name, dialect;
+};
+constexpr std::array block_outputs{
+    BlockOutput{"mxfp8-e4m3", "ocp"}, BlockOutput{"mxfp8-e5m2", "ocp"},
+    BlockOutput{"mxfp4-e2m1", "ocp"}, BlockOutput{nvfp4, "cublaslt-nvfp4"}};
+
+const BlockOutput* find_block_output(std::string_view word) {
+    const auto* row = std::ranges::find(block_outputs, word, &BlockOutput::name);
+    return row == block_outputs.end() ? nullptr : row;
+}
+
+bool makes_blocks(const std::string& dialect, const std::string& output) {
+    if (output == nvfp4) {
+        const Recipe* recipe = find_recipe(dialect);
+        return recipe != nullptr && makes_output_blocks(*recipe, *find_recipe_format(nvfp4));
+    }
+    const Dialect* row = find_dialect(dialect);
+    return row != nullptr && row->quantizes(*find_block_format(output)) && takes_exact_values(*row);
+}
 
 bool is_narrow(std::string_view output) {
     return code_bits(parse_gemm_output(output).element) <= 8;
@@ -46,7 +65,7 @@ Status check_c(const Case& c) {
             c.gemm.c == "none" || c.gemm.c == c.type || (is_narrow(c.type) && c.gemm.c != "f32");
         if (fits) return success();
         return bad("c=" + c.gemm.c + " does not go with output=" + c.type +
-                   ": C has the type of D, and beside an FP8 output it is bf16 or f16");
+                   ": C has the type of D, and beside an output of FP8 or FP4 it is bf16 or f16");
     }
     return bad(reads_c ? "beta is not 0, so C is read and cannot be c=none"
                        : "beta is 0, so C is not read and there is no c=" + c.gemm.c);
@@ -64,8 +83,12 @@ Status check_storage_of_factors(const Case& c) {
     if (c.packing == "bytes") return success();
     const Packing& packing = *find_packing(c.packing);
     if (c.packing == "inline") return bad("packing=inline is no layout of a factor of a gemm");
+    const auto is_packed = [&](const GemmFactorWord& word) {
+        return code_bits(word.element) == packing.code_bits;
+    };
+    if (is_packed(parse_gemm_output(c.type))) return success();
     for (const GemmFactorWord& factor : {a, b})
-        if (code_bits(factor.element) != packing.code_bits)
+        if (!is_packed(factor))
             return bad("packing=" + c.packing + " is for codes of " +
                        std::to_string(packing.code_bits) + " bits, and " + factor.element +
                        " has " + std::to_string(code_bits(factor.element)));
@@ -87,8 +110,7 @@ Status check_output_blocks(const Case& c) {
         if (c.dialect.empty()) return success();
         return bad("output=" + c.type + " has no blocks, so it has no dialect=" + c.dialect);
     }
-    const Dialect& dialect = *find_dialect(c.dialect);
-    if (!dialect.quantizes(*find_block_format(c.type)) || !takes_exact_values(dialect))
+    if (!makes_blocks(c.dialect, c.type))
         return bad("dialect '" + c.dialect + "' does not make " + c.type + " of binary32");
     if (c.gemm.model.starts_with(bounded_model))
         return bad("model=" + c.gemm.model + " has no bound for blocks with scales of their own");
@@ -171,16 +193,23 @@ std::vector<std::string> gemm_factor_names() {
     for (const std::string_view type : input_types) names.emplace_back(type);
     return names;
 }
-GemmOutputWord parse_gemm_output(std::string_view word) {
-    const bool has_blocks = std::ranges::find(block_outputs, word) != block_outputs.end();
-    return {std::string(has_blocks ? find_block_format(word)->element().name : word), has_blocks};
+GemmFactorWord parse_gemm_output(std::string_view word) {
+    if (find_block_output(word) == nullptr) return {std::string(word), ""};
+    return parse_gemm_factor(word).value_or(GemmFactorWord{});
 }
 bool has_output_blocks(const Case& c) {
-    return is_gemm(c) && parse_gemm_output(c.type).has_blocks;
+    return is_gemm(c) && find_block_output(c.type) != nullptr;
 }
 std::vector<std::string> gemm_output_names() {
     std::vector<std::string> names{"f32", "bf16", "f16", "e4m3", "e5m2"};
-    names.insert(names.end(), block_outputs.begin(), block_outputs.end());
+    for (const BlockOutput& output : block_outputs) names.emplace_back(output.name);
+    return names;
+}
+std::vector<std::string> gemm_dialect_names() {
+    std::vector<std::string> names = dialect_names();
+    for (const Recipe& recipe : recipes)
+        if (makes_blocks(std::string(recipe.name), std::string(nvfp4)))
+            names.emplace_back(recipe.name);
     return names;
 }
 std::vector<std::string> gemm_addend_names() {
@@ -211,7 +240,7 @@ void complete_gemm(Case& c) {
         const bool reads_c = c.gemm.beta << 1 != 0;
         c.gemm.c = !reads_c ? "none" : is_narrow(c.type) ? "bf16" : c.type;
     }
-    if (has_output_blocks(c) && c.dialect.empty()) c.dialect = "ocp";
+    if (has_output_blocks(c) && c.dialect.empty()) c.dialect = find_block_output(c.type)->dialect;
     c.format = c.gemm.a;
     c.rows = c.gemm.batches * c.gemm.m;
     c.columns = c.gemm.n;
@@ -222,7 +251,7 @@ Status check_gemm_names(const Case& c) {
         check_name("factor", c.gemm.a, gemm_factor_names()),
         check_name("factor", c.gemm.b, gemm_factor_names()),
         check_name("output", c.type, gemm_output_names()),
-        c.dialect.empty() ? success() : check_name("dialect", c.dialect, dialect_names()),
+        c.dialect.empty() ? success() : check_name("dialect", c.dialect, gemm_dialect_names()),
         check_name("c", c.gemm.c, gemm_addend_names()),
         check_name("epilogue", c.gemm.epilogue, gemm_epilogue_names()),
         check_name("accumulation", c.gemm.accumulation, gemm_accumulation_names()),

@@ -40,18 +40,16 @@ struct GemmFactorWord {
 };
 std::optional<GemmFactorWord> parse_gemm_factor(std::string_view word);
 
-// D's word, "f32" or "mxfp8-e4m3": the type of its elements, and whether they lie in blocks along
+// D's word, "f32", "mxfp8-e4m3" or "nvfp4", in two likewise: the scaling is that of blocks along
 // its rows that have scales of their own.
-struct GemmOutputWord {
-    std::string element;
-    bool has_blocks = false;
-};
-GemmOutputWord parse_gemm_output(std::string_view word);
+GemmFactorWord parse_gemm_output(std::string_view word);
 bool has_output_blocks(const Case& c);
 
 // The words for those that the grammar knows.
 std::vector<std::string> gemm_factor_names();
 std::vector<std::string> gemm_output_names();
+// Who makes D's blocks: dialects, and recipes of NVFP4.
+std::vector<std::string> gemm_dialect_names();
 std::vector<std::string> gemm_addend_names();
 std::vector<std::string> gemm_epilogue_names();
 std::vector<std::string> gemm_accumulation_names();

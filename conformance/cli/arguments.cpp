@@ -2,6 +2,7 @@
 #include "conformance/cli/arguments.hpp"
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <cstdio>
 #include <new>
 #include <stdexcept>
@@ -9,6 +10,7 @@
 #include "conformance/case/fields.hpp"
 #include "conformance/case/names.hpp"
 #include "device/host/text.hpp"
+#include "reference/spec/assert.hpp"
 
 namespace mx::cli {
 namespace {
@@ -36,6 +38,12 @@ void declare_number(CLI::App& app, const Option& option, std::uint64_t* target) 
         ->required(option.required);
 }
 
+// What is empty unless it is given would be taken as not given: run --input "$unset" would run the
+// suites. Other options say themselves that they do not know ''.
+std::string refuse_empty(const std::string& value) {
+    return value.empty() ? "the value is empty" : "";
+}
+
 void declare(CLI::App& app, const Option& option) {
     if (bool* const* flag = std::get_if<bool*>(&option.target)) {
         app.add_flag(option.name, **flag, option.help);
@@ -49,8 +57,9 @@ void declare(CLI::App& app, const Option& option) {
         else
             declared->type_name("");
     } else {
-        CLI::Option* declared =
-            app.add_option(option.name, *std::get<std::string*>(option.target), option.help);
+        std::string& text = *std::get<std::string*>(option.target);
+        CLI::Option* declared = app.add_option(option.name, text, option.help);
+        if (!is_positional(option) && text.empty()) declared->check(refuse_empty);
         declared->type_name(is_positional(option) ? "" : "TEXT")->required(option.required);
         if (!is_positional(option)) declared->capture_default_str();
     }
@@ -87,6 +96,25 @@ Status check_first_word(const CLI::App& app, const char* word,
     return check_name("option", word, {"--help", "--version"});
 }
 
+// Is what this option needs there, "--op gemm" or "--census", as given or by default?
+bool has(const Command& command, const std::string& needed) {
+    const std::string name = needed.substr(0, needed.find(' '));
+    const auto option = std::ranges::find(command.options, name, &Option::name);
+    MX_ASSERT(option != command.options.end());
+    if (bool* const* flag = std::get_if<bool*>(&option->target)) return **flag;
+    const std::string& value = *std::get<std::string*>(option->target);
+    return name == needed ? !value.empty() : name + " " + value == needed;
+}
+
+// "--k goes with --op gemm alone", "" if every option that is given does something.
+std::string useless_option(const CLI::App& sub, const Command& command) {
+    for (const Option& option : command.options)
+        if (!option.only_with.empty() && sub.count(option.name) > 0 &&
+            !has(command, option.only_with))
+            return option.name + " goes with " + option.only_with + " alone";
+    return "";
+}
+
 int run_parsed(const CLI::App& app, const std::vector<Command>& commands) {
     for (const Command& command : commands) {
         const CLI::App* sub = app.get_subcommand(command.name);
@@ -94,6 +122,10 @@ int run_parsed(const CLI::App& app, const std::vector<Command>& commands) {
         const std::vector<std::string> extras = sub->remaining();
         if (!extras.empty()) {
             complain(explain_extra(extras.front(), command));
+            return exit_usage;
+        }
+        if (const std::string useless = useless_option(*sub, command); !useless.empty()) {
+            complain(useless);
             return exit_usage;
         }
         return command.run();
@@ -104,7 +136,7 @@ int run_parsed(const CLI::App& app, const std::vector<Command>& commands) {
 }  // namespace
 
 void complain(const std::string& message) {
-    std::fprintf(stderr, "mxcheck: %s\n", message.c_str());
+    std::fprintf(stderr, "mxcheck: %s\n", printable(message).c_str());
 }
 
 int dispatch(int argc, char** argv, const std::vector<Command>& commands,

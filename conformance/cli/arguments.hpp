@@ -26,6 +26,9 @@ struct Option {
     // separated or repeated), or a flag.
     std::variant<std::string*, std::uint64_t*, std::vector<std::string>*, bool*> target;
     bool required = false;
+    // "--op gemm" or "--census": the option, and of a text its value, without which this one would
+    // do nothing. Given without it, it is refused; "" for none.
+    std::string only_with = {};
 };
 
 struct Command {
@@ -40,7 +43,7 @@ struct Command {
 int dispatch(int argc, char** argv, const std::vector<Command>& commands,
              const std::string& version);
 
-// "mxcheck: MESSAGE" on stderr.
+// "mxcheck: MESSAGE" on stderr, on one line of valid UTF-8 whatever it quotes.
 void complain(const std::string& message);
 
 }  // namespace mx::cli

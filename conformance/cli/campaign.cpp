@@ -5,10 +5,8 @@
 #include <chrono>
 #include <cstdio>
 #include <filesystem>
-#include <fstream>
 #include <memory>
 #include <set>
-#include <sstream>
 
 #include "conformance/case/fields.hpp"
 #include "conformance/case/names.hpp"
@@ -19,6 +17,7 @@
 #include "conformance/cli/progress.hpp"
 #include "conformance/cli/results_folder.hpp"
 #include "conformance/cli/session.hpp"
+#include "conformance/cli/text_file.hpp"
 #include "conformance/cli/workers.hpp"
 #include "conformance/results/results_file.hpp"
 
@@ -207,13 +206,10 @@ int finish(Campaign& campaign, results::ResultsWriter& writer, double seconds) {
 
 Expected<std::vector<Suite>> suites_of(const PlanOptions& options) {
     if (options.suite_file.empty()) return built_in_suites();
-    std::ifstream file(options.suite_file);
-    std::ostringstream text;
-    text << file.rdbuf();
-    if (!file)
-        return Error{ErrorKind::bad_input, "suite file " + options.suite_file + " cannot be read"};
+    auto text = text_of_file(options.suite_file);
+    if (!text) return Error{ErrorKind::bad_input, "suite file " + text.error().message};
     const std::string name = std::filesystem::path(options.suite_file).stem().string();
-    return std::vector<Suite>{{name, std::move(text).str()}};
+    return std::vector<Suite>{{name, std::move(text).value()}};
 }
 
 }  // namespace

@@ -20,6 +20,7 @@ int accuracy_of(const AccuracyArguments& arguments) {
 }  // namespace
 
 Command accuracy_command() {
+    const std::string blocks = "--op quantize", gemm = "--op gemm";
     auto o = std::make_shared<AccuracyArguments>();
     std::vector<Option> options{
         {"INPUT", "a .npy or .safetensors; blocks along the last dimension", &o->input},
@@ -28,18 +29,18 @@ Command accuracy_command() {
          &o->formats},
         {"--dialect", "dialects side by side", &o->dialects},
         {"--data", "instead of a file: normal, uniform, ... (default: each)", &o->data},
-        {"--elements", "of each named kind of data", &o->elements},
-        {"--block", "lanes of a block", &o->block},
+        {"--elements", "of each named kind of data", &o->elements, false, blocks},
+        {"--block", "lanes of a block", &o->block, false, blocks},
         {"--seed", "of the data and of stochastic rounding", &o->seed},
         {"--stochastic", "each dialect once more, its elements rounded stochastically",
-         &o->stochastic},
-        {"--format-b", "gemm: of B, where it is not that of A", &o->format_b},
+         &o->stochastic, false, blocks},
+        {"--format-b", "gemm: of B, where it is not that of A", &o->format_b, false, gemm},
         {"--model", "gemm: accumulators (list models), or exact (default: all that fit)",
-         &o->models},
-        {"--output", "gemm: types of D", &o->outputs},
-        {"--k", "gemm: products in a sum", &o->depths},
-        {"--side", "gemm: rows and columns of D", &o->side},
-        {"--algorithm", "gemm: of the device", &o->algorithms},
+         &o->models, false, gemm},
+        {"--output", "gemm: types of D", &o->outputs, false, gemm},
+        {"--k", "gemm: products in a sum", &o->depths, false, gemm},
+        {"--side", "gemm: rows and columns of D", &o->side, false, gemm},
+        {"--algorithm", "gemm: of the device", &o->algorithms, false, gemm},
         {"--json", "with the histograms, for machines", &o->json}};
     for (Option& option : options_of(o->choice, o->timeout_seconds))
         options.push_back(std::move(option));

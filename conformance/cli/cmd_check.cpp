@@ -27,7 +27,6 @@ Expected<std::vector<PlannedCase>> cases_of(const CheckOptions& options,
         if (!asked) return asked.error();
         for (RequestId& request : asked.value()) cases.push_back(std::move(request.c));
     } else {
-        if (const Status whole = answers.is_whole(); !whole) return whole.error();
         cases = answers.cases();
     }
     std::vector<PlannedCase> planned;
@@ -53,6 +52,10 @@ int check(const CheckOptions& options) {
         return fail_with({ErrorKind::bad_input, "check takes a pack and its answers, no more"});
     const auto answers = RecordedAnswers::read(options.files.back());
     if (!answers) return fail_with(answers.error());
+    if (const Status whole = answers.value().is_whole(); !whole && options.files.size() == 1) {
+        complain(whole.error().message);
+        return exit_incomplete;
+    }
     auto cases = cases_of(options, answers.value());
     if (!cases) return fail_with(cases.error());
     Campaign campaign{options.out,

@@ -191,7 +191,10 @@ Command identify_command() {
         {"--dialect", "the name it is asked under; the answer does not hang on it", &o->dialect});
     options.push_back({"--input", "type of the inputs: f32, bf16 or f16", &o->input});
     options.push_back({"--json", "for machines", &o->json});
-    for (Option& option : options_of(o->gemm)) options.push_back(std::move(option));
+    for (Option& option : options_of(o->gemm)) {
+        option.only_with = option.name == "--shape" ? "--census" : "--op gemm";
+        options.push_back(std::move(option));
+    }
     return {"identify",
             "which dialect does a device follow, or how does it sum? Decisions with witnesses",
             "mxcheck identify --device ./mydev.so --format mxfp8-e4m3\n"

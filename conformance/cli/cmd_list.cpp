@@ -106,6 +106,7 @@ std::vector<Row> model_rows() {
                            "all scaled products summed exactly, and the sum rounded once",
                            {{"operands", "every MX format"},
                             {"standing", "the standard's sum, with no freedom taken"},
+                            {"gelu", gelu_text},
                             {"source", "OCP MX v1.0 sections 6.1 and 6.2"}}}};
     for (const GemmModel& model : gemm_models)
         rows.push_back({std::string(model.name),

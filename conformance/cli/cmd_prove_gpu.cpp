@@ -40,11 +40,13 @@ void count(const sweep::GpuSweep& sweep, const sweep::SweepAnswer& answer, GpuTa
     tally.inputs += answer.inputs;
     tally.seconds += answer.seconds;
     if (!answer.digest.empty()) tally.answers.push_back({answer.digest, answer.inputs, sweep.name});
+    const bool is_oracles_fault =
+        sweep.subject == sweep::Subject::oracle || !answer.wrong_digest.empty();
     if (!answer.wrong_digest.empty()) complain(answer.wrong_digest);
     if (answer.wrong_digest.empty() && answer.differing == 0)
         ++tally.held;
     else
-        ++(sweep.subject == sweep::Subject::oracle ? tally.wrong_oracle : tally.wrong_device);
+        ++(is_oracles_fault ? tally.wrong_oracle : tally.wrong_device);
 }
 
 int finish(const sweep::Gpu& gpu, const GpuTally& tally, std::size_t planned) {

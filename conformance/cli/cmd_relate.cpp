@@ -389,8 +389,8 @@ Command relate_command() {
     options.push_back({"--seed", "of the first sample", &o->seed});
     options.push_back({"--samples", "pairs of tensors for each relation", &o->samples});
     options.push_back({"--shape", "of one sample, as a failure prints it", &o->shape});
-    options.push_back({"--bits", "its codes", &o->bits});
-    options.push_back({"--scale-bits", "its scales", &o->scale_bits});
+    options.push_back({"--bits", "its codes", &o->bits, false, "--shape"});
+    options.push_back({"--scale-bits", "its scales", &o->scale_bits, false, "--shape"});
     options.push_back({"--out", "folder for results.jsonl and the reports, if any", &o->out});
     return {"relate", "hold a device's answers to related inputs against each other: no oracle",
             "mxcheck relate --device ./mydev.so --format myfp5 --dialect mine --elements u8",

@@ -9,6 +9,7 @@
 #include "conformance/cli/commands.hpp"
 #include "conformance/cli/device_sweeps.hpp"
 #include "conformance/cli/environment.hpp"
+#include "conformance/cli/every_algorithm.hpp"
 #include "conformance/cli/session.hpp"
 #include "conformance/cli/shard.hpp"
 #include "conformance/cli/sweep_errands.hpp"
@@ -25,6 +26,7 @@ struct RunOptions {
     bool resume = false;
     std::uint64_t jobs = 0;  // 0: as many as are safe
     WaiverOptions waivers;
+    std::string algorithms = "default";
     bool reproducible = false;
 };
 constexpr std::uint64_t jobs_max = 1024;
@@ -64,6 +66,8 @@ results::RunHeader header_of(const RunOptions& options, Shard shard, const Isola
     if (!plan.formats.empty()) header.argv.push_back("--format=" + list_text(plan.formats));
     if (!plan.suite_file.empty()) header.argv.push_back("--suite-file=" + plan.suite_file);
     if (!plan.input.empty()) header.argv.push_back("--input=" + plan.input);
+    if (options.algorithms != "default")
+        header.argv.push_back("--algorithms=" + options.algorithms);
     if (options.reproducible) header.argv.push_back("--reproducible");
     return header;
 }
@@ -118,6 +122,9 @@ int run(const RunOptions& options) {
     if (options.jobs > jobs_max)
         return fail_with({ErrorKind::bad_input, "--jobs '" + std::to_string(options.jobs) +
                                                     "' is more than " + std::to_string(jobs_max)});
+    const Status known =
+        check_name("algorithms", options.algorithms, std::vector<std::string>{"default", "all"});
+    if (!known) return fail_with(known.error());
     Sources sources;
     const auto shard = part_of(options.plan);
     if (!shard) return fail_with(shard.error());
@@ -125,6 +132,10 @@ int run(const RunOptions& options) {
     if (!cases) return fail_with(cases.error());
     auto device = open_device(options.choice, options.timeout);
     if (!device) return fail_with(device.error());
+    if (options.algorithms == "all")
+        cases = by_every_algorithm(std::move(cases).value(), [&device](const Question& question) {
+            return device.value().algorithms(question);
+        });
     Campaign campaign{
         options.out, options.resume, device_argument(options.choice), std::move(cases).value(), {}};
     campaign.run.header = header_of(options, shard.value(), device.value());
@@ -157,6 +168,10 @@ Command run_command() {
                        "cases at once, each with a device of its own (default 1; one per core for "
                        "long levels of the devices of list devices)",
                        &o->jobs});
+    options.push_back({"--algorithms",
+                       "default or all: GEMMs as the device chooses, or by every algorithm that it "
+                       "lists",
+                       &o->algorithms});
     options.push_back({"--resume", "go on where an interrupted run in --out stopped", &o->resume});
     options.push_back(
         {"--reproducible",

@@ -107,7 +107,7 @@ int self_test(const SelftestOptions& options) {
         options.on == "gpu" ? selftest::find_gpu_subjects(folder) : selftest::find_subjects(folder);
     if (!subjects) {
         complain(subjects.error().message);
-        return exit_self_test;
+        return options.mutants.empty() ? exit_self_test : exit_usage;
     }
     const auto table = run_with_progress(subjects.value(), options);
     if (!table) {
@@ -129,7 +129,7 @@ Command selftest_command() {
             "the planted bugs: how many of them this build catches, and by which case",
             "mxcheck selftest --out out",
             {{"--mutants", "folder of the planted bugs (default beside the program)", &o->mutants},
-             {"--level", "smoke or quick; smoke alone lets bugs of axis col survive", &o->level},
+             {"--level", "smoke or quick; smoke alone lets a third of them survive", &o->level},
              {"--on", "all, or gpu: the planted bugs of a GPU alone", &o->on},
              {"--json", "write the kill table to this file", &o->json},
              {"--out", "folder for kill_table.json and kill_table.md", &o->out}},

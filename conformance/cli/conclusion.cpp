@@ -25,7 +25,7 @@ void print_waivers(const reports::Summary& summary) {
         if (use.cases != 0)
             std::printf("waived: %llu cases, %s, until %s, %s: %s (%s)\n",
                         static_cast<unsigned long long>(use.cases),
-                        use.waiver->mismatch_class.c_str(), use.waiver->expires.c_str(),
+                        results::mismatches_of(*use.waiver).c_str(), use.waiver->expires.c_str(),
                         use.waiver->owner.c_str(), use.waiver->reason.c_str(),
                         use.waiver->link.c_str());
 }

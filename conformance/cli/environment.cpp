@@ -144,17 +144,21 @@ std::string utc_now() {
 DeviceRegistry built_in_devices() {
     DeviceRegistry registry;
     registry.add({.name = "cpu",
-                  .description = "mxcheck's own quantizer for the CPU, SIMD chosen at run time",
+                  .description =
+                      "mxcheck's own quantizer for the CPU, SIMD chosen at run time; axes "
+                      "row col tile both",
                   .get_api = [](std::uint32_t) { return mx_cpu_device_api(); }});
     for (const OptionalDevice& device : optional_devices) {
+        const std::string axes = *device.axes == '\0' ? "" : std::string("; axes ") + device.axes;
         if (*device.file == '\0') {
 #if defined(MX_HAS_NVHOST)
             registry.add({.name = device.name,
-                          .description = device.description,
+                          .description = device.description + axes,
                           .get_api = [](std::uint32_t) { return mx_nvhost_device_api(); }});
 #endif
         } else if (const std::string path = plug_in(device.file); !path.empty()) {
-            registry.add({.name = device.name, .description = device.description, .path = path});
+            registry.add(
+                {.name = device.name, .description = device.description + axes, .path = path});
         }
     }
     return registry;

@@ -37,19 +37,23 @@ struct OptionalDevice {
     const char* description;  // for lists
     const char* needs;        // of a build that has it
     const char* sweeps_from;  // the level from which a run has sweeps of it, "" for none
+    const char* axes;         // that it quantizes along, "" where it does not quantize
 };
 inline constexpr OptionalDevice optional_devices[] = {
     {"nvhost", "", "NVIDIA's cuda_fp8.h compiled for the host, no GPU needed",
-     "NVIDIA's cuda_fp8.h (set CUDA_HOME and configure again)", ""},
+     "NVIDIA's cuda_fp8.h (set CUDA_HOME and configure again)", "", "row col"},
     {"cuda", "mx_cuda.so", "mxcheck's kernels on an NVIDIA GPU: Hopper, and Blackwell unverified",
-     "nvcc of CUDA 12.9 or later", "exhaustive"},
+     "nvcc of CUDA 12.9 or later", "exhaustive", "row col tile both"},
     {"cublaslt", "mx_cublaslt.so", "NVIDIA's GEMM library on a GPU: Blackwell unverified",
-     "cublasLt.h and libcublasLt of CUDA 12.9 or later", "quick"},
+     "cublasLt.h and libcublasLt of CUDA 12.9 or later", "quick", ""},
     {"hopper", "mx_hopper.so", "MX GEMMs on a Hopper GPU, which has no MX tensor cores",
      "nvcc, cublasLt.h and libcublasLt of CUDA 12.9 or later (it runs on GPUs of compute "
      "capability 9.0 alone)",
-     "quick"},
+     "quick", ""},
 };
+
+// No sum says what GELU gives.
+inline constexpr const char* gelu_text = "judged under a model only";
 
 // Plug-ins of ours compute on a GPU.
 bool is_our_gpu_device(const std::string& name);

@@ -165,10 +165,15 @@ void print_rows(const GemmIdentification& found) {
         std::printf("model: none; no row of the table takes these operands\n");
         return;
     }
-    std::printf("model: none; nearest is %s, which foretells %s of %s answers\n",
+    std::printf("model: none; nearest is %s, which foretells %s of %s answers to probes\n",
                 found.nearest.c_str(), grouped(found.nearest_foretold).c_str(),
                 grouped(found.learnt.of).c_str());
     for (const std::string& part : found.parts) std::printf("  %s\n", part.c_str());
+    if (found.mixture.row.empty()) return;
+    std::printf("mixed: all %s outputs that %s does not foretell are foretold by %s%s%s\n",
+                grouped(found.mixture.answers).c_str(), found.nearest.c_str(),
+                found.mixture.row.c_str(), found.mixture.shapes.empty() ? "" : ", in ",
+                joined(found.mixture.shapes, ", ").c_str());
 }
 
 void print_unexplained(const std::string& what, const GemmMisses& misses) {
@@ -193,6 +198,15 @@ void print(const GemmIdentification& found) {
     if (found.unlearnt.count == 0)
         std::printf("foretold bit for bit: %s outputs of data that nothing was learnt from\n",
                     grouped(found.unlearnt.of).c_str());
+}
+
+// The last line: what the device is.
+std::string verdict_of(const GemmIdentification& found) {
+    if (!found.rows.empty()) return joined(found.rows, " = ");
+    if (!found.mixture.row.empty())
+        return "no model of the table; mixed, of " + found.nearest + " and " + found.mixture.row;
+    if (found.unexplained() == 0) return "no model of the table";
+    return "no model of the table; " + counted(found.unexplained(), "output") + " unexplained";
 }
 
 Json json_of(const GemmMisses& misses) {
@@ -232,6 +246,7 @@ Json json_of(const GemmIdentification& found) {
             {"refused", found.refusals},
             {"models", found.rows},
             {"nearest_model", found.nearest},
+            {"mixed_with", found.mixture.row},
             {"differences_to_nearest", found.parts},
             {"probes", json_of(found.learnt)},
             {"unlearnt_data", json_of(found.unlearnt)}};
@@ -241,6 +256,12 @@ std::string class_name(const GemmClass& group) {
     if (group.rows.empty()) return "no row";
     return joined(group.rows, " = ") +
            (group.parts == 1 ? "" : ", K in " + std::to_string(group.parts) + " parts");
+}
+
+std::vector<std::string> bits_of_all(const std::vector<Code>& codes) {
+    std::vector<std::string> all;
+    for (const Code code : codes) all.push_back(identify::bits_text(code).substr(0, 10));
+    return all;
 }
 
 void print(const GemmCensus& census) {
@@ -259,6 +280,8 @@ void print(const GemmCensus& census) {
             if (named != group.parts)
                 std::printf("  a name says splitk=%s, and the bits say %s\n",
                             std::to_string(named).c_str(), std::to_string(group.parts).c_str());
+        if (!group.nans.empty())
+            std::printf("  NaN is %s\n", joined(bits_of_all(group.nans), " or ").c_str());
         if (group.rows.empty())
             std::printf("  nearest is %s: %s\n", group.nearest.c_str(), group.witness.c_str());
         for (const std::string& name : group.algorithms)
@@ -278,6 +301,7 @@ Json json_of(const GemmCensus& census) {
                            {"nearest_model", group.nearest},
                            {"looked_at", group.looked_at},
                            {"foretold", group.foretold},
+                           {"nan", bits_of_all(group.nans)},
                            {"witness", group.witness}});
     return {{"setting", json_of(census.setting)},
             {"shape", identify::text_of(census.shape)},
@@ -347,9 +371,7 @@ int identify_gemm_device(const IdentifyGemmOptions& options, const DeviceChoice&
                     json.dump(2, ' ', false, nlohmann::json::error_handler_t::replace).c_str());
     } else {
         print(found.value());
-        std::printf("%s: %s\n", shown_name(choice).c_str(),
-                    found.value().rows.empty() ? "no model of the table"
-                                               : joined(found.value().rows, " = ").c_str());
+        std::printf("%s: %s\n", shown_name(choice).c_str(), verdict_of(found.value()).c_str());
     }
     return found.value().unexplained() == 0 ? exit_conformant : exit_mismatch;
 }

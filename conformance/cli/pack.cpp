@@ -4,14 +4,13 @@
 #include <algorithm>
 #include <charconv>
 #include <cstring>
-#include <fstream>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <set>
 #include <span>
-#include <sstream>
 
 #include "conformance/case/fields.hpp"
+#include "conformance/cli/text_file.hpp"
 #include "device/host/layout.hpp"
 #include "reference/proof/sha256.hpp"
 
@@ -50,14 +49,6 @@ std::string digest_of(const std::vector<pipe::Cargo>& cargo) {
     return sha256(bytes).substr(0, digest_digits);
 }
 
-Expected<std::string> text_of(const std::string& path) {
-    std::ifstream file(path, std::ios::binary);
-    std::ostringstream text;
-    text << file.rdbuf();
-    if (!file) return bad(path + " cannot be read");
-    return std::move(text).str();
-}
-
 // A file of messages, read one piece after the other.
 class Reader {
 public:
@@ -66,6 +57,13 @@ public:
     bool at_end() const { return at_ >= text_.size(); }
     bool at_message() const { return !at_end() && text_[at_] == '{'; }
     std::size_t line_number() const { return line_; }
+    // Where the text ends.
+    std::string end() const {
+        const auto lines = static_cast<std::size_t>(std::ranges::count(text_, '\n'));
+        const std::size_t line = ends_line() ? lines : lines + 1;
+        return "line " + std::to_string(line) + ", at byte " + std::to_string(text_.size());
+    }
+    bool ends_line() const { return text_.ends_with('\n'); }
 
     std::string line() {
         if (at_end()) return "";
@@ -89,6 +87,15 @@ private:
 
 Error in_line(const std::string& path, std::size_t line, const std::string& what) {
     return bad(path + ":" + std::to_string(line) + ": " + what);
+}
+
+// Does only the end of this message miss? What stands there is no error then.
+bool is_begun(const std::string& message) {
+    try {
+        return nlohmann::json::parse(message).is_discarded();
+    } catch (const nlohmann::json::parse_error& error) {
+        return error.byte > message.size();
+    }
 }
 
 std::vector<std::string> read_data(Reader& reader, const pipe::AnswerLine& line) {
@@ -188,7 +195,7 @@ std::string pack_text(const PackedRequest& packed, pipe::Form form) {
 }
 
 Expected<std::vector<RequestId>> read_pack(const std::string& path) {
-    const auto text = text_of(path);
+    const auto text = text_of_file(path);
     if (!text) return text.error();
     return parse_pack(text.value(), path);
 }
@@ -217,7 +224,7 @@ Expected<std::vector<RequestId>> parse_pack(std::string_view pack, const std::st
             if (!sized) return in_line(path, line, "an input without its number of bytes");
             const auto size = input["bytes"].get<std::size_t>();
             const bool is_whole =
-                binary ? reader.bytes(size).size() == size : reader.line().size() / 2 == size;
+                binary ? reader.bytes(size).size() == size : reader.line().size() == 2 * size;
             if (!is_whole) return in_line(path, line, "the data of this request is not whole");
         }
     }
@@ -229,7 +236,7 @@ Expected<std::vector<RequestId>> parse_pack(std::string_view pack, const std::st
 }
 
 Expected<RecordedAnswers> RecordedAnswers::read(const std::string& path) {
-    const auto text = text_of(path);
+    const auto text = text_of_file(path);
     if (!text) return text.error();
     return parse(text.value(), path);
 }
@@ -239,11 +246,15 @@ Expected<RecordedAnswers> RecordedAnswers::parse(std::string_view answers,
     Reader reader(answers);
     RecordedAnswers recorded;
     recorded.path_ = path;
+    recorded.end_ = reader.end();
+    recorded.ends_line_ = reader.ends_line();
     bool greeted = false;
     while (!reader.at_end()) {
         const std::size_t number = reader.line_number();
         const std::string text = reader.line();
         if (text.starts_with('#')) continue;  // where the answers come from
+        recorded.ends_message_ = !reader.at_end() || recorded.ends_line_ || !is_begun(text);
+        if (!recorded.ends_message_) break;
         if (!greeted) {
             auto hello = pipe::parse_hello(text);
             if (!hello) return in_line(path, number, hello.error().message);
@@ -262,31 +273,52 @@ Expected<RecordedAnswers> RecordedAnswers::parse(std::string_view answers,
                              Answer{id.value().digest, std::move(line).value(), std::move(data)})
                 .second;
         if (!is_new) return in_line(path, number, "a second answer to " + print(id.value().c));
+        recorded.last_ = print(id.value().c);
         recorded.cases_.push_back(id.value().c);
         recorded.requests_ = std::max(recorded.requests_, id.value().place.total);
     }
-    if (recorded.cases_.empty()) return bad(path + ": holds no answer");
+    recorded.ends_message_ = recorded.ends_message_ && !recorded.cases_.empty();
     return recorded;
 }
 
 Status RecordedAnswers::is_whole() const {
-    if (cases_.size() >= requests_) return success();
-    return bad(path_ + ": holds " + std::to_string(cases_.size()) + " answers to a pack of " +
-               std::to_string(requests_) +
-               " requests: the file is cut, or its device stopped. With the pack before it, those "
-               "that are here are judged and the others counted: mxcheck check PACK " +
-               path_);
+    if (ends_message_ && cases_.size() >= requests_) return success();
+    const std::string total =
+        requests_ == 0 ? "" : " to a pack of " + std::to_string(requests_) + " requests";
+    return bad(path_ + ": ends in " + end_ + ", and holds " + std::to_string(cases_.size()) +
+               " answers" + total + ": the file is cut, or its device stopped" +
+               (cases_.empty() ? ""
+                               : ". With the pack before it, those that are here are judged and "
+                                 "the others counted: mxcheck check PACK " +
+                                     path_));
+}
+
+// Only the last answer of a file can be: of it something is missing.
+bool RecordedAnswers::is_cut(const Answer& answer, const Question& question) const {
+    if (answer.line.status != MX_OK || &answer != &answers_.at(last_)) return false;
+    if (answer.line.form == pipe::Form::binary)
+        return !std::ranges::equal(
+            answer.data, answer.line.sizes,
+            [](const std::string& bytes, std::uint64_t size) { return bytes.size() == size; });
+    if (answer.data.size() != question.outputs.size())
+        return answer.data.size() < question.outputs.size();
+    return !ends_line_ && !answer.data.empty() &&
+           answer.data.back().size() < 2 * pipe::travelling_size(question.outputs.back());
 }
 
 DeviceAnswer RecordedAnswers::ask(const Case& c, const Question& question) const {
     const auto found = answers_.find(print(c));
     if (found == answers_.end())
-        return refusal(AnswerKind::host_error, path_ + " holds no answer to this case");
+        return refusal(AnswerKind::host_error,
+                       path_ + " holds no answer to this case; it ends in " + end_);
     const Answer& answer = found->second;
     if (const std::string digest = digest_of(load(question).cargo); digest != answer.digest)
         return refusal(AnswerKind::host_error, "the inputs of this case (" + digest +
                                                    ") are not those that " + path_ + " answers (" +
                                                    answer.digest + "); record it again");
+    if (is_cut(answer, question))
+        return refusal(AnswerKind::host_error,
+                       path_ + " is cut within the answer to this case, in " + end_);
     if (answer.line.status == MX_NOT_SUPPORTED)
         return refusal(AnswerKind::not_supported, answer.line.reason);
     if (answer.line.status != MX_OK)

@@ -46,7 +46,8 @@ std::string pack_text(const PackedRequest& packed, pipe::Form form);
 Expected<std::vector<RequestId>> read_pack(const std::string& path);
 Expected<std::vector<RequestId>> parse_pack(std::string_view pack, const std::string& path);
 
-// A file of answers, whole in memory.
+// A file of answers, whole in memory. One that is cut, at whatever byte, is read as far as it goes:
+// an answer of which something is missing counts as none, and no device is blamed for it.
 class RecordedAnswers {
 public:
     static Expected<RecordedAnswers> read(const std::string& path);
@@ -55,7 +56,8 @@ public:
     const Facts& facts() const { return facts_; }
     const std::vector<Case>& cases() const { return cases_; }  // in the order of the file
 
-    // Are they answers to every request of their pack? The error says how many there are.
+    // Are they answers to every request of their pack? The error says how many there are, and where
+    // the file ends.
     Status is_whole() const;
 
     // The answer as the device would have given it. host_error when there is none, or when the
@@ -66,10 +68,16 @@ private:
     struct Answer {
         std::string digest;
         pipe::AnswerLine line;
-        std::vector<std::string> data;  // lines of digits, or one text of all bytes
+        std::vector<std::string> data;  // lines of digits, or the bytes of each output
     };
 
+    bool is_cut(const Answer& answer, const Question& question) const;
+
     std::string path_;
+    std::string end_;           // "line 7, at byte 812"
+    bool ends_line_ = true;     // or within its last line
+    bool ends_message_ = true;  // or within a message, or before the first
+    std::string last_;          // the printed case of the last answer
     Facts facts_;
     std::vector<Case> cases_;
     std::uint64_t requests_ = 0;  // of the largest pack that is answered; 0: nobody counted

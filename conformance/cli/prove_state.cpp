@@ -2,10 +2,9 @@
 #include "conformance/cli/prove_state.hpp"
 
 #include <filesystem>
-#include <fstream>
-#include <sstream>
 
 #include "conformance/cli/environment.hpp"
+#include "conformance/cli/text_file.hpp"
 #include "conformance/data/atomic_file.hpp"
 
 namespace mx::cli {
@@ -16,14 +15,6 @@ const std::string& first_line() {
     static const std::string line = "# state of mxcheck prove, commit " + program_commit() +
                                     ", program " + file_hash("/proc/self/exe") + "\n";
     return line;
-}
-
-Expected<std::string> text_of(const std::string& path) {
-    std::ifstream file(path, std::ios::binary);
-    std::ostringstream text;
-    text << file.rdbuf();
-    if (!file) return Error{ErrorKind::bad_input, path + ": cannot be read"};
-    return std::move(text).str();
 }
 
 // `way_out` ends the sentence about a bad line.
@@ -40,7 +31,7 @@ Expected<std::vector<proof::Digest>> parsed(const std::string& path, const std::
 Expected<ProveState> ProveState::open(const std::string& path) {
     std::error_code error;
     if (path.empty() || !std::filesystem::exists(path, error)) return ProveState(path, {});
-    const auto text = text_of(path);
+    const auto text = text_of_file(path);
     if (!text) return text.error();
     if (!text.value().starts_with("# state of mxcheck prove"))
         return Error{ErrorKind::bad_input, path + ": is no state of mxcheck prove"};
@@ -64,7 +55,7 @@ Status ProveState::add(const proof::Digest& digest) {
 }
 
 Expected<std::vector<proof::Digest>> read_digests(const std::string& path) {
-    const auto text = text_of(path);
+    const auto text = text_of_file(path);
     if (!text) return text.error();
     return parsed(path, text.value(), "");
 }

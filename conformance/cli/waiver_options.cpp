@@ -1,29 +1,13 @@
 // See waiver_options.hpp.
 #include "conformance/cli/waiver_options.hpp"
 
-#include <cstdio>
-#include <filesystem>
-#include <fstream>
-#include <sstream>
-
 #include "conformance/cli/environment.hpp"
+#include "conformance/cli/text_file.hpp"
 
 namespace mx::cli {
 namespace {
 
 constexpr std::size_t length_of_a_day = 10;  // "2026-11-21"
-
-Expected<std::string> text_of_file(const std::string& path) {
-    std::error_code ignored;
-    std::ifstream file(path);
-    std::ostringstream text;
-    text << file.rdbuf();
-    // A directory opens like a file.
-    if (std::filesystem::is_directory(path, ignored))
-        return Error{ErrorKind::bad_input, "waivers: " + path + " cannot be read: a directory"};
-    if (!file) return Error{ErrorKind::bad_input, "waivers: " + path + " cannot be read"};
-    return std::move(text).str();
-}
 
 // What is wrong with it in this run, "" if nothing is.
 std::string fault_of(const results::Waiver& waiver) {
@@ -35,7 +19,7 @@ std::string fault_of(const results::Waiver& waiver) {
 }
 
 void warn(const std::string& sentence) {
-    std::fprintf(stderr, "mxcheck: warning: %s\n", sentence.c_str());
+    complain("warning: " + sentence);
 }
 
 }  // namespace
@@ -52,15 +36,14 @@ Expected<std::vector<Waiver>> waivers_of(const WaiverOptions& options, const std
         return Error{ErrorKind::bad_input, "--strict is about waivers; --waivers is missing"};
     if (options.file.empty()) return std::vector<Waiver>();
     const auto text = text_of_file(options.file);
-    if (!text) return text.error();
+    if (!text) return Error{ErrorKind::bad_input, "waivers: " + text.error().message};
     auto waivers = parse_waivers(text.value(), options.file);
     if (!waivers) return waivers.error();
     settle(waivers.value(), {device, utc_now().substr(0, length_of_a_day), std::move(case_texts)});
     for (const Waiver& waiver : waivers.value()) {
         const std::string place = options.file + ":" + std::to_string(waiver.line) + ": ";
         if (waiver.record.state == "other device")
-            std::fprintf(stderr, "mxcheck: %sa waiver for another device, '%s'\n", place.c_str(),
-                         waiver.record.device.c_str());
+            complain(place + "a waiver for another device, '" + waiver.record.device + "'");
         const std::string fault = fault_of(waiver.record);
         if (fault.empty()) continue;
         if (options.strict) return Error{ErrorKind::bad_input, place + fault};
@@ -75,7 +58,7 @@ int judge_unneeded(const results::Run& run, bool strict, int code) {
         const results::Waiver& waiver = run.header.waivers[place];
         const std::string sentence = "waiver " + std::to_string(place + 1) +
                                      " was not needed: " + waiver.case_pattern + ", " +
-                                     waiver.mismatch_class + "; owner " + waiver.owner;
+                                     results::mismatches_of(waiver) + "; owner " + waiver.owner;
         if (strict)
             complain(sentence);
         else

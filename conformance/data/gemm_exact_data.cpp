@@ -54,7 +54,8 @@ GemmExactPlan::GemmExactPlan(GemmExactData kind, const GemmSetting& s, int fract
     a_ = side(s.a, s.scaling_a, s.m);
     b_ = side(s.b, s.scaling_b, s.n);
     a_.has_partner = b_.has_partner = a_.block != 0 && a_.block == b_.block;
-    Side& sparse = kind == GemmExactData::scales && a_.block == 0 ? b_ : a_;
+    choose_lowest();
+    Side& sparse = is_alone() && a_.block == 0 ? b_ : a_;
     sparse.is_sparse = true;
     // Half of the room for C and the bias, and for each side whose block scales have no partner to
     // take the opposite: they take 1 or 2.
@@ -63,7 +64,7 @@ GemmExactPlan::GemmExactPlan(GemmExactData kind, const GemmSetting& s, int fract
     for (const Side* one : {&a_, &b_})
         if (one->block != 0 && !one->has_partner) --room;
     const bool has_mantissas = kind == GemmExactData::mantissas ||
-                               kind == GemmExactData::cancelling || kind == GemmExactData::scales ||
+                               kind == GemmExactData::cancelling || is_alone() ||
                                kind == GemmExactData::one_hot;
     if (has_mantissas) share_mantissas(room);
     // The scales of NVFP4 have three mantissa bits each, which products have as well.
@@ -74,6 +75,23 @@ GemmExactPlan::GemmExactPlan(GemmExactData kind, const GemmSetting& s, int fract
     if (kind == GemmExactData::counting)
         room = std::min(room, find_element_format(s.output)->mantissa_bits) - 1;
     products_ = std::int64_t{1} << std::clamp(room, 0, 40);
+}
+
+// The side whose scales go down to E8M0 code 0. Its elements are 2, 4 and 6, so that each is a
+// normal number of binary32 with its scale; INT8 has none of them.
+void GemmExactPlan::choose_lowest() {
+    if (kind_ != GemmExactData::lowest || a_.scaling != "1x32" || b_.scaling != "1x32") return;
+    const auto has_six = [](const Side& side) { return side.format.exponent_bits != 0; };
+    Side& lowest = has_six(a_) && (index_ % 2 == 0 || !has_six(b_)) ? a_ : b_;
+    lowest.has_lowest = has_six(lowest);
+}
+
+bool GemmExactPlan::is_alone() const {
+    return kind_ == GemmExactData::scales || kind_ == GemmExactData::lowest;
+}
+
+bool GemmExactPlan::is_lowest(const Side& side, const FactorPlace& block) const {
+    return side.has_lowest && bits({GemmPart::scale_out, block.row, block.column + 1}) % 2 != 0;
 }
 
 // At least eight products must fit beside the mantissas. Those of one factor are kept whole as long
@@ -124,7 +142,7 @@ bool GemmExactPlan::is_chosen(const Side& side, const FactorPlace& place) const 
     if (!side.is_sparse) return true;
     if (kind_ == GemmExactData::one_hot) return place.column == hot(side, place.row);
     std::int64_t first = 0, length = depth_;
-    if (kind_ == GemmExactData::scales && side.block != 0) {
+    if (is_alone() && side.block != 0) {
         first = own_block(side, place.row) * side.block;
         length = std::min(side.block, depth_ - first);
         if (place.column < first || place.column >= first + length) return false;
@@ -159,6 +177,10 @@ Code GemmExactPlan::value(const Side& side, const FactorPlace& place) const {
         const std::int64_t magnitude = magnitudes[random % 8];
         return code_of(side.format,
                        sign * (has_two ? magnitude : std::min<std::int64_t>(magnitude, 1)), 0);
+    }
+    if (a_.has_lowest || b_.has_lowest) {
+        const std::int64_t magnitude = has_two ? 1 + static_cast<std::int64_t>(random >> 8) % 3 : 1;
+        return code_of(side.format, sign * magnitude, side.has_lowest ? 1 : 0);
     }
     const std::int64_t one = std::int64_t{1} << side.mantissa_bits;
     if (is_plus) return code_of(side.format, 1, 0);
@@ -195,9 +217,12 @@ int GemmExactPlan::block_exponent(const Side& side, std::int64_t block) const {
     const std::uint64_t random = bits({GemmPart::scale_out, 0, 0});
     if (!side.has_partner)
         return static_cast<int>((random + static_cast<std::uint64_t>(block)) % 2);
+    if (a_.has_lowest || b_.has_lowest) {
+        const int high = 98 + static_cast<int>(block % 3);
+        return side.has_lowest ? -high : high;
+    }
     const ScaleRange a = range_of(a_.scaling), b = range_of(b_.scaling);
-    const bool is_alone = kind_ == GemmExactData::scales;
-    const int range = is_alone ? std::min(a.wide, b.wide) : std::min(a.medium, b.medium);
+    const int range = is_alone() ? std::min(a.wide, b.wide) : std::min(a.medium, b.medium);
     // As many different ones as there are; none next to 0, where a scale might as well be 1.
     const auto count = static_cast<std::uint64_t>(2 * range + 1);
     const auto turn = (random % count + static_cast<std::uint64_t>(block) % count * 17) % count;
@@ -212,7 +237,8 @@ int GemmExactPlan::scale_exponent(const Side& side, const FactorPlace& place) co
         const int exponent = static_cast<int>(bits({GemmPart::scale_out, 1, 0}) % 41) - 20;
         return is_a ? exponent : 1 - exponent;
     }
-    const std::int64_t sharing = side.scaling == "128x128" ? place.row / 128 : place.row;
+    // Of scales in tiles a row is one of tiles already.
+    const std::int64_t sharing = place.row;
     // Where sums count products, rows of A differ as much as its elements do, the same way.
     const bool counts = kind_ == GemmExactData::counting;
     const auto of_batch = static_cast<std::uint64_t>(place.row / side.batch % 2);
@@ -221,9 +247,10 @@ int GemmExactPlan::scale_exponent(const Side& side, const FactorPlace& place) co
     const std::uint64_t of_row = counts ? of_counted : bits({place.part, sharing, -1}) % 4;
     const int range_of_row = counts ? 4 : 2;
     if (side.scaling == "row") return static_cast<int>(of_row);
-    if (kind_ == GemmExactData::scales && side.is_sparse &&
+    if (is_alone() && side.is_sparse &&
         place.column != own_block(side, sharing * (side.scaling == "128x128" ? 128 : 1)))
         return range_of(side.scaling).least;
+    if (is_lowest(side, place)) return range_of(side.scaling).least;
     return block_exponent(side, place.column) + static_cast<int>(of_row) % range_of_row;
 }
 

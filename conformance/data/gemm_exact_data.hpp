@@ -13,6 +13,7 @@ enum class GemmExactData {
     signs,       // 0, 1 and 2 with signs, dense
     cancelling,  // each product and nearly the same with the other sign
     scales,      // a row has elements in one block alone, under scales of the whole range
+    lowest,      // the same, many under E8M0 code 0; such sums are exact without C and bias
     specials,    // as signs, but for some NaN, Inf and NaN scales
     one_hot,     // a row of A has one element
     counting,    // all elements of a row alike
@@ -46,6 +47,7 @@ private:
         int mantissa_bits = 0;     // of them in use
         bool is_sparse = false;    // the side whose zeros decide which products there are
         bool has_partner = false;  // the other side has scales for the same blocks
+        bool has_lowest = false;   // half of its scales are E8M0 code 0
     };
 
     std::uint64_t bits(const FactorPlace& place) const;
@@ -56,6 +58,9 @@ private:
     std::int64_t hot(const Side& side, std::int64_t row) const;
     static int turn_of(const Side& side, std::int64_t row);
     Code value(const Side& side, const FactorPlace& place) const;
+    void choose_lowest();
+    bool is_alone() const;
+    bool is_lowest(const Side& side, const FactorPlace& block) const;
     int block_exponent(const Side& side, std::int64_t block) const;
     int scale_exponent(const Side& side, const FactorPlace& place) const;
     bool is_special_row(const FactorPlace& place) const;

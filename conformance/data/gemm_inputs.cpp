@@ -6,7 +6,9 @@
 #include <optional>
 
 #include "conformance/case/names.hpp"
+#include "conformance/data/gemm_code_data.hpp"
 #include "conformance/data/gemm_exact_data.hpp"
+#include "conformance/data/gemm_scale_out.hpp"
 #include "reference/spec/gemm.hpp"
 #include "reference/spec/gemm_models.hpp"
 
@@ -29,12 +31,29 @@ constexpr std::array exact_rows{
     ExactRow{
         {"gemm.exact-scales", "one block of a row holds elements, under scales of the whole range"},
         GemmExactData::scales},
+    ExactRow{{"gemm.lowest-scale",
+              "small numbers in one block of a row, half of them under E8M0 code 0, 2^-127"},
+             GemmExactData::lowest},
     ExactRow{{"gemm.exact-specials", "NaN, Inf and NaN scales in some rows of exact sums"},
              GemmExactData::specials},
     ExactRow{{"gemm.one-hot", "a row of A has one element, which picks one of each row of B"},
              GemmExactData::one_hot},
     ExactRow{{"gemm.counting", "all elements of a row alike, so that a sum counts its products"},
              GemmExactData::counting},
+};
+
+struct CodeRow {
+    GemmFamily family;
+    GemmCodeData kind;
+};
+constexpr std::array code_rows{
+    CodeRow{{"gemm.element-codes", "an output is one element of B times 1: every finite code"},
+            GemmCodeData::elements},
+    CodeRow{
+        {"gemm.scale-codes", "an output is one product under a scale of A: every code by turns"},
+        GemmCodeData::scales},
+    CodeRow{{"gemm.nonfinite", "a NaN, an Inf, two of unlike signs or a NaN scale among ones"},
+            GemmCodeData::nonfinite},
 };
 
 constexpr std::array<GemmFamily, gemm_data_names.size()> random_rows{{
@@ -50,10 +69,11 @@ constexpr std::array<GemmFamily, gemm_data_names.size()> random_rows{{
     {"gemm.zero-rows", "random codes, but every fourth row of A holds zeros"},
 }};
 
-std::optional<GemmExactData> exact_kind(std::string_view name) {
-    for (const ExactRow& row : exact_rows)
-        if (row.family.name == name) return row.kind;
-    return std::nullopt;
+template <typename Row, std::size_t N>
+auto kind_of(const std::array<Row, N>& rows, std::string_view name) {
+    const auto row =
+        std::ranges::find(rows, name, [](const Row& each) { return each.family.name; });
+    return row == rows.end() ? std::nullopt : std::optional(row->kind);
 }
 
 GemmData random_kind(std::string_view name) {
@@ -98,7 +118,8 @@ Code random_code(const GemmTensor& tensor, GemmData data, const GemmPlace& place
     return gemm_number(data, format, place, binades_of(tensor));
 }
 
-Code exact_code(const GemmExactPlan& plan, const GemmTensor& tensor, const FactorPlace& place) {
+template <typename Plan>
+Code exact_code(const Plan& plan, const GemmTensor& tensor, const FactorPlace& place) {
     switch (tensor.part) {
         case GemmPart::a:
         case GemmPart::b:
@@ -129,6 +150,7 @@ const std::vector<GemmFamily>& gemm_data_families() {
     static const std::vector<GemmFamily> table = [] {
         std::vector<GemmFamily> families;
         for (const ExactRow& row : exact_rows) families.push_back(row.family);
+        for (const CodeRow& row : code_rows) families.push_back(row.family);
         families.insert(families.end(), random_rows.begin(), random_rows.end());
         return families;
     }();
@@ -139,8 +161,9 @@ GemmSetting setting_of(const Case& c) {
     const GemmFields& gemm = c.gemm;
     const GemmFactorWord a = parse_gemm_factor(gemm.a).value_or(GemmFactorWord{});
     const GemmFactorWord b = parse_gemm_factor(gemm.b).value_or(GemmFactorWord{});
-    GemmSetting setting{
-        .a = a.element, .b = b.element, .output = parse_gemm_output(c.type).element};
+    const GemmFactorWord output = parse_gemm_output(c.type);
+    GemmSetting setting{.a = a.element, .b = b.element, .output = output.element};
+    setting.scaling_out = output.scaling;
     setting.dialect = c.dialect;
     setting.m = gemm.m;
     setting.n = gemm.n;
@@ -166,16 +189,27 @@ Status check_gemm_data(const Case& c) {
 
 std::vector<CodeTensor> make_gemm_inputs(const Case& c) {
     const GemmSetting setting = setting_of(c);
-    const std::optional<GemmExactData> exact = exact_kind(c.data);
-    const GemmExactPlan plan(exact.value_or(GemmExactData::signs), setting,
-                             fraction_bits_kept(setting), c.index);
+    const auto exact = kind_of(exact_rows, c.data);
+    const auto codes = kind_of(code_rows, c.data);
+    const int bits = fraction_bits_kept(setting);
+    const GemmExactPlan exact_plan(exact.value_or(GemmExactData::signs), setting, bits, c.index);
+    const GemmCodePlan code_plan(codes.value_or(GemmCodeData::elements), setting, bits, c.index);
     const std::uint64_t seed = setting.seed + c.index * 0x9E3779B97F4A7C15u;
     const GemmData data = random_kind(c.data);
     std::vector<CodeTensor> tensors;
     for (const GemmTensor& tensor : tensors_of(setting)) {
         if (is_output(tensor.part)) break;
+        if (tensor.part == GemmPart::scale_out && setting.scaling_out == "1x16") {
+            // Sums that are exact stay so times a power of two.
+            Code scale = fitting_scale_out(setting, tensors);
+            if (exact || codes) scale.bits &= formats::f32.code_infinity();
+            if (scale.bits == code_of_one(formats::f32)) scale = Code{0x3F000000};  // a half
+            tensors.push_back(filled(tensor, [scale](const FactorPlace&) { return scale; }));
+            continue;
+        }
         tensors.push_back(filled(tensor, [&](const FactorPlace& place) {
-            if (exact) return exact_code(plan, tensor, place);
+            if (exact) return exact_code(exact_plan, tensor, place);
+            if (codes) return exact_code(code_plan, tensor, place);
             return random_code(
                 tensor, data,
                 {seed, static_cast<std::uint32_t>(place.part),

@@ -17,9 +17,9 @@ bool is_narrow(const std::string& type) {
     return code_bits(type) <= 8;
 }
 
-// FP8 is scaled by one given number, unless it lies in blocks.
+// FP8 is scaled by one given number, unless it lies in blocks of MX; so is what becomes NVFP4.
 bool has_scale_out(const GemmSetting& setting) {
-    return is_narrow(setting.output) && setting.dialect.empty();
+    return is_narrow(setting.output) && setting.scaling_out != "1x32";
 }
 
 bool is_fp8(const std::string& type) {
@@ -55,16 +55,16 @@ TensorSpec rows_of(const GemmSetting& setting, const std::string& type, Shape sh
     return spec;
 }
 
-TensorSpec factor_of(const GemmSetting& setting, const std::string& type, std::int64_t rows) {
+TensorSpec codes_of(const GemmSetting& setting, const std::string& type, Shape shape) {
     const Packing& packing = *find_packing(setting.packing);
-    if (setting.packing == "bytes") return rows_of(setting, type, {rows, setting.k});
-    return {type, rows, setting.k, 0, 0, std::string(packing.layout)};
+    if (code_bits(type) != packing.code_bits) return rows_of(setting, type, shape);
+    return {type, shape.rows, shape.columns, 0, 0, std::string(packing.layout)};
 }
 
-// As cuBLASLt wants it: D's type; bfloat16 where that is FP8, or binary32 made of FP8.
+// As cuBLASLt wants it: D's type; bfloat16 where that is FP8 or FP4, or binary32 made of FP8.
 std::string bias_type(const GemmSetting& setting) {
-    const bool is_half = setting.output == "f16" || setting.output == "bf16";
-    return is_half || !is_fp8(setting.a) ? setting.output : "bf16";
+    if (is_narrow(setting.output)) return "bf16";
+    return setting.output == "f32" && is_fp8(setting.a) ? "bf16" : setting.output;
 }
 
 }  // namespace
@@ -85,27 +85,27 @@ std::vector<GemmTensor> tensors_of(const GemmSetting& s) {
     using enum GemmContent;
     std::vector<GemmTensor> tensors;
     const std::int64_t rows_a = s.batches * s.m, rows_b = s.batches * s.n;
-    tensors.push_back({GemmPart::a, elements, factor_of(s, s.a, rows_a)});
+    tensors.push_back({GemmPart::a, elements, codes_of(s, s.a, {rows_a, s.k})});
     if (!s.scaling_a.empty())
         tensors.push_back({GemmPart::scales_a, numbers, scales_of(s, s.scaling_a, rows_a)});
-    tensors.push_back({GemmPart::b, elements, factor_of(s, s.b, rows_b)});
+    tensors.push_back({GemmPart::b, elements, codes_of(s, s.b, {rows_b, s.k})});
     if (!s.scaling_b.empty())
         tensors.push_back({GemmPart::scales_b, numbers, scales_of(s, s.scaling_b, rows_b)});
     if (s.beta << 1 != 0)
         tensors.push_back({GemmPart::c, numbers, rows_of(s, addend_type(s), {rows_a, s.n})});
     if (has_bias(s)) tensors.push_back({GemmPart::bias, numbers, dense(bias_type(s), 1, s.n)});
     if (has_scale_out(s)) tensors.push_back({GemmPart::scale_out, numbers, dense("f32", 1, 1)});
-    tensors.push_back({GemmPart::d, elements, rows_of(s, s.output, {rows_a, s.n})});
-    if (!s.dialect.empty())
+    tensors.push_back({GemmPart::d, elements, codes_of(s, s.output, {rows_a, s.n})});
+    if (!s.scaling_out.empty())
         tensors.push_back(
-            {GemmPart::scales_d, numbers, scales_of_blocks(s, "1x32", {rows_a, s.n})});
+            {GemmPart::scales_d, numbers, scales_of_blocks(s, s.scaling_out, {rows_a, s.n})});
     return tensors;
 }
 
 Operation operation_of(const GemmSetting& setting, const std::string& algorithm) {
     Operation operation{.name = "gemm", .dialect = setting.dialect};
-    const char* scaling_out = has_scale_out(setting) ? "tensor" : "";
-    if (!setting.dialect.empty()) scaling_out = "1x32";
+    std::string scaling_out = setting.scaling_out;
+    if (scaling_out.empty() && has_scale_out(setting)) scaling_out = "tensor";
     operation.gemm = GemmOperation{setting.batches,   setting.alpha,        setting.beta,
                                    setting.scaling_a, setting.scaling_b,    scaling_out,
                                    setting.epilogue,  setting.accumulation, algorithm};
@@ -129,11 +129,12 @@ bool has_bias(const GemmSetting& setting) {
 
 GemmEpilogue epilogue_of(const GemmSetting& setting, std::int64_t parts) {
     GemmEpilogue epilogue;
-    epilogue.output = setting.dialect.empty() ? *find_element_format(setting.output) : formats::f32;
+    const bool has_blocks = !setting.scaling_out.empty();
+    epilogue.output = has_blocks ? formats::f32 : *find_element_format(setting.output);
     epilogue.addend = *find_element_format(addend_type(setting));
     epilogue.bias = *find_element_format(bias_type(setting));
     epilogue.adds_bias = has_bias(setting);
-    epilogue.scales_output = epilogue.is_narrow();
+    epilogue.scales_output = has_scale_out(setting);
     if (setting.scaling_a == "tensor") epilogue.scales = FactorScales::in_alpha;
     if (setting.scaling_a == "row") epilogue.scales = FactorScales::on_accumulator;
     if (setting.scaling_a.ends_with("x128")) epilogue.scales = FactorScales::in_accumulator;

@@ -29,8 +29,9 @@ struct GemmSetting {
     std::string scale_order = "linear";
     std::string packing = "bytes";
     std::uint32_t scale_binades = 8;  // that the scales of blocks and factors are spread over
-    // That quantises D in blocks of 32 along its rows; "" where D is one number an element.
-    std::string dialect = {};
+    // Of D in blocks along its rows, "1x32" or "1x16", and who makes them; "" where D is one number
+    // an element.
+    std::string scaling_out = {}, dialect = {};
 };
 
 enum class GemmPart : std::uint32_t { a, scales_a, b, scales_b, c, bias, scale_out, d, scales_d };
@@ -60,7 +61,7 @@ Operation operation_of(const GemmSetting& setting, const std::string& algorithm)
 // Elements of a row that share a scale: 32, 16 or 128; 0 where whole rows or none do.
 std::int64_t block_of(const std::string& scaling);
 
-// C has the type of D; of FP8 there is none, so it is bfloat16.
+// C has the type of D; of FP8 and FP4 there is none, so it is bfloat16.
 std::string addend_type(const GemmSetting& setting);
 bool has_bias(const GemmSetting& setting);
 

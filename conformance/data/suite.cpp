@@ -27,7 +27,7 @@ std::vector<std::string> split(const std::string& text, char separator) {
 std::vector<std::string> gemm_names(const std::string& key) {
     if (key == "a" || key == "b") return gemm_factor_names();
     if (key == "output") return gemm_output_names();
-    if (key == "dialect") return dialect_names();
+    if (key == "dialect") return gemm_dialect_names();
     if (key == "epilogue") return gemm_epilogue_names();
     if (key == "accumulation") return gemm_accumulation_names();
     if (key == "model") return gemm_model_names();

@@ -133,7 +133,7 @@ const gemm::Kernel* kernel_of(const GemmProblem& problem) {
 // one batch.
 template <typename AddendAt, typename Take>
 void for_rectangle(const gemm::Kernel& kernel, const GemmProblem& problem, OutputRange range,
-                   const AddendAt& addend_at, const Take& take) {
+                   gemm::Asked asked, const AddendAt& addend_at, const Take& take) {
     const std::int64_t width = problem.b.rows();
     const std::int64_t columns = std::min(width, range.end - range.first);
     std::vector<ScaledRow> a, b;
@@ -143,15 +143,22 @@ void for_rectangle(const gemm::Kernel& kernel, const GemmProblem& problem, Outpu
         b.push_back(rows_of(problem, range.first + column).b);
     const bool leaves_alone = gemm::leaves_sums_alone(factors_of(problem, range.first).affine) &&
                               !has_number(problem.a) && !has_number(problem.b);
-    gemm::for_each_sum(
-        kernel, {a, b, problem.a.depth()},
-        [&](const gemm::Place& place, const gemm::ExactSum& sum) {
-            const std::int64_t output = range.first + static_cast<std::int64_t>(place.row) * width +
-                                        static_cast<std::int64_t>(place.column);
-            take(output, leaves_alone ? gemm::value_of(sum)
-                                      : fast::output_value(factors_of(problem, output),
-                                                           gemm::total_of(sum), addend_at(output)));
-        });
+    const gemm::Factors factors{a, b, problem.a.depth()};
+    const auto output_at = [&](const gemm::Place& place) {
+        return range.first + static_cast<std::int64_t>(place.row) * width +
+               static_cast<std::int64_t>(place.column);
+    };
+    if (leaves_alone && asked == gemm::Asked::values)
+        return gemm::for_each_value(kernel, factors,
+                                    [&](const gemm::Place& place, const fast::Unpacked& value) {
+                                        take(output_at(place), value);
+                                    });
+    gemm::for_each_sum(kernel, factors, [&](const gemm::Place& place, const gemm::ExactSum& sum) {
+        const std::int64_t output = output_at(place);
+        take(output, leaves_alone ? gemm::value_of(sum)
+                                  : fast::output_value(factors_of(problem, output),
+                                                       gemm::total_of(sum), addend_at(output)));
+    });
 }
 
 // The end of the next rectangle of a range: part of a row, or whole rows of one batch.
@@ -163,9 +170,10 @@ std::int64_t rectangle_end(const GemmProblem& problem, OutputRange range) {
     return std::min(range.end / width * width, batch_end);
 }
 
-// Calls `take(output, value)` for each output of the range.
+// Calls `take(output, value)` for each output of the range, with the sums or what they round to.
 template <typename Take>
-void for_values(const GemmProblem& problem, OutputRange range, const Take& take) {
+void for_values(const GemmProblem& problem, OutputRange range, gemm::Asked asked,
+                const Take& take) {
     const bool reads_c = problem.c && !formats::f32.is_zero(problem.rules.beta);
     const ElementFormat c_type =
         reads_c ? *find_element_format(problem.c->tensor.type) : formats::f32;
@@ -176,7 +184,7 @@ void for_values(const GemmProblem& problem, OutputRange range, const Take& take)
     if (const gemm::Kernel* kernel = kernel_of(problem)) {
         for (std::int64_t end; range.first < range.end; range.first = end) {
             end = rectangle_end(problem, range);
-            for_rectangle(*kernel, problem, {range.first, end}, addend_at, take);
+            for_rectangle(*kernel, problem, {range.first, end}, asked, addend_at, take);
         }
         return;
     }
@@ -234,18 +242,21 @@ std::int64_t outputs_at_once(const GemmProblem& problem) {
 void gemm_outputs(const GemmProblem& problem, OutputRange range, std::span<std::byte> d) {
     const GemmRules& rules = problem.rules;
     const int width = rules.type.code_bytes();
-    for_values(problem, range, [&](std::int64_t output, const fast::Unpacked& value) {
-        const Code code = fast::round(rules.type, Rounding::nearest_even, rules.overflow, value);
-        for (int i = 0; i < width; ++i)
-            d[static_cast<std::size_t>(output * width + i)] =
-                static_cast<std::byte>(code.bits >> (8 * i) & 0xFF);
-    });
+    for_values(problem, range, gemm::Asked::values,
+               [&](std::int64_t output, const fast::Unpacked& value) {
+                   const Code code =
+                       fast::round(rules.type, Rounding::nearest_even, rules.overflow, value);
+                   for (int i = 0; i < width; ++i)
+                       d[static_cast<std::size_t>(output * width + i)] =
+                           static_cast<std::byte>(code.bits >> (8 * i) & 0xFF);
+               });
 }
 
 void gemm_values(const GemmProblem& problem, OutputRange range, std::span<fast::Unpacked> d) {
-    for_values(problem, range, [&](std::int64_t output, const fast::Unpacked& value) {
-        d[static_cast<std::size_t>(output)] = value;
-    });
+    for_values(problem, range, gemm::Asked::sums,
+               [&](std::int64_t output, const fast::Unpacked& value) {
+                   d[static_cast<std::size_t>(output)] = value;
+               });
 }
 
 SpecialCounts count_specials(const ElementFormat& type, std::span<const std::byte> values) {

@@ -46,22 +46,42 @@ Expected<Outputs> outputs_of(GemmSubject& subject, const std::vector<Batch>& bat
     return all;
 }
 
-// Outputs spread over every batch, as answers to probes of their own.
+using Places = std::vector<std::size_t>;
+
+// Places spread over every batch, and some where the class differs from another: of two classes
+// that differ nowhere else no more than one may have the name.
+Places places_for(const std::vector<Outputs>& classes, std::size_t index, std::size_t batches) {
+    constexpr std::size_t of_each = 24, of_differing = 8;
+    const Outputs& own = classes[index];
+    const std::size_t size = own.size() / batches;
+    Places places;
+    for (std::size_t i = 0; i < of_each; ++i)
+        for (std::size_t batch = 0; batch < batches; ++batch)
+            // Steps by an odd number reach every row and column.
+            places.push_back(batch * size + (i * (size / of_each | 1)) % size);
+    for (const Outputs& other : classes) {
+        std::size_t found = 0;
+        for (std::size_t at = 0; at < own.size() && found < of_differing; ++at)
+            if (without_payload(own[at]) != without_payload(other[at]))
+                places.push_back(at), ++found;
+    }
+    return places;
+}
+
+// The outputs at these places, as answers to probes of their own.
 GemmAnswers sample_of(const std::vector<Batch>& batches, const Outputs& outputs,
-                      std::size_t of_each) {
+                      const Places& places) {
     GemmAnswers sample;
     const std::size_t size = outputs.size() / batches.size();
-    for (std::size_t i = 0; i < of_each; ++i)
-        for (std::size_t batch = 0; batch < batches.size(); ++batch) {
-            // Steps by an odd number reach every row and column.
-            const std::size_t at = (i * (size / of_each | 1)) % size;
-            const GemmProbes& columns = batches[batch].right;
-            const GemmProbe& right = columns[at % columns.size()];
-            GemmProbe probe = batches[batch].left[at / columns.size()];
-            probe.b = right.b;
-            probe.scales_b = right.scales_b;
-            sample.push_back({std::move(probe), outputs[batch * size + at]});
-        }
+    for (const std::size_t place : places) {
+        const Batch& batch = batches[place / size];
+        const std::size_t at = place % size;
+        const GemmProbe& right = batch.right[at % batch.right.size()];
+        GemmProbe probe = batch.left[at / batch.right.size()];
+        probe.b = right.b;
+        probe.scales_b = right.scales_b;
+        sample.push_back({std::move(probe), without_payload(outputs[place])});
+    }
     return sample;
 }
 
@@ -146,9 +166,8 @@ void name_nearest(const GemmSetting& setting, const GemmAnswers& sample, GemmCla
 }
 
 // The parts that the names say are tried first, then one part, then every other number.
-void name_class(const GemmSetting& setting, const GemmShape& shape,
-                const std::vector<Batch>& batches, const Outputs& outputs, GemmClass& group) {
-    const GemmAnswers sample = sample_of(batches, outputs, 24);
+void name_class(const GemmSetting& setting, const GemmShape& shape, const GemmAnswers& sample,
+                GemmClass& group) {
     group.looked_at = sample.size();
     std::vector<std::int64_t> parts = group.parts_named;
     for (std::int64_t number = 1; number <= parts_max; ++number)
@@ -166,9 +185,16 @@ void name_class(const GemmSetting& setting, const GemmShape& shape,
     name_nearest(setting, sample, group);
 }
 
-void add_once(std::vector<std::int64_t>& numbers, std::int64_t number) {
-    if (std::find(numbers.begin(), numbers.end(), number) == numbers.end())
-        numbers.push_back(number);
+template <typename Value>
+void add_once(std::vector<Value>& values, Value value) {
+    if (std::find(values.begin(), values.end(), value) == values.end()) values.push_back(value);
+}
+
+std::vector<Code> nans_in(const Outputs& outputs) {
+    std::vector<Code> nans;
+    for (const Code d : outputs)
+        if (formats::f32.is_nan(d)) add_once(nans, d);
+    return nans;
 }
 
 }  // namespace
@@ -204,8 +230,11 @@ Expected<GemmCensus> take_census(const GemmDevice& device, const GemmSetting& se
         census.classes[index].algorithms.push_back(name);
         add_once(census.classes[index].parts_named, parts_named(name));
     }
-    for (std::size_t i = 0; i < kept.size(); ++i)
-        name_class(setting, shape, batches, kept[i], census.classes[i]);
+    for (std::size_t i = 0; i < kept.size(); ++i) {
+        const Places places = places_for(kept, i, batches.size());
+        name_class(setting, shape, sample_of(batches, kept[i], places), census.classes[i]);
+        census.classes[i].nans = nans_in(kept[i]);
+    }
     return census;
 }
 

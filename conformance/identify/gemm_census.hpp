@@ -17,7 +17,8 @@ struct GemmClass {
     std::int64_t parts = 1;                 // of K, with which the rows do; 1: it is not split
     std::string nearest;                    // if there is no such row
     std::uint64_t looked_at = 0, foretold = 0;
-    std::string witness;  // against the nearest
+    std::string witness;     // against the nearest
+    std::vector<Code> nans;  // the bits that stood for NaN
 };
 
 struct GemmCensus {

@@ -12,7 +12,6 @@ namespace mx::identify {
 namespace {
 
 constexpr GemmShape probe_shape{128, 128, 512};
-constexpr GemmShape unlearnt_shape{32, 48, 400};
 constexpr GemmShape long_shape{16, 16, 8192};
 
 GemmAnswers paired(GemmProbes probes, const std::vector<Code>& bits) {
@@ -109,6 +108,7 @@ GemmMisses misses_of(const GemmMachine& machine, const GemmSetting& setting,
     return misses;
 }
 
+// The rows that foretell every answer, and the one that comes nearest.
 void compare_rows(const GemmAnswers& answers, GemmIdentification& found) {
     const GemmModel* nearest = nullptr;
     for (const GemmModel* row : rows_for(found.setting)) {
@@ -120,8 +120,12 @@ void compare_rows(const GemmAnswers& answers, GemmIdentification& found) {
         found.nearest_foretold = count;
         found.nearest = row->name;
     }
-    if (nearest == nullptr || !found.rows.empty()) return;
-    const GemmMachine machine = machine_of(*nearest, found.machine);
+}
+
+// Where the machine that was found is not the nearest row.
+void tell_parts(GemmIdentification& found) {
+    if (found.nearest.empty()) return;
+    const GemmMachine machine = machine_of(*find_gemm_model(found.nearest), found.machine);
     for (std::size_t i = 0; i < found.findings.size(); ++i) {
         const std::vector<std::string>& values = found.findings[i].values;
         const std::string text = gemm_fields()[i].text(machine);
@@ -131,86 +135,23 @@ void compare_rows(const GemmAnswers& answers, GemmIdentification& found) {
     }
 }
 
-// Random rows of one family for each of the factors, all of the same alpha, beta and scales.
-struct Unlearnt {
-    GemmProbes left, right;
-};
-Unlearnt unlearnt_rows(const GemmSetting& setting, std::size_t family, std::uint64_t seed) {
-    const auto data = static_cast<GemmData>(family);
-    const auto rows = [&](std::int64_t count, std::uint64_t of) {
-        return random_probes(setting, unlearnt_shape.k, static_cast<std::size_t>(count), data, of);
-    };
-    return {rows(unlearnt_shape.m, seed), rows(unlearnt_shape.n, seed + 1)};
-}
-
-GemmProbe crossed(const GemmProbe& left, const GemmProbe& right) {
-    GemmProbe probe = left;
-    probe.b = right.b;
-    probe.scales_b = right.scales_b;
-    return probe;
-}
-
-// What foretells data that nothing was learnt from: the rows, each on its own, or the machine.
-struct Oracle {
-    std::string name;  // "" for the machine found
-    GemmMachine machine;
-    GemmMisses misses;
-};
-
-void judge(const GemmSetting& setting, const Unlearnt& rows, const std::vector<Code>& bits,
-           Oracle& oracle) {
-    for (std::size_t i = 0; i < bits.size(); ++i) {
-        const GemmProbe probe =
-            crossed(rows.left[i / rows.right.size()], rows.right[i % rows.right.size()]);
-        const Code d = oracle.name.empty() ? foretold(oracle.machine, setting, probe)
-                                           : foretold_by_model(oracle.machine, setting, probe);
-        ++oracle.misses.of;
-        if (d == bits[i]) continue;
-        if (oracle.misses.count++ == 0)
-            oracle.misses.witness = text_of(setting, probe) + ", output " + std::to_string(i) +
-                                    ": " + bits_text(bits[i]) + "; foretold was " + bits_text(d);
+// The rows that foretell these too, if one does; else how often the best of them does not.
+void judge_unlearnt(const UnlearntCalls& calls, GemmIdentification& found) {
+    if (found.rows.empty()) {
+        found.unlearnt = misses_of(Engine::machine, found.machine, found.setting, calls);
+        return;
     }
-}
-
-std::vector<Oracle> oracles_of(const GemmIdentification& found) {
-    std::vector<Oracle> oracles;
-    for (const std::string& name : found.rows)
-        oracles.push_back({name, machine_of(*find_gemm_model(name), found.machine), {}});
-    if (oracles.empty()) oracles.push_back({"", found.machine, {}});
-    return oracles;
-}
-
-// Plain, and then with scales, alpha and C where the device took them before.
-Status ask_unlearnt(GemmSubject& subject, GemmIdentification& found) {
-    std::vector<Oracle> oracles = oracles_of(found);
-    for (const bool is_plain : {true, false}) {
-        if (!is_plain && !found.refusals.empty()) break;
-        for (std::size_t family = 0; family < gemm_data_names.size(); ++family) {
-            Unlearnt rows = unlearnt_rows(found.setting, family, is_plain ? 1001 : 2001);
-            if (!is_plain) {
-                add_scales(found.setting, 3001 + family, rows.left);
-                add_scales(found.setting, 3001 + family, rows.right);
-                for (std::size_t i = 0; i < rows.left.size(); ++i) {
-                    rows.left[i].alpha = Code{0x3F8E38E4};
-                    rows.left[i].beta = Code{0xBF2AAAAB};
-                    rows.left[i].c = gemm_number(static_cast<GemmData>(family), formats::f32,
-                                                 {4001, 5, i, 0}, 20);
-                }
-            }
-            const auto bits = subject.ask_all(rows.left, rows.right);
-            if (!bits && is_plain) return bits.error();
-            if (!bits) break;
-            for (Oracle& oracle : oracles) judge(found.setting, rows, bits.value(), oracle);
-        }
+    std::vector<std::string> holding;
+    for (const std::string& name : found.rows) {
+        const GemmMachine machine = machine_of(*find_gemm_model(name), found.machine);
+        GemmMisses misses = misses_of(Engine::row, machine, found.setting, calls);
+        if (misses.count == 0) holding.push_back(name);
+        const bool is_best = found.unlearnt.of == 0 || misses.count < found.unlearnt.count;
+        if (!is_best) continue;
+        found.unlearnt = std::move(misses);
+        found.nearest = name;
     }
-    const auto fewest = std::min_element(
-        oracles.begin(), oracles.end(),
-        [](const Oracle& a, const Oracle& b) { return a.misses.count < b.misses.count; });
-    found.unlearnt = fewest->misses;
-    if (fewest->misses.count == 0)
-        for (const Oracle& oracle : oracles)
-            if (oracle.misses.count != 0) std::erase(found.rows, oracle.name);
-    return success();
+    if (!holding.empty()) found.rows = std::move(holding);
 }
 
 std::string kind_of(Code d) {
@@ -256,7 +197,8 @@ GemmMachine with_part(const GemmSetting& setting, const GemmMachine& machine,
     return fitted(best, setting, answers, names);
 }
 
-void read_split(GemmSubject& subject, GemmIdentification& found) {
+// Returns the answers; none where the device does not do it.
+GemmAnswers read_split(GemmSubject& subject, GemmIdentification& found) {
     GemmSplit& split = found.split;
     split.shape = long_shape;
     const GemmSetting& setting = found.setting;
@@ -266,9 +208,9 @@ void read_split(GemmSubject& subject, GemmIdentification& found) {
     const auto bits = subject.ask(long_shape, probes);
     if (!bits) {
         split.refusal = bits.error().message;
-        return;
+        return {};
     }
-    const GemmAnswers answers = paired(std::move(probes), bits.value());
+    GemmAnswers answers = paired(std::move(probes), bits.value());
     const GemmMachine machine = with_part(setting, found.machine, answers);
     split.part = machine.part;
     if (split.part != 0) split.parts = (long_shape.k + split.part - 1) / split.part;
@@ -281,6 +223,21 @@ void read_split(GemmSubject& subject, GemmIdentification& found) {
         split.witness = text_of(setting, answer.probe) + " gave " + bits_text(answer.d) +
                         "; in one part it gives " + bits_text(other);
     }
+    return answers;
+}
+
+// A row has the name of the device only if it explains everything that was asked. What one row does
+// not explain another may.
+void conclude(GemmAnswers probed, GemmAnswers long_ones, const UnlearntCalls& calls,
+              GemmIdentification& found) {
+    if (found.unexplained() != 0) found.rows.clear();
+    if (!found.rows.empty() || found.nearest.empty()) return;
+    tell_parts(found);
+    if (found.unexplained() == 0) return;
+    if (found.split.part == 0)
+        for (GemmAnswer& answer : long_ones) probed.push_back(std::move(answer));
+    found.mixture = mixture_of(machine_of(*find_gemm_model(found.nearest), found.machine),
+                               found.setting, probed, calls);
 }
 
 }  // namespace
@@ -301,15 +258,18 @@ Expected<GemmIdentification> identify_gemm(GemmSubject& subject) {
     GemmIdentification found;
     found.setting = subject.setting();
     found.shape = probe_shape;
-    const auto answers = ask_all_probes(subject, found);
+    auto answers = ask_all_probes(subject, found);
     if (!answers) return answers.error();
     found.machine = best_machine(found.setting, answers.value());
     found.learnt = misses_of(found.machine, found.setting, answers.value());
     found.findings = findings_of(found.machine, found.setting, answers.value());
     read_specials(subject, answers.value(), found);
     compare_rows(answers.value(), found);
-    if (const Status asked = ask_unlearnt(subject, found); !asked) return asked.error();
-    read_split(subject, found);
+    const auto calls = ask_unlearnt(subject, found.refusals.empty(), found.refusals);
+    if (!calls) return calls.error();
+    judge_unlearnt(calls.value(), found);
+    GemmAnswers long_ones = read_split(subject, found);
+    conclude(std::move(answers).value(), std::move(long_ones), calls.value(), found);
     found.calls = subject.calls();
     found.outputs = subject.outputs_read();
     return found;

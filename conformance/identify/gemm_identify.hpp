@@ -11,15 +11,9 @@
 
 #include "conformance/identify/gemm_fit.hpp"
 #include "conformance/identify/gemm_subject.hpp"
+#include "conformance/identify/gemm_unlearnt.hpp"
 
 namespace mx::identify {
-
-// Outputs that something did not foretell, and the first of them.
-struct GemmMisses {
-    std::uint64_t count = 0;
-    std::uint64_t of = 0;
-    std::string witness;
-};
 
 // What happens to a long K.
 struct GemmSplit {
@@ -40,10 +34,11 @@ struct GemmIdentification {
     std::vector<std::pair<std::string, std::string>> specials;  // "Inf - Inf": "NaN"
     std::vector<std::string> refusals;  // what the device was asked and does not do
     GemmMisses learnt, unlearnt;        // by the machine, or by the rows if there are some
-    std::vector<std::string> rows;      // that foretell every answer
-    std::string nearest;                // if there is none
+    std::vector<std::string> rows;      // that foretell everything; none where one output is left
+    std::string nearest;                // the row that comes nearest
     std::uint64_t nearest_foretold = 0;
     std::vector<std::string> parts;  // "field: device value, row value" against the nearest
+    GemmMixture mixture;             // where neither a row nor the machine explains everything
     GemmSplit split;
     std::uint64_t calls = 0, outputs = 0;
 

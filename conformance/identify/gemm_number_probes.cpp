@@ -17,25 +17,39 @@ void set_scales(const GemmSetting& setting, GemmProbe& probe, std::size_t block,
     probe.scales_b[block] = code(setting.scaling_b, exponent - a);
 }
 
+// Where a large product, what takes it away again, and a third one lie, in halves of blocks: the
+// third after both, in a step of its own or not; between them; and after a pair in one block.
+struct Trio {
+    std::int64_t large, minus, third;
+};
+
 // As add_step_mates and add_fractions, with one product in a block and its size in the scales:
 // elements of 4 and 6 bits have no room for it.
 void add_blocks(Rows& rows) {
     const GemmSetting& setting = rows.setting();
-    const std::int64_t block = find_gemm_scaling(setting.scaling_a)->block;
-    if (block == 0 || setting.scaling_b != setting.scaling_a) return;
-    const auto count = static_cast<std::size_t>((rows.depth() + block - 1) / block);
-    const auto scaled = [&](std::size_t third, int exponent, Small size) {
-        rows.probe("blocks").product(0, {2}).product(block, {2, -4});
-        rows.product(static_cast<std::int64_t>(third) * block, size);
+    const GemmScaling& rule = *find_gemm_scaling(setting.scaling_a);
+    if (rule.block == 0 || setting.scaling_b != setting.scaling_a) return;
+    const auto count = static_cast<std::size_t>((rows.depth() + rule.block - 1) / rule.block);
+    const auto scaled = [&](const Trio& trio, int exponent, Small size) {
+        const auto place = [&](std::int64_t halves) { return halves * rule.block / 2; };
+        rows.probe("blocks").product(place(trio.large), {2}).product(place(trio.minus), {2, -4});
+        rows.product(place(trio.third), size);
         GemmProbe& probe = rows.all().back();
         probe.scales_a = probe.scales_b = std::vector<Code>(count);
-        for (std::size_t i = 0; i < count; ++i)
-            set_scales(setting, probe, i, i < 2 ? 16 : exponent);
+        for (std::size_t i = 0; i < count; ++i) {
+            const auto block = static_cast<std::int64_t>(i);
+            const bool is_of_pair = block == trio.large / 2 || block == trio.minus / 2;
+            set_scales(setting, probe, i, is_of_pair ? 16 : exponent);
+        }
     };
-    for (std::size_t third = 2; third < std::min<std::size_t>(count, 16); ++third)
-        for (const int exponent : {-8, -16, -18}) scaled(third, exponent, {0});
-    for (int exponent = 16; exponent >= -18; --exponent)
-        for (const int quarters : {4, -4, 6, -6}) scaled(2, exponent, {0, quarters});
+    for (std::int64_t third = 2;
+         third < std::min<std::int64_t>(static_cast<std::int64_t>(count), 16); ++third)
+        for (const int exponent : {-8, -16, -18}) scaled({0, 2, 2 * third}, exponent, {0});
+    // What E8M0 and binary32 reach, and UE4M3.
+    const int least = rule.format.has_zero() && rule.format.code_bits() <= 8 ? -18 : -30;
+    for (const Trio& trio : {Trio{0, 2, 4}, Trio{0, 4, 2}, Trio{0, 1, 2}})
+        for (int exponent = 16; exponent >= least; --exponent)
+            for (const int quarters : {4, -4, 6, -6}) scaled(trio, exponent, {0, quarters});
 }
 
 Code random_f32(GemmData data, std::uint64_t seed, std::uint64_t row) {

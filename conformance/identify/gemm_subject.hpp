@@ -48,7 +48,8 @@ public:
     Expected<std::vector<Code>> ask(const GemmShape& shape, std::span<const GemmProbe> probes);
 
     // All outputs of one GEMM: row i of A and what goes with it from left[i], row j of B from
-    // right[j]; alpha and beta from left[0]. C is that of left[i]. Row-major.
+    // right[j]; alpha and beta from left[0]. C is that of left[i]. Row-major, each NaN with the
+    // bits that the device gave it.
     Expected<std::vector<Code>> ask_all(std::span<const GemmProbe> left,
                                         std::span<const GemmProbe> right);
 

@@ -10,9 +10,9 @@ namespace {
 
 // In the order of Verdict.
 constexpr std::array<std::string_view, verdict_count> verdict_names{
-    "pass_exact",   "pass_bounded", "deviation", "not_supported", "waived",
-    "mistrusted",   "flaky",        "fail",      "oracle_disagreement",
-    "device_error", "crash",        "timeout",   "untested",
+    "pass_exact", "pass_bounded", "deviation", "not_supported",       "waived",
+    "mistrusted", "flaky",        "fail",      "oracle_disagreement", "device_error",
+    "crash",      "timeout",      "untested",
 };
 static_assert(static_cast<int>(Verdict::untested) + 1 == verdict_count);
 static_assert(verdict_names.back() == "untested");
@@ -39,7 +39,8 @@ bool may_pass(Verdict verdict) {
         case Verdict::pass_bounded:
         case Verdict::deviation:
         case Verdict::not_supported:
-        case Verdict::waived: return true;
+        case Verdict::waived:
+            return true;
         case Verdict::mistrusted:
         case Verdict::flaky:
         case Verdict::fail:
@@ -47,9 +48,14 @@ bool may_pass(Verdict verdict) {
         case Verdict::device_error:
         case Verdict::crash:
         case Verdict::timeout:
-        case Verdict::untested: return false;
+        case Verdict::untested:
+            return false;
     }
     return false;
+}
+
+std::string mismatches_of(const Waiver& waiver) {
+    return waiver.mismatch_class + (waiver.axis.empty() ? "" : " of axis " + waiver.axis);
 }
 
 bool is_conformance_level(std::string_view level) {

@@ -109,14 +109,16 @@ struct Waiver {
     std::string device;          // a pattern over the device's name
     std::string case_pattern;    // words of a case, each with wildcards
     std::string mismatch_class;  // one of mismatch_classes
+    std::string axis = {};       // of blocks along this axis alone; "" for any
     std::string reason, link, owner;
     std::string expires;  // the last day it holds, "2027-01-31", UTC
     std::string state;    // one of waiver_states
     bool operator==(const Waiver&) const = default;
 };
+// What it covers, as people read it: "tie", or "tie of axis col".
+std::string mismatches_of(const Waiver& waiver);
 inline constexpr std::array<std::string_view, 4> waiver_states{
-    "in force",
-    "expired",
+    "in force", "expired",
     "unmatched",     // no case of the run fits its pattern
     "other device",  // of no concern to this run
 };
@@ -162,8 +164,8 @@ struct RunHeader {
     std::uint64_t case_count = 0;
     std::string device;  // "cpu", or the plug-in's file name
     std::vector<Field> device_facts;
-    std::vector<Field> environment;   // CPU, cores, OS, compiler, flags
-    std::vector<Field> table_hashes;  // formats, dialects, suites; the plug-in and input files
+    std::vector<Field> environment;    // CPU, cores, OS, compiler, flags
+    std::vector<Field> table_hashes;   // formats, dialects, suites; the plug-in and input files
     std::vector<Waiver> waivers = {};  // of --waivers, in the order of the file
     bool operator==(const RunHeader&) const = default;
 };

@@ -39,6 +39,7 @@ void describe(Archive& archive, Given& waiver) {
     archive("device", waiver.device);
     archive("case", waiver.case_pattern);
     archive("mismatch", waiver.mismatch_class);
+    archive.where_any("axis", waiver.axis);
     archive("reason", waiver.reason);
     archive("link", waiver.link);
     archive("owner", waiver.owner);

@@ -16,14 +16,7 @@ namespace {
 using results::Mismatch;
 using results::Verdict;
 
-constexpr ElementFormat f32 = formats::f32;
 constexpr std::size_t scales_output = 1;
-
-std::string_view name_of_decision(Decision decision) {
-    for (const auto& [name, known] : decisions)
-        if (known == decision) return name;
-    return "";
-}
 
 class BlockJudge {
 public:
@@ -44,6 +37,7 @@ public:
     }
 
 private:
+    const OutputBlocks& blocks() const { return *rules_.blocks; }
     const CodeTensor& elements() const { return evidence_.expected[0]; }
     const CodeTensor& scales() const { return evidence_.expected[scales_output]; }
 
@@ -56,7 +50,7 @@ private:
             for (std::int64_t lane = 0; lane < place.count && why.empty(); ++lane)
                 why = undetermined_because(rules_, operands_.output(place.lane(lane)));
             if (const std::string open = open_decision(block); why.empty() && !open.empty())
-                why = "dialect " + std::string(rules_.dialect->name) + " leaves open: " + open;
+                why = "dialect " + blocks().name + " leaves open: " + open;
             if (why.empty()) continue;
             if (undetermined_.empty()) first_open_ = place_text(rules_, place.first) + ": " + why;
             undetermined_.insert(block);
@@ -66,35 +60,38 @@ private:
 
     // What the source of D's dialect does not say, and this block meets; "" where there is nothing.
     std::string open_decision(std::int64_t block) const {
-        if (rules_.dialect->open == 0) return "";
+        const bool is_closed =
+            blocks().recipe != nullptr ? blocks().recipe->open == 0 : blocks().dialect->open == 0;
+        if (is_closed) return "";
         const OutputBlockPlace place = output_block(rules_, block);
-        bool nan = false, infinity = false, all_zero = true;
-        for (std::int64_t lane = 0; lane < place.count; ++lane) {
-            const Code number = expected_result(rules_, operands_.output(place.lane(lane)));
-            nan = nan || f32.is_nan(number);
-            infinity = infinity || f32.is_infinity(number);
-            all_zero = all_zero && f32.is_zero(number);
-        }
-        struct Met {
-            Decision decision;
-            bool is_met;
-        };
-        const bool underflows = scales().at(static_cast<std::size_t>(block)) <= 1 && !all_zero;
-        for (const Met& met :
-             {Met{Decision::nan_in_block, nan}, Met{Decision::nan_code, nan},
-              Met{Decision::infinity_in_block, infinity}, Met{Decision::zero_block, all_zero},
-              Met{Decision::scale_underflow, underflows}})
-            if (met.is_met && rules_.dialect->leaves_open(met.decision))
-                return std::string(name_of_decision(met.decision));
-        return "";
+        std::vector<Code> numbers;
+        for (std::int64_t lane = 0; lane < place.count; ++lane)
+            numbers.push_back(expected_result(rules_, operands_.output(place.lane(lane))));
+        return open_decision_of(blocks(), numbers,
+                                Code{scales().at(static_cast<std::size_t>(block))});
     }
 
     std::string open_decision(const Difference& d, const GemmKind& kind) const {
         if (d.flags != 0) return "";
         const bool is_sign = kind.mismatch_class.name == "sign_of_zero";
-        if (is_sign && rules_.dialect->leaves_open(Decision::sign_of_zero))
-            return std::string(name_of_decision(Decision::sign_of_zero));
-        return open_decision(block_of(d));
+        std::string open = is_sign ? open_sign_of_zero(blocks()) : "";
+        if (open.empty()) open = open_decision(block_of(d));
+        return open.empty() || fits_scale_of_device(d) ? open : "";
+    }
+
+    // Under whatever scale the device chose, an element must be the right one. A NaN may have
+    // spread to it.
+    bool fits_scale_of_device(const Difference& d) const {
+        const Code actual{d.actual};
+        if (d.output == scales_output || rules_.element.is_nan(actual)) return true;
+        const auto block = static_cast<std::size_t>(block_of(d));
+        const Code number =
+            expected_result(rules_, operands_.output(place_of(elements(), d.element)));
+        const std::optional<Code> right =
+            element_under(blocks(), {Code{evidence_.actual[scales_output].at(block)}, number});
+        const bool are_zeros =
+            right && rules_.element.is_zero(*right) && rules_.element.is_zero(actual);
+        return !right || *right == actual || are_zeros;
     }
 
     std::int64_t block_of(const Difference& d) const {
@@ -109,7 +106,7 @@ private:
     }
 
     const ElementFormat& format_of(const Difference& d) const {
-        return d.output == scales_output ? formats::e8m0 : rules_.element;
+        return d.output == scales_output ? blocks().scale : rules_.element;
     }
 
     GemmKind kind_of(const Difference& d) const {
@@ -175,8 +172,7 @@ private:
         m.source = (rules_.model == nullptr
                         ? std::string(any_order)
                         : model_text(*rules_.model) + ": " + std::string(rules_.model->source)) +
-                   "; blocks of D by dialect " + std::string(rules_.dialect->name) + ": " +
-                   std::string(rules_.dialect->source);
+                   "; blocks of D by dialect " + blocks().name + ": " + blocks().source;
         m.note = "first at " + where(d) + ": " + actual + " (" + m.actual_value + ") expected " +
                  expected + " (" + m.expected_value + "), exact sum " + m.exact_value;
     }
@@ -211,8 +207,8 @@ private:
         if (!made_.reason.empty())
             made_.verdict = Verdict::mistrusted;
         else if (rules_.model != nullptr)
-            made_.reason = "bit for bit as " + model_text(*rules_.model) + ", and dialect " +
-                           std::string(rules_.dialect->name);
+            made_.reason =
+                "bit for bit as " + model_text(*rules_.model) + ", and dialect " + blocks().name;
     }
 
     const Evidence& evidence_;
@@ -233,7 +229,8 @@ std::vector<CodeTensor> expect_gemm_blocks(const Case& c, const GemmRules& rules
     const std::int64_t blocks = output_block_count(rules);
     std::vector<CodeTensor> made;
     made.push_back(make_tensor(std::string(rules.element.name), c.rows, c.columns));
-    made.push_back(make_tensor("e8m0", c.rows, c.rows == 0 ? 0 : blocks / c.rows));
+    made.push_back(make_tensor(std::string(rules.blocks->scale.name), c.rows,
+                               c.rows == 0 ? 0 : blocks / c.rows));
     for (std::int64_t block = 0; block < blocks; ++block) {
         const OutputBlockPlace place = output_block(rules, block);
         const OutputBlock right = expected_block(rules, operands, place);

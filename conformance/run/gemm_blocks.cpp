@@ -12,7 +12,7 @@ namespace {
 constexpr ElementFormat f32 = formats::f32;
 
 std::int64_t blocks_of_row(const GemmRules& rules) {
-    const std::int64_t size = rules.blocks->block_size;
+    const std::int64_t size = rules.blocks->size;
     return (rules.setting.n + size - 1) / size;
 }
 
@@ -29,6 +29,29 @@ fast::Unpacked exact_number(const fast::Total& total) {
     return {kind, kind == fast::Kind::infinity && total.negative_infinity, 0, 0};
 }
 
+OutputBlock block_of_values(const OutputBlocks& blocks, std::span<const fast::Unpacked> lanes) {
+    std::vector<std::uint8_t> elements(lanes.size());
+    const int count = static_cast<int>(lanes.size());
+    const Code scale = blocks.recipe != nullptr
+                           ? fast::quantize_exact_block(*blocks.recipe, *blocks.recipe_format,
+                                                        lanes.data(), count, elements.data())
+                           : fast::quantize_exact_block(*blocks.dialect, *blocks.format,
+                                                        lanes.data(), count, elements.data());
+    return made_of(scale, elements);
+}
+
+// The name of a decision that is open; "" where it is not.
+std::string open_name(const OutputBlocks& blocks, Decision decision, OpenRecipe of_recipe) {
+    if (blocks.recipe != nullptr) {
+        for (const auto& [name, known] : open_recipes)
+            if (known == of_recipe && blocks.recipe->leaves_open(known)) return std::string(name);
+        return "";
+    }
+    for (const auto& [name, known] : decisions)
+        if (known == decision && blocks.dialect->leaves_open(known)) return std::string(name);
+    return "";
+}
+
 }  // namespace
 
 std::int64_t output_block_count(const GemmRules& rules) {
@@ -36,24 +59,83 @@ std::int64_t output_block_count(const GemmRules& rules) {
 }
 
 OutputBlockPlace output_block(const GemmRules& rules, std::int64_t block) {
-    const std::int64_t per_row = blocks_of_row(rules), size = rules.blocks->block_size;
+    const std::int64_t per_row = blocks_of_row(rules), size = rules.blocks->size;
     const std::int64_t first = block % per_row * size;
     return {{block / per_row, first}, std::min<std::int64_t>(size, rules.setting.n - first)};
 }
 
 std::int64_t output_block_of(const GemmRules& rules, const OutputPlace& place) {
-    return place.row * blocks_of_row(rules) + place.column / rules.blocks->block_size;
+    return place.row * blocks_of_row(rules) + place.column / rules.blocks->size;
 }
 
 std::size_t lane_in_output_block(const GemmRules& rules, const OutputPlace& place) {
-    return static_cast<std::size_t>(place.column % rules.blocks->block_size);
+    return static_cast<std::size_t>(place.column % rules.blocks->size);
+}
+
+std::string open_decision_of(const OutputBlocks& blocks, std::span<const Code> numbers,
+                             Code scale) {
+    bool nan = false, infinity = false;
+    std::uint32_t largest = 0;
+    for (const Code number : numbers) {
+        nan = nan || f32.is_nan(number);
+        infinity = infinity || f32.is_infinity(number);
+        largest = std::max(largest, f32.magnitude(number));
+    }
+    // The largest element of NVFP4 under its largest scale.
+    constexpr std::uint32_t f32_6_times_448 = 0x45280000;
+    const bool is_zero = largest == 0;
+    const bool is_beyond = blocks.recipe == nullptr
+                               ? scale.bits <= 1 && !is_zero
+                               : (scale.bits == 0 && !is_zero) || largest > f32_6_times_448;
+    struct Met {
+        bool is_met;
+        Decision decision;
+        OpenRecipe of_recipe;
+    };
+    for (const Met& met :
+         {Met{nan, Decision::nan_in_block, OpenRecipe::nan_in_block},
+          Met{nan, Decision::nan_code, OpenRecipe::nan_code},
+          Met{infinity, Decision::infinity_in_block, OpenRecipe::infinity_in_block},
+          Met{is_zero, Decision::zero_block, OpenRecipe::zero_block},
+          Met{is_beyond, Decision::scale_underflow, OpenRecipe::scale_range}})
+        if (met.is_met)
+            if (std::string open = open_name(blocks, met.decision, met.of_recipe); !open.empty())
+                return open;
+    return "";
+}
+
+std::string open_sign_of_zero(const OutputBlocks& blocks) {
+    return open_name(blocks, Decision::sign_of_zero, OpenRecipe::sign_of_zero);
+}
+
+std::optional<Code> element_under(const OutputBlocks& blocks, const ScaledNumber& scaled) {
+    const fast::Unpacked value = fast::unpack(f32, scaled.number);
+    const fast::Unpacked factor = fast::unpack(blocks.scale, scaled.scale);
+    if (value.kind != fast::Kind::finite || factor.kind != fast::Kind::finite ||
+        factor.significand == 0)
+        return std::nullopt;
+    if (blocks.recipe == nullptr)
+        return fast::quantize_element(*blocks.dialect, *blocks.format, scaled.scale, value);
+    const Recipe& recipe = *blocks.recipe;
+    const fast::BlockQuestion question{
+        recipe, *blocks.recipe_format, f32,
+        fast::tensor_numbers(recipe, *blocks.recipe_format, fast::whole(1))};
+    return fast::quantize_lane(
+        question, {scaled.scale, factor, fast::factor_of(recipe.factor, factor, fast::whole(1))},
+        value);
 }
 
 OutputBlock block_of_numbers(const GemmRules& rules, std::span<const Code> numbers) {
+    const OutputBlocks& blocks = *rules.blocks;
+    if (blocks.recipe != nullptr) {
+        std::vector<fast::Unpacked> lanes;
+        for (const Code number : numbers) lanes.push_back(fast::unpack(f32, number));
+        return block_of_values(blocks, lanes);
+    }
     std::vector<std::uint32_t> lanes;
     for (const Code number : numbers) lanes.push_back(number.bits);
     std::vector<std::uint8_t> elements(lanes.size());
-    const Code scale = fast::quantize_block(*rules.dialect, *rules.blocks, f32, lanes.data(),
+    const Code scale = fast::quantize_block(*blocks.dialect, *blocks.format, f32, lanes.data(),
                                             static_cast<int>(lanes.size()), elements.data());
     return made_of(scale, elements);
 }
@@ -69,10 +151,7 @@ OutputBlock expected_block(const GemmRules& rules, const GemmOperands& operands,
     std::vector<fast::Unpacked> lanes;
     for (std::int64_t lane = 0; lane < place.count; ++lane)
         lanes.push_back(exact_number(exact_total(rules, operands.output(place.lane(lane)))));
-    std::vector<std::uint8_t> elements(lanes.size());
-    const Code scale = fast::quantize_exact_block(*rules.dialect, *rules.blocks, lanes.data(),
-                                                  static_cast<int>(lanes.size()), elements.data());
-    return made_of(scale, elements);
+    return block_of_values(*rules.blocks, lanes);
 }
 
 OutputBlock confirmed_block(const GemmRules& rules, const GemmOperands& operands,
@@ -84,9 +163,15 @@ OutputBlock confirmed_block(const GemmRules& rules, const GemmOperands& operands
                             ? exact_value(rules, output)
                             : exact::decode(f32, confirmed_result(rules, output)));
     }
-    const exact::Block block =
-        rules.model == nullptr ? exact::quantize_exact_block(*rules.dialect, *rules.blocks, lanes)
-                               : exact::quantize_block(*rules.dialect, *rules.blocks, lanes);
+    const OutputBlocks& blocks = *rules.blocks;
+    const auto made = [&]() -> exact::Block {
+        if (blocks.recipe != nullptr)
+            return exact::quantize_exact_block(*blocks.recipe, *blocks.recipe_format, lanes);
+        if (rules.model == nullptr)
+            return exact::quantize_exact_block(*blocks.dialect, *blocks.format, lanes);
+        return exact::quantize_block(*blocks.dialect, *blocks.format, lanes);
+    };
+    const exact::Block block = made();
     return {block.scale, block.elements};
 }
 

@@ -5,7 +5,9 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "conformance/run/gemm_oracle.hpp"
@@ -36,6 +38,20 @@ OutputBlock expected_block(const GemmRules& rules, const GemmOperands& operands,
                            const OutputBlockPlace& place);
 OutputBlock confirmed_block(const GemmRules& rules, const GemmOperands& operands,
                             const OutputBlockPlace& place);
+
+// What the source of D's dialect or recipe does not say, and this block of binary32 numbers meets;
+// "" where there is nothing.
+std::string open_decision_of(const OutputBlocks& blocks, std::span<const Code> numbers, Code scale);
+// The same of a zero whose sign it does not say.
+std::string open_sign_of_zero(const OutputBlocks& blocks);
+
+// By the fast oracle: the element of a number where the device chose this scale for its block;
+// nothing of NaN, Inf, and of a scale that is NaN or 0.
+struct ScaledNumber {
+    Code scale;
+    Code number;  // binary32
+};
+std::optional<Code> element_under(const OutputBlocks& blocks, const ScaledNumber& scaled);
 
 // By the fast oracle, of binary32 numbers.
 OutputBlock block_of_numbers(const GemmRules& rules, std::span<const Code> numbers);

@@ -11,8 +11,11 @@ namespace mx {
 namespace {
 
 constexpr ElementFormat f32 = formats::f32;
-// 2^20 terms below this do not reach the end of the range.
-constexpr int highest_term = f32.exponent_max() - 20;
+// As many terms below 2 to this do not reach the end of the range, C and the bias among them.
+int highest_term(std::int64_t depth) {
+    const auto terms = static_cast<std::uint64_t>(depth) + 2;
+    return f32.exponent_max() + 1 - static_cast<int>(std::bit_width(terms));
+}
 
 // A number with the exponent that a machine aligns it by.
 struct Term {
@@ -126,21 +129,23 @@ fast::Unpacked scale_factor(const ScaledRow& row, std::int64_t k) {
     return {fast::Kind::finite, false, scale.exponent + leading, 1};
 }
 
-bool is_in_range(const fast::Unpacked& value) {
+bool is_in_range(const fast::Unpacked& value, int end) {
     if (value.kind != fast::Kind::finite || value.significand == 0) return true;
     const int lowest = value.exponent + std::countr_zero(value.significand);
     const int highest = value.exponent + static_cast<int>(std::bit_width(value.significand));
-    return lowest >= f32.exponent_min() && highest <= highest_term;
+    return lowest >= f32.exponent_min() && highest <= end;
 }
 
 // Alpha may come last, and is too late for what is Inf or 0 by then.
 bool products_fit(const GemmOutput& output) {
+    const int end = highest_term(output.depth);
     for (std::int64_t k = 0; k < output.depth; ++k) {
         const auto scaled = [k](const ScaledRow& row) {
             return fast::exact_product(fast::unpack(row.element, row.codes.at(k)),
                                        scale_factor(row, k));
         };
-        if (!is_in_range(fast::exact_product(scaled(output.a), scaled(output.b)))) return false;
+        if (!is_in_range(fast::exact_product(scaled(output.a), scaled(output.b)), end))
+            return false;
     }
     return true;
 }
@@ -153,15 +158,19 @@ bool partly_scaled_fits(const GemmOutput& output) {
     };
     const bool may_dequantise = is_small(output.a) || is_small(output.b);
     if (output.a.block == 0 && output.b.block == 0) return true;
+    constexpr int end_of_one = f32.exponent_max() + 1;
+    const int end = highest_term(output.depth);
     for (std::int64_t k = 0; k < output.depth; ++k) {
         const fast::Unpacked a = fast::unpack(output.a.element, output.a.codes.at(k));
         const fast::Unpacked b = fast::unpack(output.b.element, output.b.codes.at(k));
         const fast::Unpacked scaled_a = fast::exact_product(a, scale_factor(output.a, k));
         const fast::Unpacked scaled_b = fast::exact_product(b, scale_factor(output.b, k));
         const bool meets_zero = fast::is_zero(a) || fast::is_zero(b);
-        if (may_dequantise && (!is_in_range(scaled_a) || !is_in_range(scaled_b))) return false;
-        if (!meets_zero && (!is_in_range(fast::exact_product(scaled_a, b)) ||
-                            !is_in_range(fast::exact_product(a, scaled_b))))
+        if (may_dequantise &&
+            (!is_in_range(scaled_a, end_of_one) || !is_in_range(scaled_b, end_of_one)))
+            return false;
+        if (!meets_zero && (!is_in_range(fast::exact_product(scaled_a, b), end) ||
+                            !is_in_range(fast::exact_product(a, scaled_b), end)))
             return false;
     }
     return true;
@@ -260,7 +269,7 @@ std::string undetermined_because(const GemmRules& rules, const GemmOutput& outpu
         return rules.epilogue.activation == Activation::none
                    ? ""
                    : "a NaN meets ReLU, and no source says what becomes of it";
-    if (survey.any && survey.highest > highest_term)
+    if (survey.any && survey.highest > highest_term(output.depth))
         return "terms come near the end of binary32's range";
     const Code result = exact_result(rules, output);
     const ElementFormat& d = rules.epilogue.output;

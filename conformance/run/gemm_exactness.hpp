@@ -6,6 +6,11 @@
 // exponent fields, T the sum of the magnitudes of the terms, and F the fraction bits that the
 // weakest accumulator keeps. Where E <= q + F and T < 2^(q + F + 1), no aligned term loses a bit
 // and every partial sum of any subset has a code: the sum is exact in any order.
+//
+// These are conditions on sums, where the standard leaves a machine free. A scale is not: E8M0 code
+// 0 is 2^-127 (OCP MX v1.0 section 5.4.1), so a machine that flushes it, as binary32 has it among
+// its subnormals, is wrong, not undetermined. What a scale and an element make together must be a
+// normal number, as machines may dequantise.
 #pragma once
 
 #include <string>

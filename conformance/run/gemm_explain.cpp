@@ -45,9 +45,10 @@ public:
 
     std::string find() {
         using Step = std::string (Search::*)();
-        for (const Step step : {&Search::known_errors, &Search::places_of_rows,
-                                &Search::places_of_columns, &Search::transposed, &Search::lengths,
-                                &Search::single_k, &Search::single_blocks, &Search::batches})
+        for (const Step step :
+             {&Search::known_errors, &Search::lowest_scales, &Search::places_of_rows,
+              &Search::places_of_columns, &Search::transposed, &Search::lengths, &Search::single_k,
+              &Search::single_blocks, &Search::batches})
             if (std::string text = (this->*step)(); !text.empty()) return text;
         return "";
     }
@@ -82,6 +83,20 @@ private:
             if (is_it) return std::string(wrong.what);
         }
         return "";
+    }
+
+    // 2^-127 is subnormal in binary32 and bfloat16, and is lost where these are flushed.
+    std::string lowest_scales() {
+        const auto flush = [](AlteredOutput::Row& row) {
+            if (row.scale_format.name != formats::e8m0.name) return;
+            for (std::size_t k = 0; k < row.codes.size(); ++k)
+                if (row.scales[k / static_cast<std::size_t>(row.block)] == 0) row.codes[k] = 0;
+        };
+        const bool is_it = explains_altered([&flush](AlteredOutput& output) {
+            flush(output.a);
+            flush(output.b);
+        });
+        return is_it ? "scales of E8M0 code 0, which are 2^-127, are flushed to 0" : "";
     }
 
     // Rows or columns of D whose codes are those that belong to another.

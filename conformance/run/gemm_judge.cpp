@@ -196,7 +196,7 @@ private:
 std::vector<CodeTensor> expect_gemm(const Case& c, const std::vector<CodeTensor>& inputs) {
     const GemmRules rules = gemm_rules_of(c);
     const GemmOperands operands(rules, inputs);
-    if (rules.blocks != nullptr) return expect_gemm_blocks(c, rules, operands);
+    if (rules.blocks) return expect_gemm_blocks(c, rules, operands);
     CodeTensor d = make_tensor(c.type, c.rows, c.columns);
     std::size_t element = 0;
     for (std::int64_t row = 0; row < d.rows; ++row)

@@ -13,10 +13,6 @@ namespace {
 
 constexpr ElementFormat f32 = formats::f32;
 
-const ElementFormat& format_of(const std::string& type) {
-    return type == ue4m3.name ? ue4m3 : *find_element_format(type);
-}
-
 CodeView view_of(const CodeTensor& tensor, std::int64_t first) {
     const auto* bytes = reinterpret_cast<const std::uint8_t*>(tensor.bytes.data());
     return {bytes + first * tensor.width, tensor.width, 1};
@@ -50,6 +46,24 @@ exact::Value f32_value(Code code) {
     return exact::decode(f32, code);
 }
 
+const ElementFormat& scale_format_of(const std::string& scaling) {
+    if (scaling == "1x32") return formats::e8m0;
+    return scaling == "1x16" ? ue4m3 : f32;
+}
+
+OutputBlocks output_blocks_of(const Case& c, const std::string& scaling) {
+    OutputBlocks blocks;
+    blocks.size = block_of(scaling);
+    blocks.scale = scale_format_of(scaling);
+    blocks.name = c.dialect;
+    blocks.recipe = find_recipe(c.dialect);
+    blocks.recipe_format = find_recipe_format(c.type);
+    blocks.dialect = find_dialect(c.dialect);
+    blocks.format = find_block_format(c.type);
+    blocks.source = blocks.recipe != nullptr ? blocks.recipe->source : blocks.dialect->source;
+    return blocks;
+}
+
 }  // namespace
 
 GemmRules gemm_rules_of(const Case& c) {
@@ -59,10 +73,7 @@ GemmRules gemm_rules_of(const Case& c) {
     const std::int64_t parts = parts_of(c.gemm.algorithm);
     rules.epilogue = epilogue_of(rules.setting, parts);
     rules.element = *find_element_format(rules.setting.output);
-    if (has_output_blocks(c)) {
-        rules.blocks = find_block_format(c.type);
-        rules.dialect = find_dialect(c.dialect);
-    }
+    if (has_output_blocks(c)) rules.blocks = output_blocks_of(c, rules.setting.scaling_out);
     rules.is_bounded = c.gemm.model.starts_with(bounded_model);
     rules.model = find_gemm_model(model_row_name(c.gemm));
     if (rules.model != nullptr) rules.part = part_length(rules.setting, parts);
@@ -73,8 +84,8 @@ GemmOperands::GemmOperands(const GemmRules& rules, const std::vector<CodeTensor>
     : rules_(rules) {
     const GemmSetting& s = rules.setting;
     const auto factor = [](const std::string& type, const std::string& scaling) {
-        const char* scale = scaling == "1x32" ? "e8m0" : scaling == "1x16" ? "ue4m3" : "f32";
-        return Factor{format_of(type), format_of(scale), nullptr, nullptr, scaling};
+        return Factor{*find_element_format(type), scale_format_of(scaling), nullptr, nullptr,
+                      scaling};
     };
     a_ = factor(s.a, s.scaling_a);
     b_ = factor(s.b, s.scaling_b);

@@ -3,6 +3,8 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
+#include <string>
 #include <vector>
 
 #include "conformance/data/gemm_inputs.hpp"
@@ -10,8 +12,20 @@
 #include "reference/fast/dot.hpp"
 #include "reference/spec/dialects.hpp"
 #include "reference/spec/gemm_model.hpp"
+#include "reference/spec/recipes.hpp"
 
 namespace mx {
+
+// What the blocks of D are, and who makes them: a dialect those of MX, a recipe those of NVFP4.
+struct OutputBlocks {
+    const Dialect* dialect = nullptr;
+    const BlockFormat* format = nullptr;  // of a dialect's
+    const Recipe* recipe = nullptr;
+    const RecipeFormat* recipe_format = nullptr;
+    std::int64_t size = 0;  // elements along a row that share a scale
+    ElementFormat scale;
+    std::string name, source;  // of the dialect or recipe
+};
 
 // How the expected bits of a case come about.
 struct GemmRules {
@@ -21,10 +35,9 @@ struct GemmRules {
     bool is_bounded = false;           // a bound is wanted, and not these bits
     std::int64_t part = 0;             // of K, where it is split; models only
     int fraction_bits = 0;             // that every accumulator keeps, as fraction_bits_kept says
-    // Where D lies in blocks: what they are and who makes them. The results below are then those
-    // that blocks are made of, and gemm_blocks.hpp says what becomes of them.
-    const BlockFormat* blocks = nullptr;
-    const Dialect* dialect = nullptr;
+    // Where D lies in blocks. The results below are then those that blocks are made of, and
+    // gemm_blocks.hpp says what becomes of them.
+    std::optional<OutputBlocks> blocks;
     ElementFormat element;  // of D
 };
 GemmRules gemm_rules_of(const Case& c);

@@ -55,28 +55,30 @@ void ignore_scales(AlteredOutput& output, Row& row) {
     output.set_scales(row, std::vector<std::uint32_t>(row.scales.size(), one_of(row.scale_format)));
 }
 
-bool always(const GemmRules&) {
-    return true;
+// With an alpha of 0 nothing of A and B is left to be wrong about.
+bool has_products(const GemmRules& rules) {
+    return rules.setting.alpha << 1 != 0;
 }
 bool has_blocks(const GemmSetting& s, const std::string& scaling) {
     return block_of(scaling) != 0 && s.k > block_of(scaling);
 }
 bool has_blocks_a(const GemmRules& rules) {
-    return has_blocks(rules.setting, rules.setting.scaling_a);
+    return has_products(rules) && has_blocks(rules.setting, rules.setting.scaling_a);
 }
 bool has_blocks_b(const GemmRules& rules) {
-    return has_blocks(rules.setting, rules.setting.scaling_b);
+    return has_products(rules) && has_blocks(rules.setting, rules.setting.scaling_b);
 }
 bool has_scales_a(const GemmRules& rules) {
-    return !rules.setting.scaling_a.empty();
+    return has_products(rules) && !rules.setting.scaling_a.empty();
 }
 bool has_scales_b(const GemmRules& rules) {
-    return !rules.setting.scaling_b.empty();
+    return has_products(rules) && !rules.setting.scaling_b.empty();
 }
 // Rows of both factors have scales of the same shape.
 bool may_swap_scales(const GemmRules& rules) {
     const GemmSetting& s = rules.setting;
-    return s.scaling_a == s.scaling_b && block_of(s.scaling_a) != 0 && s.m == s.n && s.m > 1;
+    return has_products(rules) && s.scaling_a == s.scaling_b && block_of(s.scaling_a) != 0 &&
+           s.m == s.n && s.m > 1;
 }
 
 std::optional<Code> with_swapped_scales(const GemmScene& scene) {
@@ -105,7 +107,7 @@ std::optional<Code> of_first_batch(const GemmScene& scene) {
 }
 
 constexpr std::array table{
-    WrongGemm{"the last k is not counted", false, always,
+    WrongGemm{"the last k is not counted", false, has_products,
               altered<[](AlteredOutput& o) { o.a.codes.back() = 0; }>},
     WrongGemm{"blocks of A take the scale of the block before", true, has_blocks_a,
               altered<[](AlteredOutput& o) { shift_scales(o, o.a); }>},

@@ -44,6 +44,9 @@ Mismatch mismatch_of(const sweep::GpuSweep& sweep, const sweep::SweepAnswer& ans
         if (!is_scale) m.expected_scale = m.actual_scale = place.scale;
     }
     m.note = sweep.name + ", " + sweep.domain;
+    for (std::size_t i = 1; i < answer.first.size(); ++i)
+        m.note += "; also " + answer.first[i].input + ": " + answer.first[i].actual + " where " +
+                  answer.first[i].expected + " is expected";
     m.source = is_modelled ? "reference/spec/gemm_models.hpp: what is known of this machine"
                            : "conformance/sweep/README.md says which oracle was asked";
     m.repro = is_modelled ? "mxcheck replay " + shell_quoted(mx::text_of(sweep)) + " --device " +
@@ -104,6 +107,7 @@ CaseResult result_of(const sweep::GpuSweep& sweep, const sweep::Gpu& gpu,
     if (value.differing != 0) result.mismatches.push_back(mismatch_of(sweep, value));
     result.verdict = verdict_of(sweep, value);
     result.reason = "on " + text_of(gpu) + ", by " + std::string(who_answered(sweep.subject));
+    if (!value.note.empty()) result.reason += "; " + value.note;
     if (value.refused != 0)
         result.reason +=
             "; " + std::to_string(value.refused) + " problems were not compared: " + value.refusal;

@@ -40,6 +40,7 @@ constexpr std::array own_cases{
     OwnCase{mixed_mx, mx_rows, "shape=24x12x176 data=gemm.zero-beside"},
     OwnCase{mx, mx_rows, "shape=40x80x160 data=gemm.middle output=mxfp8-e4m3 dialect=nv"},
     OwnCase{mixed_mx, mx_rows, "shape=40x72x96 data=gemm.uniform output=mxfp8-e5m2 dialect=ocp"},
+    OwnCase{mx, mx_rows, "shape=40x80x160 data=gemm.middle output=nvfp4 packing=low_first"},
     OwnCase{"gemm a=mxfp6-e3m2 b=mxfp6-e2m3", mx_rows, "shape=20x12x480 data=gemm.uniform"},
     OwnCase{"gemm a=mxfp4-e2m1 b=mxfp8-e4m3", mx_rows, "shape=20x12x320 data=gemm.uniform"},
     OwnCase{fp8, fp8_rows, "shape=20x12x304 data=gemm.middle alpha=1.7"},
@@ -85,17 +86,24 @@ bool is_its_model(const GemmFields& gemm) {
     return gemm.model == "any" || gemm.model == row;
 }
 
+// Factors of theirs are bytes.
+bool is_packed_in_d_alone(const Case& c) {
+    if (c.packing == "bytes") return true;
+    return c.packing == "low_first" && parse_gemm_factor(c.gemm.a)->element != "e2m1" &&
+           parse_gemm_factor(c.gemm.b)->element != "e2m1";
+}
+
 }  // namespace
 
 bool gemm_bugs_answer(const Case& c) {
     const GemmFields& gemm = c.gemm;
     return c.operation == "gemm" && are_factors_known(gemm) && is_its_model(gemm) &&
-           (has_output_blocks(c)
-                ? is_one_of(c.dialect, {"ocp", "nv"}) && is_one_of(gemm.c, {"none", "bf16"})
-                : is_one_of(c.type, {"f32", "bf16", "f16"}) &&
-                      is_one_of(gemm.c, {"none", c.type})) &&
+           (has_output_blocks(c) ? is_one_of(c.dialect, {"ocp", "nv", "cublaslt-nvfp4"}) &&
+                                       is_one_of(gemm.c, {"none", "bf16"})
+                                 : is_one_of(c.type, {"f32", "bf16", "f16"}) &&
+                                       is_one_of(gemm.c, {"none", c.type})) &&
            gemm.algorithm == "default" && is_one_of(c.scales, {"linear", "128x4"}) &&
-           c.packing == "bytes";
+           is_packed_in_d_alone(c);
 }
 
 Expected<std::vector<LevelCases>> plan_gemm(const std::string& level, Sources& sources) {

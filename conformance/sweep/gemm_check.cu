@@ -1,8 +1,9 @@
-// See gemm_check.hpp: making the inputs, the call of the device, and the kernel that computes every
-// output once more.
+// See gemm_check.hpp: making the inputs, the kernel that computes every output by the model, the
+// calls of the device, and the kernel that compares.
 #include <cuda_runtime.h>
 
 #include <memory>
+#include <utility>
 
 #include "conformance/sweep/gemm_check.hpp"
 #include "conformance/sweep/gpu_calls.cuh"
@@ -60,7 +61,7 @@ __global__ void fill(Fill job) {
 struct Problem {
     GemmModel model;
     ElementFormat a_format, b_format;
-    View a, b, scales_a, scales_b, c, bias, scale_out, d;
+    View a, b, scales_a, scales_b, c, bias, scale_out;
     std::int64_t m, n, k, batches;
     std::int64_t rows_a_per_scale, rows_b_per_scale;  // rows that share scales along k
     ElementFormat scale_format;
@@ -70,6 +71,7 @@ struct Problem {
     std::uint32_t alpha, beta;
 };
 
+// How many outputs were compared, how many differ, and one of them.
 struct Found {
     unsigned long long asked;
     unsigned long long count;
@@ -102,10 +104,11 @@ __device__ EpilogueOperands operands_of(const Problem& p, std::int64_t row, std:
     return operands;
 }
 
-__global__ void __launch_bounds__(threads_per_block) compare(Problem p, Found* found) {
-    const std::int64_t outputs = p.batches * p.m * p.n;
+// What the model says of every output; the algorithms that it says the same of share it.
+__global__ void __launch_bounds__(threads_per_block)
+    foretell(Problem p, std::uint32_t* foretold, unsigned long long* asked) {
     const std::int64_t index = std::int64_t{blockIdx.x} * blockDim.x + threadIdx.x;
-    const bool is_inside = index < outputs;
+    const bool is_inside = index < p.batches * p.m * p.n;
     if (is_inside) {
         const std::int64_t row = index / p.n, column = index % p.n;
         const std::int64_t b_row = row / p.m * p.n + column;
@@ -114,14 +117,25 @@ __global__ void __launch_bounds__(threads_per_block) compare(Problem p, Found* f
         const fast::Unpacked accumulator =
             p.part == 0 ? fast::accumulate(p.model, a, b, p.k, {})
                         : fast::accumulate_in_parts(p.model, a, b, p.k, p.part);
-        const std::uint32_t expected =
+        foretold[index] =
             fast::finish(p.epilogue, operands_of(p, row, b_row, column), accumulator).bits;
-        const std::uint32_t actual = p.d.at(row, column).bits;
-        if (actual != expected && atomicAdd(&found->count, 1ull) == 0) {
+    }
+    count_asked(asked, is_inside ? 1 : 0);
+}
+
+__global__ void __launch_bounds__(threads_per_block)
+    compare(View d, std::int64_t outputs, std::int64_t columns, const std::uint32_t* foretold,
+            Found* found) {
+    const std::int64_t index = std::int64_t{blockIdx.x} * blockDim.x + threadIdx.x;
+    const bool is_inside = index < outputs;
+    if (is_inside) {
+        const std::int64_t row = index / columns, column = index % columns;
+        const std::uint32_t actual = d.at(row, column).bits;
+        if (actual != foretold[index] && atomicAdd(&found->count, 1ull) == 0) {
             found->row = row;
             found->column = column;
             found->actual = actual;
-            found->expected = expected;
+            found->expected = foretold[index];
         }
     }
     count_asked(&found->asked, is_inside ? 1 : 0);
@@ -187,7 +201,6 @@ Problem problem_of(const GemmSetting& setting, const GemmModelled& modelled,
     problem.c = view_in(tensors, GemmPart::c);
     problem.bias = view_in(tensors, GemmPart::bias);
     problem.scale_out = view_in(tensors, GemmPart::scale_out);
-    problem.d = view_in(tensors, GemmPart::d);
     problem.m = setting.m;
     problem.n = setting.n;
     problem.k = setting.k;
@@ -203,43 +216,107 @@ Problem problem_of(const GemmSetting& setting, const GemmModelled& modelled,
     return problem;
 }
 
+// One setting: its tensors in GPU memory, and what models say of it.
+class Check {
+public:
+    Check(Device& device, const GemmSetting& setting) : device_(device), setting_(setting) {
+        for (const GemmTensor& tensor : tensors_of(setting)) {
+            tensors_.push_back(std::make_unique<OnGpu>(calls_, tensor));
+            const bool is_output = tensor.part == GemmPart::d;
+            if (!is_output) tensors_.back()->fill_with(calls_, setting);
+            (is_output ? buffers_.outputs : buffers_.inputs).push_back(tensors_.back()->buffer());
+        }
+        calls_.note("making the inputs", cudaDeviceSynchronize());
+    }
+
+    Expected<GemmDifferences> ask(const AskedAlgorithm& asked) {
+        GemmDifferences differing;
+        const std::uint32_t* foretold = foretold_by(asked.modelled, differing.seconds);
+        // What the device does not write must not look right: all ones are a NaN.
+        const OnGpu& output = *tensors_.back();
+        const auto bytes = static_cast<std::size_t>(output.tensor().bytes());
+        if (calls_.ok()) calls_.note("poisoning D", cudaMemset(output.view().bytes, 0xFF, bytes));
+        calls_.note("the model", cudaDeviceSynchronize());
+        if (!calls_.ok()) return calls_.error();
+        const CallResult ran = device_.run(operation_of(setting_, asked.name), buffers_);
+        if (ran.status == MX_NOT_SUPPORTED) {
+            differing.refusal = ran.message;
+            return differing;
+        }
+        if (ran.status != MX_OK)
+            return Error{ErrorKind::device, name_of(ran.status) + ": " + ran.message};
+        return compared(foretold, differing);
+    }
+
+private:
+    struct Foretold {
+        GemmModelled modelled;
+        std::unique_ptr<GpuValue<std::uint32_t>> codes;
+    };
+
+    std::int64_t outputs() const { return setting_.batches * setting_.m * setting_.n; }
+
+    // Worked out before the device runs for the first time, from inputs that it has not seen.
+    const std::uint32_t* foretold_by(const GemmModelled& modelled, double& seconds) {
+        for (const Foretold& known : foretold_)
+            if (known.modelled.model == modelled.model && known.modelled.parts == modelled.parts)
+                return known.codes->at();
+        const auto count = static_cast<std::size_t>(outputs());
+        foretold_.push_back({modelled, std::make_unique<GpuValue<std::uint32_t>>(calls_, count)});
+        std::uint32_t* codes = foretold_.back().codes->at();
+        const GpuValue<unsigned long long> asked(calls_);
+        GpuTimer timer(calls_);
+        if (calls_.ok())
+            foretell<<<blocks_for(outputs()), threads_per_block>>>(
+                problem_of(setting_, modelled, tensors_), codes, asked.at());
+        calls_.note("the model", cudaGetLastError());
+        seconds = timer.seconds();
+        unsigned long long number = 0;
+        asked.read(&number);
+        if (calls_.ok() && number != count)
+            calls_.note("not every output was foretold", cudaErrorUnknown);
+        return codes;
+    }
+
+    Expected<GemmDifferences> compared(const std::uint32_t* foretold, GemmDifferences differing) {
+        const GpuValue<Found> found(calls_);
+        if (calls_.ok())
+            compare<<<blocks_for(outputs()), threads_per_block>>>(
+                tensors_.back()->view(), outputs(), setting_.n, foretold, found.at());
+        calls_.note("the comparison", cudaGetLastError());
+        Found answer{};
+        found.read(&answer);
+        if (!calls_.ok()) return calls_.error();
+        differing.outputs = static_cast<std::uint64_t>(outputs());
+        if (answer.asked != differing.outputs) return unasked(answer.asked, differing.outputs);
+        differing.differing = answer.count;
+        differing.row = answer.row;
+        differing.column = answer.column;
+        differing.actual = answer.actual;
+        differing.expected = answer.expected;
+        return differing;
+    }
+
+    Device& device_;
+    const GemmSetting& setting_;
+    GpuCalls calls_;
+    std::vector<std::unique_ptr<OnGpu>> tensors_;
+    TensorBuffers buffers_;
+    std::vector<Foretold> foretold_;
+};
+
 }  // namespace
 
-Expected<GemmDifferences> check_gemm(Device& device, const GemmSetting& setting,
-                                     const std::string& algorithm, const GemmModelled& modelled) {
-    GpuCalls calls;
-    std::vector<std::unique_ptr<OnGpu>> tensors;
-    TensorBuffers buffers;
-    for (const GemmTensor& tensor : tensors_of(setting)) {
-        tensors.push_back(std::make_unique<OnGpu>(calls, tensor));
-        const bool is_output = tensor.part == GemmPart::d;
-        if (!is_output) tensors.back()->fill_with(calls, setting);
-        (is_output ? buffers.outputs : buffers.inputs).push_back(tensors.back()->buffer());
+Expected<std::vector<GemmDifferences>> check_gemm(Device& device, const GemmSetting& setting,
+                                                  const std::vector<AskedAlgorithm>& algorithms) {
+    std::vector<GemmDifferences> all;
+    Check check(device, setting);
+    for (const AskedAlgorithm& algorithm : algorithms) {
+        auto differing = check.ask(algorithm);
+        if (!differing) return differing.error();
+        all.push_back(std::move(differing).value());
     }
-    // What the device does not write must not look right: all ones are a NaN.
-    const OnGpu& output = *tensors.back();
-    if (calls.ok())
-        calls.note("poisoning D", cudaMemset(output.view().bytes, 0xFF,
-                                             static_cast<std::size_t>(output.tensor().bytes())));
-    calls.note("making the inputs", cudaDeviceSynchronize());
-    if (!calls.ok()) return calls.error();
-    const CallResult ran = device.run(operation_of(setting, algorithm), buffers);
-    if (ran.status != MX_OK)
-        return Error{ErrorKind::device, name_of(ran.status) + ": " + ran.message};
-    const GpuValue<Found> found(calls);
-    GpuTimer timer(calls);
-    if (calls.ok())
-        compare<<<blocks_for(setting.batches * setting.m * setting.n), threads_per_block>>>(
-            problem_of(setting, modelled, tensors), found.at());
-    calls.note("the model", cudaGetLastError());
-    const double seconds = timer.seconds();
-    Found answer{};
-    found.read(&answer);
-    if (!calls.ok()) return calls.error();
-    const auto outputs = static_cast<std::uint64_t>(setting.batches * setting.m * setting.n);
-    if (answer.asked != outputs) return unasked(answer.asked, outputs);
-    return GemmDifferences{outputs,       answer.count,    answer.row, answer.column,
-                           answer.actual, answer.expected, seconds};
+    return all;
 }
 
 }  // namespace mx::sweep

@@ -33,7 +33,9 @@ struct GemmDifferences {
     // One of them, if any.
     std::int64_t row = 0, column = 0;
     std::uint32_t actual = 0, expected = 0;
-    double seconds = 0;  // of the model on the GPU
+    double seconds = 0;  // of the model on the GPU; 0 where another algorithm has paid for it
+    std::string
+        refusal;  // the device lists the algorithm, and does not do it: nothing was compared
 };
 
 // The algorithms that the device lists for the setting, or why it does not do it.
@@ -43,7 +45,12 @@ struct GemmOffer {
 };
 Expected<GemmOffer> offer_of(Device& device, const GemmSetting& setting);
 
-Expected<GemmDifferences> check_gemm(Device& device, const GemmSetting& setting,
-                                     const std::string& algorithm, const GemmModelled& modelled);
+// By each of the algorithms, in their order. The model works out an output once for all of them.
+struct AskedAlgorithm {
+    std::string name;
+    GemmModelled modelled;
+};
+Expected<std::vector<GemmDifferences>> check_gemm(Device& device, const GemmSetting& setting,
+                                                  const std::vector<AskedAlgorithm>& algorithms);
 
 }  // namespace mx::sweep

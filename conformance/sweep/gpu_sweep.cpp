@@ -3,6 +3,7 @@
 
 #include "conformance/sweep/device_elements.hpp"
 #include "conformance/sweep/gpu_maps.hpp"
+#include "reference/exact/tanh_approx.hpp"
 #include "reference/proof/digests.hpp"
 #include "reference/proof/sweep.hpp"
 
@@ -68,11 +69,45 @@ Expected<SweepAnswer> ask_elements(const DeviceElements& elements, const Watch& 
     return answer;
 }
 
+constexpr int first_with_tanh = 75;
+
+GpuSweep tanh_sweep() {
+    return {"tanh.approx.f32 instruction",
+            proof::all_codes_of(formats::f32),
+            Subject::device,
+            Output::elements,
+            first_with_tanh,
+            [](const Watch&) -> Expected<SweepAnswer> {
+                const auto found = compare_tanh();
+                if (!found) return found.error();
+                return answer_of(found.value());
+            }};
+}
+
 }  // namespace
+
+SweepAnswer answer_of(const TanhDifferences& differing) {
+    SweepAnswer answer;
+    answer.inputs = std::uint64_t{1} << 32;
+    answer.differing = differing.count;
+    answer.seconds = differing.seconds;
+    if (differing.count == 0) return answer;
+    const std::uint32_t expected = exact::tanh_approx(Code{differing.input}).bits;
+    const std::string input = proof::to_hex(differing.input);
+    if (differing.actual == expected)
+        answer.wrong_digest =
+            "the fast oracle compiled for the GPU is wrong about tanh.approx.f32 of " + input +
+            ": the exact oracle gives what the instruction gives";
+    else
+        answer.first.push_back(
+            {input, "", proof::to_hex(differing.actual), proof::to_hex(expected)});
+    return answer;
+}
 
 std::vector<GpuSweep> gpu_sweeps() {
     std::vector<GpuSweep> sweeps;
     for (NamedMap& map : gpu_maps()) sweeps.push_back(sweep_of(std::move(map)));
+    sweeps.push_back(tanh_sweep());
     for (const DeviceElements& elements : device_elements())
         sweeps.push_back({elements.name, "all 2^32 codes of f32 under all 2^8 scales",
                           Subject::device, Output::elements, 0, [elements](const Watch& go_on) {

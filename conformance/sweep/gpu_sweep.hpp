@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "conformance/sweep/gpu_runs.hpp"
+#include "conformance/sweep/tanh_sweep.hpp"
 
 namespace mx::sweep {
 
@@ -30,11 +31,12 @@ struct SweepAnswer {
     std::uint64_t differing = 0;
     std::vector<SweepPlace> first;  // a few of those that differ
     std::string digest;             // of what the GPU answered; "" where no list of runs exists
-    std::string wrong_digest;       // why the list of right answers is not to be trusted
+    std::string wrong_digest;       // why the right answers are not to be trusted
     double seconds = 0;             // on the GPU
     bool complete = true;           // not interrupted
     int refused = 0;                // problems that were not compared: the device refused them,
     std::string refusal;            // as it said last
+    std::string note;               // what was asked, for the record; "" where the name says it
 };
 
 // Told how many parts of a sweep are done, of how many; answers whether to go on.
@@ -55,5 +57,9 @@ struct GpuSweep {
 };
 
 std::vector<GpuSweep> gpu_sweeps();
+
+// Asks the exact oracle about the input that differs: where it sides with the GPU, the oracle
+// compiled for the GPU is wrong.
+SweepAnswer answer_of(const TanhDifferences& differing);
 
 }  // namespace mx::sweep

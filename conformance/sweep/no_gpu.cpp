@@ -1,8 +1,9 @@
-// gpu_runs.hpp, device_elements.hpp and gemm_check.hpp where CUDA was not there when mxcheck was
-// built.
+// gpu_runs.hpp, device_elements.hpp, tanh_sweep.hpp and gemm_check.hpp where CUDA was not there
+// when mxcheck was built.
 #include "conformance/sweep/device_elements.hpp"
 #include "conformance/sweep/gemm_check.hpp"
 #include "conformance/sweep/gpu_runs.hpp"
+#include "conformance/sweep/tanh_sweep.hpp"
 
 namespace mx::sweep {
 namespace {
@@ -26,8 +27,12 @@ Expected<ElementDifferences> compare_elements(const DeviceElements&, int) {
     return no_cuda();
 }
 
-Expected<GemmDifferences> check_gemm(Device&, const GemmSetting&, const std::string&,
-                                     const GemmModelled&) {
+Expected<TanhDifferences> compare_tanh() {
+    return no_cuda();
+}
+
+Expected<std::vector<GemmDifferences>> check_gemm(Device&, const GemmSetting&,
+                                                  const std::vector<AskedAlgorithm>&) {
     return no_cuda();
 }
 

@@ -29,6 +29,26 @@ std::string_view state_of(const Waiver& waiver, const RunFacts& facts) {
     return any ? in_force : unmatched;
 }
 
+// "" where there is none.
+std::string axis_of(const std::string& case_text) {
+    const auto words = split_words(case_text);
+    if (!words) return "";
+    const auto field = std::ranges::find(words.value().fields, "axis", &KeyValue::key);
+    return field == words.value().fields.end() ? "" : field->value;
+}
+
+// Can a case of this axis have mismatches along the waiver's?
+bool may_differ_along(const std::string& axis, const std::string& axis_of_case) {
+    return axis.empty() || axis == axis_of_case || (axis_of_case == "both" && axis != "tile");
+}
+
+// Only in a case of axis both does the mismatch itself say whose blocks are wrong.
+bool covers_axis(const Waiver& waiver, const CaseResult& result, const Mismatch& mismatch) {
+    if (waiver.record.axis.empty()) return true;
+    return waiver.record.axis ==
+           (mismatch.axis.empty() ? axis_of(result.case_text) : mismatch.axis);
+}
+
 // The waiver in force that covers this mismatch; their number if there is none.
 std::size_t cover_of(std::span<const Waiver> waivers, const CaseResult& result,
                      const Mismatch& mismatch) {
@@ -36,7 +56,7 @@ std::size_t cover_of(std::span<const Waiver> waivers, const CaseResult& result,
     for (const Waiver& waiver : waivers) {
         if (waiver.record.state == in_force &&
             waiver.record.mismatch_class == mismatch.mismatch_class &&
-            fits(waiver, result.case_text))
+            fits(waiver, result.case_text) && covers_axis(waiver, result, mismatch))
             break;
         ++place;
     }
@@ -53,6 +73,7 @@ std::string text_of(const results::Waiver& waiver) {
 bool fits(const Waiver& waiver, const std::string& case_text) {
     const auto words = split_words(case_text);
     if (!words || !matches_glob(waiver.pattern.head, words.value().head)) return false;
+    if (!may_differ_along(waiver.record.axis, axis_of(case_text))) return false;
     return std::ranges::all_of(waiver.pattern.fields, [&](const KeyValue& wanted) {
         return std::ranges::any_of(words.value().fields, [&](const KeyValue& field) {
             return field.key == wanted.key && matches_glob(wanted.value, field.value);

@@ -16,11 +16,12 @@ namespace mx {
 namespace {
 
 constexpr const char* table_name = "waiver";
+constexpr const char* axis_key = "axis";
 constexpr const char* date_key = "expires";
 constexpr std::string_view sweep_word = "sweep";
 constexpr std::string_view sweep_key = "map";
 
-// The keys of a waiver, and where each goes. All must be there.
+// The keys of a waiver, and where each goes. All but the axis must be there.
 struct Key {
     const char* name;
     std::string results::Waiver::*member;
@@ -29,6 +30,7 @@ constexpr std::array keys{
     Key{"device", &results::Waiver::device},
     Key{"case", &results::Waiver::case_pattern},
     Key{"mismatch", &results::Waiver::mismatch_class},
+    Key{axis_key, &results::Waiver::axis},
     Key{"reason", &results::Waiver::reason},
     Key{"link", &results::Waiver::link},
     Key{"owner", &results::Waiver::owner},
@@ -88,6 +90,9 @@ Status check_meaning(const Waiver& waiver) {
         check_name("mismatch class", record.mismatch_class,
                    {results::mismatch_classes.begin(), results::mismatch_classes.end()});
     if (!known) return known;
+    if (const Status is_axis = check_name("axis", record.axis, {"row", "col", "tile"});
+        !record.axis.empty() && !is_axis)
+        return is_axis;
     if (!record.link.starts_with("https://") && !record.link.starts_with("http://"))
         return bad("'link' is '" + record.link + "', which is no http:// or https:// address");
     return check_pattern(waiver.pattern);
@@ -189,6 +194,7 @@ private:
                 return error_at(line_of(value), known.error().message);
         for (const Key& key : keys) {
             const toml::node* value = table->get(key.name);
+            if (value == nullptr && std::string_view(key.name) == axis_key) continue;
             if (value == nullptr)
                 return error_at(waiver.line, std::string("the waiver has no '") + key.name + "'");
             auto text = text_of(*value, key.name);

@@ -78,7 +78,7 @@ typedef struct mx_gemm {
     const char* scaling_a;
     const char* scaling_b;
     const char* scaling_out;  /* "tensor": D is multiplied by a scale that is given; "1x32": D is
-                                 quantised in blocks along its rows; NULL */
+                                 quantised in blocks along its rows; "1x16": both; NULL */
     const char* epilogue;     /* "bias", "relu", "bias-relu", "gelu", "bias-gelu"; NULL: none */
     const char* accumulation; /* "fast": whatever the device has that is faster and less exact;
                                  NULL: what it does otherwise */
@@ -101,11 +101,11 @@ typedef struct mx_gemm {
  * "gemm"          D = alpha * A * B^T + beta * C, A and B with their scales. in: A, M x K; its
  *                 scales, if it has any; B, N x K, both factors having their rows along K; its
  *                 scales; C, M x N, if beta is not 0; the bias, 1 x N, if the epilogue has one; the
- *                 scale of D, f32 1 x 1, if scaling_out is "tensor". out: D, M x N; its scales,
- *                 "e8m0" M x ceil(N/32), if scaling_out is "1x32". With several batches M and N
+ *                 scale of D, f32 1 x 1, if scaling_out is "tensor" or "1x16". out: D, M x N; its
+ *                 scales, as above, if scaling_out is "1x32" or "1x16". With several batches M, N
  *                 stand for the rows of all of them; scales of "tensor" and the bias are shared.
- *                 C has the type of D, or bf16 where D is FP8; the bias D's type or bf16. Pads of
- *                 scales are 0, in what is given and in what comes back.
+ *                 C has the type of D, or bf16 where D is FP8 or FP4; the bias D's type or bf16.
+ *                 Pads of scales are 0, in what is given and in what comes back.
  *
  * A last block of fewer than k lanes is quantised from the lanes that exist. Along axis "col" a
  * tensor keeps its shape: blocks are quantised from the values of a column, which gives other bits
@@ -115,7 +115,7 @@ typedef struct mx_operation {
     const char* name;
     const char* format;   /* "mxfp8-e4m3", "mxfp4-e2m1", ...; for convert "e4m3", "e2m1", ... */
     const char* dialect;  /* "ocp", "nv", "torchao-floor", ...; of a gemm whose scaling_out is
-                             "1x32" the one that makes the blocks of D */
+                             "1x32" or "1x16" the one that makes the blocks of D */
     const char* axis;     /* "row": blocks of 1xk, "col": of kx1, "tile": of kxk; of quantize also
                              "both", which is "row" and "col"; NULL when there are no blocks */
     const char* rounding; /* "nearest_even", ...; convert only, otherwise the dialect decides */

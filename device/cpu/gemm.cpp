@@ -144,16 +144,21 @@ void multiply(const GemmJob& job) {
 
 // Blocks are made of binary32 numbers, once all of them are there.
 void gemm(const GemmJob& job) {
-    if (!job.d_blocks) return multiply(job);
+    if (!job.d_blocks && !job.d_nvfp4) return multiply(job);
     GemmJob numbers = job;
-    BlockJob blocks = *job.d_blocks;
-    std::vector<std::uint8_t> bytes(size_of(blocks.extent.lines, blocks.extent.lanes) *
-                                    sizeof(float));
-    blocks.values = {bytes.data(), blocks.extent.lanes, 1};
-    numbers.d = {ValueType::f32, blocks.values};
+    const std::ptrdiff_t lines = job.batches * job.rows;
+    std::vector<std::uint8_t> bytes(size_of(lines, job.columns) * sizeof(float));
+    const Plane values{bytes.data(), job.columns, 1};
+    numbers.d = {ValueType::f32, values};
     numbers.d_element.reset();
     multiply(numbers);
-    quantize(blocks);
+    if (numbers.d_blocks) {
+        numbers.d_blocks->values = values;
+        quantize(*numbers.d_blocks);
+    } else {
+        numbers.d_nvfp4->values = values;
+        quantize_nvfp4(*numbers.d_nvfp4);
+    }
 }
 
 }  // namespace mx::cpu

@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "device/cpu/blocks.hpp"
+#include "device/cpu/nvfp4.hpp"
 
 namespace mx::cpu {
 
@@ -50,9 +51,11 @@ struct GemmJob {
     std::optional<Values> bias;
     bool has_relu = false;
     std::optional<ElementType> d_element;  // FP8; else d.type
-    std::optional<Plane> scale_d;          // one binary32, for FP8
+    std::optional<Plane> scale_d;          // one binary32, for FP8 and NVFP4
     Values d;
-    std::optional<BlockJob> d_blocks;  // D in blocks with scales; `values` is filled in by gemm
+    // D in blocks with scales; `values` is filled in by gemm.
+    std::optional<BlockJob> d_blocks;
+    std::optional<Nvfp4Job> d_nvfp4;
     Summation summation = summations[0];
 };
 

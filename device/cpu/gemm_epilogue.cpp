@@ -51,7 +51,6 @@ void store(const Values& values, std::ptrdiff_t line, std::ptrdiff_t lane, float
 }
 
 void store_element(const GemmJob& job, std::ptrdiff_t line, std::ptrdiff_t lane, float x) {
-    if (job.scale_d) x = std::fma(x, value_at({ValueType::f32, *job.scale_d}, 0, 0), 0.0f);
     Conversion how;
     how.nan_code = static_cast<std::uint8_t>(nan_of_gemm >> 24);
     const Plane& plane = job.d.plane;
@@ -64,7 +63,8 @@ void store_element(const GemmJob& job, std::ptrdiff_t line, std::ptrdiff_t lane,
 void finish(const GemmJob& job, const Place& place, float sum) {
     float x = combined(job, place, sum);
     if (job.bias) x += value_at(*job.bias, 0, place.column);
-    if (job.has_relu && x < 0) x = 0;
+    if (job.has_relu && x <= 0) x = 0;
+    if (job.scale_d) x = std::fma(x, value_at({ValueType::f32, *job.scale_d}, 0, 0), 0.0f);
     const std::ptrdiff_t line = place.batch * job.rows + place.row;
     if (job.d_element)
         store_element(job, line, place.column, x);

@@ -68,8 +68,10 @@ private:
             reader_.refuse(not_supported("scalings " + quoted(asked().scaling_a) + " and " +
                                          quoted(asked().scaling_b) + " in one gemm"));
         const std::string_view out = text_of(asked().scaling_out);
-        has_blocks_ = out == "1x32";
-        if (!out.empty() && out != "tensor" && !has_blocks_)
+        is_nvfp4_ = out == "1x16";
+        has_blocks_ = out == "1x32" || is_nvfp4_;
+        has_scale_ = out == "tensor" || is_nvfp4_;
+        if (!out.empty() && !has_scale_ && !has_blocks_)
             reader_.refuse(not_supported("scaling " + quoted(asked().scaling_out) + " of D"));
         if (asked().accumulation != nullptr)
             reader_.refuse(not_supported("accumulation " + quoted(asked().accumulation)));
@@ -82,7 +84,7 @@ private:
         job_.beta = std::bit_cast<float>(asked().beta);
         const std::size_t scales = scaling_->scaling == FactorScaling::none ? 0 : 2;
         reader_.expect_inputs(2 + scales + (job_.beta != 0 ? 1 : 0) + (adds_bias_ ? 1 : 0) +
-                              (out == "tensor" ? 1 : 0));
+                              (has_scale_ ? 1 : 0));
         reader_.expect_outputs(has_blocks_ ? 2 : 1);
     }
 
@@ -164,24 +166,40 @@ private:
         return plane;
     }
 
-    // What D's blocks are made by: a dialect, whose elements are those of D's type.
+    // A plane of an output's bytes, or of a dense copy that is packed afterwards.
+    Plane output_plane(const mx_tensor& tensor, const Layout& layout, int bits) {
+        if (layout.kind == LayoutKind::strided) return plane_of(tensor);
+        return stage({layout, tensor, 0, bits, {}, {}}, staged_out_);
+    }
+
+    // What D's blocks are made by: a dialect, whose elements are those of D's type, or cuBLASLt's
+    // recipe of NVFP4.
     void read_blocks(const mx_tensor& d, ElementType element) {
         const mx_tensor& scales = reader_.output(1);
-        const Blocks blocks{Axis::row, row_block};
-        reader_.expect_type(scales, "e8m0");
-        reader_.expect_scale_shape(d, scales, blocks);
-        const DialectRule rule = reader_.dialect_rule(element);
-        const Layout layout = layout_of_scales(scales);
+        reader_.expect_type(scales, is_nvfp4_ ? "ue4m3" : "e8m0");
+        reader_.expect_scale_shape(d, scales, {Axis::row, is_nvfp4_ ? nvfp4_block : row_block});
+        const Layout layout = reader_.layout_of_codes(d, element);
+        if (layout.kind == LayoutKind::inline_scales)
+            reader_.refuse(not_supported("a D in layout \"inline\""));
+        const Layout scale_layout = layout_of_scales(scales);
+        const bool is_known = text_of(reader_.operation().dialect) == "cublaslt-nvfp4";
+        if (is_nvfp4_ && (element != ElementType::e2m1 || !is_known))
+            reader_.refuse(not_supported("scaling \"1x16\" of a D of type " + quoted(d.type) +
+                                         " by dialect " + quoted(reader_.operation().dialect)));
+        const DialectRule rule = is_nvfp4_ ? DialectRule{} : reader_.dialect_rule(element);
         if (reader_.refused()) return;
-        BlockJob job{{ValueType::f32, element, rule.scale, rule.nan_code},
-                     {d.rows, d.columns},
-                     {1, row_block},
-                     {},
-                     plane_of(d),
-                     plane_of(scales)};
-        if (layout.kind != LayoutKind::strided)
-            job.scales = stage({layout, scales, 0, 8, {}, {}}, staged_out_);
-        job_.d_blocks = job;
+        const Extent extent{d.rows, d.columns};
+        const Plane codes = output_plane(d, layout, element_of(element).sign_place + 1);
+        const Plane scale_plane = output_plane(scales, scale_layout, 8);
+        if (is_nvfp4_)
+            job_.d_nvfp4 = Nvfp4Job{extent, {}, codes, scale_plane};
+        else
+            job_.d_blocks = BlockJob{{ValueType::f32, element, rule.scale, rule.nan_code},
+                                     extent,
+                                     {1, row_block},
+                                     {},
+                                     codes,
+                                     scale_plane};
     }
 
     void read_others() {
@@ -191,23 +209,26 @@ private:
         if (adds_bias_) job_.bias = values_of(next_input(), {1, job_.columns});
         const auto element = find_element_type(text_of(d.type));
         const bool is_fp8 = element == ElementType::e4m3 || element == ElementType::e5m2;
-        if (is_fp8) {
+        const bool is_narrow = is_fp8 || (element == ElementType::e2m1 && has_blocks_);
+        if (is_narrow) {
             job_.d_element = element;
             job_.d.plane = plane_of(d);
-            reader_.expect_strided(d);
+            if (!has_blocks_) reader_.expect_strided(d);
             reader_.expect_shape(d, shape);
         } else {
             job_.d = values_of(d, shape);
         }
-        if (has_blocks_ && !is_fp8)
+        if (has_scale_) read_scale();
+        if (asked().scaling_out != nullptr && !is_narrow)
             return reader_.refuse(not_supported("scales of a D of type " + quoted(d.type)));
-        if (has_blocks_) return read_blocks(d, *element);
-        if (asked().scaling_out == nullptr) return;
+        if (has_blocks_) read_blocks(d, *element);
+    }
+
+    void read_scale() {
         const mx_tensor& scale = next_input();
         reader_.expect_type(scale, "f32");
         reader_.expect_strided(scale);
         reader_.expect_shape(scale, {1, 1});
-        if (!is_fp8) reader_.refuse(not_supported("a scale of D of type " + quoted(d.type)));
         job_.scale_d = plane_of(scale);
     }
 
@@ -220,7 +241,7 @@ private:
     Reader& reader_;
     GemmJob job_;
     const ScalingRow* scaling_ = &scaling_rows[0];
-    bool adds_bias_ = false, has_blocks_ = false;
+    bool adds_bias_ = false, has_blocks_ = false, has_scale_ = false, is_nvfp4_ = false;
     std::vector<Staged> staged_, staged_out_;
     std::size_t next_ = 0;
 };

@@ -28,8 +28,11 @@ cudaDataType_t bias_type_for(const Problem& problem) {
 }
 
 bool has_short_rows(const Problem& problem) {
-    const std::int64_t bytes = is_narrow(problem.d.type) ? 1 : problem.d.type == CUDA_R_32F ? 4 : 2;
-    return has_narrow_factors(problem) && problem.d.rows * bytes % 16 != 0;
+    const std::int64_t bits = problem.d.type == CUDA_R_4F_E2M1 ? 4
+                              : is_narrow(problem.d.type)      ? 8
+                              : problem.d.type == CUDA_R_32F   ? 32
+                                                               : 16;
+    return has_narrow_factors(problem) && problem.d.rows * bits % 128 != 0;
 }
 
 // What cuBLASLt 13.1 refused on an H200, and its documentation says.
@@ -71,7 +74,7 @@ constexpr std::array limits{
               return is_narrow(problem.d.type) &&
                      (is_vector(problem.scale_a) || is_vector(problem.scale_b));
           }},
-    Limit{"only a D of FP8 has a scale",
+    Limit{"only a D of FP8 or FP4 has a scale",
           [](const Problem& problem) {
               return problem.scale_d.data != nullptr && !is_narrow(problem.d.type);
           }},
@@ -80,16 +83,35 @@ constexpr std::array limits{
               return problem.d.type == CUDA_R_8F_E5M2 && problem.a.type != CUDA_R_8F_E5M2 &&
                      problem.b.type != CUDA_R_8F_E5M2;
           }},
-    Limit{"with factors of FP8 the rows of D should be a multiple of 16 bytes long",
+    Limit{"D of E2M1 has scaling \"1x16\", and so have both its factors",
+          [](const Problem& problem) {
+              const auto is_nvfp4 = [](const Matrix& matrix, const Scale& scale) {
+                  return matrix.type == CUDA_R_4F_E2M1 && scale.data != nullptr &&
+                         scale.mode == CUBLASLT_MATMUL_MATRIX_SCALE_VEC16_UE4M3;
+              };
+              const bool is_all = is_nvfp4(problem.a, problem.scale_a) &&
+                                  is_nvfp4(problem.b, problem.scale_b) &&
+                                  is_nvfp4(problem.d, problem.scale_out);
+              return problem.d.type == CUDA_R_4F_E2M1 && !is_all;
+          }},
+    Limit{"scaling \"1x16\" is for E2M1",
+          [](const Problem& problem) {
+              const auto is_wrong = [](const Matrix& matrix, const Scale& scale) {
+                  return matrix.type != CUDA_R_4F_E2M1 && scale.data != nullptr &&
+                         scale.mode == CUBLASLT_MATMUL_MATRIX_SCALE_VEC16_UE4M3;
+              };
+              return is_wrong(problem.a, problem.scale_a) || is_wrong(problem.b, problem.scale_b);
+          }},
+    Limit{"with factors of FP8 and FP4 the rows of D should be a multiple of 16 bytes long",
           has_short_rows},
-    Limit{"C must have D's type, or be bf16 or f16 where D is FP8",
+    Limit{"C must have D's type, or be bf16 or f16 where D is FP8 or FP4",
           [](const Problem& problem) {
               return is_narrow(problem.d.type)
                          ? problem.c.type != CUDA_R_16BF && problem.c.type != CUDA_R_16F
                          : problem.c.type != problem.d.type;
           }},
     Limit{"the bias must have D's type, with FP8 factors bf16 where D is f32, and C's where D is"
-          " FP8",
+          " FP8 or FP4",
           [](const Problem& problem) {
               return problem.bias != nullptr && problem.bias_type != bias_type_for(problem);
           }},

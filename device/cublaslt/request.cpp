@@ -82,6 +82,23 @@ struct Tensors {
     const mx_tensor* scales_out = nullptr;
 };
 
+// What a scaling of D means: a scale that is given for all of it, scales that cuBLASLt makes for
+// its blocks by a rule of its own, or both.
+struct OutputScaling {
+    const char* name;
+    bool has_given_scale;
+    const char* dialect;  // NULL: no blocks
+};
+constexpr std::array output_scalings{
+    OutputScaling{"", false, nullptr}, OutputScaling{"tensor", true, nullptr},
+    OutputScaling{"1x32", false, "cublaslt"}, OutputScaling{"1x16", true, "cublaslt-nvfp4"}};
+
+const OutputScaling& output_scaling_of(const char* name) {
+    for (const OutputScaling& row : output_scalings)
+        if (text_of(name) == row.name) return row;
+    not_supported("scaling " + quoted(name) + " of D; this device knows tensor, 1x32 and 1x16");
+}
+
 // What a call asks for, its names looked up.
 struct Settings {
     const mx_gemm& gemm;
@@ -90,24 +107,33 @@ struct Settings {
     const Scaling* scaling_out;
     cublasLtEpilogue_t epilogue;
 
-    bool scales_d() const { return scaling_out != nullptr && scaling_out->block.rows == whole; }
-    bool quantizes_d() const { return scaling_out != nullptr && !scales_d(); }
+    const OutputScaling* output;  // what scaling_out asks of D
+
+    bool scales_d() const { return output->has_given_scale; }
+    bool quantizes_d() const { return output->dialect != nullptr; }
 };
 
-// cuBLASLt makes the scales of D by one rule, which nothing in a call can change.
-void check_dialect(const char* dialect) {
-    if (dialect != nullptr && text_of(dialect) != "cublaslt")
-        not_supported("dialect " + quoted(dialect) +
-                      " of D's blocks; cuBLASLt has a rule of its own, dialect \"cublaslt\"");
+// cuBLASLt makes the scales of D by rules of its own, which nothing in a call can change. Of E2M1
+// under E8M0 it documents none, and is left to say that it has no such D.
+void check_dialect(const Settings& settings, const Call& call) {
+    const char* dialect = call.operation->dialect;
+    const bool is_undocumented = settings.scaling_out->name == "1x32" && call.output_count != 0 &&
+                                 text_of(tensor_at(call.outputs, 0).type) == "e2m1";
+    if (dialect == nullptr || text_of(dialect) == settings.output->dialect || is_undocumented)
+        return;
+    not_supported("dialect " + quoted(dialect) +
+                  " of D's blocks; cuBLASLt has a rule of its own, dialect " +
+                  quoted(settings.output->dialect));
 }
 
-Settings settings_of(const mx_gemm& gemm, const char* dialect) {
-    const Settings settings{gemm, scaling_of(gemm.scaling_a, "A"), scaling_of(gemm.scaling_b, "B"),
-                            scaling_of(gemm.scaling_out, "D"), epilogue_of(gemm.epilogue)};
-    if (settings.quantizes_d() && settings.scaling_out->name != "1x32")
-        not_supported("scaling " + quoted(gemm.scaling_out) +
-                      " of D; this device knows tensor and 1x32");
-    if (settings.quantizes_d()) check_dialect(dialect);
+Settings settings_of(const mx_gemm& gemm, const Call& call) {
+    const Settings settings{gemm,
+                            scaling_of(gemm.scaling_a, "A"),
+                            scaling_of(gemm.scaling_b, "B"),
+                            scaling_of(gemm.scaling_out, "D"),
+                            epilogue_of(gemm.epilogue),
+                            &output_scaling_of(gemm.scaling_out)};
+    if (settings.quantizes_d()) check_dialect(settings, call);
     if (gemm.accumulation != nullptr && text_of(gemm.accumulation) != "fast")
         not_supported("accumulation " + quoted(gemm.accumulation));
     if (gemm.batches < 1) invalid(std::to_string(gemm.batches) + " batches");
@@ -151,6 +177,7 @@ public:
 private:
     void check_shapes();
     void check_narrow(const std::string& what, const mx_tensor& tensor);
+    void check_bytes_of_rows(const mx_tensor& d);
     Matrix matrix(const std::string& what, const mx_tensor& tensor);
     Scale scale(const std::string& what, const Scaling& scaling, const mx_tensor& scales,
                 const mx_tensor& elements);
@@ -192,6 +219,13 @@ void Builder::check_narrow(const std::string& what, const mx_tensor& tensor) {
     if (tensor.columns % unit != 0) not_supported("K = " + bytes_text(tensor.columns));
     if (text_of(tensor.layout) == "strided" && tensor.rows > 1 && tensor.row_stride % unit != 0)
         not_supported("the row stride of " + what + ", " + bytes_text(tensor.row_stride));
+}
+
+// Rows of the ABI begin with a byte of their own. A matrix of cuBLASLt counts elements, two a byte.
+void Builder::check_bytes_of_rows(const mx_tensor& d) {
+    if (type_of("D", d).bits != 4 || d.columns % 2 == 0) return;
+    not_supported("D has rows of " + std::to_string(d.columns) +
+                  " elements of e2m1, which cuBLASLt would not begin at a byte each");
 }
 
 void Builder::add_need(Need need) {
@@ -249,7 +283,7 @@ void Builder::add_scales() {
             scale("the scales of A", *settings_.scaling_a, *tensors_.scales_a, *tensors_.a);
     if (tensors_.scale_d != nullptr)
         problem_.scale_d =
-            scale("the scale of D", *settings_.scaling_out, *tensors_.scale_d, *tensors_.d);
+            scale("the scale of D", *find_scaling("tensor"), *tensors_.scale_d, *tensors_.d);
     if (tensors_.scales_out != nullptr)
         problem_.scale_out =
             scale("the scales of D", *settings_.scaling_out, *tensors_.scales_out, *tensors_.d);
@@ -282,6 +316,7 @@ Problem Builder::build() {
     problem_.b = matrix("A", *tensors_.a);
     problem_.d = matrix("D", *tensors_.d);
     add_c();
+    check_bytes_of_rows(*tensors_.d);
     if (problem_.writes_nothing()) return problem_;
     if (tensors_.a->columns == 0)
         not_supported("K is 0, and this device gives cuBLASLt no empty factors");
@@ -310,7 +345,7 @@ std::variant<Problem, Refusal> problem_of(const Call& call, Buffers buffers) {
     try {
         const GemmChecks checks{"cuBLASLt", layout_refusal};
         const mx_gemm& gemm = checked_gemm(call, buffers, checks);
-        const Settings settings = settings_of(gemm, call.operation->dialect);
+        const Settings settings = settings_of(gemm, call);
         const Tensors tensors = tensors_of(call, settings);
         return Builder(settings, tensors).build();
     } catch (Refusal& refusal) {

@@ -69,9 +69,10 @@ constexpr std::int64_t column_bytes(std::int64_t stride, std::int64_t depth) {
 // D from sums, as Product has it; a +0 stands for C where there is none.
 void finish(const Product& product, Values sums, cudaStream_t stream);
 
-// The kernel of multiply.cuh in the forms that were tried; the first is what the device does.
+// The kernel of multiply.cuh in its forms, which give equal bits.
 struct BlockKernel {
-    std::string_view name;  // "192x128, parts of 64, 5 stages"
+    std::string_view name;       // "192x128"
+    std::int64_t rows, columns;  // of its tiles
     void (*launch)(const Product& product, void* workspace, cudaStream_t stream);
 };
 struct BlockKernels {
@@ -79,6 +80,8 @@ struct BlockKernels {
     std::size_t count;
 };
 BlockKernels block_kernels();
+// The form whose tiles fill the GPU best.
+const BlockKernel& block_kernel_for(const Product& product);
 
 // Bytes of the workspace that a block kernel wants.
 std::int64_t block_kernel_bytes(const Product& product);

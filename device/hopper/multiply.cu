@@ -24,11 +24,15 @@ struct ScaleJob {
     std::int64_t count;          // of all rows that have room
     float* to;
 };
-__global__ void gather_scales(ScaleJob job) {
+struct ScaleJobs {
+    ScaleJob of[2];  // A, B
+};
+__global__ void gather_scales(const ScaleJobs jobs) {
+    const ScaleJob& job = jobs.of[blockIdx.y];
     const std::int64_t index = std::int64_t{blockIdx.x} * blockDim.x + threadIdx.x;
+    if (index >= job.count) return;
     const std::int64_t row = index / job.lines, at = index % job.lines;
     const std::int64_t tile = row / job.order.tile, within = row % job.order.tile;
-    if (index >= job.count) return;
     float scale = 0;
     if (row < job.factor.rows)
         scale =
@@ -42,13 +46,18 @@ std::int64_t lines_of(std::int64_t product_depth) {
     return rounded_up(blocks_in(product_depth), blocks_of_stage);
 }
 
-void gather(const Factor& factor, std::int64_t product_depth, ScaleOrder order, float* to,
-            cudaStream_t stream) {
-    constexpr int threads = 256;
+ScaleJob scale_job(const Factor& factor, std::int64_t product_depth, ScaleOrder order, float* to) {
     const std::int64_t lines = lines_of(product_depth);
-    const std::int64_t count = rounded_up(factor.rows, order.tile) * lines;
-    gather_scales<<<static_cast<unsigned>((count + threads - 1) / threads), threads, 0, stream>>>(
-        {factor, order, blocks_in(product_depth), lines, count, to});
+    return {
+        factor, order, blocks_in(product_depth), lines, rounded_up(factor.rows, order.tile) * lines,
+        to};
+}
+
+void gather(const ScaleJobs& jobs, cudaStream_t stream) {
+    constexpr int threads = 256;
+    const std::int64_t most = std::max(jobs.of[0].count, jobs.of[1].count);
+    const dim3 blocks(static_cast<unsigned>((most + threads - 1) / threads), 2);
+    gather_scales<<<blocks, threads, 0, stream>>>(jobs);
     check(cudaGetLastError(), "gathering scales");
 }
 
@@ -116,8 +125,9 @@ template <class S>
 void launch_shape(const Product& product, void* workspace, cudaStream_t stream) {
     auto* scales_a = static_cast<float*>(workspace);
     float* scales_b = scales_a + rounded_up(product.a.rows, S::rows) * lines_of(product.depth);
-    gather(product.a, product.depth, {S::rows, 0, 1}, scales_a, stream);
-    gather(product.b, product.depth, {S::columns, 1, -1}, scales_b, stream);
+    gather({scale_job(product.a, product.depth, {S::rows, 0, 1}, scales_a),
+            scale_job(product.b, product.depth, {S::columns, 1, -1}, scales_b)},
+           stream);
     BlockJob job = job_of<S>(product);
     job.scales_a = scales_a;
     job.scales_b = scales_b;
@@ -132,23 +142,34 @@ void launch_shape(const Product& product, void* workspace, cudaStream_t stream) 
     check(cudaGetLastError(), "multiplying");
 }
 
-template <int groups, int columns, int part, int stages>
+template <class Form>
 void launch(const Product& product, void* workspace, cudaStream_t stream) {
     const bool a_is_e4m3 = product.a.element == Element::e4m3;
     const bool b_is_e4m3 = product.b.element == Element::e4m3;
     constexpr Fp8 e4m3 = Fp8::e4m3, e5m2 = Fp8::e5m2;
-    const auto shaped =
-        a_is_e4m3 ? (b_is_e4m3 ? launch_shape<Shape<e4m3, e4m3, groups, columns, part, stages>>
-                               : launch_shape<Shape<e4m3, e5m2, groups, columns, part, stages>>)
-                  : (b_is_e4m3 ? launch_shape<Shape<e5m2, e4m3, groups, columns, part, stages>>
-                               : launch_shape<Shape<e5m2, e5m2, groups, columns, part, stages>>);
+    const auto shaped = a_is_e4m3 ? (b_is_e4m3 ? launch_shape<Shape<e4m3, e4m3, Form>>
+                                               : launch_shape<Shape<e4m3, e5m2, Form>>)
+                                  : (b_is_e4m3 ? launch_shape<Shape<e5m2, e4m3, Form>>
+                                               : launch_shape<Shape<e5m2, e5m2, Form>>);
     shaped(product, workspace, stream);
 }
 
+template <class Form>
+constexpr BlockKernel kernel_of(std::string_view name) {
+    return {name, Form::rows, Form::columns, launch<Form>};
+}
 constexpr std::array kernels{
-    BlockKernel{"192x128, parts of 64, 5 stages", launch<3, 128, 64, 5>},
-    BlockKernel{"128x256, parts of 64, 4 stages", launch<2, 256, 64, 4>},
+    kernel_of<Form<3, 128, 64, 1, 5>>("192x128, one part at a time"),
+    kernel_of<Form<2, 128, 64, 2, 6>>("128x128, two parts in flight"),
 };
+
+// The outputs that a multiprocessor works for, those beyond the edges of D included, where tiles
+// are dealt out evenly.
+std::int64_t outputs_of_one(const BlockKernel& kernel, const Product& product) {
+    const std::int64_t tiles = (product.a.rows + kernel.rows - 1) / kernel.rows *
+                               ((product.b.rows + kernel.columns - 1) / kernel.columns);
+    return rounded_up(tiles, multiprocessors()) / multiprocessors() * kernel.rows * kernel.columns;
+}
 
 }  // namespace
 
@@ -156,8 +177,15 @@ BlockKernels block_kernels() {
     return {kernels.data(), kernels.size()};
 }
 
+const BlockKernel& block_kernel_for(const Product& product) {
+    return *std::min_element(kernels.begin(), kernels.end(),
+                             [&](const BlockKernel& a, const BlockKernel& b) {
+                                 return outputs_of_one(a, product) < outputs_of_one(b, product);
+                             });
+}
+
 std::int64_t block_kernel_bytes(const Product& product) {
-    constexpr std::int64_t most_beyond = 2 * 256;  // rows of tiles that have no rows of A or B
+    constexpr std::int64_t most_beyond = 2 * 192;  // rows of tiles that have no rows of A or B
     return (product.a.rows + product.b.rows + most_beyond) * lines_of(product.depth) * 4;
 }
 

@@ -5,7 +5,7 @@
 //   sum = fma(block, round(scale of A * scale of B), sum)
 //
 // One warpgroup loads, through the copy engine; the others multiply and promote, so that while one
-// promotes, the tensor cores work for another. Used by multiply.cu.
+// promotes, the tensor cores work for another, or for its own next part. Used by multiply.cu.
 #pragma once
 
 #include <cuda_bf16.h>
@@ -36,17 +36,23 @@ struct BlockJob {
     Values c, d;
 };
 
-template <Fp8 a, Fp8 b, int group_count, int tile_columns, int part_columns, int stage_count>
-struct Shape {
+template <Fp8 a, Fp8 b, class Form>
+struct Shape : Form {
     static constexpr Fp8 a_type = a, b_type = b;
+};
+// What a form of the kernel is but for the types of its factors.
+template <int group_count, int tile_columns, int part_columns, int parts_in_flight, int stage_count>
+struct Form {
     static constexpr int groups = group_count;  // warpgroups that multiply, one row tile each
     static constexpr int registers = groups == 2 ? 240 : 160;
     static constexpr int rows = groups * rows_of_group, columns = tile_columns;
     static constexpr int part = part_columns;  // columns of one wgmma
     static constexpr int parts = columns / part;
+    static constexpr int steps = blocks_of_stage * parts;  // a stage is taken in
+    static constexpr int in_flight = parts_in_flight;      // of a warpgroup, at once
     static constexpr int stages = stage_count;
     static constexpr int threads = (groups + 1) * warpgroup;
-    static_assert(columns % part == 0);
+    static_assert(columns % part == 0 && in_flight <= 2);
 };
 
 // One stage of the pipeline in shared memory. Matrices lie at multiples of 1024 bytes.
@@ -61,6 +67,7 @@ struct Shared {
     alignas(128) float scales_a[S::stages][S::rows * blocks_of_stage];
     alignas(128) float scales_b[S::stages][S::columns * blocks_of_stage];
     Barrier full[S::stages], empty[S::stages];
+    std::uint32_t zero;  // that the compiler cannot know: what it knows it makes anew each time
 };
 
 // Where the pipeline is: which stage, and how often it has gone round.
@@ -131,19 +138,31 @@ struct Made {
 };
 
 // Of A's scales all but those of one block are left out, so that a product of scales has one term.
-template <class S>
-__device__ __forceinline__ void make(Made<S>& made, const View& view, int index, int part) {
+struct RowScales {
+    std::uint32_t words[4];  // of rows r and r + 8; zeros
+};
+__device__ __forceinline__ void choose(RowScales& scales, const View& view, int index) {
     const bool has_scale = static_cast<int>(threadIdx.x) % 4 == index;
-    const int first = part * S::part;
+    scales.words[0] = has_scale ? view.word : 0;
+    scales.words[1] = has_scale ? view.word_below : 0;
+}
+
+template <class S>
+__device__ __forceinline__ void begin(Made<S>& made, const View& view, const RowScales& scales,
+                                      int step) {
+    const int index = step / S::parts, first = step % S::parts * S::part;
     pin(made.blocks);
     pin(made.scales);
     begin_products();
     multiply<S::a_type, S::b_type>(made.blocks, moved(view.a, index * block),
                                    moved(view.b, first * depth + index * block));
-    multiply_scales(made.scales, has_scale ? view.word : 0, has_scale ? view.word_below : 0,
-                    moved(view.scales_b, first * blocks_of_stage * 4));
+    multiply_scales(made.scales, scales.words, moved(view.scales_b, first * blocks_of_stage * 4));
     end_products();
-    wait_for_products();
+}
+// Waits until only so many are left in flight.
+template <int left, class S>
+__device__ __forceinline__ void finish(Made<S>& made) {
+    wait_for_products<left>();
     pin(made.blocks);
     pin(made.scales);
 }
@@ -151,29 +170,80 @@ __device__ __forceinline__ void make(Made<S>& made, const View& view, int index,
 // The scales of neighbours lie exchanged: an instruction whose three operands come from one bank of
 // registers takes longer, and so the first two come from different ones.
 template <class S>
-__device__ __forceinline__ void promote(float (&sums)[S::columns / 2], int part,
+__device__ __forceinline__ void promote(float (&sums)[S::columns / 2], int step,
                                         const Made<S>& made) {
-    float* to = sums + part * (S::part / 2);
+    float* to = sums + step % S::parts * (S::part / 2);
 #pragma unroll
     for (int i = 0; i < S::part / 2; ++i) to[i] = fmaf(made.blocks[i], made.scales[i ^ 1], to[i]);
 }
 
-// The stage is given back before its last part is promoted: nothing of it is read then.
+__device__ __forceinline__ void give_back(Barrier& empty) {
+    __syncwarp();
+    if (threadIdx.x % 32 == 0) arrive(empty);
+}
+
+// One part at a time. The stage is given back before its last part is promoted: nothing of it is
+// read then.
 template <class S>
-__device__ __forceinline__ void add_stage(float (&sums)[S::columns / 2], const View& view,
-                                          Barrier& empty) {
+__device__ __forceinline__ void add_stages_singly(float (&sums)[S::columns / 2],
+                                                  const BlockJob& job, Shared<S>& shared, int group,
+                                                  Turn<S>& turn) {
+    for (int i = 0; i < job.stages; ++i, turn.advance()) {
+        wait(shared.full[turn.stage], turn.phase);
+        const View view = view_of(shared, turn.stage, group);
 #pragma unroll
-    for (int index = 0; index < blocks_of_stage; ++index)
-#pragma unroll
-        for (int part = 0; part < S::parts; ++part) {
+        for (int step = 0; step < S::steps; ++step) {
             Made<S> made;
-            make(made, view, index, part);
-            if (index + 1 == blocks_of_stage && part + 1 == S::parts) {
-                __syncwarp();
-                if (threadIdx.x % 32 == 0) arrive(empty);
-            }
-            promote(sums, part, made);
+            RowScales scales{};
+            choose(scales, view, step / S::parts);
+            begin(made, view, scales, step);
+            finish<0>(made);
+            if (step + 1 == S::steps) give_back(shared.empty[turn.stage]);
+            promote<S>(sums, step, made);
         }
+    }
+}
+
+// While one part is promoted the next is being made. The last stage has no next: in its place its
+// own first part is made once more, and left.
+template <class S>
+__device__ __forceinline__ void add_stages_ahead(float (&sums)[S::columns / 2], const BlockJob& job,
+                                                 Shared<S>& shared, int group, Turn<S>& turn) {
+    if (job.stages == 0) return;
+    const std::uint32_t zero = *static_cast<const volatile std::uint32_t*>(&shared.zero);
+    RowScales scales[2] = {{{0, 0, zero, zero}}, {{0, 0, zero, zero}}};
+    Made<S> made[2];
+    wait(shared.full[turn.stage], turn.phase);
+    View view = view_of(shared, turn.stage, group), next;
+    choose(scales[0], view, 0);
+    begin(made[0], view, scales[0], 0);
+    finish<0>(made[0]);
+    for (int i = 0; i < job.stages; ++i) {
+        Turn<S> then = turn;
+        if (i + 1 < job.stages) then.advance();
+#pragma unroll
+        for (int step = 0; step < S::steps; ++step) {
+            const int index = step / S::parts, after = (step + 1) / S::parts % blocks_of_stage;
+            const bool is_last = step + 1 == S::steps;
+            begin(made[(step + 1) % 2], is_last ? next : view, scales[after % 2],
+                  (step + 1) % S::steps);
+            finish<1>(made[step % 2]);
+            if (step % S::parts == 0) {
+                if (index + 1 == blocks_of_stage) {
+                    wait(shared.full[then.stage], then.phase);
+                    next = view_of(shared, then.stage, group);
+                }
+                choose(scales[(index + 1) % 2], index + 1 == blocks_of_stage ? next : view,
+                       (index + 1) % blocks_of_stage);
+            }
+            promote<S>(sums, step, made[step % 2]);
+        }
+        finish<0>(made[0]);
+        give_back(shared.empty[turn.stage]);
+        view = next;
+        turn = then;
+    }
+    turn.advance();
 }
 
 template <class S>
@@ -181,10 +251,10 @@ __device__ __forceinline__ void add_tile(float (&sums)[S::columns / 2], const Bl
                                          Shared<S>& shared, int group, Turn<S>& turn) {
 #pragma unroll
     for (int i = 0; i < S::columns / 2; ++i) sums[i] = 0;
-    for (int i = 0; i < job.stages; ++i, turn.advance()) {
-        wait(shared.full[turn.stage], turn.phase);
-        add_stage<S>(sums, view_of(shared, turn.stage, group), shared.empty[turn.stage]);
-    }
+    if constexpr (S::in_flight == 1)
+        add_stages_singly<S>(sums, job, shared, group, turn);
+    else
+        add_stages_ahead<S>(sums, job, shared, group, turn);
 }
 
 template <class Value>
@@ -219,13 +289,25 @@ __device__ void store_pair(const BlockJob& job, int row, int column, float first
 }
 
 // A thread has rows r and r + 8 of two columns of every eight: sums[4 i] and [4 i + 1] belong to
-// row r, the next two to the other.
+// row r, the next two to the other. Whole tiles of D in pairs and without C, the usual ones, are
+// written without a question for each pair.
 template <class S, class Value>
 __device__ void store_tile(const float (&sums)[S::columns / 2], const BlockJob& job, Tile tile,
                            int group) {
     const int lane = static_cast<int>(threadIdx.x) % warpgroup;
     const int row = tile.row * S::rows + group * rows_of_group + lane / 32 * 16 + lane % 32 / 4;
     const int column = tile.column * S::columns + lane % 4 * 2;
+    const bool is_whole =
+        (tile.row + 1) * S::rows <= job.rows && (tile.column + 1) * S::columns <= job.columns;
+    if (is_whole && job.has_pairs && job.c.data == nullptr) {
+        Value* const to = static_cast<Value*>(job.d.data) + row * job.d.row_stride + column;
+#pragma unroll
+        for (int i = 0; i < S::columns / 4; ++i)
+            *reinterpret_cast<Pair<Value>*>(to + i % 2 * 8 * job.d.row_stride + i / 2 * 8) = {
+                static_cast<Value>(finished(job.alpha, sums[i * 2], 0)),
+                static_cast<Value>(finished(job.alpha, sums[i * 2 + 1], 0))};
+        return;
+    }
 #pragma unroll
     for (int i = 0; i < S::columns / 8; ++i)
 #pragma unroll
@@ -257,6 +339,7 @@ __global__ void __launch_bounds__(S::threads, 1)
     Shared<S>& shared =
         *reinterpret_cast<Shared<S>*>(memory + (1024 - (shared_address(memory) & 1023)) % 1024);
     if (threadIdx.x == 0) {
+        shared.zero = 0;
         for (int i = 0; i < S::stages; ++i) {
             prepare(shared.full[i], 1);
             prepare(shared.empty[i], S::groups * warpgroup / 32);

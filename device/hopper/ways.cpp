@@ -42,7 +42,7 @@ std::string wgmma_refusal(const Product& product, const Resources*) {
 
 void run_wgmma(const Product& product, const Resources& resources) {
     resources.memory.reserve(static_cast<std::size_t>(block_kernel_bytes(product)));
-    block_kernels().first->launch(product, resources.memory.data(), resources.stream);
+    block_kernel_for(product).launch(product, resources.memory.data(), resources.stream);
 }
 
 // ---- cuBLASLt. Its first factor is our B, and its D our D column by column.

@@ -103,8 +103,10 @@ __device__ inline void begin_products() {
 __device__ inline void end_products() {
     asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory");
 }
+// Until only so many groups are not done.
+template <int left>
 __device__ inline void wait_for_products() {
-    asm volatile("wgmma.wait_group.sync.aligned 0;" ::: "memory");
+    asm volatile("wgmma.wait_group.sync.aligned %0;" ::"n"(left) : "memory");
 }
 // Keeps the compiler from touching registers that a wgmma still writes.
 template <int count>
@@ -143,18 +145,17 @@ __device__ inline void multiply(float (&sum)[32], std::uint64_t a, std::uint64_t
 #undef MX_PRODUCTS_OF_64
 
 // product = A (64 x 16) * B (columns x 16)^T of bfloat16, begun from zero. Of A's rows r and r + 8
-// a thread has columns 2q and 2q + 1, q being its number within its four; columns from 8 on are
-// zero.
-__device__ inline void multiply_scales(float (&product)[32], std::uint32_t row,
-                                       std::uint32_t row_below, std::uint64_t b) {
+// a thread has columns 2q and 2q + 1, q being its number within its four, then those of 8 more.
+__device__ inline void multiply_scales(float (&product)[32], const std::uint32_t (&a)[4],
+                                       std::uint64_t b) {
     asm volatile(
         "{\n.reg .pred keeps;\nsetp.ne.b32 keeps, 0, 0;\n"
         "wgmma.mma_async.sync.aligned.m64n64k16.f32.bf16.bf16"
         " {%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, %16, "
         "%17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31}, "
-        "{%32, %33, %34, %34}, %35, keeps, 1, 1, 0;\n}\n"
+        "{%32, %33, %34, %35}, %36, keeps, 1, 1, 0;\n}\n"
         : MX_THIRTY_TWO(product, 0)
-        : "r"(row), "r"(row_below), "r"(0), "l"(b));
+        : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b));
 }
 #undef MX_THIRTY_TWO
 #undef MX_SIXTEEN

@@ -29,7 +29,7 @@ using Clock = std::chrono::steady_clock;
 
 // How long a child may take to be gone after it closed its channel by itself, after it was asked
 // to end by the destructor, and after it was killed.
-constexpr milliseconds closing_time{300};
+constexpr milliseconds closing_time{2000};
 constexpr milliseconds ending_time{2000};
 constexpr milliseconds dying_time{2000};
 

@@ -1,6 +1,8 @@
 """A whole device in forty lines, to copy: float32 to E4M3, nearest even, saturating.
 
     mxcheck run --device-cmd 'python3 example_device.py' --dialect ocp --suite convert --level smoke
+
+Blocks are left out to stay short: axis both wants elements and scales of rows, then of columns.
 """
 
 import bisect

@@ -32,18 +32,49 @@ bool has_scales(const Case& c) {
     return inputs_of(c).back() == Part::scales;
 }
 
-// The lanes of every block, each as long as a whole block is.
-std::vector<std::vector<std::uint32_t>> blocks_of(const Sample& sample) {
+using Blocks = std::vector<std::vector<std::uint32_t>>;
+
+// The lanes of every block that lie in the tensor: of axis both some blocks have none.
+Blocks blocks_of(const Sample& sample) {
     const BlockGrid grid = block_grid(sample.c);
-    std::vector<std::vector<std::uint32_t>> blocks;
+    Blocks blocks;
     for (std::int64_t block = 0; block < grid.count(); ++block) {
         const BlockPlace place = place_of(sample.c, grid, block);
-        std::vector<std::uint32_t> lanes(static_cast<std::size_t>(lanes_of(sample.c)));
+        std::vector<std::uint32_t> lanes;
         for (int lane = 0; lane < place.count; ++lane)
-            lanes[static_cast<std::size_t>(lane)] = sample.at(place.element(lane));
+            lanes.push_back(sample.at(place.element(lane)));
         blocks.push_back(std::move(lanes));
     }
     return blocks;
+}
+
+// As many blocks as make these when they are repeated, if that can be.
+std::optional<Blocks> repeated(const Blocks& blocks, std::size_t period) {
+    Blocks list(period);
+    for (std::size_t i = 0; i < blocks.size(); ++i) {
+        std::vector<std::uint32_t>& listed = list[i % period];
+        const std::size_t common = std::min(listed.size(), blocks[i].size());
+        if (!std::equal(listed.begin(), listed.begin() + static_cast<std::ptrdiff_t>(common),
+                        blocks[i].begin()))
+            return std::nullopt;
+        if (listed.size() < blocks[i].size()) listed = blocks[i];
+    }
+    return list;
+}
+
+// The fewest blocks that say all, each but the last as long as a whole one; nothing if a line of
+// text cannot hold them. Lanes that lie in no tensor are written as 0, and only between others.
+std::optional<Blocks> shortest(const Blocks& blocks, std::size_t lanes) {
+    for (std::size_t period = 1; (period - 1) * lanes <= codes_of_a_line; ++period) {
+        std::optional<Blocks> list = repeated(blocks, period);
+        if (!list) continue;
+        std::vector<std::uint32_t>& last = list->back();
+        while (!last.empty() && last.back() == 0) last.pop_back();
+        if (last.empty()) last.push_back(0);
+        for (std::size_t i = 0; i + 1 < period; ++i) (*list)[i].resize(lanes);
+        return list;
+    }
+    return std::nullopt;
 }
 
 bool all_equal(const CodeTensor& tensor) {
@@ -128,19 +159,10 @@ std::optional<Case> written_out(const Sample& sample) {
         if (!all_equal(sample.inputs[1])) return std::nullopt;
         c.data += hex(sample.inputs[1].count() == 0 ? 127 : sample.inputs[1].at(0)) + ":";
     }
-    std::vector<std::vector<std::uint32_t>> blocks = blocks_of(sample);
-    // What is written is repeated, so blocks that are all alike are written once.
-    const auto is_first = [&](const auto& block) { return block == blocks.front(); };
-    if (std::ranges::all_of(blocks, is_first) && blocks.size() > 1) blocks.resize(1);
-    if (blocks.empty()) {
-        c.data += "0";
-        return c;
-    }
-    while (blocks.back().size() > 1 && blocks.back().back() == 0) blocks.back().pop_back();
-    if ((blocks.size() - 1) * static_cast<std::size_t>(lanes_of(c)) > codes_of_a_line)
-        return std::nullopt;
+    const auto blocks = shortest(blocks_of(sample), static_cast<std::size_t>(lanes_of(c)));
+    if (!blocks) return std::nullopt;
     std::string separator;
-    for (const std::vector<std::uint32_t>& block : blocks)
+    for (const std::vector<std::uint32_t>& block : *blocks)
         for (const std::uint32_t lane : block) {
             c.data += separator + hex(lane);
             separator = ",";

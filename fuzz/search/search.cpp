@@ -44,6 +44,16 @@ BlockData block_at(const Case& c, const BlockGrid& grid, std::int64_t block,
     return data;
 }
 
+// Those that lie in the tensor: of axis both not all of the grid do.
+std::uint64_t blocks_of(const Case& c) {
+    const BlockGrid grid = block_grid(c);
+    if (c.axis != "both") return static_cast<std::uint64_t>(grid.count());
+    std::uint64_t blocks = 0;
+    for (std::int64_t block = 0; block < grid.count(); ++block)
+        blocks += place_of(c, grid, block).count > 0 ? 1 : 0;
+    return blocks;
+}
+
 }  // namespace
 
 Search::Search(const std::vector<Case>& themes, const Share& share, Judge& judge)
@@ -132,7 +142,7 @@ void Search::play(Coverage& coverage, std::int64_t elements, Random& random) {
         ++counts_.calls;
         weigh(c, inputs, judgement);
         if (judgement.outcome == Outcome::refused || judgement.outcome == Outcome::unasked) return;
-        const auto blocks = static_cast<std::uint64_t>(block_grid(c).count());
+        const std::uint64_t blocks = blocks_of(c);
         counts_.blocks += blocks;
         coverage.blocks += blocks;
     }
@@ -141,9 +151,13 @@ void Search::play(Coverage& coverage, std::int64_t elements, Random& random) {
 void Search::weigh(const Case& c, const std::vector<CodeTensor>& inputs,
                    const Judgement& judgement) {
     if (judgement.outcome == Outcome::deviation) ++counts_.deviations;
-    errors_in_a_row_ = judgement.outcome == Outcome::error ? errors_in_a_row_ + 1 : 0;
+    const bool unasked = judgement.outcome == Outcome::unasked;
+    const bool is_error = unasked || judgement.outcome == Outcome::error;
+    errors_in_a_row_ = is_error ? errors_in_a_row_ + 1 : 0;
     if (errors_in_a_row_ == errors_in_a_row_max)
-        given_up_ = "the device answered errors only, at last: " + judgement.reason;
+        given_up_ = (unasked ? "no question can be asked, at last: "
+                             : "the device answered errors only, at last: ") +
+                    judgement.reason;
     if (!is_find(judgement.outcome)) return;
     const std::size_t mismatches = std::max<std::size_t>(judgement.mismatches.size(), 1);
     for (std::size_t i = 0; i < mismatches; ++i) {

@@ -32,14 +32,24 @@ Value combined(const GemmEpilogue& epilogue, const EpilogueOperands& operands,
     if (is_zero(beta)) {
         // Nothing at all is done here, so that a -0 stays one.
         const bool is_done = epilogue.keeps_accumulator() && operands.alpha == Code{0x3F800000};
-        return is_done ? value : multiplied(epilogue, alpha, value);
+        if (is_done) return value;
+        return epilogue.adds_zero_to_sum() ? fused_multiply_add(alpha, value, number(0))
+                                           : product(alpha, value);
     }
     const Value c = decode(epilogue.addend, operands.c);
     return epilogue.kernel == GemmKernel::one ? fused_multiply_add(alpha, value, product(beta, c))
                                               : fused_multiply_add(beta, c, product(alpha, value));
 }
 
-Value gelu(const Value& x) {
+Value gelu_of_parts(const Value& x) {
+    const Value factor =
+        fused_multiply_add(product(f32_of_code(gelu_parts_cubic.bits), x), x, number(1));
+    const Value tangent = tanh_approx(product(product(f32_of_code(gelu_linear.bits), x), factor));
+    return product(product(number(Rational(1, 2)), x), sum(number(1), tangent));
+}
+
+Value gelu(GemmKernel kernel, const Value& x) {
+    if (kernel == GemmKernel::adds_parts) return gelu_of_parts(x);
     const Value factor = fused_multiply_add(product(f32_of_code(gelu_cubic.bits), x), x,
                                             f32_of_code(gelu_linear.bits));
     const Value tangent = tanh_approx(product(x, factor));
@@ -52,13 +62,13 @@ Code finish(const GemmEpilogue& epilogue, const EpilogueOperands& operands,
             const Value& accumulator) {
     Value value = combined(epilogue, operands, accumulator);
     if (epilogue.adds_bias) value = sum(value, decode(epilogue.bias, operands.bias));
-    if (epilogue.activation == Activation::relu && is_less(value, number(0))) value = number(0);
-    if (epilogue.activation == Activation::gelu) value = gelu(value);
-    if (!epilogue.is_narrow())
-        return round(epilogue.output, Rounding::nearest_even, Overflow::overflow, value);
+    const bool is_cut = is_less(value, number(0)) || is_zero(value);
+    if (epilogue.activation == Activation::relu && is_cut) value = number(0);
+    if (epilogue.activation == Activation::gelu) value = gelu(epilogue.kernel, value);
     if (epilogue.scales_output)
         value = multiplied(epilogue, value, decode(formats::f32, operands.scale_out));
-    return round(epilogue.output, Rounding::nearest_even, Overflow::saturate, value);
+    const Overflow overflow = epilogue.is_narrow() ? Overflow::saturate : Overflow::overflow;
+    return round(epilogue.output, Rounding::nearest_even, overflow, value);
 }
 
 }  // namespace mx::exact

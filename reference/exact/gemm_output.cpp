@@ -32,4 +32,15 @@ Block quantize_exact_block(const Dialect& dialect, const BlockFormat& format,
     return block;
 }
 
+Block quantize_exact_block(const Recipe& recipe, const RecipeFormat& format,
+                           std::span<const Value> lanes) {
+    MX_ASSERT(makes_output_blocks(recipe, format));
+    std::vector<Value> numbers;
+    for (const Value& lane : lanes)
+        numbers.push_back(rounded_value(formats::f32, Rounding::nearest_even, lane));
+    const TensorNumbers tensor = tensor_numbers(recipe, format, {});
+    RecipeBlock block = quantize_block({recipe, format, formats::f32, tensor}, numbers);
+    return {block.scale.stored, std::move(block.elements)};
+}
+
 }  // namespace mx::exact

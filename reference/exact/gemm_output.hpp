@@ -4,6 +4,7 @@
 
 #include "reference/exact/block.hpp"
 #include "reference/exact/dot.hpp"
+#include "reference/exact/recipe.hpp"
 #include "reference/spec/gemm_output.hpp"
 
 namespace mx::exact {
@@ -19,6 +20,11 @@ Value output_value(const OutputFactors& factors, const Value& dot, const Value& 
 
 // A block of such values. The dialect takes_exact_values.
 Block quantize_exact_block(const Dialect& dialect, const BlockFormat& format,
+                           std::span<const Value> lanes);
+
+// The same by a recipe that makes_output_blocks: all its steps are binary32, and so is what it
+// takes, which is each value rounded to nearest even.
+Block quantize_exact_block(const Recipe& recipe, const RecipeFormat& format,
                            std::span<const Value> lanes);
 
 }  // namespace mx::exact

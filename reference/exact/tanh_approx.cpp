@@ -52,4 +52,9 @@ Value tanh_approx(const Value& x) {
                          {Value::Kind::finite, x.negative, polynomial(binade, x.magnitude)});
 }
 
+Code tanh_approx(Code code) {
+    return round(formats::f32, Rounding::nearest_even, Overflow::overflow,
+                 tanh_approx(decode(formats::f32, code)));
+}
+
 }  // namespace mx::exact

@@ -8,4 +8,7 @@ namespace mx::exact {
 // Of a number of binary32, and one itself. NaN is positive.
 Value tanh_approx(const Value& x);
 
+// From code to code, as the instruction.
+Code tanh_approx(Code code);
+
 }  // namespace mx::exact

@@ -34,25 +34,37 @@ MX_HOST_DEVICE constexpr Unpacked combined(const GemmEpilogue& epilogue,
     const Unpacked beta = unpack(f32, operands.beta);
     if (is_zero(beta)) {
         const bool is_done = epilogue.keeps_accumulator() && operands.alpha.bits == 0x3F800000;
-        return is_done ? value : multiplied(epilogue, alpha, value);
+        if (is_done) return value;
+        return epilogue.adds_zero_to_sum() ? fused_multiply_add(alpha, value, {})
+                                           : product(alpha, value);
     }
     const Unpacked c = unpack(epilogue.addend, operands.c);
     return epilogue.kernel == GemmKernel::one ? fused_multiply_add(alpha, value, product(beta, c))
                                               : fused_multiply_add(beta, c, product(alpha, value));
 }
 
-MX_HOST_DEVICE constexpr Unpacked gelu(const Unpacked& x) {
+// After split-K.
+MX_HOST_DEVICE constexpr Unpacked gelu_of_parts(const Unpacked& x) {
     constexpr ElementFormat f32 = formats::f32;
+    constexpr Unpacked one{Kind::finite, false, 0, 1}, half{Kind::finite, false, -1, 1};
+    const Unpacked factor = fused_multiply_add(product(unpack(f32, gelu_parts_cubic), x), x, one);
+    const Unpacked tangent = tanh_approx(product(product(unpack(f32, gelu_linear), x), factor));
+    return product(product(half, x), sum(one, tangent));
+}
+
+MX_HOST_DEVICE constexpr Unpacked gelu(GemmKernel kernel, const Unpacked& x) {
+    constexpr ElementFormat f32 = formats::f32;
+    if (kernel == GemmKernel::adds_parts) return gelu_of_parts(x);
     const Unpacked factor =
         fused_multiply_add(product(unpack(f32, gelu_cubic), x), x, unpack(f32, gelu_linear));
     const Unpacked tangent = tanh_approx(product(x, factor));
     return product(fused_multiply_add(x, tangent, x), {Kind::finite, false, -1, 1});
 }
 
-MX_HOST_DEVICE constexpr Unpacked activated(Activation activation, const Unpacked& value) {
-    if (activation == Activation::gelu) return gelu(value);
-    const bool is_below_zero = value.kind != Kind::nan && value.negative && !is_zero(value);
-    return activation == Activation::relu && is_below_zero ? Unpacked{} : value;
+MX_HOST_DEVICE constexpr Unpacked activated(const GemmEpilogue& epilogue, const Unpacked& value) {
+    if (epilogue.activation == Activation::gelu) return gelu(epilogue.kernel, value);
+    const bool is_cut = value.kind != Kind::nan && value.negative;
+    return epilogue.activation == Activation::relu && is_cut ? Unpacked{} : value;
 }
 
 // As exact::finish.
@@ -61,12 +73,11 @@ MX_HOST_DEVICE constexpr Code finish(const GemmEpilogue& epilogue, const Epilogu
     constexpr ElementFormat f32 = formats::f32;
     Unpacked value = combined(epilogue, operands, accumulator);
     if (epilogue.adds_bias) value = sum(value, unpack(epilogue.bias, operands.bias));
-    value = activated(epilogue.activation, value);
-    if (!epilogue.is_narrow())
-        return round(epilogue.output, Rounding::nearest_even, Overflow::overflow, value);
+    value = activated(epilogue, value);
     if (epilogue.scales_output)
         value = multiplied(epilogue, value, unpack(f32, operands.scale_out));
-    return round(epilogue.output, Rounding::nearest_even, Overflow::saturate, value);
+    const Overflow overflow = epilogue.is_narrow() ? Overflow::saturate : Overflow::overflow;
+    return round(epilogue.output, Rounding::nearest_even, overflow, value);
 }
 
 }  // namespace mx::fast

@@ -7,6 +7,7 @@
 
 #include "reference/fast/block.hpp"
 #include "reference/fast/dot.hpp"
+#include "reference/fast/recipe.hpp"
 #include "reference/spec/gemm_output.hpp"
 
 namespace mx::fast {
@@ -111,6 +112,23 @@ MX_HOST_DEVICE constexpr Code quantize_exact_block(const Dialect& dialect,
         elements[lane] =
             static_cast<std::uint8_t>(quantize_element(dialect, format, scale, lanes[lane]).bits);
     return scale;
+}
+
+// The same by a recipe, as exact::quantize_exact_block.
+MX_HOST_DEVICE constexpr Code quantize_exact_block(const Recipe& recipe, const RecipeFormat& format,
+                                                   const Unpacked* lanes, int count,
+                                                   std::uint8_t* elements) {
+    constexpr ElementFormat f32 = formats::f32;
+    std::uint32_t amax = 0;
+    for (int lane = 0; lane < count; ++lane)
+        amax = larger_amax(recipe, f32, amax, Code{f32_code(lanes[lane])});
+    const BlockQuestion question{recipe, format, f32, tensor_numbers(recipe, format, {})};
+    const RecipeScale scale = block_scale(question, unpack(f32, Code{amax}));
+    for (int lane = 0; lane < count; ++lane) {
+        const Unpacked number = unpack(f32, Code{f32_code(lanes[lane])});
+        elements[lane] = static_cast<std::uint8_t>(quantize_lane(question, scale, number).bits);
+    }
+    return scale.stored;
 }
 
 }  // namespace mx::fast

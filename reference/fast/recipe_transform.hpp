@@ -12,12 +12,12 @@ namespace mx::fast {
 
 // A sum of bfloat16 values, exact: a two's complement number in units of 2^-133, the smallest
 // bfloat16. The largest is below 2^128, 261 bits up; sixteen of them and a sign need 266 bits.
-struct WideSum {
+struct LaneSum {
     std::uint64_t words[5] = {};
 };
 
 // Adds or subtracts significand * 2^shift; the significand is below 2^24.
-MX_HOST_DEVICE constexpr void accumulate(WideSum& sum, const Unpacked& value, int shift) {
+MX_HOST_DEVICE constexpr void accumulate(LaneSum& sum, const Unpacked& value, int shift) {
     const int word = shift / 64, bit = shift % 64;
     const std::uint64_t low = value.significand << bit;
     const std::uint64_t high = bit == 0 ? 0 : value.significand >> (64 - bit);
@@ -32,7 +32,7 @@ MX_HOST_DEVICE constexpr void accumulate(WideSum& sum, const Unpacked& value, in
     }
 }
 
-MX_HOST_DEVICE constexpr void negate(WideSum& sum) {
+MX_HOST_DEVICE constexpr void negate(LaneSum& sum) {
     std::uint64_t carry = 1;
     for (std::uint64_t& word : sum.words) {
         word = ~word + carry;
@@ -41,7 +41,7 @@ MX_HOST_DEVICE constexpr void negate(WideSum& sum) {
 }
 
 // The sum as a significand of at most 62 bits, the lowest of which stands for all that follow.
-MX_HOST_DEVICE constexpr Unpacked unpack(WideSum sum, int exponent) {
+MX_HOST_DEVICE constexpr Unpacked unpack(LaneSum sum, int exponent) {
     const bool negative = sum.words[4] >> 63 != 0;
     if (negative) negate(sum);
     int top = 4;
@@ -63,7 +63,7 @@ MX_HOST_DEVICE constexpr Unpacked unpack(WideSum sum, int exponent) {
 // Output `to` of the transform of 16 lanes of bfloat16.
 MX_HOST_DEVICE constexpr Unpacked rotated_lane(const Unpacked* lanes, int to) {
     constexpr ElementFormat bf16 = formats::bf16;
-    WideSum total;
+    LaneSum total;
     bool has_nan = false, has_positive = false, has_negative = false;
     for (int from = 0; from < hadamard_size; ++from) {
         Unpacked lane = lanes[from];

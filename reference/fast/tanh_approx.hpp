@@ -69,4 +69,10 @@ MX_HOST_DEVICE constexpr Unpacked tanh_approx(const Unpacked& x) {
     return unpack(f32, round(f32, Rounding::toward_zero, Overflow::saturate, exact));
 }
 
+// From code to code, as the instruction.
+MX_HOST_DEVICE constexpr Code tanh_approx(Code code) {
+    constexpr ElementFormat f32 = formats::f32;
+    return round(f32, Rounding::nearest_even, Overflow::overflow, tanh_approx(unpack(f32, code)));
+}
+
 }  // namespace mx::fast

@@ -3,9 +3,10 @@
 
 #include <algorithm>
 #include <bit>
+#include <optional>
 
 #include "reference/gemm/plan.hpp"
-#include "reference/gemm/residue_gemm.hpp"
+#include "reference/gemm/settled_gemm.hpp"
 
 namespace mx::gemm {
 namespace {
@@ -273,17 +274,62 @@ bool is_one(const fast::Unpacked& value) {
            value.significand == one.significand;
 }
 
+// Who sums, which is decided here alone: residues of whole numbers, or of numbers that are cut off,
+// or a kernel that takes any scales.
+struct Way {
+    const Kernel& kernel;
+    std::optional<ResidueGemm> residues = {};
+    std::optional<SettledGemm> settled = {};
+    int settled_bits = 0;
+};
+
+// Time as so many moduli take. Those of numbers that are cut off are never much fewer than few; a
+// kernel of two parts takes any scales sooner than one of four, or of doubles.
+constexpr int few_moduli = 18, moduli_of_two_parts = 32, moduli_of_others = 64;
+
+Way way_of(const Kernel& kernel, const Factors& factors, Asked asked) {
+    MX_ASSERT(takes(kernel, factors.a.front(), factors.b.front()));
+    MX_ASSERT_COMPARE(factors.depth, >, 0);
+    if (kernel.residues == nullptr) return {kernel};
+    const Kernel& beside = kernel_beside(factors);
+    ResidueGemm residues(*kernel.residues, factors);
+    const bool are_held = residues.is_better_than(beside);
+    int least = beside.parts == 1 || beside.parts == 2 ? moduli_of_two_parts : moduli_of_others;
+    if (are_held) least = residues.moduli();
+    if (asked == Asked::values && least > few_moduli && may_be_settled(factors)) {
+        SettledGemm settled(std::move(residues), factors);
+        const int bits = settled.bits_wanted(least);
+        if (bits != 0) return {kernel, {}, std::move(settled), bits};
+        if (are_held) return {kernel, std::move(settled.residues())};
+    } else if (are_held) {
+        return {kernel, std::move(residues)};
+    }
+    return {beside};
+}
+
+void run(Way& way, const Factors& factors, const Receive& receive) {
+    if (way.residues) return way.residues->run(receive);
+    Multiplier(way.kernel, factors, receive).run();
+}
+
 }  // namespace
+
+const Kernel& kernel_used(const Kernel& kernel, const Factors& factors, Asked asked) {
+    return way_of(kernel, factors, asked).kernel;
+}
 
 void for_each_sum(const Kernel& kernel, const Factors& factors, const Receive& receive) {
     if (factors.a.empty() || factors.b.empty()) return;
-    MX_ASSERT(takes(kernel, factors.a.front(), factors.b.front()));
-    MX_ASSERT_COMPARE(factors.depth, >, 0);
-    if (kernel.residues == nullptr) return Multiplier(kernel, factors, receive).run();
-    ResidueGemm of_residues(*kernel.residues, factors);
-    const Kernel& beside = kernel_beside(factors);
-    if (of_residues.is_better_than(beside)) return of_residues.run(receive);
-    Multiplier(beside, factors, receive).run();
+    Way way = way_of(kernel, factors, Asked::sums);
+    run(way, factors, receive);
+}
+
+void for_each_value(const Kernel& kernel, const Factors& factors, const ReceiveValue& receive) {
+    if (factors.a.empty() || factors.b.empty()) return;
+    Way way = way_of(kernel, factors, Asked::values);
+    if (way.settled) return way.settled->run(way.settled_bits, kernel_beside(factors), receive);
+    run(way, factors,
+        [&](const Place& place, const ExactSum& sum) { receive(place, value_of(sum)); });
 }
 
 fast::Total total_of(const ExactSum& sum) {

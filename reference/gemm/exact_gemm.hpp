@@ -33,6 +33,7 @@ struct Place {
 };
 
 using Receive = std::function<void(const Place&, const ExactSum&)>;
+using ReceiveValue = std::function<void(const Place&, const fast::Unpacked&)>;
 
 struct ResidueLoops;
 
@@ -59,12 +60,20 @@ const Kernel* find_kernel(const ScaledRow& a, const ScaledRow& b);
 // The first that takes such rows and whatever scales they have: one that sums residues does not.
 const Kernel& kernel_beside(const Factors& factors);
 
+// What is asked for: sums with all their digits, or what they round to.
+enum class Asked { sums, values };
+
 // The kernel itself, or, where it sums residues and the scales of the rows are so far apart that it
 // cannot or would take longer, the one beside it. Reads every code and scale.
-const Kernel& kernel_used(const Kernel& kernel, const Factors& factors);
+const Kernel& kernel_used(const Kernel& kernel, const Factors& factors, Asked asked);
 
 // Every dot product, each once, in no promised order, by kernel_used. The kernel takes the rows.
 void for_each_sum(const Kernel& kernel, const Factors& factors, const Receive& receive);
+
+// For every dot product a number that rounds as it does, in every rounding but the stochastic, to
+// binary32 and to every type with fewer bits. It is not the sum: digits that are too far below the
+// first to matter may be missing. As for_each_sum otherwise.
+void for_each_value(const Kernel& kernel, const Factors& factors, const ReceiveValue& receive);
 
 // The same sum in the form that fast::combine takes.
 fast::Total total_of(const ExactSum& sum);

@@ -2,7 +2,7 @@
 #include <vector>
 
 #include "reference/gemm/panels.hpp"
-#include "reference/gemm/residue_gemm.hpp"
+#include "reference/gemm/tile_residues.hpp"
 
 #if defined(MX_GEMM_AMX)
 #include <cpuid.h>
@@ -68,12 +68,6 @@ const Kernel& kernel_beside(const Factors& factors) {
     const Kernel* found = find_beside(factors.a.front(), factors.b.front());
     MX_ASSERT(found != nullptr);
     return *found;
-}
-
-const Kernel& kernel_used(const Kernel& kernel, const Factors& factors) {
-    if (kernel.residues == nullptr) return kernel;
-    const Kernel& beside = kernel_beside(factors);
-    return ResidueGemm(*kernel.residues, factors).is_better_than(beside) ? kernel : beside;
 }
 
 bool takes(const Kernel& kernel, const ScaledRow& a, const ScaledRow& b) {

@@ -3,9 +3,7 @@
 
 namespace mx::gemm {
 
-Moduli::Moduli(int bits) : levels_((bits + level_bits) / level_bits) {
-    MX_ASSERT_COMPARE(bits, <=, sum_bits_max);
-    while (capacities[static_cast<std::size_t>(count_)] < bits + 2) ++count_;
+Moduli::Moduli(int bits) : count_(moduli_for(bits)), levels_(levels_for(bits)) {
     for (int i = 0; i < count_; ++i) {
         const auto modulus = static_cast<std::uint64_t>(moduli[static_cast<std::size_t>(i)]);
         LongNumber others{1};

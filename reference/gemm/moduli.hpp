@@ -74,6 +74,21 @@ inline constexpr std::array<int, moduli_max + 1> capacities = find_capacities();
 // The bits of sums that all moduli together hold: two less, for M is more than 4 |x|.
 inline constexpr int sum_bits_max = capacities.back() - 2;
 
+// The first so many hold sums below 2^bits.
+constexpr int moduli_for(int bits) {
+    MX_ASSERT_COMPARE(bits, <=, sum_bits_max);
+    int count = 1;
+    while (capacities[static_cast<std::size_t>(count)] < bits + 2) ++count;
+    return count;
+}
+
+// The digits that hold sums below 2^bits and their sign.
+constexpr int levels_for(int bits) {
+    return (bits + level_bits) / level_bits;
+}
+static_assert(levels_for(sum_bits_max) <= residue_levels_max);
+static_assert(residue_levels_max <= levels_max);
+
 // The moduli for sums below 2^bits, of either sign.
 class Moduli {
 public:
@@ -87,7 +102,7 @@ public:
     const LongNumber& product() const { return product_; }
 
 private:
-    int count_ = 1;
+    int count_;
     int levels_;
     LongNumber product_{1};
     std::vector<int> inverses_;

@@ -83,6 +83,14 @@ Span span_of(const ScaledRow& row) {
     return {span.low + row.scale.quantum_exponent_min(), span.digits + digits_of(row.scale)};
 }
 
+std::int64_t quanta_of(const ElementFormat& format, Code code) {
+    const fast::Unpacked value = fast::unpack(format, code);
+    if (value.kind != fast::Kind::finite) return 0;
+    const auto quanta = static_cast<std::int64_t>(
+        value.significand << (value.exponent - format.quantum_exponent_min()));
+    return value.negative ? -quanta : quanta;
+}
+
 // The lower half has the quanta of the format and reaches up to 2; the upper one has the quantum of
 // its own lowest binade, from 2 to 4, and reaches as high as the format.
 Span span_of_half(const ScaledRow& row, Half half) {

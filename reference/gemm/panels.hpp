@@ -20,6 +20,9 @@ struct Span {
 // An E8M0 scale moves the digits; one of another kind adds its own to them.
 Span span_of(const ScaledRow& row);
 
+// A number in quanta of its format; what is not finite counts as none.
+std::int64_t quanta_of(const ElementFormat& format, Code code);
+
 // How K is cut: no slab reaches over the end of a block of either factor.
 struct Slabs {
     int length = slab_max;

@@ -38,6 +38,28 @@ int remainder_of(const ElementFormat& format, Code code, const Remainder& remain
     return nearest_zero(value.negative ? -left : left, remainder.modulus);
 }
 
+// The code of half of each code's number, cut off toward 0. A number of fewer bits has a code too,
+// for below the lowest binade of normal values lie the subnormal ones.
+std::array<std::uint8_t, codes> halved_codes(const ElementFormat& format) {
+    std::array<std::uint8_t, codes> halved{};
+    for (std::uint32_t bits = 0; bits < codes; ++bits) {
+        const std::int64_t half = quanta_of(format, Code{bits}) / 2;
+        std::uint32_t found = 0;
+        while (found < codes && quanta_of(format, Code{found}) != half) ++found;
+        MX_ASSERT_COMPARE(found, <, codes);
+        halved[bits] = static_cast<std::uint8_t>(found);
+    }
+    return halved;
+}
+
+std::vector<std::uint8_t> cut_codes_of(const ElementFormat& format, int digits) {
+    const std::array<std::uint8_t, codes> halved = halved_codes(format);
+    std::vector<std::uint8_t> cut(static_cast<std::size_t>(digits + 1) * codes);
+    for (std::size_t bits = 0; bits < codes; ++bits) cut[bits] = static_cast<std::uint8_t>(bits);
+    for (std::size_t i = codes; i < cut.size(); ++i) cut[i] = halved[cut[i - codes]];
+    return cut;
+}
+
 // Codes of a stretch side by side: where they lie, or a copy.
 const std::uint8_t* gathered(const ScaledRow& row, const ResidueStretch& stretch,
                              std::uint8_t* copied) {
@@ -55,6 +77,7 @@ ResidueFactor::ResidueFactor(std::span<const ScaledRow> rows, std::int64_t depth
       decoder_(decoder_of(rows.front().element, Kernel{}, Half::none)),
       scales_(scale_exponents()),
       exponents_(rows.size()),
+      largest_scales_(rows.size()),
       specials_(rows.size()),
       segment_(std::gcd(static_cast<int>(rows.front().block % residue_step), residue_step)) {
     for (std::size_t row = 0; row < rows.size(); ++row) scan(row);
@@ -82,6 +105,7 @@ void ResidueFactor::scan(std::size_t index) {
     }
     if (range.is_empty()) return;
     exponents_[index] += range.least;
+    largest_scales_[index] = range.largest;
     spread_ = std::max(spread_, range.largest - range.least);
 }
 
@@ -91,10 +115,28 @@ bool ResidueFactor::is_zero(const ScaledRow& row, std::int64_t first, std::int64
     return true;
 }
 
-// Blocks without a number may be moved as far as any.
-std::uint8_t ResidueFactor::move_of(std::size_t row, Code scale) const {
+void ResidueFactor::cut_below(std::span<const int> floors) {
+    const int low = rows_.front().element.quantum_exponent_min();
+    cut_max_ = span_of(rows_.front()).digits;
+    cut_codes_ = cut_codes_of(rows_.front().element, cut_max_);
+    spread_ = 0;
+    for (std::size_t row = 0; row < rows_.size(); ++row) {
+        exponents_[row] = std::max(exponents_[row], floors[row]);
+        spread_ = std::max(spread_, largest_scales_[row] + low - exponents_[row]);
+    }
+    MX_ASSERT_COMPARE(spread_, <, 256);
+}
+
+// Below 0 the lowest bits are cut off. Blocks without a number may be moved as far as any.
+int ResidueFactor::move_of(std::size_t row, Code scale) const {
     const int base = exponents_[row] - rows_[row].element.quantum_exponent_min();
-    return static_cast<std::uint8_t>(std::clamp(scales_[scale.bits] - base, 0, spread_));
+    return std::clamp(scales_[scale.bits] - base, -cut_max_, spread_);
+}
+
+void ResidueFactor::cut_segment(std::byte* codes_of_segment, int bits) const {
+    const std::uint8_t* cut = cut_codes_.data() + static_cast<std::size_t>(bits) * codes;
+    for (int i = 0; i < segment_; ++i)
+        codes_of_segment[i] = std::byte{cut[std::to_integer<std::size_t>(codes_of_segment[i])]};
 }
 
 void ResidueFactor::arrange(std::size_t first, std::size_t panels, const ResidueStretch& stretch) {
@@ -119,7 +161,8 @@ void ResidueFactor::arrange_row(std::size_t index, const ResidueStretch& stretch
     const ScaledRow& row = rows_[index];
     std::uint8_t copied[residue_depth_max];
     const std::uint8_t* from = gathered(row, stretch, copied);
-    std::byte* to = codes_.get() + place * residue_step;
+    std::byte* const first = codes_.get() + place * residue_step;
+    std::byte* to = first;
     for (int k = 0; k < stretch.count; k += residue_step) {
         const int count = std::min(stretch.count - k, residue_step);
         std::memcpy(to, from + k, static_cast<std::size_t>(count));
@@ -129,16 +172,19 @@ void ResidueFactor::arrange_row(std::size_t index, const ResidueStretch& stretch
     const int segments = residue_step / segment_;
     std::uint8_t* moves = moves_.data() + place * static_cast<std::size_t>(segments);
     std::int64_t block = stretch.first / row.block, end = (block + 1) * row.block - stretch.first;
-    std::uint8_t move = move_of(index, row.scales.at(block));
+    int move = move_of(index, row.scales.at(block));
+    to = first;
     for (int k = 0, i = 0; k < stretch.count; k += segment_) {
         if (k == end) {
             end += row.block;
             move = move_of(index, row.scales.at(++block));
         }
-        moves[i++] = move;
+        if (move < 0) cut_segment(to + i * segment_, -move);
+        moves[i++] = static_cast<std::uint8_t>(std::max(move, 0));
         if (i < segments) continue;
         i = 0;
         moves += residue_rows * segments;
+        to += residue_step_bytes;
     }
 }
 

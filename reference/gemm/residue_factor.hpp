@@ -42,6 +42,10 @@ public:
     int exponent(std::size_t row) const { return exponents_[row]; }
     const Specials& specials(std::size_t row) const { return specials_[row]; }
 
+    // From now on the numbers of each row are cut off, toward 0, below a power of two: its exponent
+    // stands in `floors`.
+    void cut_below(std::span<const int> floors);
+
     // Puts the codes of `panels` panels from row `first` on in order, to be cut for each modulus.
     void arrange(std::size_t first, std::size_t panels, const ResidueStretch& stretch);
     void make_tables(const ResidueLoops& loops, const Remainder& remainder);
@@ -52,7 +56,8 @@ public:
 private:
     void scan(std::size_t row);
     bool is_zero(const ScaledRow& row, std::int64_t first, std::int64_t count) const;
-    std::uint8_t move_of(std::size_t row, Code scale) const;
+    int move_of(std::size_t row, Code scale) const;
+    void cut_segment(std::byte* codes, int bits) const;
     void arrange_row(std::size_t row, const ResidueStretch& stretch, std::size_t place);
 
     std::span<const ScaledRow> rows_;
@@ -60,7 +65,12 @@ private:
     Decoder decoder_;
     std::array<int, 256> scales_;  // the exponent of each E8M0 code
     std::vector<int> exponents_;
+    std::vector<int> largest_scales_;  // of each row's blocks that have numbers
     std::vector<Specials> specials_;
+    // The code of what is left of each code's number when its lowest m bits are cut off stands at
+    // 256 * m; every such number has a code.
+    std::vector<std::uint8_t> cut_codes_;
+    int cut_max_ = 0;
     int spread_ = 0;        // of the scales of any row
     int segment_;           // numbers that share a scale, and a divisor of a step
     int steps_ = 0;         // that are arranged

@@ -121,12 +121,16 @@ ResidueGemm::ResidueGemm(const ResidueLoops& loops, const Factors& factors)
     : loops_(loops),
       factors_(factors),
       a_(factors.a, factors.depth),
-      b_(factors.b, factors.depth) {}
+      b_(factors.b, factors.depth),
+      // A sum of `depth` products is below 2^(digits of both) * depth.
+      sum_bits_(a_.digits() + b_.digits() +
+                static_cast<int>(std::bit_width(static_cast<std::uint64_t>(factors.depth - 1)))) {}
 
-// A sum of `depth` products is below 2^(digits of both) * depth.
-int ResidueGemm::sum_bits() const {
-    return a_.digits() + b_.digits() +
-           static_cast<int>(std::bit_width(static_cast<std::uint64_t>(factors_.depth - 1)));
+void ResidueGemm::cut_below(std::span<const int> floors_a, std::span<const int> floors_b,
+                            int bits) {
+    a_.cut_below(floors_a);
+    b_.cut_below(floors_b);
+    sum_bits_ = bits;
 }
 
 // Time grows with the moduli. At 22 a kernel of two parts, which takes any scales, is as fast; at
@@ -134,11 +138,15 @@ int ResidueGemm::sum_bits() const {
 bool ResidueGemm::is_better_than(const Kernel& beside) const {
     constexpr int bits_beside_two_parts = capacities[22] - 2;
     const bool has_few_parts = beside.parts == 1 || beside.parts == 2;
-    return sum_bits() <= (has_few_parts ? bits_beside_two_parts : sum_bits_max);
+    return sum_bits_ <= (has_few_parts ? bits_beside_two_parts : sum_bits_max);
+}
+
+int ResidueGemm::moduli() const {
+    return moduli_for(sum_bits_);
 }
 
 void ResidueGemm::run(const Receive& receive) {
-    const Moduli wanted(sum_bits());
+    const Moduli wanted(sum_bits_);
     SquareSums sums(loops_, {a_, b_}, wanted, factors_.depth);
     for (std::size_t row = 0; row < a_.rows(); row += rows_at_once)
         for (std::size_t column = 0; column < b_.rows(); column += rows_at_once) {

@@ -16,6 +16,14 @@ public:
 
     // Do the moduli hold its sums, and are there so few that the other kernel is not the faster?
     bool is_better_than(const Kernel& beside) const;
+    // How many; only where they do.
+    int moduli() const;
+
+    const ResidueFactor& a() const { return a_; }
+    const ResidueFactor& b() const { return b_; }
+
+    // From now on the sums are those of factors that are cut off, and below 2^bits units.
+    void cut_below(std::span<const int> floors_a, std::span<const int> floors_b, int bits);
 
     // As for_each_sum; asks for sums that the moduli hold.
     void run(const Receive& receive);
@@ -26,12 +34,12 @@ private:
         const std::int64_t* of;
         int levels;
     };
-    int sum_bits() const;
     void hand_over(const Place& first, const Digits& digits, const Receive& receive) const;
 
     const ResidueLoops& loops_;
     const Factors& factors_;
     ResidueFactor a_, b_;
+    int sum_bits_;
 };
 
 }  // namespace mx::gemm

@@ -83,6 +83,7 @@ Report compare_all(std::size_t count, int threads,
                    const std::function<Problem(std::size_t)>& problem_of);
 
 std::vector<Proof> gemm_residue_proofs();
+std::vector<Proof> gemm_settled_proofs();
 Proof gemm_window_proof();
 
 }  // namespace mx::proof

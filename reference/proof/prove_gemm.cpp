@@ -160,6 +160,7 @@ std::vector<Proof> gemm_proofs() {
                               large_sum_proof(),  block_proof(), special_proof(),
                               gemm_window_proof()};
     for (Proof& proof : gemm_residue_proofs()) proofs.push_back(std::move(proof));
+    for (Proof& proof : gemm_settled_proofs()) proofs.push_back(std::move(proof));
     return proofs;
 }
 

@@ -110,14 +110,15 @@ std::vector<GemmEpilogue> epilogues() {
                         epilogue.adds_bias = adds_bias;
                         all.push_back(epilogue);
                         epilogue.scales_output = true;
-                        if (epilogue.is_narrow()) all.push_back(epilogue);
+                        const bool is_f32 = epilogue.output.name == formats::f32.name;
+                        if (epilogue.is_narrow() || is_f32) all.push_back(epilogue);
                     }
     return all;
 }
 
 Proof epilogue_proof() {
     return {"gemm epilogues",
-            "16 borders of every operand, 4,096 combinations for each of 336 epilogues",
+            "16 borders of every operand, 4,096 combinations for each of 384 epilogues",
             [](int threads) {
                 std::vector<Report> reports;
                 for (const GemmEpilogue& epilogue : epilogues())
@@ -140,10 +141,10 @@ Proof epilogue_proof() {
 }
 
 // An accumulator of bfloat16 and nothing but GELU after it.
-Proof gelu_proof() {
+Proof gelu_proof(const char* name, GemmKernel kernel) {
     return {
-        "gelu", all_codes_of(formats::bf16), [](int threads) {
-            const GemmEpilogue epilogue{.activation = Activation::gelu};
+        name, all_codes_of(formats::bf16), [kernel](int threads) {
+            const GemmEpilogue epilogue{.kernel = kernel, .activation = Activation::gelu};
             return compare_everywhere(
                 1u << 16, threads,
                 [&](std::uint32_t i) {
@@ -158,7 +159,8 @@ Proof gelu_proof() {
 }  // namespace
 
 std::vector<Proof> gemm_epilogue_proofs() {
-    return {fused_proof(), epilogue_proof(), gelu_proof()};
+    return {fused_proof(), epilogue_proof(), gelu_proof("gelu", GemmKernel::one),
+            gelu_proof("gelu of parts", GemmKernel::adds_parts)};
 }
 
 }  // namespace mx::proof

@@ -95,41 +95,46 @@ std::uint32_t folded(Code scale, std::uint32_t first, std::uint32_t second) {
     return scale.bits | first << 8 | second << 16;
 }
 
+// By a dialect, or by a recipe.
+template <typename Rules, typename Format>
 struct Blocks {
-    const Dialect& dialect;
-    BlockFormat format;
+    const Rules& rules;
+    Format format;
     Spread other;  // the second lane
+
+    std::uint32_t exact_block(std::uint32_t index) const {
+        const std::array<exact::Value, 2> lanes{exact_value(spread_of(index)), exact_value(other)};
+        const exact::Block block = exact::quantize_exact_block(rules, format, lanes);
+        return folded(block.scale, block.elements[0].bits, block.elements[1].bits);
+    }
+
+    std::uint32_t fast_block(std::uint32_t index) const {
+        const std::array<fast::Unpacked, 2> lanes{fast_value(spread_of(index)), fast_value(other)};
+        std::array<std::uint8_t, 2> elements{};
+        const Code scale =
+            fast::quantize_exact_block(rules, format, lanes.data(), 2, elements.data());
+        return folded(scale, elements[0], elements[1]);
+    }
 };
 
-std::uint32_t exact_block(const Blocks& blocks, std::uint32_t index) {
-    const std::array<exact::Value, 2> lanes{exact_value(spread_of(index)),
-                                            exact_value(blocks.other)};
-    const exact::Block block = exact::quantize_exact_block(blocks.dialect, blocks.format, lanes);
-    return folded(block.scale, block.elements[0].bits, block.elements[1].bits);
+std::string named(const std::string& kind, std::string_view format, std::string_view rules) {
+    return kind + " " + std::string(format) + " " + std::string(rules);
 }
 
-std::uint32_t fast_block(const Blocks& blocks, std::uint32_t index) {
-    const std::array<fast::Unpacked, 2> lanes{fast_value(spread_of(index)),
-                                              fast_value(blocks.other)};
-    std::array<std::uint8_t, 2> elements{};
-    const Code scale =
-        fast::quantize_exact_block(blocks.dialect, blocks.format, lanes.data(), 2, elements.data());
-    return folded(scale, elements[0], elements[1]);
-}
-
-Proof block_proof(const Dialect& dialect, const BlockFormat& format, Effort effort) {
+template <typename Rules, typename Format>
+Proof block_proof(const Rules& rules, const Format& format, Effort effort) {
     return {
-        "gemm blocks " + std::string(format.name) + " " + std::string(dialect.name),
+        named("gemm blocks", format.name, rules.name),
         "2^-152 to 2^-118, 2^-34 to 2^3 and 2^120 to 2^135 in steps of 1/32, each moved by less "
         "than binary32 has, beside a lane of 2^-170 and one of 3",
-        [&dialect, format](int threads) {
+        [&rules, format](int threads) {
             std::vector<Report> reports;
             for (const Spread& other :
                  {Spread{.exponent = -170}, Spread{.exponent = 1, .units = 384}}) {
-                const Blocks blocks{dialect, format, other};
+                const Blocks<Rules, Format> blocks{rules, format, other};
                 reports.push_back(compare_everywhere(
-                    spread_count, threads, [&](std::uint32_t i) { return exact_block(blocks, i); },
-                    [&](std::uint32_t i) { return fast_block(blocks, i); }));
+                    spread_count, threads, [&](std::uint32_t i) { return blocks.exact_block(i); },
+                    [&](std::uint32_t i) { return blocks.fast_block(i); }));
             }
             return joined(reports);
         },
@@ -159,9 +164,10 @@ const std::vector<Notable>& notable_values() {
     return values;
 }
 
-Proof special_proof(const Dialect& dialect, const BlockFormat& format) {
-    return {"gemm block specials " + std::string(format.name) + " " + std::string(dialect.name),
-            "all triples of 12 notable values", [&dialect, format](int threads) {
+template <typename Rules, typename Format>
+Proof special_proof(const Rules& rules, const Format& format) {
+    return {named("gemm block specials", format.name, rules.name),
+            "all triples of 12 notable values", [&rules, format](int threads) {
                 const auto& values = notable_values();
                 const auto count = static_cast<std::uint32_t>(values.size());
                 const auto at = [&](std::uint32_t index) -> const Notable& {
@@ -173,7 +179,7 @@ Proof special_proof(const Dialect& dialect, const BlockFormat& format) {
                         const std::array<exact::Value, 3> lanes{at(i).exact, at(i / count).exact,
                                                                 at(i / count / count).exact};
                         const exact::Block block =
-                            exact::quantize_exact_block(dialect, format, lanes);
+                            exact::quantize_exact_block(rules, format, lanes);
                         return folded(block.scale, block.elements[0].bits, block.elements[1].bits) |
                                block.elements[2].bits << 24;
                     },
@@ -181,7 +187,7 @@ Proof special_proof(const Dialect& dialect, const BlockFormat& format) {
                         const std::array<fast::Unpacked, 3> lanes{at(i).fast, at(i / count).fast,
                                                                   at(i / count / count).fast};
                         std::array<std::uint8_t, 3> elements{};
-                        const Code scale = fast::quantize_exact_block(dialect, format, lanes.data(),
+                        const Code scale = fast::quantize_exact_block(rules, format, lanes.data(),
                                                                       3, elements.data());
                         return folded(scale, elements[0], elements[1]) | std::uint32_t{elements[2]}
                                                                              << 24;
@@ -332,6 +338,12 @@ std::vector<Proof> gemm_output_proofs() {
             proofs.push_back(
                 block_proof(dialects[row], format, is_common ? Effort::always : Effort::whole_set));
             proofs.push_back(special_proof(dialects[row], format));
+        }
+    for (const RecipeFormat& format : recipe_formats)
+        for (const Recipe& recipe : recipes) {
+            if (!makes_output_blocks(recipe, format)) continue;
+            proofs.push_back(block_proof(recipe, format, Effort::always));
+            proofs.push_back(special_proof(recipe, format));
         }
     return proofs;
 }

@@ -22,17 +22,24 @@ enum class GemmKernel {
     one,         // the whole GEMM: fma(alpha, v, beta * C); without C fma(alpha, v, +0), which
                  // leaves no -0, and so the scale of an FP8 output. With scales of rows and
                  // blocks it is v itself where alpha is 1
-    adds_parts,  // the parts of split-K: fma(beta, C, alpha * v); products get nothing added
+    adds_parts,  // the parts of split-K: fma(beta, C, alpha * v); products get nothing added, but
+                 // for alpha * v a +0 where an activation comes after it
 };
 
-// GELU of x is 0.5 * (x + x * t), one fused multiply-add and then the half, where t is tanh.approx
-// (spec/tanh_approx.hpp) of x * (x * (gelu_cubic * x) + gelu_linear), every step rounded, the sum
-// fused. Seen on an H200 with D of f32, bf16, f16 and E4M3: device/cublaslt/README.md says how.
+// ReLU makes +0 of whatever has a minus, -0 with it; seen on an H200 where alpha is 1 and the
+// scales are those of rows, and where K is split. GELU of x is 0.5 * (x + x * t), one fused
+// multiply-add and then the half, where t is tanh.approx (spec/tanh_approx.hpp) of x * (x *
+// (gelu_cubic * x) + gelu_linear), every step rounded, the sum fused. Seen on an H200 with D of
+// f32, bf16, f16 and E4M3: device/cublaslt/README.md says how. After split-K it is another formula:
+// (0.5 * x) * (1 + t), t of (gelu_linear * x) * (gelu_parts_cubic * x * x + 1), the last two steps
+// of the factor fused.
 enum class Activation { none, relu, gelu };
 
 // 0.79788458, the square root of 2 / pi; and 0.035677426, which is 5 units in the last place above
 // 0.044715 times that.
 inline constexpr Code gelu_linear{0x3F4C422A}, gelu_cubic{0x3D12227E};
+// 0.044715 itself.
+inline constexpr Code gelu_parts_cubic{0x3D372713};
 
 struct GemmEpilogue {
     ElementFormat output = formats::f32;
@@ -42,11 +49,15 @@ struct GemmEpilogue {
     GemmKernel kernel = GemmKernel::one;
     bool adds_bias = false;
     Activation activation = Activation::none;
-    bool scales_output = false;  // FP8 alone, which also saturates
+    // By a scale of the whole tensor: FP8, and the binary32 numbers that NVFP4 blocks are made of.
+    bool scales_output = false;
 
     MX_FOLDED constexpr bool is_narrow() const { return output.code_bits() <= 8; }
     MX_FOLDED constexpr bool has_scales() const {
         return scales == FactorScales::in_alpha || scales == FactorScales::on_accumulator;
+    }
+    MX_FOLDED constexpr bool adds_zero_to_sum() const {
+        return kernel == GemmKernel::one || activation != Activation::none;
     }
     // Where C is not read and alpha is 1.
     MX_FOLDED constexpr bool keeps_accumulator() const {

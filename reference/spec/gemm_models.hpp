@@ -1,4 +1,6 @@
-// The table of accumulation models. A new machine is a new row.
+// The table of accumulation models. A new machine is a new row. It has none for AMD's CDNA3: that
+// reads FP8 in other codes, which formats.hpp does not know, and sums them in another way; and none
+// for factors of TensorFloat-32 and binary64.
 #pragma once
 
 #include <array>
@@ -32,14 +34,16 @@ inline constexpr std::array gemm_models{
               .products = 8,
               .fraction_bits = 24,
               .standing = Standing::verified_by_others,
-              .source = source_of_rows::both},
+              .source = "of Ampere and of Ada: microsoft/MMA-Sim@c785138:mmasim/simulator; "
+                        "north-numerical-computing/MATLAB-tensor-core@b12b5a7:models"},
     GemmModel{.name = "hopper-half",
               .operands = "f16 bf16",
               .products = 16,
               .fraction_bits = 25,
               .exponent_floor = -133,
               .standing = Standing::verified_here,
-              .source = "cuBLASLt 13.1 on an H200"},
+              .source = "cuBLASLt 13.1 on an H200; the same is predicted of Blackwell: "
+                        "microsoft/MMA-Sim@16a0188:mmasim/simulator/nv.py"},
     // FP8 on Ada and Hopper keeps 13 bits of fraction, in the sum and in the accumulator.
     GemmModel{.name = "ada-fp8",
               .operands = "e4m3 e5m2",
@@ -162,11 +166,20 @@ inline constexpr std::array gemm_models{
               .standing = Standing::verified_by_others,
               .source = "H200, H100 and B200 vectors of "
                         "north-numerical-computing/MATLAB-tensor-core@b12b5a7"},
-    // Blackwell: nothing of it has run here.
+    // Blackwell, for data centers (tcgen05 of sm_100) and for consumers (mma.sync of sm_120), of
+    // which the same is said: nothing of either has run here.
     GemmModel{.name = "blackwell-narrow",
               .operands = "e4m3 e5m2 e3m2 e2m3 e2m1",
               .products = 32,
               .fraction_bits = 25,
+              .standing = Standing::predicted,
+              .source = source_of_rows::mma_sim},
+    GemmModel{.name = "blackwell-fp8-f16",
+              .operands = "e4m3 e5m2",
+              .products = 32,
+              .fraction_bits = 25,
+              .accumulator = formats::f16,
+              .rounding = Rounding::nearest_even,
               .standing = Standing::predicted,
               .source = source_of_rows::mma_sim},
     GemmModel{.name = "blackwell-mx",
@@ -197,7 +210,8 @@ inline constexpr std::array gemm_models{
               .fraction_bits = all_bits,
               .rounding = Rounding::nearest_even,
               .standing = Standing::verified_by_others,
-              .source = "IEEE 754-2019 section 5.4.1"},
+              .source = "IEEE 754-2019 section 5.4.1; AMD's MFMA of f32: "
+                        "microsoft/MMA-Sim@16a0188:mmasim/simulator/amd.py"},
     GemmModel{.name = "fma-chain-mx",
               .operands = "e4m3 e5m2 e3m2 e2m3 e2m1",
               .products = 1,

@@ -50,6 +50,15 @@ constexpr bool takes_exact_values(const Dialect& dialect) {
     return dialect.reads("f32") && dialect.is_known();
 }
 
+// Whether a recipe makes blocks of D one after the other. A number of the whole tensor that hangs
+// on all of D is there too late.
+constexpr bool makes_output_blocks(const Recipe& recipe, const RecipeFormat& format) {
+    return quantizes(recipe, format) && recipe.reads("f32") && !format.is_whole_tensor() &&
+           recipe.tensor_scale == TensorScale::none && recipe.transform == LaneTransform::none &&
+           recipe.candidate_error == CandidateError::none &&
+           recipe.element_rounding != Rounding::stochastic;
+}
+
 // What would need a word on exact values, and has none yet: which of them are subnormal, and which
 // random bits decide.
 static_assert([] {

@@ -118,9 +118,10 @@ enum class OpenRecipe : std::uint32_t {
     transform_order = 1u << 5,  // in which order a matrix unit adds the 16 products
     random_bits = 1u << 6,      // which bits decide which element
     scale_precision = 1u << 7,  // the type of the scale, and how it is rounded
+    scale_range = 1u << 8,      // what becomes of a block whose scale rounds to 0, or is too large
 };
 
-inline constexpr std::array<std::pair<std::string_view, OpenRecipe>, 8> open_recipes{{
+inline constexpr std::array<std::pair<std::string_view, OpenRecipe>, 9> open_recipes{{
     {"a NaN among the lanes", OpenRecipe::nan_in_block},
     {"an infinity among the lanes", OpenRecipe::infinity_in_block},
     {"a block of zeros", OpenRecipe::zero_block},
@@ -129,6 +130,7 @@ inline constexpr std::array<std::pair<std::string_view, OpenRecipe>, 8> open_rec
     {"the order of the transform's sums", OpenRecipe::transform_order},
     {"which random bits serve which lane", OpenRecipe::random_bits},
     {"the precision of the scale", OpenRecipe::scale_precision},
+    {"a scale that rounds to 0 or lies beyond the largest", OpenRecipe::scale_range},
 }};
 
 constexpr std::uint32_t operator|(OpenRecipe a, OpenRecipe b) {

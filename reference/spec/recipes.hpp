@@ -156,6 +156,27 @@ constexpr Recipe torchao_nvfp4_single_recipe(std::string_view name, std::string_
     return row;
 }
 
+// The blocks that cuBLASLt makes of its D. Each step is one of binary32: S = amax / 6, the stored
+// scale e4m3(S), R = 1 / scale, the element e2m1(d * R). The number of D's tensor is no part of it:
+// d has been multiplied by that before, as by the scale of a D of FP8. Taken at its word the
+// formula gives R = 1 / 0 where S rounds to 0.
+constexpr Recipe cublaslt_nvfp4_recipe() {
+    Recipe row = te_nvfp4_recipe();
+    row.name = "cublaslt-nvfp4";
+    row.title = "cuBLASLt NVFP4 output, as documented; predicted, not run yet";
+    row.source = "cuBLAS 13.1 documentation, section 3.1.4.4.1";
+    row.formats = recipe_formats_named({"nvfp4"});
+    row.inputs = input_f32;
+    row.tensor_scale = TensorScale::none;
+    row.division = ConstantDivision::divided;
+    row.block_ratio = BlockRatio::amax_over_max;
+    row.factor = Factor::reciprocal;
+    row.way_back = WayBack::times_scale;
+    row.open = OpenRecipe::nan_in_block | OpenRecipe::infinity_in_block | OpenRecipe::zero_block |
+               OpenRecipe::nan_code | OpenRecipe::sign_of_zero | OpenRecipe::scale_range;
+    return row;
+}
+
 // Blocks with binary32 scales. 1 / scale is computed in binary64 in one kernel and in binary32 in
 // another: a quotient of two 24-bit numbers rounds to the same binary32 either way.
 constexpr Recipe te_fp8_block_recipe() {
@@ -303,6 +324,7 @@ inline constexpr std::array recipes{
     torchao_nvfp4_single_recipe("torchao-nvfp4-single-gpu",
                                 "torchao NVFP4, block scales alone, on a GPU",
                                 ConstantDivision::times_reciprocal),
+    cublaslt_nvfp4_recipe(),
     te_fp8_block_recipe(),
     te_fp8_block_power_recipe(),
     te_fp8_current_recipe(),

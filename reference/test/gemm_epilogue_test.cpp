@@ -64,6 +64,14 @@ TEST(GemmEpilogue, SignsOfZero) {
     EXPECT_EQ(finished(fp8, with_c, 0), 0u);
 }
 
+// Numbers that blocks are made of are scaled in binary32 and no more: beyond it they are Inf.
+TEST(GemmEpilogue, NumbersOfBlocksAreScaled) {
+    const GemmEpilogue epilogue{.scales_output = true};
+    EXPECT_EQ(finished(epilogue, {.scale_out = Code{0x40400000}}, minus_one), 0xC0400000u);
+    EXPECT_EQ(finished(epilogue, {.scale_out = Code{0x40400000}}, 0x3EAAAAAB), one);
+    EXPECT_EQ(finished(epilogue, {.scale_out = Code{0x7F7FFFFF}}, 0x40000000), 0x7F800000u);
+}
+
 TEST(GemmEpilogue, CIsNotReadWhereBetaIsZero) {
     EXPECT_EQ(finished({}, {.c = Code{0x7FC00000}}, one), one);
     EXPECT_EQ(finished({}, {.beta = Code{minus_zero}, .c = Code{0x7FC00000}}, one), one);
@@ -76,6 +84,21 @@ TEST(GemmEpilogue, BiasThenRelu) {
     EXPECT_EQ(finished(epilogue, {.bias = Code{0xC000}}, one), 0u);
     EXPECT_EQ(finished(epilogue, {.bias = Code{0x4000}}, one), 0x40400000u);
     EXPECT_EQ(finished(epilogue, {.bias = Code{0x7FC0}}, one), 0x7FFFFFFFu);
+}
+
+// An H200 leaves no -0 behind ReLU, also where it leaves one without.
+TEST(GemmEpilogue, ReluOfMinusZeroIsZero) {
+    GemmEpilogue rows{.scales = FactorScales::on_accumulator};
+    const EpilogueOperands operands{.scale_a = Code{minus_one}};
+    EXPECT_EQ(finished(rows, operands, 0), minus_zero);
+    rows.activation = Activation::relu;
+    EXPECT_EQ(finished(rows, operands, 0), 0u);
+    EXPECT_EQ(finished(rows, operands, one), 0u);
+    EXPECT_EQ(finished(rows, operands, minus_one), one);
+    GemmEpilogue parts{.kernel = GemmKernel::adds_parts};
+    EXPECT_EQ(finished(parts, {.alpha = Code{minus_one}}, 0), minus_zero);
+    parts.activation = Activation::relu;
+    EXPECT_EQ(finished(parts, {.alpha = Code{minus_one}}, 0), 0u);
 }
 
 // What an H200 answered to these as C.
@@ -96,6 +119,20 @@ TEST(GemmEpilogue, Gelu) {
     EXPECT_EQ(gelu(0xFF7F0000), 0u);
     EXPECT_EQ(gelu(0xFF800000), 0x7FFFFFFFu) << "Inf - Inf";
     EXPECT_EQ(gelu(0xFFC00000), 0x7FFFFFFFu);
+}
+
+// What it answered where K was split.
+TEST(GemmEpilogue, GeluOfParts) {
+    const GemmEpilogue epilogue{.kernel = GemmKernel::adds_parts, .activation = Activation::gelu};
+    const auto gelu = [&](std::uint32_t x) { return finished(epilogue, {}, x); };
+    EXPECT_EQ(gelu(0x3F7FF4B2), 0x3F574C3Cu);  // 0.9998
+    EXPECT_EQ(gelu(0xBF7FF9FD), 0xBE22A008u);
+    EXPECT_EQ(gelu(0x3E9A05BD), 0x3E3E7051u);  // 0.3
+    EXPECT_EQ(gelu(0x404017F4), 0x403FDCA4u);  // 3
+    EXPECT_EQ(gelu(0xBFFFC1E7), 0xBD3AA1C0u);
+    EXPECT_EQ(gelu(0x3B7E1463), 0x3AFEDD98u);  // below 2^-8
+    EXPECT_EQ(gelu(0xC10FCB1E), minus_zero) << "-9: the other formula leaves +0";
+    EXPECT_EQ(gelu(minus_zero), 0u);
 }
 
 TEST(GemmEpilogue, BiasThenGelu) {

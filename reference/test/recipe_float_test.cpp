@@ -86,11 +86,11 @@ Answered with_elements(Answered answered, const ElementFormat& element, const Ti
     return answered;
 }
 
-// torchao reads the quiet NaN of 0 * Inf as the number 1.5.
-Answered with_torchao_nan(Answered answered, const Tile& tile) {
+// A NaN of 0 * Inf, which E2M1 has no code for.
+Answered with_nan_as(std::uint32_t code, Answered answered, const Tile& tile) {
     const float factor = std::bit_cast<float>(answered.factor);
     for (std::size_t lane = 0; lane < tile.lanes.size(); ++lane)
-        if (std::isnan(tile.lanes[lane] * factor)) answered.elements[lane] = 3;
+        if (std::isnan(tile.lanes[lane] * factor)) answered.elements[lane] = code;
     return answered;
 }
 
@@ -112,8 +112,9 @@ Answered torchao(const Tile& tile, float tensor, float over_six) {
     const float ratio = std::fmin(std::fmax(over_six / tensor, 0x1p-6f), 448.0f);
     const std::uint32_t scale = nearest_code(formats::e4m3, ratio);
     const float factor = (1.0f / tensor) / decoded(formats::e4m3, scale);
-    return with_torchao_nan(
-        with_elements({bits_of(tensor), scale, bits_of(factor), {}}, formats::e2m1, tile), tile);
+    // torchao reads the quiet NaN as the number 1.5.
+    return with_nan_as(
+        3, with_elements({bits_of(tensor), scale, bits_of(factor), {}}, formats::e2m1, tile), tile);
 }
 Answered torchao_divided(const Tile& tile) {
     return torchao(tile, tile.tensor_amax / 2688.0f, tile.amax / 6.0f);
@@ -123,6 +124,13 @@ Answered torchao_reciprocal(const Tile& tile) {
 }
 Answered torchao_single(const Tile& tile) {
     return torchao(tile, 1.0f, tile.amax / 6.0f);
+}
+
+Answered cublaslt(const Tile& tile) {
+    const std::uint32_t scale = nearest_code(formats::e4m3, tile.amax / 6.0f);
+    const float factor = 1.0f / decoded(formats::e4m3, scale);
+    return with_nan_as(
+        7, with_elements({0x3F800000, scale, bits_of(factor), {}}, formats::e2m1, tile), tile);
 }
 
 struct CandidateOf {
@@ -220,6 +228,7 @@ INSTANTIATE_TEST_SUITE_P(
                     Judged{"torchao-nvfp4", "nvfp4", torchao_divided},
                     Judged{"torchao-nvfp4-gpu", "nvfp4", torchao_reciprocal},
                     Judged{"torchao-nvfp4-single", "nvfp4", torchao_single},
+                    Judged{"cublaslt-nvfp4", "nvfp4", cublaslt},
                     Judged{"te-fp8-block", "fp8-e4m3-1x128", te_block},
                     Judged{"te-fp8-block-pow2", "fp8-e4m3-1x128", te_block_power},
                     Judged{"te-fp8-current", "fp8-e4m3-tensor", te_block},

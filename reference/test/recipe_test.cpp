@@ -193,6 +193,25 @@ TEST(TorchaoNvfp4, BlockScalesAlone) {
               (Answered{one, 0x7E, 0x3B124925, {7}}));
 }
 
+// S is fl32(amax / 6), the scale e4m3(S) and the factor fl32(1 / scale).
+TEST(CublasltNvfp4, BlocksOfD) {
+    const auto blocks = [](const Codes& lanes) { return nvfp4("cublaslt-nvfp4", one, lanes); };
+    EXPECT_EQ(blocks({f6, f5, f3_5, f2_5, f1_75, f0_75, f0_25}),
+              (Answered{one, 0x38, one, {7, 6, 6, 4, 4, 2, 0}}));
+    // 5 / 6 lies between 0.8125 and 0.875, nearer the first, whose inverse is 0x3F9D89D9.
+    EXPECT_EQ(blocks({f5, 0xBF800000, half}), (Answered{one, 0x35, 0x3F9D89D9, {7, 10, 1}}));
+    // 1 / 6 between 0.15625 and 0.171875; 1 becomes 5.8 of them, and 0.25 becomes 1.45.
+    EXPECT_EQ(blocks({one, f0_25}), (Answered{one, 0x23, 0x40BA2E8C, {7, 3}}));
+    // The scale has no least but its own smallest, 2^-9, which 6 * 2^-10 only ties with: it is 0.
+    EXPECT_EQ(blocks({0x3C400000}).scale, 1u);  // 6 * 2^-9
+    EXPECT_EQ(blocks({0x3BC00000}), (Answered{one, 0x00, inf, {7}}));
+    EXPECT_EQ(blocks({0x3BC00001}).scale, 1u);
+    EXPECT_EQ(blocks({0x45280000}).scale, 0x7Eu);  // 2688
+    EXPECT_EQ(blocks({0x47000000, f6}), (Answered{one, 0x7E, 0x3B124925, {7, 0}}));
+    // Taken at its word: 0 times 1 / 0 is NaN.
+    EXPECT_EQ(blocks({zero, minus_zero}), (Answered{one, 0x00, inf, {7, 7}}));
+}
+
 TEST(TorchaoNvfp4, TensorScale) {
     EXPECT_EQ(nvfp4("torchao-nvfp4", f6, {f6, f5}),
               (Answered{0x3B124925, 0x7E, 0x3F7FFFFF, {7, 6}}));

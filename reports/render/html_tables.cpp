@@ -124,8 +124,8 @@ std::string waivers_section(const Page& page) {
         const results::Waiver& waiver = *use.waiver;
         table.add(
             {shown(use.standing), number(use.cases), code(waiver.device),
-             code(waiver.case_pattern) + ", " + shown(waiver.mismatch_class), shown(waiver.expires),
-             shown(waiver.owner),
+             code(waiver.case_pattern) + ", " + shown(results::mismatches_of(waiver)),
+             shown(waiver.expires), shown(waiver.owner),
              shown(waiver.reason) + "<br><span class=\"soft\">" + shown(waiver.link) + "</span>"});
     }
     return "<p>Mismatches that somebody has signed for. A waived case is no pass.</p>\n" +

@@ -150,10 +150,10 @@ std::string waivers_text(const Summary& summary) {
     for (const WaiverUse& use : summary.waivers) {
         const results::Waiver& waiver = *use.waiver;
         text += "|" + cell(escape_markdown(use.standing)) + cell(grouped(use.cases));
-        for (const std::string* part :
-             {&waiver.device, &waiver.case_pattern, &waiver.mismatch_class, &waiver.expires,
-              &waiver.owner, &waiver.reason, &waiver.link})
-            text += cell(or_dash(*part));
+        for (const std::string& part :
+             {waiver.device, waiver.case_pattern, results::mismatches_of(waiver), waiver.expires,
+              waiver.owner, waiver.reason, waiver.link})
+            text += cell(or_dash(part));
         text += "\n";
     }
     return text + "\n";

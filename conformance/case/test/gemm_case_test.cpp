@@ -36,6 +36,10 @@ TEST(GemmGrammar, FullLinesPrintBackToThemselves) {
              "batches=1 alpha=1 beta=1 c=bf16 epilogue=none accumulation=default "
              "algorithm=default model=blackwell-mx layout=dense scales=128x4 packing=bytes "
              "data=gemm.middle index=0 seed=0",
+             "gemm a=nvfp4 b=nvfp4 output=nvfp4 dialect=cublaslt-nvfp4 shape=3x5x7 batches=1 "
+             "alpha=1 beta=1 c=f16 epilogue=none accumulation=default algorithm=default "
+             "model=any layout=dense scales=128x4 packing=low_first data=gemm.exact-signs "
+             "index=0 seed=0",
              "gemm a=e4m3:tensor b=e4m3:tensor output=e4m3 shape=3x5x7 batches=1 alpha=-0 "
              "beta=0xff800000 c=f16 epilogue=relu accumulation=default algorithm=default "
              "model=bounded:hopper-fp8 layout=dense scales=linear packing=bytes data=gemm.zeros "
@@ -72,6 +76,9 @@ TEST(GemmGrammar, LeavesOutWhatHasADefault) {
     EXPECT_EQ(c.gemm.alpha, 0x3F800000u);
     EXPECT_EQ(parsed("gemm a=f32 b=f32 shape=1x1x1 output=e4m3 beta=1 data=gemm.zeros").gemm.c,
               "bf16");
+    const Case fp4 = parsed("gemm a=bf16 b=bf16 shape=1x1x1 output=nvfp4 beta=1 data=gemm.zeros");
+    EXPECT_EQ(fp4.dialect, "cublaslt-nvfp4");
+    EXPECT_EQ(fp4.gemm.c, "bf16");
     EXPECT_FALSE(is_gemm(parsed("convert format=e4m3 shape=1x1 data=all.bits")));
     EXPECT_TRUE(is_gemm(c));
 }
@@ -115,7 +122,14 @@ TEST(GemmGrammar, SaysWhatIsWrong) {
              {"a=bf16 b=bf16 shape=1x1x1 dialect=ocp", "no blocks, so it has no dialect=ocp"},
              {"a=bf16 b=bf16 shape=1x1x1 output=mxfp8-e4m3 dialect=thunderkittens", "of binary32"},
              {"a=bf16 b=bf16 shape=1x1x1 output=mxfp8-e4m3 model=bounded", "has no bound"},
-             {"a=bf16 b=bf16 shape=1x1x1 output=mxfp4-e2m1", "unknown output"},
+             {"a=bf16 b=bf16 shape=1x1x1 output=mxfp6-e2m3", "unknown output"},
+             {"a=bf16 b=bf16 shape=1x1x1 output=nvfp4 dialect=ocp", "does not make nvfp4"},
+             {"a=bf16 b=bf16 shape=1x1x1 output=nvfp4 dialect=te-nvfp4", "unknown dialect"},
+             {"a=bf16 b=bf16 shape=1x1x1 output=mxfp4-e2m1 dialect=cublaslt-nvfp4", "not make"},
+             {"a=bf16 b=bf16 shape=1x1x1 output=mxfp4-e2m1 dialect=cublaslt", "not make"},
+             {"a=bf16 b=bf16 shape=1x1x1 output=nvfp4 model=bounded", "has no bound"},
+             {"a=bf16 b=bf16 shape=1x1x1 output=nvfp4 beta=1 c=f32", "FP8 or FP4"},
+             {"a=bf16 b=bf16 shape=1x1x1 output=mxfp8-e4m3 packing=low_first", "bf16 has 16"},
              {"a=bf16 b=bf16 shape=1x1x1 outputs=f32", "did you mean 'output'?"},
          }) {
         const std::string text = refused(std::string("gemm data=gemm.zeros ") + bad.fields);

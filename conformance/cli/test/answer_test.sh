@@ -37,6 +37,19 @@ for wrong in element scale; do
   expect 1 'Not conformant' check some.pack $wrong.answers --out $wrong
 done
 
+# Each recorded answer of an H200's GEMMs with the lowest bit of its last byte flipped: each fails.
+vectors="$(dirname "${BASH_SOURCE[0]}")/../../vectors"
+[ -d "$vectors" ] || vectors="$OLDPWD/$vectors"
+for recorded in nvidia_h200_gemm nvidia_h200_gelu nvidia_h200_zeros; do
+  awk '/^[0-9a-f]+$/ {
+    digit = substr("1032547698badcfe", index("0123456789abcdef", substr($0, length($0) - 1, 1)), 1)
+    $0 = substr($0, 1, length($0) - 2) digit substr($0, length($0))
+    ++count
+  } 1; END { print count >"flipped" }' "$vectors/$recorded.answers" >flipped.answers
+  expect 1 "Not conformant: $(cat flipped) of $(cat flipped) cases did not pass" \
+    check flipped.answers --out flipped_$recorded
+done
+
 # What a device refuses is an answer; where there is no other, nothing was tested.
 line='smoke quantize format=mxfp8-e4m3 input=f32 axis=row layout=dense dialect=microxcaling'
 echo "$line shape=1x32 data=edge.special index=0" >other.suite

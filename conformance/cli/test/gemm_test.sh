@@ -92,6 +92,12 @@ expect 0 'exact sums rounded once to f32, then quantized to format mxfp8-e4m3' \
   "${gemm[@]}" --type f32 --output-format mxfp8-e4m3 --out blocks_d.safetensors
 expect 0 'exact sums rounded once to bf16, then quantized to format nvfp4' \
   "${gemm[@]}" --type bf16 --output-format nvfp4 --dialect te-nvfp4 --out blocks_d.safetensors
+# cuBLASLt's: 160 / 6 lies next to the scale 26, and 160 / 26 becomes 6, which is 156.
+expect 0 'exact sums rounded once to f32, then quantized to format nvfp4' \
+  "${gemm[@]}" --type f32 --output-format nvfp4 --dialect cublaslt-nvfp4 --out blocks_d.safetensors
+expect 0 'f32 of shape (3, 2), from' dequantize blocks_d.safetensors --out back.npy
+words 6 0x431c0000 | npy nvfp4_d.npy '<f4' '(3, 2)'
+check 'every output is 156' cmp back.npy nvfp4_d.npy
 expect 0 'blackwell-mx: predicted' "${gemm[@]}" --model blackwell-mx --output-format mxfp6-e2m3 \
   --out blocks_d.safetensors
 expect 2 'give --type, which D is rounded to' "${gemm[@]}" --output-format nvfp4 \
@@ -170,7 +176,7 @@ zeros $((1024 * 4096 * 4)) | npy long.npy '<f4' '(1024, 4096)'
 expect 0 'elements' quantize long.npy --format mxfp8-e4m3 --out long.safetensors
 "$mxcheck" gemm long.safetensors long.safetensors --model blackwell-mx --jobs 1 \
   --out kept.npy >stdout 2>stderr &
-sleep 1
+within_seconds 60 handles_interrupts $!
 kill -INT $!
 stopped=0
 wait $! || stopped=$?

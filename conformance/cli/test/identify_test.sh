@@ -7,7 +7,11 @@ source "$(dirname "${BASH_SOURCE[0]}")/scenes.sh"
 expect 0 'cpu: nv' identify --device cpu --dialect nv
 expect 0 '"dialects"' identify --device cpu --dialect nv --json
 expect 2 "did you mean 'mxfp8-e4m3'?" identify --device cpu --format mxfp8-e4m4
-expect 77 'nothing identified' identify --device nvhost --dialect torchao-even
+# Built in where there are CUDA's headers: it answers none of these questions.
+if grep -q '^nvhost ' <("$mxcheck" list devices); then
+  expect 77 'nothing identified' identify --device nvhost --dialect torchao-even
+  refuse 77 'nothing identified' identify --device nvhost --op gemm
+fi
 expect 0 'ocp = torchao-floor' identify --device "$lib/mutants/mutant_none.so" --format mxfp8-e4m3
 
 # How a device sums.
@@ -26,7 +30,17 @@ refuse 2 "did you mean 'gemm'?" identify --device cpu --op gem
 refuse 2 "did you mean '1x128'?" identify --device cpu --op gemm --scaling 1x12
 refuse 2 'is not MxNxK' identify --device cpu --op gemm --census --shape 8x16
 refuse 2 'takes one name for A and B, or two' identify --op gemm --types e4m3,e5m2,e4m3
-refuse 77 'nothing identified' identify --device nvhost --op gemm
+
+# Every algorithm that the device lists, in one run.
+expect 0 'No fault found' run --device cpu --suite gemm --level smoke --out own
+expect 0 'No fault found' run --device cpu --suite gemm --level smoke --algorithms all --out all
+of_two() { grep '"operation":"gemm"' "$1/results.jsonl" | grep -v not_supported | grep -c "$2"; }
+check 'fma-parts answers all that the device answers by its own choice' \
+  [ "$(of_two all algorithm=fma-parts)" -ge "$(of_two own algorithm=default)" ]
+check 'so does fma-chain' \
+  [ "$(of_two all algorithm=fma-chain)" -ge "$(of_two own algorithm=default)" ]
+check 'no case is left to the choice of the device' [ "$(of_two all algorithm=default)" = 0 ]
+refuse 2 "did you mean 'all'?" run --device cpu --suite gemm --algorithms al
 
 # The blocks that a bug concerns: those of E4M3 from f32 unless its name says otherwise.
 blocks_of() { # MUTANT

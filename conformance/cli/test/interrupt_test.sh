@@ -96,24 +96,36 @@ check 'every whole line survives a kill' [ "$(cases_in killed/results.jsonl)" -g
 printf '{"kind":"case","index":99' >>killed/results.jsonl
 resumes killed
 
-# A device that hangs: the second interrupt ends the wait for it.
-(
-  "$mxcheck" run --level smoke --suite quantize --out hung \
-    --device "$lib/mutants/mutant_hang_on_zero_block.so" >"$work/stdout" 2>"$work/stderr" </dev/null
-) &
-run=$!
-for ((i = 0; i < 1000; ++i)); do
-  if [ -s hung/results.jsonl ]; then break; fi
-  sleep 0.01
+# A device that hangs: the second interrupt ends the wait for it. It refuses three cases and says
+# where it is in the fourth, so that no clock has to guess.
+cat >hangs.sh <<'DEVICE'
+echo '{"mxpipe":1,"form":"hex","facts":{"name":"hangs"}}'
+asked=0
+while read -r head; do
+  id=${head#*:} && id=${id%%,*}
+  answer=ok
+  case $head in
+    *supports*) [ $((asked += 1)) -gt 3 ] || answer=not_supported ;;
+    *) echo >reached && exec sleep 100 ;;
+  esac
+  echo "{\"id\":$id,\"status\":\"$answer\"}"
 done
-sleep 1
+DEVICE
+"$mxcheck" run --level smoke --suite quantize --out hung --device-cmd 'exec bash hangs.sh' \
+  >"$work/stdout" 2>"$work/stderr" </dev/null &
+run=$!
+check 'the device hangs' within_seconds 60 test -e reached
 kill -INT -- "-$run"
+check 'says how to stop at once' \
+  within_seconds 60 grep -q 'interrupt again to stop at once' stderr
 sleep 0.5
 check 'the first interrupt waits for the device' kill -0 "$run"
-check 'and says how to stop at once' grep -q 'interrupt again to stop at once' stderr
 kill -INT -- "-$run"
-wait "$run" 2>/dev/null
+stopped=0
+wait "$run" 2>/dev/null || stopped=$?
+check "the second interrupt ends it, not $stopped" [ "$stopped" -eq 130 ]
 check 'what there is after two interrupts is valid' is_results_file hung/results.jsonl
+check 'and has the cases before the hang' [ "$(cases_in hung/results.jsonl)" -eq 3 ]
 
 # Without --resume an earlier file is moved aside, not lost. --resume in a new folder starts.
 cp whole/results.jsonl before

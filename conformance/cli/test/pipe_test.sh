@@ -82,8 +82,21 @@ refuse 2 "cut.pack:1: request 2 of $total stands where request 1 of $total belon
   check cut.pack hex.answers
 : >cut.pack
 refuse 2 'cut.pack: holds no request' check cut.pack hex.answers
-# So do answers, of which fewer stand alone; beside the pack they are judged.
-refuse 2 "holds 1 answers to a pack of $total requests" check few.answers
+# Answers that end early are incomplete, wherever: with nothing, in the comment, the greeting, a
+# message, its data, between two. Beside the pack those that are whole are judged. Without the end
+# of the last line nothing is missing.
+refuse 4 "holds 1 answers to a pack of $total requests" check few.answers
+size=$(stat -c %s hex.answers)
+greeting=$(head -n 1 hex.answers | wc -c)
+message=$(head -n 2 hex.answers | wc -c)
+for bytes in 0 1 $((greeting - 1)) "$greeting" $((greeting + 1)) $((message - 1)) "$message" \
+  $((message + 1)) $((size / 2)) $((size - 4)) $((size - 2)); do
+  head -c "$bytes" hex.answers >early.answers
+  expect 4 ", at byte $bytes" check hex.pack early.answers --out early
+  expect 4 ", at byte $bytes" check early.answers --out early
+done
+head -c $((size - 1)) hex.answers >early.answers
+expect 0 'No fault found' check hex.pack early.answers --out early
 # Packs and answers of an mxcheck that did not count are read as they were.
 sed "s, request=[0-9]*/$total\",\"," hex.pack >old.pack
 sed "s, request=[0-9]*/$total\",\"," hex.answers >old.answers

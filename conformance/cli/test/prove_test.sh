@@ -23,7 +23,7 @@ zeros=$(printf '%064d' 0)
 sed "s/^[0-9a-f]*\(  [0-9]*  $one\)\$/$zeros\1/" mine >changed
 expect 5 '1 of 6 proofs FAIL' prove "$six" --digests changed
 check 'it shows both digests' grep -q "have the digest [0-9a-f]*, not the known $zeros" stderr
-refuse 2 'nowhere: cannot be read' prove "$one" --digests nowhere
+refuse 2 'nowhere cannot be read' prove "$one" --digests nowhere
 echo 'no digest' >bad && refuse 2 "bad: line 1 is not 'DIGEST  COUNT  NAME'" \
   prove "$one" --digests bad
 refuse 2 'exclude each other' prove "$one" --digests mine --write-digests again

@@ -29,12 +29,13 @@ caller_line() {
 }
 
 # expect CODE TEXT ARGUMENT...: runs mxcheck; TEXT must be in what it prints. Leaves the output in
-# the files stdout and stderr of $work.
+# the files stdout and stderr of $work. Its limit is there to name the line of a hang before ctest
+# ends the whole script, not to time a busy machine.
 expect() {
   local code=$1 text=$2 got=0
   shift 2
   checks=$((checks + 1))
-  timeout 120 "$mxcheck" "$@" >"$work/stdout" 2>"$work/stderr" </dev/null || got=$?
+  timeout 540 "$mxcheck" "$@" >"$work/stdout" 2>"$work/stderr" </dev/null || got=$?
   cat "$work/stdout" "$work/stderr" >"$work/both"
   if [ "$got" -ne "$code" ]; then
     fail "exit code $got, not $code: mxcheck $*" "$work/both"
@@ -62,6 +63,19 @@ check() {
 }
 
 never() { ! "$@"; }
+
+# within_seconds COUNT COMMAND...: the command succeeds now or soon.
+within_seconds() {
+  local i
+  for ((i = 0; i < $1 * 100; ++i)); do
+    if "${@:2}"; then return; fi
+    sleep 0.01
+  done
+  false
+}
+
+# A program that has only begun would be killed by an interrupt that it is going to handle.
+handles_interrupts() { grep -q '^SigCgt:.*[2367abef]$' "/proc/$1/status"; } # PID
 
 # Whole lines, each an object of a known kind, the header first, an index at most once.
 is_results_file() {

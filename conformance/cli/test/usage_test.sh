@@ -21,6 +21,14 @@ done
 expect 0 'mxcheck ' --version
 expect 0 'program ' doctor
 expect 0 '"program"' doctor --json
+expect 0 'gelu             judged under a model only' doctor
+# What a device here answers is what the list says of it.
+check 'a device is ready' grep -qE '^device .* ready.* axes ' stdout
+grep -E '^device .* ready' stdout | while read -r _ name rest; do
+  "$mxcheck" list devices | grep "^$name " | grep -o 'axes .*' >listed
+  grep -o 'axes .*' <<<"$rest" | cmp -s - listed || echo "$name"
+done >strangers
+check 'the axes of devices are as listed' [ ! -s strangers ]
 
 refuse 2 'a command is missing'
 refuse 2 "unknown command 'runn'; did you mean 'run'?" runn
@@ -55,7 +63,7 @@ refuse 2 "did you mean 'mxfp8-e4m3'?" \
 refuse 2 "the first word must be an operation" replay ''
 refuse 2 "known are: smoke quick" selftest --level full
 refuse 2 "unknown part of the self-test 'gqu'; did you mean 'gpu'?" selftest --on gqu
-refuse 5 'no folder of planted bugs' selftest --mutants ./none
+refuse 2 'no folder of planted bugs' selftest --mutants ./none
 refuse 2 "no proof is named 'zzz'" prove zzz
 
 # Numbers.
@@ -80,9 +88,29 @@ refuse 2 'more than 2^40 elements' \
 refuse 2 "seed 'nan' is not a whole number" \
   replay 'quantize format=mxfp8-e4m3 dialect=nv shape=1x32 data=edge.tie seed=nan'
 
+# An option without its value, as of a variable that is not set; a name that is no text.
+for option in --input --suite-file --waivers; do
+  refuse 2 "$option: the value is empty" run "$option" '' --out never
+done
+refuse 2 '--answers: the value is empty' \
+  replay 'convert format=e4m3 shape=1x1 data=bits:0' --answers ''
+refuse 2 '--mutants: the value is empty' selftest --mutants ''
+# An option that would do nothing.
+refuse 2 '--k goes with --op gemm alone' accuracy --k 64
+refuse 2 '--block goes with --op quantize alone' accuracy --op gemm --block 32
+refuse 2 '--types goes with --op gemm alone' identify --types e4m3
+refuse 2 '--shape goes with --census alone' identify --op gemm --shape 8x8x64
+refuse 2 '--bits goes with --shape alone' relate --bits 0
+refuse 2 "unknown operation 'na?me two'" replay $'na\xffme\ntwo'
+for command in 'check' 'run --suite-file' 'run --waivers' 'prove --digests'; do
+  # shellcheck disable=SC2086 # words
+  refuse 2 '. cannot be read: a directory' $command .
+done
+
 # Lists, for people and for machines.
 expect 0 'cpu ' list devices
 expect 0 'torchao-floor' list dialects
+expect 0 'gelu               judged under a model only' list models
 expect 0 'mxfp8-e4m3' list formats
 expect 0 'edge.tie' list families
 expect 0 'smoke ' list suites

@@ -68,6 +68,26 @@ expect 1 "a waiver for another device, 'cuda'" "${run[@]}" --waivers other_devic
 expect 1 "a waiver for another device, 'cuda'" \
   "${run[@]}" --waivers other_device.toml --strict --out other
 
+# Of a case of rows and columns at once, the columns alone.
+columns='quantize format=mxfp8-e4m3 axis=both shape=70x41 data=random.spread'
+planted=$lib/mutants/mutant_both_columns_scaled_as_rows.so
+for axis in row col; do
+  for class in scale value; do
+    waiver "$axis.toml" device '"mutant_both_*"' mismatch "\"$class\""
+    echo "axis = \"$axis\"" >>"$axis.toml"
+  done
+done
+expect 1 'fail: quantize' replay "$columns" --device "$planted" --waivers row.toml
+expect 0 'waived: quantize' replay "$columns" --device "$planted" --waivers col.toml
+run_columns=(run --suite-file columns.suite --level smoke --device "$planted")
+echo "smoke $columns" >columns.suite
+expect 0 'cases, scale of axis col, until' "${run_columns[@]}" --waivers col.toml --out columns
+for file in report.html report.md; do
+  check "$file says the axis" grep -q 'scale of axis col' "columns/$file"
+done
+expect 1 'was not needed: quantize format=mxfp8-*, scale of axis row' \
+  "${run_columns[@]}" --waivers row.toml --out columns
+
 # A crash is nobody's to excuse.
 waiver crash.toml device '"mutant_crash_on_nan.so"'
 expect 3 'Not conformant' run --level smoke --suite quantize --dialect ocp \

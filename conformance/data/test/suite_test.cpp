@@ -117,12 +117,14 @@ TEST(BuiltInSuites, QuickAsksEveryFormatInEveryDialectForEveryOperation) {
     for (const std::string& name : askable()) EXPECT_TRUE(found.contains(name)) << name;
 }
 
-TEST(BuiltInSuites, SmokeAsksEveryFormatAndEveryDialect) {
-    std::set<std::string> formats, dialects_found;
+TEST(BuiltInSuites, SmokeAsksEveryFormatDialectAndAxis) {
+    std::set<std::string> formats, dialects_found, axes;
     for (const PlannedCase& one : planned(built_in_suites(), at_level("smoke"))) {
         formats.insert(one.c.operation + " " + one.c.format);
         dialects_found.insert(one.c.dialect);
+        if (one.c.operation == "quantize") axes.insert(one.c.axis);
     }
+    for (const std::string& axis : axis_names()) EXPECT_TRUE(axes.contains(axis)) << axis;
     for (const std::string& operation : operation_names())
         for (const std::string& format : format_names(operation))
             EXPECT_TRUE(formats.contains(operation + " " + format)) << operation << " " << format;

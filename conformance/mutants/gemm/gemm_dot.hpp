@@ -55,7 +55,11 @@ struct Number {
 using Numbers = std::vector<Number>;
 
 inline Number number_of(std::uint32_t code, const Format& format) {
-    const std::uint32_t magnitude = code & format.magnitude_mask();
+    std::uint32_t magnitude = code & format.magnitude_mask();
+    if (has(Bug::largest_element_one_less) && format == e4m3 && magnitude == format.code_max) {
+        --magnitude;
+        --code;
+    }
     const int field = static_cast<int>(magnitude >> format.mantissa_bits);
     const std::uint32_t hidden = field == 0 ? 0u : 1u << format.mantissa_bits;
     Number number;
@@ -64,6 +68,8 @@ inline Number number_of(std::uint32_t code, const Format& format) {
     number.unit = number.exponent - format.mantissa_bits;
     number.significand = hidden + (magnitude & ((1u << format.mantissa_bits) - 1));
     if (has(Bug::subnormal_elements_flushed) && field == 0) number.significand = 0;
+    if (has(Bug::minus_zero_element_as_nan) && format == e4m3 && magnitude == 0 && code != 0)
+        number.kind = Kind::nan;
     if (magnitude <= format.code_max) return number;
     if (has(Bug::nan_element_as_480) && format == e4m3) return number;
     const bool is_infinite = magnitude == format.code_overflow && format.has_infinity();
@@ -181,7 +187,8 @@ inline Number step(const Machine& machine, const Numbers& products, const Number
 
 inline float sum_of_products(const Machine& machine, const Numbers& a, const Numbers& b,
                              const Number& start) {
-    const std::size_t depth = has(Bug::k_tail_dropped) ? a.size() / 32 * 32 : a.size();
+    std::size_t depth = has(Bug::k_tail_dropped) ? a.size() / 32 * 32 : a.size();
+    if (has(Bug::k_counted_to_4096)) depth = std::min<std::size_t>(depth, 4096);
     const auto length = static_cast<std::size_t>(machine.products);
     const std::size_t middle = depth / 2 / length * length;
     const auto promotion = static_cast<std::size_t>(machine.promotion);

@@ -19,10 +19,13 @@ struct Operands {
     float scale_a, scale_b;  // 1 where there are none for tensors
     float c;
     float bias;
+    float scale_d = 1;  // of a D of NVFP4
 };
 
 inline float with_tensor_scales(const GemmRequest& request, const Operands& operands) {
     float alpha = std::bit_cast<float>(request.alpha);
+    constexpr std::uint32_t one = 0x3F800000;
+    if (has(Bug::alpha_lost_beside_whole_c) && request.reads_c && request.beta == one) alpha = 1;
     if (has(Bug::alpha_through_bf16))
         alpha = static_cast<float>(through_bf16(static_cast<double>(alpha)));
     if (request.scaling != Scaling::tensor) return alpha;
@@ -36,10 +39,12 @@ inline float combined(const GemmRequest& request, const Operands& operands) {
     const float alpha = with_tensor_scales(request, operands);
     float accumulator = operands.accumulator;
     if (has(Bug::bias_before_alpha)) accumulator += operands.bias;
-    if (!request.reads_c)
+    const bool is_lost = has(Bug::single_row_without_c) && request.rows == 1;
+    if (!request.reads_c || is_lost)
         return has(Bug::minus_zero_kept) ? alpha * accumulator : std::fma(alpha, accumulator, 0.0f);
     const float beta = std::bit_cast<float>(request.beta);
-    const float c = has(Bug::nan_of_c_lost) && std::isnan(operands.c) ? 0.0f : operands.c;
+    float c = has(Bug::nan_of_c_lost) && std::isnan(operands.c) ? 0.0f : operands.c;
+    if (has(Bug::c_through_bf16)) c = static_cast<float>(through_bf16(static_cast<double>(c)));
     if (has(Bug::alpha_on_c)) return alpha * (accumulator + beta * c);
     if (has(Bug::other_operand_fused)) return std::fma(beta, c, alpha * accumulator);
     return std::fma(alpha, accumulator, beta * c);
@@ -47,7 +52,7 @@ inline float combined(const GemmRequest& request, const Operands& operands) {
 
 inline float relu(float x) {
     if (std::isnan(x)) return has(Bug::relu_loses_nan) ? 0.0f : x;
-    return x < 0 ? 0.0f : x;
+    return x <= 0 ? 0.0f : x;
 }
 
 // A number rounded to so many bits of mantissa, within the range of binary32.
@@ -72,10 +77,10 @@ inline std::uint32_t code_of(float x, const Format& format) {
     return code;
 }
 
-// What an output is before it is rounded to D, or made part of a block.
-inline float number_of_output(const GemmRequest& request, const Operands& operands) {
+// What an output is before it is scaled and rounded to D, or made part of a block.
+inline float unscaled_output(const GemmRequest& request, const Operands& operands) {
     float x = combined(request, operands);
-    if (has(Bug::rounded_before_bias) && request.adds_bias && !request.quantizes_d)
+    if (has(Bug::rounded_before_bias) && request.adds_bias && !quantizes_d(request))
         x = static_cast<float>(
             decode(encode_value(static_cast<double>(x), request.d.format), request.d.format));
     if (has(Bug::relu_before_bias) && request.has_relu && request.adds_bias)
@@ -85,6 +90,13 @@ inline float number_of_output(const GemmRequest& request, const Operands& operan
     if (request.adds_bias && !has(Bug::bias_before_alpha)) x += operands.bias;
     if (request.has_gelu) return gelu(x);
     return request.has_relu ? relu(x) : x;
+}
+
+inline float number_of_output(const GemmRequest& request, const Operands& operands) {
+    const float x = unscaled_output(request, operands);
+    if (request.output != Output::nvfp4 || has(Bug::nvfp4_d_unscaled)) return x;
+    const float scaled = std::fma(x, operands.scale_d, 0.0f);
+    return has(Bug::nvfp4_d_scaled_twice) ? scaled * operands.scale_d : scaled;
 }
 
 }  // namespace mx::mutants::gemm

@@ -21,12 +21,12 @@ public:
 
     void run() {
         const std::int64_t rows = request_.batches * request_.rows;
-        if (request_.quantizes_d && !has(Bug::d_scales_untouched)) clear_pads(request_.scales_d);
+        if (quantizes_d(request_) && !has(Bug::d_scales_untouched)) clear_pads(request_.scales_d);
         for (std::int64_t row = 0; row < rows; ++row) {
             if (has(Bug::last_row_missing) && row == rows - 1) return;
             if (has(Bug::second_batch_untouched) && row >= request_.rows) return;
             const Numbers a = numbers_of(request_, {Side::a, row});
-            if (request_.quantizes_d) {
+            if (quantizes_d(request_)) {
                 write_row_of_blocks(row, a);
                 continue;
             }
@@ -40,6 +40,15 @@ private:
         return static_cast<float>(decode(read(tensor, cell), tensor.format));
     }
 
+    float number_of_c(Cell cell) const {
+        Tensor c = request_.c;
+        if (has(Bug::c_taken_for_dense)) c.row_stride = request_.columns;
+        const bool is_overwritten = has(Bug::c_read_after_d) && c.format == request_.d.format;
+        if (is_overwritten && cell.column % 2 != 0)
+            return number_in(request_.d, {cell.row, cell.column - 1});
+        return number_in(c, cell);
+    }
+
     void write_row_of_blocks(std::int64_t row, const Numbers& a) const {
         std::vector<float> numbers;
         for (std::int64_t column = 0; column < request_.columns; ++column)
@@ -51,17 +60,21 @@ private:
     }
 
     float output(Cell cell, const Numbers& a) const {
-        Operands operands{0, 1, 1, 0, 0};
+        Operands operands{0, 1, 1, 0, 0, 1};
         Cell c = cell;
         if (has(Bug::c_of_first_batch)) c.row %= request_.rows;
-        if (request_.reads_c) operands.c = number_in(request_.c, c);
+        if (request_.reads_c) operands.c = number_of_c(c);
         Cell bias{0, cell.column};
         if (has(Bug::bias_along_rows)) bias.column = cell.row % request_.columns;
-        if (request_.adds_bias) operands.bias = number_in(request_.bias, bias);
+        const bool is_tail = cell.column >= request_.columns / 8 * 8;
+        if (request_.adds_bias && !(has(Bug::bias_tail_missing) && is_tail))
+            operands.bias = number_in(request_.bias, bias);
         if (request_.scaling == Scaling::tensor) {
             operands.scale_a = std::bit_cast<float>(read(request_.a.scales, {0, 0}));
             operands.scale_b = std::bit_cast<float>(read(request_.b.scales, {0, 0}));
         }
+        if (request_.output == Output::nvfp4)
+            operands.scale_d = number_in(request_.scale_d, {0, 0});
         const Number start = start_of(cell, operands);
         const std::int64_t batch = cell.row / request_.rows;
         const auto b = static_cast<std::size_t>(batch * request_.columns + cell.column);
@@ -90,6 +103,8 @@ private:
     // Writes a code, unless this is the canary, which gets every single one wrong.
     void store(Cell cell, std::uint32_t code) const {
         const Tensor& d = request_.d;
+        const bool is_odd_one = cell.column % 2 == 0 && cell.column + 1 == request_.columns;
+        if (has(Bug::odd_last_column_missing) && d.bits == 16 && is_odd_one) return;
         if (has(Bug::adds_to_old_d) && !request_.reads_c)
             code =
                 code_of(static_cast<float>(decode(code, d.format)) + number_in(d, cell), d.format);
@@ -98,7 +113,7 @@ private:
             const std::int64_t place = cell.column * request_.rows + cell.row - first;
             cell = {first + place / request_.columns, place % request_.columns};
         }
-        write(d, cell, has(Bug::canary) ? code ^ (1u << (d.bits - 2)) : code);
+        write(d, cell, has(Bug::canary) ? code ^ (1u << (d.format.bits - 2)) : code);
     }
 
     const GemmRequest& request_;

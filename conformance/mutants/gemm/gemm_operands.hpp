@@ -30,7 +30,14 @@ inline std::uint32_t read_linearly(const Tensor& scales, Cell cell) {
 }
 
 inline Number with_scale(Number number, std::uint32_t byte) {
-    constexpr std::uint32_t nan_byte = 255;
+    constexpr std::uint32_t nan_byte = 255, largest_byte = 254;
+    const bool is_zero = number.kind == Kind::finite && number.significand == 0;
+    if (byte == nan_byte && has(Bug::nan_scale_lost_over_zeros) && is_zero) return number;
+    if (byte == nan_byte && has(Bug::nan_scale_as_infinity) && !is_zero) {
+        if (number.kind == Kind::finite) number.kind = Kind::infinity;
+        return number;
+    }
+    if (byte == largest_byte && has(Bug::largest_scale_halved)) --byte;
     if (byte == nan_byte && !has(Bug::nan_scale_ignored)) return nan_number();
     if (byte == 0 && has(Bug::scale_byte_0_as_zero)) number.significand = 0;
     number.scale = static_cast<int>(byte) - 127;
@@ -39,12 +46,25 @@ inline Number with_scale(Number number, std::uint32_t byte) {
     return number;
 }
 
+inline std::int64_t rows_of_batch(const GemmRequest& request, Side side) {
+    return side == Side::a ? request.rows : request.columns;
+}
+
+// Where each batch would fill tiles of its own; behind the end stands what the last row has.
+inline std::int64_t in_padded_batches(const Tensor& scales, const RowOf& row, std::int64_t rows) {
+    const std::int64_t first = row.row / rows * rounded_up(rows, 128);
+    return std::min(first + row.row % rows, scales.rows - 1);
+}
+
 inline std::uint32_t scale_of(const GemmRequest& request, const RowOf& row, std::int64_t k) {
     const bool is_a = (row.side == Side::a) != has(Bug::scales_exchanged);
     const Tensor& scales = is_a ? request.a.scales : request.b.scales;
     Cell cell{row.row % scales.rows, k / 32};
     if (has(Bug::scales_of_first_batch) && is_a) cell.row %= request.rows;
     if (has(Bug::scale_slice_reused)) cell.column %= 4;
+    if (has(Bug::scale_table_of_32)) cell.column %= 32;
+    if (has(Bug::scales_of_padded_batches) && scales.layout == Layout::tiles_128x4)
+        cell.row = in_padded_batches(scales, row, rows_of_batch(request, row.side));
     if (has(Bug::block_index_off_by_one)) cell.column = std::min((k + 1) / 32, scales.columns - 1);
     if (has(Bug::scales_transposed) && is_a) cell = turned(scales, cell);
     if (has(Bug::swizzle_read_linearly) && scales.layout == Layout::tiles_128x4)
@@ -54,6 +74,12 @@ inline std::uint32_t scale_of(const GemmRequest& request, const RowOf& row, std:
 
 inline std::uint32_t element_of(const GemmRequest& request, const RowOf& row, std::int64_t k) {
     Cell cell{row.row, k};
+    const std::int64_t rows = rows_of_batch(request, row.side);
+    const std::int64_t batch = row.row / rows, in_batch = row.row % rows;
+    if (has(Bug::batches_counted_to_64)) cell.row = batch % 64 * rows + in_batch;
+    if (has(Bug::rows_counted_to_256) && row.side == Side::a)
+        cell.row = batch * rows + in_batch % 256;
+    if (has(Bug::b_one_batch_late) && row.side == Side::b && batch >= 2) cell.row -= rows;
     if (row.side == Side::a) return read(request.a.codes, cell);
     if (has(Bug::b_of_first_batch)) cell.row %= request.columns;
     if (has(Bug::b_transposed)) cell = turned(request.b.codes, cell);

@@ -95,6 +95,13 @@ Probe in_blocks(Probe probe) {
     return probe;
 }
 
+Probe in_nvfp4(Probe probe) {
+    probe.d_type = "e2m1";
+    probe.dialect = "cublaslt-nvfp4";
+    probe.scale_d = {0x3EC00000};  // 0.375
+    return probe;
+}
+
 std::vector<Probe> scale_probes() {
     Probe swizzled = mx("128x4", {130, 3, 160});
     swizzled.scale_layout = "128x4";
@@ -102,6 +109,16 @@ std::vector<Probe> scale_probes() {
     swizzled.b.scales = drawn(128 * 8, {120, 9}, 4);
     Probe nan = mx("NaN scale", {2, 3, 64});
     nan.a.scales[1] = 255;
+    Probe nan_of_ones = mx("NaN scale over ones", {1, 1, 32}, {255, 1});
+    nan_of_ones.a.codes = nan_of_ones.b.codes = Codes(32, one);
+    nan_of_ones.b.scales = {127};
+    Probe nan_of_zeros = nan_of_ones;
+    nan_of_zeros.name = "NaN scale over zeros";
+    nan_of_zeros.a.codes = Codes(32, 0);
+    Probe tiles = mx("128x4 batches", {4, 3, 64, 2});
+    tiles.scale_layout = "128x4";
+    tiles.a.scales = drawn(128 * 4, {120, 9}, 3);
+    tiles.b.scales = drawn(128 * 4, {120, 9}, 4);
     Probe zero_byte = mx("scale 0", {2, 3, 32});
     zero_byte.a.scales = {0, 127};
     zero_byte.b.scales = {254, 254, 127};
@@ -116,8 +133,15 @@ std::vector<Probe> scale_probes() {
     return {mx("mx", {20, 7, 300}),
             fp8("fp8", {20, 7, 300}),
             mx("two batches", {4, 3, 64, 2}),
+            mx("three batches", {4, 3, 64, 3}),
+            mx("long rows", {2, 2, 4200}),
+            fp8("many batches", {1, 2, 32, 66}),
+            fp8("many rows", {260, 2, 32}),
             swizzled,
+            tiles,
             nan,
+            nan_of_ones,
+            nan_of_zeros,
             zero_byte,
             far,
             tensor};
@@ -139,7 +163,14 @@ std::vector<Probe> element_probes() {
     nan.a.codes[3] = 0x7F;
     Probe subnormal = fp8("subnormal elements", {2, 2, 32});
     subnormal.a.codes = signed_codes(64, {0, 8}, 9);
-    return {zeros, mixed, infinity, nan, subnormal};
+    Probe minus_zero = uniform("minus zero", {1, 1, 32}, 0x80, one);
+    return {zeros,
+            mixed,
+            infinity,
+            nan,
+            subnormal,
+            minus_zero,
+            uniform("largest", {1, 1, 32}, largest, one)};
 }
 
 std::vector<Probe> output_probes() {
@@ -158,7 +189,13 @@ std::vector<Probe> output_probes() {
     Probe tiny = mx("tiny", {2, 2, 32}, {40, 9});
     tiny.a.scales = {10, 12};
     tiny.b.scales = {107, 100};
+    Probe padded = with_c(mx("C with pads", {5, 3, 64}), 1, 1);
+    padded.pitch_of_c = 7;
+    padded.c = floats(5 * 7, 8);
     return {with_c(mx("C", {5, 3, 64}), 1, 1),
+            with_c(mx("C of one row", {1, 3, 32}), 1, 1),
+            with_c(mx("alpha beside C", {2, 3, 32}), 1.23f, 1),
+            padded,
             with_c(mx("alpha and beta", {5, 3, 64, 2}), 1.23f, -0.77f),
             nan_c,
             zero,
@@ -169,6 +206,7 @@ std::vector<Probe> output_probes() {
             with_bias(to(mx("bf16 bias", {6, 5, 64}), "bf16"), "bias"),
             to(mx("bf16", {40, 30, 64}), "bf16"),
             in_blocks(mx("blocks", {60, 70, 64})),
+            in_nvfp4(mx("nvfp4", {20, 40, 64})),
             overflow,
             tiny,
             fp8("square", {4, 4, 32})};
@@ -210,7 +248,9 @@ std::vector<Buffer> inputs_of(const Probe& probe) {
     add(probe.a, s.rows);
     add(probe.b, s.columns);
     if (!probe.c.empty()) inputs.emplace_back(probe.d_type, s.batches * s.rows, s.columns, probe.c);
+    if (probe.pitch_of_c != 0) inputs.back().tensor.row_stride = probe.pitch_of_c;
     if (!probe.bias.empty()) inputs.emplace_back(probe.d_type, 1, s.columns, probe.bias);
+    if (!probe.scale_d.empty()) inputs.emplace_back("f32", 1, 1, probe.scale_d);
     return inputs;
 }
 
@@ -241,7 +281,9 @@ Answer answer_of(const mx_device_api& api, const Probe& probe) {
     for (Buffer& buffer : buffers) inputs.push_back(buffer.view());
     // Not 0, so that what is not written, or added to, shows.
     const auto outputs = static_cast<std::size_t>(s.batches * s.rows * s.columns);
-    Buffer d(probe.d_type, s.batches * s.rows, s.columns, Codes(outputs, 0x43214321));
+    const bool is_nvfp4 = !probe.scale_d.empty();
+    Buffer d(probe.d_type, s.batches * s.rows, s.columns, Codes(outputs, 0x43214321),
+             is_nvfp4 ? "packed-low" : "strided");
     const mx_tensor output = d.view();
     const bool has_blocks = probe.dialect != nullptr;
     const mx_gemm gemm{sizeof(mx_gemm),
@@ -250,12 +292,14 @@ Answer answer_of(const mx_device_api& api, const Probe& probe) {
                        probe.beta,
                        probe.scaling,
                        probe.scaling,
-                       has_blocks ? "1x32" : nullptr,
+                       is_nvfp4     ? "1x16"
+                       : has_blocks ? "1x32"
+                                    : nullptr,
                        probe.epilogue,
                        probe.accumulation,
                        nullptr};
-    const std::int64_t blocks = (s.columns + 31) / 32;
-    Buffer scales("e8m0", s.batches * s.rows, blocks,
+    const std::int64_t size = is_nvfp4 ? 16 : 32, blocks = (s.columns + size - 1) / size;
+    Buffer scales(is_nvfp4 ? "ue4m3" : "e8m0", s.batches * s.rows, blocks,
                   Codes(static_cast<std::size_t>(s.batches * s.rows * blocks), 0x43));
     mx_operation operation{};
     operation.struct_size = sizeof(mx_operation);

@@ -32,10 +32,12 @@ struct Probe {
     const char* d_type = "f32";
     std::uint32_t alpha = 0x3F800000, beta = 0;
     Codes c = {};
+    std::int64_t pitch_of_c = 0;  // elements from row to row; 0: no pads
     const char* epilogue = nullptr;
     const char* accumulation = nullptr;
     Codes bias = {};
     const char* dialect = nullptr;  // where D has scales of its own
+    Codes scale_d = {};             // of a D of NVFP4, which is packed
 };
 
 const std::vector<Probe>& probes();

@@ -17,9 +17,14 @@ struct Named {
 constexpr Named<Format> elements[] = {
     {"e4m3", e4m3}, {"e5m2", e5m2}, {"e3m2", e3m2}, {"e2m3", e2m3}, {"e2m1", e2m1}};
 constexpr Named<Format> values[] = {{"f32", f32}, {"bf16", bf16}, {"f16", f16}};
-constexpr Named<Format> block_elements[] = {{"e4m3", e4m3}, {"e5m2", e5m2}};
+constexpr Named<Format> block_elements[] = {{"e4m3", e4m3}, {"e5m2", e5m2}, {"e2m1", e2m1}};
+constexpr Named<Format> nvfp4_elements[] = {{"e2m1", e2m1}};
 constexpr Named<Dialect> dialects[] = {{"ocp", Dialect::ocp}, {"nv", Dialect::nv}};
-constexpr Named<bool> scalings_of_d[] = {{nullptr, false}, {"1x32", true}};
+constexpr Named<Dialect> nvfp4_dialects[] = {{"cublaslt-nvfp4", Dialect::nv}};
+constexpr Named<Output> scalings_of_d[] = {
+    {nullptr, Output::values}, {"1x32", Output::mx}, {"1x16", Output::nvfp4}};
+constexpr Named<Layout> code_layouts[] = {{"strided", Layout::strided},
+                                          {"packed-low", Layout::packed_low}};
 constexpr Named<Scaling> scalings[] = {
     {nullptr, Scaling::none}, {"tensor", Scaling::tensor}, {"1x32", Scaling::blocks}};
 constexpr Named<Layout> scale_layouts[] = {{"strided", Layout::strided},
@@ -60,6 +65,8 @@ public:
     }
 
 private:
+    bool is_nvfp4() const { return request_.output == Output::nvfp4; }
+
     // Keeps the first refusal.
     void refuse(mx_status status, const std::string& sentence) {
         if (status_ != MX_OK) return;
@@ -99,17 +106,19 @@ private:
         request_.has_relu = epilogue.has_relu;
         request_.has_gelu = epilogue.has_gelu;
         if (gemm.batches < 1) refuse(MX_INVALID, "there are fewer than one batch");
-        request_.quantizes_d = choose(scalings_of_d, gemm.scaling_out, "scaling of D");
-        if (request_.quantizes_d) request_.dialect = choose(dialects, asked.dialect, "dialect");
+        request_.output = choose(scalings_of_d, gemm.scaling_out, "scaling of D");
+        if (request_.output == Output::mx)
+            request_.dialect = choose(dialects, asked.dialect, "dialect");
+        if (is_nvfp4()) request_.dialect = choose(nvfp4_dialects, asked.dialect, "dialect");
         if (!same(gemm.scaling_a, gemm.scaling_b))
             refuse(MX_NOT_SUPPORTED, "the planted bugs of a GEMM know factors of one scaling");
         if (gemm.algorithm != nullptr)
             refuse(MX_NOT_SUPPORTED,
                    "the planted bugs of a GEMM have no algorithm " + printable(gemm.algorithm));
         const std::size_t scales = request_.scaling == Scaling::none ? 0 : 2;
-        const std::size_t inputs =
-            2 + scales + (request_.reads_c ? 1 : 0) + (request_.adds_bias ? 1 : 0);
-        const std::size_t outputs = request_.quantizes_d ? 2 : 1;
+        const std::size_t inputs = 2 + scales + (request_.reads_c ? 1 : 0) +
+                                   (request_.adds_bias ? 1 : 0) + (is_nvfp4() ? 1 : 0);
+        const std::size_t outputs = quantizes_d(request_) ? 2 : 1;
         if (call_.input_count != inputs || call_.output_count != outputs)
             refuse(MX_INVALID, "this gemm has " + std::to_string(inputs) + " inputs and " +
                                    std::to_string(outputs) + " outputs");
@@ -155,20 +164,25 @@ private:
     void read_others() {
         const std::int64_t rows = request_.batches * request_.rows, columns = request_.columns;
         const mx_tensor& d = call_.outputs[0];
-        if (request_.quantizes_d)
+        if (quantizes_d(request_))
             read_blocks();
         else
             read_values(d, request_.d, {rows, columns}, "D");
-        const char* type_of_c = request_.quantizes_d ? "bf16" : d.type;
+        const char* type_of_c = quantizes_d(request_) ? "bf16" : d.type;
         if (request_.reads_c) {
             const mx_tensor& c = call_.inputs[next_++];
             read_values(c, request_.c, {rows, columns}, "C");
             if (!same(c.type, type_of_c))
                 refuse(MX_NOT_SUPPORTED, "C is not of type " + std::string(type_of_c));
         }
-        if (!request_.adds_bias) return;
+        if (request_.adds_bias) read_bias();
+        if (is_nvfp4()) read_values(call_.inputs[next_++], request_.scale_d, {1, 1}, "D's scale");
+    }
+
+    void read_bias() {
+        const mx_tensor& d = call_.outputs[0];
         const mx_tensor& bias = call_.inputs[next_++];
-        read_values(bias, request_.bias, {1, columns}, "the bias");
+        read_values(bias, request_.bias, {1, request_.columns}, "the bias");
         if (!same(bias.type, d.type) && !same(bias.type, "bf16"))
             refuse(MX_NOT_SUPPORTED, "the bias has neither the type of D nor bf16");
     }
@@ -177,14 +191,20 @@ private:
     void read_blocks() {
         const std::int64_t rows = request_.batches * request_.rows, columns = request_.columns;
         const mx_tensor &d = call_.outputs[0], &scales = call_.outputs[1];
-        request_.d.format = choose(block_elements, d.type, "type of a D with scales");
-        request_.d.bits = 8;
+        const char* kind = "type of a D with scales";
+        request_.d.format = is_nvfp4() ? choose(nvfp4_elements, d.type, kind)
+                                       : choose(block_elements, d.type, kind);
+        request_.d.layout = choose(code_layouts, d.layout, "layout of D");
+        request_.d.bits = request_.d.layout == Layout::packed_low ? 4 : 8;
+        if (request_.d.bits < request_.d.format.bits)
+            refuse(MX_INVALID, "D is packed and has codes of 8 bits");
         read_place(d, request_.d, {rows, columns}, "D");
-        check_strided(d);
-        if (!same(scales.type, "e8m0"))
+        if (!same(scales.type, is_nvfp4() ? "ue4m3" : "e8m0"))
             refuse(MX_INVALID, "the scales of D are of type " + printable(scales.type));
         request_.scales_d.layout = choose(scale_layouts, scales.layout, "layout of scales");
-        read_place(scales, request_.scales_d, {rows, (columns + 31) / 32}, "the scales of D");
+        const auto size = static_cast<std::int64_t>(lanes_of_d(request_));
+        read_place(scales, request_.scales_d, {rows, (columns + size - 1) / size},
+                   "the scales of D");
     }
 
     void read_values(const mx_tensor& asked, Tensor& tensor, const Extent& extent,

@@ -2,6 +2,7 @@
 // once for all of them: no bug is planted here. Knows no arithmetic.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 
 #include "conformance/mutants/mutant_request.hpp"
@@ -14,6 +15,12 @@ enum class Scaling {
     blocks,  // E8M0 for 32 elements along k
 };
 enum class Accumulation { promoted, fast };
+// Of a D in blocks along its rows.
+enum class Output {
+    values,
+    mx,     // E8M0 for 32 elements
+    nvfp4,  // E4M3 for 16 elements, after D was multiplied by one given binary32
+};
 
 struct Factor {
     Tensor codes;
@@ -28,11 +35,18 @@ struct GemmRequest {
     Accumulation accumulation = Accumulation::promoted;
     Factor a, b;
     Tensor c, bias, d;
-    Tensor scales_d;  // of a D in blocks of 32 along its rows
+    Output output = Output::values;
+    Tensor scales_d, scale_d;  // of blocks, and the given one
     Dialect dialect = Dialect::ocp;
-    bool quantizes_d = false;
     bool reads_c = false, adds_bias = false, has_relu = false, has_gelu = false;
 };
+
+inline bool quantizes_d(const GemmRequest& request) {
+    return request.output != Output::values;
+}
+inline std::size_t lanes_of_d(const GemmRequest& request) {
+    return request.output == Output::nvfp4 ? 16 : 32;
+}
 
 // MX_OK and a filled request, or the status to return, its sentence already in call.message.
 mx_status read_gemm(const Call& call, GemmRequest& request);

@@ -33,6 +33,7 @@ RunHeader sample_header() {
     header.waivers = {{.device = "sample.so",
                        .case_pattern = "quantize format=mxfp8-*",
                        .mismatch_class = "tie",
+                       .axis = "row",
                        .reason = "rounds ties up",
                        .link = "https://example.org/1",
                        .owner = "somebody",

@@ -271,6 +271,38 @@ TEST(GemmRunner, TheNoteSaysWhatWasLostOrSwapped) {
         << told(result);
 }
 
+// Both factors in turn, in every format that has an element of 6.
+TEST(GemmRunner, ADeviceThatFlushesTheLowestScaleFailsAndIsToldSo) {
+    const auto flush = [](Matrix& codes, const Matrix& scales) {
+        for (std::size_t row = 0; row < codes.size(); ++row)
+            for (std::size_t k = 0; k < codes[row].size(); ++k)
+                if (scales[row][k / 32] == 0) codes[row][k] = 0;
+    };
+    const GemmSubject flushing{.spoil = [&flush](PlainGemm& g) {
+        flush(g.a, g.scales_a);
+        flush(g.b, g.scales_b);
+    }};
+    const GemmSubject short_one{.spoil = [](PlainGemm& g) {
+        for (auto& row : g.a) std::fill(row.begin() + 128, row.end(), 0u);
+    }};
+    const std::string hint = "as if scales of E8M0 code 0, which are 2^-127, are flushed to 0";
+    for (const auto& [a, b] : factors) {
+        if (!a.starts_with("mx") || a == "mxint8") continue;
+        for (const char* more : {"index=0", "index=1 output=bf16"}) {
+            const std::string text =
+                "gemm a=" + a + " b=" + b + " shape=24x16x160 data=gemm.lowest-scale " + more;
+            EXPECT_EQ(run(text, {}).verdict, Verdict::pass_exact) << told(run(text, {}));
+            const CaseResult wrong = run(text, flushing);
+            ASSERT_EQ(wrong.verdict, Verdict::fail) << told(wrong);
+            EXPECT_NE(wrong.mismatches[0].note.find(hint), std::string::npos) << told(wrong);
+            const CaseResult other = run(text, short_one);
+            ASSERT_EQ(other.verdict, Verdict::fail) << told(other);
+            EXPECT_NE(other.mismatches[0].note.find("from k 128 on"), std::string::npos)
+                << told(other);
+        }
+    }
+}
+
 // Where sums round, no exact result may pass, right or wrong.
 TEST(GemmRunner, RandomDataIsNeverExact) {
     for (const char* data : {"gemm.uniform", "gemm.positive", "gemm.dominant", "gemm.small"}) {

@@ -13,6 +13,7 @@
 #include "reference/fast/dot.hpp"
 #include "reference/fast/dot_model.hpp"
 #include "reference/fast/gemm_epilogue.hpp"
+#include "reference/fast/gemm_output.hpp"
 #include "reference/spec/dialects.hpp"
 
 namespace mx {
@@ -75,7 +76,8 @@ PlainGemm read(const Question& question) {
     if (!gemm.asked.scaling_b.empty()) gemm.scales_b = take(nullptr);
     if (gemm.asked.beta << 1 != 0) gemm.c = take(&gemm.type_c);
     if (gemm.asked.epilogue.find("bias") != std::string::npos) gemm.bias = take(&gemm.type_bias);
-    if (gemm.asked.scaling_out == "tensor") gemm.scale_out = take(nullptr);
+    if (gemm.asked.scaling_out == "tensor" || gemm.asked.scaling_out == "1x16")
+        gemm.scale_out = take(nullptr);
     gemm.type_d = question.outputs[0].type;
     gemm.dialect = question.operation.dialect;
     gemm.m = static_cast<std::int64_t>(gemm.a.size()) / gemm.asked.batches;
@@ -167,8 +169,21 @@ std::uint32_t output_at(const PlainGemm& gemm, const GemmModel* model, std::size
     return fast::finish(epilogue, operands, fast::accumulate(*model, a.row, b.row, depth, {})).bits;
 }
 
+// Two codes a byte, the first of them in its low half.
+OutputTensor packed(const Matrix& codes) {
+    OutputTensor output;
+    for (const auto& row : codes)
+        for (std::size_t column = 0; column < row.size(); column += 2) {
+            const std::uint32_t high = column + 1 < row.size() ? row[column + 1] : 0;
+            output.bytes.push_back(static_cast<std::byte>(row[column] | high << 4));
+        }
+    output.flags.resize(output.bytes.size());
+    return output;
+}
+
 OutputTensor written(const Matrix& codes, const TensorSpec& spec) {
     OutputTensor output;
+    if (spec.layout == "packed-low") return packed(codes);
     const std::size_t width = element_width(spec.type);
     if (const ScaleLayout* layout = find_scale_layout(spec.layout)) {
         for (const auto& place : exact::walk(*layout, {spec.rows, spec.columns}))
@@ -187,19 +202,32 @@ OutputTensor written(const Matrix& codes, const TensorSpec& spec) {
     return output;
 }
 
+Code quantized_block(const PlainGemm& gemm, const std::uint32_t* numbers, std::size_t count,
+                     std::uint8_t* elements) {
+    const int lanes = static_cast<int>(count);
+    if (gemm.asked.scaling_out == "1x16") {
+        std::vector<fast::Unpacked> values;
+        for (std::size_t i = 0; i < count; ++i)
+            values.push_back(fast::unpack(f32, Code{numbers[i]}));
+        return fast::quantize_exact_block(*find_recipe(gemm.dialect), *find_recipe_format("nvfp4"),
+                                          values.data(), lanes, elements);
+    }
+    const std::string format = gemm.type_d == "e2m1" ? "mxfp4-e2m1" : "mxfp8-" + gemm.type_d;
+    return fast::quantize_block(*find_dialect(gemm.dialect), *find_block_format(format), f32,
+                                numbers, lanes, elements);
+}
+
 // Numbers of binary32 become the codes of blocks; what comes back are their scales.
 Matrix quantized(const PlainGemm& gemm, Matrix& numbers) {
-    const BlockFormat& format = *find_block_format("mxfp8-" + gemm.type_d);
-    const Dialect& dialect = *find_dialect(gemm.dialect);
+    const std::size_t size = gemm.asked.scaling_out == "1x16" ? 16 : 32;
     Matrix scales;
     for (auto& row : numbers) {
         scales.emplace_back();
-        for (std::size_t first = 0; first < row.size(); first += 32) {
-            const std::size_t count = std::min<std::size_t>(32, row.size() - first);
+        for (std::size_t first = 0; first < row.size(); first += size) {
+            const std::size_t count = std::min(size, row.size() - first);
             std::vector<std::uint8_t> elements(count);
-            scales.back().push_back(fast::quantize_block(dialect, format, f32, &row[first],
-                                                         static_cast<int>(count), elements.data())
-                                        .bits);
+            scales.back().push_back(
+                quantized_block(gemm, &row[first], count, elements.data()).bits);
             std::copy(elements.begin(), elements.end(), &row[first]);
         }
     }

@@ -51,6 +51,17 @@ TEST(SweepResult, CountsWhatWasAskedAndNamesTheGpu) {
     EXPECT_EQ(of_scales.scales, std::uint64_t{1} << 40);
 }
 
+TEST(SweepResult, SaysWhatWasAskedAndEveryPlaceThatIsKnownToDiffer) {
+    sweep::SweepAnswer answer = wrong_answer();
+    answer.note = "7 GEMMs by 2 algorithms";
+    answer.first.push_back({"0x3f800002", "0xfe", "0x3", "0x4"});
+    const results::CaseResult wrong = result_of(elements, hopper, answer);
+    EXPECT_TRUE(wrong.reason.ends_with("; 7 GEMMs by 2 algorithms")) << wrong.reason;
+    EXPECT_EQ(wrong.mismatches.at(0).note,
+              "device elements mxfp8-e4m3 nv, all 2^32 codes of f32; also 0x3f800002: 0x3 where "
+              "0x4 is expected");
+}
+
 TEST(SweepResult, NamesWhatDiffersAndTheCommandThatShowsItAgain) {
     const results::CaseResult wrong = result_of(elements, hopper, wrong_answer());
     EXPECT_EQ(wrong.verdict, Verdict::fail);

@@ -64,14 +64,20 @@ void compare_groups(Tally& tally) {
     }
 }
 
-template <std::size_t... Combination>
-void compare_all(Tally& tally, std::index_sequence<Combination...>) {
-    (compare_groups<Combination % dialects.size(), Combination / dialects.size()>(tally), ...);
+template <std::size_t Format, std::size_t... Row>
+void compare_rows(Tally& tally, std::index_sequence<Row...>) {
+    (compare_groups<Row, Format>(tally), ...);
+}
+
+// Two folds: Clang takes no more than 256 terms in one.
+template <std::size_t... Format>
+void compare_all(Tally& tally, std::index_sequence<Format...>) {
+    (compare_rows<Format>(tally, std::make_index_sequence<dialects.size()>{}), ...);
 }
 
 TEST(ElementOracle, RoundsValuesThatShareATargetAsItDoesOneByOne) {
     Tally tally;
-    compare_all(tally, std::make_index_sequence<dialects.size() * block_formats.size()>{});
+    compare_all(tally, std::make_index_sequence<block_formats.size()>{});
     EXPECT_EQ(tally.wrong, 0u);
     EXPECT_GT(tally.shared, 12'000'000u);
     EXPECT_GT(tally.alone, 0u);

@@ -46,7 +46,9 @@ EpilogueOperands operands_of(const GemmSetting& s, const GemmEpilogue& epilogue,
                              std::uint64_t column) {
     const auto number = [&](GemmPart part, const ElementFormat& format, std::uint64_t r,
                             std::uint64_t c) {
-        const std::uint32_t binades = binades_of({part, GemmContent::numbers, {}});
+        const bool is_factor = part == GemmPart::scales_a || part == GemmPart::scales_b;
+        const std::uint32_t binades =
+            is_factor ? s.scale_binades : binades_of({part, GemmContent::numbers, {}});
         return gemm_number(s.data, format, {s.seed, static_cast<std::uint32_t>(part), r, c},
                            binades);
     };
@@ -87,6 +89,39 @@ std::map<std::string, int> seen_in(const GemmFamily& family) {
             }
     }
     return seen;
+}
+
+// Finite factors, none of whose products is beyond binary32, come out at both of its ends.
+TEST(GemmPower, WideScalesOverflowAndUnderflow) {
+    int families = 0;
+    for (const GemmFamily& family : gemm_families(GemmEffort::full)) {
+        const bool is_asked = family.name == "gemm e4m3 x e5m2 to f32, scales tensor x tensor" ||
+                              family.name == "gemm e4m3 x e4m3 to f32, scales row x row, fast";
+        if (!is_asked) continue;
+        ++families;
+        int infinite = 0, subnormal = 0, vanished = 0;
+        for (const GemmSetting& s : family.settings) {
+            const bool is_wide = s.scale_binades != 8 && s.alpha << 1 != 0;
+            if (!is_wide || s.data == GemmData::special) continue;
+            const GemmModelled right = modelled(s, "", 90).value();
+            for (std::uint64_t i = 0; i < 16; ++i) {
+                const CodeRow a = row_of(s, GemmPart::a, i), b = row_of(s, GemmPart::b, i);
+                const fast::Unpacked sum =
+                    fast::accumulate(gemm_models[right.model], a.row(), b.row(), s.k, {});
+                if (sum.kind != fast::Kind::finite || sum.significand == 0) continue;
+                const std::uint32_t d =
+                    fast::finish(right.epilogue, operands_of(s, right.epilogue, i, i), sum).bits &
+                    0x7FFFFFFF;
+                infinite += d == 0x7F800000;
+                subnormal += d != 0 && d < 0x00800000;
+                vanished += d == 0;
+            }
+        }
+        EXPECT_GT(infinite, 10) << family.name;
+        EXPECT_GT(subnormal, 0) << family.name;
+        EXPECT_GT(vanished, 10) << family.name;
+    }
+    EXPECT_EQ(families, 2);
 }
 
 // Outputs of 32 bits show everything. Narrow ones hide most of what is wrong below their last bit,

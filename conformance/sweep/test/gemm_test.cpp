@@ -1,6 +1,7 @@
 // The GEMMs that a device is asked on a GPU, without a GPU: what is asked, and which model answers.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <set>
 
 #include "conformance/sweep/gemm_sweeps.hpp"
@@ -162,11 +163,45 @@ TEST(GemmFamilies, CoverTypesScalesAndDepths) {
                 depths.insert(s.k);
                 EXPECT_TRUE(modelled(s, "", 90)) << text_of(s);
             }
-            EXPECT_TRUE(depths.contains(16) && depths.contains(16384)) << family.name;
+            EXPECT_TRUE(depths.contains(16) && depths.contains(32768)) << family.name;
+            EXPECT_TRUE(depths.contains(48) && depths.contains(528)) << family.name;
         }
     }
-    EXPECT_EQ(names.size(), 77u);
+    EXPECT_EQ(names.size(), 102u);
     EXPECT_TRUE(names.contains("gemm e5m2 x e4m3 to f16, scales row x row, fast"));
+}
+
+// Has the family a problem of which this is true?
+template <typename Question>
+bool asks(const GemmFamily& family, Question question) {
+    return std::any_of(family.settings.begin(), family.settings.end(), question);
+}
+
+// Every pair, output, accumulation and beta of SCALAR_32F, and every kind of data under each.
+TEST(GemmFamilies, ScalesOfTensorsAreAskedWithEverything) {
+    std::set<std::string> seen;
+    for (const GemmFamily& family : gemm_families(GemmEffort::full)) {
+        const GemmSetting& first = family.settings.front();
+        if (first.scaling_a != "tensor") continue;
+        seen.insert(first.a + first.b + first.output + first.accumulation);
+        for (std::size_t data = 0; data < gemm_data_names.size(); ++data)
+            for (const std::uint32_t beta : {0x00000000u, 0x3F800000u, 0x3F451EB8u})
+                EXPECT_TRUE(asks(family, [&](const GemmSetting& s) {
+                    return s.data == static_cast<GemmData>(data) && s.beta == beta;
+                })) << family.name;
+        for (const std::uint32_t binades : {8u, 120u, 250u})
+            EXPECT_TRUE(asks(family, [&](const GemmSetting& s) {
+                return s.scale_binades == binades;
+            })) << family.name;
+        EXPECT_TRUE(asks(family, [](const GemmSetting& s) { return s.m == 1; })) << family.name;
+        EXPECT_TRUE(asks(family, [](const GemmSetting& s) { return s.alpha << 1 == 0; }));
+        EXPECT_TRUE(asks(family, [](const GemmSetting& s) { return s.scaling_a.empty(); }));
+        EXPECT_TRUE(asks(family, [](const GemmSetting& s) { return s.batches > 1; }));
+        const bool is_fp8 = find_element_format(first.output)->code_bits() == 8;
+        EXPECT_EQ(asks(family, [](const GemmSetting& s) { return s.addend == "f16"; }), is_fp8);
+    }
+    // Four pairs to f32, bf16, f16 and e4m3, three of them to e5m2, with and without fast.
+    EXPECT_EQ(seen.size(), 2u * (4 * 4 + 3));
 }
 
 }  // namespace

@@ -9,6 +9,7 @@
 
 #include "conformance/sweep/device_elements.hpp"
 #include "conformance/sweep/gpu_maps.hpp"
+#include "conformance/sweep/gpu_sweep.hpp"
 #include "reference/proof/dialect_functions.hpp"
 #include "reference/proof/digests.hpp"
 #include "reference/proof/sweep.hpp"
@@ -107,6 +108,24 @@ TEST(GpuMaps, InstructionsAnswerAsTheirManualSays) {
     const auto four = map_named("cvt.rn.satfinite.e2m1x2.f32 low lane").exact_runs();
     EXPECT_EQ(result_at(four, 0x7FC00000), 0x7u);  // no NaN: the largest
     EXPECT_EQ(result_at(four, 0xC0A00000), 0xEu);  // -5, a tie: -4
+}
+
+// Who is wrong about 0.5: the GPU, or the fast oracle compiled for it?
+TEST(TanhSweep, AsksTheExactOracleBeforeItBlamesTheGpu) {
+    const SweepAnswer right = answer_of(TanhDifferences{});
+    EXPECT_EQ(right.inputs, 1ull << 32);
+    EXPECT_EQ(right.differing, 0u);
+    EXPECT_TRUE(right.first.empty());
+    const SweepAnswer wrong = answer_of(TanhDifferences{7, 0x3F000000, 0x3EEC9A9E});
+    EXPECT_EQ(wrong.differing, 7u);
+    EXPECT_EQ(wrong.wrong_digest, "");
+    ASSERT_EQ(wrong.first.size(), 1u);
+    EXPECT_EQ(wrong.first[0].input, "0x3f000000");
+    EXPECT_EQ(wrong.first[0].actual, "0x3eec9a9e");
+    EXPECT_EQ(wrong.first[0].expected, "0x3eec9a50");
+    const SweepAnswer oracle = answer_of(TanhDifferences{1, 0x3F000000, 0x3EEC9A50});
+    EXPECT_NE(oracle.wrong_digest.find("of 0x3f000000: the exact oracle"), std::string::npos);
+    EXPECT_TRUE(oracle.first.empty()) << "the GPU is right";
 }
 
 TEST(RunDifferences, CountEveryInputOnceHoweverTheRunsAreCut) {

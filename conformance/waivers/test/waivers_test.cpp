@@ -6,6 +6,8 @@
 #include <fstream>
 #include <iterator>
 
+#include "conformance/case/field_names.hpp"
+
 namespace mx {
 namespace {
 
@@ -101,6 +103,8 @@ TEST(Waivers, WhatNobodyCanMeanIsRefusedWithItsLine) {
         {with("\"dev.so\"", "\"*\""), "w.toml:1: 'device' fits every device"},
         {with("\"tie\"", "\"ties\""),
          "w.toml:1: unknown mismatch class 'ties'; did you mean 'tie'?"},
+        {good + "axis = \"both\"\n", "w.toml:1: unknown axis 'both'; known are: row col tile"},
+        {good + "axis = \"\"\n", "w.toml:9: 'axis' is empty"},
         {with("\"tie\"", "\"*\""), "w.toml:1: unknown mismatch class '*'"},
         {with("https://example.org/1", "ticket 1"), "w.toml:1: 'link' is 'ticket 1'"},
         {with("[[waiver]]", "[[waivers]]"), "w.toml:1: unknown key 'waivers'"},
@@ -141,6 +145,49 @@ TEST(Waivers, HaveAStateWhenTheRunBegins) {
     EXPECT_EQ(settled(good, "2026-11-22", "dev.so")[0].record.state, "in force");
     EXPECT_EQ(settled(good, "2026-11-22", "other.so")[0].record.state, "other device");
     EXPECT_EQ(settled(with("mxfp8-*", "mxfp4"))[0].record.state, "unmatched");
+}
+
+// A failure of axis both is of its rows or of its columns, and says so.
+CaseResult failing_along(const std::string& case_axis, const std::string& axis) {
+    CaseResult result = failing({"tie"});
+    result.case_text += " axis=" + case_axis;
+    result.mismatches.front().axis = axis;
+    return result;
+}
+
+TEST(Waivers, AnAxisNarrowsThemToItsBlocks) {
+    struct Row {
+        std::string waiver, case_axis, mismatch;
+        Verdict verdict;
+    };
+    for (const Row& row :
+         {Row{"col", "both", "col", Verdict::waived}, Row{"col", "both", "row", Verdict::fail},
+          Row{"row", "both", "row", Verdict::waived}, Row{"tile", "both", "row", Verdict::fail},
+          Row{"row", "both", "", Verdict::fail}, Row{"col", "col", "", Verdict::waived},
+          Row{"col", "row", "", Verdict::fail}, Row{"tile", "tile", "", Verdict::waived}}) {
+        auto waivers = parse_waivers(good + "axis = \"" + row.waiver + "\"\n", "w.toml").value();
+        CaseResult result = failing_along(row.case_axis, row.mismatch);
+        settle(waivers, {"dev.so", "2026-11-22", {result.case_text}});
+        excuse(waivers, result);
+        EXPECT_EQ(result.verdict, row.verdict)
+            << row.waiver << " " << row.case_axis << " " << row.mismatch;
+        const bool possible =
+            row.case_axis == row.waiver || (row.case_axis == "both" && row.waiver != "tile");
+        EXPECT_EQ(waivers.front().record.state, possible ? "in force" : "unmatched");
+    }
+}
+
+TEST(Waivers, WithAnAxisFitNoCaseThatHasNone) {
+    EXPECT_EQ(
+        settled(with("quantize format=mxfp8-*", "convert") + "axis = \"row\"\n")[0].record.state,
+        "unmatched");
+}
+
+// Every field of the grammar may stand in a pattern; one that is added to it does without a change
+// here.
+TEST(Waivers, APatternTakesEveryFieldOfACase) {
+    for (const std::string& field : field_names())
+        EXPECT_EQ(error_of(with("quantize format=mxfp8-*", "* " + field + "=x")), "") << field;
 }
 
 TEST(Waivers, PatternsFitWordByWord) {

@@ -279,8 +279,20 @@ TEST(Gemm, RefusesWhatItDoesNotDo) {
     gemm.asked.accumulation = "fast";
     refused(gemm, MX_NOT_SUPPORTED, "fast");
     gemm = good;
-    gemm.asked.scaling_out = "1x16";
+    gemm.asked.scaling_out = "1x64";
     refused(gemm, MX_NOT_SUPPORTED, "of D");
+    gemm = good;
+    gemm.asked.scaling_out = "1x16";
+    refused(gemm, MX_INVALID, "5 inputs");
+    gemm.inputs.push_back({"f32", 1, 1, {0x3F800000}});
+    refused(gemm, MX_INVALID, "2 outputs");
+    gemm.scales_d = {"ue4m3", 1, 1, {}};
+    refused(gemm, MX_NOT_SUPPORTED, "scales of a D of type \"f32\"");
+    gemm.d.type = "e4m3";
+    refused(gemm, MX_NOT_SUPPORTED, "\"1x16\" of a D of type \"e4m3\"");
+    gemm.d.type = "e2m1";
+    gemm.dialect = "torchao-nvfp4-single";
+    refused(gemm, MX_NOT_SUPPORTED, "by dialect \"torchao-nvfp4-single\"");
     gemm = good;
     gemm.asked.scaling_out = "1x32";
     refused(gemm, MX_INVALID, "2 outputs");
@@ -332,6 +344,31 @@ TEST(Gemm, MakesBlocksOfD) {
     d = gemm.run();
     EXPECT_EQ(gemm.scales_d.codes, (Codes{124, 124}));  // 32 / 448 and 33 / 448, rounded up to 1/8
     EXPECT_EQ(d[31], 0x78u);
+}
+
+// 1, 2, 3 ... 33, halved by the scale of D. The largest of the first 16 is 8, and 8 / 6 becomes
+// 1.375; of the next 16, and of the one that is left, 16 / 6 and 16.5 / 6 become 2.75.
+TEST(Gemm, MakesNvfp4OfD) {
+    constexpr std::int64_t columns = 33;
+    Operand b{"bf16", columns, 1, {}};
+    for (std::int64_t i = 1; i <= columns; ++i)
+        b.codes.push_back(std::bit_cast<std::uint32_t>(static_cast<float>(i)) >> 16);
+    Gemm gemm{{{"bf16", 1, 1, {0x3F80}}, b, {"f32", 1, 1, {0x3F000000}}}, {"e2m1", 1, columns, {}}};
+    gemm.asked.scaling_out = "1x16";
+    gemm.scales_d = {"ue4m3", 1, 3, {}};
+    gemm.dialect = "cublaslt-nvfp4";
+    const Codes d = gemm.run();
+    EXPECT_EQ(gemm.scales_d.codes, (Codes{0x3B, 0x43, 0x43}));
+    EXPECT_EQ(d[0], 1u);   // 0.5 / 1.375 lies between 0.25 and 0.75
+    EXPECT_EQ(d[7], 5u);   // 4 / 1.375 = 2.9
+    EXPECT_EQ(d[15], 7u);  // 5.8
+    EXPECT_EQ(d[16], 5u);  // 8.5 / 2.75 = 3.1
+    EXPECT_EQ(d[32], 7u);
+    gemm.d.layout = "packed-low";
+    const Codes packed = gemm.run();
+    for (std::size_t pair = 0; pair < 16; ++pair)
+        EXPECT_EQ(packed[pair], d[2 * pair] | d[2 * pair + 1] << 4) << pair;
+    EXPECT_EQ(packed[16], 7u);
 }
 
 TEST(Gemm, ListsItsAlgorithms) {

@@ -57,10 +57,9 @@ GemmCall call_of(const Asked& asked) {
     if (has_c(asked)) made.inputs.push_back(tensor(asked.type_c, d, asked.padding));
     if (has_bias(asked)) made.inputs.push_back(tensor(asked.type_bias, {1, asked.n}));
     made.outputs.push_back(tensor(asked.type_d, d, asked.padding));
-    if (asked.scaling_out != nullptr) {
-        auto& side = std::string_view(asked.scaling_out) == "tensor" ? made.inputs : made.outputs;
-        side.push_back(scale_tensor(asked.scaling_out, d));
-    }
+    const std::string_view out = asked.scaling_out == nullptr ? "" : asked.scaling_out;
+    if (out == "tensor" || out == "1x16") made.inputs.push_back(scale_tensor("tensor", d));
+    if (out == "1x32" || out == "1x16") made.outputs.push_back(scale_tensor(asked.scaling_out, d));
     return made;
 }
 

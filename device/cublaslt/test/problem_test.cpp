@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <array>
+#include <cstddef>
 
 #include "device/cublaslt/request.hpp"
 #include "device/cublaslt/test/calls.hpp"
@@ -113,25 +114,52 @@ TEST(CublasLtProblem, BatchesFollowOneAnother) {
     EXPECT_EQ(problem.d.batch_stride, 4 * 24);
 }
 
+std::ptrdiff_t offset_in(const Placed& placed, const void* data) {
+    return data == nullptr ? -1 : static_cast<const std::uint8_t*>(data) - placed.bytes.data();
+}
+
 // The MX path differs from one that runs on Hopper in the rows of the table of modes alone.
 TEST(CublasLtProblem, MxDiffersFromVectorsOfScalesInTheModeAlone) {
-    Placed vector({.m = 128, .n = 256, .k = 128, .scaling_a = "1x128", .scaling_b = "1x128"});
-    Placed mx({.m = 128, .n = 256, .k = 128, .scaling_a = "1x32", .scaling_b = "1x32"});
-    const Problem one = vector.problem(), other = mx.problem();
-    EXPECT_EQ(other.scale_a.mode, CUBLASLT_MATMUL_MATRIX_SCALE_VEC32_UE8M0);
-    EXPECT_EQ(other.scale_b.mode, CUBLASLT_MATMUL_MATRIX_SCALE_VEC32_UE8M0);
-    for (const auto member : {&Problem::a, &Problem::b, &Problem::c, &Problem::d}) {
-        const auto offset = [&](const Problem& problem, Placed& placed) {
-            return static_cast<std::uint8_t*>((problem.*member).data) - placed.bytes.data();
-        };
-        const Matrix& left = one.*member;
-        const Matrix& right = other.*member;
-        EXPECT_EQ(offset(one, vector), offset(other, mx));
-        EXPECT_EQ(left.type, right.type);
-        EXPECT_EQ(left.rows, right.rows);
-        EXPECT_EQ(left.columns, right.columns);
-        EXPECT_EQ(left.leading, right.leading);
+    Asked asked{.m = 128,
+                .n = 256,
+                .k = 512,
+                .type_b = "e5m2",
+                .type_c = "bf16",
+                .type_d = "bf16",
+                .type_bias = "bf16",
+                .scaling_a = "1x128",
+                .scaling_b = "1x128",
+                .epilogue = "bias-gelu",
+                .algorithm = "id=66",
+                .alpha = two,
+                .beta = one,
+                .padding = 16};
+    Placed vector(asked);
+    asked.scaling_a = asked.scaling_b = "1x32";
+    Placed mx(asked);
+    const Problem runs = vector.problem(), other = mx.problem();
+    EXPECT_EQ(runs.scale_a.mode, CUBLASLT_MATMUL_MATRIX_SCALE_VEC128_32F);
+    for (const auto member : {&Problem::scale_a, &Problem::scale_b}) {
+        EXPECT_EQ((other.*member).mode, CUBLASLT_MATMUL_MATRIX_SCALE_VEC32_UE8M0);
+        EXPECT_EQ(offset_in(vector, (runs.*member).data), offset_in(mx, (other.*member).data));
     }
+    for (const auto member : {&Problem::a, &Problem::b, &Problem::c, &Problem::d}) {
+        const Matrix &left = runs.*member, &right = other.*member;
+        EXPECT_EQ(offset_in(vector, left.data), offset_in(mx, right.data));
+        expect_matrix(right, {right.data, left.type, left.rows, left.columns, left.leading,
+                              left.batch_stride});
+    }
+    EXPECT_EQ(offset_in(vector, runs.bias), offset_in(mx, other.bias));
+    EXPECT_EQ(runs.bias_type, other.bias_type);
+    EXPECT_EQ(runs.epilogue, other.epilogue);
+    EXPECT_EQ(runs.fast_accumulation, other.fast_accumulation);
+    EXPECT_EQ(runs.batches, other.batches);
+    EXPECT_EQ(runs.alpha, other.alpha);
+    EXPECT_EQ(runs.beta, other.beta);
+    EXPECT_EQ(runs.algorithm, other.algorithm);
+    EXPECT_EQ(runs.reduction_schemes, other.reduction_schemes);
+    EXPECT_EQ(runs.scale_d.data, other.scale_d.data);
+    EXPECT_EQ(runs.scale_out.data, other.scale_out.data);
 }
 
 TEST(CublasLtProblem, ScalesOfAnMxOutputAreAnOutput) {
@@ -141,6 +169,25 @@ TEST(CublasLtProblem, ScalesOfAnMxOutputAreAnOutput) {
     EXPECT_EQ(problem.scale_out.mode, CUBLASLT_MATMUL_MATRIX_SCALE_VEC32_UE8M0);
     EXPECT_EQ(problem.scale_out.bytes, 128 * 4);
     EXPECT_EQ(problem.scale_d.data, nullptr);
+}
+
+TEST(CublasLtProblem, AnNvfp4OutputHasAGivenScaleAndItsOwn) {
+    Placed placed({.k = 64,
+                   .type_a = "e2m1",
+                   .type_b = "e2m1",
+                   .type_d = "e2m1",
+                   .scaling_a = "1x16",
+                   .scaling_b = "1x16",
+                   .scaling_out = "1x16"});
+    const Problem problem = placed.problem();
+    EXPECT_EQ(problem.scale_d.data, placed.at(4));
+    EXPECT_EQ(problem.scale_d.mode, CUBLASLT_MATMUL_MATRIX_SCALE_SCALAR_32F);
+    expect_matrix(problem.d, {placed.at(5), CUDA_R_4F_E2M1, 32, 16, 32, 16 * 32});
+    EXPECT_EQ(problem.scale_out.data, placed.at(6));
+    EXPECT_EQ(problem.scale_out.mode, CUBLASLT_MATMUL_MATRIX_SCALE_VEC16_UE4M3);
+    EXPECT_EQ(problem.scale_out.bytes, 128 * 4);
+    EXPECT_EQ(problem.c.type, CUDA_R_16BF);
+    EXPECT_EQ(problem.c.data, nullptr);
 }
 
 TEST(CublasLtProblem, PackedCodesAreCountedInElements) {

@@ -95,7 +95,7 @@ TEST(CublasLtLimits, NameWhatIsKnownNotToBeThere) {
         {{.scaling_a = "128x128", .scaling_b = "128x128"}, "not both"},
         {{.batches = 2, .scaling_a = "row", .scaling_b = "row"}, "are for one batch"},
         {{.type_d = "e4m3", .scaling_a = "row", .scaling_b = "row"}, "D has 16 or 32 bits"},
-        {{.scaling_out = "tensor"}, "only a D of FP8 has a scale"},
+        {{.scaling_out = "tensor"}, "only a D of FP8 or FP4 has a scale"},
         {{.type_d = "e5m2"}, "D of E5M2 needs a factor of E5M2"},
         {{.n = 6}, "the rows of D should be"},
         {{.n = 12, .type_d = "bf16"}, "the rows of D should be"},
@@ -112,6 +112,31 @@ TEST(CublasLtLimits, NameWhatIsKnownNotToBeThere) {
     EXPECT_EQ(explained({.n = 12}, 90), "");
     EXPECT_EQ(explained({.type_d = "e4m3", .type_bias = "bf16", .epilogue = "bias"}, 90), "");
     EXPECT_EQ(explained({.type_a = "e5m2", .type_d = "e5m2", .scaling_out = "tensor"}, 90), "");
+}
+
+TEST(CublasLtLimits, NameWhatAnOutputOfFp4Needs) {
+    const Asked nvfp4{.type_a = "e2m1",
+                      .type_b = "e2m1",
+                      .type_d = "e2m1",
+                      .scaling_a = "1x16",
+                      .scaling_b = "1x16",
+                      .scaling_out = "1x16"};
+    EXPECT_EQ(explained(nvfp4, 100), "");
+    EXPECT_EQ(explained(nvfp4, 90),
+              "; e2m1 needs compute capability 10.0 or later, and this GPU has 9.0; scaling "
+              "\"1x16\" needs compute capability 10.0 or later, and this GPU has 9.0");
+    Asked other = nvfp4;
+    other.n = 16;
+    EXPECT_EQ(explained(other, 100),
+              "; with factors of FP8 and FP4 the rows of D should be a multiple of 16 bytes long");
+    other = nvfp4;
+    other.scaling_out = "1x32";
+    const std::string whole = "; D of E2M1 has scaling \"1x16\", and so have both its factors";
+    EXPECT_EQ(explained(other, 100), whole);
+    other = nvfp4;
+    other.type_a = other.type_b = "e4m3";
+    other.scaling_a = other.scaling_b = "1x32";
+    EXPECT_EQ(explained(other, 100), whole);
 }
 
 // Every scale has a byte of its own, and the first tiles are those that cuBLAS draws.

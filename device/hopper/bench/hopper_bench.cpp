@@ -2,20 +2,28 @@
 //     mxcheck_hopper_bench [ROUNDS]
 // Rates are 2 M N K over the median time; the times of a way have everything that it does, scales
 // and dequantising included. Every form of the kernel must give the same bits as the first.
+//
+// All of them draw more power than the GPU may, so that it lowers its clock, and what runs in turn
+// with others finds the clock that their mean power leaves. Hence each is measured twice as if it
+// were alone: after a rest, every round in another order; and again and again without one.
 #include <cuda_bf16.h>
 #include <cuda_fp8.h>
 
 #include <algorithm>
 #include <bit>
+#include <chrono>
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
 #include <functional>
 #include <memory>
+#include <numeric>
 #include <random>
 #include <string>
+#include <thread>
 #include <vector>
 
+#include "device/hopper/bench/clocks.hpp"
 #include "device/hopper/failure.hpp"
 #include "device/hopper/ways.hpp"
 
@@ -31,6 +39,7 @@ struct Gpu {
     cublasLtHandle_t handle = nullptr;
     cudaStream_t stream = nullptr;
     GpuMemory workspace, made;
+    Clocks clocks;
 
     Gpu() {
         check(cudaStreamCreate(&stream), "making a stream");
@@ -87,27 +96,48 @@ struct Tensors {
     GpuMemory a, b, scales_a, scales_b, a_bf16, b_bf16, f32_a, f32_b, one, d, other;
 };
 
+struct Sample {
+    double milliseconds, megahertz;
+};
+
 struct Contender {
     std::string name;
     std::function<void()> launch;
-    std::vector<float> times = {};
-    int rounds_each = 1;
+    std::vector<Sample> samples = {};
     std::string trouble = {};
 };
 
-float milliseconds(Gpu& gpu, const std::function<void()>& launch) {
+Sample measured(Gpu& gpu, const std::function<void()>& launch) {
     cudaEvent_t first = nullptr, last = nullptr;
     check(cudaEventCreate(&first), "making an event");
     check(cudaEventCreate(&last), "making an event");
+    gpu.clocks.begin(gpu.stream);
     check(cudaEventRecord(first, gpu.stream), "recording an event");
     launch();
     check(cudaEventRecord(last, gpu.stream), "recording an event");
-    check(cudaEventSynchronize(last), "running");
+    gpu.clocks.end(gpu.stream);
+    check(cudaStreamSynchronize(gpu.stream), "running");
     float time = 0;
     check(cudaEventElapsedTime(&time, first, last), "reading an event");
     cudaEventDestroy(first);
     cudaEventDestroy(last);
-    return time;
+    return {static_cast<double>(time), gpu.clocks.megahertz()};
+}
+
+double middle(const std::vector<Sample>& samples, double (*value)(const Sample&)) {
+    std::vector<double> values;
+    for (const Sample& sample : samples) values.push_back(value(sample));
+    std::sort(values.begin(), values.end());
+    return values[values.size() / 2];
+}
+double time_of(const Sample& sample) {
+    return sample.milliseconds;
+}
+double clock_of(const Sample& sample) {
+    return sample.megahertz;
+}
+double cycles_of(const Sample& sample) {
+    return sample.milliseconds * sample.megahertz;
 }
 
 class Bench {
@@ -122,6 +152,10 @@ private:
     Problem square(cudaDataType_t factors, cudaDataType_t output, void* a, void* b) const;
     Product product() const;
     void compare_forms();
+    void measure(Contender& contender);
+    void run_rested(int rounds);
+    void run_alone();
+    void print() const;
 
     Gpu& gpu_;
     std::int64_t size_;
@@ -210,14 +244,11 @@ void Bench::add_ours() {
              [&gpu = gpu_, form, product] { form.launch(product, gpu.made.data(), gpu.stream); }});
     }
     for (const Way& way : ways()) {
-        const bool is_slow = way.name == "slices-of-32";
         contenders_.push_back(
             {"way " + std::string(way.name) + " to f32",
              [&gpu = gpu_, &way, product] { way.run(product, gpu.resources()); }});
-        contenders_.back().rounds_each = is_slow ? 8 : 1;
         contenders_.push_back({"way " + std::string(way.name) + " to bf16",
                                [&gpu = gpu_, &way, halved] { way.run(halved, gpu.resources()); }});
-        contenders_.back().rounds_each = is_slow ? 8 : 1;
     }
 }
 
@@ -243,34 +274,79 @@ void Bench::compare_forms() {
     }
 }
 
-void Bench::run(int rounds) {
-    std::printf("%lld^3\n", static_cast<long long>(size_));
-    for (int round = -2; round < rounds; ++round)
-        for (Contender& contender : contenders_) {
-            if (!contender.trouble.empty()) continue;
-            if (round > 0 && round % contender.rounds_each != 0) continue;
-            try {
-                const float time = milliseconds(gpu_, contender.launch);
-                if (round >= 0) contender.times.push_back(time);
-            } catch (const cublaslt::CublasNo& no) {
-                contender.trouble = no.doing + ": " + cublasLtGetStatusName(no.status);
-            }
-        }
-    double base = 0;
+void Bench::measure(Contender& contender) {
+    if (!contender.trouble.empty()) return;
+    try {
+        contender.samples.push_back(measured(gpu_, contender.launch));
+    } catch (const cublaslt::CublasNo& no) {
+        contender.trouble = no.doing + ": " + cublasLtGetStatusName(no.status);
+    }
+}
+
+void Bench::run_rested(int rounds) {
+    std::mt19937_64 random(7);
+    std::vector<std::size_t> order(contenders_.size());
+    std::iota(order.begin(), order.end(), std::size_t{0});
     for (Contender& contender : contenders_) {
+        measure(contender);  // the first time loads its kernels
+        contender.samples.clear();
+    }
+    for (int round = 0; round < rounds; ++round) {
+        std::shuffle(order.begin(), order.end(), random);
+        for (const std::size_t index : order) {
+            std::this_thread::sleep_for(std::chrono::milliseconds(25));
+            measure(contenders_[index]);
+        }
+    }
+}
+
+// Those of the first third of the time are not counted.
+void Bench::run_alone() {
+    constexpr std::chrono::milliseconds time(750);
+    for (Contender& contender : contenders_) {
+        const auto begin = std::chrono::steady_clock::now();
+        contender.samples.clear();
+        std::size_t early = 0;
+        for (auto spent = begin - begin; spent < time && contender.trouble.empty();
+             spent = std::chrono::steady_clock::now() - begin) {
+            measure(contender);
+            if (spent < time / 3) early = contender.samples.size();
+        }
+        contender.samples.erase(contender.samples.begin(),
+                                contender.samples.begin() + static_cast<std::ptrdiff_t>(early));
+        std::this_thread::sleep_for(std::chrono::milliseconds(100));
+    }
+}
+
+// The first contender is the measure of the others, in time and in cycles.
+void Bench::print() const {
+    const Contender& first = contenders_.front();
+    for (const Contender& contender : contenders_) {
         if (!contender.trouble.empty()) {
-            std::printf("  %-60s %s\n", contender.name.c_str(), contender.trouble.c_str());
+            std::printf("  %-40s %s\n", contender.name.c_str(), contender.trouble.c_str());
             continue;
         }
-        std::sort(contender.times.begin(), contender.times.end());
-        const double time = contender.times[contender.times.size() / 2];
-        const double size = static_cast<double>(size_);
-        const double rate = 2 * size * size * size / time / 1e9;
-        if (base == 0) base = rate;
-        std::printf("  %-60s %8.3f ms  %7.1f TFLOP/s  %5.3f  (best %.3f ms)\n",
-                    contender.name.c_str(), time, rate, rate / base,
-                    static_cast<double>(contender.times.front()));
+        const auto [best, worst] = std::minmax_element(
+            contender.samples.begin(), contender.samples.end(),
+            [](const Sample& a, const Sample& b) { return a.milliseconds < b.milliseconds; });
+        const double time = middle(contender.samples, time_of), size = static_cast<double>(size_);
+        std::printf("  %-40s %7.3f ms (%7.3f to %7.3f)  %6.1f TFLOP/s  %5.3f | %4.0f MHz, %5.3f\n",
+                    contender.name.c_str(), time, best->milliseconds, worst->milliseconds,
+                    2 * size * size * size / time / 1e9, middle(first.samples, time_of) / time,
+                    middle(contender.samples, clock_of),
+                    middle(first.samples, cycles_of) / middle(contender.samples, cycles_of));
     }
+}
+
+void Bench::run(int rounds) {
+    std::printf("%lld^3: median, least and most time, rate, ratio | clock, ratio in cycles\n",
+                static_cast<long long>(size_));
+    run_rested(rounds);
+    std::printf(" after a rest\n");
+    print();
+    run_alone();
+    std::printf(" without a rest\n");
+    print();
     compare_forms();
     std::fflush(stdout);
 }

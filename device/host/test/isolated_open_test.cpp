@@ -17,8 +17,8 @@ DeviceSource file(const std::string& path) {
     return source;
 }
 
-std::string start_error(const DeviceSource& source, ErrorKind kind) {
-    const Expected<IsolatedDevice> device = IsolatedDevice::start(source, test::short_limits());
+std::string start_error(const DeviceSource& source, ErrorKind kind, const Limits& limits = {}) {
+    const Expected<IsolatedDevice> device = IsolatedDevice::start(source, limits);
     if (device.ok()) return "opened";
     EXPECT_EQ(device.error().kind, kind);
     const std::string prefix = "device \"" + source.path + "\" ";
@@ -52,7 +52,9 @@ TEST(IsolatedOpen, TablesOfAnotherVersion) {
 TEST(IsolatedOpen, DevicesThatDoNotOpen) {
     EXPECT_EQ(plugin_error("segfault_in_open"),
               "did not open: killed by signal 11 (Segmentation fault) in open");
-    EXPECT_EQ(plugin_error("hang_in_open"), "did not open: no answer within 200 ms in open");
+    const Limits impatient{.open = std::chrono::milliseconds(200)};
+    EXPECT_EQ(start_error(test::plugin("hang_in_open"), ErrorKind::device, impatient),
+              "did not open: no answer within 200 ms in open");
     EXPECT_EQ(plugin_error("failed_open"), "did not open: MX_FAILED, the unit is asleep");
     EXPECT_EQ(plugin_error("throw_in_open"),
               "did not open: MX_FAILED, open threw a C++ exception across the C ABI: no such unit");

@@ -25,10 +25,6 @@ inline DeviceSource plugin(std::string_view flaw) {
     return source;
 }
 
-inline Limits short_limits() {
-    return {std::chrono::milliseconds(200), std::chrono::milliseconds(200)};
-}
-
 // The device converts element i, 2^(i mod 100), to the exponent byte 127 + i mod 100.
 struct ConvertQuestion {
     explicit ConvertQuestion(Shape shape)
@@ -56,8 +52,9 @@ struct ConvertQuestion {
     Question question;
 };
 
-inline DeviceAnswer ask_plugin(std::string_view flaw, const ConvertQuestion& asked) {
-    Expected<IsolatedDevice> device = IsolatedDevice::start(plugin(flaw), short_limits());
+inline DeviceAnswer ask_plugin(std::string_view flaw, const ConvertQuestion& asked,
+                               const Limits& limits = {}) {
+    Expected<IsolatedDevice> device = IsolatedDevice::start(plugin(flaw), limits);
     if (!device) return {AnswerKind::device_error, "START FAILED: " + device.error().message};
     return device.value().ask(asked.question);
 }

@@ -1,6 +1,7 @@
 // A device that converts f32 to its exponent byte, and goes wrong in the one way that
 // TEST_PLUGIN_FLAW names. Loaded by the tests of device/host; includes only the device ABI.
 #include <fcntl.h>
+#include <sys/prctl.h>
 #include <unistd.h>
 
 #include <cstdint>
@@ -28,7 +29,9 @@ void segfault() {
     *reinterpret_cast<volatile int*>(nowhere) = 1;
 }
 
+// By the name a test sees that the call has come this far.
 void hang() {
+    ::prctl(PR_SET_NAME, "hanging");
     for (;;) ::pause();
 }
 

@@ -102,18 +102,24 @@ TEST(Search, GivesUpOnADeviceThatDoesNothing) {
     EXPECT_FALSE(search.given_up().empty());
 }
 
+// Or where nothing can be asked, for want of memory.
 TEST(Search, GivesUpOnADeviceThatOnlyErrs) {
     class Broken : public PlantedJudge {
     public:
-        Broken() : PlantedJudge(never()) {}
+        explicit Broken(Outcome outcome) : PlantedJudge(never()), outcome_(outcome) {}
         Judgement judge(const Case&, const std::vector<CodeTensor>&) override {
-            return {Outcome::error, "out of order", {}};
+            return {outcome_, "out of order", {}};
         }
+
+    private:
+        Outcome outcome_;
     };
-    Broken judge;
-    Search search(some_themes(), {}, judge);
-    search.run([](const Search&) { return false; });
-    EXPECT_NE(search.given_up().find("out of order"), std::string::npos);
+    for (const Outcome outcome : {Outcome::error, Outcome::unasked}) {
+        Broken judge(outcome);
+        Search search(some_themes(), {}, judge);
+        search.run([](const Search& so_far) { return so_far.counts().calls > 1000; });
+        EXPECT_NE(search.given_up().find("out of order"), std::string::npos);
+    }
 }
 
 // A search that is stored and restored does what an uninterrupted one does.

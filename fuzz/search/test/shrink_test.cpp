@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "fuzz/search/random.hpp"
 #include "fuzz/search/sample.hpp"
 #include "fuzz/search/test/planted_judge.hpp"
@@ -160,6 +162,9 @@ TEST(Sample, WhatIsWrittenOutMakesTheSameInputs) {
              "quantize format=mxfp4-e2m1 axis=col block=16 shape=35x3 data=random.bits",
              "quantize format=mxint8 axis=tile block=16 shape=20x40 data=random.bits",
              "quantize format=mxint8 axis=both block=16 shape=20x40 data=random.bits",
+             "quantize format=mxint8 axis=both shape=1x33 data=random.bits",
+             "quantize format=mxint8 axis=both shape=65x1 data=random.bits",
+             "quantize format=mxint8 axis=both shape=3x70 data=random.bits",
              "convert format=e4m3 rounding=stochastic8 shape=5x9 data=random.bits seed=3",
              "encode_scale format=mxfp8-e4m3 shape=7x9 data=random.bits",
          }) {
@@ -172,6 +177,23 @@ TEST(Sample, WhatIsWrittenOutMakesTheSameInputs) {
         const auto inputs = make_inputs(back, *sources.open(back).value());
         ASSERT_EQ(inputs.size(), sample.inputs.size());
         EXPECT_EQ(inputs[0].bytes, sample.inputs[0].bytes) << text;
+    }
+}
+
+// Of a tile of 32 x 32 with one row or one column most blocks lie in no tensor.
+TEST(Sample, BlocksThatAreNotThereAreNotWritten) {
+    struct Row {
+        std::string shape;
+        std::size_t codes;
+    };
+    for (const Row& row : {Row{"1x1", 1}, Row{"2x1", 33}, Row{"1x32", 32}, Row{"1x33", 65}}) {
+        const Case c =
+            parse_case("quantize format=mxint8 axis=both data=random.bits shape=" + row.shape)
+                .value();
+        Sources sources;
+        const Sample sample{c, make_inputs(c, *sources.open(c).value())};
+        const std::string data = written_out(sample)->data;
+        EXPECT_EQ(1 + static_cast<std::size_t>(std::ranges::count(data, ',')), row.codes) << data;
     }
 }
 

@@ -1,0 +1,170 @@
+// See gemm_unlearnt.hpp.
+#include "conformance/identify/gemm_unlearnt.hpp"
+
+#include <algorithm>
+#include <array>
+
+#include "conformance/identify/gemm_identify.hpp"
+
+namespace mx::identify {
+namespace {
+
+constexpr GemmShape usual{32, 48, 400};
+
+// Few rows and many, short K and not so long that anybody splits it.
+constexpr std::array other_shapes{
+    GemmShape{16, 32, 16},   GemmShape{16, 32, 32},   GemmShape{16, 32, 96},
+    GemmShape{1, 16, 272},   GemmShape{48, 32, 272},  GemmShape{16, 32, 1040},
+    GemmShape{16, 528, 144}, GemmShape{528, 16, 144}, GemmShape{304, 288, 144}};
+constexpr std::array other_families{GemmData::uniform, GemmData::positive, GemmData::zero_beside};
+
+UnlearntCall rows_of(const GemmSetting& setting, const GemmShape& shape, GemmData data,
+                     std::uint64_t seed) {
+    const auto rows = [&](std::int64_t count, std::uint64_t of) {
+        return random_probes(setting, shape.k, static_cast<std::size_t>(count), data, of);
+    };
+    return {shape, rows(shape.m, seed), rows(shape.n, seed + 1), {}};
+}
+
+// With scales, alpha and C.
+UnlearntCall with_everything(const GemmSetting& setting, std::size_t family) {
+    const auto data = static_cast<GemmData>(family);
+    UnlearntCall call = rows_of(setting, usual, data, 2001);
+    add_scales(setting, 3001 + family, call.left);
+    add_scales(setting, 3001 + family, call.right);
+    for (std::size_t i = 0; i < call.left.size(); ++i) {
+        call.left[i].alpha = Code{0x3F8E38E4};
+        call.left[i].beta = Code{0xBF2AAAAB};
+        call.left[i].c = gemm_number(data, formats::f32, {4001, 5, i, 0}, 20);
+    }
+    return call;
+}
+
+Status ask(GemmSubject& subject, UnlearntCall call, UnlearntCalls& calls) {
+    auto outputs = subject.ask_all(call.left, call.right);
+    if (!outputs) return outputs.error();
+    call.outputs = std::move(outputs).value();
+    for (Code& d : call.outputs) d = without_payload(d);
+    calls.push_back(std::move(call));
+    return success();
+}
+
+// Of the algorithm that the device takes for the shape, if it says so.
+bool splits_k(GemmSubject& subject, const GemmShape& shape) {
+    const auto names = subject.algorithms(shape);
+    const std::string& named = subject.setting().algorithm;
+    if (!named.empty()) return parts_named(named) > 1;
+    return names && !names.value().empty() && parts_named(names.value().front()) > 1;
+}
+
+Status ask_other_shapes(GemmSubject& subject, UnlearntCalls& calls,
+                        std::vector<std::string>& refusals) {
+    for (const GemmShape& shape : other_shapes) {
+        if (splits_k(subject, shape)) {
+            refusals.push_back("gemm " + text_of(shape) + ": its algorithm splits K");
+            continue;
+        }
+        for (const GemmData data : other_families) {
+            const Status asked = ask(subject, rows_of(subject.setting(), shape, data, 5001), calls);
+            if (!asked && asked.error().kind == ErrorKind::device) return asked;
+            if (asked) continue;
+            refusals.push_back(asked.error().message);
+            break;
+        }
+    }
+    return success();
+}
+
+}  // namespace
+
+std::vector<std::size_t> UnlearntCall::places() const {
+    constexpr std::size_t most = 2048, some = 640;
+    const std::size_t all = outputs.size();
+    const std::size_t count = all <= most ? all : some;
+    // Steps by an odd number reach every row and column.
+    const std::size_t step = all <= most ? 1 : all / some | 1;
+    std::vector<std::size_t> places;
+    for (std::size_t i = 0; i < count; ++i) places.push_back(i * step % all);
+    return places;
+}
+
+GemmAnswer UnlearntCall::at(std::size_t place) const {
+    GemmAnswer answer{left[place / right.size()], outputs[place]};
+    const GemmProbe& column = right[place % right.size()];
+    answer.probe.b = column.b;
+    answer.probe.scales_b = column.scales_b;
+    return answer;
+}
+
+Expected<UnlearntCalls> ask_unlearnt(GemmSubject& subject, bool takes_everything,
+                                     std::vector<std::string>& refusals) {
+    UnlearntCalls calls;
+    for (std::size_t family = 0; family < gemm_data_names.size(); ++family) {
+        const Status asked = ask(
+            subject, rows_of(subject.setting(), usual, static_cast<GemmData>(family), 1001), calls);
+        if (!asked) return asked.error();
+    }
+    for (std::size_t family = 0; takes_everything && family < gemm_data_names.size(); ++family)
+        if (!ask(subject, with_everything(subject.setting(), family), calls)) break;
+    const Status asked = ask_other_shapes(subject, calls, refusals);
+    if (!asked) return asked.error();
+    return calls;
+}
+
+Code foretold_by(Engine engine, const GemmMachine& machine, const GemmSetting& setting,
+                 const GemmProbe& probe) {
+    return engine == Engine::machine ? foretold(machine, setting, probe)
+                                     : foretold_by_model(machine, setting, probe);
+}
+
+GemmMisses misses_of(Engine engine, const GemmMachine& machine, const GemmSetting& setting,
+                     const UnlearntCalls& calls) {
+    GemmMisses misses;
+    for (const UnlearntCall& call : calls)
+        for (const std::size_t place : call.places()) {
+            const GemmAnswer answer = call.at(place);
+            const Code d = foretold_by(engine, machine, setting, answer.probe);
+            ++misses.of;
+            if (d == answer.d) continue;
+            if (misses.count++ == 0)
+                misses.witness = text_of(setting, answer.probe) + ", row " +
+                                 std::to_string(place / call.right.size()) + " and column " +
+                                 std::to_string(place % call.right.size()) + " of " +
+                                 text_of(call.shape) + ": " + bits_text(answer.d) +
+                                 "; foretold was " + bits_text(d);
+        }
+    return misses;
+}
+
+GemmMixture mixture_of(const GemmMachine& nearest, const GemmSetting& setting,
+                       const GemmAnswers& probed, const UnlearntCalls& calls) {
+    GemmAnswers rest;
+    GemmMixture mixture;
+    for (const GemmAnswer& answer : probed)
+        if (foretold(nearest, setting, answer.probe) != answer.d) rest.push_back(answer);
+    for (const UnlearntCall& call : calls) {
+        const std::size_t before = rest.size();
+        for (const std::size_t place : call.places()) {
+            GemmAnswer answer = call.at(place);
+            if (foretold_by_model(nearest, setting, answer.probe) != answer.d)
+                rest.push_back(std::move(answer));
+        }
+        const std::string shape = text_of(call.shape);
+        const bool is_new = std::ranges::find(mixture.shapes, shape) == mixture.shapes.end();
+        if (rest.size() > before && is_new) mixture.shapes.push_back(shape);
+    }
+    for (const GemmModel* row : rows_for(setting)) {
+        GemmMachine machine = nearest;
+        machine.model = *row;
+        const auto is_foretold = [&](const GemmAnswer& answer) {
+            return foretold_by_model(machine, setting, answer.probe) == answer.d;
+        };
+        if (rest.empty() || !std::ranges::all_of(rest, is_foretold)) continue;
+        mixture.row = row->name;
+        mixture.answers = rest.size();
+        return mixture;
+    }
+    return {};
+}
+
+}  // namespace mx::identify

@@ -1,0 +1,57 @@
+// Data that nothing was learnt from, in shapes of all sizes: what was found must foretell it bit
+// for bit. Where it does not, a second row may foretell the rest: the device is then two machines.
+// Used by gemm_identify.cpp.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "conformance/identify/gemm_fit.hpp"
+#include "conformance/identify/gemm_probes.hpp"
+#include "conformance/identify/gemm_subject.hpp"
+
+namespace mx::identify {
+
+// Outputs that something did not foretell, and the first of them.
+struct GemmMisses {
+    std::uint64_t count = 0;
+    std::uint64_t of = 0;
+    std::string witness;
+};
+
+// One GEMM: row i of A and what goes with it in left[i], row j of B in right[j].
+struct UnlearntCall {
+    GemmShape shape;
+    GemmProbes left, right;
+    std::vector<Code> outputs;  // row-major
+
+    // The outputs that are looked at: all, or some of every row where there are many.
+    std::vector<std::size_t> places() const;
+    GemmAnswer at(std::size_t place) const;
+};
+using UnlearntCalls = std::vector<UnlearntCall>;
+
+// What else the device may refuse is left out, and a sentence about it added to the refusals.
+// As error: it refuses the plainest, or fails.
+Expected<UnlearntCalls> ask_unlearnt(GemmSubject& subject, bool takes_everything,
+                                     std::vector<std::string>& refusals);
+
+// The engine that foretells: that of reference/fast knows the rows alone.
+enum class Engine { machine, row };
+Code foretold_by(Engine engine, const GemmMachine& machine, const GemmSetting& setting,
+                 const GemmProbe& probe);
+
+GemmMisses misses_of(Engine engine, const GemmMachine& machine, const GemmSetting& setting,
+                     const UnlearntCalls& calls);
+
+// Two machines in one device.
+struct GemmMixture {
+    std::string row;            // that foretells what the nearest row does not; "": there is none
+    std::uint64_t answers = 0;  // all of them
+    std::vector<std::string> shapes;  // in which they were
+};
+GemmMixture mixture_of(const GemmMachine& nearest, const GemmSetting& setting,
+                       const GemmAnswers& probed, const UnlearntCalls& calls);
+
+}  // namespace mx::identify

@@ -1,0 +1,158 @@
+// See settled_gemm.hpp.
+//
+// A row's numbers are cut off toward 0 at 2^(norm - bits), where 2^norm is above the sum of its
+// magnitudes. With a' and b' for what is left of a and b, and da and db for what is cut off, both
+// below a unit of their row,
+//
+//   sum of a b  -  sum of a' b'  =  sum of da b + a' db
+//
+// is below (unit of a) (norm of b) + (norm of a) (unit of b): 2^(bits + 1) units of both together.
+#include "reference/gemm/settled_gemm.hpp"
+
+#include <algorithm>
+#include <climits>
+
+#include "reference/gemm/leading_blocks.hpp"
+#include "reference/gemm/moduli.hpp"
+#include "reference/gemm/settled_value.hpp"
+
+namespace mx::gemm {
+namespace {
+
+constexpr int bits_max = 120;  // so that settled_value holds what is above the doubt
+
+constexpr int doubt_of(int bits) {
+    return bits + 1;
+}
+
+std::vector<int> floors_of(const BlockTops& tops, std::size_t rows, int bits) {
+    std::vector<int> floors(rows);
+    for (std::size_t row = 0; row < rows; ++row) floors[row] = tops.norm(row) - bits;
+    return floors;
+}
+
+// Outputs here and there, always the same.
+Place sample_place(const Factors& factors, std::uint64_t index) {
+    const auto at = [index](std::uint64_t multiplier, std::size_t count) {
+        return static_cast<std::size_t>((index + 1) * multiplier >> 32) % count;
+    };
+    return {at(0x9E3779B97F4A7C15, factors.a.size()), at(0xBF58476D1CE4E5B9, factors.b.size())};
+}
+
+bool has_specials(const ResidueGemm& residues, const Place& place) {
+    return residues.a().specials(place.row).any() || residues.b().specials(place.column).any();
+}
+
+}  // namespace
+
+bool may_be_settled(const Factors& factors) {
+    constexpr std::int64_t block_max = 1 << 10, blocks_max = 1 << 20;
+    const std::int64_t block = factors.a.front().block;
+    return block > 0 && block == factors.b.front().block && block <= block_max &&
+           factors.depth / block < blocks_max && factors.a.size() >= residue_rows &&
+           factors.b.size() >= residue_rows;
+}
+
+SettledGemm::SettledGemm(ResidueGemm residues, const Factors& factors)
+    : residues_(std::move(residues)),
+      factors_(factors),
+      a_(factors.a, factors.depth),
+      b_(factors.b, factors.depth) {}
+
+// So many that the doubt is settled but for one output in eight with such a sum.
+int SettledGemm::bits_needed(const Place& place) const {
+    if (has_specials(residues_, place)) return 0;
+    const auto value = LeadingBlocks(factors_, {a_, b_}).value(place);
+    if (!value) return INT_MAX;
+    if (value->significand == 0) return 0;
+    constexpr int open_rarely = 5;
+    const int width = value->exponent + fast::bit_width(value->significand);
+    return a_.norm(place.row) + b_.norm(place.column) - width + settled_bits + open_rarely;
+}
+
+int SettledGemm::bits_wanted(int moduli_beside) const {
+    constexpr std::uint64_t samples = 256;
+    // An output that is asked by its blocks takes as long as so many moduli of one that is not.
+    constexpr double moduli_of_open = 80;
+    std::vector<int> needed;
+    for (std::uint64_t i = 0; i < samples; ++i)
+        needed.push_back(bits_needed(sample_place(factors_, i)));
+    double least = moduli_beside;
+    int wanted = 0;
+    for (int count = 1; count <= moduli_max; ++count) {
+        const int bits = (capacities[static_cast<std::size_t>(count)] - 2) / 2;
+        if (bits > bits_max) break;
+        const auto open = std::count_if(needed.begin(), needed.end(),
+                                        [bits](int of_one) { return of_one > bits; });
+        const double cost = count + moduli_of_open * static_cast<double>(open) / samples;
+        if (cost >= least) continue;
+        least = cost;
+        wanted = bits;
+    }
+    return wanted;
+}
+
+void SettledGemm::run(int bits, const Kernel& beside, const ReceiveValue& receive) {
+    MX_ASSERT_COMPARE(bits, <=, bits_max);
+    residues_.cut_below(floors_of(a_, factors_.a.size(), bits),
+                        floors_of(b_, factors_.b.size(), bits), 2 * bits);
+    std::vector<Place> open;
+    residues_.run([&](const Place& place, const ExactSum& sum) {
+        if (sum.kind != fast::Kind::finite) return receive(place, value_of(sum));
+        const auto value = settled_value(sum.window, doubt_of(bits));
+        if (value) return receive(place, *value);
+        open.push_back(place);
+    });
+    settle_by_blocks(open, receive);
+    settle_in_full(beside, open, receive);
+}
+
+// Leaves those that are open still. Where there are many to ask, or many that stay open, the kernel
+// that takes any scales is the quicker.
+void SettledGemm::settle_by_blocks(std::vector<Place>& open, const ReceiveValue& receive) const {
+    if (open.size() > factors_.a.size() * factors_.b.size() / 8) return;
+    const LeadingBlocks blocks(factors_, {a_, b_});
+    std::size_t left = 0;
+    for (std::size_t i = 0; i < open.size(); ++i) {
+        const Place place = open[i];
+        const bool is_worth_asking = left < 16 + i / 8;
+        const auto value = is_worth_asking ? blocks.value(place) : std::nullopt;
+        if (value)
+            receive(place, *value);
+        else
+            open[left++] = place;
+    }
+    open.resize(left);
+}
+
+// A few by the wide sum; many by the kernel that takes any scales, with all of their rows.
+void SettledGemm::settle_in_full(const Kernel& beside, const std::vector<Place>& open,
+                                 const ReceiveValue& receive) const {
+    constexpr std::size_t outputs_as_slow_as_one = 200;
+    if (open.size() * outputs_as_slow_as_one < factors_.a.size() * factors_.b.size()) {
+        for (const Place& place : open)
+            receive(place, fast::leading_bits(fast::dot(factors_.a[place.row],
+                                                        factors_.b[place.column], factors_.depth)
+                                                  .sum));
+        return;
+    }
+    std::vector<std::vector<bool>> is_open(factors_.a.size());
+    for (const Place& place : open) {
+        is_open[place.row].resize(factors_.b.size());
+        is_open[place.row][place.column] = true;
+    }
+    std::vector<ScaledRow> rows;
+    std::vector<std::size_t> places;
+    for (std::size_t row = 0; row < is_open.size(); ++row) {
+        if (is_open[row].empty()) continue;
+        rows.push_back(factors_.a[row]);
+        places.push_back(row);
+    }
+    for_each_sum(beside, {rows, factors_.b, factors_.depth},
+                 [&](const Place& place, const ExactSum& sum) {
+                     const Place whole{places[place.row], place.column};
+                     if (is_open[whole.row][whole.column]) receive(whole, value_of(sum));
+                 });
+}
+
+}  // namespace mx::gemm

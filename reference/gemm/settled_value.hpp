@@ -1,0 +1,44 @@
+// What a sum rounds to where it is known but for a doubt: most often that is settled.
+// Used by settled_gemm.cpp and leading_blocks.cpp; proved by
+// reference/proof/prove_gemm_settled.cpp.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "reference/gemm/window_sum.hpp"
+
+namespace mx::gemm {
+
+// The significand of binary32 and the bit below it, which says what is half way between two.
+inline constexpr int settled_bits = 25;
+
+// A number that rounds as the true sum does, in every rounding but the stochastic, to binary32 and
+// every type with fewer bits, where all sums that are nearer to this one than 2^doubt units of its
+// lowest digit do so alike; nothing where some do not, or 2^doubt of them may be 0. In units of
+// 2^doubt the true sum lies between q - 1 and q + 2:
+//
+//   q = sum / 2^doubt    xxxxxxxxxxxxxxx yyyyyyyyy    rounded down
+//                        settled_bits    0 < y and y + 2 <= 2^rest: the x are those of the sum,
+//                                        and bits that are not 0 follow
+constexpr std::optional<fast::Unpacked> settled_value(const WindowSum& sum, int doubt) {
+    Carried magnitude = carried(sum, false);
+    const bool negative = magnitude.digits[sum.count] < 0;
+    if (negative) magnitude = carried(sum, true);
+    const int last = doubt / level_bits, below = doubt % level_bits;
+    fast::Uint128 q = 0;
+    for (int i = sum.count; i > last; --i)
+        q = q << level_bits | static_cast<std::uint64_t>(magnitude.digits[i]);
+    if (last <= sum.count)
+        q = q << (level_bits - below) | static_cast<std::uint64_t>(magnitude.digits[last] >> below);
+    const auto high = static_cast<std::uint64_t>(q >> 64), low = static_cast<std::uint64_t>(q);
+    const int width = high != 0 ? 64 + fast::bit_width(high) : fast::bit_width(low);
+    const int rest = width - settled_bits;
+    if (rest < 2) return std::nullopt;
+    const fast::Uint128 all = fast::Uint128{1} << rest, y = q & (all - 1);
+    if (y == 0 || y + 2 > all) return std::nullopt;
+    return fast::Unpacked{fast::Kind::finite, negative, sum.exponent + doubt + rest - 1,
+                          static_cast<std::uint64_t>(q >> rest) << 1 | 1};
+}
+
+}  // namespace mx::gemm
