@@ -210,6 +210,10 @@ struct MxShape {
 };
 constexpr std::array mx_shapes{MxShape{128, 64}, MxShape{16, 528}, MxShape{272, 260},
                                MxShape{1, 37}};
+// A GEMM of many tiles may be done by another kernel than a small one, as device/hopper does: 180
+// rows make two tiles of 128 and one of 192, and 132 such columns as many as there are
+// multiprocessors.
+constexpr MxShape mx_wide{180, 16800};
 constexpr std::array<std::int64_t, 3> mx_large_depths{32, 96, 144};
 
 class MxFamilyMaker {
@@ -225,6 +229,9 @@ public:
         for (const std::int64_t k : depths)
             for (const MxShape& shape : mx_shapes)
                 add(afters[3], shape.m, shape.n, k, 3, mx_spreads[0]);
+        for (const MxSpread& spread : mx_spreads)
+            for (std::size_t data = 0; data < gemm_data_names.size(); ++data)
+                add(afters[3], mx_wide.m, mx_wide.n, data == 0 ? spread.k : 144, data, spread);
         base_.batches = 5;
         add(afters[3], 64, 128, 384, 3, mx_spreads[0]);
         base_.batches = 1;
