@@ -129,7 +129,7 @@ Command selftest_command() {
             "the planted bugs: how many of them this build catches, and by which case",
             "mxcheck selftest --out out",
             {{"--mutants", "folder of the planted bugs (default beside the program)", &o->mutants},
-             {"--level", "smoke or quick; smoke alone lets a third of them survive", &o->level},
+             {"--level", "smoke or quick; smoke alone lets a quarter of them survive", &o->level},
              {"--on", "all, or gpu: the planted bugs of a GPU alone", &o->on},
              {"--json", "write the kill table to this file", &o->json},
              {"--out", "folder for kill_table.json and kill_table.md", &o->out}},

@@ -63,12 +63,16 @@ private:
         const bool is_closed =
             blocks().recipe != nullptr ? blocks().recipe->open == 0 : blocks().dialect->open == 0;
         if (is_closed) return "";
+        return open_decision_of(blocks(), numbers_of(block),
+                                Code{scales().at(static_cast<std::size_t>(block))});
+    }
+
+    std::vector<Code> numbers_of(std::int64_t block) const {
         const OutputBlockPlace place = output_block(rules_, block);
         std::vector<Code> numbers;
         for (std::int64_t lane = 0; lane < place.count; ++lane)
             numbers.push_back(expected_result(rules_, operands_.output(place.lane(lane))));
-        return open_decision_of(blocks(), numbers,
-                                Code{scales().at(static_cast<std::size_t>(block))});
+        return numbers;
     }
 
     std::string open_decision(const Difference& d, const GemmKind& kind) const {
@@ -80,15 +84,18 @@ private:
     }
 
     // Under whatever scale the device chose, an element must be the right one. A NaN may have
-    // spread to it.
+    // spread to it, or to the scale.
     bool fits_scale_of_device(const Difference& d) const {
+        const std::int64_t block = block_of(d);
         const Code actual{d.actual};
-        if (d.output == scales_output || rules_.element.is_nan(actual)) return true;
-        const auto block = static_cast<std::size_t>(block_of(d));
+        const Code scale{evidence_.actual[scales_output].at(static_cast<std::size_t>(block))};
+        const bool is_element = d.output != scales_output;
+        if (blocks().scale.is_nan(scale) || (is_element && rules_.element.is_nan(actual)))
+            return may_become_nan(blocks(), numbers_of(block));
+        if (!is_element) return true;
         const Code number =
             expected_result(rules_, operands_.output(place_of(elements(), d.element)));
-        const std::optional<Code> right =
-            element_under(blocks(), {Code{evidence_.actual[scales_output].at(block)}, number});
+        const std::optional<Code> right = element_under(blocks(), {scale, number});
         const bool are_zeros =
             right && rules_.element.is_zero(*right) && rules_.element.is_zero(actual);
         return !right || *right == actual || are_zeros;

@@ -10,6 +10,8 @@ namespace mx {
 namespace {
 
 constexpr ElementFormat f32 = formats::f32;
+// The largest element of NVFP4 under its largest scale.
+constexpr std::uint32_t f32_6_times_448 = 0x45280000;
 
 std::int64_t blocks_of_row(const GemmRules& rules) {
     const std::int64_t size = rules.blocks->size;
@@ -81,8 +83,6 @@ std::string open_decision_of(const OutputBlocks& blocks, std::span<const Code> n
         infinity = infinity || f32.is_infinity(number);
         largest = std::max(largest, f32.magnitude(number));
     }
-    // The largest element of NVFP4 under its largest scale.
-    constexpr std::uint32_t f32_6_times_448 = 0x45280000;
     const bool is_zero = largest == 0;
     const bool is_beyond = blocks.recipe == nullptr
                                ? scale.bits <= 1 && !is_zero
@@ -102,6 +102,12 @@ std::string open_decision_of(const OutputBlocks& blocks, std::span<const Code> n
             if (std::string open = open_name(blocks, met.decision, met.of_recipe); !open.empty())
                 return open;
     return "";
+}
+
+bool may_become_nan(const OutputBlocks& blocks, std::span<const Code> numbers) {
+    const std::uint32_t end = blocks.recipe != nullptr ? f32_6_times_448 : f32.code_max_finite();
+    return std::ranges::any_of(numbers,
+                               [end](const Code number) { return f32.magnitude(number) > end; });
 }
 
 std::string open_sign_of_zero(const OutputBlocks& blocks) {

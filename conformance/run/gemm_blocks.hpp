@@ -45,6 +45,9 @@ std::string open_decision_of(const OutputBlocks& blocks, std::span<const Code> n
 // The same of a zero whose sign it does not say.
 std::string open_sign_of_zero(const OutputBlocks& blocks);
 
+// May what is open make NaN of this block? No reading does where all are numbers that scales reach.
+bool may_become_nan(const OutputBlocks& blocks, std::span<const Code> numbers);
+
 // By the fast oracle: the element of a number where the device chose this scale for its block;
 // nothing of NaN, Inf, and of a scale that is NaN or 0.
 struct ScaledNumber {

@@ -2,6 +2,7 @@
 #include "reference/gemm/block_tops.hpp"
 
 #include <algorithm>
+#include <bit>
 
 namespace mx::gemm {
 
@@ -21,7 +22,7 @@ BlockTops::BlockTops(std::span<const ScaledRow> rows, std::int64_t depth)
         // Only magnitudes grow with their code. What is not finite counts as the longest, so that
         // its row is cut off as others are.
         const bool is_longest = !is_finite || (!has_sign_bit && quanta_[bits] != 0);
-        widths_[bits] = is_longest ? whole.digits : fast::bit_width(quanta_[bits]);
+        widths_[bits] = is_longest ? whole.digits : static_cast<int>(std::bit_width(quanta_[bits]));
     }
     tops_.reserve(rows.size() * static_cast<std::size_t>(count_));
     for (const ScaledRow& row : rows) {

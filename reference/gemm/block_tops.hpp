@@ -1,5 +1,6 @@
 // How large the numbers of each block of a factor may be, and those of each of its rows together.
-// Used by settled_gemm.cpp and leading_blocks.cpp.
+// Used by settled_gemm.cpp and leading_blocks.cpp; proved by
+// reference/proof/prove_gemm_bounds.cpp.
 #pragma once
 
 #include <array>

@@ -31,6 +31,7 @@ constexpr std::optional<fast::Unpacked> settled_value(const WindowSum& sum, int 
         q = q << level_bits | static_cast<std::uint64_t>(magnitude.digits[i]);
     if (last <= sum.count)
         q = q << (level_bits - below) | static_cast<std::uint64_t>(magnitude.digits[last] >> below);
+    if (q == 0) return std::nullopt;
     const auto high = static_cast<std::uint64_t>(q >> 64), low = static_cast<std::uint64_t>(q);
     const int width = high != 0 ? 64 + fast::bit_width(high) : fast::bit_width(low);
     const int rest = width - settled_bits;

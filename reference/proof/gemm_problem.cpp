@@ -129,4 +129,11 @@ Factor largest_factor(const ElementFormat& format, std::int64_t depth) {
     return factor;
 }
 
+Factor with_specials(Factor factor) {
+    factor.codes[7] = 0x7F;
+    factor.codes[static_cast<std::size_t>(factor.depth) + 40] = 0x7C;
+    factor.scales[static_cast<std::size_t>(2 * factor.blocks() + 1)] = 255;
+    return factor;
+}
+
 }  // namespace mx::proof

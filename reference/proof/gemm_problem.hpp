@@ -75,6 +75,9 @@ Factor mixed_factor(const ElementFormat& format, const Shape& shape, std::uint64
 // others cancel but for a quantum.
 Factor largest_factor(const ElementFormat& format, std::int64_t depth);
 
+// A NaN, an infinity and a scale that is NaN, each in a row of its own.
+Factor with_specials(Factor factor);
+
 // Of a sum in binary32, rounded to nearest and, in the upper half, downward.
 std::uint64_t both_codes(const fast::Unpacked& value);
 
@@ -85,5 +88,6 @@ Report compare_all(std::size_t count, int threads,
 std::vector<Proof> gemm_residue_proofs();
 std::vector<Proof> gemm_settled_proofs();
 Proof gemm_window_proof();
+Proof gemm_bound_proof();
 
 }  // namespace mx::proof

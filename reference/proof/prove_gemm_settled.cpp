@@ -1,6 +1,6 @@
-// gemm/ where a sum is known but for a doubt: settled_value against both ends of the doubt, and
-// outputs by residues of numbers that are cut off, by their largest blocks, and by whatever
-// for_each_value chooses, against fast/dot.hpp.
+// gemm/ where a sum is known but for a doubt: settled_value against both ends of the doubt, the
+// bounds of blocks and rows that doubts are made of, and outputs by residues of numbers that are
+// cut off, by their largest blocks, and by whatever for_each_value chooses, against fast/dot.hpp.
 #include "reference/gemm/leading_blocks.hpp"
 #include "reference/gemm/settled_gemm.hpp"
 #include "reference/gemm/settled_value.hpp"
@@ -144,12 +144,71 @@ Factor once_cancelling(bool negates) {
     return factor;
 }
 
-// A NaN, an infinity and a scale that is NaN, each in a row of its own.
-Factor with_specials(Factor factor) {
-    factor.codes[7] = 0x7F;
-    factor.codes[static_cast<std::size_t>(factor.depth) + 40] = 0x7C;
-    factor.scales[static_cast<std::size_t>(2 * factor.blocks() + 1)] = 255;
+// The row has a number here and there, at the first place of a block.
+struct Lone {
+    std::int64_t block;
+    std::uint32_t code;
+    int scale;
+};
+
+void add_lone(Factor& factor, const std::vector<Lone>& numbers) {
+    const auto at = [&](std::int64_t block) {
+        for (const Lone& number : numbers)
+            if (number.block == block) return number;
+        return Lone{block, 0, 127};
+    };
+    add_row(
+        factor, [&](std::int64_t k) { return k % 32 == 0 ? at(k / 32).code : 0; },
+        [&](std::int64_t block) { return at(block).scale; });
+}
+
+// Codes of E4M3.
+constexpr std::uint32_t one = 0x38, minus_one = 0xB8, minus_three_halves = 0xBC, longest = 0x3F;
+
+// Nearly all that may be cut off is: 1.76 units of 2^bits, and the sum of what is left lies 1.5 of
+// them below a power of two.
+//
+//   A    1.875        1.875 cut off    2^-4    -1.5 * 2^(bits / 2) units
+//   B    1.875 cut off    1.875        2^-4     1.0 * 2^(bits / 2) units
+Problem much_cut_off(int bits) {
+    Problem problem{{formats::e4m3, 128}, {formats::e4m3, 128}};
+    const int between = 128 - bits / 2;
+    add_lone(problem.a, {{0, longest, 127},
+                         {1, longest, 127 - bits},
+                         {2, one, 123},
+                         {3, minus_three_halves, between}});
+    add_lone(problem.b,
+             {{0, longest, 127 - bits}, {1, longest, 127}, {2, one, 123}, {3, one, between}});
+    return problem;
+}
+
+// The same of blocks that are left out: 959 products that are just too small, 1.65 units of half
+// the doubt, and those that are summed lie 1.5 of them below a power of two.
+Factor much_left_out(std::uint32_t second, int second_scale) {
+    Factor factor{formats::e4m3, 1023};
+    add_row(
+        factor,
+        [&](std::int64_t k) {
+            if (k >= 64) return longest;
+            return k == 0 ? one : k == 32 ? second : 0;
+        },
+        [&](std::int64_t block) { return block == 0   ? 127
+                                         : block == 1 ? second_scale
+                                                      : 97; });
     return factor;
+}
+
+// Few outputs are open: those of the first row are settled by their blocks, those of the second by
+// nothing but the whole sum.
+Problem seldom_open() {
+    Problem problem{{formats::e4m3, 160}, {formats::e4m3, 160}};
+    add_lone(problem.a, {{0, one, 254}, {1, minus_one, 254}, {2, one, 174}, {3, one, 147}});
+    add_lone(problem.a, {{0, one, 254}, {1, minus_one, 254}, {2, one, 1}});
+    for (int row = 2; row < 40; ++row) add_lone(problem.a, {{0, one, 254}, {2, one, 214}});
+    for (int row = 0; row < 40; ++row)
+        add_lone(problem.b,
+                 {{0, one, 127}, {1, one, 127}, {2, one, 127}, {3, one, 127}, {4, one, 1}});
+    return problem;
 }
 
 // Every output in all the ways that there are. Only by its blocks alone may it be left open.
@@ -253,10 +312,22 @@ Proof deciding_proof() {
             }};
 }
 
+Proof limit_proof() {
+    return {"gemm settled at the limit",
+            "as much cut off or left out as may be; some outputs open, of which some stay so",
+            [](int threads) {
+                return compare_all_settled(5, threads, [](std::size_t i) {
+                    if (i < 3) return much_cut_off(std::array{60, 84, 120}[i]);
+                    if (i == 3) return seldom_open();
+                    return Problem{much_left_out(minus_three_halves, 103), much_left_out(one, 102)};
+                });
+            }};
+}
+
 }  // namespace
 
 std::vector<Proof> gemm_settled_proofs() {
-    return {value_proof(), scale_proof(), deciding_proof()};
+    return {value_proof(), gemm_bound_proof(), scale_proof(), deciding_proof(), limit_proof()};
 }
 
 }  // namespace mx::proof

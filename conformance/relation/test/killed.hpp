@@ -71,37 +71,43 @@ inline constexpr std::array<std::string_view, 61> killed_blocks{
     "te_rows_not_padded",                 // layouts_agree
 };
 
-inline constexpr std::array<std::string_view, 30> killed_products{
-    "canary",                  // k_splits
-    "scales_exchanged",        // rows_change_places
-    "scale_slice_reused",      // k_changes_places
-    "block_index_off_by_one",  // zeros_add_nothing
-    "scales_transposed",       // rows_change_places
-    "swizzle_read_linearly",   // layouts_agree
-    "tensor_scale_forgotten",  // factors_change_places
-    "b_format_of_a",           // factors_change_places
-    "b_transposed",            // columns_change_places
-    "b_of_first_batch",        // batches_stand_alone
-    "scales_of_first_batch",   // batches_stand_alone
-    "c_of_first_batch",        // batches_stand_alone
-    "k_tail_dropped",          // zeros_add_nothing
-    "last_k_doubled",          // zeros_add_nothing
-    "split_halves_overlap",    // zeros_add_nothing
-    "stale_accumulator",       // rows_change_places
-    "fraction_bit_short",      // zeros_add_nothing
-    "floor_for_truncation",    // signs_pass_through
-    "accumulator_kept_whole",  // zeros_add_nothing
-    "alpha_on_c",              // c_is_added
-    "adds_to_old_d",           // factors_change_places
-    "nan_of_c_lost",           // c_is_added
-    "minus_zero_kept",         // alpha_takes_the_sign
-    "bias_before_alpha",       // bias_is_a_row_of_c
-    "bias_along_rows",         // columns_change_places
-    "relu_before_bias",        // relu_comes_last
-    "relu_loses_nan",          // relu_comes_last
-    "last_row_missing",        // repeated
-    "second_batch_untouched",  // rows_change_places
-    "d_transposed",            // rows_change_places
+inline constexpr std::array<std::string_view, 36> killed_products{
+    "canary",                     // k_splits
+    "scales_exchanged",           // rows_change_places
+    "scale_slice_reused",         // k_changes_places
+    "block_index_off_by_one",     // zeros_add_nothing
+    "scales_transposed",          // rows_change_places
+    "swizzle_read_linearly",      // layouts_agree
+    "tensor_scale_forgotten",     // factors_change_places
+    "b_format_of_a",              // factors_change_places
+    "b_transposed",               // columns_change_places
+    "b_of_first_batch",           // batches_stand_alone
+    "scales_of_first_batch",      // batches_stand_alone
+    "c_of_first_batch",           // batches_stand_alone
+    "c_read_after_d",             // columns_change_places
+    "k_tail_dropped",             // zeros_add_nothing
+    "last_k_doubled",             // zeros_add_nothing
+    "split_halves_overlap",       // zeros_add_nothing
+    "stale_accumulator",          // rows_change_places
+    "fraction_bit_short",         // zeros_add_nothing
+    "floor_for_truncation",       // signs_pass_through
+    "accumulator_kept_whole",     // zeros_add_nothing
+    "minus_zero_element_as_nan",  // signs_pass_through
+    "alpha_on_c",                 // c_is_added
+    "alpha_lost_beside_whole_c",  // bias_is_a_row_of_c
+    "c_through_bf16",             // c_is_added
+    "single_row_without_c",       // rows_stand_alone
+    "adds_to_old_d",              // factors_change_places
+    "nan_of_c_lost",              // c_is_added
+    "minus_zero_kept",            // alpha_takes_the_sign
+    "bias_before_alpha",          // bias_is_a_row_of_c
+    "bias_along_rows",            // columns_change_places
+    "bias_tail_missing",          // columns_change_places
+    "relu_before_bias",           // relu_comes_last
+    "relu_loses_nan",             // relu_comes_last
+    "last_row_missing",           // repeated
+    "second_batch_untouched",     // rows_change_places
+    "d_transposed",               // rows_change_places
 };
 
 }  // namespace mx::relation
