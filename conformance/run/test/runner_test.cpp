@@ -5,6 +5,7 @@
 #include <set>
 #include <stdexcept>
 
+#include "conformance/case/operations.hpp"
 #include "conformance/case/rules.hpp"
 #include "conformance/run/runner.hpp"
 #include "reference/spec/dialects.hpp"
@@ -92,10 +93,13 @@ bool is_refused(const CaseResult& r) {
            (waits || r.reason == "dialect \"" + r.dialect + "\"");
 }
 
-// Every output is counted once, as elements or as scales.
+// Every output is counted once, as elements or as scales; of both axes, each side's.
 void expect_counts(const Case& c, const CaseResult& r) {
-    const auto lanes = static_cast<std::uint64_t>(element_count(c));
-    const auto blocks = static_cast<std::uint64_t>(block_grid(c).count());
+    std::uint64_t lanes = 0, blocks = 0;
+    for (const Case& side : sides_of(c)) {
+        lanes += static_cast<std::uint64_t>(element_count(side));
+        blocks += static_cast<std::uint64_t>(block_grid(side).count());
+    }
     const bool only_scales = c.operation == "encode_scale" || casts_to_scale(c);
     EXPECT_EQ(r.elements, only_scales ? 0 : lanes) << r.case_text;
     EXPECT_EQ(r.scales, only_scales                 ? lanes
