@@ -8,9 +8,9 @@
 #include <ctime>
 #include <filesystem>
 #include <fstream>
-#include <sstream>
 #include <thread>
 
+#include "conformance/cli/text_file.hpp"
 #include "conformance/data/suite.hpp"
 #include "conformance/emulate/dialect_fields.hpp"
 #include "device/cpu/cpu_device.hpp"
@@ -126,10 +126,8 @@ std::vector<results::Field> table_hashes() {
 }
 
 std::string file_hash(const std::string& path) {
-    std::ifstream file(path, std::ios::binary);
-    std::ostringstream bytes;
-    bytes << file.rdbuf();
-    return file ? sha256(bytes.view()) : "unknown";
+    const auto bytes = text_of_file(path);
+    return bytes ? sha256(bytes.value()) : "unknown";
 }
 
 std::string utc_now() {

@@ -5,31 +5,13 @@
 #include <bit>
 
 #include "conformance/data/gemm_codes.hpp"
-#include "reference/fast/round.hpp"
 #include "reference/spec/gemm.hpp"
 
 namespace mx {
 namespace {
 
-// significand * 2^exponent, which the format has.
-Code code_of(const ElementFormat& format, std::int64_t significand, int exponent) {
-    const bool negative = significand < 0;
-    const auto magnitude = static_cast<std::uint64_t>(negative ? -significand : significand);
-    return fast::round(format, Rounding::nearest_even, Overflow::saturate,
-                       {fast::Kind::finite, negative, exponent, magnitude});
-}
-
-bool is_first(GemmPart part) {
-    return part == GemmPart::a || part == GemmPart::scales_a;
-}
-
 bool is_block_scaling(const std::string& scaling) {
     return scaling == "1x32" || scaling == "1x16";
-}
-
-const ElementFormat& scale_format(const std::string& scaling) {
-    if (scaling == "1x32") return formats::e8m0;
-    return scaling == "1x16" ? ue4m3 : formats::f32;
 }
 
 // Walks from the last of `count` places in even rows, from the first in odd ones, so that few rows
@@ -43,7 +25,11 @@ std::int64_t turn_of(std::int64_t row, std::int64_t count) {
 
 GemmCodePlan::GemmCodePlan(GemmCodeData kind, const GemmSetting& s, int fraction_bits,
                            std::uint64_t index)
-    : kind_(kind), seed_(s.seed), index_(index), depth_(s.k), fraction_bits_(fraction_bits) {
+    : kind_(kind),
+      seed_(seed_of(s, index)),
+      index_(index),
+      depth_(s.k),
+      fraction_bits_(fraction_bits) {
     const auto side = [](const std::string& type, const std::string& scaling, std::int64_t rows) {
         return Side{*find_element_format(type), scaling, block_of(scaling), rows};
     };
@@ -54,9 +40,7 @@ GemmCodePlan::GemmCodePlan(GemmCodeData kind, const GemmSetting& s, int fraction
 }
 
 std::uint64_t GemmCodePlan::bits(const FactorPlace& place) const {
-    return bits_of({seed_ + index_ * 0x9E3779B97F4A7C15u, static_cast<std::uint32_t>(place.part),
-                    static_cast<std::uint64_t>(place.row),
-                    static_cast<std::uint64_t>(place.column)});
+    return bits_of(seed_, place);
 }
 
 const GemmCodePlan::Side& GemmCodePlan::side_of(GemmPart part) const {

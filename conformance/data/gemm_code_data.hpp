@@ -4,8 +4,7 @@
 
 #include <cstdint>
 
-#include "conformance/data/gemm_exact_data.hpp"
-#include "conformance/data/gemm_tensors.hpp"
+#include "conformance/data/gemm_exact_parts.hpp"
 
 namespace mx {
 

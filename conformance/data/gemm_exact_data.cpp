@@ -4,28 +4,10 @@
 #include <algorithm>
 #include <array>
 
-#include "reference/fast/round.hpp"
 #include "reference/spec/gemm.hpp"
 
 namespace mx {
 namespace {
-
-// significand * 2^exponent, which the format has.
-Code code_of(const ElementFormat& format, std::int64_t significand, int exponent) {
-    const bool negative = significand < 0;
-    const auto magnitude = static_cast<std::uint64_t>(negative ? -significand : significand);
-    return fast::round(format, Rounding::nearest_even, Overflow::saturate,
-                       {fast::Kind::finite, negative, exponent, magnitude});
-}
-
-bool is_first(GemmPart part) {
-    return part == GemmPart::a || part == GemmPart::scales_a;
-}
-
-const ElementFormat& scale_format(const std::string& scaling) {
-    if (scaling == "1x32") return formats::e8m0;
-    return scaling == "1x16" ? ue4m3 : formats::f32;
-}
 
 // How far scales of blocks go to either side of 1, and what stands where a block holds zeros alone.
 struct ScaleRange {
@@ -46,7 +28,7 @@ constexpr int product_exponent = 2;
 
 GemmExactPlan::GemmExactPlan(GemmExactData kind, const GemmSetting& s, int fraction_bits,
                              std::uint64_t index)
-    : kind_(kind), seed_(s.seed), index_(index), depth_(s.k) {
+    : kind_(kind), seed_(seed_of(s, index)), index_(index), depth_(s.k) {
     const auto side = [](const std::string& type, const std::string& scaling, std::int64_t rows) {
         Side made{*find_element_format(type), scaling, block_of(scaling), rows};
         return made;
@@ -112,9 +94,7 @@ void GemmExactPlan::share_mantissas(int bits) {
 }
 
 std::uint64_t GemmExactPlan::bits(const FactorPlace& place) const {
-    return bits_of({seed_ + index_ * 0x9E3779B97F4A7C15u, static_cast<std::uint32_t>(place.part),
-                    static_cast<std::uint64_t>(place.row),
-                    static_cast<std::uint64_t>(place.column)});
+    return bits_of(seed_, place);
 }
 
 const GemmExactPlan::Side& GemmExactPlan::side_of(GemmPart part) const {

@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-#include "conformance/data/gemm_tensors.hpp"
+#include "conformance/data/gemm_exact_parts.hpp"
 
 namespace mx {
 
@@ -17,13 +17,6 @@ enum class GemmExactData {
     specials,    // as signs, but for some NaN, Inf and NaN scales
     one_hot,     // a row of A has one element
     counting,    // all elements of a row alike
-};
-
-// A place in a factor or in its scales.
-struct FactorPlace {
-    GemmPart part;  // a, scales_a, b or scales_b
-    std::int64_t row = 0;
-    std::int64_t column = 0;
 };
 
 class GemmExactPlan {

@@ -209,7 +209,7 @@ __device__ __forceinline__ void add_stages_singly(float (&sums)[S::columns / 2],
 template <class S>
 __device__ __forceinline__ void add_stages_ahead(float (&sums)[S::columns / 2], const BlockJob& job,
                                                  Shared<S>& shared, int group, Turn<S>& turn) {
-    static_assert(S::columns > S::part, "a part ahead needs a second part");
+    static_assert(S::parts > 1, "a part ahead needs a second part");
     if (job.stages == 0) return;
     const std::uint32_t zero = *static_cast<const volatile std::uint32_t*>(&shared.zero);
     RowScales scales[2] = {{{0, 0, zero, zero}}, {{0, 0, zero, zero}}};

@@ -32,9 +32,7 @@ constexpr std::optional<fast::Unpacked> settled_value(const WindowSum& sum, int 
     if (last <= sum.count)
         q = q << (level_bits - below) | static_cast<std::uint64_t>(magnitude.digits[last] >> below);
     if (q == 0) return std::nullopt;
-    const auto high = static_cast<std::uint64_t>(q >> 64), low = static_cast<std::uint64_t>(q);
-    const int width = high != 0 ? 64 + fast::bit_width(high) : fast::bit_width(low);
-    const int rest = width - settled_bits;
+    const int rest = bit_width_of(q) - settled_bits;
     if (rest < 2) return std::nullopt;
     const fast::Uint128 all = fast::Uint128{1} << rest, y = q & (all - 1);
     if (y == 0 || y + 2 > all) return std::nullopt;

@@ -37,6 +37,12 @@ constexpr Carried carried(const WindowSum& sum, bool negated) {
     return result;
 }
 
+constexpr int bit_width_of(fast::Uint128 digits) {
+    const auto high = static_cast<std::uint64_t>(digits >> 64);
+    return high != 0 ? 64 + fast::bit_width(high)
+                     : fast::bit_width(static_cast<std::uint64_t>(digits));
+}
+
 // A magnitude that is not 0, times 2^exponent: 60 bits of it are kept, and a lowest one says
 // whether any below them, or `more`, is 1.
 struct Magnitude {
@@ -46,9 +52,7 @@ struct Magnitude {
 };
 
 constexpr fast::Unpacked leading_bits(const Magnitude& magnitude, bool negative) {
-    const auto high = static_cast<std::uint64_t>(magnitude.digits >> 64);
-    const auto low = static_cast<std::uint64_t>(magnitude.digits);
-    const int width = high != 0 ? 64 + fast::bit_width(high) : fast::bit_width(low);
+    const int width = bit_width_of(magnitude.digits);
     const int dropped = width > 60 ? width - 60 : 0;
     const auto kept = static_cast<std::uint64_t>(magnitude.digits >> dropped);
     const bool sticky = magnitude.more || (fast::Uint128{kept} << dropped) != magnitude.digits;
