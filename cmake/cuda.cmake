@@ -37,6 +37,16 @@ endif()
 message(STATUS "CUDA: ${CMAKE_CUDA_COMPILER}")
 set(MX_HAS_CUDA ON)
 
+# The host's half of a kernel file is compiled by the same g++ (compiler.cmake).
+include(CheckCompilerFlag)
+if(MX_WITHOUT_PEEPHOLE2)
+  check_compiler_flag(CUDA -Xcompiler=${MX_WITHOUT_PEEPHOLE2} MX_CUDA_HOST_HAS_PEEPHOLE2)
+  if(MX_CUDA_HOST_HAS_PEEPHOLE2)
+    target_compile_options(mx_options INTERFACE
+      $<$<COMPILE_LANGUAGE:CUDA>:-Xcompiler=${MX_WITHOUT_PEEPHOLE2}>)
+  endif()
+endif()
+
 # CMake before 3.25.2 does not know how nvcc is told of C++20.
 if(CMAKE_VERSION VERSION_LESS 3.25.2)
   set(CMAKE_CUDA20_STANDARD_COMPILE_OPTION "-std=c++20")

@@ -48,7 +48,8 @@ foreach(plugin mx_cuda mx_cublaslt mx_hopper)
 endforeach()
 
 install(EXPORT mxcheckTargets NAMESPACE mxcheck:: DESTINATION ${MX_INSTALL_CMAKE})
-configure_package_config_file(mxcheckConfig.cmake.in ${PROJECT_BINARY_DIR}/mxcheckConfig.cmake
+configure_package_config_file(cmake/mxcheckConfig.cmake.in
+  ${PROJECT_BINARY_DIR}/mxcheckConfig.cmake
   INSTALL_DESTINATION ${MX_INSTALL_CMAKE} PATH_VARS MX_INSTALL_EXAMPLE MX_INSTALL_PLUGINS)
 write_basic_package_version_file(${PROJECT_BINARY_DIR}/mxcheckConfigVersion.cmake
   COMPATIBILITY SameMinorVersion)
