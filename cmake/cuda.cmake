@@ -16,6 +16,11 @@ endif()
 # 9.0 is the Hopper of H100, H200 and GH200; the others are Blackwell, where nothing has run yet.
 # Code for the chips themselves: nothing is left for the driver to compile.
 set(CMAKE_CUDA_ARCHITECTURES 90a-real 100a-real 103a-real 120a-real)
+# One g++ for both halves of a program, wherever it lies, unless the user names another.
+if(NOT CMAKE_CUDA_HOST_COMPILER AND NOT DEFINED ENV{CUDAHOSTCXX}
+    AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+  set(CMAKE_CUDA_HOST_COMPILER ${CMAKE_CXX_COMPILER})
+endif()
 include(CheckLanguage)
 check_language(CUDA)
 
