@@ -9,12 +9,11 @@ if(MX_WARNINGS_ARE_ERRORS)
 endif()
 
 # g++ for x86-64, from 12 on, can compile `x < 0 ? -x : x` to -x. Its pass peephole2 rewrites
-#   mov x, a;  mov x, b;  neg b;  cmov a, b      to      neg x;  mov x, b;  cmov x, b
-# and forgets that its second copy still wants the x from before. reference/test/gcc_peephole2_test.c
-# has those four instructions, and is wrong with the pass in g++ 12.2, 13.3 and 14.2. Which source
-# meets them is up to the register allocator: g++ 13.3 of Ubuntu 24.04 at -O3 met them in
-# reference/exact/rational.cpp, and the exact oracle shifted by -1 instead of 1. So the pass is off,
-# in the host code that nvcc hands to g++ too. Clang and other processors have no such pass.
+#   mov x, a;  mov x, b;  neg b;  cmovs a, b     to     neg x;  mov x, b;  cmovns x, b
+# and forgets that its second copy wants the x from before (reference/test/gcc_peephole2_test.c).
+# Which source meets these instructions is up to the register allocator. g++ 13.3 of Ubuntu 24.04 at
+# -O3 met them in reference/exact/rational.cpp, and the exact oracle shifted by -1. So the pass is
+# off, in the host code that nvcc hands to g++ too. Clang and other processors lack it.
 set(MX_WITHOUT_PEEPHOLE2 "")
 if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64|i.86")
   set(MX_WITHOUT_PEEPHOLE2 -fno-peephole2)

@@ -7,13 +7,14 @@
 #include <filesystem>
 #include <limits>
 #include <optional>
+#include <ranges>
 
 namespace mx::data {
 namespace {
 
 constexpr std::uint64_t preamble_size = npy_magic.size() + 2;  // with the two bytes of version
-constexpr std::uint64_t header_limit = 1u << 20;  // real ones have some hundred bytes
-constexpr std::uint64_t alignment = 64;           // of the first payload byte, as NumPy writes
+constexpr std::uint64_t header_limit = 1u << 20;               // real ones have some hundred bytes
+constexpr std::uint64_t alignment = 64;  // of the first payload byte, as NumPy writes
 
 struct Header {
     std::optional<std::string> spelling;  // of the type: "<f4"
@@ -41,9 +42,8 @@ public:
 
 private:
     bool fail(std::string_view expected) {
-        const std::string found = position_ < text_.size()
-                                      ? in_quotes(text_.substr(position_, 1))
-                                      : std::string("the end of the header");
+        const std::string found = position_ < text_.size() ? in_quotes(text_.substr(position_, 1))
+                                                           : std::string("the end of the header");
         return fail_with("the header should have " + std::string(expected) + " at byte " +
                          std::to_string(offset_ + position_) + ", but there is " + found);
     }
@@ -115,9 +115,12 @@ private:
     }
 
     bool truth() {
-        if (take("True")) header_.fortran_order = true;
-        else if (take("False")) header_.fortran_order = false;
-        else return fail("True or False");
+        if (take("True"))
+            header_.fortran_order = true;
+        else if (take("False"))
+            header_.fortran_order = false;
+        else
+            return fail("True or False");
         return true;
     }
 
@@ -271,21 +274,24 @@ void reverse_each(std::span<std::byte> bytes, std::size_t width) {
 // each dimension, keeping the place in the source up to date.
 void fortran_to_c(std::span<const std::byte> from, std::span<std::byte> to,
                   std::span<const std::int64_t> shape, std::size_t width) {
-    std::vector<std::size_t> strides, index(shape.size(), 0);
+    struct Dimension {
+        std::size_t size, stride, index;
+    };
+    std::vector<Dimension> dimensions;
     std::size_t stride = width;
-    for (const std::int64_t dimension : shape) {
-        strides.push_back(stride);
-        stride *= static_cast<std::size_t>(dimension);
+    for (const std::int64_t size : shape) {
+        dimensions.push_back({static_cast<std::size_t>(size), stride, 0});
+        stride *= static_cast<std::size_t>(size);
     }
     std::size_t place = 0;
     for (std::size_t done = 0; done < to.size(); done += width) {
         std::copy_n(from.begin() + static_cast<std::ptrdiff_t>(place), width,
                     to.begin() + static_cast<std::ptrdiff_t>(done));
-        for (std::size_t axis = shape.size(); axis-- > 0;) {
-            place += strides[axis];
-            if (++index[axis] < static_cast<std::size_t>(shape[axis])) break;
-            place -= strides[axis] * index[axis];
-            index[axis] = 0;
+        for (Dimension& dimension : std::views::reverse(dimensions)) {
+            place += dimension.stride;
+            if (++dimension.index < dimension.size) break;
+            place -= dimension.stride * dimension.index;
+            dimension.index = 0;
         }
     }
 }
@@ -299,7 +305,9 @@ Expected<TensorFile> parse_npy(const ByteSource& source, const ReadOptions& opti
     const auto type = type_of(source, spelling, options.type_override);
     if (!type) return type.error();
     HostTensor tensor{std::filesystem::path(source.name()).stem().string(),
-                      std::string(type.value()->id), std::move(*header.value().shape), {}};
+                      std::string(type.value()->id),
+                      std::move(*header.value().shape),
+                      {}};
     const auto size = byte_count(*type.value(), tensor.shape);
     if (!size) return bad_source(source, size.error().message);
     const std::uint64_t present = source.size() - header.value().payload;

@@ -149,10 +149,13 @@ CodeTensor take_slice(std::vector<std::byte>& bytes, const PartShape& shape, Sli
 }
 
 void append(std::vector<std::byte>& bytes, std::vector<std::byte> more) {
-    if (bytes.empty())
+    if (bytes.empty()) {
         bytes = std::move(more);
-    else
-        bytes.insert(bytes.end(), more.begin(), more.end());
+        return;
+    }
+    const std::size_t before = bytes.size();
+    bytes.resize(before + more.size());
+    std::ranges::copy(more, bytes.begin() + static_cast<std::ptrdiff_t>(before));
 }
 
 std::vector<data::HostTensor> store(Codes codes, const BlockNames& names,

@@ -10,9 +10,9 @@ namespace mx {
 
 // Which exit code an error leads to.
 enum class ErrorKind {
-    bad_input,   // exit 2: the user's argument or file is wrong
-    device,      // exit 3: the device could not be opened, crashed, hung or was lost
-    system,      // exit 2: disk full, permission denied, out of memory
+    bad_input,  // exit 2: the user's argument or file is wrong
+    device,     // exit 3: the device could not be opened, crashed, hung or was lost
+    system,     // exit 2: disk full, permission denied, out of memory
 };
 
 // One sentence, starting with what was wrong and where; no trailing newline.
@@ -34,7 +34,8 @@ public:
 
     T& value() & { return std::get<T>(state_); }
     const T& value() const& { return std::get<T>(state_); }
-    T&& value() && { return std::get<T>(std::move(state_)); }
+    // By value: a loop over `f().value().rows` keeps what it walks.
+    T value() && { return std::get<T>(std::move(state_)); }
     const Error& error() const { return std::get<Error>(state_); }
 
 private:
@@ -43,6 +44,8 @@ private:
 
 // The Expected of a function that returns nothing.
 using Status = Expected<std::monostate>;
-inline Status success() { return std::monostate{}; }
+inline Status success() {
+    return std::monostate{};
+}
 
 }  // namespace mx

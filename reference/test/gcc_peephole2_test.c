@@ -14,7 +14,7 @@
 #pragma GCC diagnostic ignored "-Wreturn-type"
 
 /* clang-format off */
-/* The pass csa runs a little before peephole2, always: a pass that is off could not be started at. */
+/* Starts at the pass csa, a little before peephole2: a pass that is off is no place to start. */
 int __RTL(startwith("csa")) magnitude(int x __attribute__((unused))) {
 (function "magnitude"
   (param "x"
