@@ -4,9 +4,9 @@
 #include <algorithm>
 
 #include "conformance/case/names.hpp"
-#include "reference/fast/dot_model.hpp"
 #include "reference/fast/gemm_output.hpp"
 #include "reference/gemm/exact_gemm.hpp"
+#include "reference/gemm/model_sum.hpp"
 #include "reference/spec/gemm_models.hpp"
 
 namespace mx::emulate {
@@ -116,7 +116,7 @@ fast::Unpacked value_of(const GemmProblem& problem, std::int64_t output, const f
     const GemmRules& rules = problem.rules;
     const GemmRows pair = rows_of(problem, output);
     if (rules.model != nullptr)
-        return fast::accumulate(*rules.model, pair.a, pair.b, problem.a.depth(), fast::Unpacked{});
+        return gemm::accumulate(*rules.model, pair.a, pair.b, problem.a.depth(), fast::Unpacked{});
     return fast::output_value(factors_of(problem, output),
                               fast::dot(pair.a, pair.b, problem.a.depth()), c);
 }

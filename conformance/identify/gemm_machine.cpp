@@ -5,7 +5,7 @@
 #include <array>
 #include <span>
 
-#include "reference/fast/dot_model.hpp"
+#include "reference/gemm/model_sum.hpp"
 
 namespace mx::identify {
 namespace {
@@ -352,8 +352,8 @@ Code foretold_by_model(const GemmMachine& machine, const GemmSetting& setting,
     const FactorRow right(setting.b, setting.scaling_b, probe.b, probe.scales_b);
     const ScaledRow &a = left.row, &b = right.row;
     const Unpacked c = first_summand(machine, probe);
-    const Unpacked sum = machine.part == 0 ? fast::accumulate(machine.model, a, b, probe.depth(), c)
-                                           : fast::accumulate_in_parts(machine.model, a, b,
+    const Unpacked sum = machine.part == 0 ? gemm::accumulate(machine.model, a, b, probe.depth(), c)
+                                           : gemm::accumulate_in_parts(machine.model, a, b,
                                                                        probe.depth(), machine.part);
     return finished(machine, setting, probe, sum);
 }

@@ -6,6 +6,7 @@
 #include "reference/exact/gemm_epilogue.hpp"
 #include "reference/fast/dot_model.hpp"
 #include "reference/fast/gemm_epilogue.hpp"
+#include "reference/gemm/model_sum.hpp"
 #include "reference/spec/gemm_models.hpp"
 
 namespace mx {
@@ -185,8 +186,7 @@ Code expected_result(const GemmRules& rules, const GemmOutput& output) {
     const ScaledRow a = row_of_model(*rules.model, output.a);
     const ScaledRow b = row_of_model(*rules.model, output.b);
     const fast::Unpacked accumulator =
-        rules.part == 0 ? fast::accumulate(*rules.model, a, b, output.depth, {})
-                        : fast::accumulate_in_parts(*rules.model, a, b, output.depth, rules.part);
+        gemm::accumulate_in_parts(*rules.model, a, b, output.depth, rules.part);
     return fast::finish(rules.epilogue, output.operands, accumulator);
 }
 

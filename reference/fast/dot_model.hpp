@@ -201,23 +201,34 @@ MX_HOST_DEVICE constexpr Unpacked promoted(const GemmModel& model, const ScaledR
                : fused_multiply_add(inner, product(scale_a, scale_b), outer);
 }
 
-// As exact::accumulate.
-MX_HOST_DEVICE constexpr Unpacked accumulate(const GemmModel& model, const ScaledRow& a,
-                                             const ScaledRow& b, std::int64_t depth,
-                                             const Unpacked& c) {
+// As exact::accumulate, with steps that another function takes: step(range, accumulator).
+template <typename Step>
+MX_HOST_DEVICE constexpr Unpacked accumulate_by(const Step& step, const GemmModel& model,
+                                                const ScaledRow& a, const ScaledRow& b,
+                                                std::int64_t depth, const Unpacked& c) {
     const std::int64_t per_step = std::int64_t{model.products} * model.exact_group;
     Unpacked outer = c;
     Unpacked inner = model.promotion == 0 ? c : Unpacked{};
     const std::int64_t end = model.order == ProductOrder::along_k ? depth : (depth + 31) / 32 * 32;
     for (std::int64_t first = 0; first < end; first += per_step) {
-        inner = model.fraction_bits == all_bits ? fused_step(model, a, b, first, inner)
-                                                : step(model, a, b, {first, depth}, inner);
+        inner = step(StepRange{first, depth}, inner);
         const std::int64_t done = first + per_step < end ? first + per_step : end;
         if (model.promotion == 0 || (done % model.promotion != 0 && done != end)) continue;
         outer = promoted(model, a, b, (done < depth ? done : depth) - 1, outer, inner);
         inner = {};
     }
     return model.promotion == 0 ? inner : outer;
+}
+
+// As exact::accumulate.
+MX_HOST_DEVICE constexpr Unpacked accumulate(const GemmModel& model, const ScaledRow& a,
+                                             const ScaledRow& b, std::int64_t depth,
+                                             const Unpacked& c) {
+    const auto one_step = [&](StepRange range, const Unpacked& accumulator) {
+        return model.fraction_bits == all_bits ? fused_step(model, a, b, range.first, accumulator)
+                                               : step(model, a, b, range, accumulator);
+    };
+    return accumulate_by(one_step, model, a, b, depth, c);
 }
 
 // As exact::accumulate_in_parts.

@@ -1,12 +1,13 @@
-// fast/dot_model.hpp: for every model, every product of two codes beside an accumulator, every pair
-// of products, and rows that reach over several steps. A step cuts its summands one by one and adds
-// what is left, so that two of them show every alignment; the rows show the order and the
-// promotion.
+// fast/dot_model.hpp, and with it gemm/model_sum.hpp: for every model, every product of two codes
+// beside an accumulator, every pair of products, and rows that reach over several steps. A step
+// cuts its summands one by one and adds what is left, so that two of them show every alignment; the
+// rows show the order and the promotion.
 #include <array>
 
 #include "reference/exact/arithmetic.hpp"
 #include "reference/exact/dot_model.hpp"
 #include "reference/fast/dot_model.hpp"
+#include "reference/gemm/model_sum.hpp"
 #include "reference/proof/gemm_rows.hpp"
 #include "reference/proof/sweep.hpp"
 #include "reference/spec/gemm_models.hpp"
@@ -31,12 +32,21 @@ std::uint64_t exact_code(const GemmModel& model, const Rows& rows) {
         .bits;
 }
 
+bool are_same(const fast::Unpacked& left, const fast::Unpacked& right) {
+    return left.kind == right.kind && left.negative == right.negative &&
+           left.exponent == right.exponent && left.significand == right.significand;
+}
+
+// No code: what fast/dot_model.hpp and gemm/model_sum.hpp do not agree on.
+constexpr std::uint64_t two_answers = ~std::uint64_t{0};
+
 std::uint64_t fast_code(const GemmModel& model, const Rows& rows) {
     const ElementFormat& format = result_format(model);
-    return fast::round(format, Rounding::nearest_even, Overflow::overflow,
-                       fast::accumulate(model, rows.a.row(), rows.b.row(), rows.a.depth(),
-                                        fast::unpack(format, Code{rows.c})))
-        .bits;
+    const fast::Unpacked c = fast::unpack(format, Code{rows.c});
+    const auto sum = fast::accumulate(model, rows.a.row(), rows.b.row(), rows.a.depth(), c);
+    if (!are_same(sum, gemm::accumulate(model, rows.a.row(), rows.b.row(), rows.a.depth(), c)))
+        return two_answers;
+    return fast::round(format, Rounding::nearest_even, Overflow::overflow, sum).bits;
 }
 
 Report compare_rows(const GemmModel& model, std::uint32_t count, int threads,
@@ -193,10 +203,13 @@ Report prove_parts(const ScaledModel& scaled, const ElementFormat& element, int 
         },
         [&](std::uint32_t i) {
             const Rows rows = rows_of(i);
-            return fast::round(f32, Rounding::nearest_even, Overflow::overflow,
-                               fast::accumulate_in_parts(model, rows.a.row(), rows.b.row(),
-                                                         rows.a.depth(), part_of(i)))
-                .bits;
+            const ScaledRow a = rows.a.row(), b = rows.b.row();
+            const std::int64_t depth = rows.a.depth(), part = part_of(i);
+            const auto sum = fast::accumulate_in_parts(model, a, b, depth, part);
+            if (!are_same(sum, gemm::accumulate_in_parts(model, a, b, depth, part)))
+                return two_answers;
+            return std::uint64_t{
+                fast::round(f32, Rounding::nearest_even, Overflow::overflow, sum).bits};
         });
 }
 

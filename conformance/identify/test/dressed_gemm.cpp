@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "reference/fast/gemm_epilogue.hpp"
+#include "reference/gemm/model_sum.hpp"
 
 namespace mx::identify {
 namespace {
@@ -131,8 +132,8 @@ Dress dressed_as(const GemmModel& model, std::int64_t part) {
     Dress dress;
     dress.accumulate = [model, part](const ScaledRow& a, const ScaledRow& b, std::int64_t depth,
                                      const Unpacked& c) {
-        return part == 0 ? fast::accumulate(model, a, b, depth, c)
-                         : fast::accumulate_in_parts(model, a, b, depth, part);
+        return part == 0 ? gemm::accumulate(model, a, b, depth, c)
+                         : gemm::accumulate_in_parts(model, a, b, depth, part);
     };
     if (part != 0) dress.epilogue.kernel = GemmKernel::adds_parts;
     return dress;
