@@ -17,7 +17,8 @@ namespace {
 
 constexpr const char* exit_codes =
     "Exit codes: 0 conformant, 1 mismatch, 2 bad usage or input, 3 device crashed, hung or was "
-    "lost,\n4 incomplete, 5 self-test failed or oracles disagree, 77 nothing was tested.";
+    "lost,\n4 incomplete, 5 self-test failed, oracles disagree or this build's oracle is broken,\n"
+    "77 nothing was tested.";
 
 bool is_positional(const Option& option) {
     return option.name.front() != '-';
@@ -115,8 +116,16 @@ std::string useless_option(const CLI::App& sub, const Command& command) {
     return "";
 }
 
-int run_parsed(const CLI::App& app, const std::vector<Command>& commands) {
-    for (const Command& command : commands) {
+int run_checked(const Command& command, const Program& program) {
+    if (!command.asks_oracle) return command.run();
+    const std::string fault = program.oracle_fault();
+    if (fault.empty()) return command.run();
+    complain(fault);
+    return exit_self_test;
+}
+
+int run_parsed(const CLI::App& app, const Program& program) {
+    for (const Command& command : program.commands) {
         const CLI::App* sub = app.get_subcommand(command.name);
         if (!sub->parsed()) continue;
         const std::vector<std::string> extras = sub->remaining();
@@ -128,7 +137,7 @@ int run_parsed(const CLI::App& app, const std::vector<Command>& commands) {
             complain(useless);
             return exit_usage;
         }
-        return command.run();
+        return run_checked(command, program);
     }
     return exit_usage;
 }
@@ -139,15 +148,15 @@ void complain(const std::string& message) {
     std::fprintf(stderr, "mxcheck: %s\n", printable(message).c_str());
 }
 
-int dispatch(int argc, char** argv, const std::vector<Command>& commands,
-             const std::string& version) {
+int dispatch(int argc, char** argv, const Program& program) {
+    const std::vector<Command>& commands = program.commands;
     CLI::App app{
         "mxcheck: which bits are right for OCP Microscaling formats, and which a device "
         "gives"};
     app.name("mxcheck");
     app.footer("Start with:\n  mxcheck run --device cpu --level quick --out out\n\n" +
                std::string(exit_codes));
-    app.set_version_flag("--version", version);
+    app.set_version_flag("--version", program.version);
     app.require_subcommand(1);
     for (const Command& command : commands) declare_command(app, command);
     const Status known = check_first_word(app, argc > 1 ? argv[1] : nullptr, commands);
@@ -163,7 +172,7 @@ int dispatch(int argc, char** argv, const std::vector<Command>& commands,
         return exit_usage;
     }
     try {
-        return run_parsed(app, commands);
+        return run_parsed(app, program);
     } catch (const std::bad_alloc&) {
         complain("not enough memory for this; a smaller shape or file would do");
         return exit_usage;

@@ -37,11 +37,19 @@ struct Command {
     std::string example;  // whole command lines
     std::vector<Option> options;
     std::function<int()> run;  // returns the exit code
+    // Those that judge, prove or emulate run only where the oracle is found right.
+    bool asks_oracle = true;
 };
 
-// Parses and runs. Bad usage is one sentence on stderr, with the nearest right name, and exit 2.
-int dispatch(int argc, char** argv, const std::vector<Command>& commands,
-             const std::string& version);
+struct Program {
+    std::vector<Command> commands;
+    std::string version;
+    std::function<std::string()> oracle_fault;  // "" where the oracle may be believed
+};
+
+// Parses and runs. Bad usage is one sentence on stderr, with the nearest right name, and exit 2; an
+// oracle at fault is one, and exit 5.
+int dispatch(int argc, char** argv, const Program& program);
 
 // "mxcheck: MESSAGE" on stderr, on one line of valid UTF-8 whatever it quotes.
 void complain(const std::string& message);

@@ -10,6 +10,7 @@
 #include "conformance/cli/commands.hpp"
 #include "conformance/cli/environment.hpp"
 #include "conformance/cli/session.hpp"
+#include "conformance/oracle/isolated_check.hpp"
 #include "conformance/run/evidence.hpp"
 
 namespace mx::cli {
@@ -49,8 +50,14 @@ Field missing(const OptionalDevice& device) {
                 (file.empty() ? "" : ", or " + file + " is neither beside it nor in ../lib")};
 }
 
-std::vector<Field> checks() {
-    std::vector<Field> found{{"program", version_text()}};
+std::string oracle_text(const std::string& fault) {
+    if (!fault.empty()) return fault;
+    return "right in " + std::to_string(oracle_answer_count()) +
+           " answers typed by hand, fast and exact; built by " + oracle_built_by;
+}
+
+std::vector<Field> checks(const std::string& oracle_fault) {
+    std::vector<Field> found{{"program", version_text()}, {"oracle", oracle_text(oracle_fault)}};
     for (const Field& fact : environment_facts()) found.push_back(fact);
     const DeviceRegistry devices = built_in_devices();
     for (const DeviceSource& source : devices.list()) found.push_back(device_check(source));
@@ -64,17 +71,19 @@ std::vector<Field> checks() {
 }
 
 int doctor(bool json) {
-    const std::vector<Field> found = checks();
+    const std::string& oracle_fault = isolated_oracle_fault();
+    const int code = oracle_fault.empty() ? exit_conformant : exit_self_test;
+    const std::vector<Field> found = checks(oracle_fault);
     if (json) {
         nlohmann::ordered_json object;
         for (const Field& field : found) object[field.key] = field.value;
         std::printf("%s\n",
                     object.dump(2, ' ', false, nlohmann::json::error_handler_t::replace).c_str());
-        return exit_conformant;
+        return code;
     }
     for (const Field& field : found)
         std::printf("%-16s %s\n", field.key.c_str(), field.value.c_str());
-    return exit_conformant;
+    return code;
 }
 
 }  // namespace
@@ -85,7 +94,8 @@ Command doctor_command() {
             "what is installed here, what will be skipped and why",
             "mxcheck doctor",
             {{"--json", "as JSON", json.get()}},
-            [json] { return doctor(*json); }};
+            [json] { return doctor(*json); },
+            false};
 }
 
 }  // namespace mx::cli

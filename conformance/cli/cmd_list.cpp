@@ -260,7 +260,8 @@ Command list_command() {
          {"--level", "for cases: the level", &o->level},
          {"--suite", "for cases: only suites of this name", &o->suite},
          {"--json", "as JSON", &o->json}},
-        [o] { return list(*o); }};
+        [o] { return list(*o); },
+        false};
 }
 
 }  // namespace mx::cli

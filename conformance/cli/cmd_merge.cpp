@@ -62,7 +62,8 @@ Command merge_command() {
             "mxcheck merge out.0 out.1 out.2 out.3 --out out",
             {{"DIR", "the folders of all shards, in any order", &o->folders, true},
              {"--out", "folder for results.jsonl and the reports", &o->out}},
-            [o] { return merge(*o); }};
+            [o] { return merge(*o); },
+            false};
 }
 
 }  // namespace mx::cli

@@ -219,7 +219,8 @@ Command report_command() {
              {"--with", "more files of bench, accuracy, train and selftest for the page", &o->with},
              {"--baseline", "folder of an older run: the page says what changed", &o->baseline},
              {"--html", "write the page alone, to this file", &o->html}},
-            [o] { return report(*o); }};
+            [o] { return report(*o); },
+            false};
 }
 
 }  // namespace mx::cli

@@ -114,6 +114,7 @@ int exit_code_of(std::span<const results::CaseResult> cases, bool complete) {
 
 int fail_with(const Error& error) {
     complain(error.message);
+    if (error.kind == ErrorKind::oracle) return exit_self_test;
     return error.kind == ErrorKind::device ? exit_device : exit_usage;
 }
 

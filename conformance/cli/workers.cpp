@@ -26,7 +26,8 @@ using results::CaseResult;
 
 // A line that is no record: this, the kind of an error as a letter, and its message.
 constexpr char error_mark = '!';
-constexpr std::array error_kinds{ErrorKind::bad_input, ErrorKind::device, ErrorKind::system};
+constexpr std::array error_kinds{ErrorKind::bad_input, ErrorKind::device, ErrorKind::system,
+                                 ErrorKind::oracle};
 
 std::string line_of_error(const Error& error) {
     std::string line{error_mark};

@@ -3,12 +3,14 @@
 #include "conformance/case/rules.hpp"
 #include "conformance/emulate/quantize_tensor.hpp"
 #include "conformance/emulate/stored_tensors.hpp"
+#include "conformance/oracle/oracle_status.hpp"
 #include "conformance/run/expected.hpp"
 
 namespace mx::emulate {
 
 Expected<data::TensorFile> dequantize_tensor(data::TensorFile file, const QuantizedFacts& facts,
                                              const std::string& type) {
+    if (const Status sound = oracle_status(); !sound) return sound.error();
     const Status known = check_name("type", type, type_names());
     if (!known) return known.error();
     const auto layout = layout_of(facts.shape, {facts.names.axis, std::stoll(facts.names.block)});

@@ -3,6 +3,7 @@
 
 #include "conformance/case/rules.hpp"
 #include "conformance/emulate/explain_parts.hpp"
+#include "conformance/oracle/oracle_status.hpp"
 
 namespace mx::emulate {
 namespace {
@@ -35,8 +36,12 @@ std::string explain_steps(const ExplainTarget& target, const Dialect& rules) {
 }  // namespace
 
 Explanation explain(const ExplainTarget& target, Oracle other) {
-    const Dialect rules = rules_of(target.c);
     Explanation result;
+    if (const Status sound = oracle_status(); !sound) {
+        result.fault = sound.error().message;
+        return result;
+    }
+    const Dialect rules = rules_of(target.c);
     result.fault = disagreement_in({exact_answers(target, rules), other(target, rules)});
     result.text = paragraph(target.title) +
                   paragraph(std::string(rules.name) + ": " + std::string(rules.title)) +

@@ -10,7 +10,7 @@ namespace mx::emulate {
 
 struct Explanation {
     std::string text;   // lines of at most 120 characters
-    std::string fault;  // where the oracles, or the printed steps, do not agree; "" as it should be
+    std::string fault;  // of the oracles: they are broken, or they or the printed steps disagree
 };
 
 // What is shown comes from the exact oracle; `other` is the one it is held against.

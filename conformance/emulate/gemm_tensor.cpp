@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "conformance/case/names.hpp"
+#include "conformance/oracle/oracle_status.hpp"
 #include "reference/fast/gemm_output.hpp"
 #include "reference/gemm/exact_gemm.hpp"
 #include "reference/gemm/model_sum.hpp"
@@ -219,6 +220,7 @@ fast::OutputFactors factors_of(const GemmProblem& problem, std::int64_t output) 
 
 Expected<GemmProblem> gemm_problem(GemmFactor a, GemmFactor b, std::optional<GemmAddend> c,
                                    const GemmRules& rules) {
+    if (const Status sound = oracle_status(); !sound) return sound.error();
     auto shape = joined_shape(a, b);
     if (!shape) return shape.error();
     if (c)

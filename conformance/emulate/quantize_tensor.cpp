@@ -5,6 +5,7 @@
 #include "conformance/case/rules.hpp"
 #include "conformance/emulate/block_counter.hpp"
 #include "conformance/emulate/stored_tensors.hpp"
+#include "conformance/oracle/oracle_status.hpp"
 #include "conformance/run/expected.hpp"
 
 namespace mx::emulate {
@@ -32,6 +33,7 @@ void count_slice(const Case& c, const CodeTensor& input, const std::vector<CodeT
 
 Expected<QuantizedTensor> quantize_tensor(data::HostTensor tensor, const BlockNames& names,
                                           const std::string& program_version) {
+    if (const Status sound = oracle_status(); !sound) return sound.error();
     const Status known = check_name("input type", tensor.type, type_names());
     if (!known) return known.error();
     if (const Status valid = check_names(names); !valid) return valid.error();

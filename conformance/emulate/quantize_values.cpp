@@ -5,6 +5,7 @@
 #include "conformance/emulate/block_counter.hpp"
 #include "conformance/emulate/recipe_tensor.hpp"
 #include "conformance/emulate/stored_tensors.hpp"
+#include "conformance/oracle/oracle_status.hpp"
 #include "reference/fast/gemm_output.hpp"
 
 namespace mx::emulate {
@@ -60,6 +61,7 @@ Status check_exact_names(const BlockNames& names) {
 
 Expected<QuantizedTensor> quantize_values(const ValueTensor& tensor, const BlockNames& names,
                                           const std::string& program_version) {
+    if (const Status sound = oracle_status(); !sound) return sound.error();
     if (const Status known = check_exact_names(names); !known) return known.error();
     const auto layout = layout_of(tensor.shape, {names.axis, std::stoll(names.block)});
     if (!layout) return layout.error();

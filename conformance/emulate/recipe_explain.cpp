@@ -8,6 +8,7 @@
 #include "conformance/emulate/parse_value.hpp"
 #include "conformance/emulate/recipe_fields.hpp"
 #include "conformance/emulate/text_table.hpp"
+#include "conformance/oracle/oracle_status.hpp"
 #include "reference/exact/recipe.hpp"
 #include "reference/fast/recipe.hpp"
 
@@ -160,6 +161,7 @@ Status check_typed(const TypedValues& typed) {
 }  // namespace
 
 Expected<Explanation> explain_recipe(const TypedValues& typed) {
+    if (const Status sound = oracle_status(); !sound) return sound.error();
     if (const Status fits = check_typed(typed); !fits) return fits.error();
     const Recipe& recipe = *find_recipe(typed.dialect);
     const RecipeFormat& format = *find_recipe_format(typed.format);

@@ -3,6 +3,7 @@
 
 #include "conformance/case/names.hpp"
 #include "conformance/data/philox.hpp"
+#include "conformance/oracle/oracle_status.hpp"
 #include "reference/fast/recipe_history.hpp"
 
 namespace mx::emulate {
@@ -162,6 +163,7 @@ Status check_recipe(const BlockNames& names) {
 Expected<QuantizedTensor> quantize_by_recipe(data::HostTensor tensor, const BlockNames& names,
                                              const RecipeOptions& options,
                                              const std::string& program_version) {
+    if (const Status sound = oracle_status(); !sound) return sound.error();
     if (const Status known = check_recipe(names); !known) return known.error();
     const Recipe& recipe = *find_recipe(names.dialect);
     const RecipeFormat& format = *find_recipe_format(names.format);
@@ -226,6 +228,7 @@ Expected<RecipeCodes> recipe_codes(const data::TensorFile& file, const BlockName
 
 Expected<data::TensorFile> dequantize_by_recipe(data::TensorFile file, const BlockNames& names,
                                                 const std::string& type) {
+    if (const Status sound = oracle_status(); !sound) return sound.error();
     if (const Status known = check_recipe(names); !known) return known.error();
     if (const Status known = check_name("type", type, type_names()); !known) return known.error();
     const auto codes = recipe_codes(file, names);

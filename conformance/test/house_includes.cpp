@@ -23,6 +23,7 @@ const Room rooms[] = {
     {"reference/exact", {"reference/spec"}},
     {"reference/fast", {"reference/spec"}},
     {"reference/gemm", {"reference/spec", "reference/fast"}},
+    {"reference/self_check", {"reference/spec", "reference/exact", "reference/fast"}},
     {"reference/proof", {"reference/spec", "reference/exact", "reference/fast", "reference/gemm"}},
     {"reference/test", {"reference"}},
     {"device/abi", {}},

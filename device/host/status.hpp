@@ -13,6 +13,7 @@ enum class ErrorKind {
     bad_input,  // exit 2: the user's argument or file is wrong
     device,     // exit 3: the device could not be opened, crashed, hung or was lost
     system,     // exit 2: disk full, permission denied, out of memory
+    oracle,     // exit 5: this build answers wrongly, whatever was asked
 };
 
 // One sentence, starting with what was wrong and where; no trailing newline.
