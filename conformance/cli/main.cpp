@@ -1,8 +1,10 @@
 // mxcheck: the program.
 #include "conformance/cli/commands.hpp"
 #include "conformance/cli/environment.hpp"
+#include "device/host/child_setup.hpp"
 
 int main(int argc, char** argv) {
+    mx::hold_standard_streams();
     using namespace mx::cli;
     return dispatch(
         argc, argv,

@@ -101,6 +101,21 @@ head -n 5 rebuilt/results.jsonl >part && mv part rebuilt/results.jsonl
 cp "$mutants/mutant_ties_away.so" mine.so
 refuse 2 'cannot resume' run --device ./mine.so --level smoke --dialect ocp --out rebuilt --resume
 
+# A closed stream lends its number to nothing of ours: the verdicts are those of open streams. The
+# earlier results are announced, so that there is something to print.
+streams=(run --device "$mutants/mutant_none.so" --level smoke --suite quantize --dialect ocp)
+expect 0 'No fault found' "${streams[@]}" --out streams
+cp streams/results.jsonl open_streams
+closed() { # WHICH: the streams that it closes
+  checks=$((checks + 1))
+  eval "\"\$mxcheck\" \"\${streams[@]}\" --out streams $1" || fail "exit code $? with $1"
+  check "the same verdicts with $1" same_cases open_streams streams/results.jsonl
+}
+closed '<&- >stdout 2>stderr'
+closed '</dev/null >stdout 2>&-'
+closed '</dev/null >&- 2>&-'
+closed '<&- >&- 2>&-'
+
 # Nothing supported is nothing tested.
 expect 77 'Nothing was tested' run --device "$plugins/test_plugin_message_without_end.so" \
   --level smoke --suite quantize --out unsupported
