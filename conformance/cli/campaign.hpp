@@ -74,6 +74,7 @@ results::RunHeader new_header();
 struct Respondent {
     Asker ask;
     Refuser refuses = {};
+    std::function<Status()> close = {};  // after the last case; the error says how it went wrong
 };
 using Opener = std::function<Expected<Respondent>()>;
 

@@ -194,8 +194,8 @@ int identify_operation(IdentifyOptions& options) {
     if (!opened) return fail_with(opened.error());
     WatchedDevice device{std::move(opened).value()};
     const int code = is_gemm ? identify_gemm(options, device) : identify_quantizer(options, device);
-    if (device.fault.empty() || code == exit_device) return code;
-    return fail_with({ErrorKind::device, device.fault});
+    if (device.fault.empty()) return closed(device.device, code);
+    return code == exit_device ? code : fail_with({ErrorKind::device, device.fault});
 }
 
 }  // namespace

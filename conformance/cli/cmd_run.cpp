@@ -115,7 +115,8 @@ std::size_t jobs_of(const RunOptions& options) {
 
 Respondent respondent_of(std::shared_ptr<IsolatedDevice> device) {
     return {[device](const Case&, const Question& question) { return device->ask(question); },
-            [device](const Question& question) { return device->refuses(question); }};
+            [device](const Question& question) { return device->refuses(question); },
+            [device] { return device->close(); }};
 }
 
 int run(const RunOptions& options) {

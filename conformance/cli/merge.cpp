@@ -200,8 +200,10 @@ Expected<Run> merged(std::span<const ShardRun> shards) {
     run.cases = std::move(cases).value();
     run.footer = results::count_cases(run.cases);
     for (const ShardRun& shard : shards) run.footer.seconds += shard.run.footer.seconds;
+    for (const ShardRun* shard : ordered.value())
+        if (run.footer.close_fault.empty()) run.footer.close_fault = shard->run.footer.close_fault;
     const bool strict = std::ranges::find(run.header.argv, "--strict") != run.header.argv.end();
-    run.footer.exit_code = judge_unneeded(run, strict, exit_code_of(run.cases, true));
+    run.footer.exit_code = judge_unneeded(run, strict, exit_code_of(run, true));
     run.complete = true;
     return run;
 }

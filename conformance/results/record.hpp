@@ -177,6 +177,7 @@ struct RunFooter {
     std::uint64_t elements = 0, scales = 0, mismatched_elements = 0, mismatched_scales = 0;
     double seconds = 0;
     int exit_code = 0;
+    std::string close_fault = {};  // how the device ended when it was closed, "" if as it should
     bool operator==(const RunFooter&) const = default;
 };
 

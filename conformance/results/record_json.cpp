@@ -129,6 +129,7 @@ void describe(Archive& archive, Given& footer) {
     archive("mismatched_scales", footer.mismatched_scales);
     archive("seconds", footer.seconds);
     archive("exit_code", footer.exit_code);
+    archive.where_any("close_fault", footer.close_fault);
 }
 
 class JsonWriter {

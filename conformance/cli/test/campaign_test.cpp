@@ -62,7 +62,11 @@ protected:
         testing::internal::CaptureStdout();
         testing::internal::CaptureStderr();
         const int code = conduct(
-            std::move(campaign), [&no] { return Expected(Respondent{no}); }, sources);
+            std::move(campaign),
+            [&]() -> Expected<Respondent> {
+                return Respondent{no, {}, [this] { return closing_; }};
+            },
+            sources);
         testing::internal::GetCapturedStdout();
         testing::internal::GetCapturedStderr();
         return code;
@@ -89,6 +93,7 @@ protected:
     std::filesystem::path out_ =
         std::filesystem::path(testing::TempDir()) / ("campaign_test_" + std::to_string(::getpid()));
     std::string asked_;
+    Status closing_ = success();  // of who answers
 };
 
 constexpr Verdict no = Verdict::not_supported;
@@ -144,6 +149,20 @@ TEST_F(CampaignTest, AGpuThatIsThereAndCannotBeAskedIsAFault) {
     EXPECT_EQ(verdicts().back(), Verdict::device_error);
 }
 
+// --resume has nothing left to ask, and yet opens and closes the device.
+TEST_F(CampaignTest, ADeviceThatDoesNotCloseIsToldInTheRecordAndOnResume) {
+    closing_ = Error{ErrorKind::device, "it fell over"};
+    for (const bool resume : {false, true}) {
+        EXPECT_EQ(conduct_on_gpu({sweep_with("a", 0)}, resume), exit_device);
+        EXPECT_EQ(recorded().footer.close_fault, "it fell over");
+        EXPECT_EQ(recorded().footer.exit_code, exit_device);
+        EXPECT_EQ(verdicts(), (std::vector{no, no, pass}));
+    }
+    closing_ = success();
+    EXPECT_EQ(conduct_on_gpu({sweep_with("a", 0)}, true), exit_conformant);
+    EXPECT_EQ(recorded().footer.close_fault, "");
+}
+
 // In a process of its own, for an interrupt is remembered.
 TEST_F(CampaignTest, AnInterruptedSweepIsDoneAgainAndNoOther) {
     sweep::GpuSweep slow = sweep_with("b", 0);
@@ -186,7 +205,7 @@ TEST(Workers, ReturnResultsInOrderFromEveryProcess) {
     std::vector<std::size_t> todo;
     for (std::size_t i = 0; i < 1000; ++i) todo.push_back(3 * i);
     auto workers = Workers::start(3, todo, [] {
-        return Expected(Workers::Work([](std::size_t i) { return result_at(i); }));
+        return Expected(Workers::Work{[](std::size_t i) { return result_at(i); }});
     });
     ASSERT_TRUE(workers.ok());
     std::vector<std::string> processes;
@@ -203,6 +222,22 @@ TEST(Workers, ReturnResultsInOrderFromEveryProcess) {
     EXPECT_NE(processes[0], "by " + std::to_string(::getpid()));
 }
 
+TEST(Workers, TellHowTheyClosed) {
+    for (const bool is_sound : {true, false}) {
+        auto workers = Workers::start(2, {0, 1, 2}, [is_sound] {
+            return Expected(Workers::Work{[](std::size_t i) { return result_at(i); },
+                                          [is_sound]() -> Status {
+                                              if (is_sound) return success();
+                                              return Error{ErrorKind::device, "it fell over"};
+                                          }});
+        });
+        for (int i = 0; i < 3; ++i) EXPECT_TRUE(workers.value().next().value().has_value());
+        const Status closed = workers.value().close();
+        EXPECT_EQ(closed.ok(), is_sound);
+        EXPECT_EQ(closed ? "" : closed.error().message, is_sound ? "" : "it fell over");
+    }
+}
+
 TEST(Workers, PassOnWhatWentWrong) {
     auto unable = Workers::start(2, {0, 1}, []() -> Expected<Workers::Work> {
         return Error{ErrorKind::device, "it did not open"};
@@ -213,10 +248,10 @@ TEST(Workers, PassOnWhatWentWrong) {
     EXPECT_EQ(unopened.error().message, "it did not open");
 
     auto dying = Workers::start(2, {0, 1}, [] {
-        return Expected(Workers::Work([](std::size_t i) {
+        return Expected(Workers::Work{[](std::size_t i) {
             if (i == 1) ::raise(SIGKILL);
             return result_at(i);
-        }));
+        }});
     });
     EXPECT_TRUE(dying.value().next().ok());
     // As if the run had been interrupted: --resume goes on.

@@ -61,6 +61,30 @@ replay_of() {
 recorded mutant_crash_on_nan crash
 recorded mutant_hang_on_zero_block timeout
 
+# A crash when the device is closed spoils no case, and is told. Its casts are right, in one process
+# and in several, and in parts.
+closes=(run --level smoke --suite convert --format e8m0 --dialect ocp,onednn)
+segfault=(--device "$plugins/test_plugin_segfault_in_close.so")
+did_not_close='did not close: killed by signal 11 (Segmentation fault)'
+for jobs in 1 2; do
+  expect 3 "$did_not_close" "${closes[@]}" "${segfault[@]}" --jobs "$jobs" --out closes
+  check "the record has it, $jobs jobs" grep -q '"exit_code":3,"close_fault":"device ' \
+    closes/results.jsonl
+done
+expect 3 'did not close: did not end within 1 s' "${closes[@]}" --out hangs --timeout 1 \
+  --device "$plugins/test_plugin_hang_in_close.so"
+check 'no case failed' never grep -qE '"verdict":"(fail|crash)"' closes/results.jsonl
+check 'JUnit has an error' grep -q '<error.*did not close' closes/junit.xml
+for i in 0 1; do
+  expect 3 "$did_not_close" "${closes[@]}" "${segfault[@]}" --shard "$i/2" --out "closes.$i"
+done
+sed -i '1s/"process","value":"[0-9]*"/"process","value":"1"/' closes.?/results.jsonl
+expect 3 "$did_not_close" merge closes.0 closes.1 --out closes.all
+expect 3 "$did_not_close" replay "$(grep -o 'convert format=[^"]*' closes/results.jsonl |
+  head -n 1)" "${segfault[@]}"
+expect 3 "$did_not_close" relate "${segfault[@]}"
+expect 3 "$did_not_close" identify "${segfault[@]}"
+
 # A wrong answer: 1, the same class again, and the case passes on a right device.
 wrong() { # MUTANT CLASS DIALECT
   expect 1 'Not conformant' run --device "$mutants/$1.so" --level smoke --suite quantize \

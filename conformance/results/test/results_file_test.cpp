@@ -26,6 +26,7 @@ void write_run(const std::string& path, const RunHeader& header,
     RunFooter footer = count_cases(cases);
     footer.seconds = 1.25;
     footer.exit_code = 1;
+    footer.close_fault = "did not close";
     ASSERT_TRUE(writer.value().finish(footer).ok());
 }
 
@@ -42,6 +43,7 @@ TEST(ResultsFile, RoundTrip) {
     RunFooter footer = count_cases(all_verdicts());
     footer.seconds = 1.25;
     footer.exit_code = 1;
+    footer.close_fault = "did not close";
     EXPECT_EQ(run.value().footer, footer);
 }
 
