@@ -199,7 +199,7 @@ int finish(Campaign& campaign, Record& record, double seconds) {
     campaign.run.footer.close_fault = record.close_fault;
     int code = exit_code_of(campaign.run, complete);
     if (complete && campaign.shard.count == 1)
-        code = judge_unneeded(campaign.run, campaign.strict, code);
+        code = judge_unneeded(campaign.run, campaign.strict, judge_demands(campaign.run, code));
     if (complete) {
         campaign.run.footer.seconds = campaign.reproducible ? 0 : seconds;
         campaign.run.footer.exit_code = code;
@@ -295,6 +295,16 @@ Status take_waivers(Campaign& campaign, const WaiverOptions& options) {
     header.argv.push_back("--waivers=" + options.file);
     if (options.strict) header.argv.push_back("--strict");
     header.table_hashes.push_back({"waivers", file_hash(options.file)});
+    return success();
+}
+
+Status take_demands(Campaign& campaign, const DemandOptions& options) {
+    auto demands = demands_of(options, campaign.cases);
+    if (!demands) return demands.error();
+    results::RunHeader& header = campaign.run.header;
+    header.demands = std::move(demands).value();
+    for (const results::Field& demand : header.demands)
+        header.argv.push_back("--" + demand.key + "=" + demand.value);
     return success();
 }
 

@@ -50,6 +50,7 @@ std::vector<Field> deciding_fields(const RunHeader& header) {
         {"device_facts", text_of(header.device_facts)},
         {"table_hashes", text_of(header.table_hashes)},
         {"waivers", text_of(header.waivers)},
+        {"demands", text_of(header.demands)},
     };
 }
 

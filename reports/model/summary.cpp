@@ -129,6 +129,8 @@ std::vector<std::string> caveats_of(const Run& run) {
         caveats.push_back("INTERRUPTED: " + grouped(run.cases.size()) + " of " +
                           counted(run.header.case_count, "case") +
                           " were run; nothing is known of the others.");
+    for (const std::string& unmet : run.footer.unmet)
+        caveats.push_back("INCOMPLETE: " + unmet + ".");
     if (!run.footer.close_fault.empty())
         caveats.push_back("DEVICE FAULT: " + run.footer.close_fault + ".");
     if (!results::is_conformance_level(run.header.level))
@@ -144,7 +146,7 @@ Outcome outcome_of(const Run& run, const Summary& summary) {
     if (summary.verdicts.passing() != summary.verdicts.all() || !run.footer.close_fault.empty())
         return Outcome::not_conformant;
     if (summary.totals.elements + summary.totals.scales == 0) return Outcome::nothing_tested;
-    if (!is_whole(run)) return Outcome::incomplete;
+    if (!is_whole(run) || !run.footer.unmet.empty()) return Outcome::incomplete;
     return summary.caveats.empty() ? Outcome::conformant : Outcome::clean;
 }
 
@@ -194,7 +196,8 @@ std::string verdict_phrase(const Run& run, const Summary& summary) {
         case Outcome::clean:
             return "No fault found: " + passing_phrase(summary);
         case Outcome::incomplete:
-            return "Interrupted: no fault found in " + cases;
+            return is_whole(run) ? "Incomplete: " + passing_phrase(summary)
+                                 : "Interrupted: no fault found in " + cases;
         case Outcome::nothing_tested:
             return "Nothing was tested in " + cases;
         case Outcome::not_conformant:
@@ -226,6 +229,7 @@ std::string headline_of(const Run& run, const Summary& summary) {
     if (!is_whole(run))
         line += " INTERRUPTED after " + grouped(run.cases.size()) + " of " +
                 counted(run.header.case_count, "case") + ".";
+    for (const std::string& unmet : run.footer.unmet) line += " INCOMPLETE: " + unmet + ".";
     const bool limited =
         std::any_of(summary.caveats.begin(), summary.caveats.end(), [](const std::string& caveat) {
             return caveat.rfind(results::not_a_conformance_run, 0) == 0;

@@ -140,6 +140,30 @@ closed '</dev/null >stdout 2>&-'
 closed '</dev/null >&- 2>&-'
 closed '<&- >&- 2>&-'
 
+# A device that supports little is not green where more is demanded of it.
+little=(run --device "$plugins/test_plugin_none.so" --level smoke --suite convert --dialect ocp)
+expect 0 'No fault found' "${little[@]}" --out little
+expect 0 'No fault found' "${little[@]}" --out little --require e8m0/convert
+expect 4 'INCOMPLETE: --require e?m?/convert is not met: nothing was compared of e2m1/convert, ' \
+  "${little[@]}" --out little --require 'e?m?/convert'
+check 'the record has it' grep -q '"exit_code":4,"unmet":\["--require e' little/results.jsonl
+check 'JUnit has an error' grep -q '<error.*--require' little/junit.xml
+expect 4 'INCOMPLETE: --max-not-supported 3 is exceeded: ' "${little[@]}" --out little \
+  --max-not-supported 3
+expect 0 'No fault found' "${little[@]}" --out little --max-not-supported 1000
+refuse 2 "fits no case of this run; did you mean 'e8m0/convert'?" "${little[@]}" \
+  --require e8m0/convrt
+refuse 2 "--max-not-supported 'x' is not a whole number" "${little[@]}" --max-not-supported x
+nothing=(run --device "$plugins/test_plugin_message_without_end.so" --level smoke --suite quantize)
+expect 4 'INCOMPLETE' "${nothing[@]}" --out unsupported --require '*/quantize'
+
+# A part cannot know what the whole has tested: merge judges.
+part=(run --level smoke --suite quantize --max-not-supported 0)
+for i in 0 1; do expect 0 'No fault found' "${part[@]}" --shard "$i/2" --out "part.$i"; done
+expect 4 'INCOMPLETE: --max-not-supported 0 is exceeded' merge part.0 part.1 --out part
+refuse 2 'cannot resume, demands was "max-not-supported=0" and is now ""' \
+  run --level smoke --suite quantize --shard 0/2 --out part.0 --resume
+
 # Nothing supported is nothing tested.
 expect 77 'Nothing was tested' run --device "$plugins/test_plugin_message_without_end.so" \
   --level smoke --suite quantize --out unsupported

@@ -27,6 +27,7 @@ void write_run(const std::string& path, const RunHeader& header,
     footer.seconds = 1.25;
     footer.exit_code = 1;
     footer.close_fault = "did not close";
+    footer.unmet = {"not met"};
     ASSERT_TRUE(writer.value().finish(footer).ok());
 }
 
@@ -44,6 +45,7 @@ TEST(ResultsFile, RoundTrip) {
     footer.seconds = 1.25;
     footer.exit_code = 1;
     footer.close_fault = "did not close";
+    footer.unmet = {"not met"};
     EXPECT_EQ(run.value().footer, footer);
 }
 
