@@ -39,7 +39,8 @@ struct Command {
     std::function<int()> run;  // returns the exit code
 };
 
-// Parses and runs. Bad usage is one sentence on stderr, with the nearest right name, and exit 2.
+// Parses and runs. Bad usage is one sentence on stderr, with the nearest right name, and exit 2. So
+// is standard output that could not be written, where all else is well.
 int dispatch(int argc, char** argv, const std::vector<Command>& commands,
              const std::string& version);
 
