@@ -61,12 +61,18 @@ Status check_names(const PlanOptions& options) {
     return success();
 }
 
-Expected<results::ResultsWriter> open_results(Campaign& campaign) {
+// What was killed before its first case has none to resume, and the record beside it is another's.
+bool can_be_resumed(const std::string& out) {
+    std::error_code error;
+    return std::filesystem::exists(results_path(out), error) &&
+           !std::filesystem::exists(new_results_path(out), error);
+}
+
+Expected<FolderRecord> open_results(Campaign& campaign) {
     const results::RunHeader header = campaign.run.header;
     const std::string path = results_path(campaign.out);
-    std::error_code error;
-    if (!campaign.resume || !std::filesystem::exists(path, error))
-        return new_results(campaign.out, header);
+    if (!campaign.resume || !can_be_resumed(campaign.out))
+        return FolderRecord::begin(campaign.out, header);
     auto resumed = results::ResultsWriter::resume(path, header);
     if (!resumed) return resumed.error();
     campaign.run.header = resumed.value().header;
@@ -79,7 +85,7 @@ Expected<results::ResultsWriter> open_results(Campaign& campaign) {
                              " is not the case of that number in this run: " + done.case_text};
     std::fprintf(stderr, "mxcheck: %zu of %zu cases are already done\n", campaign.run.cases.size(),
                  size_of(campaign));
-    return std::move(resumed.value().writer);
+    return FolderRecord::resumed(campaign.out, std::move(resumed.value().writer));
 }
 
 // What comes of the places of a list, one after the other; nothing when it was interrupted.
@@ -93,7 +99,7 @@ struct Tally {
 
 // Where the results of a run go.
 struct Record {
-    results::ResultsWriter& writer;
+    FolderRecord& writer;
     Tally tally = {};
     std::string close_fault = {};  // of the device, or of the first of several
 };

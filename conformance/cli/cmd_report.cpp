@@ -59,6 +59,9 @@ Expected<std::vector<std::string>> write_page(const reports::Material& material,
 int render(const std::string& folder, const ReportArguments& arguments) {
     const auto run = results::read_results(results_path(folder));
     if (!run) return fail_with(run.error());
+    if (holds(folder, "results.new.jsonl"))
+        complain("warning: a later run into " + folder +
+                 " was ended before its first case; this is the one before it");
     const auto attached = attachments_of(folder, arguments.with);
     if (!attached) return fail_with(attached.error());
     reports::Material material(run.value());

@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 
 #include <cerrno>
+#include <cstdio>
 #include <utility>
 
 #include "conformance/results/record_json.hpp"
@@ -117,6 +118,13 @@ Expected<ResultsWriter::Resumed> ResultsWriter::resume(const std::string& path,
 }
 
 Status ResultsWriter::append(const CaseResult& result) { return write_line(line_of(result)); }
+
+Status ResultsWriter::rename(const std::string& path) {
+    if (std::rename(path_.c_str(), path.c_str()) != 0)
+        return system_error(path, "cannot create", errno);
+    path_ = path;
+    return success();
+}
 
 Status ResultsWriter::finish(const RunFooter& footer) {
     if (const Status written = write_line(line_of(footer)); !written.ok()) return written.error();

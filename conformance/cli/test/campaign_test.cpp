@@ -9,6 +9,7 @@
 
 #include <filesystem>
 #include <fstream>
+#include <set>
 #include <sstream>
 
 #include "conformance/cli/session.hpp"
@@ -49,11 +50,11 @@ protected:
     int conduct_with(std::vector<sweep::GpuSweep> sweeps,
                      std::function<Expected<sweep::Gpu>()> find_gpu, bool resume = false) {
         Campaign campaign{out_.string(), resume, "", {}, {}};
-        for (const char* data : {"edge.tie", "edge.special"})
+        for (const std::string& data : data_)
             campaign.cases.push_back(
-                {"quantize", parse_case("quantize format=mxfp8-e4m3 dialect=nv shape=2x32 data=" +
-                                        std::string(data))
-                                 .value()});
+                {"quantize",
+                 parse_case("quantize format=mxfp8-e4m3 dialect=nv shape=2x32 data=" + data)
+                     .value()});
         campaign.errands = sweep_errands(std::move(sweeps), std::move(find_gpu));
         const Asker no = [](const Case&, const Question&) {
             return DeviceAnswer{AnswerKind::not_supported, "no", {}, {}};
@@ -80,8 +81,14 @@ protected:
             resume);
     }
 
-    results::Run recorded() const {
-        return results::read_results((out_ / "results.jsonl").string()).value();
+    results::Run recorded(const char* name = "results.jsonl") const {
+        return results::read_results((out_ / name).string()).value();
+    }
+    std::set<std::string> files() const {
+        std::set<std::string> names;
+        for (const auto& entry : std::filesystem::directory_iterator(out_))
+            names.insert(entry.path().filename().string());
+        return names;
     }
     std::vector<Verdict> verdicts() const {
         std::vector<Verdict> verdicts;
@@ -93,7 +100,8 @@ protected:
     std::filesystem::path out_ =
         std::filesystem::path(testing::TempDir()) / ("campaign_test_" + std::to_string(::getpid()));
     std::string asked_;
-    Status closing_ = success();  // of who answers
+    Status closing_ = success();                                 // of who answers
+    std::vector<std::string> data_{"edge.tie", "edge.special"};  // of the cases
 };
 
 constexpr Verdict no = Verdict::not_supported;
@@ -147,6 +155,25 @@ TEST_F(CampaignTest, AGpuThatIsThereAndCannotBeAskedIsAFault) {
     };
     EXPECT_EQ(conduct_with({sweep_with("a", 0)}, lost), exit_device);
     EXPECT_EQ(verdicts().back(), Verdict::device_error);
+}
+
+TEST_F(CampaignTest, EveryEarlierRecordIsKept) {
+    for (const std::uint64_t differing : {1, 2, 3})
+        EXPECT_EQ(conduct_on_gpu({sweep_with("a", differing)}), exit_mismatch);
+    EXPECT_EQ(recorded("results.previous.jsonl").footer.mismatched_elements, 1u);
+    EXPECT_EQ(recorded("results.previous.2.jsonl").footer.mismatched_elements, 2u);
+    EXPECT_EQ(recorded().footer.mismatched_elements, 3u);
+}
+
+// Its reports do go: they would be taken for those of the run that came to nothing.
+TEST_F(CampaignTest, ARunWithoutACaseCostsNoRecord) {
+    EXPECT_EQ(conduct_on_gpu({sweep_with("a", 7)}), exit_mismatch);
+    EXPECT_EQ(files(),
+              (std::set<std::string>{"junit.xml", "report.html", "report.md", "results.jsonl"}));
+    data_ = {"file:" + (out_ / "none.npy").string()};
+    for (int i = 0; i < 2; ++i) EXPECT_EQ(conduct_on_gpu({sweep_with("a", 7)}), exit_usage);
+    EXPECT_EQ(files(), std::set<std::string>{"results.jsonl"});
+    EXPECT_EQ(recorded().footer.mismatched_elements, 7u);
 }
 
 // --resume has nothing left to ask, and yet opens and closes the device.
