@@ -142,13 +142,7 @@ int run_parsed(const CLI::App& app, const Program& program) {
     return exit_usage;
 }
 
-}  // namespace
-
-void complain(const std::string& message) {
-    std::fprintf(stderr, "mxcheck: %s\n", printable(message).c_str());
-}
-
-int dispatch(int argc, char** argv, const Program& program) {
+int parse_and_run(int argc, char** argv, const Program& program) {
     const std::vector<Command>& commands = program.commands;
     CLI::App app{
         "mxcheck: which bits are right for OCP Microscaling formats, and which a device "
@@ -180,6 +174,23 @@ int dispatch(int argc, char** argv, const Program& program) {
         complain("not enough memory for this; a smaller shape or file would do");
         return exit_usage;
     }
+}
+
+int output_kept(int code) {
+    const bool is_kept = std::fflush(stdout) == 0 && std::ferror(stdout) == 0;
+    if (is_kept) return code;
+    complain("standard output could not be written; what it was to hold is lost");
+    return code == exit_conformant || code == exit_nothing_tested ? exit_usage : code;
+}
+
+}  // namespace
+
+void complain(const std::string& message) {
+    std::fprintf(stderr, "mxcheck: %s\n", printable(message).c_str());
+}
+
+int dispatch(int argc, char** argv, const Program& program) {
+    return output_kept(parse_and_run(argc, argv, program));
 }
 
 }  // namespace mx::cli

@@ -47,8 +47,9 @@ struct Program {
     std::function<std::string()> oracle_fault;  // "" where the oracle may be believed
 };
 
-// Parses and runs. Bad usage is one sentence on stderr, with the nearest right name, and exit 2; an
-// oracle at fault is one, and exit 5.
+// Parses and runs. Bad usage is one sentence on stderr, with the nearest right name, and exit 2. So
+// is standard output that could not be written, where all else is well. An oracle at fault is
+// exit 5.
 int dispatch(int argc, char** argv, const Program& program);
 
 // "mxcheck: MESSAGE" on stderr, on one line of valid UTF-8 whatever it quotes.

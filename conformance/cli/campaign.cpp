@@ -61,12 +61,18 @@ Status check_names(const PlanOptions& options) {
     return success();
 }
 
-Expected<results::ResultsWriter> open_results(Campaign& campaign) {
+// What was killed before its first case has none to resume, and the record beside it is another's.
+bool can_be_resumed(const std::string& out) {
+    std::error_code error;
+    return std::filesystem::exists(results_path(out), error) &&
+           !std::filesystem::exists(new_results_path(out), error);
+}
+
+Expected<FolderRecord> open_results(Campaign& campaign) {
     const results::RunHeader header = campaign.run.header;
     const std::string path = results_path(campaign.out);
-    std::error_code error;
-    if (!campaign.resume || !std::filesystem::exists(path, error))
-        return new_results(campaign.out, header);
+    if (!campaign.resume || !can_be_resumed(campaign.out))
+        return FolderRecord::begin(campaign.out, header);
     auto resumed = results::ResultsWriter::resume(path, header);
     if (!resumed) return resumed.error();
     campaign.run.header = resumed.value().header;
@@ -79,7 +85,7 @@ Expected<results::ResultsWriter> open_results(Campaign& campaign) {
                              " is not the case of that number in this run: " + done.case_text};
     std::fprintf(stderr, "mxcheck: %zu of %zu cases are already done\n", campaign.run.cases.size(),
                  size_of(campaign));
-    return std::move(resumed.value().writer);
+    return FolderRecord::resumed(campaign.out, std::move(resumed.value().writer));
 }
 
 // What comes of the places of a list, one after the other; nothing when it was interrupted.
@@ -93,8 +99,9 @@ struct Tally {
 
 // Where the results of a run go.
 struct Record {
-    results::ResultsWriter& writer;
+    FolderRecord& writer;
     Tally tally = {};
+    std::string close_fault = {};  // of the device, or of the first of several
 };
 
 // Appends what comes of these cases or errands, in their order. False when the run ends here: at an
@@ -148,29 +155,40 @@ Expected<Workers::Work> worker_of(const Campaign& campaign, const Opener& open, 
         std::move(respondent.value().ask), sources,
         RunnerOptions{campaign.device_argument, std::move(respondent.value().refuses),
                       campaign.reproducible});
-    return Workers::Work(
-        [runner, &campaign](std::size_t i) { return runner->run(campaign.cases[i]); });
+    return Workers::Work{
+        [runner, &campaign](std::size_t i) { return runner->run(campaign.cases[i]); },
+        std::move(respondent.value().close)};
+}
+
+// A device is closed when all its cases have been recorded. One that crashes or hangs then spoils
+// none of them, and yet the run must say so.
+Expected<bool> closed_after(Expected<bool> ran, const std::function<Status()>& close,
+                            Record& record) {
+    if (!ran || !ran.value() || !close) return ran;
+    if (const Status closed = close(); !closed) record.close_fault = closed.error().message;
+    return ran;
 }
 
 Expected<bool> run_cases(Campaign& campaign, const Opener& open, Sources& sources, Record& record) {
     const std::vector<std::size_t> todo = left_of(campaign, 0, campaign.cases.size());
     const std::size_t jobs = std::min(campaign.jobs, todo.size());
     const auto prepare = [&] { return worker_of(campaign, open, sources); };
-    if (todo.empty()) return true;
     if (jobs > 1) {
         auto workers = Workers::start(jobs, todo, prepare);
         if (!workers) return workers.error();
-        return record_all(
-            campaign, todo, [&](std::size_t) { return workers.value().next(); }, record);
+        const auto next = [&](std::size_t) { return workers.value().next(); };
+        return closed_after(
+            record_all(campaign, todo, next, record), [&] { return workers.value().close(); },
+            record);
     }
     const auto work = prepare();
     if (!work) return work.error();
     const auto one = [&](std::size_t i) -> Expected<std::optional<results::CaseResult>> {
-        auto result = work.value()(i);
+        auto result = work.value().run(i);
         if (!result) return result.error();
         return std::optional(std::move(result).value());
     };
-    return record_all(campaign, todo, one, record);
+    return closed_after(record_all(campaign, todo, one, record), work.value().close, record);
 }
 
 // Sweeps use a GPU from this very process, and what has used one must not fork: they come last.
@@ -181,17 +199,18 @@ Expected<bool> run_errands(Campaign& campaign, Record& record) {
         campaign, todo, [&](std::size_t i) { return campaign.errands[i - first].run(); }, record);
 }
 
-int finish(Campaign& campaign, results::ResultsWriter& writer, double seconds) {
+int finish(Campaign& campaign, Record& record, double seconds) {
     const bool complete = campaign.run.cases.size() == size_of(campaign);
-    int code = exit_code_of(campaign.run.cases, complete);
+    if (complete) campaign.run.footer = results::count_cases(campaign.run.cases);
+    campaign.run.footer.close_fault = record.close_fault;
+    int code = exit_code_of(campaign.run, complete);
     if (complete && campaign.shard.count == 1)
-        code = judge_unneeded(campaign.run, campaign.strict, code);
+        code = judge_unneeded(campaign.run, campaign.strict, judge_demands(campaign.run, code));
     if (complete) {
-        campaign.run.footer = results::count_cases(campaign.run.cases);
         campaign.run.footer.seconds = campaign.reproducible ? 0 : seconds;
         campaign.run.footer.exit_code = code;
         campaign.run.complete = true;
-        const Status written = writer.finish(campaign.run.footer);
+        const Status written = record.writer.finish(campaign.run.footer);
         if (!written) {
             complain(written.error().message);
             code = exit_usage;
@@ -285,6 +304,16 @@ Status take_waivers(Campaign& campaign, const WaiverOptions& options) {
     return success();
 }
 
+Status take_demands(Campaign& campaign, const DemandOptions& options) {
+    auto demands = demands_of(options, campaign.cases);
+    if (!demands) return demands.error();
+    results::RunHeader& header = campaign.run.header;
+    header.demands = std::move(demands).value();
+    for (const results::Field& demand : header.demands)
+        header.argv.push_back("--" + demand.key + "=" + demand.value);
+    return success();
+}
+
 results::RunHeader new_header() {
     results::RunHeader header;
     header.program_version = program_version();
@@ -310,7 +339,7 @@ int conduct(Campaign campaign, const Opener& open, Sources& sources) {
     if (ran && ran.value()) ran = run_errands(campaign, record);
     if (!ran) return fail_with(ran.error());
     const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start;
-    return finish(campaign, writer.value(), elapsed.count());
+    return finish(campaign, record, elapsed.count());
 }
 
 }  // namespace mx::cli

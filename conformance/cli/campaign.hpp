@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "conformance/cli/arguments.hpp"
+#include "conformance/cli/demands.hpp"
 #include "conformance/cli/waiver_options.hpp"
 #include "conformance/results/record.hpp"
 #include "conformance/run/plan.hpp"
@@ -67,6 +68,9 @@ std::vector<std::string> texts_of(const Campaign& campaign);
 // From a file of waivers to the campaign and its header.
 Status take_waivers(Campaign& campaign, const WaiverOptions& options);
 
+// From the options to the header. Before take_shard: a demand is made on the whole run.
+Status take_demands(Campaign& campaign, const DemandOptions& options);
+
 // A header with what this program and this machine are, and the time.
 results::RunHeader new_header();
 
@@ -74,6 +78,7 @@ results::RunHeader new_header();
 struct Respondent {
     Asker ask;
     Refuser refuses = {};
+    std::function<Status()> close = {};  // after the last case; the error says how it went wrong
 };
 using Opener = std::function<Expected<Respondent>()>;
 

@@ -16,6 +16,7 @@ struct CheckOptions {
     std::vector<std::string> files;  // [PACK] ANSWERS
     std::string out = "out";
     WaiverOptions waivers;
+    DemandOptions demands;
 };
 
 // A pack says what should have been answered; without one that is what was.
@@ -66,6 +67,8 @@ int check(const CheckOptions& options) {
     campaign.run.header = header_of(options, answers.value());
     if (const Status taken = take_waivers(campaign, options.waivers); !taken)
         return fail_with(taken.error());
+    if (const Status taken = take_demands(campaign, options.demands); !taken)
+        return fail_with(taken.error());
     Sources sources;
     const Asker ask = [&answers](const Case& c, const Question& question) {
         return answers.value().ask(c, question);
@@ -82,6 +85,7 @@ Command check_command() {
         {"FILE", "the pack and its answers; or the answers alone", &o->files, true},
         {"--out", "folder for results.jsonl and the reports", &o->out}};
     for (Option& option : options_of(o->waivers)) options.push_back(std::move(option));
+    for (Option& option : options_of(o->demands)) options.push_back(std::move(option));
     return {"check", "judge a file of answers as if its device were here",
             "mxcheck check ocp.pack ocp.answers --out out", std::move(options),
             [o] { return check(*o); }};

@@ -114,9 +114,25 @@ Status check_names(const IdentifyOptions& options) {
     return check_name("input type", options.input, type_names());
 }
 
+// A device, and what it did wrong first. To identify a device is also to ask it for layouts and
+// algorithms that it may not have, and there a crash is taken for a no.
+struct WatchedDevice {
+    IsolatedDevice device;
+    std::string fault = {};
+
+    DeviceAnswer ask(const Question& question) {
+        DeviceAnswer answer = device.ask(question);
+        const bool is_fault = answer.kind == AnswerKind::crash ||
+                              answer.kind == AnswerKind::timeout ||
+                              answer.kind == AnswerKind::device_error;
+        if (is_fault && fault.empty()) fault = answer.reason;
+        return answer;
+    }
+};
+
 // One identification for each format that the device does; errors are those of the device.
 Expected<std::vector<Identification>> ask_formats(const IdentifyOptions& options,
-                                                  IsolatedDevice& device) {
+                                                  WatchedDevice& device) {
     std::vector<Identification> all;
     std::string refusal;
     for (const std::string& format : options.formats_asked()) {
@@ -126,25 +142,18 @@ Expected<std::vector<Identification>> ask_formats(const IdentifyOptions& options
         auto found = identify::identify(subject);
         if (found)
             all.push_back(std::move(found).value());
-        else if (subject.blocks_asked() == 0)
+        else if (found.error().kind == ErrorKind::bad_input)
             refusal = format + ": " + found.error().message;
         else
-            return found.error();
+            return Error{found.error().kind, format + ": " + found.error().message};
     }
-    if (all.empty()) return Error{ErrorKind::device, refusal};
+    if (all.empty()) return Error{ErrorKind::bad_input, refusal};
     return all;
 }
 
-int identify_device(const IdentifyOptions& options) {
-    const Status known = check_names(options);
-    if (!known) return fail_with(known.error());
-    auto device = open_device(options.choice, options.timeout);
-    if (!device) return fail_with(device.error());
-    const auto all = ask_formats(options, device.value());
-    if (!all) {
-        complain("nothing identified: " + all.error().message);
-        return exit_nothing_tested;
-    }
+int identify_quantizer(const IdentifyOptions& options, WatchedDevice& device) {
+    const auto all = ask_formats(options, device);
+    if (!all) return refused(all.error());
     nlohmann::ordered_json json = nlohmann::ordered_json::array();
     std::uint64_t unexplained = 0;
     for (const Identification& found : all.value()) {
@@ -165,16 +174,28 @@ int identify_device(const IdentifyOptions& options) {
     return unexplained == 0 ? exit_conformant : exit_mismatch;
 }
 
+int identify_gemm(IdentifyOptions& options, WatchedDevice& device) {
+    options.gemm.formats = options.formats;
+    options.gemm.json = options.json;
+    return identify_gemm_device(
+        options.gemm, options.choice,
+        {[&device](const Question& question) { return device.ask(question); },
+         [&device](const Question& question) { return device.device.algorithms(question); }});
+}
+
 int identify_operation(IdentifyOptions& options) {
     const Status known =
         check_name("operation", options.operation, std::vector<std::string>{"quantize", "gemm"});
     if (!known) return fail_with(known.error());
-    if (options.operation == "quantize") return identify_device(options);
-    auto device = open_device(options.choice, options.timeout);
-    if (!device) return fail_with(device.error());
-    options.gemm.formats = options.formats;
-    options.gemm.json = options.json;
-    return identify_gemm_device(options.gemm, options.choice, device.value());
+    const bool is_gemm = options.operation == "gemm";
+    if (const Status names = check_names(options); !is_gemm && !names)
+        return fail_with(names.error());
+    auto opened = open_device(options.choice, options.timeout);
+    if (!opened) return fail_with(opened.error());
+    WatchedDevice device{std::move(opened).value()};
+    const int code = is_gemm ? identify_gemm(options, device) : identify_quantizer(options, device);
+    if (device.fault.empty()) return closed(device.device, code);
+    return code == exit_device ? code : fail_with({ErrorKind::device, device.fault});
 }
 
 }  // namespace

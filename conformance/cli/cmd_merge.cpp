@@ -34,7 +34,7 @@ Expected<std::vector<ShardRun>> read_shards(const MergeOptions& options) {
 
 Status write(const results::Run& run, const std::string& out) {
     if (const Status folder = prepare_folder(out); !folder) return folder;
-    auto writer = new_results(out, run.header);
+    auto writer = FolderRecord::begin(out, run.header);
     if (!writer) return writer.error();
     for (const results::CaseResult& result : run.cases)
         if (const Status written = writer.value().append(result); !written) return written;

@@ -96,8 +96,10 @@ int replay(const ReplayOptions& options) {
     const Asker ask = [&device](const Case&, const Question& question) {
         return device.value().ask(question);
     };
-    return judge(planned, {ask, shown_name(options.choice), device_argument(options.choice)},
-                 options.waivers);
+    const int code =
+        judge(planned, {ask, shown_name(options.choice), device_argument(options.choice)},
+              options.waivers);
+    return closed(device.value(), code);
 }
 
 }  // namespace

@@ -59,6 +59,9 @@ Expected<std::vector<std::string>> write_page(const reports::Material& material,
 int render(const std::string& folder, const ReportArguments& arguments) {
     const auto run = results::read_results(results_path(folder));
     if (!run) return fail_with(run.error());
+    if (holds(folder, "results.new.jsonl"))
+        complain("warning: a later run into " + folder +
+                 " was ended before its first case; this is the one before it");
     const auto attached = attachments_of(folder, arguments.with);
     if (!attached) return fail_with(attached.error());
     reports::Material material(run.value());
@@ -211,9 +214,9 @@ Command report_command() {
             "  mxcheck report before after\n\n"
             "Into the page of a folder goes what other commands left beside its results.jsonl:\n"
             "bench.jsonl, accuracy.json, gemm_accuracy.json, training.json, kill_table.json.\n"
-            "Of two folders: 0 nothing is slower or worse, 1 a row is SLOWER or a case is worse, 4 "
-            "a row is\nUNCERTAIN, something is in one of them alone or was interrupted, 77 nothing "
-            "is in both.",
+            "Of two folders: 0 nothing is slower or worse, 1 a row is SLOWER or a case is worse "
+            "(one that is\nnot supported any more is), 4 a row is UNCERTAIN, something is in one "
+            "of them alone or was\ninterrupted, 77 nothing is in both.",
             {{"DIR", "the folder that holds results.jsonl (default out); or two to compare",
               &o->folders},
              {"--with", "more files of bench, accuracy, train and selftest for the page", &o->with},

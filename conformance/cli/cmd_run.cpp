@@ -26,6 +26,7 @@ struct RunOptions {
     bool resume = false;
     std::uint64_t jobs = 0;  // 0: as many as are safe
     WaiverOptions waivers;
+    DemandOptions demands;
     std::string algorithms = "default";
     bool reproducible = false;
 };
@@ -115,7 +116,8 @@ std::size_t jobs_of(const RunOptions& options) {
 
 Respondent respondent_of(std::shared_ptr<IsolatedDevice> device) {
     return {[device](const Case&, const Question& question) { return device->ask(question); },
-            [device](const Question& question) { return device->refuses(question); }};
+            [device](const Question& question) { return device->refuses(question); },
+            [device] { return device->close(); }};
 }
 
 int run(const RunOptions& options) {
@@ -142,6 +144,8 @@ int run(const RunOptions& options) {
     campaign.errands = sweep_errands(sweeps_of(options), sweep::find_gpu);
     if (const Status taken = take_waivers(campaign, options.waivers); !taken)
         return fail_with(taken.error());
+    if (const Status taken = take_demands(campaign, options.demands); !taken)
+        return fail_with(taken.error());
     take_shard(campaign, shard.value());
     campaign.reproducible = options.reproducible;
     campaign.jobs = jobs_of(options);
@@ -163,6 +167,7 @@ Command run_command() {
     std::vector<Option> options = options_of(o->choice, o->timeout);
     for (Option& option : options_of(o->plan)) options.push_back(std::move(option));
     for (Option& option : options_of(o->waivers)) options.push_back(std::move(option));
+    for (Option& option : options_of(o->demands)) options.push_back(std::move(option));
     options.push_back({"--out", "folder for results.jsonl and the reports", &o->out});
     options.push_back({"--jobs",
                        "cases at once, each with a device of its own (default 1; one per core for "

@@ -311,13 +311,6 @@ Json json_of(const GemmCensus& census) {
             {"not_run", census.refusals}};
 }
 
-// A device that does not do this was not tested; anything else is its fault.
-int refused(const Error& error) {
-    if (error.kind == ErrorKind::device) return fail_with(error);
-    complain("nothing identified: " + error.message);
-    return exit_nothing_tested;
-}
-
 int census_of(const IdentifyGemmOptions& options, const GemmDevice& device,
               const GemmSetting& setting) {
     const auto shape = shape_of(options.shape);
@@ -340,6 +333,12 @@ int census_of(const IdentifyGemmOptions& options, const GemmDevice& device,
 
 }  // namespace
 
+int refused(const Error& error) {
+    if (error.kind != ErrorKind::bad_input) return fail_with(error);
+    complain("nothing identified: " + error.message);
+    return exit_nothing_tested;
+}
+
 std::vector<Option> options_of(IdentifyGemmOptions& o) {
     return {{"--types", "gemm: element types of A and B, one for both or two", &o.types},
             {"--scaling",
@@ -353,12 +352,9 @@ std::vector<Option> options_of(IdentifyGemmOptions& o) {
 }
 
 int identify_gemm_device(const IdentifyGemmOptions& options, const DeviceChoice& choice,
-                         IsolatedDevice& opened) {
+                         const GemmDevice& device) {
     auto setting = setting_of(options);
     if (!setting) return fail_with(setting.error());
-    const GemmDevice device{
-        [&opened](const Question& question) { return opened.ask(question); },
-        [&opened](const Question& question) { return opened.algorithms(question); }};
     choose_scaling(options, device, setting.value());
     if (options.census) return census_of(options, device, setting.value());
     identify::GemmSubject subject(device, setting.value());

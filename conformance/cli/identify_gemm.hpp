@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "conformance/cli/session.hpp"
+#include "conformance/identify/gemm_subject.hpp"
 
 namespace mx::cli {
 
@@ -25,6 +26,10 @@ std::vector<Option> options_of(IdentifyGemmOptions& options);
 
 // Returns the exit code.
 int identify_gemm_device(const IdentifyGemmOptions& options, const DeviceChoice& choice,
-                         IsolatedDevice& device);
+                         const identify::GemmDevice& device);
+
+// The exit code of an identification that came to nothing, with its sentence: a device that does
+// not do this was not tested; anything else is its fault, or this machine's.
+int refused(const Error& error);
 
 }  // namespace mx::cli

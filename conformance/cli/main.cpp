@@ -2,8 +2,10 @@
 #include "conformance/cli/commands.hpp"
 #include "conformance/cli/environment.hpp"
 #include "conformance/oracle/isolated_check.hpp"
+#include "device/host/child_setup.hpp"
 
 int main(int argc, char** argv) {
+    mx::hold_standard_streams();
     using namespace mx::cli;
     return dispatch(argc, argv,
                     {.commands = {run_command(),      replay_command(),     gen_command(),

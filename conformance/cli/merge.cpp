@@ -5,6 +5,7 @@
 #include <map>
 #include <vector>
 
+#include "conformance/cli/demands.hpp"
 #include "conformance/cli/session.hpp"
 #include "conformance/cli/shard.hpp"
 #include "conformance/cli/waiver_options.hpp"
@@ -62,6 +63,7 @@ std::vector<Field> common_fields(const RunHeader& header) {
         {"device facts", joined(header.device_facts)},
         {"table hashes", joined(header.table_hashes)},
         {"waivers", results::line_of(waivers_alone)},
+        {"demands", joined(header.demands)},
         {"command line", joined(whole_argv(header.argv))},
     };
 }
@@ -200,8 +202,10 @@ Expected<Run> merged(std::span<const ShardRun> shards) {
     run.cases = std::move(cases).value();
     run.footer = results::count_cases(run.cases);
     for (const ShardRun& shard : shards) run.footer.seconds += shard.run.footer.seconds;
+    for (const ShardRun* shard : ordered.value())
+        if (run.footer.close_fault.empty()) run.footer.close_fault = shard->run.footer.close_fault;
     const bool strict = std::ranges::find(run.header.argv, "--strict") != run.header.argv.end();
-    run.footer.exit_code = judge_unneeded(run, strict, exit_code_of(run.cases, true));
+    run.footer.exit_code = judge_unneeded(run, strict, judge_demands(run, exit_code_of(run, true)));
     run.complete = true;
     return run;
 }

@@ -88,7 +88,7 @@ Status prepare_record(const std::string& out) {
 }
 
 int write_record(results::Run run, const std::string& out, int exit_code) {
-    auto writer = new_results(out, run.header);
+    auto writer = FolderRecord::begin(out, run.header);
     if (!writer) return fail_with(writer.error());
     for (const results::CaseResult& result : run.cases)
         if (const Status written = writer.value().append(result); !written)

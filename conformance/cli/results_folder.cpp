@@ -8,6 +8,8 @@
 #include <cstdio>
 #include <filesystem>
 
+#include "conformance/cli/report_files.hpp"
+
 namespace mx::cli {
 namespace {
 
@@ -18,6 +20,17 @@ bool is_being_written(const std::string& path) {
     const bool locked = ::flock(file, LOCK_EX | LOCK_NB) != 0;
     ::close(file);
     return locked;
+}
+
+// The first that is free, counted from the oldest.
+std::string previous_name(const std::string& path) {
+    std::error_code error;
+    for (int generation = 1;; ++generation) {
+        const std::string number = generation == 1 ? "" : "." + std::to_string(generation);
+        const auto name =
+            std::filesystem::path(path).replace_extension(".previous" + number + ".jsonl");
+        if (!std::filesystem::exists(name, error)) return name.string();
+    }
 }
 
 }  // namespace
@@ -39,19 +52,62 @@ Status move_aside(const std::string& path) {
     if (!std::filesystem::exists(path, error)) return success();
     if (is_being_written(path))
         return Error{ErrorKind::bad_input, path + ": another run is writing it"};
-    const std::string previous =
-        std::filesystem::path(path).replace_extension(".previous.jsonl").string();
+    const std::string previous = previous_name(path);
     std::filesystem::rename(path, previous, error);
     if (error) return Error{ErrorKind::system, "cannot move " + path + ": " + error.message()};
     std::fprintf(stderr, "mxcheck: the earlier results are now %s\n", previous.c_str());
     return success();
 }
 
-Expected<results::ResultsWriter> new_results(const std::string& out,
-                                             const results::RunHeader& header) {
+std::string new_results_path(const std::string& out) {
+    return (std::filesystem::path(out) / "results.new.jsonl").string();
+}
+
+Expected<FolderRecord> FolderRecord::begin(const std::string& out,
+                                           const results::RunHeader& header) {
+    using results::ExistingFile;
     const std::string path = results_path(out);
-    if (const Status moved = move_aside(path); !moved) return moved.error();
-    return results::ResultsWriter::create(path, header);
+    std::error_code error;
+    const bool has_earlier = std::filesystem::exists(path, error);
+    if (has_earlier && is_being_written(path))
+        return Error{ErrorKind::bad_input, path + ": another run is writing it"};
+    const std::string begun = has_earlier ? new_results_path(out) : path;
+    auto writer = results::ResultsWriter::create(
+        begun, header, has_earlier ? ExistingFile::replace : ExistingFile::refuse);
+    if (!writer) return writer.error();
+    FolderRecord record(out, std::move(writer).value());
+    if (has_earlier) record.new_path_ = std::make_unique<const std::string>(begun);
+    if (const Status removed = remove_report_files(out); !removed) return removed.error();
+    return record;
+}
+
+Expected<FolderRecord> FolderRecord::resumed(const std::string& out,
+                                             results::ResultsWriter writer) {
+    if (const Status removed = remove_report_files(out); !removed) return removed.error();
+    return FolderRecord(out, std::move(writer));
+}
+
+FolderRecord::~FolderRecord() {
+    if (new_path_) ::unlink(new_path_->c_str());
+}
+
+Status FolderRecord::take_its_name() {
+    if (!new_path_) return success();
+    const std::string path = results_path(out_);
+    if (const Status moved = move_aside(path); !moved) return moved;
+    if (const Status renamed = writer_.rename(path); !renamed) return renamed;
+    new_path_.reset();
+    return success();
+}
+
+Status FolderRecord::append(const results::CaseResult& result) {
+    if (const Status named = take_its_name(); !named) return named;
+    return writer_.append(result);
+}
+
+Status FolderRecord::finish(const results::RunFooter& footer) {
+    if (const Status named = take_its_name(); !named) return named;
+    return writer_.finish(footer);
 }
 
 }  // namespace mx::cli

@@ -112,6 +112,18 @@ int exit_code_of(std::span<const results::CaseResult> cases, bool complete) {
     return compared == 0 ? exit_nothing_tested : exit_conformant;
 }
 
+int exit_code_of(const results::Run& run, bool complete) {
+    const int code = exit_code_of(run.cases, complete);
+    return run.footer.close_fault.empty() || code == exit_self_test ? code : exit_device;
+}
+
+int closed(IsolatedDevice& device, int code) {
+    const Status ended = device.close();
+    if (ended) return code;
+    complain(ended.error().message);
+    return code == exit_self_test ? code : exit_device;
+}
+
 int fail_with(const Error& error) {
     complain(error.message);
     if (error.kind == ErrorKind::oracle) return exit_self_test;

@@ -35,6 +35,12 @@ std::string device_argument(const DeviceChoice& choice);
 
 // The exit code that these results call for; `complete` if every planned case is among them.
 int exit_code_of(std::span<const results::CaseResult> cases, bool complete);
+// That of a run: the end of its device counts too.
+int exit_code_of(const results::Run& run, bool complete);
+
+// Closes a device at the end of a command. Returns `code`, or 3 with a sentence where the device
+// crashes or hangs and nothing worse was found.
+int closed(IsolatedDevice& device, int code);
 
 // Says what was wrong, and returns the exit code for it.
 int fail_with(const Error& error);

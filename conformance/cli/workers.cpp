@@ -82,11 +82,13 @@ void work(int pipe, const std::vector<std::size_t>& todo, Share share,
         return;
     }
     for (std::size_t i = share.first; i < todo.size(); i += share.step) {
-        const auto result = prepared.value()(todo[i]);
+        const auto result = prepared.value().run(todo[i]);
         const std::string line =
             result ? results::line_of(result.value()) : line_of_error(result.error());
         if (!write_whole(pipe, line) || !result) return;
     }
+    const Status closed = prepared.value().close ? prepared.value().close() : success();
+    write_whole(pipe, closed ? "closed\n" : line_of_error(closed.error()));
 }
 
 Error system_error(const char* what) {
@@ -122,31 +124,41 @@ Workers::~Workers() {
     for (const Worker& worker : workers_) ::waitpid(worker.process, nullptr, 0);
 }
 
-Expected<std::optional<CaseResult>> Workers::next() {
-    Worker& worker = workers_[returned_ % workers_.size()];
+std::optional<std::string> Workers::read_line(Worker& worker) {
     std::array<char, 65536> chunk;
     std::size_t end = worker.read.find('\n');
     while (end == std::string::npos) {
         const ssize_t count = ::read(worker.pipe.number(), chunk.data(), chunk.size());
-        if (count < 0 && errno == EINTR) {
-            if (interrupted()) return std::optional<CaseResult>();
-            continue;
-        }
-        if (count <= 0) {
-            complain("a process of this run was ended from outside; --resume goes on");
-            return std::optional<CaseResult>();
-        }
+        if (count < 0 && errno == EINTR && !interrupted()) continue;
+        if (count <= 0) return std::nullopt;
         const std::size_t before = worker.read.size();
         worker.read.append(chunk.data(), static_cast<std::size_t>(count));
         end = worker.read.find('\n', before);
     }
     const std::string line = worker.read.substr(0, end);
     worker.read.erase(0, end + 1);
+    return line;
+}
+
+Expected<std::optional<CaseResult>> Workers::next() {
+    const auto line = read_line(workers_[returned_ % workers_.size()]);
+    if (!line) {
+        if (!interrupted())
+            complain("a process of this run was ended from outside; --resume goes on");
+        return std::optional<CaseResult>();
+    }
     ++returned_;
-    if (line.front() == error_mark) return error_of(line);
-    auto record = results::record_of(line);
+    if (line->front() == error_mark) return error_of(*line);
+    auto record = results::record_of(*line);
     if (!record) return record.error();
     return std::optional(std::get<CaseResult>(std::move(record).value()));
+}
+
+Status Workers::close() {
+    for (Worker& worker : workers_)
+        if (const auto line = read_line(worker); line && line->front() == error_mark)
+            return error_of(*line);
+    return success();
 }
 
 }  // namespace mx::cli

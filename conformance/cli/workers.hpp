@@ -21,7 +21,12 @@ namespace mx::cli {
 
 class Workers {
 public:
-    using Work = std::function<Expected<results::CaseResult>(std::size_t)>;
+    // What one process does: the result of a place of `todo`, and, after the last of them, the end
+    // of its device, if it has one.
+    struct Work {
+        std::function<Expected<results::CaseResult>(std::size_t)> run;
+        std::function<Status()> close = {};
+    };
 
     // Forks `count` processes. Each calls `prepare` once, and what that returns for its part of
     // `todo`. The calling process must have no other thread.
@@ -34,6 +39,10 @@ public:
     // The result of the next of `todo`; nothing when the user has interrupted the wait for it.
     Expected<std::optional<results::CaseResult>> next();
 
+    // After the last result: how the processes closed their devices, of those that could not the
+    // first.
+    Status close();
+
 private:
     struct Worker {
         pid_t process;
@@ -41,6 +50,8 @@ private:
         std::string read;  // and not yet returned
     };
     Workers() = default;
+    // Nothing when the user has interrupted the wait for it, or the process has ended.
+    static std::optional<std::string> read_line(Worker& worker);
 
     std::vector<Worker> workers_;
     std::size_t expected_ = 0;

@@ -6,10 +6,6 @@
 namespace mx::identify {
 namespace {
 
-Error device_error(std::string message) {
-    return {ErrorKind::device, std::move(message)};
-}
-
 // Codes of the input type, little endian, in the fewest whole bytes.
 void append_code(std::vector<std::byte>& bytes, std::uint32_t code, std::size_t width) {
     const std::size_t at = bytes.size();
@@ -17,8 +13,12 @@ void append_code(std::vector<std::byte>& bytes, std::uint32_t code, std::size_t 
     std::memcpy(bytes.data() + at, &code, width);
 }
 
-std::string sentence_of(const DeviceAnswer& answer) {
-    return answer.reason.empty() ? "the device gave no answer" : answer.reason;
+// A device that does not do this is at no fault.
+Error refusal(const DeviceAnswer& answer) {
+    ErrorKind kind = ErrorKind::device;
+    if (answer.kind == AnswerKind::not_supported) kind = ErrorKind::bad_input;
+    if (answer.kind == AnswerKind::host_error) kind = ErrorKind::system;
+    return {kind, answer.reason.empty() ? "the device gave no answer" : answer.reason};
 }
 
 bool any_flag(const DeviceAnswer& answer) {
@@ -52,11 +52,11 @@ Expected<std::vector<Answer>> Subject::quantize(std::span<const Lanes> blocks) {
     Question question = question_of(rows, columns);
     question.inputs = {{dense(setting_.input.name, rows, columns), bytes}};
     const DeviceAnswer answer = ask_(question);
-    if (answer.kind != AnswerKind::answered) return device_error(sentence_of(answer));
+    if (answer.kind != AnswerKind::answered) return refusal(answer);
     if (any_flag(answer))
-        return device_error(
-            "the device left outputs unwritten, gave two answers to one question "
-            "or wrote beside its tensors; `mxcheck run` says where");
+        return Error{ErrorKind::device,
+                     "the device left outputs unwritten, gave two answers to one question "
+                     "or wrote beside its tensors; `mxcheck run` says where"};
     blocks_asked_ += blocks.size();
     std::vector<Answer> answers(blocks.size());
     for (std::size_t row = 0; row < blocks.size(); ++row) {
@@ -76,7 +76,7 @@ Expected<std::vector<Answer>> Subject::quantize_partial(const Lanes& block, std:
     question.inputs = {{dense(setting_.input.name, 1, static_cast<std::int64_t>(count)), bytes}};
     const DeviceAnswer answer = ask_(question);
     if (answer.kind == AnswerKind::not_supported) return std::vector<Answer>{};
-    if (answer.kind != AnswerKind::answered) return device_error(sentence_of(answer));
+    if (answer.kind != AnswerKind::answered) return refusal(answer);
     ++blocks_asked_;
     Answer partial;
     for (std::size_t lane = 0; lane < count; ++lane) partial.lanes[lane] = block[lane];

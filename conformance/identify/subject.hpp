@@ -40,7 +40,8 @@ public:
     const Setting& setting() const { return setting_; }
     std::uint64_t blocks_asked() const { return blocks_asked_; }
 
-    // One block a row. The error is a sentence about the device.
+    // One block a row. The error is a sentence about the device: bad_input if it does not do this,
+    // device if it is at fault.
     Expected<std::vector<Answer>> quantize(std::span<const Lanes> blocks);
 
     // The elements of a row of `count` lanes, in how many blocks it may take: the codes and scales

@@ -167,6 +167,7 @@ struct RunHeader {
     std::vector<Field> environment;    // CPU, cores, OS, compiler, flags
     std::vector<Field> table_hashes;   // formats, dialects, suites; the plug-in and input files
     std::vector<Waiver> waivers = {};  // of --waivers, in the order of the file
+    std::vector<Field> demands = {};   // "require", "max-not-supported", as given
     bool operator==(const RunHeader&) const = default;
 };
 
@@ -177,6 +178,8 @@ struct RunFooter {
     std::uint64_t elements = 0, scales = 0, mismatched_elements = 0, mismatched_scales = 0;
     double seconds = 0;
     int exit_code = 0;
+    std::string close_fault = {};  // how the device ended when it was closed, "" if as it should
+    std::vector<std::string> unmet = {};  // of the header's demands, a sentence each
     bool operator==(const RunFooter&) const = default;
 };
 

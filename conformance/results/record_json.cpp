@@ -117,6 +117,7 @@ void describe(Archive& archive, Given& header) {
     archive("environment", header.environment);
     archive("table_hashes", header.table_hashes);
     archive.where_any("waivers", header.waivers);
+    archive.where_any("demands", header.demands);
 }
 
 template <typename Archive, RecordOf<RunFooter> Given>
@@ -129,6 +130,8 @@ void describe(Archive& archive, Given& footer) {
     archive("mismatched_scales", footer.mismatched_scales);
     archive("seconds", footer.seconds);
     archive("exit_code", footer.exit_code);
+    archive.where_any("close_fault", footer.close_fault);
+    archive.where_any("unmet", footer.unmet);
 }
 
 class JsonWriter {

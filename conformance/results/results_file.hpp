@@ -44,6 +44,9 @@ public:
 
     Status append(const CaseResult& result);
 
+    // Gives the file another name in its folder, while it is written. What has that name is lost.
+    Status rename(const std::string& path);
+
     // Writes the footer, waits for the disk and closes. Nothing may be appended afterwards.
     Status finish(const RunFooter& footer);
 

@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 
 #include <cerrno>
+#include <cstdio>
 #include <utility>
 
 #include "conformance/results/record_json.hpp"
@@ -50,6 +51,7 @@ std::vector<Field> deciding_fields(const RunHeader& header) {
         {"device_facts", text_of(header.device_facts)},
         {"table_hashes", text_of(header.table_hashes)},
         {"waivers", text_of(header.waivers)},
+        {"demands", text_of(header.demands)},
     };
 }
 
@@ -116,6 +118,13 @@ Expected<ResultsWriter::Resumed> ResultsWriter::resume(const std::string& path,
 }
 
 Status ResultsWriter::append(const CaseResult& result) { return write_line(line_of(result)); }
+
+Status ResultsWriter::rename(const std::string& path) {
+    if (std::rename(path_.c_str(), path.c_str()) != 0)
+        return system_error(path, "cannot create", errno);
+    path_ = path;
+    return success();
+}
 
 Status ResultsWriter::finish(const RunFooter& footer) {
     if (const Status written = write_line(line_of(footer)); !written.ok()) return written.error();

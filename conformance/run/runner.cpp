@@ -46,22 +46,6 @@ Verdict verdict_of(AnswerKind kind) {
     return Verdict::untested;
 }
 
-CaseResult blank_result(const PlannedCase& planned) {
-    CaseResult result;
-    result.suite = planned.suite;
-    result.case_text = print(planned.c);
-    result.operation = planned.c.operation;
-    result.format = planned.c.format;
-    result.dialect = planned.c.dialect;
-    result.input = planned.c.type;
-    if (is_gemm(planned.c)) {
-        const GemmFields& gemm = planned.c.gemm;
-        result.format = gemm.a == gemm.b ? gemm.a : gemm.a + " x " + gemm.b;
-        result.dialect = gemm.model;
-    }
-    return result;
-}
-
 std::string side_text(RedZoneSide side) {
     if (side == RedZoneSide::before) return "before";
     return side == RedZoneSide::gap ? "between the rows of" : "after";
@@ -126,6 +110,22 @@ std::string open_decisions_of(const CaseResult& result) {
 }
 
 }  // namespace
+
+CaseResult blank_result(const PlannedCase& planned) {
+    CaseResult result;
+    result.suite = planned.suite;
+    result.case_text = print(planned.c);
+    result.operation = planned.c.operation;
+    result.format = planned.c.format;
+    result.dialect = planned.c.dialect;
+    result.input = planned.c.type;
+    if (is_gemm(planned.c)) {
+        const GemmFields& gemm = planned.c.gemm;
+        result.format = gemm.a == gemm.b ? gemm.a : gemm.a + " x " + gemm.b;
+        result.dialect = gemm.model;
+    }
+    return result;
+}
 
 Case single_block(const Case& c, std::int64_t block) {
     const BlockPlace place = place_of(c, block_grid(c), block);

@@ -58,6 +58,9 @@ private:
     std::uint64_t failing_cases_ = 0;
 };
 
+// What the record of a case says before anything is known of it; untested.
+results::CaseResult blank_result(const PlannedCase& planned);
+
 // The case of one block of `c`, as a tensor of its own. Not for axis both.
 Case single_block(const Case& c, std::int64_t block);
 

@@ -82,6 +82,10 @@ Expected<ChildProcess> ChildProcess::start(int descriptor, const Body& body) {
     if (::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, sockets.data()) != 0) {
         return system_error("cannot open a channel to the device's process");
     }
+    for (int& socket : sockets) {
+        socket = beyond_standard_streams(socket);
+        if (socket < 0) return system_error("cannot open a channel to the device's process");
+    }
     // What is still buffered would be written a second time by a plug-in that flushes or exits.
     std::fflush(nullptr);
     std::cout.flush();

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <climits>
 #include <cstdio>
 #include <cstdlib>
@@ -37,6 +38,7 @@ void reset_signals() {
 }
 
 void redirect_standard_streams() {
+    hold_standard_streams();
     const int nothing = ::open("/dev/null", O_RDONLY);
     if (nothing >= 0) {
         ::dup2(nothing, STDIN_FILENO);
@@ -62,6 +64,23 @@ void close_descriptors(DescriptorRange range) {
     for (long at = first; at < limit && at <= static_cast<long>(last); ++at) {
         ::close(static_cast<int>(at));
     }
+}
+
+void hold_standard_streams() {
+    int descriptor = 0;
+    do {
+        descriptor = ::open("/dev/null", O_RDWR);
+    } while (descriptor >= 0 && descriptor <= STDERR_FILENO);
+    if (descriptor >= 0) ::close(descriptor);
+}
+
+int beyond_standard_streams(int descriptor) {
+    if (descriptor < 0 || descriptor > STDERR_FILENO) return descriptor;
+    const int moved = ::fcntl(descriptor, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+    const int problem = errno;
+    ::close(descriptor);
+    errno = problem;
+    return moved;
 }
 
 void set_up_child(const ChildSetup& setup) {

@@ -1,5 +1,6 @@
 // What a child does to itself between fork and its work, so that whatever it then runs cannot
-// disturb its parent. Used by ChildProcess, and in part by the program's own workers.
+// disturb its parent; and what keeps a descriptor off the numbers of the standard streams. Used by
+// ChildProcess and SharedMemory, and in part by the program and its workers.
 #pragma once
 
 #include <sys/types.h>
@@ -21,5 +22,13 @@ struct DescriptorRange {
     unsigned last;
 };
 void close_descriptors(DescriptorRange range);
+
+// Gives each closed standard stream /dev/null. Without that the next file that is opened gets its
+// number, and everything that is printed goes into that file.
+void hold_standard_streams();
+
+// The same file under a number beyond the standard streams, closed on exec; -1 and errno where that
+// cannot be. A number that is beyond them stays as it is, another one is closed.
+int beyond_standard_streams(int descriptor);
 
 }  // namespace mx

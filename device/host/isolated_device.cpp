@@ -13,7 +13,6 @@ namespace mx {
 namespace {
 
 constexpr int open_attempts = 3;
-constexpr std::chrono::seconds close_patience{5};
 
 DeviceAnswer refusal(AnswerKind kind, std::string reason) {
     DeviceAnswer answer;
@@ -217,7 +216,7 @@ Expected<std::vector<std::string>> IsolatedDevice::algorithms(const Question& qu
 
 Status IsolatedDevice::close() {
     if (!child_) return success();
-    const std::string end = child_->finish(close_patience);
+    const std::string end = child_->finish(limits_.call);
     child_.reset();
     if (end.empty()) return success();
     return Error{ErrorKind::device, shown(source_) + " did not close: " + end};

@@ -18,7 +18,7 @@
 namespace mx {
 
 struct Limits {
-    std::chrono::milliseconds call = std::chrono::seconds(60);  // for one supports or run
+    std::chrono::milliseconds call = std::chrono::seconds(60);  // for one supports, run or close
     std::chrono::milliseconds open = std::chrono::seconds(60);
 };
 

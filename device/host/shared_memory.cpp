@@ -12,6 +12,8 @@
 #include <string>
 #include <utility>
 
+#include "device/host/child_setup.hpp"
+
 namespace mx {
 
 namespace {
@@ -30,7 +32,8 @@ Error memory_error(std::size_t size) {
 }  // namespace
 
 Expected<SharedMemory> SharedMemory::create() {
-    const int descriptor = ::memfd_create("mxcheck tensors", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+    const int descriptor = beyond_standard_streams(
+        ::memfd_create("mxcheck tensors", MFD_CLOEXEC | MFD_ALLOW_SEALING));
     if (descriptor < 0) return memory_error(0);
     // Pages that a plug-in cut off would end us with SIGBUS.
     if (::fcntl(descriptor, F_ADD_SEALS, F_SEAL_SHRINK) != 0) {

@@ -26,10 +26,19 @@ bool is_same(const CaseResult& before, const CaseResult& after) {
            before.mismatched_scales == after.mismatched_scales;
 }
 
+// A device that does not support a case any more has lost what it had; one that refuses what it
+// got wrong has gained.
+enum class Worth { fails, refused, passes };
+
+Worth worth_of(const CaseResult& result) {
+    if (result.verdict == results::Verdict::not_supported) return Worth::refused;
+    return may_pass(result.verdict) ? Worth::passes : Worth::fails;
+}
+
 Change change_of(const CaseResult& before, const CaseResult& after) {
-    const bool passed = may_pass(before.verdict), passes = may_pass(after.verdict);
-    if (passed == passes) return Change::changed;
-    return passes ? Change::better : Change::worse;
+    const Worth was = worth_of(before), is = worth_of(after);
+    if (was == is) return Change::changed;
+    return was < is ? Change::better : Change::worse;
 }
 
 std::vector<Field> fields_of(const RunHeader& header) {

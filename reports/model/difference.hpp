@@ -13,7 +13,7 @@
 namespace mx::reports {
 
 enum class Change {
-    worse,    // passed and does not any more
+    worse,    // passed and does not any more, or is not supported any more; or now fails
     better,   // the reverse
     changed,  // another verdict, or other mismatches
     added,    // in this run alone

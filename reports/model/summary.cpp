@@ -129,6 +129,10 @@ std::vector<std::string> caveats_of(const Run& run) {
         caveats.push_back("INTERRUPTED: " + grouped(run.cases.size()) + " of " +
                           counted(run.header.case_count, "case") +
                           " were run; nothing is known of the others.");
+    for (const std::string& unmet : run.footer.unmet)
+        caveats.push_back("INCOMPLETE: " + unmet + ".");
+    if (!run.footer.close_fault.empty())
+        caveats.push_back("DEVICE FAULT: " + run.footer.close_fault + ".");
     if (!results::is_conformance_level(run.header.level))
         no_conformance_run("level " + run.header.level + "; only full and exhaustive are.");
     if (run.header.shard != whole_shard)
@@ -139,9 +143,10 @@ std::vector<std::string> caveats_of(const Run& run) {
 }
 
 Outcome outcome_of(const Run& run, const Summary& summary) {
-    if (summary.verdicts.passing() != summary.verdicts.all()) return Outcome::not_conformant;
+    if (summary.verdicts.passing() != summary.verdicts.all() || !run.footer.close_fault.empty())
+        return Outcome::not_conformant;
     if (summary.totals.elements + summary.totals.scales == 0) return Outcome::nothing_tested;
-    if (!is_whole(run)) return Outcome::incomplete;
+    if (!is_whole(run) || !run.footer.unmet.empty()) return Outcome::incomplete;
     return summary.caveats.empty() ? Outcome::conformant : Outcome::clean;
 }
 
@@ -174,7 +179,16 @@ std::string passing_phrase(const Summary& summary) {
     return refused == 0 ? phrase : phrase + "; " + grouped(refused) + " not supported";
 }
 
-std::string verdict_phrase(const Summary& summary) {
+std::string not_conformant_phrase(const Run& run, const Summary& summary) {
+    const std::string& fault = run.footer.close_fault;
+    const std::uint64_t failing = summary.verdicts.all() - summary.verdicts.passing();
+    return "Not conformant: " + (fault.empty() ? "" : fault + "; ") +
+           (failing == 0 ? passing_phrase(summary)
+                         : grouped(failing) + " of " + counted(summary.totals.cases, "case") +
+                               " did not pass (" + list_of_failing(summary.verdicts) + ")");
+}
+
+std::string verdict_phrase(const Run& run, const Summary& summary) {
     const std::string cases = counted(summary.totals.cases, "case");
     switch (summary.outcome) {
         case Outcome::conformant:
@@ -182,15 +196,14 @@ std::string verdict_phrase(const Summary& summary) {
         case Outcome::clean:
             return "No fault found: " + passing_phrase(summary);
         case Outcome::incomplete:
-            return "Interrupted: no fault found in " + cases;
+            return is_whole(run) ? "Incomplete: " + passing_phrase(summary)
+                                 : "Interrupted: no fault found in " + cases;
         case Outcome::nothing_tested:
             return "Nothing was tested in " + cases;
         case Outcome::not_conformant:
             break;
     }
-    const std::uint64_t failing = summary.verdicts.all() - summary.verdicts.passing();
-    return "Not conformant: " + grouped(failing) + " of " + cases + " did not pass (" +
-           list_of_failing(summary.verdicts) + ")";
+    return not_conformant_phrase(run, summary);
 }
 
 // A case within its bound need not have equal bits, and is not said to.
@@ -211,11 +224,12 @@ std::string comparison_phrase(const Summary& summary) {
 }
 
 std::string headline_of(const Run& run, const Summary& summary) {
-    std::string line = verdict_phrase(summary) + "; " + comparison_phrase(summary) + "; level " +
-                       run.header.level + ".";
+    std::string line = verdict_phrase(run, summary) + "; " + comparison_phrase(summary) +
+                       "; level " + run.header.level + ".";
     if (!is_whole(run))
         line += " INTERRUPTED after " + grouped(run.cases.size()) + " of " +
                 counted(run.header.case_count, "case") + ".";
+    for (const std::string& unmet : run.footer.unmet) line += " INCOMPLETE: " + unmet + ".";
     const bool limited =
         std::any_of(summary.caveats.begin(), summary.caveats.end(), [](const std::string& caveat) {
             return caveat.rfind(results::not_a_conformance_run, 0) == 0;

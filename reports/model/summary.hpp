@@ -106,7 +106,7 @@ struct WaiverUse {
 enum class Outcome {
     conformant,      // complete, at a conformance level, nothing but passing verdicts
     clean,           // nothing but passing verdicts, but no conformance run
-    incomplete,      // nothing wrong so far; the run stopped early
+    incomplete,      // nothing wrong so far; the run stopped early, or tested less than demanded
     nothing_tested,  // no bits were compared
     not_conformant,
 };

@@ -39,5 +39,23 @@ TEST(Difference, EveryKindOfChange) {
     EXPECT_EQ(difference.headers, std::vector<std::string>{"driver: \"580\", now \"unknown\""});
 }
 
+// A device whose support shrinks must not look as good as before.
+TEST(Difference, ACaseThatIsNotSupportedAnyMoreIsWorse) {
+    const std::vector order{Verdict::fail, Verdict::not_supported, Verdict::pass_exact};
+    for (std::size_t was = 0; was < order.size(); ++was)
+        for (std::size_t is = 0; is < order.size(); ++is) {
+            results::Run before = empty_run(), after = empty_run();
+            add_case(before, order[was]);
+            add_case(after, order[is]);
+            const Difference difference = difference_of(before, after);
+            EXPECT_EQ(difference.of(Change::worse), is < was ? 1u : 0u) << was << " " << is;
+            EXPECT_EQ(difference.of(Change::better), is > was ? 1u : 0u) << was << " " << is;
+        }
+    results::Run before = empty_run(), after = empty_run();
+    add_case(before, Verdict::pass_bounded);
+    add_case(after, Verdict::untested);
+    EXPECT_EQ(difference_of(before, after).of(Change::worse), 1u);
+}
+
 }  // namespace
 }  // namespace mx::reports::test

@@ -74,6 +74,31 @@ TEST(Summary, HeadlineSaysItAll) {
               "NOT A CONFORMANCE RUN.");
 }
 
+TEST(Summary, ADeviceThatDidNotCloseIsNotConformant) {
+    results::Run run = fixture("clean_full");
+    run.footer.close_fault = "device \"x\" did not close: killed by signal 11";
+    const Summary summary = summarize(run);
+    EXPECT_EQ(summary.outcome, Outcome::not_conformant);
+    EXPECT_EQ(summary.headline.find("Not conformant: device \"x\" did not close: killed by signal "
+                                    "11; all of 8 cases pass; 524,288 elements"),
+              0u);
+    ASSERT_EQ(summary.caveats.size(), 1u);
+    EXPECT_EQ(summary.caveats[0], "DEVICE FAULT: device \"x\" did not close: killed by signal 11.");
+}
+
+TEST(Summary, ARunThatTestedLessThanDemandedIsIncomplete) {
+    results::Run run = fixture("clean_full");
+    run.footer.unmet = {"--max-not-supported 0 is exceeded: 2 cases not supported"};
+    const Summary summary = summarize(run);
+    EXPECT_EQ(summary.outcome, Outcome::incomplete);
+    EXPECT_EQ(summary.headline,
+              "Incomplete: all of 8 cases pass; 524,288 elements and 16,384 scales compared bit "
+              "for bit, all equal; level full. INCOMPLETE: --max-not-supported 0 is exceeded: 2 "
+              "cases not supported.");
+    ASSERT_EQ(summary.caveats.size(), 1u);
+    EXPECT_EQ(summary.caveats[0], "INCOMPLETE: " + run.footer.unmet[0] + ".");
+}
+
 TEST(Summary, HeadlineDoesNotCallBoundedCasesEqual) {
     const auto headline = [](std::initializer_list<Verdict> verdicts) {
         results::Run run = empty_run();

@@ -9,6 +9,7 @@
 
 #include <filesystem>
 #include <fstream>
+#include <set>
 #include <sstream>
 
 #include "conformance/cli/session.hpp"
@@ -49,11 +50,11 @@ protected:
     int conduct_with(std::vector<sweep::GpuSweep> sweeps,
                      std::function<Expected<sweep::Gpu>()> find_gpu, bool resume = false) {
         Campaign campaign{out_.string(), resume, "", {}, {}};
-        for (const char* data : {"edge.tie", "edge.special"})
+        for (const std::string& data : data_)
             campaign.cases.push_back(
-                {"quantize", parse_case("quantize format=mxfp8-e4m3 dialect=nv shape=2x32 data=" +
-                                        std::string(data))
-                                 .value()});
+                {"quantize",
+                 parse_case("quantize format=mxfp8-e4m3 dialect=nv shape=2x32 data=" + data)
+                     .value()});
         campaign.errands = sweep_errands(std::move(sweeps), std::move(find_gpu));
         const Asker no = [](const Case&, const Question&) {
             return DeviceAnswer{AnswerKind::not_supported, "no", {}, {}};
@@ -62,7 +63,11 @@ protected:
         testing::internal::CaptureStdout();
         testing::internal::CaptureStderr();
         const int code = conduct(
-            std::move(campaign), [&no] { return Expected(Respondent{no}); }, sources);
+            std::move(campaign),
+            [&]() -> Expected<Respondent> {
+                return Respondent{no, {}, [this] { return closing_; }};
+            },
+            sources);
         testing::internal::GetCapturedStdout();
         testing::internal::GetCapturedStderr();
         return code;
@@ -76,8 +81,14 @@ protected:
             resume);
     }
 
-    results::Run recorded() const {
-        return results::read_results((out_ / "results.jsonl").string()).value();
+    results::Run recorded(const char* name = "results.jsonl") const {
+        return results::read_results((out_ / name).string()).value();
+    }
+    std::set<std::string> files() const {
+        std::set<std::string> names;
+        for (const auto& entry : std::filesystem::directory_iterator(out_))
+            names.insert(entry.path().filename().string());
+        return names;
     }
     std::vector<Verdict> verdicts() const {
         std::vector<Verdict> verdicts;
@@ -89,6 +100,8 @@ protected:
     std::filesystem::path out_ =
         std::filesystem::path(testing::TempDir()) / ("campaign_test_" + std::to_string(::getpid()));
     std::string asked_;
+    Status closing_ = success();                                 // of who answers
+    std::vector<std::string> data_{"edge.tie", "edge.special"};  // of the cases
 };
 
 constexpr Verdict no = Verdict::not_supported;
@@ -144,6 +157,39 @@ TEST_F(CampaignTest, AGpuThatIsThereAndCannotBeAskedIsAFault) {
     EXPECT_EQ(verdicts().back(), Verdict::device_error);
 }
 
+TEST_F(CampaignTest, EveryEarlierRecordIsKept) {
+    for (const std::uint64_t differing : {1, 2, 3})
+        EXPECT_EQ(conduct_on_gpu({sweep_with("a", differing)}), exit_mismatch);
+    EXPECT_EQ(recorded("results.previous.jsonl").footer.mismatched_elements, 1u);
+    EXPECT_EQ(recorded("results.previous.2.jsonl").footer.mismatched_elements, 2u);
+    EXPECT_EQ(recorded().footer.mismatched_elements, 3u);
+}
+
+// Its reports do go: they would be taken for those of the run that came to nothing.
+TEST_F(CampaignTest, ARunWithoutACaseCostsNoRecord) {
+    EXPECT_EQ(conduct_on_gpu({sweep_with("a", 7)}), exit_mismatch);
+    EXPECT_EQ(files(),
+              (std::set<std::string>{"junit.xml", "report.html", "report.md", "results.jsonl"}));
+    data_ = {"file:" + (out_ / "none.npy").string()};
+    for (int i = 0; i < 2; ++i) EXPECT_EQ(conduct_on_gpu({sweep_with("a", 7)}), exit_usage);
+    EXPECT_EQ(files(), std::set<std::string>{"results.jsonl"});
+    EXPECT_EQ(recorded().footer.mismatched_elements, 7u);
+}
+
+// --resume has nothing left to ask, and yet opens and closes the device.
+TEST_F(CampaignTest, ADeviceThatDoesNotCloseIsToldInTheRecordAndOnResume) {
+    closing_ = Error{ErrorKind::device, "it fell over"};
+    for (const bool resume : {false, true}) {
+        EXPECT_EQ(conduct_on_gpu({sweep_with("a", 0)}, resume), exit_device);
+        EXPECT_EQ(recorded().footer.close_fault, "it fell over");
+        EXPECT_EQ(recorded().footer.exit_code, exit_device);
+        EXPECT_EQ(verdicts(), (std::vector{no, no, pass}));
+    }
+    closing_ = success();
+    EXPECT_EQ(conduct_on_gpu({sweep_with("a", 0)}, true), exit_conformant);
+    EXPECT_EQ(recorded().footer.close_fault, "");
+}
+
 // In a process of its own, for an interrupt is remembered.
 TEST_F(CampaignTest, AnInterruptedSweepIsDoneAgainAndNoOther) {
     sweep::GpuSweep slow = sweep_with("b", 0);
@@ -186,7 +232,7 @@ TEST(Workers, ReturnResultsInOrderFromEveryProcess) {
     std::vector<std::size_t> todo;
     for (std::size_t i = 0; i < 1000; ++i) todo.push_back(3 * i);
     auto workers = Workers::start(3, todo, [] {
-        return Expected(Workers::Work([](std::size_t i) { return result_at(i); }));
+        return Expected(Workers::Work{[](std::size_t i) { return result_at(i); }});
     });
     ASSERT_TRUE(workers.ok());
     std::vector<std::string> processes;
@@ -203,6 +249,22 @@ TEST(Workers, ReturnResultsInOrderFromEveryProcess) {
     EXPECT_NE(processes[0], "by " + std::to_string(::getpid()));
 }
 
+TEST(Workers, TellHowTheyClosed) {
+    for (const bool is_sound : {true, false}) {
+        auto workers = Workers::start(2, {0, 1, 2}, [is_sound] {
+            return Expected(Workers::Work{[](std::size_t i) { return result_at(i); },
+                                          [is_sound]() -> Status {
+                                              if (is_sound) return success();
+                                              return Error{ErrorKind::device, "it fell over"};
+                                          }});
+        });
+        for (int i = 0; i < 3; ++i) EXPECT_TRUE(workers.value().next().value().has_value());
+        const Status closed = workers.value().close();
+        EXPECT_EQ(closed.ok(), is_sound);
+        EXPECT_EQ(closed ? "" : closed.error().message, is_sound ? "" : "it fell over");
+    }
+}
+
 TEST(Workers, PassOnWhatWentWrong) {
     auto unable = Workers::start(2, {0, 1}, []() -> Expected<Workers::Work> {
         return Error{ErrorKind::device, "it did not open"};
@@ -213,10 +275,10 @@ TEST(Workers, PassOnWhatWentWrong) {
     EXPECT_EQ(unopened.error().message, "it did not open");
 
     auto dying = Workers::start(2, {0, 1}, [] {
-        return Expected(Workers::Work([](std::size_t i) {
+        return Expected(Workers::Work{[](std::size_t i) {
             if (i == 1) ::raise(SIGKILL);
             return result_at(i);
-        }));
+        }});
     });
     EXPECT_TRUE(dying.value().next().ok());
     // As if the run had been interrupted: --resume goes on.

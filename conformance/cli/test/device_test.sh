@@ -61,6 +61,30 @@ replay_of() {
 recorded mutant_crash_on_nan crash
 recorded mutant_hang_on_zero_block timeout
 
+# A crash when the device is closed spoils no case, and is told. Its casts are right, in one process
+# and in several, and in parts.
+closes=(run --level smoke --suite convert --format e8m0 --dialect ocp,onednn)
+segfault=(--device "$plugins/test_plugin_segfault_in_close.so")
+did_not_close='did not close: killed by signal 11 (Segmentation fault)'
+for jobs in 1 2; do
+  expect 3 "$did_not_close" "${closes[@]}" "${segfault[@]}" --jobs "$jobs" --out closes
+  check "the record has it, $jobs jobs" grep -q '"exit_code":3,"close_fault":"device ' \
+    closes/results.jsonl
+done
+expect 3 'did not close: did not end within 1 s' "${closes[@]}" --out hangs --timeout 1 \
+  --device "$plugins/test_plugin_hang_in_close.so"
+check 'no case failed' never grep -qE '"verdict":"(fail|crash)"' closes/results.jsonl
+check 'JUnit has an error' grep -q '<error.*did not close' closes/junit.xml
+for i in 0 1; do
+  expect 3 "$did_not_close" "${closes[@]}" "${segfault[@]}" --shard "$i/2" --out "closes.$i"
+done
+sed -i '1s/"process","value":"[0-9]*"/"process","value":"1"/' closes.?/results.jsonl
+expect 3 "$did_not_close" merge closes.0 closes.1 --out closes.all
+expect 3 "$did_not_close" replay "$(grep -o 'convert format=[^"]*' closes/results.jsonl |
+  head -n 1)" "${segfault[@]}"
+expect 3 "$did_not_close" relate "${segfault[@]}"
+expect 3 "$did_not_close" identify "${segfault[@]}"
+
 # A wrong answer: 1, the same class again, and the case passes on a right device.
 wrong() { # MUTANT CLASS DIALECT
   expect 1 'Not conformant' run --device "$mutants/$1.so" --level smoke --suite quantize \
@@ -100,6 +124,45 @@ expect 0 'No fault found' run --device ./mine.so --level smoke --dialect ocp --o
 head -n 5 rebuilt/results.jsonl >part && mv part rebuilt/results.jsonl
 cp "$mutants/mutant_ties_away.so" mine.so
 refuse 2 'cannot resume' run --device ./mine.so --level smoke --dialect ocp --out rebuilt --resume
+
+# A closed stream lends its number to nothing of ours: the verdicts are those of open streams. The
+# earlier results are announced, so that there is something to print.
+streams=(run --device "$mutants/mutant_none.so" --level smoke --suite quantize --dialect ocp)
+expect 0 'No fault found' "${streams[@]}" --out streams
+cp streams/results.jsonl open_streams
+closed() { # WHICH: the streams that it closes
+  checks=$((checks + 1))
+  eval "\"\$mxcheck\" \"\${streams[@]}\" --out streams $1" || fail "exit code $? with $1"
+  check "the same verdicts with $1" same_cases open_streams streams/results.jsonl
+}
+closed '<&- >stdout 2>stderr'
+closed '</dev/null >stdout 2>&-'
+closed '</dev/null >&- 2>&-'
+closed '<&- >&- 2>&-'
+
+# A device that supports little is not green where more is demanded of it.
+little=(run --device "$plugins/test_plugin_none.so" --level smoke --suite convert --dialect ocp)
+expect 0 'No fault found' "${little[@]}" --out little
+expect 0 'No fault found' "${little[@]}" --out little --require e8m0/convert
+expect 4 'INCOMPLETE: --require e?m?/convert is not met: nothing was compared of e2m1/convert, ' \
+  "${little[@]}" --out little --require 'e?m?/convert'
+check 'the record has it' grep -q '"exit_code":4,"unmet":\["--require e' little/results.jsonl
+check 'JUnit has an error' grep -q '<error.*--require' little/junit.xml
+expect 4 'INCOMPLETE: --max-not-supported 3 is exceeded: ' "${little[@]}" --out little \
+  --max-not-supported 3
+expect 0 'No fault found' "${little[@]}" --out little --max-not-supported 1000
+refuse 2 "fits no case of this run; did you mean 'e8m0/convert'?" "${little[@]}" \
+  --require e8m0/convrt
+refuse 2 "--max-not-supported 'x' is not a whole number" "${little[@]}" --max-not-supported x
+nothing=(run --device "$plugins/test_plugin_message_without_end.so" --level smoke --suite quantize)
+expect 4 'INCOMPLETE' "${nothing[@]}" --out unsupported --require '*/quantize'
+
+# A part cannot know what the whole has tested: merge judges.
+part=(run --level smoke --suite quantize --max-not-supported 0)
+for i in 0 1; do expect 0 'No fault found' "${part[@]}" --shard "$i/2" --out "part.$i"; done
+expect 4 'INCOMPLETE: --max-not-supported 0 is exceeded' merge part.0 part.1 --out part
+refuse 2 'cannot resume, demands was "max-not-supported=0" and is now ""' \
+  run --level smoke --suite quantize --shard 0/2 --out part.0 --resume
 
 # Nothing supported is nothing tested.
 expect 77 'Nothing was tested' run --device "$plugins/test_plugin_message_without_end.so" \

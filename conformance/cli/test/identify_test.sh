@@ -14,6 +14,16 @@ if grep -q '^nvhost ' <("$mxcheck" list devices); then
 fi
 expect 0 'ocp = torchao-floor' identify --device "$lib/mutants/mutant_none.so" --format mxfp8-e4m3
 
+# A device that crashes is no device that was not tested.
+refuse 3 'mxfp8-e4m3: killed by signal 11 (Segmentation fault) in run' \
+  identify --device "$lib/mutants/mutant_crash_on_nan.so"
+refuse 3 'killed by signal 11 (Segmentation fault) in supports' \
+  identify --device "$lib/test_plugins/test_plugin_segfault_in_supports.so"
+refuse 3 'killed by signal 11 (Segmentation fault) in supports' \
+  identify --op gemm --device "$lib/test_plugins/test_plugin_segfault_in_supports.so"
+refuse 77 'nothing identified: mxfp4-e2m1: only convert' \
+  identify --device "$lib/test_plugins/test_plugin_none.so"
+
 # How a device sums.
 expect 0 'cpu: fma-chain' identify --device cpu --op gemm --types bf16 --algorithm fma-chain
 expect 0 'cpu: fma-parts' identify --device cpu --op gemm --types bf16 --algorithm fma-parts

@@ -131,6 +131,35 @@ check 'and has the cases before the hang' [ "$(cases_in hung/results.jsonl)" -eq
 cp whole/results.jsonl before
 expect 0 'the earlier results are now whole/results.previous.jsonl' "${campaign[@]}" --out whole
 check 'the earlier results are kept' cmp before whole/results.previous.jsonl
+expect 0 'the earlier results are now whole/results.previous.2.jsonl' \
+  "${campaign[@]}" --out whole
+check 'and stay' cmp before whole/results.previous.jsonl
+
+# A kill leaves no report of an earlier run, and before the first case the earlier record.
+killed_by() { # DEVICE
+  rm -f reached
+  "$mxcheck" "${campaign[@]}" --out whole --device-cmd "exec bash $1" \
+    >"$work/stdout" 2>"$work/stderr" </dev/null &
+  run=$!
+  check "$1 hangs" within_seconds 60 test -e reached
+  kill -KILL -- "-$run"
+  wait "$run" 2>/dev/null
+  for file in report.html report.md junit.xml; do
+    check "$1 leaves no $file of an earlier run" [ ! -e "whole/$file" ]
+  done
+}
+sed 's/-gt 3/-gt 0/' hangs.sh >hangs_at_once.sh
+cp whole/results.jsonl before
+killed_by hangs_at_once.sh
+check 'without a case the earlier record stays' cmp before whole/results.jsonl
+expect 0 'a later run into whole was ended before its first case' report whole
+expect 0 'No fault found' "${campaign[@]}" --out whole --resume
+check '--resume begins anew after that' cmp before whole/results.previous.3.jsonl
+check 'and takes its name' [ ! -e whole/results.new.jsonl ]
+killed_by hangs.sh
+check 'with cases it is kept' same_cases before whole/results.previous.4.jsonl
+check 'beside those' [ "$(cases_in whole/results.jsonl)" -eq 3 ]
+
 expect 0 'No fault found' run --level smoke --suite encode_scale --resume --out fresh
 echo rubbish >fresh/results.jsonl
 refuse 2 'fresh/results.jsonl' run --level smoke --suite encode_scale --resume --out fresh

@@ -72,6 +72,24 @@ else
   echo 'skipped: no full disk can be made here (no unshare, or no right to mount)'
 fi
 
+# What could not be printed is no success; a fault that was found stays one.
+lost() { # CODE ARGUMENT...
+  local got=0
+  checks=$((checks + 1))
+  "$mxcheck" "${@:2}" >/dev/full 2>stderr </dev/null || got=$?
+  [ "$got" -eq "$1" ] || fail "exit code $got, not $1, where standard output is full: ${*:2}" stderr
+  check "and it is said: ${*:2}" grep -q 'standard output could not be written' stderr
+}
+if [ -w /dev/full ]; then
+  lost 2 --help
+  lost 2 list formats
+  lost 2 accuracy --data normal --elements 4096 --json
+  lost 2 "${smoke[@]}" --out lost
+  lost 1 "${smoke[@]}" --dialect ocp --device "$lib/mutants/mutant_canary.so" --out lost
+else
+  echo 'skipped: there is no /dev/full here'
+fi
+
 # Escape codes go to terminals alone, and not there either if NO_COLOR is set.
 escape=$'\033'
 failing=("${smoke[@]}" --dialect ocp --device "$lib/mutants/mutant_canary.so" --out colour)

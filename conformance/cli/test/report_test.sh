@@ -40,6 +40,10 @@ check 'no page half written' cmp once.html page.html
 expect 0 ' cases the same' report good good
 expect 1 'worse' report good bad
 expect 0 'better' report bad good
+mkdir shrunk
+sed '2s/"verdict":"pass_exact"/"verdict":"not_supported"/' good/results.jsonl >shrunk/results.jsonl
+expect 1 'worse    pass_exact to not_supported' report good shrunk
+expect 0 'better   not_supported to pass_exact' report shrunk good
 expect 0 'wrote page.html' report bad --baseline good --html page.html
 check 'the page of a failing run has its map of inputs' has 'data:image/png' page.html
 mkdir empty

@@ -160,6 +160,7 @@ TEST(Identify, SaysWhenTheDeviceRefuses) {
     const auto found = identify(subject);
     ASSERT_FALSE(found.ok());
     EXPECT_EQ(found.error().message, "no such format");
+    EXPECT_EQ(found.error().kind, ErrorKind::bad_input);
     EXPECT_EQ(subject.blocks_asked(), 0u);
 }
 

@@ -26,6 +26,8 @@ void write_run(const std::string& path, const RunHeader& header,
     RunFooter footer = count_cases(cases);
     footer.seconds = 1.25;
     footer.exit_code = 1;
+    footer.close_fault = "did not close";
+    footer.unmet = {"not met"};
     ASSERT_TRUE(writer.value().finish(footer).ok());
 }
 
@@ -42,6 +44,8 @@ TEST(ResultsFile, RoundTrip) {
     RunFooter footer = count_cases(all_verdicts());
     footer.seconds = 1.25;
     footer.exit_code = 1;
+    footer.close_fault = "did not close";
+    footer.unmet = {"not met"};
     EXPECT_EQ(run.value().footer, footer);
 }
 

@@ -39,6 +39,7 @@ RunHeader sample_header() {
                        .owner = "somebody",
                        .expires = "2027-01-31",
                        .state = "in force"}};
+    header.demands = {{"require", "*/quantize"}, {"max-not-supported", "3"}};
     return header;
 }
 

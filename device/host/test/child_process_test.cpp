@@ -46,6 +46,24 @@ TEST(ChildProcess, TellsHowAChildEnded) {
     EXPECT_EQ(first_reply([](ParentChannel) { throw 1; }).text, "exited with code 1");
 }
 
+// In a process of its own, for it closes every stream. The child of that prints.
+TEST(ChildProcess, TheChannelNeverTakesThePlaceOfAClosedStream) {
+    const pid_t without_streams = ::fork();
+    if (without_streams == 0) {
+        const int kept = ::dup(STDERR_FILENO);
+        for (const int stream : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) ::close(stream);
+        auto child = ChildProcess::start(kept, [](ParentChannel parent) {
+            for (const int stream : {STDOUT_FILENO, STDERR_FILENO})
+                if (::write(stream, "noise", 5) != 5) return;
+            parent.send("answer");
+        });
+        ::_exit(child && child.value().receive(milliseconds(5000)).text == "answer" ? 7 : 8);
+    }
+    int status = 0;
+    ASSERT_EQ(::waitpid(without_streams, &status, 0), without_streams);
+    EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 7);
+}
+
 TEST(ChildProcess, AClosedChannelOfALivingChildIsAnEnd) {
     const Reply reply = first_reply([](ParentChannel parent) {
         ::close(parent.socket());

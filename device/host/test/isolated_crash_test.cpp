@@ -121,6 +121,15 @@ TEST(IsolatedCrash, ACrashAtTheEndIsTold) {
     EXPECT_TRUE(device.close().ok());
 }
 
+TEST(IsolatedCrash, AHangAtTheEndIsTold) {
+    const Limits limits{.call = std::chrono::seconds(1)};
+    IsolatedDevice device = IsolatedDevice::start(test::plugin("hang_in_close"), limits).value();
+    const Status closed = device.close();
+    ASSERT_FALSE(closed.ok());
+    EXPECT_NE(closed.error().message.find("did not close: did not end within 1 s"),
+              std::string::npos);
+}
+
 TEST(IsolatedCrash, AnInterruptDoesNotReachTheDevice) {
     IsolatedDevice device = IsolatedDevice::start(test::plugin("none")).value();
     const ConvertQuestion asked({3, 5});

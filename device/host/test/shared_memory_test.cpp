@@ -2,6 +2,7 @@
 #include "device/host/shared_memory.hpp"
 
 #include <gtest/gtest.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cstdint>
@@ -46,6 +47,23 @@ TEST(SharedMemoryDeathTest, HasAGuardPageAtEitherEnd) {
     volatile std::byte* end = begin + memory.bytes().size();
     EXPECT_DEATH(*end = std::byte{1}, "");
     EXPECT_DEATH(*(begin - 1) = std::byte{1}, "");
+}
+
+// In a process of its own, for it closes a stream.
+TEST(SharedMemory, NeverTakesThePlaceOfAClosedStream) {
+    const auto descriptor_without = [](int stream) {
+        ::close(stream);
+        const Expected<SharedMemory> memory = SharedMemory::create();
+        ::_exit(memory ? memory.value().descriptor() : 0);
+    };
+    for (const int stream : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
+        const pid_t child = ::fork();
+        if (child == 0) descriptor_without(stream);
+        int status = 0;
+        ASSERT_EQ(::waitpid(child, &status, 0), child);
+        ASSERT_TRUE(WIFEXITED(status));
+        EXPECT_GT(WEXITSTATUS(status), STDERR_FILENO) << "without stream " << stream;
+    }
 }
 
 }  // namespace

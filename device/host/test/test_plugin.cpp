@@ -63,6 +63,7 @@ mx_status open_device(void** device, mx_message* message) {
 
 void close_device(void* device) {
     if (flaw == "segfault_in_close") segfault();
+    if (flaw == "hang_in_close") hang();
     delete static_cast<State*>(device);
 }
 
