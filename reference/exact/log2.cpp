@@ -15,13 +15,14 @@ struct Bounds {
 
 // ln 2 = 2 * (1/3 + 1/(3*3^3) + 1/(5*3^5) + ...): what is cut off is below the last term taken.
 Bounds logarithm_of_two() {
-    Rational sum = 0, term = 0;
+    Bounds bounds;
     Integer power = 3;
     for (int n = 1; n <= 61; n += 2, power *= 9) {
-        term = Rational(Integer(2), power * n);
-        sum += term;
+        const Rational term = Rational(2) / power / n;
+        bounds.low += term;
+        bounds.high = bounds.low + term;
     }
-    return {sum, sum + term};
+    return bounds;
 }
 
 // 2^distance - 1 for a small distance of either sign, from the series of e^t with t = distance * ln
