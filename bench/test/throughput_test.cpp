@@ -45,6 +45,7 @@ const mx_device_api* api(std::uint32_t) {
         [](void*, const mx_operation*, const mx_tensor*, std::size_t, const mx_tensor*, std::size_t,
            mx_message*) { return MX_OK; },
         run,
+        nullptr,
         nullptr};
     return &table;
 }

@@ -1,10 +1,5 @@
-// Which bug this shared library is built with: the build names it in MX_MUTANT_NAME. Used by the
-// mutants' sources alone. Chosen at compile time, so no shipped binary has a switch for a bug.
+// The planted bugs, and which of them is switched on. Used by the mutants' sources alone.
 #pragma once
-
-#ifndef MX_MUTANT_NAME
-#define MX_MUTANT_NAME none
-#endif
 
 namespace mx::mutants {
 
@@ -14,6 +9,12 @@ enum class Bug {
 #undef MX_MUTANT
 };
 
-constexpr bool has(Bug bug) { return bug == Bug::MX_MUTANT_NAME; }
+// Of the call that is being answered: every device sets its own, and calls come from one thread at
+// a time. Hidden, so that two libraries in one process have one each.
+[[gnu::visibility("hidden")]] inline Bug planted = Bug::none;
+
+inline bool has(Bug bug) {
+    return bug == planted;
+}
 
 }  // namespace mx::mutants

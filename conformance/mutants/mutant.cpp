@@ -1,15 +1,16 @@
-// The one source of every mutant: a plain quantizer behind the C ABI, compiled once for each line
-// of mutants.def. Bugs of arithmetic are in mutant_elements.hpp and mutant_scales.hpp, those of
+// The planted bugs of quantizers as one device: a plain quantizer in which each line of mutants.def
+// is a switch. Bugs of arithmetic are in mutant_elements.hpp and mutant_scales.hpp, those of
 // layouts in mutant_layout.hpp, those of walking here.
 #include <array>
 #include <chrono>
 #include <csignal>
-#include <new>
 #include <thread>
 
 #include "conformance/mutants/mutant_blocks.hpp"
 #include "conformance/mutants/mutant_layout.hpp"
 #include "conformance/mutants/mutant_scales.hpp"
+#include "conformance/mutants/planted_device.hpp"
+#include "device/kit/plugin.hpp"
 
 namespace mx::mutants {
 namespace {
@@ -29,7 +30,7 @@ double block_amax(const Request& request, const Block& block) {
     const std::size_t end = reads_on ? block.values.size() : block.cells.size();
     bool skips_nan =
         (request.dialect == Dialect::nv && !has(Bug::nan_spreads)) || has(Bug::nan_ignored);
-    if (has(Bug::nan_spreads_in_columns) && request.axis == Axis::col) skips_nan = false;
+    if (has(Bug::nan_spreads_in_columns) && request.axis == Axis::column) skips_nan = false;
     double amax = 0;
     for (std::size_t lane = 0; lane < end; ++lane) {
         if (is_unseen(request, block, lane)) continue;
@@ -87,7 +88,7 @@ std::uint32_t scale_of(const Request& request, const Walk& walk, Cell cell) {
     Cell block = walk.block_of(cell);
     if (has(Bug::dequantize_block_16_as_32) && walk.size == 16)
         block = {request.axis == Axis::row ? block.row : block.row / 2,
-                 request.axis == Axis::col ? block.column : block.column / 2};
+                 request.axis == Axis::column ? block.column : block.column / 2};
     // Four bytes are loaded at once, and the last of them taken.
     const bool has_pad =
         scales.layout == Layout::te_padded && request.axis == Axis::row && scales.columns % 4 != 0;
@@ -97,18 +98,35 @@ std::uint32_t scale_of(const Request& request, const Walk& walk, Cell cell) {
     return read(scales, block);
 }
 
+std::vector<Request> requests_of(const kit::Arguments& call, kit::Buffers buffers) {
+    std::vector<Request> requests;
+    for (const kit::Arguments& side : kit::Sides(call))
+        requests.push_back(read_request(side, buffers));
+    return requests;
+}
+
 class Device {
 public:
+    explicit Device(kit::Configuration& configuration)
+        : bug_(chosen_bug(table, configuration)), facts_("mutants", table[bug_].name) {}
+
+    std::span<const mx_fact> facts() const { return facts_.all(); }
+    void supports(const kit::Arguments& call) { requests_of(call, kit::Buffers::absent); }
+    void run(const kit::Arguments& call) {
+        planted = static_cast<Bug>(bug_);
+        run_all(requests_of(call, kit::Buffers::present));
+    }
+
+private:
     // The second request, if there is one, is for the columns of what the first does the rows of.
     void run_all(const std::vector<Request>& requests) {
         for (const Request& request : requests) {
             row_scales_ = &request == &requests[0] ? nullptr : &requests[0].outputs[1];
-            run(request);
+            answer(request);
         }
     }
 
-private:
-    void run(const Request& request) {
+    void answer(const Request& request) {
         switch (request.action) {
             case Action::convert:
                 return convert(request);
@@ -248,7 +266,7 @@ private:
         const Tensor& codes = request.outputs[0];
         for (std::size_t lane = 0; lane < block.cells.size(); ++lane) {
             Cell cell = block.cells[lane];
-            if (has(Bug::col_strides_swapped) && request.axis == Axis::col)
+            if (has(Bug::col_strides_swapped) && request.axis == Axis::column)
                 cell = transposed(codes, cell);
             store(codes, cell, block.codes[lane]);
         }
@@ -278,67 +296,15 @@ private:
         }
     }
 
+    std::size_t bug_;
+    PlantedFacts facts_;
     const Tensor* row_scales_ = nullptr;  // of the same input, while its columns are quantized
     std::uint64_t blocks_encoded_ = 0;
     bool has_slept_ = false;  // in this call: the hang must end
     std::array<std::vector<std::uint32_t>, 2> last_answer_;
 };
 
-mx_status open_device(void** device, mx_message*) {
-    *device = new (std::nothrow) Device;
-    return *device == nullptr ? MX_OUT_OF_MEMORY : MX_OK;
-}
-
-void close_device(void* device) {
-    delete static_cast<Device*>(device);
-}
-
-std::size_t describe(void*, const mx_fact** facts) {
-    static constexpr std::array known{mx_fact{"name", MX_MUTANT_FILE}, mx_fact{"vendor", "mxcheck"},
-                                      mx_fact{"notes", "a planted bug, to test the harness with"}};
-    *facts = known.data();
-    return known.size();
-}
-
-mx_status supports(void*, const mx_operation* operation, const mx_tensor* inputs,
-                   std::size_t input_count, const mx_tensor* outputs, std::size_t output_count,
-                   mx_message* message) {
-    mx_status status = MX_OK;
-    for (const Call& side : Sides({operation, inputs, input_count, outputs, output_count, message}))
-        if (Request request; status == MX_OK) status = read_request(side, request);
-    return status;
-}
-
-mx_status run(void* device, const mx_operation* operation, const mx_tensor* inputs,
-              std::size_t input_count, const mx_tensor* outputs, std::size_t output_count,
-              mx_message* message) {
-    const Call call{operation, inputs, input_count, outputs, output_count, message};
-    try {
-        std::vector<Request> requests;
-        mx_status status = MX_OK;
-        for (const Call& side : Sides(call))
-            if (status == MX_OK) status = read_request(side, requests.emplace_back());
-        if (status == MX_OK) status = check_data(call);
-        if (status != MX_OK) return status;
-        static_cast<Device*>(device)->run_all(requests);
-    } catch (const std::bad_alloc&) {
-        return MX_OUT_OF_MEMORY;
-    }
-    return MX_OK;
-}
-
-constexpr mx_device_api api{sizeof(mx_device_api),
-                            MX_DEVICE_ABI_VERSION,
-                            open_device,
-                            close_device,
-                            describe,
-                            supports,
-                            run,
-                            nullptr};
-
 }  // namespace
 }  // namespace mx::mutants
 
-const mx_device_api* mx_device_get_api(uint32_t host_abi_version) {
-    return host_abi_version == MX_DEVICE_ABI_VERSION ? &mx::mutants::api : nullptr;
-}
+MX_KIT_PLUGIN(mx::mutants::Device)

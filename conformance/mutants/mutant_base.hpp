@@ -2,7 +2,6 @@
 // published numbers.
 #pragma once
 
-#include <dlfcn.h>
 #include <gtest/gtest.h>
 
 #include <cstdint>
@@ -13,35 +12,30 @@ namespace mx::mutants {
 
 class Base : public ::testing::Test {
 protected:
-    void SetUp() override;  // in mutant_base_test.cpp
-    void TearDown() override {
-        if (library_ != nullptr) dlclose(library_);
-    }
+    void SetUp() override { ASSERT_NE(base_.api, nullptr); }
 
     void expect_block(Question question, const Codes& values, std::uint32_t scale,
                       const Codes& codes) const {
-        const Outputs outputs = outputs_of(*api_, quantize_row("block", question, values));
+        const Outputs outputs = outputs_of(base_, quantize_row("block", question, values));
         SCOPED_TRACE(::testing::Message() << question.dialect << " first input " << values[0]);
         EXPECT_EQ(outputs.status, MX_OK);
         EXPECT_EQ(outputs.second, Codes{scale});
         EXPECT_EQ(outputs.first, codes);
     }
     Codes scales_of(Question question, const Codes& amax) const {
-        return outputs_of(*api_, encode_scales("scales", question, amax)).first;
+        return outputs_of(base_, encode_scales("scales", question, amax)).first;
     }
     Codes converted(Question question, const char* overflow, const Codes& values) const {
-        return outputs_of(*api_, convert_row("convert", question, overflow, values)).first;
+        return outputs_of(base_, convert_row("convert", question, overflow, values)).first;
     }
 
     Codes rounded_codes(const char* rounding, Question question, const Codes& values,
                         const Codes& words = {}) const {
         const Probe probe = convert_row("rounded", question, "overflow", values);
-        return outputs_of(*api_, rounded(probe, rounding, words)).first;
+        return outputs_of(base_, rounded(probe, rounding, words)).first;
     }
 
-    void* library_ = nullptr;
-    mx_device_get_api_function get_api_ = nullptr;
-    const mx_device_api* api_ = nullptr;
+    const Planted base_ = planted_bug(MX_MUTANT_DIRECTORY "/mutants.so", "none");
 };
 
 }  // namespace mx::mutants

@@ -1,17 +1,10 @@
 // The unmutated base against published numbers: what each dialect makes of the blocks on which
 // quantizers differ, and float to E8M0 edge by edge. A wrong base would hide bugs in every mutant.
+#include <string>
+
 #include "conformance/mutants/mutant_base.hpp"
 
 namespace mx::mutants {
-
-void Base::SetUp() {
-    library_ = dlopen(MX_MUTANT_DIRECTORY "/mutant_none.so", RTLD_NOW | RTLD_LOCAL);
-    ASSERT_NE(library_, nullptr) << dlerror();
-    get_api_ = reinterpret_cast<mx_device_get_api_function>(dlsym(library_, MX_DEVICE_ENTRY));
-    ASSERT_NE(get_api_, nullptr);
-    api_ = get_api_(MX_DEVICE_ABI_VERSION);
-    ASSERT_NE(api_, nullptr);
-}
 
 namespace {
 
@@ -94,15 +87,15 @@ TEST_F(Base, DequantizesEveryKindOfCode) {
     probe.calls = {{0x3C, 0x80, 0x01, 0x7C, 0x7D}};
     probe.columns = 5;
     probe.scales = {0};
-    const Codes values = outputs_of(*api_, probe).first;
+    const Codes values = outputs_of(base_, probe).first;
     EXPECT_EQ((Codes{values.begin(), values.end() - 1}),
               (Codes{bits_of({0x1p-127f})[0], 0x80000000, bits_of({0x1p-143f})[0], f32_infinity}));
     EXPECT_GT(values[4] & 0x7FFFFFFF, f32_infinity);
     probe.scales = {0xFF};
-    for (std::uint32_t value : outputs_of(*api_, probe).first)
+    for (std::uint32_t value : outputs_of(base_, probe).first)
         EXPECT_GT(value & 0x7FFFFFFF, f32_infinity);
     probe.scales = {254};
-    EXPECT_EQ(outputs_of(*api_, probe).first[0], bits_of({0x1p127f})[0]);
+    EXPECT_EQ(outputs_of(base_, probe).first[0], bits_of({0x1p127f})[0]);
 }
 
 TEST_F(Base, DequantizesTheNanOfE4m3) {
@@ -111,7 +104,7 @@ TEST_F(Base, DequantizesTheNanOfE4m3) {
     probe.calls = {{0x7E, 0x7F, 0xFF}};
     probe.columns = 3;
     probe.scales = {127};
-    const Codes values = outputs_of(*api_, probe).first;
+    const Codes values = outputs_of(base_, probe).first;
     EXPECT_EQ(values[0], bits_of({448})[0]);
     EXPECT_GT(values[1] & 0x7FFFFFFF, f32_infinity);
     EXPECT_GT(values[2] & 0x7FFFFFFF, f32_infinity);
@@ -126,7 +119,7 @@ TEST_F(Base, TakesEachBlockOfAColumnAlone) {
     probe.operation.axis = "col";
     probe.rows = 33;
     probe.columns = 2;
-    const Outputs outputs = outputs_of(*api_, probe);
+    const Outputs outputs = outputs_of(base_, probe);
     EXPECT_EQ(outputs.second, (Codes{119, 127, 120, 119}));
     EXPECT_EQ(outputs.first[0], 0x78u);
     EXPECT_EQ(outputs.first[1], 0x38u);
@@ -151,19 +144,18 @@ TEST_F(Base, WritesItsOutputsAndNothingElse) {
     append({MX_OK, 0xF8});
     append({120});
     append({0x00, 0x00, 0x00, 0xC0});
-    EXPECT_EQ(play(*api_, probe), expected);
+    EXPECT_EQ(play(base_, probe), expected);
 }
 
 TEST_F(Base, RefusesWhatItDoesNotKnow) {
     const auto status = [this](Question question) {
-        return outputs_of(*api_, quantize_row("refused", question, {0})).status;
+        return outputs_of(base_, quantize_row("refused", question, {0})).status;
     };
     EXPECT_EQ(status({"mxfp8-e4m3", "torchao-floor", "f32"}), MX_NOT_SUPPORTED);
     EXPECT_EQ(status({"mxfp8-e4m3", nullptr, "f32"}), MX_NOT_SUPPORTED);
     EXPECT_EQ(status({"nvfp4", "ocp", "f32"}), MX_NOT_SUPPORTED);
     EXPECT_EQ(status({"mxfp8-e4m3", "ocp", "f64"}), MX_NOT_SUPPORTED);
-    EXPECT_EQ(get_api_(MX_DEVICE_ABI_VERSION + 1), nullptr);
-    const auto answer = [this](const Probe& probe) { return outputs_of(*api_, probe).status; };
+    const auto answer = [this](const Probe& probe) { return outputs_of(base_, probe).status; };
     const Probe row = quantize_row("refused", ocp, {0, 0});
     EXPECT_EQ(answer(row), MX_OK);
     EXPECT_EQ(answer(in_blocks_of(row, 48)), MX_NOT_SUPPORTED);
@@ -173,6 +165,32 @@ TEST_F(Base, RefusesWhatItDoesNotKnow) {
     const Probe element = convert_row("refused", {"e4m3", "ocp", "f32"}, "saturate", {0});
     EXPECT_EQ(answer(rounded(element, "to_even")), MX_NOT_SUPPORTED);
     EXPECT_EQ(answer(rounded(element, "stochastic8")), MX_INVALID);  // without random bits
+}
+
+TEST_F(Base, OpensWithABugThatThereIsAndWithoutOne) {
+    const auto sentence_of = [this](const char* configuration) {
+        std::string text(200, '\0');
+        mx_message message{sizeof(mx_message), text.data(), text.size()};
+        void* device = nullptr;
+        const mx_status status = base_.api->open_configured(&device, configuration, &message);
+        EXPECT_EQ(status, text[0] == '\0' ? MX_OK : MX_INVALID);
+        if (status == MX_OK) base_.api->close(device);
+        return std::string(text.c_str());
+    };
+    EXPECT_EQ(sentence_of("bug=none"), "");
+    EXPECT_EQ(sentence_of("bug=ties_away"), "");
+    EXPECT_EQ(sentence_of("bug=ties_awry"),
+              "there is no planted bug \"ties_awry\" in this library; mxcheck selftest lists them");
+    EXPECT_EQ(sentence_of("bog=ties_away"),
+              "there is nothing called \"bog\" to configure; this device knows bug");
+    EXPECT_EQ(sentence_of("bug=none,bug=none"), "configuration \"bug\" twice");
+    EXPECT_EQ(sentence_of("ties_away"), "configuration \"ties_away\" is not KEY=VALUE");
+    void* device = nullptr;
+    ASSERT_EQ(base_.api->open(&device, nullptr), MX_OK);
+    const mx_fact* facts = nullptr;
+    ASSERT_EQ(base_.api->describe(device, &facts), 3u);
+    EXPECT_EQ(std::string(facts[0].value), "mutants:bug=none");
+    base_.api->close(device);
 }
 
 }  // namespace

@@ -16,17 +16,17 @@ struct Walk {
     std::int64_t rows, columns, size;  // of the tensor; lanes of a side of a block
 
     std::int64_t height() const { return axis == Axis::row ? 1 : size; }
-    std::int64_t width() const { return axis == Axis::col ? 1 : size; }
+    std::int64_t width() const { return axis == Axis::column ? 1 : size; }
     std::int64_t grid_rows() const { return (rows + height() - 1) / height(); }
     std::int64_t grid_columns() const { return (columns + width() - 1) / width(); }
-    std::int64_t lines() const { return axis == Axis::col ? grid_columns() : grid_rows(); }
+    std::int64_t lines() const { return axis == Axis::column ? grid_columns() : grid_rows(); }
     std::int64_t blocks_of_a_line() const {
-        return axis == Axis::col ? grid_rows() : grid_columns();
+        return axis == Axis::column ? grid_rows() : grid_columns();
     }
 
     // Where block `index` of a line has its scale.
     Cell block(std::int64_t line, std::int64_t index) const {
-        return axis == Axis::col ? Cell{index, line} : Cell{line, index};
+        return axis == Axis::column ? Cell{index, line} : Cell{line, index};
     }
     Cell block_of(Cell cell) const { return {cell.row / height(), cell.column / width()}; }
 

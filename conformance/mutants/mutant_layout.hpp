@@ -36,7 +36,7 @@ struct Grid {
     std::int64_t x, y, outer, inner;
 
     Grid(const Tensor& tensor, Cell cell) {
-        bool is_across = tensor.axis == Axis::col;
+        bool is_across = tensor.axis == Axis::column;
         if (has(Bug::col_swizzle_as_row) && tensor.layout != Layout::te_padded) is_across = false;
         const Tile tile = tile_of(tensor.layout);
         x = is_across ? cell.column : cell.row;
@@ -77,14 +77,14 @@ inline std::int64_t place_32x8(const Grid& grid) {
 
 inline std::int64_t place_te_padded(const Tensor& tensor, Cell cell) {
     const Grid grid(tensor, cell);
-    std::int64_t row_bytes = tensor.axis == Axis::col ? grid.outer : grid.inner;
+    std::int64_t row_bytes = tensor.axis == Axis::column ? grid.outer : grid.inner;
     if (has(Bug::te_rows_not_padded)) row_bytes = tensor.columns;
     return cell.row * row_bytes + cell.column;
 }
 
 inline std::int64_t grid_bytes(const Tensor& tensor) {
     const Tile tile = tile_of(tensor.layout);
-    const bool is_across = tensor.axis == Axis::col;
+    const bool is_across = tensor.axis == Axis::column;
     return rounded_up(tensor.rows, is_across ? tile.inner : tile.outer) *
            rounded_up(tensor.columns, is_across ? tile.outer : tile.inner);
 }

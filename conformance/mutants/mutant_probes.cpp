@@ -244,31 +244,30 @@ Probe stored(Probe probe, const char* code_layout, const char* scale_layout) {
     return probe;
 }
 
-std::vector<unsigned char> play(const mx_device_api& api, const Probe& probe) {
+std::vector<unsigned char> play(const Planted& planted, const Probe& probe) {
     std::vector<unsigned char> seen;
-    void* device = nullptr;
-    if (api.open(&device, nullptr) != MX_OK) return seen;
+    const OpenBug device(planted);
+    if (device.status() != MX_OK) return seen;
     for (const Codes& call : probe.calls) {
         Buffers buffers = buffers_for(probe, call);
-        seen.push_back(static_cast<unsigned char>(run(api, device, probe, buffers)));
+        seen.push_back(
+            static_cast<unsigned char>(run(*planted.api, device.handle(), probe, buffers)));
         for (const Buffer& buffer : buffers.outputs)
             seen.insert(seen.end(), buffer.bytes.begin(), buffer.bytes.end());
         for (const Buffer& buffer : buffers.inputs)
             seen.insert(seen.end(), buffer.bytes.begin(), buffer.bytes.end());
     }
-    api.close(device);
     return seen;
 }
 
-Outputs outputs_of(const mx_device_api& api, const Probe& probe) {
-    void* device = nullptr;
-    Outputs outputs{api.open(&device, nullptr), {}, {}};
+Outputs outputs_of(const Planted& planted, const Probe& probe) {
+    const OpenBug device(planted);
+    Outputs outputs{device.status(), {}, {}};
     if (outputs.status != MX_OK) return outputs;
     Buffers buffers = buffers_for(probe, probe.calls[0]);
-    outputs.status = run(api, device, probe, buffers);
+    outputs.status = run(*planted.api, device.handle(), probe, buffers);
     outputs.first = buffers.outputs[0].codes();
     if (buffers.outputs.size() > 1) outputs.second = buffers.outputs[1].codes();
-    api.close(device);
     return outputs;
 }
 

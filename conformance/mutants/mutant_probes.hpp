@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "device/abi/mx_device.h"
+#include "conformance/mutants/planted_plugin.hpp"
 
 namespace mx::mutants {
 
@@ -30,14 +30,14 @@ const std::vector<Probe>& probes();
 
 // What a host would see: the status of each call, all outputs with a red zone behind each, and the
 // inputs afterwards.
-std::vector<unsigned char> play(const mx_device_api& api, const Probe& probe);
+std::vector<unsigned char> play(const Planted& planted, const Probe& probe);
 
 // What a device gave to one call: first output, second output. Bytes where a layout packs them.
 struct Outputs {
     mx_status status;
     Codes first, second;
 };
-Outputs outputs_of(const mx_device_api& api, const Probe& probe);
+Outputs outputs_of(const Planted& planted, const Probe& probe);
 
 // One operation on one row, for tests with numbers of their own.
 struct Question {

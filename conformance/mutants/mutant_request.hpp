@@ -1,10 +1,11 @@
-// What a call of the C ABI asks of a mutant, checked and with names turned into choices. Compiled
-// once for all mutants: no bug is planted here. Knows no arithmetic.
+// What a call of the C ABI asks of a mutant, checked and with names turned into choices. No bug is
+// planted here. Knows no arithmetic.
 #pragma once
 
 #include <cstdint>
 
-#include "device/abi/mx_device.h"
+#include "device/kit/blocks.hpp"
+#include "device/kit/call.hpp"
 
 namespace mx::mutants {
 
@@ -39,7 +40,8 @@ inline constexpr Format f32{32, 23, -126, 0x7F7FFFFF, 0x7F800000};
 
 enum class Action { convert, cast_to_scale, encode_scale, quantize, dequantize };
 enum class Dialect { ocp, nv };
-enum class Axis { row, col, tile };
+using kit::Axis;
+using kit::Cell;
 enum class Overflow { saturate, overflow };
 enum class Subnormals { honoured, inputs_flushed, outputs_flushed };
 enum class Rounding {
@@ -73,11 +75,6 @@ enum class Layout {
     te_padded
 };
 
-struct Cell {
-    std::int64_t row;
-    std::int64_t column;
-};
-
 // A matrix of codes in the host's memory. mutant_layout.hpp says where each of them lies.
 struct Tensor {
     unsigned char* data = nullptr;
@@ -106,36 +103,7 @@ struct Request {
     Tensor outputs[2];
 };
 
-// The arguments of `supports` and `run` as they came.
-struct Call {
-    const mx_operation* operation;
-    const mx_tensor* inputs;
-    std::size_t input_count;
-    const mx_tensor* outputs;
-    std::size_t output_count;
-    mx_message* message;
-};
-
-// The calls that a call is made of: of axis "both" one for the rows and one for the columns, which
-// share the input; otherwise itself.
-class Sides {
-public:
-    explicit Sides(const Call& call);
-    Sides(const Sides&) = delete;
-    Sides& operator=(const Sides&) = delete;
-
-    const Call* begin() const { return calls_; }
-    const Call* end() const { return calls_ + count_; }
-
-private:
-    mx_operation operations_[2];
-    Call calls_[2];
-    int count_ = 1;
-};
-
-// MX_OK and a filled request, or the status to return, its sentence already in call.message.
-mx_status read_request(const Call& call, Request& request);
-// MX_INVALID if a tensor that has elements has no data.
-mx_status check_data(const Call& call);
+// Refuses what the mutants do not do. Of axis "both" one side of it.
+Request read_request(const kit::Arguments& arguments, kit::Buffers buffers);
 
 }  // namespace mx::mutants

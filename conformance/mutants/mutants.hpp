@@ -8,7 +8,7 @@
 namespace mx::mutants {
 
 struct Mutant {
-    std::string_view name;  // the plug-in is mutant_<name>
+    std::string_view name;  // mutants.so:bug=<name> is the device
     std::string_view description;
     std::string_view shows_on;  // what an input, or the host, must have for it to be seen
 };

@@ -1,7 +1,6 @@
-// Every planted bug must be real: on the probe named for it the mutant differs from mutant_none,
+// Every planted bug must be real: on the probe named for it the mutant differs from the base,
 // which mutant_base_test.cpp holds to the right bytes. Each mutant runs in a child process, because
 // some of them crash or hang.
-#include <dlfcn.h>
 #include <gtest/gtest.h>
 #include <poll.h>
 #include <sys/wait.h>
@@ -158,15 +157,6 @@ bool is_loud(std::string_view name) {
            name == "scale_overwrites_red_zone";
 }
 
-const mx_device_api* load(std::string_view name) {
-    const std::string path = std::string(MX_MUTANT_DIRECTORY "/mutant_").append(name).append(".so");
-    void* library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
-    if (library == nullptr) return nullptr;
-    const auto get_api =
-        reinterpret_cast<mx_device_get_api_function>(dlsym(library, MX_DEVICE_ENTRY));
-    return get_api == nullptr ? nullptr : get_api(MX_DEVICE_ABI_VERSION);
-}
-
 enum class End { exited, killed_by_signal, timed_out };
 
 struct Playing {
@@ -178,9 +168,9 @@ struct Playing {
 
 [[noreturn]] void play_in_child(std::string_view mutant, const Probe& probe, int pipe_end) {
     std::signal(SIGSEGV, SIG_DFL);  // a sanitizer would turn the signal into an exit code
-    const mx_device_api* api = load(mutant);
-    if (api == nullptr) _exit(9);
-    const std::vector<unsigned char> seen = play(*api, probe);
+    const Planted bug = planted_bug(MX_MUTANT_DIRECTORY "/mutants.so", mutant);
+    if (bug.api == nullptr) _exit(9);
+    const std::vector<unsigned char> seen = play(bug, probe);
     for (std::size_t sent = 0; sent < seen.size();) {
         const ssize_t count = write(pipe_end, seen.data() + sent, seen.size() - sent);
         if (count <= 0) _exit(8);

@@ -334,8 +334,9 @@ std::string render_markdown(const KillTable& table) {
     for (const std::string& problem : table.problems) text += "- " + problem + "\n";
     text +=
         "\n" + markdown(kill_grid(table)) +
-        "\nA kill can be seen again with `mxcheck replay 'CASE' --device mutant_NAME.so`, one of "
-        "a GEMM or a GPU with `--device NAME.so`.\n";
+        "\nA kill can be seen again with `mxcheck replay 'CASE' --device mutants.so:bug=NAME`, one "
+        "of a GEMM or a GPU with gemm_mutants.so or gpu_mutants.so and the name behind `gemm_` or "
+        "`gpu_`.\n";
     if (!is_of_gpu_alone(table)) {
         for (const RuleSection& section : sections_of(table)) {
             text.append("\n## ").append(section.title).append("\n\n").append(section.legend);

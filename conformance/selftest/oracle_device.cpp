@@ -1,12 +1,11 @@
 // See oracle_device.hpp.
 #include "conformance/selftest/oracle_device.hpp"
 
-#include <algorithm>
 #include <array>
-#include <cstring>
 #include <vector>
 
 #include "conformance/selftest/plain_call.hpp"
+#include "device/kit/plugin.hpp"
 #include "reference/fast/block.hpp"
 
 namespace mx::selftest {
@@ -47,15 +46,9 @@ void encode_scales(const Request& request) {
     });
 }
 
-// Rows and columns of a whole block.
-Cell block_shape(const Request& request) {
-    return {request.axis == Axis::row ? 1 : request.block,
-            request.axis == Axis::col ? 1 : request.block};
-}
-
 // The cells of the block whose scale lies at `scale`, as far as the tensor has them.
 std::vector<Cell> cells_of(const Request& request, Cell scale) {
-    const auto [rows, columns] = block_shape(request);
+    const std::int64_t rows = request.blocks.rows(), columns = request.blocks.columns();
     const View& whole = request.inputs[0];
     std::vector<Cell> cells;
     for (std::int64_t row = scale.row * rows; row < (scale.row + 1) * rows; ++row)
@@ -85,7 +78,7 @@ void quantize(const Request& request) {
 }
 
 void dequantize(const Request& request) {
-    const auto [rows, columns] = block_shape(request);
+    const std::int64_t rows = request.blocks.rows(), columns = request.blocks.columns();
     const View& codes = request.inputs[0];
     for (std::int64_t row = 0; row < codes.rows; ++row)
         for (std::int64_t column = 0; column < codes.columns; ++column) {
@@ -109,63 +102,35 @@ void answer(const Request& request) {
     }
 }
 
-mx_status open_device(void** device, mx_message*) {
-    *device = nullptr;
-    return MX_OK;
+// What `answer` is asked for, once the tensors in other layouts are copied.
+std::vector<Request> requests_of(const PlainCall& plain, kit::Buffers buffers) {
+    return read_requests(plain.call(), buffers);
 }
 
-void close_device(void*) {}
-
-std::size_t describe(void*, const mx_fact** facts) {
-    static constexpr std::array known{
-        mx_fact{"name", "oracle"}, mx_fact{"vendor", "mxcheck"},
-        mx_fact{"notes", "the fast oracle as a device, to test the harness with"}};
-    *facts = known.data();
-    return known.size();
-}
-
-mx_status refuse(const Refusal& refusal, mx_message* message) {
-    if (message != nullptr && message->text != nullptr && message->capacity > 0) {
-        const std::size_t length = std::min(refusal.reason.size(), message->capacity - 1);
-        std::memcpy(message->text, refusal.reason.data(), length);
-        message->text[length] = '\0';
+class Oracle {
+public:
+    static std::span<const mx_fact> facts() {
+        static constexpr std::array known{
+            mx_fact{"name", "oracle"}, mx_fact{"vendor", "mxcheck"},
+            mx_fact{"notes", "the fast oracle as a device, to test the harness with"}};
+        return known;
     }
-    return refusal.status;
-}
-
-mx_status supports(void*, const mx_operation* operation, const mx_tensor* inputs,
-                   std::size_t input_count, const mx_tensor* outputs, std::size_t output_count,
-                   mx_message* message) {
-    const PlainCall plain({operation, inputs, input_count, outputs, output_count});
-    const auto requests = read_requests(plain.call());
-    const auto* refusal = std::get_if<Refusal>(&requests);
-    return refusal == nullptr ? MX_OK : refuse(*refusal, message);
-}
-
-mx_status run(void*, const mx_operation* operation, const mx_tensor* inputs,
-              std::size_t input_count, const mx_tensor* outputs, std::size_t output_count,
-              mx_message* message) {
-    const PlainCall plain({operation, inputs, input_count, outputs, output_count});
-    const auto requests = read_requests(plain.call());
-    if (const auto* refusal = std::get_if<Refusal>(&requests)) return refuse(*refusal, message);
-    for (const Request& request : std::get<std::vector<Request>>(requests)) answer(request);
-    plain.store();
-    return MX_OK;
-}
-
-constexpr mx_device_api table{sizeof(mx_device_api),
-                              MX_DEVICE_ABI_VERSION,
-                              open_device,
-                              close_device,
-                              describe,
-                              supports,
-                              run,
-                              nullptr};
+    static void supports(const kit::Arguments& call) {
+        const kit::Call checked(call, kit::Buffers::absent);
+        requests_of(PlainCall(call), kit::Buffers::absent);
+    }
+    static void run(const kit::Arguments& call) {
+        const kit::Call checked(call, kit::Buffers::present);
+        const PlainCall plain(call);
+        for (const Request& request : requests_of(plain, kit::Buffers::present)) answer(request);
+        plain.store();
+    }
+};
 
 }  // namespace
 
 const mx_device_api* oracle_device_api() {
-    return &table;
+    return &kit::Plugin<Oracle>::table;
 }
 
 }  // namespace mx::selftest

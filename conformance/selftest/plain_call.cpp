@@ -124,21 +124,23 @@ bool is_known(const mx_tensor& tensor) {
 
 }  // namespace
 
-PlainCall::PlainCall(const Call& call) : operation_(call.operation) {
-    for (std::size_t i = 0; i < call.input_count; ++i) add(call.inputs[i], inputs_, input_copies_);
+PlainCall::PlainCall(const kit::Arguments& call) : operation_(call.operation) {
+    for (std::size_t i = 0; i < call.input_count; ++i)
+        add(kit::tensor_at(call.inputs, i), inputs_, input_copies_);
     for (std::size_t i = 0; i < call.output_count; ++i)
-        add(call.outputs[i], outputs_, output_copies_);
+        add(kit::tensor_at(call.outputs, i), outputs_, output_copies_);
     for (const Copy& copy : input_copies_)
         if (copy.original.data != nullptr) load(copy);
 }
 
-Call PlainCall::call() const {
+kit::Arguments PlainCall::call() const {
     return {operation_, inputs_.data(), inputs_.size(), outputs_.data(), outputs_.size()};
 }
 
 Bytes* PlainCall::add_plain(const mx_tensor& like, std::vector<mx_tensor>& plain) {
     bytes_.emplace_back(static_cast<std::size_t>(like.rows * like.columns));
     plain.push_back(like);
+    plain.back().struct_size = sizeof(mx_tensor);
     plain.back().data = bytes_.back().data();
     plain.back().layout = "strided";
     plain.back().row_stride = like.columns;
@@ -148,7 +150,11 @@ Bytes* PlainCall::add_plain(const mx_tensor& like, std::vector<mx_tensor>& plain
 
 void PlainCall::add(const mx_tensor& tensor, std::vector<mx_tensor>& plain,
                     std::vector<Copy>& copies) {
-    if (!is_known(tensor)) return plain.push_back(tensor);
+    if (!is_known(tensor)) {
+        plain.push_back(tensor);
+        plain.back().struct_size = sizeof(mx_tensor);
+        return;
+    }
     Copy copy{tensor, add_plain(tensor, plain), nullptr};
     if (is_inline(tensor)) {
         mx_tensor scales = tensor;

@@ -13,10 +13,10 @@ namespace mx::selftest {
 
 class PlainCall {
 public:
-    explicit PlainCall(const Call& call);
+    explicit PlainCall(const kit::Arguments& call);
 
     // Valid as long as this object and the tensors of the call.
-    Call call() const;
+    kit::Arguments call() const;
 
     // From the copies of outputs to the outputs themselves, every pad 0.
     void store() const;

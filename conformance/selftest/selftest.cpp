@@ -133,7 +133,7 @@ Status try_cpu(const Trials& trials, Announcer& announcer, KillTable& table) {
 }
 
 Status try_gemm(const Trials& trials, Announcer& announcer, GemmTable& table) {
-    const GemmSubjects& subjects = trials.subjects.gemm;
+    const Cast& subjects = trials.subjects.gemm;
     const Court patient{trials.sources, {}, announcer.on_case()};
     announcer.begin("the canary of a GEMM");
     table.canary = check_canary(subjects.canary, trials.gemm_plan.front(), patient);

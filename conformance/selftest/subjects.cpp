@@ -16,14 +16,20 @@ namespace mx::selftest {
 
 namespace {
 
-bool is_there(const Subject& subject) {
-    std::error_code ignored;
-    return std::filesystem::is_regular_file(subject.source.path, ignored);
+// A library of planted bugs, and what its subjects are called before the name of the bug.
+struct Library {
+    std::span<const mutants::Mutant> table;
+    std::string file;
+    std::string prefix;
+};
+
+std::string path_of(const Library& library, const std::string& folder) {
+    return (std::filesystem::path(folder) / library.file).string();
 }
 
-Error missing(const Subject& subject, const std::string& folder) {
-    return {ErrorKind::bad_input,
-            "the planted bug " + subject.source.name + " is missing in '" + folder + "'"};
+bool is_there(const Library& library, const std::string& folder) {
+    std::error_code ignored;
+    return std::filesystem::is_regular_file(path_of(library, folder), ignored);
 }
 
 Status check_folder(const std::string& folder) {
@@ -32,27 +38,21 @@ Status check_folder(const std::string& folder) {
     return Error{ErrorKind::bad_input, "there is no folder of planted bugs at '" + folder + "'"};
 }
 
-struct PlugIn {
-    std::string name;
-    std::string file;
-};
-
-Subject subject_of(const mutants::Mutant& mutant, const PlugIn& plug_in,
+Subject subject_of(const mutants::Mutant& mutant, const Library& library,
                    const std::string& folder) {
-    return {
-        plug_in.name,
-        std::string(mutant.description),
-        std::string(mutant.shows_on),
-        {.name = plug_in.file, .path = (std::filesystem::path(folder) / plug_in.file).string()}};
+    const std::string configuration = "bug=" + std::string(mutant.name);
+    return {library.prefix + std::string(mutant.name), std::string(mutant.description),
+            std::string(mutant.shows_on),
+            DeviceSource{.name = library.file + ":" + configuration,
+                         .path = path_of(library, folder),
+                         .configuration = configuration}};
 }
 
-// Of plug-ins that every build has, named as `plug_in` says.
-Expected<GemmSubjects> cast_of(std::span<const mutants::Mutant> table, const std::string& folder,
-                               PlugIn (*plug_in)(const std::string& name)) {
-    GemmSubjects cast;
-    for (const mutants::Mutant& mutant : table) {
-        Subject subject = subject_of(mutant, plug_in(std::string(mutant.name)), folder);
-        if (!is_there(subject)) return missing(subject, folder);
+// Those of a GPU have no canary.
+Cast cast_of(const Library& library, const std::string& folder) {
+    Cast cast;
+    for (const mutants::Mutant& mutant : library.table) {
+        Subject subject = subject_of(mutant, library, folder);
         if (mutant.name == "none")
             cast.base = std::move(subject);
         else if (mutant.name == "canary")
@@ -63,25 +63,11 @@ Expected<GemmSubjects> cast_of(std::span<const mutants::Mutant> table, const std
     return cast;
 }
 
-Expected<GpuSubjects> find_those_of_a_gpu(const std::string& folder) {
-    GpuSubjects subjects;
-    for (const mutants::Mutant& mutant : mutants::gpu::table) {
-        const std::string name = "gpu_" + std::string(mutant.name);
-        Subject subject = subject_of(mutant, {name, name + ".so"}, folder);
-        if (mutant.name == "none")
-            subjects.base = std::move(subject);
-        else
-            subjects.bugs.push_back(std::move(subject));
-    }
-    const auto lost = std::ranges::find_if_not(subjects.bugs, is_there);
-    const bool has_base = is_there(subjects.base);
-    if (!has_base && std::ranges::none_of(subjects.bugs, is_there))
-        subjects.absence = "they were not built, which takes an nvcc of CUDA 12.9 or later";
-    else if (!has_base)
-        return missing(subjects.base, folder);
-    else if (lost != subjects.bugs.end())
-        return missing(*lost, folder);
-    return subjects;
+// Of a library that every build has.
+Expected<Cast> found_cast(const Library& library, const std::string& folder) {
+    if (is_there(library, folder)) return cast_of(library, folder);
+    return Error{ErrorKind::bad_input,
+                 "the planted bugs of " + library.file + " are missing in '" + folder + "'"};
 }
 
 }  // namespace
@@ -90,13 +76,9 @@ Expected<Subjects> find_subjects(const std::string& folder) {
     auto found = find_gpu_subjects(folder);
     if (!found) return found.error();
     Subjects subjects = std::move(found).value();
-    auto cast = cast_of(mutants::table, folder, [](const std::string& name) {
-        return PlugIn{name, "mutant_" + name + ".so"};
-    });
+    auto cast = found_cast({mutants::table, "mutants.so", ""}, folder);
     if (!cast) return cast.error();
-    auto gemm = cast_of(mutants::gemm::table, folder, [](const std::string& name) {
-        return PlugIn{"gemm_" + name, "gemm_" + name + ".so"};
-    });
+    auto gemm = found_cast({mutants::gemm::table, "gemm_mutants.so", "gemm_"}, folder);
     if (!gemm) return gemm.error();
     subjects.base = std::move(cast.value().base);
     subjects.canary = std::move(cast.value().canary);
@@ -108,10 +90,13 @@ Expected<Subjects> find_subjects(const std::string& folder) {
 Expected<Subjects> find_gpu_subjects(const std::string& folder) {
     const Status status = check_folder(folder);
     if (!status) return status.error();
-    auto gpu = find_those_of_a_gpu(folder);
-    if (!gpu) return gpu.error();
+    const Library library{mutants::gpu::table, "gpu_mutants.so", "gpu_"};
+    Cast cast = cast_of(library, folder);
     Subjects subjects;
-    subjects.gpu = std::move(gpu).value();
+    subjects.gpu.base = std::move(cast.base);
+    subjects.gpu.bugs = std::move(cast.bugs);
+    if (!is_there(library, folder))
+        subjects.gpu.absence = "they were not built, which takes an nvcc of CUDA 12.9 or later";
     return subjects;
 }
 

@@ -25,8 +25,8 @@ struct GpuSubjects {
     std::vector<Subject> bugs;
 };
 
-// The planted bugs of a GEMM, on the CPU.
-struct GemmSubjects {
+// The planted bugs of one library.
+struct Cast {
     Subject base;
     Subject canary;
     std::vector<Subject> bugs;  // none: they are not asked
@@ -38,13 +38,12 @@ struct Subjects {
     Subject canary;  // everything is
     std::vector<Subject> bugs;
     GpuSubjects gpu = {};
-    GemmSubjects gemm = {};
+    Cast gemm = {};
 };
 
 // Every line of conformance/mutants/mutants.def, of gemm/gemm_mutants.def and of
 // gpu/gpu_mutants.def, from the plug-ins in `folder`. The error names the folder or the plug-in
-// that is missing. That all of those of a GPU are missing is no error: they cannot be built
-// everywhere.
+// that is missing. That those of a GPU are missing is no error: they cannot be built everywhere.
 Expected<Subjects> find_subjects(const std::string& folder);
 
 // The same, of those of a GPU alone.

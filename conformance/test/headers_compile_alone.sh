@@ -7,7 +7,8 @@ set -eu
 compiler=$1 root=$2 work=$3 cuda=$4
 shift 4
 left_out=''
-[ -e "$cuda/cuda_runtime.h" ] || left_out='device/cuda device/cublaslt device/hopper'
+[ -e "$cuda/cuda_runtime.h" ] ||
+  left_out='device/cuda device/cublaslt device/hopper conformance/mutants/gpu'
 [ -n "$left_out" ] || [ -e "$cuda/cublasLt.h" ] || left_out='device/cublaslt device/hopper'
 
 # check_all FOLDER: one compiler per header, as many at a time as there are processors.

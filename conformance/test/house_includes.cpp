@@ -27,10 +27,11 @@ const Room rooms[] = {
     {"reference/proof", {"reference/spec", "reference/exact", "reference/fast", "reference/gemm"}},
     {"reference/test", {"reference"}},
     {"device/abi", {}},
+    {"device/kit", {"device/abi"}},
     {"device/host", {"device/abi"}},
     {"device/test", {"device"}},
-    {"device/cpu", {"device/abi"}},
-    {"device/nvhost", {"device/abi"}},
+    {"device/cpu", {"device/abi", "device/kit"}},
+    {"device/nvhost", {"device/abi", "device/kit"}},
     {"device/cuda", {"device/abi"}},
     {"device/cublaslt", {"device/abi"}},
     // A client of cuBLASLt like the one above, whose calls of the library it makes.
@@ -39,7 +40,7 @@ const Room rooms[] = {
     {"device/example", {"device/abi"}},
     {"conformance/test/consumer", {"reference/spec", "reference/fast", "device/abi"}},
     {"conformance/cli", {"reference", "device", "conformance", "reports", "bench", "fuzz"}},
-    {"conformance/mutants", {"device/abi"}},
+    {"conformance/mutants", {"device/abi", "device/kit"}},
     // 2^40 pairs are compared where both sides run, in one kernel: so it sees both.
     // The GEMMs that it asks have the tensors and data of cases.
     {"conformance/sweep",
@@ -50,7 +51,7 @@ const Room rooms[] = {
     {"conformance/relation",
      {"reference/spec", "device/host", "conformance/data/philox.hpp",
       "conformance/data/inputs.hpp", "conformance/run/tensor_layout.hpp"}},
-    {"conformance", {"reference", "device/host", "device/abi"}, "conformance/cli"},
+    {"conformance", {"reference", "device/host", "device/abi", "device/kit"}, "conformance/cli"},
     {"fuzz",
      {"reference", "device/host", "device/abi", "device/subprocess",
       "device/cpu/cpu_device.hpp", "device/nvhost/nvhost_device.hpp", "conformance/case",

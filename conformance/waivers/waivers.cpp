@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "conformance/case/names.hpp"
+#include "device/host/device_source.hpp"
 
 namespace mx {
 namespace {
@@ -19,7 +20,9 @@ constexpr std::string_view other_device = results::waiver_states[3];
 
 // Dates are written from the year down, so that their order is that of their letters.
 std::string_view state_of(const Waiver& waiver, const RunFacts& facts) {
-    const std::string file_name = facts.device.substr(facts.device.find_last_of('/') + 1);
+    // The configuration behind the device's path may have a '/' too.
+    const std::size_t folder = split_device_text(facts.device).device.find_last_of('/') + 1;
+    const std::string file_name = facts.device.substr(folder);
     if (!matches_glob(waiver.record.device, facts.device) &&
         !matches_glob(waiver.record.device, file_name))
         return other_device;

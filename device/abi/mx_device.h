@@ -27,8 +27,9 @@ extern "C" {
  * "strided". Hosts still accept plug-ins of version 1, and ask them only for blocks of 32, axis
  * "row" and "col", subnormals honoured and strided tensors. Version 3 added mx_operation.gemm and
  * mx_device_api.list_algorithms; older plug-ins are asked for no GEMM. Version 4 added axis "both";
- * older plug-ins are not asked for it. */
-#define MX_DEVICE_ABI_VERSION 4u
+ * older plug-ins are not asked for it. Version 5 added mx_device_api.open_configured; older
+ * plug-ins take no configuration. */
+#define MX_DEVICE_ABI_VERSION 5u
 
 #if defined(_WIN32)
 #define MX_DEVICE_EXPORT __declspec(dllexport)
@@ -187,7 +188,7 @@ typedef struct mx_tensor {
     int64_t column_stride;
 } mx_tensor;
 
-/* The table a device exports. Every function is required but the last. */
+/* The table a device exports. Every function is required but the last two. */
 typedef struct mx_device_api {
     size_t struct_size;
     uint32_t abi_version; /* MX_DEVICE_ABI_VERSION the device was built with */
@@ -220,6 +221,13 @@ typedef struct mx_device_api {
                                  const mx_tensor* outputs, size_t output_count,
                                  const char* const** names, size_t* name_count,
                                  mx_message* message);
+
+    /* Since version 5. As `open`, with the configuration that the user wrote behind the device's
+     * name (`--device lib.so:KEY=VALUE`): "KEY=VALUE", several separated by commas, never NULL and
+     * never "". What it says holds until close. A device answers MX_INVALID, with a reason that
+     * names the keys it knows, to any other key, and to a value that means nothing to it. NULL
+     * where there is nothing to configure. */
+    mx_status (*open_configured)(void** device, const char* configuration, mx_message* message);
 } mx_device_api;
 
 /* The one exported symbol. Returns the table, or NULL if this library cannot serve a host of that

@@ -6,6 +6,6 @@
 
 namespace mx::cpu {
 
-std::variant<Work, Refusal> gemm_work(Reader& reader);
+Work gemm_work(kit::Call& call);
 
 }  // namespace mx::cpu

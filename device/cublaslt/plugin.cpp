@@ -159,9 +159,15 @@ mx_status run(void* device, const mx_operation* operation, const mx_tensor* inpu
     });
 }
 
-constexpr mx_device_api table{
-    sizeof(mx_device_api), MX_DEVICE_ABI_VERSION, open, close, describe, supports, run,
-    list_algorithms};
+constexpr mx_device_api table{sizeof(mx_device_api),
+                              MX_DEVICE_ABI_VERSION,
+                              open,
+                              close,
+                              describe,
+                              supports,
+                              run,
+                              list_algorithms,
+                              nullptr};
 
 }  // namespace
 }  // namespace mx::cublaslt

@@ -247,8 +247,15 @@ mx_status run(void* device, const mx_operation* operation, const mx_tensor* inpu
     });
 }
 
-constexpr mx_device_api table{
-    sizeof(mx_device_api), MX_DEVICE_ABI_VERSION, open, close, describe, supports, run, nullptr};
+constexpr mx_device_api table{sizeof(mx_device_api),
+                              MX_DEVICE_ABI_VERSION,
+                              open,
+                              close,
+                              describe,
+                              supports,
+                              run,
+                              nullptr,
+                              nullptr};
 
 }  // namespace
 }  // namespace mx::cuda

@@ -94,6 +94,6 @@ static mx_status run(void* device, const mx_operation* operation, const mx_tenso
 
 const mx_device_api* mx_device_get_api(uint32_t host_abi_version) {
     static const mx_device_api api = {sizeof(mx_device_api), MX_DEVICE_ABI_VERSION, open_device,
-                                      close_device, describe, supports, run, NULL};
+                                      close_device, describe, supports, run, NULL, NULL};
     return host_abi_version == MX_DEVICE_ABI_VERSION ? &api : NULL;
 }

@@ -169,8 +169,9 @@ std::string fault_of_table(const mx_device_api& table) {
         return "was built for device ABI version " + std::to_string(table.abi_version) +
                ", this mxcheck speaks " + versions_spoken();
     }
-    const std::size_t size =
-        table.abi_version < 3 ? offsetof(mx_device_api, list_algorithms) : sizeof(mx_device_api);
+    const std::size_t size = table.abi_version < 3   ? offsetof(mx_device_api, list_algorithms)
+                             : table.abi_version < 5 ? offsetof(mx_device_api, open_configured)
+                                                     : sizeof(mx_device_api);
     if (table.struct_size < size) {
         return "returned a table of " + std::to_string(table.struct_size) +
                " bytes, device ABI version " + std::to_string(table.abi_version) + " has " +
@@ -246,10 +247,15 @@ Status Device::load(const DeviceSource& source) {
 }
 
 Status Device::start(const DeviceSource& source) {
-    // The handle is not const, and what stands there before is only read.
-    void* handle = source.argument.empty() ? nullptr : const_cast<char*>(source.argument.c_str());
-    const CallResult result =
-        guarded("open", [&](mx_message* message) { return api_->open(&handle, message); });
+    void* handle = nullptr;
+    const bool is_configured = !source.configuration.empty();
+    if (is_configured && (api_->abi_version < 5 || api_->open_configured == nullptr))
+        return device_error(source, "takes no configuration, and \"" +
+                                        printable(source.configuration) + "\" was given");
+    const CallResult result = guarded("open", [&](mx_message* message) {
+        return is_configured ? api_->open_configured(&handle, source.configuration.c_str(), message)
+                             : api_->open(&handle, message);
+    });
     if (result.status != MX_OK) {
         return device_error(source,
                             "did not open: " + name_of(result.status) + ", " +

@@ -16,8 +16,9 @@ public:
     // A built-in device {name, description, get_api}. A second one of the same name replaces it.
     void add(DeviceSource built_in);
 
-    // The name of a built-in device; otherwise a path when `text` has a '/' or ends in ".so".
-    // Whether the file is there and is a device shows when it is opened.
+    // The name of a built-in device; otherwise a path when it has a '/' or ends in ".so". A
+    // configuration may follow either: "./mine.so:KEY=VALUE". Whether the file is there and is a
+    // device shows when it is opened.
     Expected<DeviceSource> resolve(std::string_view text) const;
 
     // The built-in devices, in the order they were added.

@@ -1,8 +1,9 @@
-// Where a device comes from: a function of this program, or a file. Made by the registry, opened by
-// Device; says nothing about what the device can do.
+// Where a device comes from: a function of this program, or a file, and how it is configured. Made
+// by the registry, opened by Device; says nothing about what the device can do.
 #pragma once
 
 #include <string>
+#include <string_view>
 
 #include "device/abi/mx_device.h"
 
@@ -14,8 +15,15 @@ struct DeviceSource {
     std::string description = {};  // one line for `list devices`
     mx_device_get_api_function get_api = nullptr;
     std::string path = {};
-    std::string argument = {};  // built in only, e.g. a command: where `open` stores the handle it
-                                // finds this text's address; NULL without one
+    std::string configuration = {};  // what open_configured gets, "" for `open`
 };
+
+// "lib/mine.so:bug=x" is the device "lib/mine.so" with the configuration "bug=x". It begins behind
+// the first ':' that a key and '=' follow: letters, digits, '_' and '-'.
+struct DeviceText {
+    std::string_view device;
+    std::string_view configuration;  // "" without one
+};
+DeviceText split_device_text(std::string_view text);
 
 }  // namespace mx

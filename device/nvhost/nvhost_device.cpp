@@ -4,12 +4,15 @@
 #include <array>
 #include <cmath>
 #include <cstring>
-#include <new>
 
+#include "device/kit/plugin.hpp"
 #include "device/nvhost/request.hpp"
 
 namespace mx::nvhost {
 namespace {
+
+using kit::Axis;
+using kit::Cell;
 
 // TransformerEngine multiplies by the float32 nearest to 1 / largest; it does not divide.
 float reciprocal_of_largest(Element element) {
@@ -45,21 +48,21 @@ float reciprocal_of_scale(std::uint8_t scale) {
 }
 
 void convert_all(const Request& request) {
-    for_each_cell(request.values, [&](Cell cell) {
+    kit::for_each_cell(request.values.shape(), [&](Cell cell) {
         const Value value{request.value_type, request.values.read(cell)};
         request.codes.write(cell, convert(value, request.element, request.elements));
     });
 }
 
 void cast_to_scales(const Request& request) {
-    for_each_cell(request.values, [&](Cell cell) {
+    kit::for_each_cell(request.values.shape(), [&](Cell cell) {
         const float value = to_float({request.value_type, request.values.read(cell)});
         request.scales.write(cell, encode_e8m0(value, request.scales_cast));
     });
 }
 
 void encode_scales(const Request& request) {
-    for_each_cell(request.values, [&](Cell cell) {
+    kit::for_each_cell(request.values.shape(), [&](Cell cell) {
         const float amax = to_float({request.value_type, request.values.read(cell)});
         request.scales.write(cell, scale_of(amax, request));
     });
@@ -79,16 +82,16 @@ struct Block {
 
 template <typename Action>
 void for_each_block(const Request& request, Action&& action) {
-    const bool by_row = request.axis == Axis::row;
+    const bool by_row = request.blocks.axis == Axis::row;
     const std::int64_t lines = by_row ? request.values.rows : request.values.columns;
     const std::int64_t length = by_row ? request.values.columns : request.values.rows;
-    const std::int64_t size = request.block_lanes;
+    const std::int64_t size = request.blocks.size;
     for (std::int64_t line = 0; line < lines; ++line) {
         std::int64_t left = length;
         for (std::int64_t place = 0; left > 0; ++place) {
             const std::int64_t first = length - left;
             const std::int64_t lanes = left < size ? left : size;
-            action(Block{request.axis, line, first, first + lanes, place});
+            action(Block{request.blocks.axis, line, first, first + lanes, place});
             left -= lanes;
         }
     }
@@ -129,75 +132,38 @@ void dequantize(const Request& request) {
     });
 }
 
-mx_status open_device(void** device, mx_message*) {
-    *device = nullptr;  // nothing is kept between calls
-    return MX_OK;
-}
-
-void close_device(void*) {}
-
-std::size_t describe(void*, const mx_fact** facts) {
-    static const std::array known{
-        mx_fact{"name", "nvhost"}, mx_fact{"vendor", "NVIDIA"},
-        mx_fact{"version", header_version()},
-        mx_fact{"notes",
-                "cuda_fp8.h, cuda_fp6.h and cuda_fp4.h compiled for the host; no GPU computes"
-                " anything"}};
-    *facts = known.data();
-    return known.size();
-}
-
-mx_status supports(void*, const mx_operation* operation, const mx_tensor* inputs,
-                   std::size_t input_count, const mx_tensor* outputs, std::size_t output_count,
-                   mx_message* message) try {
-    Request request;
-    return read_request({operation, inputs, input_count, outputs, output_count, message}, request);
-} catch (const std::bad_alloc&) {
-    return MX_OUT_OF_MEMORY;
-}
-
-mx_status run(void*, const mx_operation* operation, const mx_tensor* inputs,
-              std::size_t input_count, const mx_tensor* outputs, std::size_t output_count,
-              mx_message* message) try {
-    const Call call{operation, inputs, input_count, outputs, output_count, message};
-    Request request;
-    mx_status status = read_request(call, request);
-    if (status == MX_OK) status = check_data(call);
-    if (status != MX_OK) return status;
-    switch (request.action) {
-        case Action::convert:
-            convert_all(request);
-            break;
-        case Action::cast_to_scale:
-            cast_to_scales(request);
-            break;
-        case Action::encode_scale:
-            encode_scales(request);
-            break;
-        case Action::quantize:
-            quantize(request);
-            break;
-        case Action::dequantize:
-            dequantize(request);
-            break;
+class Nvhost {
+public:
+    static std::span<const mx_fact> facts() {
+        static const std::array known{
+            mx_fact{"name", "nvhost"}, mx_fact{"vendor", "NVIDIA"},
+            mx_fact{"version", header_version()},
+            mx_fact{"notes",
+                    "cuda_fp8.h, cuda_fp6.h and cuda_fp4.h compiled for the host; no GPU computes"
+                    " anything"}};
+        return known;
     }
-    return MX_OK;
-} catch (const std::bad_alloc&) {
-    return MX_OUT_OF_MEMORY;
-}
-
-constexpr mx_device_api api{sizeof(mx_device_api),
-                            MX_DEVICE_ABI_VERSION,
-                            open_device,
-                            close_device,
-                            describe,
-                            supports,
-                            run,
-                            nullptr};
+    static void supports(const kit::Arguments& call) { read_request(call, kit::Buffers::absent); }
+    static void run(const kit::Arguments& call) {
+        const Request request = read_request(call, kit::Buffers::present);
+        switch (request.action) {
+            case Action::convert:
+                return convert_all(request);
+            case Action::cast_to_scale:
+                return cast_to_scales(request);
+            case Action::encode_scale:
+                return encode_scales(request);
+            case Action::quantize:
+                return quantize(request);
+            case Action::dequantize:
+                return dequantize(request);
+        }
+    }
+};
 
 }  // namespace
 }  // namespace mx::nvhost
 
 const mx_device_api* mx_nvhost_device_api(void) {
-    return &mx::nvhost::api;
+    return &mx::kit::Plugin<mx::nvhost::Nvhost>::table;
 }

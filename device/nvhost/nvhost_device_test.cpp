@@ -79,7 +79,7 @@ Outcome run(const mx_operation& operation, std::vector<Matrix*> inputs,
 
 mx_operation operation(const char* name, const char* format, const char* dialect) {
     return {sizeof(mx_operation), name,       format,  dialect, "row",
-            "nearest_even",       "saturate", nullptr, 0,       nullptr};
+            "nearest_even",       "saturate", nullptr, 32,      nullptr};
 }
 
 Codes converted(const char* element, const char* overflow, Matrix input) {
@@ -264,7 +264,7 @@ TEST(Nvhost, SaysWhyItRefuses) {
     const Outcome shape =
         run(operation("quantize", "mxfp8-e4m3", "nv"), {&input}, {&codes, &wrong});
     EXPECT_EQ(shape.status, MX_INVALID);
-    EXPECT_NE(shape.sentence.find("1 x 2, not 1 x 1"), std::string::npos) << shape.sentence;
+    EXPECT_NE(shape.sentence.find("1 x 2 where 1 x 1"), std::string::npos) << shape.sentence;
     Matrix spare = codes;  // a third output, so that reading two stays in bounds
     const Outcome count =
         run(operation("quantize", "mxfp8-e4m3", "nv"), {&input}, {&codes, &scales, &spare});

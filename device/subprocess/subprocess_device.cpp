@@ -221,8 +221,7 @@ mx_status run_call(PipeDevice& device, const Call& call) {
     return status == MX_OK ? read_outputs(device, call, request.value(), answer) : status;
 }
 
-mx_status open_device(void** handle, mx_message* message) try {
-    const std::string command = or_empty(static_cast<const char*>(*handle));
+mx_status open_device(void** handle, const char* command, mx_message* message) try {
     Expected<CommandProcess> process = CommandProcess::start(command);
     if (!process) return say(message, MX_FAILED, process.error().message);
     std::string line;
@@ -244,6 +243,10 @@ mx_status open_device(void** handle, mx_message* message) try {
     return MX_OK;
 } catch (const std::bad_alloc&) {
     return MX_OUT_OF_MEMORY;
+}
+
+mx_status open_nothing(void**, mx_message* message) {
+    return say(message, MX_INVALID, "there is no command to run");
 }
 
 void close_device(void* device) {
@@ -276,12 +279,13 @@ mx_status run(void* device, const mx_operation* operation, const mx_tensor* inpu
 
 constexpr mx_device_api api{sizeof(mx_device_api),
                             MX_DEVICE_ABI_VERSION,
-                            open_device,
+                            open_nothing,
                             close_device,
                             describe,
                             supports,
                             run,
-                            nullptr};
+                            nullptr,
+                            open_device};
 
 }  // namespace
 }  // namespace mx::pipe

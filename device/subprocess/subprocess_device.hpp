@@ -5,6 +5,5 @@
 
 #include "device/abi/mx_device.h"
 
-// `open` finds the text of the command where it is to store the handle; see
-// DeviceSource::argument.
+// Its configuration is the text of the command, as it stands.
 const mx_device_api* mx_subprocess_device_api(void);

@@ -1,6 +1,7 @@
 // What a device must do with whole matrices: the oracle's bits, and relations that need no oracle.
 // In every dialect, format and type that it has, numbers and specials alike. The device is the
-// built-in "cpu"; with MX_PROPERTY_DEVICE it is the plug-in of that path, such as a planted bug.
+// built-in "cpu"; with MX_PROPERTY_DEVICE it is the plug-in of that path, such as a planted bug,
+// with its configuration.
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
@@ -9,6 +10,7 @@
 
 #include "conformance/case/case.hpp"
 #include "device/cpu/cpu_device.hpp"
+#include "device/host/device_registry.hpp"
 #include "fuzz/device_blocks.hpp"
 #include "fuzz/generators.hpp"
 #include "reference/fast/block.hpp"
@@ -18,8 +20,8 @@ namespace mx::fuzz {
 namespace {
 
 DeviceSource source() {
-    const char* const path = std::getenv("MX_PROPERTY_DEVICE");
-    if (path != nullptr) return {.name = path, .path = path};
+    const char* const text = std::getenv("MX_PROPERTY_DEVICE");
+    if (text != nullptr) return DeviceRegistry().resolve(text).value();
     return {.name = "cpu", .get_api = [](std::uint32_t) { return mx_cpu_device_api(); }};
 }
 
@@ -72,7 +74,8 @@ std::string lanes_of(const Matrix& m) {
 }
 
 std::string shown(const Matrix& m) {
-    const std::string device = source().path.empty() ? "" : " --device " + source().path;
+    const char* const text = std::getenv("MX_PROPERTY_DEVICE");
+    const std::string device = text == nullptr ? "" : " --device " + std::string(text);
     return "mxcheck replay 'quantize format=" + m.format + " dialect=" + m.dialect +
            " input=" + m.type + " axis=" + m.axis + " shape=" + std::to_string(m.rows) + "x" +
            std::to_string(m.columns) + " data=bits:" + lanes_of(m) + "'" + device;

@@ -31,7 +31,7 @@ expect 0 "of cpu's codes 0 elements and 0 scales differ" accuracy x.npy --device
 expect 0 '' accuracy x.npy --device cpu --dialect ocp --json
 check 'a row of each' [ "$(grep -cE '"source": "(oracle|cpu)"' stdout)" = 3 ]
 expect 1 'scales differ from the oracle' accuracy --data normal --elements 4096 --dialect ocp \
-  --device "$lib/mutants/mutant_scale_plus_one.so"
+  --device "$lib/mutants/mutants.so:bug=scale_plus_one"
 expect 77 'does not: ' accuracy x.npy --dialect ocp \
   --device "$lib/test_plugins/test_plugin_message_without_end.so"
 

@@ -63,7 +63,7 @@ expect 0 '1 requests' gen --suite-file both.suite --level smoke --out both.pack
 expect 0 '1 answers' answer both.pack --device cpu --out both.answers
 expect 0 'No fault found: all of 1' check both.pack both.answers --out four
 expect 0 '1 answers' answer both.pack --out columns.answers \
-  --device "$lib/mutants/mutant_both_columns_scaled_as_rows.so"
+  --device "$lib/mutants/mutants.so:bug=both_columns_scaled_as_rows"
 expect 1 'of axis col' check both.pack columns.answers --out columns
 
 # What cannot be recorded.
@@ -86,14 +86,14 @@ refuse 2 'no.answers' answer some.pack --out none/no.answers
 refuse 3 'nothing is recorded' answer some.pack --device-cmd "echo '{\"mxpipe\":1}'" \
   --out no.answers
 mutants=$lib/mutants
-refuse 3 'unwritten' answer some.pack --device "$mutants/mutant_last_block_unwritten.so" \
+refuse 3 'unwritten' answer some.pack --device "$mutants/mutants.so:bug=last_block_unwritten" \
   --out no.answers
-refuse 3 'red zone' answer some.pack --device "$mutants/mutant_scale_overwrites_red_zone.so" \
+refuse 3 'red zone' answer some.pack --device "$mutants/mutants.so:bug=scale_overwrites_red_zone" \
   --out no.answers
 line='smoke quantize format=mxfp8-e4m3 input=f32 axis=row layout=dense dialect=ocp shape=300x32'
 echo "$line data=random.spread index=0" >many.suite
 expect 0 '1 requests' gen --suite-file many.suite --level smoke --out many.pack
 refuse 3 'two runs gave different bits' answer many.pack \
-  --device "$mutants/mutant_random_flake.so" --out no.answers
+  --device "$mutants/mutants.so:bug=random_flake" --out no.answers
 check "a refusal leaves no file" [ ! -e no.answers ]
 finish

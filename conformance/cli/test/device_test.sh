@@ -3,7 +3,7 @@
 # Run by ctest with the program, a folder to work in and the folder of the plug-ins.
 # shellcheck source-path=SCRIPTDIR
 source "$(dirname "${BASH_SOURCE[0]}")/scenes.sh"
-mutants=$lib/mutants
+mutants=$lib/mutants/mutants.so
 plugins=$lib/test_plugins
 
 small='convert format=e4m3 dialect=ocp input=f32 shape=1x32 data=edge.tie'
@@ -20,7 +20,7 @@ opened_never 2 'does not exist' none.so
 mkdir folder.so && opened_never 2 'is not a file' ./folder.so
 echo text >text.so && opened_never 3 'is not a shared library' ./text.so
 : >empty.so && opened_never 3 'is not a shared library' ./empty.so
-head -c 2000 "$mutants/mutant_none.so" >half.so && opened_never 3 'half.so' ./half.so
+head -c 2000 "$mutants" >half.so && opened_never 3 'half.so' ./half.so
 opened_never 3 'exports no function mx_device_get_api' "$plugins/test_no_plugin.so"
 for flaw in other_abi_only other_abi_table null_table short_table missing_run; do
   opened_never 3 "test_plugin_$flaw.so" "$plugins/test_plugin_$flaw.so"
@@ -31,7 +31,7 @@ opened_never 3 'no answer within 1 s' "$plugins/test_plugin_hang_in_open.so"
 
 # A crash or a hang is a record among the others, which survive.
 recorded() { # DEVICE VERDICT
-  expect 3 "Not conformant" run --device "$mutants/$1.so" --level smoke --timeout 1 --out "$1" \
+  expect 3 "Not conformant" run --device "$mutants:bug=$1" --level smoke --timeout 1 --out "$1" \
     --dialect ocp
   check "$1 leaves a valid results file" is_results_file "$1/results.jsonl"
   check "$1 leaves a footer with the exit code" \
@@ -58,8 +58,8 @@ replay_of() {
   check "the replay of $1 tells of $2" grep -q "$2" replayed
 }
 
-recorded mutant_crash_on_nan crash
-recorded mutant_hang_on_zero_block timeout
+recorded crash_on_nan crash
+recorded hang_on_zero_block timeout
 
 # A crash when the device is closed spoils no case, and is told. Its casts are right, in one process
 # and in several, and in parts.
@@ -87,7 +87,7 @@ expect 3 "$did_not_close" identify "${segfault[@]}"
 
 # A wrong answer: 1, the same class again, and the case passes on a right device.
 wrong() { # MUTANT CLASS DIALECT
-  expect 1 'Not conformant' run --device "$mutants/$1.so" --level smoke --suite quantize \
+  expect 1 'Not conformant' run --device "$mutants:bug=$1" --level smoke --suite quantize \
     --dialect "$3" --out "$1"
   check "$1 is classed as $2" grep -q "^FAIL quantize .*  $2  " stdout
   cp stdout first
@@ -96,15 +96,15 @@ wrong() { # MUTANT CLASS DIALECT
   case_text=$(grep -o "mxcheck replay '[^']*'" stdout | head -n 1 | cut -d "'" -f 2)
   expect 0 'pass_exact: ' replay "$case_text"
 }
-wrong mutant_ties_away tie ocp
-wrong mutant_scale_plus_one scale ocp
-wrong mutant_minus_zero_lost sign_of_zero nv
-wrong mutant_last_block_unwritten unwritten ocp
+wrong ties_away tie ocp
+wrong scale_plus_one scale ocp
+wrong minus_zero_lost sign_of_zero nv
+wrong last_block_unwritten unwritten ocp
 
 # Rows and columns at once: the wrong side is named, and a plug-in of before is not asked.
 both='quantize format=mxfp8-e4m3 axis=both shape=70x41 data=random.spread'
 expect 0 'pass_exact: ' replay "$both"
-expect 1 'of axis col' replay "$both" --device "$mutants/mutant_both_columns_scaled_as_rows.so"
+expect 1 'of axis col' replay "$both" --device "$mutants:bug=both_columns_scaled_as_rows"
 check 'no row is wrong' eval '! grep -q "of axis row" stdout'
 replay_of both 'of axis col' 1
 expect 0 'of axis col' explain "$both" --axis col --block 3
@@ -113,21 +113,39 @@ refuse 2 'a file holds the blocks of one axis' quantize none.npy --format mxfp8-
   --out none.safetensors
 
 # What the standard leaves open is a deviation: no fault, but recorded.
-expect 0 'No fault found' run --device "$mutants/mutant_minus_zero_lost.so" --level smoke \
+expect 0 'No fault found' run --device "$mutants:bug=minus_zero_lost" --level smoke \
   --suite quantize --dialect ocp --out open
 check 'a deviation is recorded' grep -q '"verdict":"deviation"' open/results.jsonl
 check 'and its open decision named in the Markdown' grep -qi 'deviation' open/report.md
 
 # A plug-in rebuilt between a run and its --resume is another device.
-cp "$mutants/mutant_none.so" mine.so
+cp "$mutants" mine.so
 expect 0 'No fault found' run --device ./mine.so --level smoke --dialect ocp --out rebuilt
 head -n 5 rebuilt/results.jsonl >part && mv part rebuilt/results.jsonl
-cp "$mutants/mutant_ties_away.so" mine.so
+cp "$lib/mutants/gemm_mutants.so" mine.so
 refuse 2 'cannot resume' run --device ./mine.so --level smoke --dialect ocp --out rebuilt --resume
+
+# So is one with another configuration.
+refuse 2 'cannot resume' run --device "./mine.so:bug=none" --level smoke --dialect ocp \
+  --out rebuilt --resume
+
+# A configuration that the device cannot read, and devices of before that take none.
+opened_never 3 'there is no planted bug "ties_awry"' "$mutants:bug=ties_awry"
+opened_never 3 'there is nothing called "bog" to configure; this device knows bug' \
+  "$mutants:bog=ties_away"
+opened_never 3 'takes no configuration, and "unit=3" was given' \
+  "$plugins/test_plugin_abi_version_3.so:unit=3"
+opened_never 2 'does not exist' ./none.so:unit=3
+expect 0 'pass_exact' replay "$small" --device "$mutants"
+
+# A line of before the planted bugs were one library says what to write now.
+refuse 2 'write --device lib/mutants/mutants.so:bug=ties_away' replay "$small" \
+  --device lib/mutants/mutant_ties_away.so
+refuse 2 'write --device gemm_mutants.so:bug=canary' replay "$small" --device gemm_canary.so
 
 # A closed stream lends its number to nothing of ours: the verdicts are those of open streams. The
 # earlier results are announced, so that there is something to print.
-streams=(run --device "$mutants/mutant_none.so" --level smoke --suite quantize --dialect ocp)
+streams=(run --device "$mutants" --level smoke --suite quantize --dialect ocp)
 expect 0 'No fault found' "${streams[@]}" --out streams
 cp streams/results.jsonl open_streams
 closed() { # WHICH: the streams that it closes

@@ -6,7 +6,7 @@
 source "$(dirname "${BASH_SOURCE[0]}")/scenes.sh"
 set -m # a search is a process group of its own, as under a terminal
 
-plugin() { echo "$lib/mutants/mutant_$1.so"; }
+plugin() { echo "$lib/mutants/mutants.so:bug=$1"; }
 few=(--operation quantize --format 'mxfp8-*,mxfp4-*' --dialect ocp,nv)
 
 # A clean device, and what the summary says.

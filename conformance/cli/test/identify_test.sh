@@ -12,11 +12,12 @@ if grep -q '^nvhost ' <("$mxcheck" list devices); then
   expect 77 'nothing identified' identify --device nvhost --dialect torchao-even
   refuse 77 'nothing identified' identify --device nvhost --op gemm
 fi
-expect 0 'ocp = torchao-floor' identify --device "$lib/mutants/mutant_none.so" --format mxfp8-e4m3
+mutants=$lib/mutants/mutants.so
+expect 0 'ocp = torchao-floor' identify --device "$mutants" --format mxfp8-e4m3
 
 # A device that crashes is no device that was not tested.
 refuse 3 'mxfp8-e4m3: killed by signal 11 (Segmentation fault) in run' \
-  identify --device "$lib/mutants/mutant_crash_on_nan.so"
+  identify --device "$mutants:bug=crash_on_nan"
 refuse 3 'killed by signal 11 (Segmentation fault) in supports' \
   identify --device "$lib/test_plugins/test_plugin_segfault_in_supports.so"
 refuse 3 'killed by signal 11 (Segmentation fault) in supports' \
@@ -87,8 +88,8 @@ why_unseen() { # MUTANT
 # identified MUTANT DIALECT BLOCKS: what identify says of a mutant, its name taken out.
 identified() {
   # shellcheck disable=SC2086
-  timeout 60 "$mxcheck" identify --device "$lib/mutants/mutant_$1.so" --dialect "$2" --timeout 3 \
-    $3 2>&1 </dev/null | sed "s/mutant_[a-z0-9_]*\.so//"
+  timeout 60 "$mxcheck" identify --device "$mutants:bug=$1" --dialect "$2" --timeout 3 \
+    $3 2>&1 </dev/null | sed "s/mutants\.so:bug=[a-z0-9_]*//"
 }
 
 # differs MUTANT DIALECT: from the clean base, whose answers are kept.
@@ -101,9 +102,8 @@ differs() {
   ! cmp -s found "$clean"
 }
 
-for mutant in "$lib"/mutants/mutant_*.so; do
-  name=$(basename "$mutant" .so)
-  name=${name#mutant_}
+table=$(dirname "${BASH_SOURCE[0]}")/../../mutants/mutants.def
+for name in $(sed -n 's/^MX_MUTANT(\([a-z0-9_]*\),.*/\1/p' "$table"); do
   reason=$(why_unseen "$name")
   seen=no
   if differs "$name" ocp || differs "$name" nv; then seen=yes; fi

@@ -66,7 +66,8 @@ head -c 128 /dev/zero | tr '\0' '\377' | npy nan.npy '<f4' '(1, 32)' && good 128
 expect 77 'Nothing was tested' run --input nothing.npy --out nothing
 
 # A wrong device is found with the user's tensor too.
-expect 1 'Not conformant' run --input f32.npy --device "$lib/mutants/mutant_canary.so" --out canary
+expect 1 'Not conformant' run --input f32.npy --out canary \
+  --device "$lib/mutants/mutants.so:bug=canary"
 check 'the repro line names the file' grep -q 'data=file:f32.npy' stdout
 
 # Contradictions, and a file that changed between a run and its --resume.

@@ -92,7 +92,7 @@ fi
 
 # Escape codes go to terminals alone, and not there either if NO_COLOR is set.
 escape=$'\033'
-failing=("${smoke[@]}" --dialect ocp --device "$lib/mutants/mutant_canary.so" --out colour)
+failing=("${smoke[@]}" --dialect ocp --device "$lib/mutants/mutants.so:bug=canary" --out colour)
 expect 1 'FAIL encode_scale' "${failing[@]}"
 check 'no escape codes without a terminal' never grep -q "$escape" both
 if [ -n "$(type -P script)" ]; then

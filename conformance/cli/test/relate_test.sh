@@ -4,11 +4,12 @@
 # shellcheck source-path=SCRIPTDIR
 source "$(dirname "${BASH_SOURCE[0]}")/scenes.sh"
 
-bug() { printf '%s' "$lib/mutants/mutant_$1.so"; }
+bug() { printf '%s' "$lib/mutants/mutants.so:bug=$1"; }
+product() { printf '%s' "$lib/mutants/gemm_mutants.so:bug=$1"; }
 
 expect 0 ', 0 broken' relate --device cpu --op quantize,dequantize --dialect nv --samples 2
 check 'relations that hold are counted' grep -q '^[1-9][0-9]* relations held' stdout
-expect 0 ', 0 broken' relate --device "$lib/mutants/gemm_none.so" --op gemm --samples 1
+expect 0 ', 0 broken' relate --device "$(product none)" --op gemm --samples 1
 
 # Both inputs, and the line that asks again, which fails again.
 expect 1 'BROKEN' relate --device "$(bug amax_signed)" --op quantize --samples 2
@@ -16,7 +17,7 @@ check 'both inputs are shown' grep -q 'second input: ' stdout
 again=$(grep -m 1 -o 'mxcheck relate .*--bits [0-9a-f,]*' stdout)
 eval "words=(${again#mxcheck })"
 expect 1 'BROKEN' "${words[@]}"
-expect 1 'BROKEN' relate --device "$lib/mutants/gemm_d_transposed.so" --op gemm --samples 1
+expect 1 'BROKEN' relate --device "$(product d_transposed)" --op gemm --samples 1
 again=$(grep -m 1 -o 'mxcheck relate .*--shape [0-9x]*' stdout)
 eval "words=(${again#mxcheck })"
 expect 1 'BROKEN' "${words[@]}"
@@ -33,7 +34,7 @@ expect 3 'FAILED' relate --device "$(bug crash_on_nan)" --op quantize --samples 
 
 # Codes of a type that no table has, whose signs nobody knows; and a gemm's own blocks.
 expect 77 'not run' relate --device cpu --op gemm --elements u8 --samples 1
-expect 0 ', 0 broken' relate --device "$lib/mutants/gemm_none.so" --op gemm --samples 1 --block 16
+expect 0 ', 0 broken' relate --device "$(product none)" --op gemm --samples 1 --block 16
 
 # The record, as a run leaves it: read back by report, with the line that asks again.
 expect 0 'NOT A CONFORMANCE RUN' relate --device cpu --op quantize --dialect nv --samples 1 \
@@ -43,7 +44,7 @@ check 'with the command that asks it' \
   grep -qF "\"case\":\"relate --op quantize --format 'mxfp8-e4m3' --dialect 'nv'" held/results.jsonl
 check 'and a footer' grep -q '"kind":"footer"' held/results.jsonl
 expect 0 'relations' report held
-expect 1 'BROKEN' relate --device "$lib/mutants/gemm_d_transposed.so" --op gemm --samples 1 \
+expect 1 'BROKEN' relate --device "$(product d_transposed)" --op gemm --samples 1 \
   --out broken
 expect 0 'Not conformant: ' report broken
 check 'the report has the line that asks again' \

@@ -8,7 +8,7 @@ has() { grep -qF -e "$1" "$2"; }
 some=(run --level smoke --suite quantize --dialect ocp)
 
 expect 0 'No fault found' "${some[@]}" --out good
-expect 1 'Not conformant' "${some[@]}" --device "$lib/mutants/mutant_ties_away.so" --out bad
+expect 1 'Not conformant' "${some[@]}" --device "$lib/mutants/mutants.so:bug=ties_away" --out bad
 
 # Files of known names join the page of their folder, others are named.
 expect 0 'wrote good/report.html' report good

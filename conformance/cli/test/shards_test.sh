@@ -4,7 +4,7 @@
 # shellcheck source-path=SCRIPTDIR
 source "$(dirname "${BASH_SOURCE[0]}")/scenes.sh"
 examples=$4
-mutant=$lib/mutants/mutant_ties_away.so
+mutant=$lib/mutants/mutants.so:bug=ties_away
 launchers=(TEST_SHARD_INDEX TEST_TOTAL_SHARDS TEST_SHARD_STATUS_FILE GTEST_SHARD_INDEX
   GTEST_TOTAL_SHARDS SLURM_ARRAY_TASK_ID SLURM_ARRAY_TASK_COUNT SLURM_ARRAY_TASK_MIN
   SLURM_ARRAY_TASK_STEP JOB_COMPLETION_INDEX JOB_COMPLETIONS OMPI_COMM_WORLD_RANK
@@ -36,7 +36,7 @@ same_bytes() { # NAME CODE COUNT ARGUMENT...
 }
 same_bytes wrong 1 3 "${what[@]}"
 same_bytes right 0 4 --level smoke --reproducible
-printf '[[waiver]]\n%s\n' 'device = "mutant_ties_away.so"' 'case = "*uanti*e"' \
+printf '[[waiver]]\n%s\n' 'device = "mutants.so:bug=ties_away"' 'case = "*uanti*e"' \
   'mismatch = "tie"' 'reason = "planted"' 'link = "https://example.org/1"' 'owner = "Ada"' \
   'expires = 2099-12-31' | grep -v '^$' | awk '!/waiver/ || !seen++' >w.toml
 same_bytes waived 0 2 "${what[@]}" --dialect nv --suite quantize --waivers w.toml --strict

@@ -37,14 +37,15 @@ expect 0 'same bits' "${device[@]}" --device cpu --gemm-device cpu --algorithm f
 expect 1 'differs, first the loss of step 0' "${device[@]}" --gemm-device cpu \
   --algorithm fma-chain --model hopper-mx-wgmma
 expect 1 'differs, first the loss of step 0' "${device[@]}" \
-  --device "$lib/mutants/mutant_ties_away.so"
+  --device "$lib/mutants/mutants.so:bug=ties_away"
 expect 77 'not compared' "${device[@]}" --gemm-device cpu
 expect 2 'say how --gemm-device multiplies' "${device[@]}" --model fma-chain-mx
 
 expect 2 '--steps 0: from 1 to' train --steps 0
 expect 2 "unknown format 'mxpf8'" train --format mxpf8
 expect 2 "unknown format 'mxpf8'" train --gradient-format mxpf8
-expect 1 'nan' "${device[@]}" --model blackwell-mx --gemm-device "$lib/mutants/gemm_canary.so"
+expect 1 'nan' "${device[@]}" --model blackwell-mx \
+  --gemm-device "$lib/mutants/gemm_mutants.so:bug=canary"
 check 'a training that ran away is not off by nothing' \
   [ "$(grep -cE ' nan +nan +0 ' stdout)" = 0 ]
 expect 2 "unknown dialect 'ocpp'; did you mean 'ocp'?" train --dialect ocpp

@@ -4,14 +4,14 @@
 # shellcheck source-path=SCRIPTDIR
 source "$(dirname "${BASH_SOURCE[0]}")/scenes.sh"
 example=$4
-mutant=$lib/mutants/mutant_ties_away.so
+mutant=$lib/mutants/mutants.so:bug=ties_away
 run=(run --level smoke --suite quantize --dialect nv --format mxfp8-e4m3 --device "$mutant")
 
 # waiver FILE [KEY VALUE]...: a good waiver, with other values where asked for.
 waiver() {
   local file=$1 key
   shift
-  local -A value=([device]='"mutant_ties_away.so"' [case]='"quantize format=mxfp8-*"'
+  local -A value=([device]='"mutants.so:bug=ties_away"' [case]='"quantize format=mxfp8-*"'
     [mismatch]='"tie"' [reason]='"planted"' [link]='"https://example.org/1"' [owner]='"Ada"'
     [expires]=2099-12-31)
   while [ $# -gt 0 ]; do
@@ -53,9 +53,10 @@ line=$(grep -m 1 '"verdict":"fail"' without/results.jsonl |
 expect 1 'fail: quantize' replay "$line" --device "$mutant"
 expect 0 'waived: quantize' replay "$line" --device "$mutant" --waivers "$example"
 "$mxcheck" gen --level smoke --suite quantize --dialect nv --format mxfp8-e4m3 --out nv.pack \
-  >/dev/null && "$mxcheck" answer nv.pack --device "$mutant" --out mutant_ties_away.so >/dev/null
-expect 1 'Not conformant' check nv.pack mutant_ties_away.so --out checked
-expect 0 'WAIVED' check nv.pack mutant_ties_away.so --waivers "$example" --out checked
+  >/dev/null && "$mxcheck" answer nv.pack --device "$mutant" \
+  --out mutants.so:bug=ties_away >/dev/null
+expect 1 'Not conformant' check nv.pack mutants.so:bug=ties_away --out checked
+expect 0 'WAIVED' check nv.pack mutants.so:bug=ties_away --waivers "$example" --out checked
 
 # A class that is not covered, a device that is not meant: still a failure.
 waiver other_class.toml mismatch '"scale"'
@@ -70,10 +71,10 @@ expect 1 "a waiver for another device, 'cuda'" \
 
 # Of a case of rows and columns at once, the columns alone.
 columns='quantize format=mxfp8-e4m3 axis=both shape=70x41 data=random.spread'
-planted=$lib/mutants/mutant_both_columns_scaled_as_rows.so
+planted=$lib/mutants/mutants.so:bug=both_columns_scaled_as_rows
 for axis in row col; do
   for class in scale value; do
-    waiver "$axis.toml" device '"mutant_both_*"' mismatch "\"$class\""
+    waiver "$axis.toml" device '"mutants.so:bug=both_*"' mismatch "\"$class\""
     echo "axis = \"$axis\"" >>"$axis.toml"
   done
 done
@@ -89,9 +90,9 @@ expect 1 'was not needed: quantize format=mxfp8-*, scale of axis row' \
   "${run_columns[@]}" --waivers row.toml --out columns
 
 # A crash is nobody's to excuse.
-waiver crash.toml device '"mutant_crash_on_nan.so"'
+waiver crash.toml device '"mutants.so:bug=crash_on_nan"'
 expect 3 'Not conformant' run --level smoke --suite quantize --dialect ocp \
-  --device "$lib/mutants/mutant_crash_on_nan.so" --waivers crash.toml --out crash
+  --device "$lib/mutants/mutants.so:bug=crash_on_nan" --waivers crash.toml --out crash
 
 # Unneeded, unmatched, expired: warnings, and under --strict exit 2.
 right=(run --level smoke --suite quantize --dialect nv --format mxfp8-e4m3)

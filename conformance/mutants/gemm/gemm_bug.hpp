@@ -1,12 +1,5 @@
-// Which bug this shared library is built with: the build names it in MX_GEMM_MUTANT_NAME. Used by
-// the sources here alone. Chosen at compile time: no shipped binary has a switch for a bug.
+// The planted bugs of a GEMM, and which of them is switched on. Used by the sources here alone.
 #pragma once
-
-#ifndef MX_GEMM_MUTANT_NAME
-#define MX_GEMM_MUTANT_NAME none
-#endif
-#define MX_GEMM_MUTANT_TEXT_OF(name) #name
-#define MX_GEMM_MUTANT_FILE_OF(name) "gemm_" MX_GEMM_MUTANT_TEXT_OF(name)
 
 namespace mx::mutants::gemm {
 
@@ -16,10 +9,11 @@ enum class Bug {
 #undef MX_GEMM_MUTANT
 };
 
-constexpr bool has(Bug bug) {
-    return bug == Bug::MX_GEMM_MUTANT_NAME;
-}
+// As mutants/bug.hpp has it.
+[[gnu::visibility("hidden")]] inline Bug planted = Bug::none;
 
-inline constexpr const char* file_name = MX_GEMM_MUTANT_FILE_OF(MX_GEMM_MUTANT_NAME);
+inline bool has(Bug bug) {
+    return bug == planted;
+}
 
 }  // namespace mx::mutants::gemm

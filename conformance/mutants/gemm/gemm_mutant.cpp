@@ -1,12 +1,12 @@
-// The one source of every planted bug of a GEMM: a plain product behind the C ABI, compiled once
-// for each line of gemm_mutants.def. Bugs of reading are in gemm_operands.hpp, of summing in
-// gemm_dot.hpp, of the rest of an output in gemm_epilogue.hpp, of writing here.
-#include <array>
-#include <new>
-
+// The planted bugs of a GEMM as one device: a plain product in which each line of gemm_mutants.def
+// is a switch. Bugs of reading are in gemm_operands.hpp, of summing in gemm_dot.hpp, of the rest of
+// an output in gemm_epilogue.hpp, of writing here.
 #include "conformance/mutants/gemm/gemm_blocks.hpp"
 #include "conformance/mutants/gemm/gemm_epilogue.hpp"
+#include "conformance/mutants/gemm/gemm_mutants.hpp"
 #include "conformance/mutants/gemm/gemm_operands.hpp"
+#include "conformance/mutants/planted_device.hpp"
+#include "device/kit/plugin.hpp"
 
 namespace mx::mutants::gemm {
 namespace {
@@ -121,55 +121,25 @@ private:
     std::vector<Numbers> b_;
 };
 
-mx_status open_device(void** device, mx_message*) {
-    *device = nullptr;
-    return MX_OK;
-}
+class Device {
+public:
+    explicit Device(kit::Configuration& configuration)
+        : bug_(chosen_bug(table, configuration)), facts_("gemm_mutants", table[bug_].name) {}
 
-void close_device(void*) {}
-
-std::size_t describe(void*, const mx_fact** facts) {
-    static constexpr std::array known{mx_fact{"name", file_name}, mx_fact{"vendor", "mxcheck"},
-                                      mx_fact{"notes", "a planted bug, to test the harness with"}};
-    *facts = known.data();
-    return known.size();
-}
-
-mx_status supports(void*, const mx_operation* operation, const mx_tensor* inputs,
-                   std::size_t input_count, const mx_tensor* outputs, std::size_t output_count,
-                   mx_message* message) {
-    GemmRequest request;
-    return read_gemm({operation, inputs, input_count, outputs, output_count, message}, request);
-}
-
-mx_status run(void*, const mx_operation* operation, const mx_tensor* inputs,
-              std::size_t input_count, const mx_tensor* outputs, std::size_t output_count,
-              mx_message* message) {
-    GemmRequest request;
-    const Call call{operation, inputs, input_count, outputs, output_count, message};
-    mx_status status = read_gemm(call, request);
-    if (status == MX_OK) status = check_data(call);
-    if (status != MX_OK || request.d.empty()) return status;
-    try {
-        Product(request).run();
-    } catch (const std::bad_alloc&) {
-        return MX_OUT_OF_MEMORY;
+    std::span<const mx_fact> facts() const { return facts_.all(); }
+    void supports(const kit::Arguments& call) { read_gemm(call, kit::Buffers::absent); }
+    void run(const kit::Arguments& call) {
+        planted = static_cast<Bug>(bug_);
+        const GemmRequest request = read_gemm(call, kit::Buffers::present);
+        if (!request.d.empty()) Product(request).run();
     }
-    return MX_OK;
-}
 
-constexpr mx_device_api api{sizeof(mx_device_api),
-                            MX_DEVICE_ABI_VERSION,
-                            open_device,
-                            close_device,
-                            describe,
-                            supports,
-                            run,
-                            nullptr};
+private:
+    std::size_t bug_;
+    PlantedFacts facts_;
+};
 
 }  // namespace
 }  // namespace mx::mutants::gemm
 
-const mx_device_api* mx_device_get_api(uint32_t host_abi_version) {
-    return host_abi_version == MX_DEVICE_ABI_VERSION ? &mx::mutants::gemm::api : nullptr;
-}
+MX_KIT_PLUGIN(mx::mutants::gemm::Device)

@@ -8,7 +8,7 @@
 
 namespace mx::mutants::gemm {
 
-// The plug-in of each is gemm_<name>.so.
+// gemm_mutants.so:bug=<name> is the device of each.
 inline constexpr std::array table{
 #define MX_GEMM_MUTANT(name, description, shows_on) Mutant{#name, description, shows_on},
 #include "conformance/mutants/gemm/gemm_mutants.def"

@@ -1,8 +1,7 @@
-// Every planted bug of a GEMM must be real: on the probe named for it the plug-in differs from
-// gemm_none, which gemm_base_test.cpp holds to the right bits.
+// Every planted bug of a GEMM must be real: on the probe named for it the device differs from
+// the base, which gemm_base_test.cpp holds to the right bits.
 #include "conformance/mutants/gemm/gemm_mutants.hpp"
 
-#include <dlfcn.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -118,13 +117,8 @@ bool is_loud(std::string_view name) {
     return name == "canary" || name == "adds_to_old_d" || name == "last_row_missing";
 }
 
-const mx_device_api* load(std::string_view name) {
-    const std::string path = std::string(MX_MUTANT_DIRECTORY "/gemm_").append(name).append(".so");
-    void* library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
-    if (library == nullptr) return nullptr;
-    const auto get_api =
-        reinterpret_cast<mx_device_get_api_function>(dlsym(library, MX_DEVICE_ENTRY));
-    return get_api == nullptr ? nullptr : get_api(MX_DEVICE_ABI_VERSION);
+Planted load(std::string_view name) {
+    return planted_bug(MX_MUTANT_DIRECTORY "/gemm_mutants.so", name);
 }
 
 const Probe& probe_named(std::string_view name) {
@@ -139,18 +133,17 @@ protected:
     void SetUp() override {
         base_ = load("none");
         bug_ = load(GetParam().name);
-        ASSERT_NE(base_, nullptr);
-        ASSERT_NE(bug_, nullptr);
+        ASSERT_NE(base_.api, nullptr);
+        ASSERT_NE(bug_.api, nullptr);
     }
     bool agrees_on(const Probe& probe) const {
-        const Answer right = answer_of(*base_, probe), wrong = answer_of(*bug_, probe);
+        const Answer right = answer_of(base_, probe), wrong = answer_of(bug_, probe);
         EXPECT_EQ(right.status, MX_OK) << probe.name;
         EXPECT_EQ(wrong.status, MX_OK) << probe.name;
         return right.d == wrong.d;
     }
 
-    const mx_device_api* base_ = nullptr;
-    const mx_device_api* bug_ = nullptr;
+    Planted base_, bug_;
 };
 
 TEST_P(PlantedGemmBug, ShowsOnItsProbe) {

@@ -274,7 +274,9 @@ const std::vector<Probe>& probes() {
     return list;
 }
 
-Answer answer_of(const mx_device_api& api, const Probe& probe) {
+Answer answer_of(const Planted& planted, const Probe& probe) {
+    const OpenBug device(planted);
+    if (device.status() != MX_OK) return {device.status(), {}};
     const ProbeShape& s = probe.shape;
     std::vector<Buffer> buffers = inputs_of(probe);
     std::vector<mx_tensor> inputs;
@@ -307,8 +309,8 @@ Answer answer_of(const mx_device_api& api, const Probe& probe) {
     operation.gemm = &gemm;
     operation.dialect = probe.dialect;
     const mx_tensor both[] = {output, scales.view()};
-    Answer answer{api.run(nullptr, &operation, inputs.data(), inputs.size(), both,
-                          has_blocks ? 2 : 1, nullptr),
+    Answer answer{planted.api->run(device.handle(), &operation, inputs.data(), inputs.size(), both,
+                                   has_blocks ? 2 : 1, nullptr),
                   Codes(outputs)};
     const std::size_t width = d.bytes.size() / outputs;
     for (std::size_t i = 0; i < outputs; ++i) std::memcpy(&answer.d[i], &d.bytes[i * width], width);

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "device/abi/mx_device.h"
+#include "conformance/mutants/planted_plugin.hpp"
 
 namespace mx::mutants::gemm {
 
@@ -46,7 +46,7 @@ struct Answer {
     mx_status status;
     Codes d;  // with its scales behind it; red zone and inputs are not part of it
 };
-Answer answer_of(const mx_device_api& api, const Probe& probe);
+Answer answer_of(const Planted& planted, const Probe& probe);
 
 // Factors of whole matrices of one code each.
 Probe uniform(std::string_view name, const ProbeShape& shape, std::uint32_t a, std::uint32_t b);

@@ -1,5 +1,5 @@
-// What a call of "gemm" asks of a planted bug, checked and with names turned into choices. Compiled
-// once for all of them: no bug is planted here. Knows no arithmetic.
+// What a call of "gemm" asks of a planted bug, checked and with names turned into choices. No bug
+// is planted here. Knows no arithmetic.
 #pragma once
 
 #include <cstddef>
@@ -48,7 +48,7 @@ inline std::size_t lanes_of_d(const GemmRequest& request) {
     return request.output == Output::nvfp4 ? 16 : 32;
 }
 
-// MX_OK and a filled request, or the status to return, its sentence already in call.message.
-mx_status read_gemm(const Call& call, GemmRequest& request);
+// Refuses what the planted bugs do not multiply.
+GemmRequest read_gemm(const kit::Arguments& arguments, kit::Buffers buffers);
 
 }  // namespace mx::mutants::gemm

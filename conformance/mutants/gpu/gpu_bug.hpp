@@ -1,12 +1,6 @@
-// Which bug this shared library is built with: the build names it in MX_GPU_MUTANT_NAME. Used by
-// the CUDA sources here alone. Chosen at compile time: no shipped binary has a switch for a bug.
+// The planted bugs of a GPU. One is switched on by the job that a kernel gets (gpu_request.hpp).
+// Used by the sources here alone.
 #pragma once
-
-#ifndef MX_GPU_MUTANT_NAME
-#define MX_GPU_MUTANT_NAME none
-#endif
-#define MX_GPU_MUTANT_TEXT_OF(name) #name
-#define MX_GPU_MUTANT_FILE_OF(name) "gpu_" MX_GPU_MUTANT_TEXT_OF(name)
 
 namespace mx::mutants::gpu {
 
@@ -15,11 +9,5 @@ enum class Bug {
 #include "conformance/mutants/gpu/gpu_mutants.def"
 #undef MX_GPU_MUTANT
 };
-
-// A variable: code of the GPU may not call a function of the host.
-template <Bug bug>
-inline constexpr bool has = bug == Bug::MX_GPU_MUTANT_NAME;
-
-inline constexpr const char* file_name = MX_GPU_MUTANT_FILE_OF(MX_GPU_MUTANT_NAME);
 
 }  // namespace mx::mutants::gpu

@@ -1,5 +1,5 @@
 // The kernel of the planted bugs: a plain quantizer of its own, in which eight threads, each in
-// another warp, find the amax of a block together. Included by gpu_mutant.cu; knows no host.
+// another warp, find the amax of a block together. Included by gpu_launch.cu; knows no host.
 #pragma once
 
 #include <cstdint>
@@ -8,6 +8,7 @@
 #include "conformance/mutants/gpu/gpu_request.hpp"
 
 namespace mx::mutants::gpu {
+namespace {  // of each source that includes it: they are compiled differently
 
 inline constexpr int lanes = 32;        // of a block
 inline constexpr int quad = 4;          // lanes of a thread
@@ -17,9 +18,9 @@ inline constexpr int tile_threads = tile_blocks * quads;
 inline constexpr std::uint32_t infinity_bits = 0x7F800000u;
 inline constexpr std::uint32_t nan_byte = 0xFFu;
 
-// The first warp has lanes 0 to 3 of all blocks of the tile. It is late in all of these libraries,
-// by a microsecond: what is right must be right in every order, and an order that hides a missing
-// barrier or a race must not be left to chance.
+// The first warp has lanes 0 to 3 of all blocks of the tile. It is late with every bug and without
+// one, by a microsecond: what is right must be right in every order, and an order that hides a
+// missing barrier or a race must not be left to chance.
 __device__ inline void hold_back_first_warp() {
     constexpr long long cycles = 2000;
     if (threadIdx.x >= tile_blocks) return;
@@ -42,7 +43,7 @@ __device__ inline std::uint32_t load_lane(const Job& job, std::int64_t place) {
 }
 
 __device__ inline Quad load(const Job& job, std::int64_t row, std::int64_t column) {
-    const std::int64_t stride = has<Bug::wrong_stride> ? job.columns : job.values.row_stride;
+    const std::int64_t stride = job.bug == Bug::wrong_stride ? job.columns : job.values.row_stride;
     const std::int64_t step = job.values.column_stride;
     const std::int64_t place = row * stride + column * step;
     const std::int64_t left = job.columns - column;
@@ -50,7 +51,7 @@ __device__ inline Quad load(const Job& job, std::int64_t row, std::int64_t colum
     const auto address = reinterpret_cast<std::uintptr_t>(job.values.data + place * 4);
     const bool is_whole = loaded.count == quad && address % 16 == 0;
     const bool is_wide = job.type == Values::f32 && step == 1 && loaded.count > 0;
-    if (is_wide && (is_whole || has<Bug::unaligned_load>)) {
+    if (is_wide && (is_whole || job.bug == Bug::unaligned_load)) {
         const uint4 wide = *reinterpret_cast<const uint4*>(address / 16 * 16);
         const std::uint32_t words[quad] = {wide.x, wide.y, wide.z, wide.w};
         for (int i = 0; i < loaded.count; ++i) loaded.bits[i] = words[i];
@@ -62,8 +63,8 @@ __device__ inline Quad load(const Job& job, std::int64_t row, std::int64_t colum
 
 // The bits of the largest magnitude. NaN is above infinity, which is right for ocp; nv passes over
 // it.
-__device__ inline std::uint32_t largest_of(const Quad& values, Dialect dialect) {
-    const bool takes_nan = dialect == Dialect::ocp || has<Bug::nan_wins_max>;
+__device__ inline std::uint32_t largest_of(const Job& job, const Quad& values) {
+    const bool takes_nan = job.dialect == Dialect::ocp || job.bug == Bug::nan_wins_max;
     std::uint32_t largest = 0;
     for (int i = 0; i < quad; ++i) {
         const std::uint32_t magnitude = values.bits[i] & 0x7FFFFFFFu;
@@ -95,13 +96,13 @@ __device__ inline float inverse_of(std::uint32_t byte) {
 }
 
 // Two codes, that of the first value in the low byte.
-__device__ inline std::uint32_t two_codes(float first, float second) {
+__device__ inline std::uint32_t two_codes(const Job& job, float first, float second) {
     std::uint16_t codes;
-    if (has<Bug::through_f16>) {
+    if (job.bug == Bug::through_f16) {
         std::uint32_t halves;
         asm("cvt.rn.f16x2.f32 %0, %1, %2;" : "=r"(halves) : "f"(second), "f"(first));
         asm("cvt.rn.satfinite.e4m3x2.f16x2 %0, %1;" : "=h"(codes) : "r"(halves));
-    } else if (has<Bug::pair_exchanged>) {
+    } else if (job.bug == Bug::pair_exchanged) {
         asm("cvt.rn.satfinite.e4m3x2.f32 %0, %1, %2;" : "=h"(codes) : "f"(first), "f"(second));
     } else {
         asm("cvt.rn.satfinite.e4m3x2.f32 %0, %1, %2;" : "=h"(codes) : "f"(second), "f"(first));
@@ -113,8 +114,8 @@ __device__ inline void store(const Job& job, std::int64_t row, std::int64_t colu
                              const Quad& values, float inverse) {
     float scaled[quad];
     for (int i = 0; i < quad; ++i) scaled[i] = __uint_as_float(values.bits[i]) * inverse;
-    const std::uint32_t codes = two_codes(scaled[0], scaled[1]) | two_codes(scaled[2], scaled[3])
-                                                                      << 16;
+    const std::uint32_t codes =
+        two_codes(job, scaled[0], scaled[1]) | two_codes(job, scaled[2], scaled[3]) << 16;
     unsigned char* row_data = job.codes.data + row * job.codes.row_stride;
     for (int i = 0; i < values.count; ++i)
         row_data[(column + i) * job.codes.column_stride] =
@@ -133,16 +134,16 @@ __global__ void __launch_bounds__(tile_threads) quantize_tiles(Job job) {
     for (std::int64_t row = blockIdx.y; row < job.rows; row += gridDim.y) {
         for (std::int64_t tile = 0; tile < blocks; tile += tile_blocks, ++steps) {
             const int slot = static_cast<int>(steps % 2);
-            if (is_first && (steps < 2 || !has<Bug::amax_not_reset>))
+            if (is_first && (steps < 2 || job.bug != Bug::amax_not_reset))
                 amaxes[slot][block_of_tile] = 0;
             __syncthreads();
             const std::int64_t block = tile + block_of_tile;
             const std::int64_t column = block * lanes + lane;
             const Quad values = load(job, row, column);
             hold_back_first_warp();
-            atomicMax(&amaxes[slot][block_of_tile], largest_of(values, job.dialect));
-            if (!has<Bug::missing_sync>) __syncthreads();
-            const int slot_read = has<Bug::stale_scale> && steps >= 2 ? 1 - slot : slot;
+            atomicMax(&amaxes[slot][block_of_tile], largest_of(job, values));
+            if (job.bug != Bug::missing_sync) __syncthreads();
+            const int slot_read = job.bug == Bug::stale_scale && steps >= 2 ? 1 - slot : slot;
             const volatile std::uint32_t& amax = amaxes[slot_read][block_of_tile];
             const std::uint32_t byte = scale_byte(amax, job.dialect);
             hold_back_first_warp();
@@ -150,15 +151,16 @@ __global__ void __launch_bounds__(tile_threads) quantize_tiles(Job job) {
                 job.scales.data[row * job.scales.row_stride + block * job.scales.column_stride] =
                     static_cast<unsigned char>(byte);
             const bool is_short = values.count > 0 && values.count < quad;
-            if (has<Bug::tail_race> && is_short && job.columns >= quad) {
+            if (job.bug == Bug::tail_race && is_short && job.columns >= quad) {
                 const std::int64_t moved = job.columns - quad;
                 store(job, row, moved, load(job, row, moved), inverse_of(byte));
             } else {
                 store(job, row, column, values, inverse_of(byte));
             }
         }
-        if (has<Bug::grid_limit>) return;
+        if (job.bug == Bug::grid_limit) return;
     }
 }
 
+}  // namespace
 }  // namespace mx::mutants::gpu

@@ -8,7 +8,7 @@
 
 namespace mx::mutants::gpu {
 
-// The plug-in of each is gpu_<name>.so.
+// gpu_mutants.so:bug=<name> is the device of each.
 inline constexpr std::array table{
 #define MX_GPU_MUTANT(name, description, shows_on) Mutant{#name, description, shows_on},
 #include "conformance/mutants/gpu/gpu_mutants.def"

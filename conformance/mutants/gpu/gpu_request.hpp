@@ -1,9 +1,10 @@
-// The one kind of call that the planted bugs of a GPU answer, read and checked. Compiled once for
-// all of them by the host's compiler: no bug is planted here. Knows no arithmetic and no CUDA.
+// The one kind of call that the planted bugs of a GPU answer, read and checked. Compiled by the
+// host's compiler: no bug is planted here. Knows no arithmetic and no CUDA.
 #pragma once
 
 #include <cstdint>
 
+#include "conformance/mutants/gpu/gpu_bug.hpp"
 #include "conformance/mutants/mutant_request.hpp"
 
 namespace mx::mutants::gpu {
@@ -17,8 +18,9 @@ struct Plane {
     std::int64_t width = 1;
 };
 
-// Quantize rows x columns values to E4M3 in blocks of 32 along rows.
+// Quantize rows x columns values to E4M3 in blocks of 32 along rows, with the one bug.
 struct Job {
+    Bug bug = Bug::none;
     Values type{};
     Dialect dialect{};
     std::int64_t rows = 0, columns = 0;
@@ -27,10 +29,7 @@ struct Job {
     std::int64_t blocks_of_a_row() const { return (columns + 31) / 32; }
 };
 
-// Stores the sentence in the message, if there is room for one.
-void say(mx_message* message, const char* sentence);
-
-// MX_OK and a filled job, or the status to return, its sentence already in call.message.
-mx_status read_job(const Call& call, Job& job);
+// Refuses all others.
+Job read_job(const kit::Arguments& arguments, kit::Buffers buffers);
 
 }  // namespace mx::mutants::gpu

@@ -60,12 +60,18 @@ std::vector<Setting> gemm_settings() {
     return settings;
 }
 
+DeviceSource planted_bug(const std::string& library, std::string_view bug) {
+    const std::string configuration = "bug=" + std::string(bug);
+    return {.name = library + ":" + configuration,
+            .path = MX_MUTANT_DIRECTORY "/" + library,
+            .configuration = configuration};
+}
+
 // The relations that break, each once; a device that crashes or hangs is caught by that.
-std::set<std::string> broken_by(const std::string& path, const std::vector<Setting>& settings) {
-    const DeviceSource source{.name = path, .path = std::string(MX_MUTANT_DIRECTORY "/") + path};
+std::set<std::string> broken_by(const DeviceSource& source, const std::vector<Setting>& settings) {
     auto device = IsolatedDevice::start(source, {.call = std::chrono::seconds(3)});
     if (!device) {
-        ADD_FAILURE() << path << ": " << device.error().message;
+        ADD_FAILURE() << source.name << ": " << device.error().message;
         return {};
     }
     std::set<std::string> broken;
@@ -86,12 +92,12 @@ std::set<std::string> broken_by(const std::string& path, const std::vector<Setti
 }
 
 template <typename Table>
-void expect_kills(const Table& table, const std::string& prefix,
+void expect_kills(const Table& table, const std::string& library,
                   const std::vector<Setting>& settings, std::span<const std::string_view> listed) {
     std::vector<std::string> killed;
     std::string said;
     for (const auto& mutant : table) {
-        const auto broken = broken_by(prefix + std::string(mutant.name) + ".so", settings);
+        const auto broken = broken_by(planted_bug(library, mutant.name), settings);
         if (broken.empty()) continue;
         killed.emplace_back(mutant.name);
         said += "    \"" + killed.back() + "\",  // " + *broken.begin() + "\n";
@@ -102,19 +108,18 @@ void expect_kills(const Table& table, const std::string& prefix,
 }
 
 TEST(Kills, OfPlantedBugsAreThoseListed) {
-    expect_kills(mutants::table, "mutant_", block_settings(), killed_blocks);
+    expect_kills(mutants::table, "mutants.so", block_settings(), killed_blocks);
 }
 
 TEST(Kills, OfPlantedProductsAreThoseListed) {
-    expect_kills(mutants::gemm::table, "gemm_", gemm_settings(), killed_products);
+    expect_kills(mutants::gemm::table, "gemm_mutants.so", gemm_settings(), killed_products);
 }
 
 // A device that takes A in tiles of 64 x 64 alone, which no sample has that was not made for it.
 class WholeTiles : public testing::Test {
 protected:
-    Subject subject_of(const std::string& plug_in) {
-        const std::string path = std::string(MX_MUTANT_DIRECTORY "/") + plug_in;
-        auto device = IsolatedDevice::start({.name = plug_in, .path = path},
+    Subject subject_of(std::string_view bug) {
+        auto device = IsolatedDevice::start(planted_bug("gemm_mutants.so", bug),
                                             {.call = std::chrono::seconds(3)});
         EXPECT_TRUE(device.ok());
         device_.emplace(std::move(device).value());
@@ -131,7 +136,7 @@ private:
 };
 
 TEST_F(WholeTiles, AreAskedForWhereShortOnesAreRefused) {
-    Subject subject = subject_of("gemm_none.so");
+    Subject subject = subject_of("none");
     const auto results = relate(subject, {.names = {"repeated", "rows_change_places"}});
     ASSERT_EQ(results.size(), 2u);
     for (const Result& result : results) {
@@ -141,7 +146,7 @@ TEST_F(WholeTiles, AreAskedForWhereShortOnesAreRefused) {
 }
 
 TEST_F(WholeTiles, ThatBreakAreShrunkToOnesThatBreakAgain) {
-    Subject subject = subject_of("gemm_d_transposed.so");
+    Subject subject = subject_of("d_transposed");
     const auto results = relate(subject, {.names = {"rows_change_places"}});
     ASSERT_EQ(results.size(), 1u);
     ASSERT_EQ(results[0].standing, Standing::broken) << results[0].reason;

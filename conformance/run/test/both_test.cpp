@@ -19,7 +19,9 @@ using results::Mismatch;
 using results::Verdict;
 
 DeviceSource mutant(const std::string& name) {
-    return {.name = "mutant_" + name, .path = MX_MUTANT_DIRECTORY "/mutant_" + name + ".so"};
+    return {.name = "mutants.so:bug=" + name,
+            .path = MX_MUTANT_DIRECTORY "/mutants.so",
+            .configuration = "bug=" + name};
 }
 
 DeviceSource embedded() {

@@ -234,6 +234,7 @@ const mx_device_api* get_api(std::uint32_t) {
         [](void*, const mx_fact**) { return std::size_t{0}; },
         supports,
         run,
+        nullptr,
         nullptr};
     return &api;
 }

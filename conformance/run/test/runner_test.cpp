@@ -21,8 +21,9 @@ using results::Verdict;
 
 DeviceSource mutant(const std::string& name) {
     DeviceSource source;
-    source.name = "mutant_" + name;
-    source.path = MX_MUTANT_DIRECTORY "/mutant_" + name + ".so";
+    source.name = "mutants.so:bug=" + name;
+    source.path = MX_MUTANT_DIRECTORY "/mutants.so";
+    source.configuration = "bug=" + name;
     return source;
 }
 

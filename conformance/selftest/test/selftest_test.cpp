@@ -156,8 +156,8 @@ TEST(SelftestOfAGpu, AGpuThatIsBrokenIsNoneThatIsAbsent) {
 
 Subject gemm_mutant(const std::string& name) {
     Subject subject = mutant(name);
-    subject.source.name = "gemm_" + name + ".so";
-    subject.source.path = MX_MUTANT_DIRECTORY "/" + subject.source.name;
+    subject.source.name = "gemm_mutants.so:bug=" + name;
+    subject.source.path = MX_MUTANT_DIRECTORY "/gemm_mutants.so";
     return subject;
 }
 
@@ -244,28 +244,24 @@ private:
 };
 
 TEST(FindSubjects, NamesThePluginThatIsMissing) {
-    const FolderOf folder({"mutant_none.so"});
-    const auto subjects = find_subjects(folder.path());
+    const FolderOf none({});
+    const auto subjects = find_subjects(none.path());
     ASSERT_FALSE(subjects.ok());
     EXPECT_EQ(subjects.error().message,
-              "the planted bug mutant_canary.so is missing in '" + folder.path() + "'");
+              "the planted bugs of mutants.so are missing in '" + none.path() + "'");
+    const FolderOf half({"mutants.so"});
+    EXPECT_EQ(find_subjects(half.path()).error().message,
+              "the planted bugs of gemm_mutants.so are missing in '" + half.path() + "'");
 }
 
-TEST(FindSubjects, AllOfAGpuMayBeMissingButNotSome) {
+TEST(FindSubjects, ThoseOfAGpuMayBeMissing) {
     const FolderOf none({});
     const auto absent = find_gpu_subjects(none.path());
     ASSERT_TRUE(absent.ok()) << absent.error().message;
     EXPECT_EQ(absent.value().gpu.absence,
               "they were not built, which takes an nvcc of CUDA 12.9 or later");
-    for (const std::string name : {"gpu_none.so", "gpu_tail_race.so"}) {
-        const FolderOf one({name});
-        const auto subjects = find_gpu_subjects(one.path());
-        ASSERT_FALSE(subjects.ok());
-        const bool is_base = name == "gpu_none.so";
-        EXPECT_EQ(subjects.error().message, std::string("the planted bug gpu_") +
-                                                (is_base ? "tail_race" : "none") +
-                                                ".so is missing in '" + one.path() + "'");
-    }
+    const FolderOf built({"gpu_mutants.so"});
+    EXPECT_EQ(find_gpu_subjects(built.path()).value().gpu.absence, "");
 }
 
 }  // namespace

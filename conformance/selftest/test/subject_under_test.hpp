@@ -8,13 +8,14 @@
 
 namespace mx::selftest {
 
-// The plug-in of one line of mutants.def, under its own name.
+// One line of mutants.def as a device, under its own name.
 inline Subject mutant(const std::string& name) {
-    const std::string file = "mutant_" + name + ".so";
     return {name,
             "what " + name + " does",
             "what it needs",
-            {.name = file, .path = std::string(MX_MUTANT_DIRECTORY "/") + file}};
+            {.name = "mutants.so:bug=" + name,
+             .path = MX_MUTANT_DIRECTORY "/mutants.so",
+             .configuration = "bug=" + name}};
 }
 
 // The clean base dressed as a bug: no case can catch it.

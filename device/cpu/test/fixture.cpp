@@ -80,6 +80,15 @@ void Tensor::fill(const std::function<std::uint32_t()>& next) {
         for (std::int64_t column = 0; column < columns; ++column) set_bits(row, column, next());
 }
 
+void* cpu_device() {
+    static void* const device = [] {
+        void* handle = nullptr;
+        EXPECT_EQ(mx_cpu_device_api()->open(&handle, nullptr), MX_OK);
+        return handle;
+    }();
+    return device;
+}
+
 mx_operation operation_of(const char* name, const char* format, const char* dialect,
                           const char* axis) {
     return {
@@ -91,8 +100,8 @@ Outcome run(const mx_operation& operation, std::vector<mx_tensor> inputs,
     char text[200] = "";
     mx_message message{sizeof(mx_message), text, sizeof text};
     const mx_status status =
-        mx_cpu_device_api()->run(nullptr, &operation, inputs.data(), inputs.size(), outputs.data(),
-                                 outputs.size(), &message);
+        mx_cpu_device_api()->run(cpu_device(), &operation, inputs.data(), inputs.size(),
+                                 outputs.data(), outputs.size(), &message);
     return {status, text};
 }
 

@@ -91,6 +91,9 @@ struct Quantized {
     Tensor scales;
 };
 
+// The device, opened once for all tests.
+void* cpu_device();
+
 mx_operation operation_of(const char* name, const char* format, const char* dialect,
                           const char* axis);
 Outcome run(const mx_operation& operation, std::vector<mx_tensor> inputs,

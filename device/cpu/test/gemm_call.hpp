@@ -78,7 +78,7 @@ inline mx_status Gemm::call() {
     char text[300] = "";
     mx_message message{sizeof message, text, sizeof text};
     const mx_status status =
-        mx_cpu_device_api()->run(nullptr, &operation, tensors.data(), tensors.size(),
+        mx_cpu_device_api()->run(cpu_device(), &operation, tensors.data(), tensors.size(),
                                  outputs.data(), output_count, &message);
     reason = text;
     scales_d.codes.assign(out_scales.bytes.begin(), out_scales.bytes.end());

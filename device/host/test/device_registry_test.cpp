@@ -2,6 +2,11 @@
 #include "device/host/device_registry.hpp"
 
 #include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+#include <string>
 
 namespace mx {
 namespace {
@@ -27,6 +32,37 @@ TEST(DeviceRegistry, NamesAndPaths) {
     }
     EXPECT_EQ(registry.resolve("../build/mine.so").value().name, "mine.so");
     EXPECT_EQ(registry.resolve("mine.so").value().name, "mine.so");
+}
+
+// Behind a name or a path, and never in the middle of a file that exists.
+TEST(DeviceRegistry, AConfigurationFollowsTheDevice) {
+    const DeviceRegistry registry = two_devices();
+    const DeviceSource cpu = registry.resolve("cpu:threads=2").value();
+    EXPECT_EQ(cpu.get_api, &no_table);
+    EXPECT_EQ(cpu.configuration, "threads=2");
+    const DeviceSource file = registry.resolve("lib/mine.so:image=/a/b:c=d,unit=1").value();
+    EXPECT_EQ(file.path, "lib/mine.so");
+    EXPECT_EQ(file.configuration, "image=/a/b:c=d,unit=1");
+    EXPECT_EQ(file.name, "mine.so:image=/a/b:c=d,unit=1");
+    for (const char* path : {"./mine.so", "a:b/mine.so", "./mine.so:", "./mine.so:=1"}) {
+        const DeviceSource source = registry.resolve(path).value();
+        EXPECT_EQ(source.path, path);
+        EXPECT_EQ(source.configuration, "");
+    }
+}
+
+TEST(DeviceRegistry, AFileWithAColonStaysWhole) {
+    namespace fs = std::filesystem;
+    const fs::path folder = fs::temp_directory_path() / ("a:b=" + std::to_string(getpid()));
+    fs::create_directories(folder);
+    const std::string path = (folder / "mine:x=1.so").string();
+    std::ofstream(path) << "not empty";
+    const DeviceRegistry registry = two_devices();
+    EXPECT_EQ(registry.resolve(path).value().path, path);
+    EXPECT_EQ(registry.resolve(path).value().configuration, "");
+    EXPECT_EQ(registry.resolve(path + ":y=2").value().path, path);
+    EXPECT_EQ(registry.resolve(path + ":y=2").value().configuration, "y=2");
+    fs::remove_all(folder);
 }
 
 TEST(DeviceRegistry, UnknownNameGetsTheNearest) {

@@ -51,15 +51,15 @@ TEST(Device, AnEmptyMemberCrossesAsNull) {
 
 TEST(Device, AWrongTableIsASentence) {
     EXPECT_EQ(open_error("null_table"),
-              "refuses device ABI versions 1 to 4, which this mxcheck speaks, and serves no other "
+              "refuses device ABI versions 1 to 5, which this mxcheck speaks, and serves no other "
               "up to version 16");
     EXPECT_EQ(open_error("other_abi_only"),
-              "serves device ABI version 5, this mxcheck speaks versions 1 to 4");
+              "serves device ABI version 6, this mxcheck speaks versions 1 to 5");
     EXPECT_EQ(open_error("other_abi_table"),
-              "was built for device ABI version 7, this mxcheck speaks versions 1 to 4");
+              "was built for device ABI version 7, this mxcheck speaks versions 1 to 5");
     EXPECT_EQ(open_error("short_table"),
               "returned a table of " + std::to_string(sizeof(mx_device_api) - sizeof(void*)) +
-                  " bytes, device ABI version 4 has " + std::to_string(sizeof(mx_device_api)));
+                  " bytes, device ABI version 5 has " + std::to_string(sizeof(mx_device_api)));
     EXPECT_EQ(open_error("missing_run"), "returned a table without the function run");
     EXPECT_EQ(open_error("null_facts"), "described 3 facts at the address NULL");
     EXPECT_EQ(open_error("failed_open"), "did not open: MX_FAILED, the unit is asleep");
@@ -107,6 +107,31 @@ TEST(Device, AnOlderPlugInIsNotAskedForBothAxesAtOnce) {
     EXPECT_EQ(answer("none", "both"), "only convert");
 }
 
+TEST(Device, AConfigurationReachesTheDeviceThatTakesOne) {
+    DeviceSource source = test::plugin("configured");
+    source.configuration = "unit=3,mode=fast";
+    Device device = Device::open(source).value();
+    EXPECT_EQ(device.facts()[2], (Facts::value_type{"notes", "unit=3,mode=fast"}));
+    source.configuration = "color=red";
+    const Expected<Device> refused = Device::open(source);
+    ASSERT_FALSE(refused.ok());
+    EXPECT_EQ(refused.error().message, "device \"" + source.path +
+                                           "\" did not open: MX_INVALID, there is no color, only "
+                                           "unit and mode");
+}
+
+TEST(Device, AConfigurationThatNobodyReadsIsAnError) {
+    for (const char* plugin : {"none", "abi_version_3", "abi_version_1"}) {
+        DeviceSource source = test::plugin(plugin);
+        source.configuration = "unit=3";
+        const Expected<Device> device = Device::open(source);
+        ASSERT_FALSE(device.ok());
+        EXPECT_EQ(device.error().message, "device \"" + source.path +
+                                              "\" takes no configuration, and \"unit=3\" was "
+                                              "given");
+    }
+}
+
 TEST(Device, AMessageIsReadNoFurtherThanItsBuffer) {
     EXPECT_EQ(supports_convert("message_without_end").message, std::string(1024, 'x'));
     const CallResult overrun = supports_convert("message_overrun");
@@ -139,6 +164,7 @@ const mx_device_api* null_handle_api(std::uint32_t) {
            mx_message*) { return MX_OK; },
         [](void*, const mx_operation*, const mx_tensor*, std::size_t, const mx_tensor*, std::size_t,
            mx_message*) { return MX_OK; },
+        nullptr,
         nullptr};
     return &table;
 }

@@ -21,6 +21,7 @@ constexpr std::string_view flaw = TEST_PLUGIN_FLAW;
 struct State {
     int runs = 0;
     std::string process = std::to_string(::getpid());
+    std::string configuration = {};
     mx_fact facts[3] = {{"name", "test plug-in"}, {"process", nullptr}, {"notes", nullptr}};
 };
 
@@ -58,6 +59,16 @@ mx_status open_device(void** device, mx_message* message) {
     if (flaw == "failed_open") return say(message, MX_FAILED, "the unit is asleep");
     if (flaw == "prints_to_stdout") std::puts("hello from the plug-in");
     *device = new State;
+    return MX_OK;
+}
+
+mx_status open_configured(void** device, const char* configuration, mx_message* message) {
+    if (std::string_view(configuration).substr(0, 4) != "unit")
+        return say(message, MX_INVALID, "there is no color, only unit and mode");
+    auto* state = new State;
+    state->configuration = configuration;
+    state->facts[2].value = state->configuration.c_str();
+    *device = state;
     return MX_OK;
 }
 
@@ -184,11 +195,12 @@ mx_status run(void* device, const mx_operation* operation, const mx_tensor* inpu
 mx_device_api make_table() {
     mx_device_api table = {sizeof(mx_device_api), MX_DEVICE_ABI_VERSION, open_device,
                            close_device,          describe,              supports,
-                           run,                   nullptr};
+                           run,                   nullptr,               nullptr};
     if (flaw == "other_abi_table") table.abi_version = 7;
     if (flaw == "abi_version_1") table.abi_version = 1;
     if (flaw == "abi_version_3") table.abi_version = 3;
     if (flaw == "short_table") table.struct_size -= sizeof(void*);
+    if (flaw == "configured") table.open_configured = open_configured;
     if (flaw == "missing_run") table.run = nullptr;
     return table;
 }
@@ -198,7 +210,7 @@ mx_device_api make_table() {
 extern "C" const mx_device_api* mx_device_get_api(std::uint32_t host_abi_version) {
     static const mx_device_api table = make_table();
     if (flaw == "null_table") return nullptr;
-    if (flaw == "other_abi_only" && host_abi_version != 5) return nullptr;
+    if (flaw == "other_abi_only" && host_abi_version != 6) return nullptr;
     if (flaw == "abi_version_1" && host_abi_version != 1) return nullptr;
     if (flaw == "abi_version_3" && host_abi_version != 3) return nullptr;
     return &table;

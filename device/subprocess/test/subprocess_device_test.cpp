@@ -33,7 +33,7 @@ DeviceSource command(const std::string& text) {
             .description = "",
             .get_api = [](std::uint32_t) { return mx_subprocess_device_api(); },
             .path = "",
-            .argument = text};
+            .configuration = text};
 }
 
 constexpr Limits patient{.call = milliseconds(20000), .open = milliseconds(20000)};
