@@ -85,7 +85,7 @@ if [ -w /dev/full ]; then
   lost 2 list formats
   lost 2 accuracy --data normal --elements 4096 --json
   lost 2 "${smoke[@]}" --out lost
-  lost 1 "${smoke[@]}" --dialect ocp --device "$lib/mutants/mutant_canary.so" --out lost
+  lost 1 "${smoke[@]}" --dialect ocp --device "$lib/mutants/mutants.so:bug=canary" --out lost
 else
   echo 'skipped: there is no /dev/full here'
 fi
