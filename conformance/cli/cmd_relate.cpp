@@ -358,11 +358,10 @@ int relate_device(const RelateOptions& o) {
                 count.held, count.broken, count.unclaimed, count.not_run);
     std::printf(count.failed > 0 ? ", %zu on which the device failed\n" : "\n", count.failed);
     if (count.exit_code() == exit_nothing_tested) complain("nothing was tested");
-    const int code = closed(device.value(), count.exit_code());
-    if (o.out.empty()) return code;
+    if (o.out.empty()) return closed(device.value(), count.exit_code());
     // Where it was interrupted, one relation is missing at least.
     run.header.case_count = run.cases.size() + (interrupted() ? 1 : 0);
-    return write_record(std::move(run), o.out, code);
+    return write_record(std::move(run), o.out, closed(device.value(), count.exit_code()));
 }
 
 }  // namespace
