@@ -1,7 +1,9 @@
 // What a modelled machine makes of a dot product, as fast/dot_model.hpp says, for processors: every
-// code of a step is looked up once, and its products lie side by side. The same bits, some ten times
-// as fast. Proved by reference/proof/prove_dot_model.cpp.
+// code of a row is looked up once, and the products of a step lie side by side. The same bits with a
+// third of the instructions. Proved by reference/proof/prove_dot_model.cpp.
 #pragma once
+
+#include <cstdint>
 
 #include "reference/fast/dot_model.hpp"
 
