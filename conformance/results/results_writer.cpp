@@ -64,9 +64,9 @@ Status require_same_run(const std::string& path, const RunHeader& file, const Ru
     const std::vector<Field> after = deciding_fields(std::get<RunHeader>(as_written.value()));
     for (std::size_t i = 0; i < before.size(); ++i)
         if (before[i] != after[i])
-            return Error{ErrorKind::bad_input,
-                         path + ": cannot resume, " + before[i].key + " was \"" + before[i].value +
-                             "\" and is now \"" + after[i].value + "\""};
+            return Error{ErrorKind::bad_input, path + ": cannot resume, " + before[i].key +
+                                                   " was \"" + before[i].value +
+                                                   "\" and is now \"" + after[i].value + "\""};
     return success();
 }
 
@@ -117,7 +117,9 @@ Expected<ResultsWriter::Resumed> ResultsWriter::resume(const std::string& path,
                    std::move(run.cases)};
 }
 
-Status ResultsWriter::append(const CaseResult& result) { return write_line(line_of(result)); }
+Status ResultsWriter::append(const CaseResult& result) {
+    return write_line(line_of(result));
+}
 
 Status ResultsWriter::rename(const std::string& path) {
     if (std::rename(path_.c_str(), path.c_str()) != 0)

@@ -1,6 +1,6 @@
 // What a modelled machine makes of a dot product, as fast/dot_model.hpp says, for processors: every
-// code of a row is looked up once, and the products of a step lie side by side. The same bits with a
-// third of the instructions. Proved by reference/proof/prove_dot_model.cpp.
+// code of a row is looked up once, and the products of a step lie side by side. The same bits with
+// a third of the instructions. Proved by reference/proof/prove_dot_model.cpp.
 #pragma once
 
 #include <cstdint>

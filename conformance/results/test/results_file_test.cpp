@@ -21,8 +21,7 @@ void write_run(const std::string& path, const RunHeader& header,
                const std::vector<CaseResult>& cases) {
     Expected<ResultsWriter> writer = ResultsWriter::create(path, header);
     ASSERT_TRUE(writer.ok()) << writer.error().message;
-    for (const CaseResult& result : cases)
-        ASSERT_TRUE(writer.value().append(result).ok());
+    for (const CaseResult& result : cases) ASSERT_TRUE(writer.value().append(result).ok());
     RunFooter footer = count_cases(cases);
     footer.seconds = 1.25;
     footer.exit_code = 1;
