@@ -3,6 +3,7 @@
 #pragma once
 
 #include <algorithm>
+#include <bit>
 #include <cfloat>
 #include <cmath>
 #include <cstdint>
@@ -15,6 +16,12 @@ namespace mx::mutants {
 
 inline constexpr double infinity = std::numeric_limits<double>::infinity();
 inline constexpr double nan_value = std::numeric_limits<double>::quiet_NaN();
+
+// value * 2^exponent. Selftests spend a fifth of their time in std::ldexp otherwise.
+inline double times_power_of_two(double value, int exponent) {
+    if (exponent < -1022 || exponent > 1023) return std::ldexp(value, exponent);
+    return value * std::bit_cast<double>(static_cast<std::uint64_t>(exponent + 1023) << 52);
+}
 
 // How a value becomes an element where the request says it.
 struct Manner {
@@ -31,7 +38,7 @@ inline bool is_fp6(const Format& format) {
 
 inline double decode_integer(std::uint32_t code, const Format& format) {
     const int number = code < 128 ? static_cast<int>(code) : static_cast<int>(code) - 256;
-    return std::ldexp(number, format.exponent_min - format.mantissa_bits);
+    return times_power_of_two(number, format.exponent_min - format.mantissa_bits);
 }
 
 inline double decode(std::uint32_t code, const Format& format) {
@@ -40,7 +47,7 @@ inline double decode(std::uint32_t code, const Format& format) {
     const int exponent = static_cast<int>(magnitude >> format.mantissa_bits);
     const std::uint32_t hidden = exponent == 0 ? 0u : 1u << format.mantissa_bits;
     const std::uint32_t fraction = magnitude & ((1u << format.mantissa_bits) - 1);
-    double value = std::ldexp(
+    double value = times_power_of_two(
         hidden + fraction, format.exponent_min + std::max(exponent - 1, 0) - format.mantissa_bits);
     if (magnitude > format.code_max)
         value = magnitude == format.code_overflow && format.has_infinity() ? infinity : nan_value;
@@ -62,7 +69,7 @@ template <typename Round>
 std::uint32_t unlimited_code(double value, const Format& format, Round round) {
     const int exponent =
         value == 0 ? format.exponent_min : std::max(std::ilogb(value), format.exponent_min);
-    const double units = round(std::ldexp(value, format.mantissa_bits - exponent));
+    const double units = round(times_power_of_two(value, format.mantissa_bits - exponent));
     const auto binades = static_cast<std::uint32_t>(exponent - format.exponent_min);
     return (binades << format.mantissa_bits) + static_cast<std::uint32_t>(std::fabs(units));
 }
@@ -92,7 +99,7 @@ inline double nearest_even(double units, const Format& format) {
     if (has(Bug::truncation) || (has(Bug::int8_truncates) && format.is_integer()))
         return std::trunc(units);
     const double rounded = std::nearbyint(units);
-    const double carried = std::ldexp(1.0, format.mantissa_bits + 1);
+    const double carried = times_power_of_two(1.0, format.mantissa_bits + 1);
     if (has(Bug::mantissa_carry_lost) && std::fabs(rounded) == carried) return carried / 2;
     return rounded;
 }
@@ -117,7 +124,7 @@ inline double to_odd(double units) {
 // The digits of the remainder that count and the random bits carry into the integer, or not.
 inline double stochastic(double units, const Manner& manner) {
     const double magnitude = std::fabs(units), whole = std::floor(magnitude);
-    const double one = std::ldexp(1.0, manner.random_digits);
+    const double one = times_power_of_two(1.0, manner.random_digits);
     const double remainder = (magnitude - whole) * one, bits = manner.random_bits;
     double digits = std::floor(remainder);
     if (has(Bug::stochastic_remainder_rounded)) digits = std::nearbyint(remainder);
@@ -195,7 +202,7 @@ inline bool is_flushed(double value, std::uint32_t magnitude, const Format& form
     if (has(Bug::fp6_subnormals_lost) && is_fp6(format) && is_subnormal) return true;
     if (has(Bug::subnormals_flushed_out) && is_subnormal) return true;
     if (has(Bug::flush_out_before_rounding))
-        is_subnormal = std::fabs(value) < std::ldexp(1.0, format.exponent_min);
+        is_subnormal = std::fabs(value) < times_power_of_two(1.0, format.exponent_min);
     return manner.subnormals == Subnormals::outputs_flushed && is_subnormal &&
            !has(Bug::flush_out_ignored);
 }
@@ -243,7 +250,7 @@ inline double input_value(std::uint32_t code, const Format& format,
     double value = decode(code, format);
     if (has(Bug::nan_payload_lost) && format == f32 && std::isnan(value))
         value = decode(code & 0xFFFF0000u, format);
-    const bool is_subnormal = std::fabs(value) < std::ldexp(1.0, format.exponent_min);
+    const bool is_subnormal = std::fabs(value) < times_power_of_two(1.0, format.exponent_min);
     bool is_flushed = rule == Subnormals::inputs_flushed && !has(Bug::flush_in_ignored);
     if (has(Bug::f16_subnormals_lost) && format == f16) is_flushed = true;
     if (has(Bug::subnormals_flushed_in) && std::fabs(value) < FLT_MIN) is_flushed = true;
@@ -265,7 +272,7 @@ inline double element_value(std::uint32_t code, const Format& element) {
 
 // What dequantize writes.
 inline std::uint32_t output_code(double value, const Format& format) {
-    const double smallest = std::ldexp(1.0, format.exponent_min);
+    const double smallest = times_power_of_two(1.0, format.exponent_min);
     if (has(Bug::dequantize_flushes_subnormals) && std::fabs(value) < smallest)
         value = std::copysign(0.0, value);
     const std::uint32_t code = encode_value(value, format);

@@ -71,20 +71,20 @@ inline std::uint8_t cast_to_scale(double value, Dialect dialect) {
     if (has(Bug::cast_underflow_as_nan) && value < 0x1p-127) return scale_nan;
     const int below = std::ilogb(value);
     const bool rounds_up = dialect == Dialect::nv && !has(Bug::cast_never_up);
-    return scale_byte(rounds_up && value != std::ldexp(1.0, below) ? below + 1 : below);
+    return scale_byte(rounds_up && value != times_power_of_two(1.0, below) ? below + 1 : below);
 }
 
 inline double scale_reciprocal(std::uint8_t scale) {
     if (scale == scale_nan) return nan_value;
     if (has(Bug::byte_254_reciprocal) && scale == 254) return 0.0;
     if (has(Bug::byte_0_reciprocal) && scale == 0) return 1.0;
-    return std::ldexp(1.0, 127 - scale);
+    return times_power_of_two(1.0, 127 - scale);
 }
 
 inline double scale_value(std::uint8_t scale) {
     if (scale == scale_nan) return has(Bug::dequantize_scale_255_as_inf) ? infinity : nan_value;
     if (has(Bug::dequantize_byte_0_as_zero) && scale == 0) return 0.0;
-    return std::ldexp(1.0, scale - 127);
+    return times_power_of_two(1.0, scale - 127);
 }
 
 }  // namespace mx::mutants
