@@ -54,4 +54,11 @@ const T& choose(const Named<T> (&table)[count], const char* name, std::string_vi
                   names_in(table));
 }
 
+// Of a device that knows a single name of that kind.
+inline void expect_name(std::string_view kind, const char* name, std::string_view known) {
+    if (text_of(name) != known)
+        not_supported("no " + std::string(kind) + " " + quoted(name) + "; this device knows " +
+                      std::string(known));
+}
+
 }  // namespace mx::kit
