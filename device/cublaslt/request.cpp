@@ -1,5 +1,4 @@
-// request.hpp: the first thing that is wrong becomes the answer, as a Refusal that is thrown here
-// and caught here.
+// See request.hpp.
 #include "device/cublaslt/request.hpp"
 
 #include <array>
@@ -341,16 +340,11 @@ Problem Builder::build() {
 
 }  // namespace
 
-std::variant<Problem, Refusal> problem_of(const Call& call, Buffers buffers) {
-    try {
-        const GemmChecks checks{"cuBLASLt", layout_refusal};
-        const mx_gemm& gemm = checked_gemm(call, buffers, checks);
-        const Settings settings = settings_of(gemm, call);
-        const Tensors tensors = tensors_of(call, settings);
-        return Builder(settings, tensors).build();
-    } catch (Refusal& refusal) {
-        return std::move(refusal);
-    }
+Problem problem_of(const Call& call, Buffers buffers) {
+    const mx_gemm& gemm = checked_gemm(call, buffers, {"cuBLASLt", layout_refusal});
+    const Settings settings = settings_of(gemm, call);
+    const Tensors tensors = tensors_of(call, settings);
+    return Builder(settings, tensors).build();
 }
 
 }  // namespace mx::cublaslt

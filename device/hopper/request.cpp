@@ -1,9 +1,7 @@
-// request.hpp: the first thing that is wrong becomes the answer, as a Refusal that is thrown here
-// and caught here.
+// See request.hpp.
 #include "device/hopper/request.hpp"
 
 #include <bit>
-#include <utility>
 
 namespace mx::hopper {
 namespace {
@@ -171,16 +169,11 @@ Request batches_of(const Product& all, const mx_gemm& gemm) {
 
 }  // namespace
 
-std::variant<Request, Refusal> request_of(const Call& call, Buffers buffers) {
-    try {
-        const mx_gemm& gemm = gemm_of(call, buffers);
-        const Product product = whole_product(call, gemm);
-        if (product.depth == 0 && product.a.rows != 0 && product.b.rows != 0)
-            not_supported("K is 0");
-        return batches_of(product, gemm);
-    } catch (Refusal& refusal) {
-        return std::move(refusal);
-    }
+Request request_of(const Call& call, Buffers buffers) {
+    const mx_gemm& gemm = gemm_of(call, buffers);
+    const Product product = whole_product(call, gemm);
+    if (product.depth == 0 && product.a.rows != 0 && product.b.rows != 0) not_supported("K is 0");
+    return batches_of(product, gemm);
 }
 
 }  // namespace mx::hopper
