@@ -26,12 +26,16 @@ mx_package_target(spec INCLUDES ${MX_INSTALL_HEADERS} FEATURES cxx_std_20)
 mx_package_target(fast LINKS mx_package_spec)
 # Both "device/abi/mx_device.h" and, as a plug-in outside any tree would write, "mx_device.h".
 mx_package_target(device_abi INCLUDES ${MX_INSTALL_HEADERS} ${MX_INSTALL_HEADERS}/device/abi)
+mx_package_target(device_kit LINKS mx_package_device_abi FEATURES cxx_std_20)
 
 install(DIRECTORY reference/spec reference/fast DESTINATION ${MX_INSTALL_HEADERS}/reference
   FILES_MATCHING PATTERN "*.hpp")
 install(FILES device/abi/mx_device.h device/abi/mx_device_clock.h
   DESTINATION ${MX_INSTALL_HEADERS}/device/abi)
-install(FILES device/example/minimal_plugin.c DESTINATION ${MX_INSTALL_EXAMPLE})
+install(DIRECTORY device/kit DESTINATION ${MX_INSTALL_HEADERS}/device
+  FILES_MATCHING PATTERN "*.hpp")
+install(FILES device/example/minimal_plugin.c device/example/kit_plugin.cpp
+  device/example/kit_gemm_plugin.cpp DESTINATION ${MX_INSTALL_EXAMPLE})
 install(FILES conformance/results/schema.json DESTINATION ${CMAKE_INSTALL_DATADIR}/mxcheck)
 install(FILES LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
 

@@ -34,6 +34,10 @@ if(NOT output MATCHES "${VERSION}")
 endif()
 step("run the example plug-in" ${program} run --device ${WORK}/build/minimal_plugin.so
   --level smoke --out ${WORK}/out)
+step("run the example on the kit" ${program} run --device ${WORK}/build/kit_plugin.so
+  --dialect ocp --level smoke --out ${WORK}/kit)
+step("run the product on the kit" ${program} run --device ${WORK}/build/kit_gemm_plugin.so
+  --suite gemm --level smoke --out ${WORK}/product)
 if(NOT EXISTS ${WORK}/out/results.jsonl)
   message(FATAL_ERROR "no results.jsonl was written:\n${output}")
 endif()

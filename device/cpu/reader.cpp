@@ -24,22 +24,23 @@ std::string_view name_of(kit::Axis axis) {
 // What the table found, or a refusal of that name.
 template <typename T>
 T found(const std::optional<T>& value, const std::string& kind, const char* name) {
-    if (!value) not_supported(kind + " " + quoted(name));
+    if (!value) not_supported(kind + " " + in_double_quotes(name));
     return *value;
 }
 
 void check_tensor(const std::string& what, const mx_tensor& tensor) {
     const auto layout = find_layout(text_of(tensor.layout));
-    if (!layout) not_supported(what + " has layout " + quoted(tensor.layout));
+    if (!layout) not_supported(what + " has layout " + in_double_quotes(tensor.layout));
     const bool has_strides = tensor.row_stride != 0 || tensor.column_stride != 0;
     const bool may_have_strides =
         layout->kind == LayoutKind::strided || layout->kind == LayoutKind::inline_scales;
     if (has_strides && !may_have_strides)
-        invalid(what + " has strides, and layout " + quoted(tensor.layout) + " has none");
+        invalid(what + " has strides, and layout " + in_double_quotes(tensor.layout) + " has none");
     const bool is_empty = tensor.rows == 0 || tensor.columns == 0;
     if (!is_empty && !fits_address_space(*layout, tensor))
         invalid(what + " of " + kit::text_of(kit::Shape{tensor.rows, tensor.columns}) +
-                " in layout " + quoted(tensor.layout) + " is larger than an address space");
+                " in layout " + in_double_quotes(tensor.layout) +
+                " is larger than an address space");
 }
 
 }  // namespace
@@ -60,7 +61,8 @@ DialectRule dialect_rule(const mx_operation& operation, ElementType element) {
     const std::string_view dialect = text_of(operation.dialect);
     const auto rule = find_dialect_rule(dialect, element);
     if (!rule && knows_dialect(dialect))
-        not_supported("dialect " + quoted(dialect) + " has no format " + quoted(operation.format));
+        not_supported("dialect " + in_double_quotes(dialect) + " has no format " +
+                      in_double_quotes(operation.format));
     return found(rule, "dialect", operation.dialect);
 }
 
@@ -91,10 +93,10 @@ ValueType value_type(const kit::Tensor& tensor) {
 Layout layout_of_codes(const kit::Tensor& tensor, ElementType element) {
     const auto layout = find_layout(tensor.layout());
     if (!layout || layout->kind == LayoutKind::scales)
-        not_supported("element codes in layout " + quoted(tensor.layout()));
+        not_supported("element codes in layout " + in_double_quotes(tensor.layout()));
     if (layout->kind == LayoutKind::codes && layout->code_bits != code_bits(element))
-        invalid("layout " + quoted(tensor.layout()) + " does not hold codes of type " +
-                quoted(tensor.type()));
+        invalid("layout " + in_double_quotes(tensor.layout()) + " does not hold codes of type " +
+                in_double_quotes(tensor.type()));
     return *layout;
 }
 
@@ -102,11 +104,11 @@ Layout layout_of_scales(const kit::Tensor& tensor, kit::Axis axis) {
     const auto layout = find_layout(tensor.layout());
     if (layout && layout->kind == LayoutKind::strided) return *layout;
     if (!layout || layout->kind != LayoutKind::scales || axis == kit::Axis::tile)
-        not_supported("scales in layout " + quoted(tensor.layout()) + " along axis " +
-                      quoted(name_of(axis)));
+        not_supported("scales in layout " + in_double_quotes(tensor.layout()) + " along axis " +
+                      in_double_quotes(name_of(axis)));
     if (layout->axis != name_of(axis))
-        invalid("layout " + quoted(tensor.layout()) + " is not for scales along axis " +
-                quoted(name_of(axis)));
+        invalid("layout " + in_double_quotes(tensor.layout()) + " is not for scales along axis " +
+                in_double_quotes(name_of(axis)));
     return *layout;
 }
 

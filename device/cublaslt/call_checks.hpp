@@ -1,6 +1,5 @@
-// Why a call of the device ABI is not served, and what every call for "gemm" has to hold: structs,
-// places, shapes. Used by the readers of requests, device/hopper's too. Calls neither CUDA nor
-// cuBLASLt.
+// What every call for "gemm" has to hold: operation, places, layouts, strides. Used by the readers
+// of requests, device/hopper's too. Calls neither CUDA nor cuBLASLt.
 #pragma once
 
 #include <string>
@@ -10,18 +9,10 @@
 
 namespace mx::cublaslt {
 
-// MX_NOT_SUPPORTED or MX_INVALID, with a sentence. Thrown by the checks.
-struct Refusal {
-    mx_status status;
-    std::string reason;
-};
-[[noreturn]] void invalid(std::string reason);
-[[noreturn]] void not_supported(std::string reason);
-
-enum class Buffers {
-    absent,   // supports: every data pointer may be NULL
-    present,  // run
-};
+using kit::Buffers;
+using kit::invalid;
+using kit::not_supported;
+using kit::Refusal;
 
 struct GemmChecks {
     std::string_view speaker;  // of the sentence that refuses another operation

@@ -1,68 +1,47 @@
-// The device table of the plug-in: the way from a call to cuBLASLt. Must not let an exception out.
-#include <memory>
+// The device of the plug-in: the way from a call to cuBLASLt.
 #include <string>
 #include <utility>
+#include <vector>
 
-#include "device/abi/mx_device.h"
 #include "device/abi/mx_device_clock.h"
 #include "device/cublaslt/limits.hpp"
 #include "device/cublaslt/matmul.hpp"
 #include "device/cublaslt/plugin_frame.hpp"
 #include "device/cublaslt/request.hpp"
+#include "device/kit/plugin.hpp"
 
 namespace mx::cublaslt {
 namespace {
 
-struct OpenDevice : GpuDevice {
+// Of the last run of this process, below 0 where there is no time; calls come from one thread at a
+// time.
+double last_seconds = -1;
+
+class CublasLt : public GpuDevice {
+public:
+    CublasLt();
+
+    // What cuBLASLt need not be asked is answered before the device is open.
+    static void supports(CublasLt* device, const Call& call);
+    void run(const Call& call);
+    std::span<const char* const> algorithms(const Call& call);
+
     int capability = 0;
-    GpuMemory memory;
-    std::vector<Algorithm> algorithms;
-    std::vector<const char*> algorithm_names;
+
+private:
+    void run_on_gpu(const Call& call);
+    // Of a problem that writes something, with every tensor at some address of the GPU.
+    template <typename Work>
+    void ask_in_advance(const Call& call, Work work) const;
+
+    GpuMemory memory_;
+    std::vector<Algorithm> algorithms_;
+    std::vector<const char*> algorithm_names_;
 };
-
-void read_facts(OpenDevice& device) {
-    device.capability = read_gpu(device);
-    device.isa = "sm_" + std::to_string(device.capability);
-    device.notes = "workspace " + std::to_string(workspace_mib) + " MiB, every reduction scheme";
-    if (device.capability >= 100) device.notes += "; UNVERIFIED on this architecture";
-    set_facts(device, "NVIDIA");
-}
-
-mx_status open(void** device, mx_message* message) {
-    if (device == nullptr) {
-        say(message, "no place to store the device handle");
-        return MX_INVALID;
-    }
-    *device = nullptr;
-    return guarded(message, [&] {
-        require_gpu();
-        auto opened = std::make_unique<OpenDevice>();
-        read_facts(*opened);
-        make_ready(*opened);
-        *device = static_cast<GpuDevice*>(opened.release());
-        return MX_OK;
-    });
-}
-
-void close(void* device) {
-    delete static_cast<OpenDevice*>(static_cast<GpuDevice*>(device));
-}
-
-Problem checked_problem(const Call& call, Buffers buffers) {
-    auto answer = problem_of(call, buffers);
-    if (auto* refusal = std::get_if<Refusal>(&answer)) throw std::move(*refusal);
-    return std::get<Problem>(std::move(answer));
-}
-
-OpenDevice& opened(void* device) {
-    auto* const gpu = static_cast<GpuDevice*>(device);
-    choose(gpu);
-    return static_cast<OpenDevice&>(*gpu);
-}
 
 // Asks cuBLASLt, and adds what is known to the status of a no.
 template <typename Work>
-void ask(const OpenDevice& device, const Problem& problem, Work work) {
+void ask(const CublasLt& device, const Problem& problem, Work work) {
     try {
         work(Matmul(device.handle, {device.workspace.data(), workspace_bytes}, problem));
     } catch (const CublasNo& no) {
@@ -80,101 +59,77 @@ Algorithm chosen(const Problem& problem, std::vector<Algorithm> offered) {
                                         problem.algorithm + "\""};
 }
 
-mx_status supports(void* device, const mx_operation* operation, const mx_tensor* inputs,
-                   std::size_t input_count, const mx_tensor* outputs, std::size_t output_count,
-                   mx_message* message) {
-    const Call call{operation, inputs, input_count, outputs, output_count};
-    return guarded(message, [&] {
-        if (checked_problem(call, Buffers::absent).writes_nothing()) return MX_OK;
-        OpenDevice& open_device = opened(device);
-        Placement placement(call);
-        placement.imagine(open_device.workspace.data());
-        const Problem problem = checked_problem(placement.call(), Buffers::present);
-        ask(open_device, problem,
-            [&](const Matmul& matmul) { chosen(problem, matmul.algorithms()); });
-        return MX_OK;
+CublasLt::CublasLt() {
+    require_gpu();
+    capability = read_gpu(*this);
+    isa = "sm_" + std::to_string(capability);
+    notes = "workspace " + std::to_string(workspace_mib) + " MiB, every reduction scheme";
+    if (capability >= 100) notes += "; UNVERIFIED on this architecture";
+    set_facts(*this, "NVIDIA");
+    make_ready(*this);
+}
+
+template <typename Work>
+void CublasLt::ask_in_advance(const Call& call, Work work) const {
+    Placement placement(call);
+    placement.imagine(workspace.data());
+    const Problem problem = problem_of(placement.call(), Buffers::present);
+    ask(*this, problem, [&](const Matmul& matmul) { work(problem, matmul.algorithms()); });
+}
+
+void CublasLt::supports(CublasLt* device, const Call& call) {
+    if (problem_of(call, Buffers::absent).writes_nothing()) return;
+    choose(device);
+    device->ask_in_advance(call, [](const Problem& problem, std::vector<Algorithm> offered) {
+        chosen(problem, std::move(offered));
     });
 }
 
-mx_status list_algorithms(void* device, const mx_operation* operation, const mx_tensor* inputs,
-                          std::size_t input_count, const mx_tensor* outputs,
-                          std::size_t output_count, const char* const** names,
-                          std::size_t* name_count, mx_message* message) {
-    const Call call{operation, inputs, input_count, outputs, output_count};
-    return guarded(message, [&] {
-        if (names == nullptr || name_count == nullptr)
-            throw Refusal{MX_INVALID, "no place to store the names of algorithms"};
-        OpenDevice& open_device = opened(device);
-        open_device.algorithms.clear();
-        open_device.algorithm_names.clear();
-        if (!checked_problem(call, Buffers::absent).writes_nothing()) {
-            Placement placement(call);
-            placement.imagine(open_device.workspace.data());
-            const Problem problem = checked_problem(placement.call(), Buffers::present);
-            ask(open_device, problem,
-                [&](const Matmul& matmul) { open_device.algorithms = matmul.algorithms(); });
-        }
-        for (const Algorithm& algorithm : open_device.algorithms)
-            open_device.algorithm_names.push_back(algorithm.name.c_str());
-        *names = open_device.algorithm_names.data();
-        *name_count = open_device.algorithm_names.size();
-        return MX_OK;
-    });
+std::span<const char* const> CublasLt::algorithms(const Call& call) {
+    choose(this);
+    algorithms_.clear();
+    algorithm_names_.clear();
+    if (!problem_of(call, Buffers::absent).writes_nothing())
+        ask_in_advance(call, [&](const Problem&, std::vector<Algorithm> offered) {
+            algorithms_ = std::move(offered);
+        });
+    for (const Algorithm& algorithm : algorithms_)
+        algorithm_names_.push_back(algorithm.name.c_str());
+    return algorithm_names_;
 }
 
-// Of the last run of this process, below 0 where there is no time; calls come from one thread at a
-// time.
-double last_seconds = -1;
-
-void run_on_gpu(OpenDevice& device, const Call& call) {
-    Staging staging(call, device.memory, device.stream);
-    const WaitAtEnd wait{device.stream};
+void CublasLt::run_on_gpu(const Call& call) {
+    Staging staging(call, memory_, stream);
+    const WaitAtEnd wait{stream};
     staging.copy_in();
-    const Problem problem = checked_problem(staging.call(), Buffers::present);
+    const Problem problem = problem_of(staging.call(), Buffers::present);
     // The pads of the scales are 0, whether cuBLASLt writes them or not.
     if (problem.scale_out.data != nullptr)
         check(cudaMemsetAsync(problem.scale_out.data, 0,
-                              static_cast<std::size_t>(problem.scale_out.bytes), device.stream),
+                              static_cast<std::size_t>(problem.scale_out.bytes), stream),
               "clearing the scales of D");
-    ask(device, problem, [&](const Matmul& matmul) {
+    ask(*this, problem, [&](const Matmul& matmul) {
         const Algorithm algorithm = chosen(problem, matmul.algorithms());
-        cudaEventRecord(device.begin, device.stream);
-        matmul.run(algorithm, device.stream);
-        cudaEventRecord(device.end, device.stream);
+        cudaEventRecord(begin, stream);
+        matmul.run(algorithm, stream);
+        cudaEventRecord(end, stream);
     });
     staging.copy_out();
-    check(cudaStreamSynchronize(device.stream), "running cublasLtMatmul");
-    last_seconds = seconds_of(device);
+    check(cudaStreamSynchronize(stream), "running cublasLtMatmul");
+    last_seconds = seconds_of(*this);
 }
 
-mx_status run(void* device, const mx_operation* operation, const mx_tensor* inputs,
-              std::size_t input_count, const mx_tensor* outputs, std::size_t output_count,
-              mx_message* message) {
-    const Call call{operation, inputs, input_count, outputs, output_count};
+void CublasLt::run(const Call& call) {
     last_seconds = -1;
-    return guarded(message, [&] {
-        if (!checked_problem(call, Buffers::present).writes_nothing())
-            run_on_gpu(opened(device), call);
-        return MX_OK;
-    });
+    if (problem_of(call, Buffers::present).writes_nothing()) return;
+    choose(this);
+    run_on_gpu(call);
 }
-
-constexpr mx_device_api table{sizeof(mx_device_api),
-                              MX_DEVICE_ABI_VERSION,
-                              open,
-                              close,
-                              describe,
-                              supports,
-                              run,
-                              list_algorithms,
-                              nullptr};
 
 }  // namespace
 }  // namespace mx::cublaslt
 
-extern "C" const mx_device_api* mx_device_get_api(std::uint32_t host_abi_version) {
-    return host_abi_version == MX_DEVICE_ABI_VERSION ? &mx::cublaslt::table : nullptr;
-}
+MX_KIT_PLUGIN(mx::cublaslt::CublasLt)
 
 extern "C" double mx_device_last_seconds(void) {
     return mx::cublaslt::last_seconds;

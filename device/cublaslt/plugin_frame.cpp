@@ -1,9 +1,6 @@
 // See plugin_frame.hpp.
 #include "device/cublaslt/plugin_frame.hpp"
 
-#include <algorithm>
-#include <cstring>
-
 namespace mx::cublaslt {
 namespace {
 
@@ -21,24 +18,17 @@ bool is_lost() {
 
 }  // namespace
 
-void say(mx_message* message, std::string_view sentence) {
-    if (message == nullptr || message->struct_size < sizeof(mx_message)) return;
-    if (message->text == nullptr || message->capacity == 0) return;
-    const std::size_t length = std::min(sentence.size(), message->capacity - 1);
-    std::memcpy(message->text, sentence.data(), length);
-    message->text[length] = '\0';
+Refusal refusal_of(const CudaFailure& failure) {
+    const mx_status status =
+        failure.error == cudaErrorMemoryAllocation ? MX_OUT_OF_MEMORY : MX_FAILED;
+    return {is_lost() ? MX_DEVICE_LOST : status, failure.doing + ": " + text_of(failure.error)};
 }
 
-mx_status status_of(const CudaFailure& failure, mx_message* message) {
-    say(message, failure.doing + ": " + text_of(failure.error));
-    if (is_lost()) return MX_DEVICE_LOST;
-    return failure.error == cudaErrorMemoryAllocation ? MX_OUT_OF_MEMORY : MX_FAILED;
-}
-
-mx_status status_of(const CublasFailure& failure, mx_message* message) {
-    say(message, failure.doing + ": " + cublasLtGetStatusName(failure.status));
-    if (is_lost()) return MX_DEVICE_LOST;
-    return failure.status == CUBLAS_STATUS_ALLOC_FAILED ? MX_OUT_OF_MEMORY : MX_FAILED;
+Refusal refusal_of(const CublasFailure& failure) {
+    const mx_status status =
+        failure.status == CUBLAS_STATUS_ALLOC_FAILED ? MX_OUT_OF_MEMORY : MX_FAILED;
+    return {is_lost() ? MX_DEVICE_LOST : status,
+            failure.doing + ": " + cublasLtGetStatusName(failure.status)};
 }
 
 GpuDevice::~GpuDevice() {
@@ -81,7 +71,7 @@ int read_gpu(GpuDevice& device) {
 
 // Everything that a record of bits should name.
 void set_facts(GpuDevice& device, const char* vendor) {
-    device.facts = {{{"name", device.name.c_str()},
+    device.known = {{{"name", device.name.c_str()},
                      {"vendor", vendor},
                      {"version", device.version.c_str()},
                      {"driver", device.driver.c_str()},
@@ -100,13 +90,6 @@ void make_ready(GpuDevice& device) {
 void choose(const GpuDevice* device) {
     if (device == nullptr) throw Refusal{MX_INVALID, "the device is not open"};
     check(cudaSetDevice(device->ordinal), "choosing the GPU");
-}
-
-std::size_t describe(void* device, const mx_fact** facts) {
-    if (device == nullptr || facts == nullptr) return 0;
-    const auto& open_device = *static_cast<GpuDevice*>(device);
-    *facts = open_device.facts.data();
-    return open_device.facts.size();
 }
 
 WaitAtEnd::~WaitAtEnd() {

@@ -1,12 +1,10 @@
-// What a plug-in around cuBLASLt needs beside its products: messages, exceptions as statuses, the
-// GPU and its facts, the clock. Used by plugin.cpp here and in device/hopper.
+// What a plug-in around cuBLASLt needs beside its products: failures as refusals, the GPU
+// and its facts, the clock. Used by plugin.cpp here and in device/hopper.
 #pragma once
 
 #include <array>
-#include <exception>
-#include <new>
+#include <span>
 #include <string>
-#include <string_view>
 
 #include "device/cublaslt/call_checks.hpp"
 #include "device/cublaslt/failure.hpp"
@@ -17,36 +15,10 @@ namespace mx::cublaslt {
 inline constexpr std::size_t workspace_mib = 64;
 inline constexpr std::size_t workspace_bytes = workspace_mib << 20;
 
-void say(mx_message* message, std::string_view sentence);
+Refusal refusal_of(const CudaFailure& failure);
+Refusal refusal_of(const CublasFailure& failure);
 
-mx_status status_of(const CudaFailure& failure, mx_message* message);
-mx_status status_of(const CublasFailure& failure, mx_message* message);
-
-// Runs `work` and turns what it throws into a status.
-template <typename Work>
-mx_status guarded(mx_message* message, Work work) noexcept {
-    try {
-        return work();
-    } catch (const Refusal& refusal) {
-        say(message, refusal.reason);
-        return refusal.status;
-    } catch (const CublasNo& no) {
-        say(message, no.doing + ": " + cublasLtGetStatusName(no.status));
-        return MX_NOT_SUPPORTED;
-    } catch (const CublasFailure& failure) {
-        return status_of(failure, message);
-    } catch (const CudaFailure& failure) {
-        return status_of(failure, message);
-    } catch (const std::bad_alloc&) {
-        say(message, "out of memory");
-        return MX_OUT_OF_MEMORY;
-    } catch (const std::exception& error) {
-        say(message, error.what());
-        return MX_FAILED;
-    }
-}
-
-// An open GPU. A plug-in derives from it what it adds, and its handle is a GpuDevice*.
+// An open GPU. A plug-in derives from it what it adds.
 struct GpuDevice {
     int ordinal = 0;  // of the GPU that open found; a later caller's thread may have another
     cudaStream_t stream = nullptr;
@@ -54,12 +26,28 @@ struct GpuDevice {
     cublasLtHandle_t handle = nullptr;
     GpuMemory workspace;
     std::string name, version, driver, isa, notes;
-    std::array<mx_fact, 6> facts{};
+    std::array<mx_fact, 6> known{};
 
     GpuDevice() = default;
     GpuDevice(const GpuDevice&) = delete;
     GpuDevice& operator=(const GpuDevice&) = delete;
     ~GpuDevice();
+
+    std::span<const mx_fact> facts() const { return known; }
+
+    // Runs `work` and makes refusals of the failures that it throws.
+    template <typename Work>
+    static void translated(Work work) {
+        try {
+            work();
+        } catch (const CublasNo& no) {
+            not_supported(no.doing + ": " + cublasLtGetStatusName(no.status));
+        } catch (const CublasFailure& failure) {
+            throw refusal_of(failure);
+        } catch (const CudaFailure& failure) {
+            throw refusal_of(failure);
+        }
+    }
 };
 
 // These throw Refusal or what failure.hpp has.
@@ -72,8 +60,6 @@ void set_facts(GpuDevice& device, const char* vendor);
 void make_ready(GpuDevice& device);
 // For the calling thread. As a refusal: NULL, which no open device is.
 void choose(const GpuDevice* device);
-
-std::size_t describe(void* device, const mx_fact** facts);
 
 // Waits on every way out, exceptions too: after a call nothing may still read or write the host's
 // memory.

@@ -1,5 +1,4 @@
-// request.hpp: the first thing that is wrong becomes the answer, as a Refusal that is thrown here
-// and caught here.
+// See request.hpp.
 #include "device/cublaslt/request.hpp"
 
 #include <array>
@@ -27,7 +26,7 @@ cublasLtEpilogue_t epilogue_of(const char* name) {
     if (name == nullptr) return CUBLASLT_EPILOGUE_DEFAULT;
     for (const EpilogueRow& row : epilogues)
         if (row.name == name) return row.value;
-    not_supported("epilogue " + quoted(name) +
+    not_supported("epilogue " + in_double_quotes(name) +
                   "; this device knows bias, relu, bias-relu, gelu "
                   "and bias-gelu");
 }
@@ -41,13 +40,13 @@ bool is_zero(std::uint32_t binary32) {
 const Scaling* scaling_of(const char* name, const char* what) {
     if (name == nullptr) return nullptr;
     const Scaling* scaling = find_scaling(name);
-    if (scaling == nullptr) not_supported("scaling " + quoted(name) + " of " + what);
+    if (scaling == nullptr) not_supported("scaling " + in_double_quotes(name) + " of " + what);
     return scaling;
 }
 
 std::string layout_refusal(const mx_tensor& tensor) {
     if (has_known_layout(tensor)) return "";
-    return " has layout " + quoted(tensor.layout) +
+    return " has layout " + in_double_quotes(tensor.layout) +
            "; cuBLASLt reads strided matrices, packed-low codes of 4 bits, and scales"
            " that are strided or 128x4";
 }
@@ -65,7 +64,7 @@ void expect_aligned(const std::string& what, const mx_tensor& tensor) {
 
 const Type& type_of(const std::string& what, const mx_tensor& tensor) {
     const Type* type = find_type(text_of(tensor.type));
-    if (type == nullptr) not_supported(what + " is of type " + quoted(tensor.type));
+    if (type == nullptr) not_supported(what + " is of type " + in_double_quotes(tensor.type));
     return *type;
 }
 
@@ -96,7 +95,8 @@ constexpr std::array output_scalings{
 const OutputScaling& output_scaling_of(const char* name) {
     for (const OutputScaling& row : output_scalings)
         if (text_of(name) == row.name) return row;
-    not_supported("scaling " + quoted(name) + " of D; this device knows tensor, 1x32 and 1x16");
+    not_supported("scaling " + in_double_quotes(name) +
+                  " of D; this device knows tensor, 1x32 and 1x16");
 }
 
 // What a call asks for, its names looked up.
@@ -121,9 +121,9 @@ void check_dialect(const Settings& settings, const Call& call) {
                                  text_of(tensor_at(call.outputs, 0).type) == "e2m1";
     if (dialect == nullptr || text_of(dialect) == settings.output->dialect || is_undocumented)
         return;
-    not_supported("dialect " + quoted(dialect) +
+    not_supported("dialect " + in_double_quotes(dialect) +
                   " of D's blocks; cuBLASLt has a rule of its own, dialect " +
-                  quoted(settings.output->dialect));
+                  in_double_quotes(settings.output->dialect));
 }
 
 Settings settings_of(const mx_gemm& gemm, const Call& call) {
@@ -135,7 +135,7 @@ Settings settings_of(const mx_gemm& gemm, const Call& call) {
                             &output_scaling_of(gemm.scaling_out)};
     if (settings.quantizes_d()) check_dialect(settings, call);
     if (gemm.accumulation != nullptr && text_of(gemm.accumulation) != "fast")
-        not_supported("accumulation " + quoted(gemm.accumulation));
+        not_supported("accumulation " + in_double_quotes(gemm.accumulation));
     if (gemm.batches < 1) invalid(std::to_string(gemm.batches) + " batches");
     if (gemm.batches > std::numeric_limits<std::int32_t>::max())
         not_supported(std::to_string(gemm.batches) + " batches, more than cuBLASLt can count");
@@ -240,7 +240,7 @@ Matrix Builder::matrix(const std::string& what, const mx_tensor& tensor) {
     if (text_of(tensor.layout) != layout)
         not_supported("cuBLASLt reads matrices of type " + std::string(type.name) +
                       " in layout \"" + layout + "\", and " + what + " has " +
-                      quoted(tensor.layout));
+                      in_double_quotes(tensor.layout));
     const bool is_strided = type.bits != 4;
     if (is_strided && tensor.columns > 1 && tensor.column_stride != 1)
         not_supported("the elements of a row of " + what + " lie " +
@@ -262,8 +262,8 @@ Matrix Builder::matrix(const std::string& what, const mx_tensor& tensor) {
 Scale Builder::scale(const std::string& what, const Scaling& scaling, const mx_tensor& scales,
                      const mx_tensor& elements) {
     if (text_of(scales.type) != scaling.type)
-        invalid(what + ": type " + quoted(scales.type) + " where " + std::string(scaling.type) +
-                " belongs");
+        invalid(what + ": type " + in_double_quotes(scales.type) + " where " +
+                std::string(scaling.type) + " belongs");
     expect_shape(what, scales, grid_of(scaling, {elements.rows, elements.columns}));
     if (const auto reason = misplaced(scaling, scales)) not_supported(what + ": " + *reason);
     const Extents one{elements.rows / batches(), elements.columns};
@@ -341,16 +341,11 @@ Problem Builder::build() {
 
 }  // namespace
 
-std::variant<Problem, Refusal> problem_of(const Call& call, Buffers buffers) {
-    try {
-        const GemmChecks checks{"cuBLASLt", layout_refusal};
-        const mx_gemm& gemm = checked_gemm(call, buffers, checks);
-        const Settings settings = settings_of(gemm, call);
-        const Tensors tensors = tensors_of(call, settings);
-        return Builder(settings, tensors).build();
-    } catch (Refusal& refusal) {
-        return std::move(refusal);
-    }
+Problem problem_of(const Call& call, Buffers buffers) {
+    const mx_gemm& gemm = checked_gemm(call, buffers, {"cuBLASLt", layout_refusal});
+    const Settings settings = settings_of(gemm, call);
+    const Tensors tensors = tensors_of(call, settings);
+    return Builder(settings, tensors).build();
 }
 
 }  // namespace mx::cublaslt

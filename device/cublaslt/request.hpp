@@ -2,14 +2,13 @@
 // Knows names, shapes and contradictions; must not compute, and calls neither CUDA nor cuBLASLt.
 #pragma once
 
-#include <variant>
-
 #include "device/cublaslt/call_checks.hpp"
 #include "device/cublaslt/problem.hpp"
 
 namespace mx::cublaslt {
 
-// A problem that points to what the tensors point to, wherever that lies.
-std::variant<Problem, Refusal> problem_of(const Call& call, Buffers buffers);
+// A problem that points to what the tensors point to, wherever that lies. Refuses what cuBLASLt is
+// not asked for.
+Problem problem_of(const Call& call, Buffers buffers);
 
 }  // namespace mx::cublaslt

@@ -59,7 +59,7 @@ Extents strides_of(ScaleOrder order, Extents grid) {
     return {rounded_up(grid.columns, 4), 1};
 }
 
-std::string quoted(const Scaling& scaling) {
+std::string in_double_quotes(const Scaling& scaling) {
     return "scaling \"" + std::string(scaling.name) + "\"";
 }
 
@@ -90,18 +90,18 @@ Extents grid_of(const Scaling& scaling, Extents elements) {
 std::optional<std::string> misplaced(const Scaling& scaling, const mx_tensor& scales) {
     if (scaling.order == ScaleOrder::tiles) {
         if (text_of(scales.layout) == "128x4") return std::nullopt;
-        return "cuBLASLt reads " + quoted(scaling) + " in layout \"128x4\", not " +
-               quoted(scales.layout);
+        return "cuBLASLt reads " + in_double_quotes(scaling) + " in layout \"128x4\", not " +
+               in_double_quotes(scales.layout);
     }
     if (text_of(scales.layout) != "strided")
-        return "cuBLASLt reads " + quoted(scaling) + " in layout \"strided\", not " +
-               quoted(scales.layout);
+        return "cuBLASLt reads " + in_double_quotes(scaling) + " in layout \"strided\", not " +
+               in_double_quotes(scales.layout);
     const Extents wanted = strides_of(scaling.order, {scales.rows, scales.columns});
     // The stride of a dimension with one entry leads nowhere.
     const bool rows_fit = scales.rows <= 1 || scales.row_stride == wanted.rows;
     const bool columns_fit = scales.columns <= 1 || scales.column_stride == wanted.columns;
     if (rows_fit && columns_fit) return std::nullopt;
-    return "cuBLASLt reads " + shape_text(scales) + " scales of " + quoted(scaling) +
+    return "cuBLASLt reads " + shape_text(scales) + " scales of " + in_double_quotes(scaling) +
            " with a row stride of " + std::to_string(wanted.rows) + " and a column stride of " +
            std::to_string(wanted.columns) + ", not " + std::to_string(scales.row_stride) + " and " +
            std::to_string(scales.column_stride);
@@ -111,10 +111,11 @@ std::optional<std::string> misplaced_batches(const Scaling& scaling, Extents one
     if (scaling.block.rows == whole) return std::nullopt;
     if (scaling.order == ScaleOrder::outer_fastest) {
         if (grid_of(scaling, one).columns <= 1) return std::nullopt;
-        return quoted(scaling) + " of several batches: the scales of a batch do not lie together";
+        return in_double_quotes(scaling) +
+               " of several batches: the scales of a batch do not lie together";
     }
     if (one.rows % 128 == 0) return std::nullopt;
-    return quoted(scaling) + " of several batches of " + std::to_string(one.rows) +
+    return in_double_quotes(scaling) + " of several batches of " + std::to_string(one.rows) +
            " rows: a batch's scales lie together only where its rows are a multiple of 128";
 }
 

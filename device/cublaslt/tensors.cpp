@@ -26,25 +26,11 @@ const Type* find_type(std::string_view name) {
     return nullptr;
 }
 
-std::string_view text_of(const char* text) {
-    return text == nullptr ? "" : text;
-}
-std::string quoted(const char* text) {
-    if (text == nullptr) return "NULL";
-    std::string quote = "\"";
-    quote.append(text).append("\"");
-    return quote;
-}
 std::string shape_text(const mx_tensor& tensor) {
     return std::to_string(tensor.rows) + " x " + std::to_string(tensor.columns);
 }
 std::int64_t rounded_up(std::int64_t count, std::int64_t unit) {
     return (count + unit - 1) / unit * unit;
-}
-
-const mx_tensor& tensor_at(const mx_tensor* first, std::size_t index) {
-    const auto* bytes = reinterpret_cast<const unsigned char*>(first);
-    return *reinterpret_cast<const mx_tensor*>(bytes + index * first->struct_size);
 }
 
 bool has_known_layout(const mx_tensor& tensor) {

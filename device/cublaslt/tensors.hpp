@@ -8,19 +8,15 @@
 #include <string>
 #include <string_view>
 
-#include "device/abi/mx_device.h"
 #include "device/cublaslt/scaling.hpp"
+#include "device/kit/call.hpp"
 
 namespace mx::cublaslt {
 
-// The arguments of supports and run.
-struct Call {
-    const mx_operation* operation;
-    const mx_tensor* inputs;
-    std::size_t input_count;
-    const mx_tensor* outputs;
-    std::size_t output_count;
-};
+using Call = kit::Arguments;
+using kit::quoted;
+using kit::tensor_at;
+using kit::text_of;
 
 // A type of elements, as cuBLASLt calls it.
 struct Type {
@@ -35,13 +31,8 @@ struct Type {
 };
 const Type* find_type(std::string_view name);
 
-std::string_view text_of(const char* text);
-std::string quoted(const char* text);
 std::string shape_text(const mx_tensor& tensor);
 std::int64_t rounded_up(std::int64_t count, std::int64_t unit);
-
-// Tensor `index` of an array whose own struct_size says where each begins.
-const mx_tensor& tensor_at(const mx_tensor* first, std::size_t index);
 
 // Whether the layout of the tensor is "strided", "packed-low" or "128x4".
 bool has_known_layout(const mx_tensor& tensor);

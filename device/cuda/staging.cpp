@@ -31,7 +31,7 @@ cudaError_t GpuMemory::reserve(std::size_t bytes) {
 // Offsets for now; the memory may still move.
 void Staging::place(const mx_tensor* tensors, std::size_t count, std::vector<mx_tensor>& placed) {
     for (std::size_t i = 0; i < count; ++i) {
-        placed.push_back(tensor_at(tensors, i));
+        placed.push_back(kit::tensor_at(tensors, i));
         mx_tensor& tensor = placed.back();
         tensor.struct_size = sizeof(mx_tensor);
         if (is_on_gpu(tensor)) continue;
@@ -51,7 +51,7 @@ cudaError_t Staging::copy_in() {
             tensor.data = memory_.data() + reinterpret_cast<std::uintptr_t>(tensor.data);
             tensor.place = "cuda";
             if (bytes_of(tensor) == 0) continue;
-            error = cudaMemcpyAsync(tensor.data, tensor_at(from, i).data, bytes_of(tensor),
+            error = cudaMemcpyAsync(tensor.data, kit::tensor_at(from, i).data, bytes_of(tensor),
                                     cudaMemcpyHostToDevice, stream_);
         }
     };
@@ -60,14 +60,14 @@ cudaError_t Staging::copy_in() {
     return error;
 }
 
-Call Staging::on_gpu() const {
+kit::Arguments Staging::on_gpu() const {
     return {call_.operation, inputs_.data(), inputs_.size(), outputs_.data(), outputs_.size()};
 }
 
 cudaError_t Staging::copy_out() const {
     cudaError_t error = cudaSuccess;
     for (std::size_t i = 0; i < outputs_.size() && error == cudaSuccess; ++i) {
-        const mx_tensor& to = tensor_at(call_.outputs, i);
+        const mx_tensor& to = kit::tensor_at(call_.outputs, i);
         if (is_on_gpu(to) || bytes_of(to) == 0) continue;
         error = cudaMemcpyAsync(to.data, outputs_[i].data, bytes_of(to), cudaMemcpyDeviceToHost,
                                 stream_);

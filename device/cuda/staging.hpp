@@ -31,17 +31,17 @@ private:
 // in as well: what the kernels leave alone must come back as it was.
 class Staging {
 public:
-    Staging(const Call& call, GpuMemory& memory, cudaStream_t stream)
+    Staging(const kit::Arguments& call, GpuMemory& memory, cudaStream_t stream)
         : call_(call), memory_(memory), stream_(stream) {}
 
     cudaError_t copy_in();
-    Call on_gpu() const;
+    kit::Arguments on_gpu() const;
     cudaError_t copy_out() const;
 
 private:
     void place(const mx_tensor* tensors, std::size_t count, std::vector<mx_tensor>& placed);
 
-    Call call_;
+    kit::Arguments call_;
     GpuMemory& memory_;
     cudaStream_t stream_;
     std::vector<mx_tensor> inputs_;

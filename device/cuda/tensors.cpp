@@ -10,6 +10,8 @@
 namespace mx::cuda {
 namespace {
 
+using kit::text_of;
+
 // Row-major over a padded grid is a matter of strides.
 constexpr std::array layouts{
     Layout{"strided", ScaleOrder::strided, 1, 1, ""},
@@ -31,19 +33,6 @@ std::int64_t width_of_tensor(const mx_tensor& tensor) {
 }
 
 }  // namespace
-
-std::string_view text_of(const char* text) {
-    return text == nullptr ? "" : text;
-}
-std::string quoted(const char* text) {
-    if (text == nullptr) return "NULL";
-    std::string quote = "\"";
-    quote.append(text).append("\"");
-    return quote;
-}
-std::string shape_text(const mx_tensor& tensor) {
-    return std::to_string(tensor.rows) + " x " + std::to_string(tensor.columns);
-}
 
 const Layout* find_layout(std::string_view name) {
     for (const Layout& layout : layouts)
@@ -87,11 +76,6 @@ ScalePlane scale_plane_of(const mx_tensor& tensor, const Layout& layout, Axis ax
     const std::int64_t blocks = axis == Axis::column ? tensor.rows : tensor.columns;
     plane.tiles_across = padded(blocks, 4) / 4;
     return plane;
-}
-
-const mx_tensor& tensor_at(const mx_tensor* first, std::size_t index) {
-    const auto* bytes = reinterpret_cast<const unsigned char*>(first);
-    return *reinterpret_cast<const mx_tensor*>(bytes + index * first->struct_size);
 }
 
 std::int64_t byte_extent(const mx_tensor& tensor) {

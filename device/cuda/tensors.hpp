@@ -3,19 +3,14 @@
 #pragma once
 
 #include <cstdint>
-#include <string>
 #include <string_view>
 
-#include "device/abi/mx_device.h"
 #include "device/cuda/types.hpp"
+#include "device/kit/blocks.hpp"
 
 namespace mx::cuda {
 
-enum class Axis { row, column, tile };
-
-std::string_view text_of(const char* text);
-std::string quoted(const char* text);
-std::string shape_text(const mx_tensor& tensor);
+using kit::Axis;
 
 // Scales in a layout of their own, or a strided tensor of anything. Padded to whole tiles of so
 // many rows and columns.

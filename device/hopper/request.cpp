@@ -1,9 +1,7 @@
-// request.hpp: the first thing that is wrong becomes the answer, as a Refusal that is thrown here
-// and caught here.
+// See request.hpp.
 #include "device/hopper/request.hpp"
 
 #include <bit>
-#include <utility>
 
 namespace mx::hopper {
 namespace {
@@ -25,10 +23,13 @@ const mx_gemm& gemm_of(const Call& call, Buffers buffers) {
     const mx_gemm& gemm = cublaslt::checked_gemm(call, buffers, checks);
     if (text_of(gemm.scaling_a) != "1x32" || text_of(gemm.scaling_b) != "1x32")
         not_supported("this device multiplies MX factors, scaling \"1x32\" of both, not " +
-                      quoted(gemm.scaling_a) + " and " + quoted(gemm.scaling_b));
-    if (gemm.scaling_out != nullptr) not_supported("scaling " + quoted(gemm.scaling_out) + " of D");
-    if (gemm.epilogue != nullptr) not_supported("epilogue " + quoted(gemm.epilogue));
-    if (gemm.accumulation != nullptr) not_supported("accumulation " + quoted(gemm.accumulation));
+                      in_double_quotes(gemm.scaling_a) + " and " +
+                      in_double_quotes(gemm.scaling_b));
+    if (gemm.scaling_out != nullptr)
+        not_supported("scaling " + in_double_quotes(gemm.scaling_out) + " of D");
+    if (gemm.epilogue != nullptr) not_supported("epilogue " + in_double_quotes(gemm.epilogue));
+    if (gemm.accumulation != nullptr)
+        not_supported("accumulation " + in_double_quotes(gemm.accumulation));
     if (gemm.batches < 1) invalid(std::to_string(gemm.batches) + " batches");
     const std::size_t inputs = adds_c(gemm) ? 5 : 4;
     if (call.input_count != inputs || call.output_count != 1)
@@ -40,20 +41,21 @@ const mx_gemm& gemm_of(const Call& call, Buffers buffers) {
 Element element_of(const std::string& what, const mx_tensor& tensor) {
     if (text_of(tensor.type) == "e4m3") return Element::e4m3;
     if (text_of(tensor.type) == "e5m2") return Element::e5m2;
-    not_supported(what + " is of type " + quoted(tensor.type) +
+    not_supported(what + " is of type " + in_double_quotes(tensor.type) +
                   "; this device multiplies e4m3 and e5m2");
 }
 
 Output output_of(const mx_tensor& tensor) {
     if (text_of(tensor.type) == "f32") return Output::f32;
     if (text_of(tensor.type) == "bf16") return Output::bf16;
-    not_supported("D is of type " + quoted(tensor.type) + "; this device gives f32 and bf16");
+    not_supported("D is of type " + in_double_quotes(tensor.type) +
+                  "; this device gives f32 and bf16");
 }
 
 // Elements of a row lie side by side, and rows do not overlap.
 std::int64_t row_stride_of(const std::string& what, const mx_tensor& tensor) {
     if (text_of(tensor.layout) != "strided")
-        not_supported(what + " has layout " + quoted(tensor.layout) +
+        not_supported(what + " has layout " + in_double_quotes(tensor.layout) +
                       ", and this device wants \"strided\"");
     if (tensor.columns > 1 && tensor.column_stride != 1)
         not_supported("the elements of a row of " + what + " lie " +
@@ -67,14 +69,14 @@ std::int64_t row_stride_of(const std::string& what, const mx_tensor& tensor) {
 
 Scales scales_of(const std::string& what, const mx_tensor& scales, const mx_tensor& elements) {
     if (text_of(scales.type) != "e8m0")
-        invalid(what + ": type " + quoted(scales.type) + " where e8m0 belongs");
+        invalid(what + ": type " + in_double_quotes(scales.type) + " where e8m0 belongs");
     const std::int64_t blocks = blocks_in(elements.columns);
     if (scales.rows != elements.rows || scales.columns != blocks)
         invalid(what + ": " + shape_text(scales) + " where " + std::to_string(elements.rows) +
                 " x " + std::to_string(blocks) + " belongs");
     const bool is_tiled = text_of(scales.layout) == "128x4";
     if (!is_tiled && text_of(scales.layout) != "strided")
-        not_supported(what + " have layout " + quoted(scales.layout) +
+        not_supported(what + " have layout " + in_double_quotes(scales.layout) +
                       "; this device takes \"strided\" and \"128x4\"");
     return {static_cast<const std::uint8_t*>(scales.data), is_tiled, scales.row_stride,
             scales.column_stride, rounded_up(blocks, 4) / 4};
@@ -121,7 +123,8 @@ Product whole_product(const Call& call, const mx_gemm& gemm) {
     const mx_tensor& c = tensor_at(call.inputs, 4);
     expect_shape("C", c, a.rows, columns);
     if (text_of(c.type) != text_of(d.type))
-        not_supported("C is of type " + quoted(c.type) + " and D of " + quoted(d.type));
+        not_supported("C is of type " + in_double_quotes(c.type) + " and D of " +
+                      in_double_quotes(d.type));
     product.c = {c.data, row_stride_of("C", c)};
     return product;
 }
@@ -171,16 +174,11 @@ Request batches_of(const Product& all, const mx_gemm& gemm) {
 
 }  // namespace
 
-std::variant<Request, Refusal> request_of(const Call& call, Buffers buffers) {
-    try {
-        const mx_gemm& gemm = gemm_of(call, buffers);
-        const Product product = whole_product(call, gemm);
-        if (product.depth == 0 && product.a.rows != 0 && product.b.rows != 0)
-            not_supported("K is 0");
-        return batches_of(product, gemm);
-    } catch (Refusal& refusal) {
-        return std::move(refusal);
-    }
+Request request_of(const Call& call, Buffers buffers) {
+    const mx_gemm& gemm = gemm_of(call, buffers);
+    const Product product = whole_product(call, gemm);
+    if (product.depth == 0 && product.a.rows != 0 && product.b.rows != 0) not_supported("K is 0");
+    return batches_of(product, gemm);
 }
 
 }  // namespace mx::hopper

@@ -3,7 +3,6 @@
 #pragma once
 
 #include <string>
-#include <variant>
 #include <vector>
 
 #include "device/cublaslt/call_checks.hpp"
@@ -24,7 +23,8 @@ struct Request {
     }
 };
 
-// Products that point to what the tensors point to, wherever that lies.
-std::variant<Request, Refusal> request_of(const cublaslt::Call& call, Buffers buffers);
+// Products that point to what the tensors point to, wherever that lies. Refuses what this device
+// does not multiply.
+Request request_of(const cublaslt::Call& call, Buffers buffers);
 
 }  // namespace mx::hopper

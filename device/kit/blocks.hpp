@@ -39,8 +39,8 @@ inline Blocks blocks_of(const mx_operation& operation) {
     constexpr std::int64_t largest = 65536;  // keeps every product of sizes far from overflow
     const std::int64_t size = operation.block_size;
     if (size < 1)
-        invalid("operation " + quoted(operation.name) + " has blocks, and block_size is " +
-                std::to_string(size));
+        invalid("operation " + in_double_quotes(operation.name) +
+                " has blocks, and block_size is " + std::to_string(size));
     if (size > largest) not_supported("blocks of " + std::to_string(size) + " elements");
     return {choose(axes, operation.axis, "axis"), size};
 }

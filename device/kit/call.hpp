@@ -69,6 +69,14 @@ public:
         return *operation().gemm;
     }
 
+    // Of a device that does a single thing.
+    void expect_names(std::string_view name, std::string_view format,
+                      std::string_view dialect) const {
+        expect_name("operation", operation().name, name);
+        expect_name("format", operation().format, format);
+        expect_name("dialect", operation().dialect, dialect);
+    }
+
     // The next tensor. Refuses the call where there is none left.
     Tensor input(std::string_view role) {
         return take(role, "input", arguments_.inputs, arguments_.input_count, inputs_taken_);
@@ -76,22 +84,11 @@ public:
     Tensor output(std::string_view role) {
         return take(role, "output", arguments_.outputs, arguments_.output_count, outputs_taken_);
     }
-    // The next tensor without taking it, for what it says about the others; nullptr where there is
-    // none left.
-    const mx_tensor* peek_input() const {
-        return inputs_taken_ < arguments_.input_count ? &tensor_at(arguments_.inputs, inputs_taken_)
-                                                      : nullptr;
-    }
-    const mx_tensor* peek_output() const {
-        return outputs_taken_ < arguments_.output_count
-                   ? &tensor_at(arguments_.outputs, outputs_taken_)
-                   : nullptr;
-    }
     // Once all have been taken.
     void expect_no_more() const {
         if (inputs_taken_ == arguments_.input_count && outputs_taken_ == arguments_.output_count)
             return;
-        invalid("operation " + quoted(operation().name) + " takes " +
+        invalid("operation " + in_double_quotes(operation().name) + " takes " +
                 std::to_string(inputs_taken_) + " inputs and " + std::to_string(outputs_taken_) +
                 " outputs, not " + std::to_string(arguments_.input_count) + " and " +
                 std::to_string(arguments_.output_count));
@@ -113,10 +110,17 @@ public:
             std::string names;
             for (const std::string_view place : known) {
                 if (text_of(tensor.place) == place) return;
-                names += (names.empty() ? "" : " and ") + quoted(place);
+                names += (names.empty() ? "" : " and ") + in_double_quotes(place);
             }
-            not_supported(what + " lies in " + quoted(tensor.place) + ", and this device takes " +
-                          names);
+            not_supported(what + " lies in " + in_double_quotes(tensor.place) +
+                          ", and this device takes " + names);
+        });
+    }
+    // Of a device that knows no other layout. Before the tensors are taken, because a layout may
+    // change how many there are.
+    void expect_strided() const {
+        for_each_tensor([](const std::string& what, const mx_tensor& tensor) {
+            Tensor(what, tensor).expect_strided();
         });
     }
     void expect_host() const {
@@ -158,8 +162,8 @@ private:
     Tensor take(std::string_view role, std::string_view what, const mx_tensor* tensors,
                 std::size_t count, std::size_t& taken) {
         if (taken >= count)
-            invalid("operation " + quoted(operation().name) + " has no " + std::string(what) + " " +
-                    std::to_string(taken) + ", " + std::string(role));
+            invalid("operation " + in_double_quotes(operation().name) + " has no " +
+                    std::string(what) + " " + std::to_string(taken) + ", " + std::string(role));
         return {role, tensor_at(tensors, taken++)};
     }
 

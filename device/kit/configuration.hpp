@@ -19,7 +19,7 @@ public:
             const std::string_view pair = text.substr(0, text.find(','));
             const std::size_t equals = pair.find('=');
             if (equals == std::string_view::npos || equals == 0)
-                invalid("configuration " + quoted(pair) + " is not KEY=VALUE");
+                invalid("configuration " + in_double_quotes(pair) + " is not KEY=VALUE");
             add({std::string(pair.substr(0, equals)), std::string(pair.substr(equals + 1))});
             text.remove_prefix(pair.size() == text.size() ? pair.size() : pair.size() + 1);
         }
@@ -40,7 +40,7 @@ public:
     void refuse_others() const {
         for (const Pair& pair : pairs_)
             if (!pair.is_asked)
-                invalid("there is nothing called " + quoted(pair.key) + " to configure" +
+                invalid("there is nothing called " + in_double_quotes(pair.key) + " to configure" +
                         (known_.empty() ? "" : "; this device knows " + known_));
     }
 
@@ -52,7 +52,8 @@ private:
 
     void add(Pair pair) {
         for (const Pair& known : pairs_)
-            if (known.key == pair.key) invalid("configuration " + quoted(pair.key) + " twice");
+            if (known.key == pair.key)
+                invalid("configuration " + in_double_quotes(pair.key) + " twice");
         pairs_.push_back(std::move(pair));
     }
 

@@ -19,11 +19,11 @@ struct Named {
 inline std::string_view text_of(const char* text) {
     return text == nullptr ? std::string_view() : std::string_view(text);
 }
-inline std::string quoted(std::string_view text) {
+inline std::string in_double_quotes(std::string_view text) {
     return "\"" + std::string(text) + "\"";
 }
-inline std::string quoted(const char* text) {
-    return text == nullptr ? "NULL" : quoted(std::string_view(text));
+inline std::string in_double_quotes(const char* text) {
+    return text == nullptr ? "NULL" : in_double_quotes(std::string_view(text));
 }
 
 // The value of that name, or nullptr.
@@ -50,8 +50,15 @@ std::string names_in(const Named<T> (&table)[count]) {
 template <typename T, std::size_t count>
 const T& choose(const Named<T> (&table)[count], const char* name, std::string_view kind) {
     if (const T* value = find(table, text_of(name))) return *value;
-    not_supported("no " + std::string(kind) + " " + quoted(name) + "; this device knows " +
-                  names_in(table));
+    not_supported("no " + std::string(kind) + " " + in_double_quotes(name) +
+                  "; this device knows " + names_in(table));
+}
+
+// Of a device that knows a single name of that kind.
+inline void expect_name(std::string_view kind, const char* name, std::string_view known) {
+    if (text_of(name) != known)
+        not_supported("no " + std::string(kind) + " " + in_double_quotes(name) +
+                      "; this device knows " + std::string(known));
 }
 
 }  // namespace mx::kit

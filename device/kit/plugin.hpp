@@ -10,8 +10,10 @@
 //     };
 //     MX_KIT_PLUGIN(Mine)
 //
-// and says no by refusal.hpp. A device with exceptions of its own also has a function template
-// `static void translated(work)`, which runs `work` and turns them into refusals.
+// and says no by refusal.hpp. One that can say it before it is open has a static function
+// `supports(Mine* device, call)` instead, with device NULL where it is not open. A device with
+// exceptions of its own also has a function template `static void translated(work)`, which runs
+// `work` and turns them into refusals.
 #pragma once
 
 #include <cstdint>
@@ -94,8 +96,12 @@ class Plugin {
                               std::size_t input_count, const mx_tensor* outputs,
                               std::size_t output_count, mx_message* message) {
         const Arguments call{operation, inputs, input_count, outputs, output_count};
-        return answer(message,
-                      [&] { with_device(device, [&](Device& opened) { opened.supports(call); }); });
+        return answer(message, [&] {
+            if constexpr (requires(Device * maybe_open) { Device::supports(maybe_open, call); })
+                Device::supports(static_cast<Device*>(device), call);
+            else
+                with_device(device, [&](Device& opened) { opened.supports(call); });
+        });
     }
     static mx_status run(void* device, const mx_operation* operation, const mx_tensor* inputs,
                          std::size_t input_count, const mx_tensor* outputs,

@@ -23,6 +23,12 @@ inline std::string text_of(Shape shape) {
     return std::to_string(shape.rows) + " x " + std::to_string(shape.columns);
 }
 
+// Bytes of an element of that type in a strided tensor.
+constexpr std::int64_t width_of(std::string_view type) {
+    if (type == "f32" || type == "u32") return 4;
+    return type == "bf16" || type == "f16" ? 2 : 1;
+}
+
 struct Cell {
     std::int64_t row;
     std::int64_t column;
@@ -69,7 +75,7 @@ public:
 
     void expect_type(std::string_view type_wanted) const {
         if (type() != type_wanted)
-            invalid(role_ + ": type " + quoted(tensor_->type) + " where " +
+            invalid(role_ + ": type " + in_double_quotes(tensor_->type) + " where " +
                     std::string(type_wanted) + " belongs");
     }
     void expect_shape(Shape wanted) const {
@@ -78,7 +84,7 @@ public:
     }
     void expect_strided() const {
         if (!is_strided())
-            not_supported(role_ + ": layout " + quoted(tensor_->layout) +
+            not_supported(role_ + ": layout " + in_double_quotes(tensor_->layout) +
                           ", and this device reads and writes strided ones");
     }
 
@@ -101,6 +107,20 @@ public:
                 tensor_->columns,
                 tensor_->row_stride,
                 tensor_->column_stride};
+    }
+    // Of a tensor whose type and shape the rest of the call implies: another one contradicts it.
+    Strided implied(std::string_view type_wanted, Shape wanted) const {
+        const Strided elements = strided(width_of(type_wanted));
+        expect_type(type_wanted);
+        expect_shape(wanted);
+        return elements;
+    }
+    // Of a tensor whose type the caller chose: this device knows that one alone.
+    Strided chosen(std::string_view type_known, Shape wanted) const {
+        if (type() != type_known)
+            not_supported(role_ + ": type " + in_double_quotes(tensor_->type) +
+                          "; this device knows " + std::string(type_known));
+        return implied(type_known, wanted);
     }
 
 private:

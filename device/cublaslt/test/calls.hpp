@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "device/abi/mx_device.h"
-#include "device/cublaslt/tensors.hpp"
+#include "device/cublaslt/call_checks.hpp"
 
 namespace mx::cublaslt::test {
 
@@ -45,6 +45,17 @@ struct GemmCall {
 };
 
 GemmCall call_of(const Asked& asked);
+
+// What `work` refuses; MX_OK and "not refused" where it does not.
+template <typename Work>
+Refusal refusal_by(Work work) {
+    try {
+        work();
+    } catch (const Refusal& refusal) {
+        return refusal;
+    }
+    return {MX_OK, "not refused"};
+}
 
 // A strided tensor with its rows `padding` elements apart.
 mx_tensor tensor(const char* type, Extents shape, std::int64_t padding = 0);

@@ -21,7 +21,7 @@ struct Placed {
             for (mx_tensor& each : *tensors) each.data = bytes.data() + 16 * next++;
     }
     void* at(std::size_t index) { return bytes.data() + 16 * index; }
-    Problem problem() { return std::get<Problem>(problem_of(call.call(), Buffers::present)); }
+    Problem problem() { return problem_of(call.call(), Buffers::present); }
 };
 
 struct Wanted {

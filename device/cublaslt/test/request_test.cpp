@@ -21,22 +21,17 @@ struct Refused {
     const char* sentence;
 };
 
-std::string reason_of(const std::variant<Problem, Refusal>& answer) {
-    const auto* refusal = std::get_if<Refusal>(&answer);
-    return refusal == nullptr ? "not refused" : refusal->reason;
-}
-mx_status status_of(const std::variant<Problem, Refusal>& answer) {
-    const auto* refusal = std::get_if<Refusal>(&answer);
-    return refusal == nullptr ? MX_OK : refusal->status;
+Refusal refusal_of(const Call& call, Buffers buffers) {
+    return refusal_by([&] { problem_of(call, buffers); });
 }
 
 void expect_refused(const Refused& refused, Buffers buffers = Buffers::absent) {
     GemmCall made = call_of(refused.asked);
     if (refused.spoil) refused.spoil(made);
-    const auto answer = problem_of(made.call(), buffers);
-    EXPECT_EQ(status_of(answer), refused.status) << refused.what << ": " << reason_of(answer);
-    EXPECT_NE(reason_of(answer).find(refused.sentence), std::string::npos)
-        << refused.what << ": " << reason_of(answer);
+    const Refusal answer = refusal_of(made.call(), buffers);
+    EXPECT_EQ(answer.status, refused.status) << refused.what << ": " << answer.reason;
+    EXPECT_NE(answer.reason.find(refused.sentence), std::string::npos)
+        << refused.what << ": " << answer.reason;
 }
 
 TEST(CublasLtRequest, AcceptsWhatItShould) {
@@ -64,7 +59,7 @@ TEST(CublasLtRequest, AcceptsWhatItShould) {
              Asked{.padding = 16},
          }) {
         GemmCall made = call_of(asked);
-        EXPECT_EQ(reason_of(problem_of(made.call(), Buffers::absent)), "not refused");
+        EXPECT_EQ(refusal_of(made.call(), Buffers::absent).reason, "not refused");
     }
 }
 
@@ -269,7 +264,7 @@ TEST(CublasLtRequest, RefusesAddressesOnlyWhereThereAreAny) {
     GemmCall wide =
         call_of({.type_a = "bf16", .type_b = "bf16", .scaling_a = nullptr, .scaling_b = nullptr});
     on_gpu(0, 2)(wide);
-    EXPECT_EQ(reason_of(problem_of(wide.call(), Buffers::present)), "not refused");
+    EXPECT_EQ(refusal_of(wide.call(), Buffers::present).reason, "not refused");
 }
 
 TEST(CublasLtRequest, RefusesStructsOfAnotherSize) {
@@ -294,9 +289,9 @@ TEST(CublasLtRequest, RefusesStructsOfAnotherSize) {
     GemmCall made = call_of({});
     Call call = made.call();
     made.operation.gemm = nullptr;
-    EXPECT_EQ(status_of(problem_of(call, Buffers::absent)), MX_INVALID);
+    EXPECT_EQ(refusal_of(call, Buffers::absent).status, MX_INVALID);
     call.operation = nullptr;
-    EXPECT_EQ(status_of(problem_of(call, Buffers::absent)), MX_INVALID);
+    EXPECT_EQ(refusal_of(call, Buffers::absent).status, MX_INVALID);
 }
 
 }  // namespace

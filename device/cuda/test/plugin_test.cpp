@@ -127,7 +127,7 @@ TEST(CudaPlugin, RefusesWithAReason) {
          MX_NOT_SUPPORTED, "has no format \"mxint8\""},
         {"tensors exchanged", nv, inside_out, MX_INVALID, "where e4m3 belongs"},
         {"a place", nv, elsewhere, MX_NOT_SUPPORTED, "lies in \"moon\""},
-        {"scales of another shape", nv, wrong_scales, MX_INVALID, "should be 3 x 2"},
+        {"scales of another shape", nv, wrong_scales, MX_INVALID, "3 x 3 where 3 x 2 belongs"},
         {"packed codes", nv, packed, MX_NOT_SUPPORTED, "packed-low"},
         {"a negative stride", nv, backwards, MX_INVALID, "runs backwards"},
         {"a rounding", away, one, MX_NOT_SUPPORTED, "nearest_away"},

@@ -1,5 +1,6 @@
-// The plug-in people copy must itself be right. Loads it by path, as the host does, and holds it to
-// bytes worked out by hand from OCP MX v1.0 section 6.3. Knows nothing of reference/ or the host.
+// The plug-ins people copy must themselves be right: the one in C and the one on the kit, which do
+// the same. Loads them by path, as the host does, and holds them to bytes worked out by hand from
+// OCP MX v1.0 section 6.3. Knows nothing of reference/ or the host.
 #include <dlfcn.h>
 #include <gtest/gtest.h>
 
@@ -28,10 +29,10 @@ struct Shape {
     std::int64_t rows, columns;
 };
 
-class MinimalPlugin : public ::testing::Test {
+class Example : public ::testing::TestWithParam<const char*> {
 protected:
     void SetUp() override {
-        library_ = dlopen(MX_MINIMAL_PLUGIN, RTLD_NOW | RTLD_LOCAL);
+        library_ = dlopen(GetParam(), RTLD_NOW | RTLD_LOCAL);
         ASSERT_NE(library_, nullptr) << dlerror();
         get_api_ = reinterpret_cast<mx_device_get_api_function>(dlsym(library_, MX_DEVICE_ENTRY));
         ASSERT_NE(get_api_, nullptr);
@@ -81,14 +82,14 @@ protected:
     const mx_device_api* api_ = nullptr;
 };
 
-struct Example {
+struct Block {
     std::vector<float> block;
     std::uint8_t scale;
     std::vector<std::uint8_t> codes;
 };
 
-const std::vector<Example>& examples() {
-    static const std::vector<Example> list{
+const std::vector<Block>& blocks() {
+    static const std::vector<Block> list{
         {{480.0f}, 127, {0x7E}},  // saturates to 448
         {{448.0f}, 127, {0x7E}},
         {{496.0f}, 127, {0x7E}},
@@ -110,8 +111,8 @@ const std::vector<Example>& examples() {
     return list;
 }
 
-TEST_F(MinimalPlugin, GivesTheBytesWorkedOutByHand) {
-    for (const Example& example : examples()) {
+TEST_P(Example, GivesTheBytesWorkedOutByHand) {
+    for (const Block& example : blocks()) {
         SCOPED_TRACE(example.block[0]);
         const Result result = quantize_row(example.block);
         ASSERT_EQ(result.status, MX_OK) << result.reason;
@@ -123,7 +124,7 @@ TEST_F(MinimalPlugin, GivesTheBytesWorkedOutByHand) {
     }
 }
 
-TEST_F(MinimalPlugin, QuantisesEachBlockOfEachRowAloneAndThePartialLastOne) {
+TEST_P(Example, QuantisesEachBlockOfEachRowAloneAndThePartialLastOne) {
     std::vector<float> values(2 * 40, 1.0f);
     values[31] = 300.0f;  // last lane of the first block
     values[79] = 2.0f;    // last lane of the last, partial block
@@ -136,12 +137,12 @@ TEST_F(MinimalPlugin, QuantisesEachBlockOfEachRowAloneAndThePartialLastOne) {
     EXPECT_EQ(result.codes[2 * 79], 0x78);
 }
 
-TEST_F(MinimalPlugin, DoesNothingWhenThereIsNothing) {
+TEST_P(Example, DoesNothingWhenThereIsNothing) {
     EXPECT_EQ(quantize({}, {0, 64}, ocp_rows).status, MX_OK);
     EXPECT_EQ(quantize({}, {3, 0}, ocp_rows).status, MX_OK);
 }
 
-TEST_F(MinimalPlugin, SaysWhyItRefuses) {
+TEST_P(Example, SaysWhyItRefuses) {
     mx_operation other = ocp_rows;
     other.dialect = "nv";
     const Result refused = quantize({1.0f}, {1, 1}, other);
@@ -157,7 +158,7 @@ TEST_F(MinimalPlugin, SaysWhyItRefuses) {
     EXPECT_EQ(get_api_(MX_DEVICE_ABI_VERSION + 1), nullptr);
 }
 
-TEST_F(MinimalPlugin, DescribesItself) {
+TEST_P(Example, DescribesItself) {
     void* device = nullptr;
     ASSERT_EQ(api_->open(&device, nullptr), MX_OK);
     const mx_fact* facts = nullptr;
@@ -165,5 +166,8 @@ TEST_F(MinimalPlugin, DescribesItself) {
     EXPECT_STREQ(facts[0].key, "name");
     api_->close(device);
 }
+
+INSTANTIATE_TEST_SUITE_P(Quantizers, Example, ::testing::Values(MX_MINIMAL_PLUGIN, MX_KIT_PLUGIN),
+                         [](const auto& info) { return info.index == 0 ? "InC" : "OnTheKit"; });
 
 }  // namespace
