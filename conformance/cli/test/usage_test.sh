@@ -26,7 +26,8 @@ expect 0 'gelu             judged under a model only' doctor
 check 'a device is ready' grep -qE '^device .* ready.* axes ' stdout
 grep -E '^device .* ready' stdout | while read -r _ name rest; do
   "$mxcheck" list devices | grep "^$name " | grep -o 'axes .*' >listed
-  { grep -o 'axes .*' <<<"$rest" || true; } | cmp -s - listed || echo "$name is listed with '$(<listed)': $rest"
+  { grep -o 'axes .*' <<<"$rest" || true; } | cmp -s - listed ||
+    echo "$name is listed with '$(<listed)': $rest"
 done >strangers
 cat strangers
 check 'the axes of devices are as listed' [ ! -s strangers ]
