@@ -203,7 +203,7 @@ private:
         tensor.layout = asked.layout_in(code_layouts);
         tensor.bits = tensor.format.bits;
         if (tensor.bits != bits_of(tensor.layout, tensor.bits))
-            kit::invalid(asked.role() + ": layout " + kit::quoted(asked.layout()) +
+            kit::invalid(asked.role() + ": layout " + kit::in_double_quotes(asked.layout()) +
                          " is not for codes of " + std::to_string(tensor.bits) + " bits");
         return tensor;
     }

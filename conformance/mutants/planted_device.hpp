@@ -17,7 +17,7 @@ inline std::size_t chosen_bug(std::span<const Mutant> table, kit::Configuration&
     const std::string name = configuration.value("bug", table[0].name);
     for (std::size_t place = 0; place < table.size(); ++place)
         if (table[place].name == name) return place;
-    kit::invalid("there is no planted bug " + kit::quoted(name) +
+    kit::invalid("there is no planted bug " + kit::in_double_quotes(name) +
                  " in this library; mxcheck selftest lists them");
 }
 

@@ -57,11 +57,11 @@ private:
         if (asked_.batches < 1) kit::invalid("a gemm has at least one batch");
         scaling_ = kit::choose(scalings, asked_.scaling_a, "scaling");
         if (kit::text_of(asked_.scaling_a) != kit::text_of(asked_.scaling_b))
-            kit::not_supported("scalings " + kit::quoted(asked_.scaling_a) + " and " +
-                               kit::quoted(asked_.scaling_b) + " in one gemm");
+            kit::not_supported("scalings " + kit::in_double_quotes(asked_.scaling_a) + " and " +
+                               kit::in_double_quotes(asked_.scaling_b) + " in one gemm");
         out_ = kit::choose(output_scalings, asked_.scaling_out, "scaling of D");
         if (asked_.accumulation != nullptr)
-            kit::not_supported("accumulation " + kit::quoted(asked_.accumulation));
+            kit::not_supported("accumulation " + kit::in_double_quotes(asked_.accumulation));
         const Epilogue epilogue = kit::choose(epilogues, asked_.epilogue, "epilogue");
         adds_bias_ = epilogue.adds_bias;
         job_.has_relu = epilogue.has_relu;
@@ -73,7 +73,7 @@ private:
     static Summation summation_of(const char* name) {
         for (const Summation& summation : summations)
             if (summation.name == name) return summation;
-        kit::not_supported("algorithm " + kit::quoted(name) + " of a gemm");
+        kit::not_supported("algorithm " + kit::in_double_quotes(name) + " of a gemm");
     }
 
     void read_factors() {
@@ -119,7 +119,7 @@ private:
                                        : kit::Shape{is_whole ? 1 : codes.shape().rows, 1});
         factor.scales = plane_of(scales);
         if (has_blocks && !factor.element)
-            kit::not_supported("block scales of values of type " + kit::quoted(codes.type()));
+            kit::not_supported("block scales of values of type " + kit::in_double_quotes(codes.type()));
         if (factor.scaling == FactorScaling::ue4m3 && factor.element != ElementType::e2m1)
             kit::not_supported("scales of 1x16 with elements other than e2m1");
         if (!has_blocks) return scales.expect_strided();
@@ -156,8 +156,8 @@ private:
         const char* dialect = call_.operation().dialect;
         const bool is_known = kit::text_of(dialect) == "cublaslt-nvfp4";
         if (out_.is_nvfp4 && (element != ElementType::e2m1 || !is_known))
-            kit::not_supported("scaling \"1x16\" of a D of type " + kit::quoted(d.type()) +
-                               " by dialect " + kit::quoted(dialect));
+            kit::not_supported("scaling \"1x16\" of a D of type " + kit::in_double_quotes(d.type()) +
+                               " by dialect " + kit::in_double_quotes(dialect));
         const DialectRule rule =
             out_.is_nvfp4 ? DialectRule{} : dialect_rule(call_.operation(), element);
         const Plane codes = output_plane(d, layout, element_of(element).sign_place + 1);
@@ -193,7 +193,7 @@ private:
             job_.d = values_of(d, shape);
         }
         if (asked_.scaling_out != nullptr && !is_narrow)
-            kit::not_supported("scales of a D of type " + kit::quoted(d.type()));
+            kit::not_supported("scales of a D of type " + kit::in_double_quotes(d.type()));
         if (scales) read_blocks(d, *scales, *element);
     }
 

@@ -8,7 +8,7 @@ namespace {
 
 using kit::invalid;
 using kit::not_supported;
-using kit::quoted;
+using kit::in_double_quotes;
 using kit::text_of;
 
 int code_bits(ElementType element) {

@@ -14,7 +14,7 @@
 namespace mx::cublaslt {
 
 using Call = kit::Arguments;
-using kit::quoted;
+using kit::in_double_quotes;
 using kit::tensor_at;
 using kit::text_of;
 

@@ -12,7 +12,7 @@ namespace {
 
 using kit::Blocks;
 using kit::not_supported;
-using kit::quoted;
+using kit::in_double_quotes;
 using kit::text_of;
 
 constexpr std::string_view places[] = {"host", "cuda"};

@@ -99,7 +99,7 @@ private:
         }
         const std::string what = has_no_choice ? "this operation" : "scale and elements";
         kit::not_supported("NVIDIA's headers do not determine " + what + " of dialect " +
-                           kit::quoted(asked));
+                           kit::in_double_quotes(asked));
     }
 
     void read_conversion(const mx_operation& operation) {
@@ -110,11 +110,11 @@ private:
         else if (rounding != "nearest_even")
             kit::not_supported("NVIDIA's headers have no conversion to " +
                                std::string(name_of(request_.element)) + " by rounding " +
-                               kit::quoted(operation.rounding));
+                               kit::in_double_quotes(operation.rounding));
         request_.elements.saturation = kit::choose(overflows, operation.overflow, "overflow");
         if (operation.subnormals != nullptr && kit::text_of(operation.subnormals) != "honoured")
             kit::not_supported("NVIDIA's headers honour subnormals, they do not know " +
-                               kit::quoted(operation.subnormals));
+                               kit::in_double_quotes(operation.subnormals));
     }
 
     void read_blocks(const mx_operation& operation) {

@@ -50,7 +50,7 @@ private:
     void read_names() {
         if (kit::text_of(call_.operation().name) != "gemm")
             kit::not_supported("the planted bugs of a GEMM do not know operation " +
-                               kit::quoted(call_.operation().name));
+                               kit::in_double_quotes(call_.operation().name));
         const mx_gemm& gemm = call_.gemm();
         request_.batches = gemm.batches;
         request_.alpha = gemm.alpha;
@@ -72,7 +72,7 @@ private:
             kit::not_supported("the planted bugs of a GEMM know factors of one scaling");
         if (gemm.algorithm != nullptr)
             kit::not_supported("the planted bugs of a GEMM have no algorithm " +
-                               kit::quoted(gemm.algorithm));
+                               kit::in_double_quotes(gemm.algorithm));
     }
 
     void read_factors() {
