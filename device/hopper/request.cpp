@@ -9,7 +9,7 @@ namespace {
 using cublaslt::Call;
 using cublaslt::invalid;
 using cublaslt::not_supported;
-using cublaslt::quoted;
+using cublaslt::in_double_quotes;
 using cublaslt::shape_text;
 using cublaslt::tensor_at;
 using cublaslt::text_of;

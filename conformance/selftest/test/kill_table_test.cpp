@@ -112,7 +112,9 @@ TEST(KillTableOfAGpu, AKillStandsBelowTheOthers) {
 
 TEST(KillTableOfAGpu, NotRunIsNeitherKilledNorAProblem) {
     KillTable table = two_bugs_and_one_of_a_gpu();
-    table.gpu = {"no GPU here", {}, {{mutant("gpu_race"), {}, {}, ""}}};
+    table.gpu.not_run = "no GPU here";
+    table.gpu.base = {};
+    table.gpu.rows.assign(1, {mutant("gpu_race"), {}, {}, ""});
     EXPECT_TRUE(problems_of(table).empty());
     EXPECT_EQ(summary_line(table),
               "killed 2 of 2 planted bugs; canary failed, clean base passed; of a GPU: 1 not run");
