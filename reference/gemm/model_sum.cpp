@@ -79,10 +79,12 @@ Factor times_scale(Factor factor, const Factor& scale) {
 std::vector<Factor> elements_of(const GemmModel& model, const ScaledRow& row, std::int64_t depth) {
     const Factors256* table = table_of(row.element, model.exponents);
     std::vector<Factor> factors(static_cast<std::size_t>(depth));
-    for (std::int64_t k = 0; k < depth; ++k)
-        factors[static_cast<std::size_t>(k)] =
-            table != nullptr ? (*table)[row.codes.bytes[k * row.codes.stride]]
-                             : factor_of(row.element, model.exponents, row.codes.at(k));
+    for (std::int64_t k = 0; k < depth; ++k) {
+        const Code code = row.codes.at(k);
+        factors[static_cast<std::size_t>(k)] = table != nullptr
+                                                   ? (*table)[code.bits & 255]
+                                                   : factor_of(row.element, model.exponents, code);
+    }
     return factors;
 }
 
