@@ -36,7 +36,7 @@ const Room rooms[] = {
     {"device/cublaslt", {"device/abi", "device/kit"}},
     // A client of cuBLASLt like the one above, whose calls of the library it makes.
     {"device/hopper", {"device/abi", "device/kit", "device/cublaslt"}},
-    {"device/subprocess", {"device/abi", "device/host"}},
+    {"device/subprocess", {"device/abi", "device/host", "device/kit"}},
     {"device/example", {"device/abi", "device/kit"}},
     {"conformance/test/consumer", {"reference/spec", "reference/fast", "device/abi"}},
     {"conformance/cli", {"reference", "device", "conformance", "reports", "bench", "fuzz"}},

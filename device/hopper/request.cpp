@@ -9,10 +9,10 @@ namespace {
 using cublaslt::Call;
 using cublaslt::invalid;
 using cublaslt::not_supported;
-using cublaslt::in_double_quotes;
 using cublaslt::shape_text;
 using cublaslt::tensor_at;
 using cublaslt::text_of;
+using kit::in_double_quotes;
 
 bool adds_c(const mx_gemm& gemm) {
     return (gemm.beta & 0x7FFFFFFFu) != 0;

@@ -2,7 +2,8 @@
 //
 //     class Mine {
 //     public:
-//         explicit Mine(Configuration& configuration);    // or Mine(); both may refuse
+//         explicit Mine(Configuration& configuration);    // or Mine(), or Mine(const char*), which
+//                                                         // gets the text as it stands; may refuse
 //         std::span<const mx_fact> facts();               // they live as long as the device
 //         void supports(const Arguments& call);           // refuses, or returns
 //         void run(const Arguments& call);                // likewise, and does the work
@@ -53,8 +54,18 @@ class Plugin {
         });
     }
 
+    static void* made(const char* text) {
+        if constexpr (std::is_constructible_v<Device, const char*>) {
+            return new Device(text);
+        } else {
+            Configuration configuration{std::string_view(text)};
+            return made(configuration);
+        }
+    }
+
     static void* made(Configuration& configuration) {
         if constexpr (is_stateless) {
+            configuration.refuse_others();
             return nullptr;
         } else {
             std::unique_ptr<Device> device;
@@ -71,9 +82,7 @@ class Plugin {
         return answer(message, [&] {
             if (device == nullptr) invalid("no place to store the device handle");
             *device = nullptr;
-            Configuration configuration(text_of(text));
-            *device = made(configuration);
-            configuration.refuse_others();
+            *device = made(text == nullptr ? "" : text);
         });
     }
     static mx_status open(void** device, mx_message* message) {

@@ -1,4 +1,4 @@
-// The C table around one command; see subprocess_device.hpp.
+// A command as a device; see subprocess_device.hpp.
 #include "device/subprocess/subprocess_device.hpp"
 
 #include <signal.h>
@@ -6,17 +6,16 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <cstdint>
-#include <cstdio>
 #include <cstring>
-#include <memory>
-#include <new>
+#include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "device/host/layout.hpp"
 #include "device/host/strided.hpp"
+#include "device/kit/plugin.hpp"
 #include "device/subprocess/command_process.hpp"
 #include "device/subprocess/messages.hpp"
 
@@ -26,31 +25,12 @@ namespace {
 // How long a command that stopped talking may take to be seen ended.
 constexpr std::chrono::milliseconds ending_time{500};
 
-struct PipeDevice {
-    CommandProcess process;
-    Hello hello;
-    std::vector<mx_fact> facts = {};
-    std::uint64_t last_id = 0;
-};
-
-// The arguments of supports and run.
-struct Call {
-    const mx_operation* operation;
-    const mx_tensor* inputs;
-    std::size_t input_count;
-    const mx_tensor* outputs;
-    std::size_t output_count;
-    mx_message* message;
-};
-
-mx_status say(mx_message* message, mx_status status, const std::string& text) {
-    if (message != nullptr) std::snprintf(message->text, message->capacity, "%s", text.c_str());
-    return status;
-}
-
 // After this the command and we disagree about where a message begins, so it must start anew.
-mx_status out_of_step(const Call& call, const std::string& what) {
-    return say(call.message, MX_DEVICE_LOST, "the command answered out of step: " + what);
+[[noreturn]] void out_of_step(const std::string& what) {
+    throw kit::Refusal{MX_DEVICE_LOST, "the command answered out of step: " + what};
+}
+[[noreturn]] void fail(const std::string& what) {
+    throw kit::Refusal{MX_FAILED, what};
 }
 
 std::string describe_end(int status) {
@@ -63,10 +43,10 @@ std::string describe_end(int status) {
 
 // A crash of the command is a crash of the device, so this process ends as the command did. A
 // shell says 128 + N where a signal N killed what it ran.
-mx_status end_like_command(PipeDevice& device, const Call& call) {
+[[noreturn]] void end_like_command(CommandProcess& process) {
     constexpr int shell_signal = 128;
-    const int status = device.process.wait_for_end(ending_time);
-    if (status < 0) return out_of_step(call, "it closed its standard output");
+    const int status = process.wait_for_end(ending_time);
+    if (status < 0) out_of_step("it closed its standard output");
     const int code = WIFEXITED(status) ? WEXITSTATUS(status) : shell_signal + WTERMSIG(status);
     if (code > shell_signal && code < shell_signal + NSIG) {
         const rlimit no_core{0, 0};
@@ -116,52 +96,6 @@ Operation operation_of(const mx_operation& asked) {
     return operation;
 }
 
-// The request without data, or a sentence about a tensor that has no size.
-Expected<PipeRequest> request_of(PipeDevice& device, const Call& call) {
-    PipeRequest request;
-    request.id = std::to_string(++device.last_id);
-    request.form = device.hello.form;
-    request.operation = operation_of(*call.operation);
-    for (std::size_t i = 0; i < call.input_count; ++i)
-        request.inputs.push_back({spec_of(call.inputs[i]), {}});
-    for (std::size_t i = 0; i < call.output_count; ++i)
-        request.outputs.push_back(spec_of(call.outputs[i]));
-    for (const Cargo& input : request.inputs)
-        if (const auto extent = byte_extent(input.spec); !extent) return extent.error();
-    for (const TensorSpec& spec : request.outputs)
-        if (const auto extent = byte_extent(spec); !extent) return extent.error();
-    return request;
-}
-
-// Asks, and reads the line that opens the answer. MX_OK: `answer` is filled.
-mx_status exchange(PipeDevice& device, const Call& call, const PipeRequest& request,
-                   AnswerLine& answer) {
-    if (!device.process.write(to_text(request))) return end_like_command(device, call);
-    std::string line;
-    const Got got = device.process.read_line(line, line_size_max);
-    if (got == Got::end) return end_like_command(device, call);
-    if (got == Got::too_much)
-        return out_of_step(call, "a line of more than " + std::to_string(line_size_max) +
-                                     " bytes where an answer begins");
-    Expected<AnswerLine> parsed = parse_answer(line);
-    if (!parsed) return out_of_step(call, parsed.error().message);
-    answer = std::move(parsed).value();
-    if (answer.id != request.id)
-        return out_of_step(call, "id \"" + answer.id + "\" where \"" + request.id + "\" was asked");
-    return say(call.message, answer.status, answer.reason);
-}
-
-mx_status read_hex_data(PipeDevice& device, const Call& call, std::span<std::byte> data) {
-    std::string line;
-    const Got got = device.process.read_line(line, 2 * data.size() + 1);
-    if (got == Got::end) return end_like_command(device, call);
-    if (got == Got::too_much)
-        return out_of_step(call, "a line of more than " + std::to_string(2 * data.size()) +
-                                     " digits for an output");
-    const Status read = read_hex(line, data);
-    return read ? MX_OK : out_of_step(call, read.error().message);
-}
-
 // Puts the elements where they belong, and nothing beside them.
 void unload(const TensorSpec& spec, std::span<const std::byte> data, void* to) {
     auto* bytes = static_cast<std::byte*>(to);
@@ -175,121 +109,139 @@ void unload(const TensorSpec& spec, std::span<const std::byte> data, void* to) {
     });
 }
 
-mx_status read_outputs(PipeDevice& device, const Call& call, const PipeRequest& request,
-                       const AnswerLine& answer) {
+class Pipe {
+public:
+    explicit Pipe(const char* command);
+
+    std::span<const mx_fact> facts() const { return facts_; }
+    void supports(const kit::Arguments& call) {
+        PipeRequest request = request_of(kit::Call(call, kit::Buffers::absent));
+        request.ask = Ask::supports;
+        exchange(request);
+    }
+    void run(const kit::Arguments& call);
+
+private:
+    static CommandProcess started(const char* command);
+    Hello greeting();
+    // Without data.
+    PipeRequest request_of(const kit::Call& call);
+    // Asks, and reads the line that opens the answer.
+    AnswerLine exchange(const PipeRequest& request);
+    void read_hex_data(std::span<std::byte> data);
+    void read_outputs(const kit::Arguments& call, const PipeRequest& request,
+                      const AnswerLine& answer);
+
+    CommandProcess process_;
+    Hello hello_;
+    std::vector<mx_fact> facts_;
+    std::uint64_t last_id_ = 0;
+};
+
+CommandProcess Pipe::started(const char* command) {
+    if (*command == '\0') kit::invalid("there is no command to run");
+    Expected<CommandProcess> process = CommandProcess::start(command);
+    if (!process) fail(process.error().message);
+    return std::move(process).value();
+}
+
+Hello Pipe::greeting() {
+    std::string line;
+    const Got got = process_.read_line(line, line_size_max);
+    if (got == Got::end)
+        fail("the command ended before it said anything: " +
+             describe_end(process_.wait_for_end(ending_time)));
+    if (got == Got::too_much)
+        fail("its first line is longer than " + std::to_string(line_size_max) + " bytes");
+    Expected<Hello> hello = parse_hello(line);
+    if (!hello) fail(hello.error().message);
+    return std::move(hello).value();
+}
+
+Pipe::Pipe(const char* command) : process_(started(command)), hello_(greeting()) {
+    for (const auto& [key, value] : hello_.facts) facts_.push_back({key.c_str(), value.c_str()});
+}
+
+PipeRequest Pipe::request_of(const kit::Call& call) {
+    PipeRequest request;
+    request.id = std::to_string(++last_id_);
+    request.form = hello_.form;
+    request.operation = operation_of(call.operation());
+    const kit::Arguments& tensors = call.arguments();
+    for (std::size_t i = 0; i < tensors.input_count; ++i)
+        request.inputs.push_back({spec_of(kit::tensor_at(tensors.inputs, i)), {}});
+    for (std::size_t i = 0; i < tensors.output_count; ++i)
+        request.outputs.push_back(spec_of(kit::tensor_at(tensors.outputs, i)));
+    const auto check = [](const TensorSpec& spec) {
+        if (const auto extent = byte_extent(spec); !extent) kit::invalid(extent.error().message);
+    };
+    for (const Cargo& input : request.inputs) check(input.spec);
+    for (const TensorSpec& spec : request.outputs) check(spec);
+    return request;
+}
+
+AnswerLine Pipe::exchange(const PipeRequest& request) {
+    if (!process_.write(to_text(request))) end_like_command(process_);
+    std::string line;
+    const Got got = process_.read_line(line, line_size_max);
+    if (got == Got::end) end_like_command(process_);
+    if (got == Got::too_much)
+        out_of_step("a line of more than " + std::to_string(line_size_max) +
+                    " bytes where an answer begins");
+    Expected<AnswerLine> parsed = parse_answer(line);
+    if (!parsed) out_of_step(parsed.error().message);
+    AnswerLine answer = std::move(parsed).value();
+    if (answer.id != request.id)
+        out_of_step("id \"" + answer.id + "\" where \"" + request.id + "\" was asked");
+    if (answer.status != MX_OK) throw kit::Refusal{answer.status, answer.reason};
+    return answer;
+}
+
+void Pipe::read_hex_data(std::span<std::byte> data) {
+    std::string line;
+    const Got got = process_.read_line(line, 2 * data.size() + 1);
+    if (got == Got::end) end_like_command(process_);
+    if (got == Got::too_much)
+        out_of_step("a line of more than " + std::to_string(2 * data.size()) +
+                    " digits for an output");
+    const Status read = read_hex(line, data);
+    if (!read) out_of_step(read.error().message);
+}
+
+void Pipe::read_outputs(const kit::Arguments& call, const PipeRequest& request,
+                        const AnswerLine& answer) {
     for (std::size_t i = 0; answer.form == Form::binary && i < request.outputs.size(); ++i) {
         const std::size_t wanted = travelling_size(request.outputs[i]);
         if (answer.sizes.size() != request.outputs.size() || answer.sizes[i] != wanted)
-            return out_of_step(call, "\"bytes\" does not say " + std::to_string(wanted) +
-                                         " for output " + std::to_string(i));
+            out_of_step("\"bytes\" does not say " + std::to_string(wanted) + " for output " +
+                        std::to_string(i));
     }
     std::vector<std::byte> data;
     for (std::size_t i = 0; i < request.outputs.size(); ++i) {
         data.resize(travelling_size(request.outputs[i]));
-        if (answer.form == Form::hex) {
-            if (const mx_status read = read_hex_data(device, call, data); read != MX_OK) {
-                return read;
-            }
-        } else if (device.process.read(data) != Got::all) {
-            return end_like_command(device, call);
-        }
-        unload(request.outputs[i], data, call.outputs[i].data);
+        if (answer.form == Form::hex)
+            read_hex_data(data);
+        else if (process_.read(data) != Got::all)
+            end_like_command(process_);
+        unload(request.outputs[i], data, kit::tensor_at(call.outputs, i).data);
     }
-    return MX_OK;
 }
 
-mx_status supports_call(PipeDevice& device, const Call& call) {
-    Expected<PipeRequest> request = request_of(device, call);
-    if (!request) return say(call.message, MX_INVALID, request.error().message);
-    request.value().ask = Ask::supports;
-    AnswerLine answer;
-    return exchange(device, call, request.value(), answer);
-}
-
-mx_status run_call(PipeDevice& device, const Call& call) {
-    Expected<PipeRequest> request = request_of(device, call);
-    if (!request) return say(call.message, MX_INVALID, request.error().message);
+void Pipe::run(const kit::Arguments& call) {
+    PipeRequest request = request_of(kit::Call(call, kit::Buffers::present));
     std::vector<std::vector<std::byte>> scratch(call.input_count);
     for (std::size_t i = 0; i < call.input_count; ++i) {
-        Cargo& input = request.value().inputs[i];
-        const auto* data = static_cast<const std::byte*>(call.inputs[i].data);
+        Cargo& input = request.inputs[i];
+        const auto* data = static_cast<const std::byte*>(kit::tensor_at(call.inputs, i).data);
         const std::span<const std::byte> bytes(data, byte_extent(input.spec).value());
         input.bytes = as_it_travels(input.spec, bytes, scratch[i]);
     }
-    AnswerLine answer;
-    const mx_status status = exchange(device, call, request.value(), answer);
-    return status == MX_OK ? read_outputs(device, call, request.value(), answer) : status;
+    read_outputs(call, request, exchange(request));
 }
-
-mx_status open_device(void** handle, const char* command, mx_message* message) try {
-    Expected<CommandProcess> process = CommandProcess::start(command);
-    if (!process) return say(message, MX_FAILED, process.error().message);
-    std::string line;
-    const Got got = process.value().read_line(line, line_size_max);
-    if (got == Got::end)
-        return say(message, MX_FAILED,
-                   "the command ended before it said anything: " +
-                       describe_end(process.value().wait_for_end(ending_time)));
-    if (got == Got::too_much)
-        return say(message, MX_FAILED,
-                   "its first line is longer than " + std::to_string(line_size_max) + " bytes");
-    Expected<Hello> hello = parse_hello(line);
-    if (!hello) return say(message, MX_FAILED, hello.error().message);
-    auto device = std::make_unique<PipeDevice>(
-        PipeDevice{std::move(process).value(), std::move(hello).value()});
-    for (const auto& [key, value] : device->hello.facts)
-        device->facts.push_back({key.c_str(), value.c_str()});
-    *handle = device.release();
-    return MX_OK;
-} catch (const std::bad_alloc&) {
-    return MX_OUT_OF_MEMORY;
-}
-
-mx_status open_nothing(void**, mx_message* message) {
-    return say(message, MX_INVALID, "there is no command to run");
-}
-
-void close_device(void* device) {
-    delete static_cast<PipeDevice*>(device);
-}
-
-std::size_t describe(void* device, const mx_fact** facts) {
-    const auto& known = static_cast<PipeDevice*>(device)->facts;
-    *facts = known.data();
-    return known.size();
-}
-
-mx_status supports(void* device, const mx_operation* operation, const mx_tensor* inputs,
-                   std::size_t input_count, const mx_tensor* outputs, std::size_t output_count,
-                   mx_message* message) try {
-    return supports_call(*static_cast<PipeDevice*>(device),
-                         {operation, inputs, input_count, outputs, output_count, message});
-} catch (const std::bad_alloc&) {
-    return MX_OUT_OF_MEMORY;
-}
-
-mx_status run(void* device, const mx_operation* operation, const mx_tensor* inputs,
-              std::size_t input_count, const mx_tensor* outputs, std::size_t output_count,
-              mx_message* message) try {
-    return run_call(*static_cast<PipeDevice*>(device),
-                    {operation, inputs, input_count, outputs, output_count, message});
-} catch (const std::bad_alloc&) {
-    return MX_OUT_OF_MEMORY;
-}
-
-constexpr mx_device_api api{sizeof(mx_device_api),
-                            MX_DEVICE_ABI_VERSION,
-                            open_nothing,
-                            close_device,
-                            describe,
-                            supports,
-                            run,
-                            nullptr,
-                            open_device};
 
 }  // namespace
 }  // namespace mx::pipe
 
 const mx_device_api* mx_subprocess_device_api(void) {
-    return &mx::pipe::api;
+    return &mx::kit::Plugin<mx::pipe::Pipe>::table;
 }
