@@ -22,7 +22,8 @@ constexpr kit::Named<RandomWords> random_words[] = {
 };
 
 [[noreturn]] void unknown(std::string_view kind, const char* name) {
-    kit::not_supported("the oracle knows no " + std::string(kind) + " " + kit::in_double_quotes(name));
+    kit::not_supported("the oracle knows no " + std::string(kind) + " " +
+                       kit::in_double_quotes(name));
 }
 
 // From a table of reference/spec.

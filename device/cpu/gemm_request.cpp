@@ -119,7 +119,8 @@ private:
                                        : kit::Shape{is_whole ? 1 : codes.shape().rows, 1});
         factor.scales = plane_of(scales);
         if (has_blocks && !factor.element)
-            kit::not_supported("block scales of values of type " + kit::in_double_quotes(codes.type()));
+            kit::not_supported("block scales of values of type " +
+                               kit::in_double_quotes(codes.type()));
         if (factor.scaling == FactorScaling::ue4m3 && factor.element != ElementType::e2m1)
             kit::not_supported("scales of 1x16 with elements other than e2m1");
         if (!has_blocks) return scales.expect_strided();
@@ -156,8 +157,9 @@ private:
         const char* dialect = call_.operation().dialect;
         const bool is_known = kit::text_of(dialect) == "cublaslt-nvfp4";
         if (out_.is_nvfp4 && (element != ElementType::e2m1 || !is_known))
-            kit::not_supported("scaling \"1x16\" of a D of type " + kit::in_double_quotes(d.type()) +
-                               " by dialect " + kit::in_double_quotes(dialect));
+            kit::not_supported("scaling \"1x16\" of a D of type " +
+                               kit::in_double_quotes(d.type()) + " by dialect " +
+                               kit::in_double_quotes(dialect));
         const DialectRule rule =
             out_.is_nvfp4 ? DialectRule{} : dialect_rule(call_.operation(), element);
         const Plane codes = output_plane(d, layout, element_of(element).sign_place + 1);
