@@ -10,6 +10,9 @@
 
 namespace mx::mutants {
 
+// The library of this build with no bug switched on.
+Planted clean_base();
+
 class Base : public ::testing::Test {
 protected:
     void SetUp() override { ASSERT_NE(base_.api, nullptr); }
@@ -35,7 +38,7 @@ protected:
         return outputs_of(base_, rounded(probe, rounding, words)).first;
     }
 
-    const Planted base_ = planted_bug(MX_MUTANT_DIRECTORY "/mutants.so", "none");
+    const Planted base_ = clean_base();
 };
 
 }  // namespace mx::mutants

@@ -6,6 +6,10 @@
 
 namespace mx::mutants {
 
+Planted clean_base() {
+    return planted_bug(MX_MUTANT_DIRECTORY "/mutants.so", "none");
+}
+
 namespace {
 
 constexpr std::uint32_t f32_infinity = 0x7F800000, f32_negative_infinity = 0xFF800000;
