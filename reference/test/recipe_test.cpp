@@ -129,9 +129,8 @@ TEST(TeNvfp4, HadamardTransform) {
     // Lane 3 has a negative sign, and row 3 of the matrix is + - - + over and over.
     unit = Codes(16, 0);
     unit[3] = 0x3F80;
-    Codes expected;
-    for (int i = 0; i < 4; ++i)
-        expected.insert(expected.end(), {minus_quarter, quarter, quarter, minus_quarter});
+    Codes expected(16, quarter);
+    for (std::size_t i = 0; i < 16; i += 4) expected[i] = expected[i + 3] = minus_quarter;
     EXPECT_EQ(rotated(unit), expected);
     // Six signs are positive and ten negative: sixteen ones give -4/4 in lane 0.
     EXPECT_EQ(rotated(Codes(16, 0x3F80))[0], 0xBF80u);
