@@ -15,7 +15,7 @@ void check_strides(const std::string& what, const mx_tensor& tensor) {
 
 }  // namespace
 
-const mx_gemm& checked_gemm(const Call& call, Buffers buffers, const GemmChecks& checks) {
+const mx_gemm& checked_gemm(const Call& call, Buffers buffers, GemmChecks checks) {
     const kit::Call checked(call, buffers);
     if (text_of(call.operation->name) != "gemm")
         not_supported(std::string(checks.speaker) + " does \"gemm\" alone, no operation " +

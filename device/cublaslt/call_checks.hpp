@@ -20,6 +20,6 @@ struct GemmChecks {
     std::string (*layout_refusal)(const mx_tensor& tensor) = nullptr;
 };
 // The first thing that is wrong is thrown as a Refusal.
-const mx_gemm& checked_gemm(const Call& call, Buffers buffers, const GemmChecks& checks);
+const mx_gemm& checked_gemm(const Call& call, Buffers buffers, GemmChecks checks);
 
 }  // namespace mx::cublaslt
