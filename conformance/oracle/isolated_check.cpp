@@ -9,6 +9,7 @@
 #include <fstream>
 
 #include "device/host/child_process.hpp"
+#include "device/host/text.hpp"
 
 namespace mx {
 namespace {
@@ -54,6 +55,8 @@ std::string first_fault(ChildProcess& child, std::span<const OracleCheck> checks
     for (const OracleCheck& check : checks) {
         const auto left = std::chrono::ceil<std::chrono::milliseconds>(deadline - Clock::now());
         const Reply reply = child.receive(left);
+        if (reply.kind == ReplyKind::late)
+            return broken_oracle(check.name + ": no answer within " + to_text(limits.time));
         if (reply.kind != ReplyKind::replied) return broken_oracle(check.name + ": " + reply.text);
         if (reply.text.size() > 1) return broken_oracle(check.name + ": " + reply.text.substr(1));
     }

@@ -47,6 +47,8 @@ def make_environment(folder):
     except subprocess.CalledProcessError as error:
         words = (error.stderr or error.stdout or "no reason given").strip().splitlines()
         return python, f"PyPI is out of reach or lacks a version: {words[-1][:200]}"
+    except SystemExit:  # Debian's Python without the package python3-venv ends the program
+        return python, "no private Python environment: this Python lacks ensurepip (python3-venv)"
     except (OSError, subprocess.TimeoutExpired) as error:
         return python, f"no private Python environment: {error}"
     done.write_text(wanted)

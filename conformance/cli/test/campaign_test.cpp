@@ -158,7 +158,7 @@ TEST_F(CampaignTest, AGpuThatIsThereAndCannotBeAskedIsAFault) {
 }
 
 TEST_F(CampaignTest, EveryEarlierRecordIsKept) {
-    for (const std::uint64_t differing : {1, 2, 3})
+    for (const std::uint64_t differing : {1u, 2u, 3u})
         EXPECT_EQ(conduct_on_gpu({sweep_with("a", differing)}), exit_mismatch);
     EXPECT_EQ(recorded("results.previous.jsonl").footer.mismatched_elements, 1u);
     EXPECT_EQ(recorded("results.previous.2.jsonl").footer.mismatched_elements, 2u);

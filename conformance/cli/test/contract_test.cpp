@@ -83,7 +83,7 @@ void make_gemm(GoodCall& call, const char*) {
 void make_fp8_gemm(GoodCall& call, const char* dialect) {
     make_gemm(call, dialect);
     call.gemm.scaling_a = call.gemm.scaling_b = "tensor";
-    for (const std::size_t scale : {1, 3}) call.inputs[scale] = call.tensor("f32", 1, 1, 0x3F);
+    for (const std::size_t scale : {1u, 3u}) call.inputs[scale] = call.tensor("f32", 1, 1, 0x3F);
 }
 
 struct Contestant {

@@ -194,8 +194,8 @@ OutputTensor written(const Matrix& codes, const TensorSpec& spec) {
     } else {
         for (const auto& row : codes)
             for (const std::uint32_t code : row) {
-                output.bytes.resize(output.bytes.size() + width);
-                std::memcpy(output.bytes.data() + output.bytes.size() - width, &code, width);
+                const auto* bytes = reinterpret_cast<const std::byte*>(&code);
+                output.bytes.insert(output.bytes.end(), bytes, bytes + width);
             }
     }
     output.flags.resize(output.bytes.size() / width);
