@@ -77,7 +77,7 @@ std::vector<Summand> summands_of(const GemmModel& model, const ScaledRow& a, con
 // Toward zero, to a multiple of 2^exponent.
 Rational cut(const Value& value, int exponent) {
     const Rational units = value.magnitude / power_of_two(exponent);
-    const Rational whole(numerator(units) / denominator(units));
+    const Rational whole(whole_part(units));
     return with_sign({Value::Kind::finite, value.negative, whole * power_of_two(exponent)});
 }
 

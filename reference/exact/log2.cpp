@@ -13,7 +13,8 @@ struct Bounds {
     Rational low, high;
 };
 
-// ln 2 = 2 * (1/3 + 1/(3*3^3) + 1/(5*3^5) + ...): what is cut off is below the last term taken.
+// ln 2 = 2 * (1/3 + 1/(3*3^3) + 1/(5*3^5) + ...): what is cut off is below the last term taken. Both
+// bounds are moved apart to multiples of 2^-120, so that few digits are counted with from there on.
 Bounds logarithm_of_two() {
     Bounds bounds;
     Integer power = 3;
@@ -22,7 +23,8 @@ Bounds logarithm_of_two() {
         bounds.low += term;
         bounds.high = bounds.low + term;
     }
-    return bounds;
+    const Rational unit = power_of_two(-120);
+    return {whole_part(bounds.low / unit) * unit, (whole_part(bounds.high / unit) + 1) * unit};
 }
 
 // 2^distance - 1 for a small distance of either sign, from the series of e^t with t = distance * ln

@@ -1,27 +1,115 @@
 // See rational.hpp.
 #include "reference/exact/rational.hpp"
 
+#include <algorithm>
+
 #include "reference/spec/assert.hpp"
 
 namespace mx::exact {
+
+namespace {
+
+int trailing_zeros(const Integer& value) {
+    return static_cast<int>(lsb(value));
+}
+
+Integer shifted(const Integer& value, int left) {
+    return left >= 0 ? Integer(value << static_cast<unsigned>(left))
+                     : Integer(value >> static_cast<unsigned>(-left));
+}
+
+}  // namespace
+
+Rational::Rational(const Integer& units, int exponent, const Integer& divisor)
+    : units_(units), exponent_(exponent), divisor_(divisor) {
+    MX_ASSERT(divisor_ != 0);
+    if (units_ == 0) {
+        exponent_ = 0;
+        divisor_ = 1;
+        return;
+    }
+    if (divisor_ != 1) {
+        if (divisor_ < 0) {
+            units_ = -units_;
+            divisor_ = -divisor_;
+        }
+        const int twos = trailing_zeros(divisor_);
+        divisor_ >>= static_cast<unsigned>(twos);
+        exponent_ -= twos;
+        const Integer common = gcd(units_, divisor_);
+        units_ /= common;
+        divisor_ /= common;
+    }
+    const int twos = trailing_zeros(abs(units_));
+    units_ >>= static_cast<unsigned>(twos);
+    exponent_ += twos;
+}
+
+Integer numerator(const Rational& value) {
+    return shifted(value.units_, std::max(value.exponent_, 0));
+}
+
+Integer denominator(const Rational& value) {
+    return shifted(value.divisor_, std::max(-value.exponent_, 0));
+}
+
+Rational operator-(const Rational& value) {
+    Rational negated = value;
+    negated.units_ = -negated.units_;
+    return negated;
+}
+
+Rational abs(const Rational& value) {
+    return value.units_ < 0 ? -value : value;
+}
+
+Rational operator+(const Rational& left, const Rational& right) {
+    const int exponent = std::min(left.exponent_, right.exponent_);
+    const Integer left_units = shifted(left.units_, left.exponent_ - exponent);
+    const Integer right_units = shifted(right.units_, right.exponent_ - exponent);
+    if (left.divisor_ == right.divisor_) return {left_units + right_units, exponent, left.divisor_};
+    return {left_units * right.divisor_ + right_units * left.divisor_, exponent,
+            left.divisor_ * right.divisor_};
+}
+
+Rational operator-(const Rational& left, const Rational& right) {
+    return left + -right;
+}
+
+Rational operator*(const Rational& left, const Rational& right) {
+    return {left.units_ * right.units_, left.exponent_ + right.exponent_,
+            left.divisor_ * right.divisor_};
+}
+
+Rational operator/(const Rational& left, const Rational& right) {
+    MX_ASSERT(right.units_ != 0);
+    return {left.units_ * right.divisor_, left.exponent_ - right.exponent_,
+            left.divisor_ * right.units_};
+}
+
+std::strong_ordering operator<=>(const Rational& left, const Rational& right) {
+    const int order = Rational(left - right).units_.sign();
+    return order <=> 0;
+}
+
+Integer whole_part(const Rational& value) {
+    return numerator(value) / denominator(value);
+}
 
 Rational power_of_two(int exponent) {
     return times_power_of_two(1, exponent);
 }
 
 Rational times_power_of_two(const Integer& units, int exponent) {
-    const Integer power = Integer(1) << static_cast<unsigned>(exponent < 0 ? -exponent : exponent);
-    if (exponent < 0) return Rational(units, power);
-    const Integer whole = units * power;
-    return Rational(whole);
+    return Rational::binary(units, exponent);
 }
 
 int floor_log2(const Rational& value) {
     MX_ASSERT(value > 0);
     // The guess from the lengths of numerator and denominator is at most one too high.
-    const int numerator_length = static_cast<int>(msb(numerator(value)));
-    const int denominator_length = static_cast<int>(msb(denominator(value)));
-    int exponent = numerator_length - denominator_length;
+    const int units_length = static_cast<int>(msb(value.units_));
+    const int divisor_length = static_cast<int>(msb(value.divisor_));
+    int exponent = value.exponent_ + units_length - divisor_length;
     if (power_of_two(exponent) > value) --exponent;
     MX_ASSERT(power_of_two(exponent) <= value);
     MX_ASSERT(value < power_of_two(exponent + 1));

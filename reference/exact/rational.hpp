@@ -1,15 +1,62 @@
-// Fractions for the exact oracle. Boost is asked only for integer arithmetic on them: it never
-// converts to or from a floating-point type, because those conversions round wrongly in some
-// versions.
+// Fractions for the exact oracle. Boost is asked for integers only, and never converts to or from a
+// floating-point type, because those conversions round wrongly in some versions.
 #pragma once
 
 #include <boost/multiprecision/cpp_int.hpp>
+#include <compare>
+#include <concepts>
 #include <string>
 
 namespace mx::exact {
 
 using Integer = boost::multiprecision::cpp_int;
-using Rational = boost::multiprecision::cpp_rational;
+
+// units * 2^exponent / divisor, in lowest terms: `units` is odd or the fraction is 0, `divisor` is
+// odd and positive, and they have no common factor. So equal fractions have equal members. Nearly
+// every number here is a binary one, whose divisor is 1: a fraction of two integers would spend its
+// time on the common factors of powers of two.
+class Rational {
+public:
+    Rational() = default;
+    Rational(const Integer& whole) : Rational(whole, 0, 1) {}
+    template <std::integral Whole>
+    Rational(Whole whole) : Rational(Integer(whole)) {}
+    Rational(const Integer& numerator, const Integer& denominator)  // not 0
+        : Rational(numerator, 0, denominator) {}
+
+    static Rational binary(const Integer& units, int exponent) { return {units, exponent, 1}; }
+
+    friend Integer numerator(const Rational& value);
+    friend Integer denominator(const Rational& value);
+
+    friend Rational operator-(const Rational& value);
+    friend Rational operator+(const Rational& left, const Rational& right);
+    friend Rational operator-(const Rational& left, const Rational& right);
+    friend Rational operator*(const Rational& left, const Rational& right);
+    friend Rational operator/(const Rational& left, const Rational& right);  // right is not 0
+    Rational& operator+=(const Rational& other) { return *this = *this + other; }
+    Rational& operator-=(const Rational& other) { return *this = *this - other; }
+    Rational& operator*=(const Rational& other) { return *this = *this * other; }
+    Rational& operator/=(const Rational& other) { return *this = *this / other; }
+
+    friend bool operator==(const Rational& left, const Rational& right) = default;
+    friend std::strong_ordering operator<=>(const Rational& left, const Rational& right);
+
+    friend Rational abs(const Rational& value);
+    friend int floor_log2(const Rational& value);
+    friend Integer whole_part(const Rational& value);
+
+private:
+    // In any terms.
+    Rational(const Integer& units, int exponent, const Integer& divisor);
+
+    Integer units_ = 0;
+    int exponent_ = 0;
+    Integer divisor_ = 1;
+};
+
+// Without its fraction: 3 of 7/2 and of -7/2 -3.
+Integer whole_part(const Rational& value);
 
 // 2^exponent, for any exponent.
 Rational power_of_two(int exponent);

@@ -19,7 +19,7 @@ std::uint32_t code_at_or_below(const ElementFormat& format, const Rational& magn
     if (magnitude == 0) return 0;
     const int exponent = std::max(floor_log2(magnitude), format.exponent_min());
     const Rational in_units = magnitude / power_of_two(exponent - format.mantissa_bits);
-    const Integer units = numerator(in_units) / denominator(in_units);
+    const Integer units = whole_part(in_units);
     const std::uint32_t hidden_bit = format.code_mantissa_mask() + 1;
     const std::uint32_t binade = static_cast<std::uint32_t>(exponent - format.exponent_min());
     // In the lowest binade of a format with zero, units count from zero; elsewhere from hidden_bit.
@@ -43,7 +43,7 @@ Position position_between(const Rational& below, const Rational& above, const Ra
 bool carries(const Rational& fraction, RandomBits random) {
     MX_ASSERT(random.count >= 1 && random.count <= 32);
     const Rational scaled = fraction * power_of_two(random.count);
-    const Integer digits = numerator(scaled) / denominator(scaled);
+    const Integer digits = whole_part(scaled);
     return digits + random.bits >= Integer(1) << static_cast<unsigned>(random.count);
 }
 

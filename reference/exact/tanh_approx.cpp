@@ -9,10 +9,6 @@
 namespace mx::exact {
 namespace {
 
-int whole_part(const Rational& value) {
-    return static_cast<int>(Integer(numerator(value) / denominator(value)));
-}
-
 // x * x / 2^19, every product of two bits by itself, and those below 2^19 left out.
 int cut_square(int x) {
     std::int64_t sum = 0;
@@ -29,9 +25,10 @@ int cut_square(int x) {
 Rational polynomial(const TanhBinade& binade, const Rational& magnitude) {
     const Rational mantissa = magnitude / power_of_two(binade.exponent) - 1;
     const Rational place = mantissa * power_of_two(binade.index_bits);
-    const int index = whole_part(place);
+    const int index = static_cast<int>(whole_part(place));
     const TanhPiece& piece = tanh_pieces[static_cast<std::size_t>(binade.first_piece + index)];
-    const int x = whole_part((place - index) * power_of_two(tanh_fraction_bits));
+    const int x =
+        static_cast<int>(whole_part((place - index) * power_of_two(tanh_fraction_bits)));
     const Rational units = piece.constant +
                            piece.linear * times_power_of_two(x, -tanh_fraction_bits) +
                            piece.square * times_power_of_two(cut_square(x), -15);
