@@ -7,7 +7,7 @@
 #include <memory>
 #include <string>
 
-#include "device/host/status.hpp"
+#include "reference/base/status.hpp"
 
 namespace mx::bench::gpu {
 

@@ -4,7 +4,7 @@
 #include <string>
 
 #include "conformance/accuracy/block_codes.hpp"
-#include "device/host/status.hpp"
+#include "reference/base/status.hpp"
 
 namespace mx::accuracy {
 

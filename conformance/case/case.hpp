@@ -6,7 +6,7 @@
 #include <string>
 
 #include "conformance/case/gemm_case.hpp"
-#include "device/host/status.hpp"
+#include "reference/base/status.hpp"
 
 namespace mx {
 

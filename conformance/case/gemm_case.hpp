@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "device/host/status.hpp"
+#include "reference/base/status.hpp"
 
 namespace mx {
 

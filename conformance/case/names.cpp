@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "conformance/case/operations.hpp"
-#include "device/host/text.hpp"
+#include "reference/base/text.hpp"
 #include "reference/spec/dialects.hpp"
 #include "reference/spec/formats.hpp"
 #include "reference/spec/layouts.hpp"

@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "conformance/cli/session.hpp"
+#include "conformance/cli/device_choice.hpp"
 
 namespace mx::cli {
 

@@ -9,7 +9,7 @@
 
 #include "conformance/case/fields.hpp"
 #include "conformance/case/names.hpp"
-#include "device/host/text.hpp"
+#include "reference/base/text.hpp"
 #include "reference/spec/assert.hpp"
 
 namespace mx::cli {

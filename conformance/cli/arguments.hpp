@@ -8,16 +8,18 @@
 #include <variant>
 #include <vector>
 
+#include "conformance/session/outcome.hpp"
+
 namespace mx::cli {
 
 // Exit codes; what each means stands in every --help.
-inline constexpr int exit_conformant = 0;
-inline constexpr int exit_mismatch = 1;
-inline constexpr int exit_usage = 2;
-inline constexpr int exit_device = 3;
-inline constexpr int exit_incomplete = 4;
-inline constexpr int exit_self_test = 5;
-inline constexpr int exit_nothing_tested = 77;
+inline constexpr int exit_conformant = number_of(session::Outcome::conformant);
+inline constexpr int exit_mismatch = number_of(session::Outcome::mismatch);
+inline constexpr int exit_usage = number_of(session::Outcome::bad_input);
+inline constexpr int exit_device = number_of(session::Outcome::device_fault);
+inline constexpr int exit_incomplete = number_of(session::Outcome::incomplete);
+inline constexpr int exit_self_test = number_of(session::Outcome::own_fault);
+inline constexpr int exit_nothing_tested = number_of(session::Outcome::nothing_tested);
 
 struct Option {
     std::string name;  // "--device", or "CASE" for a positional argument

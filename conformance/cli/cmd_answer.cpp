@@ -7,13 +7,13 @@
 
 #include "conformance/case/fields.hpp"
 #include "conformance/cli/commands.hpp"
+#include "conformance/cli/device_choice.hpp"
 #include "conformance/cli/environment.hpp"
-#include "conformance/cli/pack.hpp"
-#include "conformance/cli/session.hpp"
-#include "conformance/data/atomic_file.hpp"
 #include "conformance/run/evidence.hpp"
+#include "conformance/session/pack.hpp"
 #include "device/host/layout.hpp"
-#include "device/host/text.hpp"
+#include "reference/base/files.hpp"
+#include "reference/base/text.hpp"
 
 namespace mx::cli {
 namespace {
@@ -41,7 +41,7 @@ std::string opening(const AnswerOptions& options, const Facts& facts) {
         if (key != "notes") from += (told.size() == 1 ? " " : ", ") + value;
     }
     const std::string device = printable(device_argument(options.choice));  // without the blank
-    from += ", " + utc_now().substr(0, 10) + ", by mxcheck answer" +
+    from += ", " + session::utc_now().substr(0, 10) + ", by mxcheck answer" +
             (device.empty() ? "" : " " + device) + " of " + version_text() + "\n";
     if (!options.note.empty()) from += "# " + options.note + "\n";
     return from + line_of({{"mxpipe", pipe::protocol_version}, {"form", "hex"}, {"facts", told}});
@@ -75,17 +75,17 @@ struct Recorded {
     std::uint64_t refused = 0;
 };
 
-Expected<Recorded> record(const std::vector<RequestId>& requests, IsolatedDevice& device) {
+Expected<Recorded> record(const std::vector<session::RequestId>& requests, IsolatedDevice& device) {
     Sources sources;
     Recorded recorded;
-    for (const RequestId& request : requests) {
+    for (const session::RequestId& request : requests) {
         const Case& c = request.c;
         const auto source = sources.open(c);
         if (!source) return source.error();
         std::vector<std::vector<std::byte>> storage;
         const std::vector<CodeTensor> inputs = make_inputs(c, *source.value());
         const Question question = make_question(c, inputs, storage);
-        const RequestId id = request_id(c, question, request.place);
+        const session::RequestId id = session::request_id(c, question, request.place);
         if (id.digest != request.digest)
             return Error{ErrorKind::bad_input,
                          "nothing is recorded, for the pack was made with other inputs than this "
@@ -108,7 +108,7 @@ int answer(const AnswerOptions& options) {
     std::error_code ignored;
     if (std::filesystem::equivalent(options.pack, options.out, ignored))
         return fail_with({ErrorKind::bad_input, "--out is the pack itself"});
-    const auto requests = read_pack(options.pack);
+    const auto requests = session::read_pack(options.pack);
     if (!requests) return fail_with(requests.error());
     auto device = open_device(options.choice, options.timeout);
     if (!device) return fail_with(device.error());
@@ -116,7 +116,7 @@ int answer(const AnswerOptions& options) {
     if (!recorded) return fail_with(recorded.error());
     const std::string text = opening(options, device.value().facts()) + recorded.value().text;
     const Status written =
-        data::write_atomically(options.out, {std::as_bytes(std::span<const char>(text))});
+        write_atomically(options.out, {std::as_bytes(std::span<const char>(text))});
     if (!written) return fail_with(written.error());
     std::printf("wrote %s: %llu answers, %llu not supported, %zu bytes\n", options.out.c_str(),
                 static_cast<unsigned long long>(recorded.value().answered),

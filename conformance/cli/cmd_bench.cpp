@@ -13,9 +13,9 @@
 #include "bench/throughput.hpp"
 #include "conformance/case/names.hpp"
 #include "conformance/cli/commands.hpp"
+#include "conformance/cli/device_choice.hpp"
 #include "conformance/cli/environment.hpp"
-#include "conformance/cli/results_folder.hpp"
-#include "conformance/cli/session.hpp"
+#include "conformance/session/results_folder.hpp"
 #include "device/abi/mx_device_clock.h"
 
 namespace mx::cli {
@@ -160,17 +160,17 @@ results::BenchHeader header_of(const BenchOptions& options, const bench::Wish& w
                                const Opened& device) {
     results::BenchHeader header;
     header.program_version = program_version();
-    header.commit = program_commit();
-    header.dirty = is_dirty();
+    header.commit = this_build().commit;
+    header.dirty = this_build().is_dirty;
     header.argv = argv_of(options, wish);
-    header.started = utc_now();
+    header.started = session::utc_now();
     header.device = shown_name(options.choice);
     header.data = options.data;
     header.place = wish.on_gpu ? "cuda" : "host";
     header.clock = device.last_seconds == nullptr ? "host" : "device";
     for (const auto& [key, value] : device.device->facts())
         header.device_facts.push_back({key, value});
-    header.environment = environment_facts();
+    header.environment = session::environment_facts(this_build());
     return header;
 }
 
@@ -211,9 +211,11 @@ int run_bench(const BenchOptions& options) {
     const bench::Bench what{*device.value().device, device.value().last_seconds,
                             plain ? plain.value().device.get() : nullptr,
                             plain && has_clock ? plain.value().last_seconds : nullptr};
-    if (const Status made = prepare_folder(options.out); !made) return fail_with(made.error());
+    if (const Status made = session::prepare_folder(options.out); !made)
+        return fail_with(made.error());
     const std::string path = (std::filesystem::path(options.out) / "bench.jsonl").string();
-    if (const Status moved = move_aside(path); !moved) return fail_with(moved.error());
+    if (const Status moved = session::move_aside(path, complain); !moved)
+        return fail_with(moved.error());
     std::ofstream file(path, std::ios::trunc);
     file << results::line_of(header_of(options, wish.value(), device.value())) << std::flush;
     catch_interrupts();

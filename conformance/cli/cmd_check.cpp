@@ -3,11 +3,11 @@
 #include <memory>
 
 #include "conformance/case/fields.hpp"
-#include "conformance/cli/campaign.hpp"
 #include "conformance/cli/commands.hpp"
-#include "conformance/cli/environment.hpp"
-#include "conformance/cli/pack.hpp"
-#include "conformance/cli/session.hpp"
+#include "conformance/cli/device_choice.hpp"
+#include "conformance/cli/run_options.hpp"
+#include "conformance/session/pack.hpp"
+#include "conformance/session/provenance.hpp"
 
 namespace mx::cli {
 namespace {
@@ -15,18 +15,18 @@ namespace {
 struct CheckOptions {
     std::vector<std::string> files;  // [PACK] ANSWERS
     std::string out = "out";
-    WaiverOptions waivers;
-    DemandOptions demands;
+    session::WaiverOptions waivers;
+    session::DemandOptions demands;
 };
 
 // A pack says what should have been answered; without one that is what was.
 Expected<std::vector<PlannedCase>> cases_of(const CheckOptions& options,
-                                            const RecordedAnswers& answers) {
+                                            const session::RecordedAnswers& answers) {
     std::vector<Case> cases;
     if (options.files.size() == 2) {
-        auto asked = read_pack(options.files.front());
+        auto asked = session::read_pack(options.files.front());
         if (!asked) return asked.error();
-        for (RequestId& request : asked.value()) cases.push_back(std::move(request.c));
+        for (session::RequestId& request : asked.value()) cases.push_back(std::move(request.c));
     } else {
         cases = answers.cases();
     }
@@ -35,7 +35,7 @@ Expected<std::vector<PlannedCase>> cases_of(const CheckOptions& options,
     return planned;
 }
 
-results::RunHeader header_of(const CheckOptions& options, const RecordedAnswers& answers) {
+results::RunHeader header_of(const CheckOptions& options, const session::RecordedAnswers& answers) {
     results::RunHeader header = new_header();
     header.argv = {"mxcheck", "check"};
     for (const std::string& file : options.files) header.argv.push_back(file);
@@ -44,14 +44,14 @@ results::RunHeader header_of(const CheckOptions& options, const RecordedAnswers&
     header.dialects = "all";
     header.device = options.files.back();
     for (const auto& [key, value] : answers.facts()) header.device_facts.push_back({key, value});
-    header.table_hashes.push_back({"answers", file_hash(options.files.back())});
+    header.table_hashes.push_back({"answers", session::file_hash(options.files.back())});
     return header;
 }
 
 int check(const CheckOptions& options) {
     if (options.files.size() > 2)
         return fail_with({ErrorKind::bad_input, "check takes a pack and its answers, no more"});
-    const auto answers = RecordedAnswers::read(options.files.back());
+    const auto answers = session::RecordedAnswers::read(options.files.back());
     if (!answers) return fail_with(answers.error());
     if (const Status whole = answers.value().is_whole(); !whole && options.files.size() == 1) {
         complain(whole.error().message);
@@ -59,22 +59,22 @@ int check(const CheckOptions& options) {
     }
     auto cases = cases_of(options, answers.value());
     if (!cases) return fail_with(cases.error());
-    Campaign campaign{options.out,
-                      false,
-                      " --answers " + shell_quoted(options.files.back()),
-                      std::move(cases).value(),
-                      {}};
+    session::Campaign campaign{results_folder(options.out),
+                               false,
+                               " --answers " + shell_quoted(options.files.back()),
+                               std::move(cases).value(),
+                               {}};
     campaign.run.header = header_of(options, answers.value());
-    if (const Status taken = take_waivers(campaign, options.waivers); !taken)
+    if (const Status taken = session::take_waivers(campaign, options.waivers, complain); !taken)
         return fail_with(taken.error());
-    if (const Status taken = take_demands(campaign, options.demands); !taken)
+    if (const Status taken = session::take_demands(campaign, options.demands); !taken)
         return fail_with(taken.error());
     Sources sources;
     const Asker ask = [&answers](const Case& c, const Question& question) {
         return answers.value().ask(c, question);
     };
-    return conduct(
-        std::move(campaign), [&ask] { return Expected(Respondent{ask}); }, sources);
+    return run_campaign(
+        std::move(campaign), [&ask] { return Expected(session::Respondent{ask}); }, sources);
 }
 
 }  // namespace

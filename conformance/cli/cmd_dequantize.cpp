@@ -4,7 +4,7 @@
 
 #include "conformance/case/names.hpp"
 #include "conformance/cli/commands.hpp"
-#include "conformance/cli/session.hpp"
+#include "conformance/cli/device_choice.hpp"
 #include "conformance/cli/tensor_arguments.hpp"
 
 namespace mx::cli {

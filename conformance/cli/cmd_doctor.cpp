@@ -8,8 +8,8 @@
 
 #include "conformance/case/names.hpp"
 #include "conformance/cli/commands.hpp"
+#include "conformance/cli/device_choice.hpp"
 #include "conformance/cli/environment.hpp"
-#include "conformance/cli/session.hpp"
 #include "conformance/oracle/isolated_check.hpp"
 #include "conformance/run/evidence.hpp"
 
@@ -58,7 +58,7 @@ std::string oracle_text(const std::string& fault) {
 
 std::vector<Field> checks(const std::string& oracle_fault) {
     std::vector<Field> found{{"program", version_text()}, {"oracle", oracle_text(oracle_fault)}};
-    for (const Field& fact : environment_facts()) found.push_back(fact);
+    for (const Field& fact : session::environment_facts(this_build())) found.push_back(fact);
     const DeviceRegistry devices = built_in_devices();
     for (const DeviceSource& source : devices.list()) found.push_back(device_check(source));
     for (const OptionalDevice& device : optional_devices)

@@ -3,7 +3,7 @@
 #include <memory>
 
 #include "conformance/cli/commands.hpp"
-#include "conformance/cli/session.hpp"
+#include "conformance/cli/device_choice.hpp"
 #include "conformance/emulate/explain.hpp"
 #include "conformance/emulate/recipe_explain.hpp"
 

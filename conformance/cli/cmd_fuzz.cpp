@@ -292,7 +292,7 @@ int report(const FuzzOptions& o, const FuzzPlan& plan, const FuzzOutcome& outcom
         std::printf("stopped early: %s\n", reason.c_str());
     if (!failing.empty()) {
         std::printf("%zu kind%s of failure\n", failing.size(), failing.size() == 1 ? "" : "s");
-        return exit_code_of(failing, true);
+        return number_of(session::outcome_of(failing, true));
     }
     if (outcome.counts.blocks == 0) {
         complain("nothing was tested");

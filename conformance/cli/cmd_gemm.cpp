@@ -9,9 +9,9 @@
 #include "conformance/case/fields.hpp"
 #include "conformance/case/names.hpp"
 #include "conformance/cli/commands.hpp"
+#include "conformance/cli/device_choice.hpp"
 #include "conformance/cli/environment.hpp"
 #include "conformance/cli/progress.hpp"
-#include "conformance/cli/session.hpp"
 #include "conformance/cli/tensor_arguments.hpp"
 #include "conformance/emulate/gemm_explain.hpp"
 #include "conformance/emulate/gemm_fields.hpp"
@@ -19,14 +19,13 @@
 #include "conformance/emulate/parse_value.hpp"
 #include "conformance/emulate/quantize_values.hpp"
 #include "reference/spec/gemm_models.hpp"
-#include "reports/model/phrases.hpp"
+#include "reference/base/text.hpp"
 
 namespace mx::cli {
 namespace {
 
 using emulate::GemmProblem;
 using emulate::GemmRules;
-using reports::grouped;
 
 constexpr std::string_view exact_name = "exact";
 

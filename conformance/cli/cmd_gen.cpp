@@ -6,17 +6,17 @@
 #include <set>
 
 #include "conformance/case/names.hpp"
-#include "conformance/cli/campaign.hpp"
 #include "conformance/cli/commands.hpp"
-#include "conformance/cli/pack.hpp"
-#include "conformance/cli/session.hpp"
-#include "conformance/cli/shard.hpp"
+#include "conformance/cli/device_choice.hpp"
+#include "conformance/cli/run_options.hpp"
+#include "conformance/session/pack.hpp"
+#include "conformance/session/shard.hpp"
 
 namespace mx::cli {
 namespace {
 
 struct GenOptions {
-    PlanOptions plan;
+    session::PlanOptions plan;
     std::string form = "hex";
     std::string out;
 };
@@ -32,8 +32,8 @@ namespace fs = std::filesystem;
 std::vector<Case> each_once(const std::vector<PlannedCase>& cases) {
     std::set<std::string> seen;
     std::vector<Case> once;
-    for (const PlannedCase& planned : cases)
-        if (seen.insert(print(planned.c)).second) once.push_back(planned.c);
+    for (const PlannedCase& each : cases)
+        if (seen.insert(print(each.c)).second) once.push_back(each.c);
     return once;
 }
 
@@ -48,8 +48,8 @@ Expected<Written> write_requests(const std::vector<Case>& cases, Sources& source
         const std::vector<CodeTensor> inputs = make_inputs(c, *source.value());
         std::vector<std::vector<std::byte>> storage;
         const Question question = make_question(c, inputs, storage);
-        const PackPlace place{++written.cases, cases.size()};
-        const std::string text = pack_text({c, question, place}, form);
+        const session::PackPlace place{++written.cases, cases.size()};
+        const std::string text = session::pack_text({c, question, place}, form);
         file << text;
         written.bytes += text.size();
     }
@@ -80,12 +80,12 @@ int gen(const GenOptions& options) {
     const Status form = check_name("form", options.form, {"hex", "binary"});
     if (!form) return fail_with(form.error());
     Sources sources;
-    const auto shard = shard_of(options.plan.shard, process_environment());
+    const auto shard = session::shard_of(options.plan.shard, session::process_environment());
     if (!shard) return fail_with(shard.error());
-    auto cases = planned(options.plan, sources);
+    auto cases = session::planned(options.plan, sources);
     if (!cases) return fail_with(cases.error());
-    const auto written =
-        write_pack(each_once(of_shard(std::move(cases).value(), shard.value())), sources, options);
+    const auto written = write_pack(
+        each_once(session::of_shard(std::move(cases).value(), shard.value())), sources, options);
     if (!written) return fail_with(written.error());
     std::printf("wrote %s: %llu requests, %llu bytes\n", options.out.c_str(),
                 static_cast<unsigned long long>(written.value().cases),

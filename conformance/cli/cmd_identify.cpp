@@ -6,17 +6,16 @@
 
 #include "conformance/case/names.hpp"
 #include "conformance/cli/commands.hpp"
+#include "conformance/cli/device_choice.hpp"
 #include "conformance/cli/identify_gemm.hpp"
-#include "conformance/cli/session.hpp"
 #include "conformance/identify/identify.hpp"
-#include "reports/model/phrases.hpp"
+#include "reference/base/text.hpp"
 
 namespace mx::cli {
 namespace {
 
 using identify::Finding;
 using identify::Identification;
-using reports::joined;
 
 struct IdentifyOptions {
     DeviceChoice choice;

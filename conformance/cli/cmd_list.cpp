@@ -5,9 +5,9 @@
 
 #include "conformance/case/names.hpp"
 #include "conformance/cli/commands.hpp"
+#include "conformance/cli/device_choice.hpp"
 #include "conformance/cli/device_sweeps.hpp"
 #include "conformance/cli/environment.hpp"
-#include "conformance/cli/session.hpp"
 #include "conformance/data/gemm_inputs.hpp"
 #include "conformance/data/suite.hpp"
 #include "conformance/emulate/dialect_fields.hpp"

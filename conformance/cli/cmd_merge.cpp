@@ -4,10 +4,11 @@
 
 #include "conformance/cli/commands.hpp"
 #include "conformance/cli/conclusion.hpp"
-#include "conformance/cli/merge.hpp"
+#include "conformance/cli/device_choice.hpp"
 #include "conformance/cli/progress.hpp"
-#include "conformance/cli/results_folder.hpp"
-#include "conformance/cli/session.hpp"
+#include "conformance/cli/run_options.hpp"
+#include "conformance/session/merge.hpp"
+#include "conformance/session/results_folder.hpp"
 
 namespace mx::cli {
 namespace {
@@ -17,14 +18,14 @@ struct MergeOptions {
     std::string out = "out";
 };
 
-Expected<std::vector<ShardRun>> read_shards(const MergeOptions& options) {
-    std::vector<ShardRun> shards;
+Expected<std::vector<session::ShardRun>> read_shards(const MergeOptions& options) {
+    std::vector<session::ShardRun> shards;
     for (const std::string& folder : options.folders) {
         std::error_code error;
         if (std::filesystem::equivalent(folder, options.out, error))
             return Error{ErrorKind::bad_input,
                          "--out " + options.out + " is one of the shards; name another folder"};
-        const std::string path = results_path(folder);
+        const std::string path = session::results_path(folder);
         auto run = results::read_results(path);
         if (!run) return run.error();
         shards.push_back({path, std::move(run).value()});
@@ -33,8 +34,8 @@ Expected<std::vector<ShardRun>> read_shards(const MergeOptions& options) {
 }
 
 Status write(const results::Run& run, const std::string& out) {
-    if (const Status folder = prepare_folder(out); !folder) return folder;
-    auto writer = FolderRecord::begin(out, run.header);
+    if (const Status folder = session::prepare_folder(out); !folder) return folder;
+    auto writer = session::FolderRecord::begin(results_folder(out), run.header, complain);
     if (!writer) return writer.error();
     for (const results::CaseResult& result : run.cases)
         if (const Status written = writer.value().append(result); !written) return written;
@@ -44,7 +45,7 @@ Status write(const results::Run& run, const std::string& out) {
 int merge(const MergeOptions& options) {
     const auto shards = read_shards(options);
     if (!shards) return fail_with(shards.error());
-    const auto run = merged(shards.value());
+    const auto run = session::merged(shards.value(), complain);
     if (!run) return fail_with(run.error());
     if (const Status written = write(run.value(), options.out); !written)
         return fail_with(written.error());

@@ -8,11 +8,11 @@
 
 #include "conformance/case/names.hpp"
 #include "conformance/cli/commands.hpp"
+#include "conformance/cli/device_choice.hpp"
 #include "conformance/cli/progress.hpp"
 #include "conformance/cli/prove_gpu.hpp"
 #include "conformance/cli/prove_state.hpp"
-#include "conformance/cli/session.hpp"
-#include "conformance/run/plan.hpp"
+#include "conformance/session/plan.hpp"
 #include "reference/proof/digests.hpp"
 
 namespace mx::cli {
@@ -60,7 +60,7 @@ void print_row(const proof::Proof& proof, const proof::Report& report, const std
 
 // The proofs of this call, in their order.
 Expected<std::vector<proof::Proof>> chosen(const ProveOptions& options) {
-    const auto shard = parse_shard(options.shard);
+    const auto shard = session::parse_shard(options.shard);
     if (!shard) return shard.error();
     std::vector<proof::Proof> named, proofs;
     for (const proof::Proof& proof : proof::all_proofs())

@@ -3,10 +3,10 @@
 #include <cstdio>
 
 #include "conformance/case/names.hpp"
+#include "conformance/cli/device_choice.hpp"
 #include "conformance/cli/progress.hpp"
 #include "conformance/cli/prove_gpu.hpp"
 #include "conformance/cli/prove_state.hpp"
-#include "conformance/cli/session.hpp"
 #include "conformance/sweep/gpu_sweep.hpp"
 #include "reference/proof/digests.hpp"
 

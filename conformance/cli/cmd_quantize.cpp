@@ -3,8 +3,8 @@
 
 #include "conformance/case/names.hpp"
 #include "conformance/cli/commands.hpp"
+#include "conformance/cli/device_choice.hpp"
 #include "conformance/cli/environment.hpp"
-#include "conformance/cli/session.hpp"
 #include "conformance/cli/tensor_arguments.hpp"
 #include "conformance/emulate/parse_value.hpp"
 

@@ -8,10 +8,10 @@
 
 #include "conformance/case/fields.hpp"
 #include "conformance/case/names.hpp"
-#include "conformance/cli/campaign.hpp"
 #include "conformance/cli/commands.hpp"
+#include "conformance/cli/device_choice.hpp"
 #include "conformance/cli/relate_record.hpp"
-#include "conformance/cli/session.hpp"
+#include "conformance/cli/run_options.hpp"
 #include "conformance/relation/facts.hpp"
 #include "conformance/relation/suite.hpp"
 #include "reference/spec/formats.hpp"
@@ -306,13 +306,13 @@ results::RunHeader header_of(const RelateOptions& o, const IsolatedDevice& devic
     results::RunHeader header = new_header();
     header.argv = {"mxcheck",
                    "relate",
-                   "--op=" + list_text(o.operations),
+                   "--op=" + session::list_text(o.operations),
                    "--format=" + o.format,
                    "--dialect=" + o.dialect,
                    "--seed=" + std::to_string(o.seed),
                    "--samples=" + std::to_string(o.samples)};
     header.level = "relations";
-    header.suites = o.names.empty() ? "*" : list_text(o.names);
+    header.suites = o.names.empty() ? "*" : session::list_text(o.names);
     header.dialects = o.dialect;
     header.seed = o.seed;
     header.device = shown_name(o.choice);

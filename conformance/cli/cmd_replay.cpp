@@ -5,13 +5,14 @@
 #include "conformance/case/fields.hpp"
 #include "conformance/cli/commands.hpp"
 #include "conformance/cli/console.hpp"
+#include "conformance/cli/device_choice.hpp"
 #include "conformance/cli/device_sweeps.hpp"
-#include "conformance/cli/pack.hpp"
-#include "conformance/cli/session.hpp"
-#include "conformance/cli/sweep_errands.hpp"
-#include "conformance/cli/waiver_options.hpp"
+#include "conformance/cli/run_options.hpp"
 #include "conformance/run/runner.hpp"
 #include "conformance/run/sweep_result.hpp"
+#include "conformance/session/pack.hpp"
+#include "conformance/session/sweep_tasks.hpp"
+#include "conformance/session/waiving.hpp"
 
 namespace mx::cli {
 namespace {
@@ -21,7 +22,7 @@ struct ReplayOptions {
     DeviceChoice choice;
     std::string answers;  // recorded ones, instead of a device
     std::uint64_t timeout = 60;
-    WaiverOptions waivers;
+    session::WaiverOptions waivers;
 };
 
 int show(const results::CaseResult& value, const std::string& device_argument) {
@@ -40,7 +41,7 @@ int show(const results::CaseResult& value, const std::string& device_argument) {
     std::printf("%s%s%s\n", value.reason.empty() ? "" : ": ",
                 is_refused && !value.reason.empty() ? "the device does not do this: " : "",
                 value.reason.c_str());
-    return exit_code_of({&value, 1}, true);
+    return number_of(session::outcome_of({&value, 1}, true));
 }
 
 // What a run records of a sweep is no case, but can be replayed like one.
@@ -49,7 +50,7 @@ int replay_sweep(const std::string& text, const DeviceChoice& choice) {
     for (sweep::GpuSweep& sweep : device_sweeps(choice, "full")) sweeps.push_back(std::move(sweep));
     for (const sweep::GpuSweep& sweep : sweeps) {
         if (text_of(sweep) != text) continue;
-        const auto result = sweep_errands({sweep}, sweep::find_gpu).front().run();
+        const auto result = session::sweep_tasks({sweep}, sweep::find_gpu).front().run();
         if (!result) return fail_with(result.error());
         return result.value() ? show(*result.value(), "") : exit_incomplete;
     }
@@ -65,8 +66,8 @@ struct Answerer {
 };
 
 // Asks the case and prints what came of it.
-int judge(const PlannedCase& planned, Answerer answerer, const WaiverOptions& options) {
-    const auto waivers = waivers_of(options, answerer.name, {print(planned.c)});
+int judge(const PlannedCase& planned, Answerer answerer, const session::WaiverOptions& options) {
+    const auto waivers = session::waivers_of(options, answerer.name, {print(planned.c)}, complain);
     if (!waivers) return fail_with(waivers.error());
     Sources sources;
     Runner runner(std::move(answerer.ask), sources, {answerer.argument});
@@ -83,7 +84,7 @@ int replay(const ReplayOptions& options) {
     if (!parsed) return fail_with(parsed.error());
     const PlannedCase planned{"replay", parsed.value()};
     if (!options.answers.empty()) {
-        const auto answers = RecordedAnswers::read(options.answers);
+        const auto answers = session::RecordedAnswers::read(options.answers);
         if (!answers) return fail_with(answers.error());
         const Asker ask = [&answers](const Case& c, const Question& question) {
             return answers.value().ask(c, question);

@@ -6,11 +6,11 @@
 #include <span>
 
 #include "conformance/cli/commands.hpp"
+#include "conformance/cli/device_choice.hpp"
 #include "conformance/cli/report_files.hpp"
-#include "conformance/cli/results_folder.hpp"
-#include "conformance/cli/session.hpp"
-#include "conformance/data/atomic_file.hpp"
 #include "conformance/results/results_file.hpp"
+#include "conformance/session/results_folder.hpp"
+#include "reference/base/files.hpp"
 #include "reports/model/difference.hpp"
 #include "reports/model/summary.hpp"
 #include "reports/model/throughput.hpp"
@@ -51,13 +51,13 @@ Expected<results::Attachments> attachments_of(const std::string& folder,
 Expected<std::vector<std::string>> write_page(const reports::Material& material,
                                               const std::string& path) {
     const std::string page = reports::render_html(material);
-    const Status written = data::write_atomically(path, {std::as_bytes(std::span(page))});
+    const Status written = write_atomically(path, {std::as_bytes(std::span(page))});
     if (!written) return written.error();
     return std::vector{path};
 }
 
 int render(const std::string& folder, const ReportArguments& arguments) {
-    const auto run = results::read_results(results_path(folder));
+    const auto run = results::read_results(session::results_path(folder));
     if (!run) return fail_with(run.error());
     if (holds(folder, "results.new.jsonl"))
         complain("warning: a later run into " + folder +
@@ -68,7 +68,7 @@ int render(const std::string& folder, const ReportArguments& arguments) {
     material.attached = &attached.value();
     Expected<results::Run> baseline = results::Run{};
     if (!arguments.baseline.empty()) {
-        baseline = results::read_results(results_path(arguments.baseline));
+        baseline = results::read_results(session::results_path(arguments.baseline));
         if (!baseline) return fail_with(baseline.error());
         material.baseline = &baseline.value();
     }
@@ -159,9 +159,9 @@ void print(const reports::Difference& difference) {
 
 // 1 when a case is worse; 4 when none is but some are in one run alone, or one run stopped early.
 int compare_results(const std::string& before, const std::string& after) {
-    const auto first = results::read_results(results_path(before));
+    const auto first = results::read_results(session::results_path(before));
     if (!first) return fail_with(first.error());
-    const auto second = results::read_results(results_path(after));
+    const auto second = results::read_results(session::results_path(after));
     if (!second) return fail_with(second.error());
     const reports::Difference difference = reports::difference_of(first.value(), second.value());
     print(difference);

@@ -5,8 +5,8 @@
 #include <memory>
 
 #include "conformance/cli/commands.hpp"
+#include "conformance/cli/device_choice.hpp"
 #include "conformance/cli/environment.hpp"
-#include "conformance/cli/session.hpp"
 #include "conformance/cli/tensor_arguments.hpp"
 
 namespace mx::cli {

@@ -5,28 +5,28 @@
 #include <thread>
 
 #include "conformance/case/names.hpp"
-#include "conformance/cli/campaign.hpp"
 #include "conformance/cli/commands.hpp"
+#include "conformance/cli/device_choice.hpp"
 #include "conformance/cli/device_sweeps.hpp"
 #include "conformance/cli/environment.hpp"
-#include "conformance/cli/every_algorithm.hpp"
-#include "conformance/cli/session.hpp"
-#include "conformance/cli/shard.hpp"
-#include "conformance/cli/sweep_errands.hpp"
+#include "conformance/cli/run_options.hpp"
 #include "conformance/run/sweep_result.hpp"
+#include "conformance/session/every_algorithm.hpp"
+#include "conformance/session/shard.hpp"
+#include "conformance/session/sweep_tasks.hpp"
 
 namespace mx::cli {
 namespace {
 
 struct RunOptions {
     DeviceChoice choice;
-    PlanOptions plan;
+    session::PlanOptions plan;
     std::string out = "out";
     std::uint64_t timeout = 60;
     bool resume = false;
     std::uint64_t jobs = 0;  // 0: as many as are safe
-    WaiverOptions waivers;
-    DemandOptions demands;
+    session::WaiverOptions waivers;
+    session::DemandOptions demands;
     std::string algorithms = "default";
     bool reproducible = false;
 };
@@ -35,20 +35,22 @@ constexpr std::uint64_t jobs_max = 1024;
 // The tables, and the files that decide the answers: --resume compares the hashes, and must not mix
 // the answers to two inputs or of two builds of a plug-in.
 void add_hashes(const RunOptions& options, std::vector<results::Field>& hashes) {
-    if (!options.plan.input.empty()) hashes.push_back({"input", file_hash(options.plan.input)});
+    if (!options.plan.input.empty())
+        hashes.push_back({"input", session::file_hash(options.plan.input)});
     if (!options.plan.suite_file.empty())
-        hashes.push_back({"suite file", file_hash(options.plan.suite_file)});
+        hashes.push_back({"suite file", session::file_hash(options.plan.suite_file)});
     const auto device = device_source(options.choice);
     if (device && !device.value().path.empty())
-        hashes.push_back({"plug-in", file_hash(device.value().path)});
+        hashes.push_back({"plug-in", session::file_hash(device.value().path)});
 }
 
-results::RunHeader header_of(const RunOptions& options, Shard shard, const IsolatedDevice& device) {
-    const PlanOptions& plan = options.plan;
+results::RunHeader header_of(const RunOptions& options, session::Shard shard,
+                             const IsolatedDevice& device) {
+    const session::PlanOptions& plan = options.plan;
     results::RunHeader header = new_header();
     header.level = plan.level;
     header.suites = plan.input.empty() ? plan.suite : "input " + plan.input;
-    header.dialects = list_text(plan.dialects);
+    header.dialects = session::list_text(plan.dialects);
     header.seed = plan.seed;
     header.shard = text_of(shard);
     header.device = shown_name(options.choice);
@@ -64,7 +66,8 @@ results::RunHeader header_of(const RunOptions& options, Shard shard, const Isola
                    "--seed=" + std::to_string(plan.seed),
                    "--shard=" + header.shard};
     if (!plan.dialects.empty()) header.argv.push_back("--dialect=" + header.dialects);
-    if (!plan.formats.empty()) header.argv.push_back("--format=" + list_text(plan.formats));
+    if (!plan.formats.empty())
+        header.argv.push_back("--format=" + session::list_text(plan.formats));
     if (!plan.suite_file.empty()) header.argv.push_back("--suite-file=" + plan.suite_file);
     if (!plan.input.empty()) header.argv.push_back("--input=" + plan.input);
     if (options.algorithms != "default")
@@ -75,7 +78,7 @@ results::RunHeader header_of(const RunOptions& options, Shard shard, const Isola
 
 // What narrows a run by dialect, format or input leaves the sweeps out.
 std::vector<sweep::GpuSweep> sweeps_of(const RunOptions& options) {
-    const PlanOptions& plan = options.plan;
+    const session::PlanOptions& plan = options.plan;
     const bool is_whole = matches_glob(plan.suite, sweep_suite) && plan.dialects.empty() &&
                           plan.formats.empty() && plan.suite_file.empty() && plan.input.empty();
     if (!is_whole) return {};
@@ -83,19 +86,19 @@ std::vector<sweep::GpuSweep> sweeps_of(const RunOptions& options) {
 }
 
 // The part that this process does. A launcher that nobody follows is named.
-Expected<Shard> part_of(const PlanOptions& plan) {
-    const Environment environment = process_environment();
-    auto shard = shard_of(plan.shard, environment);
+Expected<session::Shard> part_of(const session::PlanOptions& plan) {
+    const session::Environment environment = session::process_environment();
+    auto shard = session::shard_of(plan.shard, environment);
     const bool is_whole = shard && shard.value().count == 1;
     const std::string ignored =
-        is_whole && plan.shard != "auto" ? ignored_shard(environment) : std::string();
+        is_whole && plan.shard != "auto" ? session::ignored_shard(environment) : std::string();
     if (!ignored.empty()) std::fprintf(stderr, "mxcheck: %s\n", ignored.c_str());
-    if (shard && ignored.empty()) acknowledge_shard(environment);
+    if (shard && ignored.empty()) session::acknowledge_shard(environment);
     return shard;
 }
 
 Expected<std::vector<PlannedCase>> cases_of(const RunOptions& options, Sources& sources) {
-    if (options.plan.suite != sweep_suite) return planned(options.plan, sources);
+    if (options.plan.suite != sweep_suite) return session::planned(options.plan, sources);
     if (!sweeps_of(options).empty()) return std::vector<PlannedCase>();
     return Error{ErrorKind::bad_input, "there are no sweeps in this run: " + who_has_sweeps() +
                                            ", and --dialect, --format, --input leave them out"};
@@ -114,7 +117,7 @@ std::size_t jobs_of(const RunOptions& options) {
     return is_ours && is_long ? std::clamp(std::thread::hardware_concurrency(), 1u, 16u) : 1;
 }
 
-Respondent respondent_of(std::shared_ptr<IsolatedDevice> device) {
+session::Respondent respondent_of(std::shared_ptr<IsolatedDevice> device) {
     return {[device](const Case&, const Question& question) { return device->ask(question); },
             [device](const Question& question) { return device->refuses(question); },
             [device] { return device->close(); }};
@@ -135,29 +138,32 @@ int run(const RunOptions& options) {
     auto device = open_device(options.choice, options.timeout);
     if (!device) return fail_with(device.error());
     if (options.algorithms == "all")
-        cases = by_every_algorithm(std::move(cases).value(), [&device](const Question& question) {
-            return device.value().algorithms(question);
-        });
-    Campaign campaign{
-        options.out, options.resume, device_argument(options.choice), std::move(cases).value(), {}};
+        cases = session::by_every_algorithm(
+            std::move(cases).value(),
+            [&device](const Question& question) { return device.value().algorithms(question); });
+    session::Campaign campaign{results_folder(options.out),
+                               options.resume,
+                               device_argument(options.choice),
+                               std::move(cases).value(),
+                               {}};
     campaign.run.header = header_of(options, shard.value(), device.value());
-    campaign.errands = sweep_errands(sweeps_of(options), sweep::find_gpu);
-    if (const Status taken = take_waivers(campaign, options.waivers); !taken)
+    campaign.tasks = session::sweep_tasks(sweeps_of(options), sweep::find_gpu);
+    if (const Status taken = session::take_waivers(campaign, options.waivers, complain); !taken)
         return fail_with(taken.error());
-    if (const Status taken = take_demands(campaign, options.demands); !taken)
+    if (const Status taken = session::take_demands(campaign, options.demands); !taken)
         return fail_with(taken.error());
-    take_shard(campaign, shard.value());
+    session::take_shard(campaign, shard.value());
     campaign.reproducible = options.reproducible;
     campaign.jobs = jobs_of(options);
     auto first = std::make_shared<IsolatedDevice>(std::move(device).value());
     if (campaign.jobs > 1) first.reset();
-    const Opener open = [&options, &first]() -> Expected<Respondent> {
+    const session::Opener open = [&options, &first]() -> Expected<session::Respondent> {
         if (first) return respondent_of(std::move(first));
         auto another = open_device(options.choice, options.timeout);
         if (!another) return another.error();
         return respondent_of(std::make_shared<IsolatedDevice>(std::move(another).value()));
     };
-    return conduct(std::move(campaign), open, sources);
+    return run_campaign(std::move(campaign), open, sources);
 }
 
 }  // namespace

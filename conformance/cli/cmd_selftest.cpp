@@ -9,8 +9,8 @@
 #include "conformance/cli/commands.hpp"
 #include "conformance/cli/environment.hpp"
 #include "conformance/cli/progress.hpp"
-#include "conformance/data/atomic_file.hpp"
 #include "conformance/selftest/selftest.hpp"
+#include "reference/base/files.hpp"
 
 namespace mx::cli {
 namespace {
@@ -42,7 +42,7 @@ bool write_files(const std::vector<TextFile>& files) {
     bool written = true;
     for (const TextFile& file : files) {
         const Status status =
-            data::write_atomically(file.path, {std::as_bytes(std::span(file.text))});
+            write_atomically(file.path, {std::as_bytes(std::span(file.text))});
         if (status) continue;
         complain(status.error().message);
         written = false;

@@ -1,4 +1,4 @@
-// The end of a run: its reports, and what the console says of it. Used by campaigns and by merge.
+// The end of a run: its reports, and what the console says of it.
 #pragma once
 
 #include <string>

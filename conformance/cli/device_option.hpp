@@ -6,7 +6,7 @@
 #include <optional>
 #include <string>
 
-#include "conformance/cli/session.hpp"
+#include "conformance/cli/device_choice.hpp"
 
 namespace mx::cli {
 

@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "conformance/cli/session.hpp"
+#include "conformance/cli/device_choice.hpp"
 #include "conformance/sweep/gpu_sweep.hpp"
 
 namespace mx::cli {

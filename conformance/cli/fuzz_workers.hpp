@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "conformance/cli/session.hpp"
+#include "conformance/cli/device_choice.hpp"
 #include "fuzz/search/search.hpp"
 
 namespace mx::cli {

@@ -7,7 +7,7 @@
 #include "conformance/case/names.hpp"
 #include "conformance/identify/gemm_census.hpp"
 #include "conformance/identify/gemm_identify.hpp"
-#include "reports/model/phrases.hpp"
+#include "reference/base/text.hpp"
 
 namespace mx::cli {
 namespace {
@@ -21,9 +21,6 @@ using identify::GemmMisses;
 using identify::GemmSetting;
 using identify::GemmShape;
 using identify::GemmSplit;
-using reports::counted;
-using reports::grouped;
-using reports::joined;
 using Json = nlohmann::ordered_json;
 
 constexpr const char* no_scaling = "none";

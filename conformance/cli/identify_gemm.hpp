@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "conformance/cli/session.hpp"
+#include "conformance/cli/device_choice.hpp"
 #include "conformance/identify/gemm_subject.hpp"
 
 namespace mx::cli {

@@ -4,16 +4,16 @@
 #include <filesystem>
 
 #include "conformance/cli/environment.hpp"
-#include "conformance/cli/text_file.hpp"
-#include "conformance/data/atomic_file.hpp"
+#include "reference/base/files.hpp"
+#include "reference/base/files.hpp"
 
 namespace mx::cli {
 namespace {
 
 // The commit alone would not tell two builds with local changes apart.
 const std::string& first_line() {
-    static const std::string line = "# state of mxcheck prove, commit " + program_commit() +
-                                    ", program " + file_hash("/proc/self/exe") + "\n";
+    static const std::string line = "# state of mxcheck prove, commit " + this_build().commit +
+                                    ", program " + session::file_hash("/proc/self/exe") + "\n";
     return line;
 }
 
@@ -64,7 +64,7 @@ Status write_digests(const std::string& path, const std::string& first_line,
                      const std::vector<proof::Digest>& digests) {
     std::string text = first_line;
     for (const proof::Digest& digest : digests) text += print(digest);
-    return data::write_atomically(path, {std::as_bytes(std::span(text))});
+    return write_atomically(path, {std::as_bytes(std::span(text))});
 }
 
 }  // namespace mx::cli

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "device/host/status.hpp"
+#include "reference/base/status.hpp"
 #include "reference/proof/digests.hpp"
 
 namespace mx::cli {

@@ -4,8 +4,9 @@
 #include <algorithm>
 
 #include "conformance/cli/conclusion.hpp"
-#include "conformance/cli/results_folder.hpp"
-#include "conformance/cli/session.hpp"
+#include "conformance/cli/device_choice.hpp"
+#include "conformance/cli/run_options.hpp"
+#include "conformance/session/results_folder.hpp"
 
 namespace mx::cli {
 namespace {
@@ -84,11 +85,11 @@ results::CaseResult record_of(const RelatedCase& related) {
 }
 
 Status prepare_record(const std::string& out) {
-    return out.empty() ? success() : prepare_folder(out);
+    return out.empty() ? success() : session::prepare_folder(out);
 }
 
 int write_record(results::Run run, const std::string& out, int exit_code) {
-    auto writer = FolderRecord::begin(out, run.header);
+    auto writer = session::FolderRecord::begin(results_folder(out), run.header, complain);
     if (!writer) return fail_with(writer.error());
     for (const results::CaseResult& result : run.cases)
         if (const Status written = writer.value().append(result); !written)

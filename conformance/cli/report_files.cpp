@@ -3,7 +3,7 @@
 
 #include <filesystem>
 
-#include "conformance/data/atomic_file.hpp"
+#include "reference/base/files.hpp"
 #include "reports/render/renderers.hpp"
 
 namespace mx::cli {
@@ -21,24 +21,18 @@ Expected<std::vector<std::string>> write_report_files(const reports::Material& m
     for (const reports::Renderer& renderer : reports::renderers) {
         const std::string text = renderer.render(material);
         const std::string path = path_of(renderer, folder);
-        const Status written = data::write_atomically(path, {std::as_bytes(std::span(text))});
+        const Status written = write_atomically(path, {std::as_bytes(std::span(text))});
         if (!written) return written.error();
         paths.push_back(path);
     }
     return paths;
 }
 
-Status remove_report_files(const std::string& folder) {
-    for (const reports::Renderer& renderer : reports::renderers) {
-        const std::string path = path_of(renderer, folder);
-        std::error_code error;
-        std::filesystem::remove(path, error);
-        if (error)
-            return Error{
-                ErrorKind::system,
-                path + ": cannot remove, and it tells of an earlier run: " + error.message()};
-    }
-    return success();
+std::vector<std::string> report_file_names() {
+    std::vector<std::string> names;
+    for (const reports::Renderer& renderer : reports::renderers)
+        names.emplace_back(renderer.file_name);
+    return names;
 }
 
 }  // namespace mx::cli

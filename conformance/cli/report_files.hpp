@@ -1,10 +1,10 @@
-// Every report of a run in its folder, written and taken away.
+// Every report of a run in its folder.
 #pragma once
 
 #include <string>
 #include <vector>
 
-#include "device/host/status.hpp"
+#include "reference/base/status.hpp"
 #include "reports/model/material.hpp"
 
 namespace mx::cli {
@@ -13,8 +13,7 @@ namespace mx::cli {
 Expected<std::vector<std::string>> write_report_files(const reports::Material& material,
                                                       const std::string& folder);
 
-// Takes them away before the record changes that they speak of: a run that is killed would leave
-// the verdict of the one before it. What is not there need not be.
-Status remove_report_files(const std::string& folder);
+// Of those files, without their folder.
+std::vector<std::string> report_file_names();
 
 }  // namespace mx::cli

@@ -4,7 +4,7 @@
 #include <cstdio>
 #include <filesystem>
 
-#include "conformance/cli/session.hpp"
+#include "conformance/cli/device_choice.hpp"
 
 namespace mx::cli {
 

@@ -6,7 +6,7 @@
 #include <memory>
 
 #include "conformance/data/family.hpp"
-#include "device/host/status.hpp"
+#include "reference/base/status.hpp"
 
 namespace mx {
 

@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include "device/host/status.hpp"
+#include "reference/base/status.hpp"
 #include "reference/spec/formats.hpp"
 
 namespace mx::data {

@@ -11,7 +11,7 @@
 
 #include "conformance/case/operations.hpp"
 #include "conformance/data/family.hpp"
-#include "device/host/status.hpp"
+#include "reference/base/status.hpp"
 #include "reference/spec/rounding.hpp"
 
 namespace mx {

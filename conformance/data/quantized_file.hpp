@@ -8,7 +8,7 @@
 #include <string_view>
 
 #include "conformance/data/host_tensor.hpp"
-#include "device/host/status.hpp"
+#include "reference/base/status.hpp"
 
 namespace mx::data {
 

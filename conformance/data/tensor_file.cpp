@@ -6,9 +6,9 @@
 #include <array>
 #include <filesystem>
 
-#include "conformance/data/atomic_file.hpp"
 #include "conformance/data/npy.hpp"
 #include "conformance/data/safetensors.hpp"
+#include "reference/base/files.hpp"
 
 namespace mx::data {
 namespace {

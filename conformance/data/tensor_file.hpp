@@ -5,7 +5,7 @@
 #include <string>
 
 #include "conformance/data/host_tensor.hpp"
-#include "device/host/status.hpp"
+#include "reference/base/status.hpp"
 
 namespace mx::data {
 

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "conformance/data/host_tensor.hpp"
-#include "device/host/status.hpp"
+#include "reference/base/status.hpp"
 
 namespace mx::emulate {
 

@@ -7,7 +7,7 @@
 
 #include "conformance/data/host_tensor.hpp"
 #include "conformance/emulate/quantized_facts.hpp"
-#include "device/host/status.hpp"
+#include "reference/base/status.hpp"
 
 namespace mx::emulate {
 

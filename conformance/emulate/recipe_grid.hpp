@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "device/host/status.hpp"
+#include "reference/base/status.hpp"
 #include "reference/spec/recipe.hpp"
 
 namespace mx::emulate {

@@ -11,7 +11,7 @@
 
 #include "conformance/identify/gemm_machine.hpp"
 #include "device/host/question.hpp"
-#include "device/host/status.hpp"
+#include "reference/base/status.hpp"
 
 namespace mx::identify {
 

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "device/host/question.hpp"
-#include "device/host/status.hpp"
+#include "reference/base/status.hpp"
 #include "reference/spec/formats.hpp"
 
 namespace mx::identify {

@@ -9,7 +9,7 @@
 #include <fstream>
 
 #include "device/host/child_process.hpp"
-#include "device/host/text.hpp"
+#include "reference/base/text.hpp"
 
 namespace mx {
 namespace {

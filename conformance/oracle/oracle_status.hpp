@@ -3,7 +3,7 @@
 // which isolated_check.hpp has.
 #pragma once
 
-#include "device/host/status.hpp"
+#include "reference/base/status.hpp"
 
 namespace mx {
 

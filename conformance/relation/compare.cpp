@@ -2,17 +2,12 @@
 #include "conformance/relation/compare.hpp"
 
 #include <algorithm>
-#include <cstdio>
 #include <numeric>
+
+#include "reference/base/hex.hpp"
 
 namespace mx::relation {
 namespace {
-
-std::string hex(std::uint32_t code) {
-    char text[16];
-    std::snprintf(text, sizeof text, "%x", code);
-    return text;
-}
 
 std::size_t at(const CodeTensor& tensor, std::int64_t row, std::int64_t column) {
     return static_cast<std::size_t>(row * tensor.columns + column);

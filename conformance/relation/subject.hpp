@@ -11,7 +11,7 @@
 #include "conformance/data/inputs.hpp"
 #include "conformance/run/tensor_layout.hpp"
 #include "device/host/question.hpp"
-#include "device/host/status.hpp"
+#include "reference/base/status.hpp"
 
 namespace mx::relation {
 

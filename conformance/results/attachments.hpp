@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "conformance/results/bench_record.hpp"
-#include "device/host/status.hpp"
+#include "reference/base/status.hpp"
 
 namespace mx::results {
 

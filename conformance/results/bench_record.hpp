@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "conformance/results/record.hpp"
-#include "device/host/status.hpp"
+#include "reference/base/status.hpp"
 
 namespace mx::results {
 

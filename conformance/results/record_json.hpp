@@ -7,7 +7,7 @@
 #include <variant>
 
 #include "conformance/results/record.hpp"
-#include "device/host/status.hpp"
+#include "reference/base/status.hpp"
 
 namespace mx::results {
 

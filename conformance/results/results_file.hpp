@@ -11,7 +11,7 @@
 
 #include "conformance/results/file_descriptor.hpp"
 #include "conformance/results/record.hpp"
-#include "device/host/status.hpp"
+#include "reference/base/status.hpp"
 
 namespace mx::results {
 

@@ -5,20 +5,14 @@
 
 #include "conformance/case/rules.hpp"
 #include "conformance/run/clusters.hpp"
+#include "reference/base/hex.hpp"
 #include "reference/fast/block.hpp"
 
 namespace mx {
 namespace {
 
-std::string hex(std::uint32_t bits, int width) {
-    std::string text = "0x";
-    for (int shift = 8 * width - 4; shift >= 0; shift -= 4)
-        text += "0123456789abcdef"[(bits >> shift) & 15];
-    return text;
-}
-
 std::string hex_code(const ElementFormat& format, Code code) {
-    return hex(code.bits, format.code_bytes());
+    return "0x" + hex(code.bits, 2 * format.code_bytes());
 }
 
 std::int64_t magnitude_distance(const ElementFormat& format, const Difference& d) {
@@ -120,12 +114,12 @@ void describe_witness(const Case& c, const Site& site, const Difference& d, resu
     if (operation_of(c).kind == OperationKind::quantize)
         m.amax_value = exact::to_text(exact_amax(c, site));
     if (site.has_scale) {
-        m.expected_scale = hex(site.expected_scale.bits, 1);
-        m.actual_scale = hex(site.actual_scale.bits, 1);
+        m.expected_scale = "0x" + hex(site.expected_scale.bits, 2);
+        m.actual_scale = "0x" + hex(site.actual_scale.bits, 2);
     }
     if (site.is_scale && !site.has_scale) {
-        m.expected_scale = hex(d.expected, 1);
-        m.actual_scale = hex(d.actual, 1);
+        m.expected_scale = "0x" + hex(d.expected, 2);
+        m.actual_scale = "0x" + hex(d.actual, 2);
     }
     if (!site.is_scale) {
         m.expected_element = hex_code(output, Code{d.expected});
@@ -150,7 +144,7 @@ void Clusters::confirm(const Site& site, const Difference& d) {
     const Code exact = exact_answer(evidence_.c, site, d);
     if (exact.bits == d.expected) return;
     disagreement_ = "block " + std::to_string(site.block) + " lane " + std::to_string(site.lane) +
-                    ": fast says " + hex(d.expected, 4) + ", exact says " + hex(exact.bits, 4);
+                    ": fast says 0x" + hex(d.expected, 8) + ", exact says 0x" + hex(exact.bits, 8);
 }
 
 const LayoutGuess* Clusters::guess_for(const Difference& d) const {

@@ -7,7 +7,7 @@
 
 #include "conformance/case/case.hpp"
 #include "device/host/device_source.hpp"
-#include "device/host/status.hpp"
+#include "reference/base/status.hpp"
 
 namespace mx::selftest {
 

@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <string>
 
-#include "device/host/status.hpp"
+#include "reference/base/status.hpp"
 
 namespace mx::sweep {
 

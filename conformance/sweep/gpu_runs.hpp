@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "device/cuda/types.hpp"
-#include "device/host/status.hpp"
+#include "reference/base/status.hpp"
 #include "reference/exact/preimage.hpp"
 #include "reference/spec/dialect.hpp"
 

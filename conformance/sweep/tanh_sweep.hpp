@@ -5,7 +5,7 @@
 
 #include <cstdint>
 
-#include "device/host/status.hpp"
+#include "reference/base/status.hpp"
 
 namespace mx::sweep {
 

@@ -1,68 +1,66 @@
-// House rule: which room may include which. The table is the picture of rooms in words; a path
-// that no row covers is a violation too, so a new folder must be given its place here.
+// House rule: which folder may include which, as the table of ARCHITECTURE.md has it: no edge that
+// the table lacks, no row or entry that nothing uses, no folder without a row, and no entry that
+// stands below its row, so that there is no circle.
 #include <algorithm>
 #include <initializer_list>
 #include <optional>
+#include <set>
 
 #include "conformance/test/house_rules.hpp"
 
 namespace mx::house {
 namespace {
 
-// A room may include itself and everything under one of the folders it names.
+constexpr const char* page = "conformance/ARCHITECTURE.md";
+constexpr std::string_view section = "## Who includes whom";
+
+// A row of the table. An entry is a folder with a row of its own, or one file of such a folder.
 struct Room {
-    std::string_view folder;
-    std::initializer_list<std::string_view> may_include;
-    std::string_view closed = "";  // a folder that stays shut though one above it is open
+    std::string folder;
+    std::vector<std::string> includes, included_by_tests;
+    int line = 0;
 };
 
-// The first row whose folder holds the file counts. status.hpp is how every room but reference/ and
-// the plug-ins says what went wrong, so it is named alone where the rest of device/host is shut.
-const Room rooms[] = {
-    {"reference/spec", {}},
-    {"reference/exact", {"reference/spec"}},
-    {"reference/fast", {"reference/spec"}},
-    {"reference/gemm", {"reference/spec", "reference/fast"}},
-    {"reference/self_check", {"reference/spec", "reference/exact", "reference/fast"}},
-    {"reference/proof", {"reference/spec", "reference/exact", "reference/fast", "reference/gemm"}},
-    {"reference/test", {"reference"}},
-    {"device/abi", {}},
-    {"device/kit", {"device/abi"}},
-    {"device/host", {"device/abi"}},
-    {"device/test", {"device"}},
-    {"device/cpu", {"device/abi", "device/kit"}},
-    {"device/nvhost", {"device/abi", "device/kit"}},
-    {"device/cuda", {"device/abi", "device/kit"}},
-    {"device/cublaslt", {"device/abi", "device/kit"}},
-    // A client of cuBLASLt like the one above, whose calls of the library it makes.
-    {"device/hopper", {"device/abi", "device/kit", "device/cublaslt"}},
-    {"device/subprocess", {"device/abi", "device/host", "device/kit"}},
-    {"device/example", {"device/abi", "device/kit"}},
-    {"conformance/test/consumer", {"reference/spec", "reference/fast", "device/abi"}},
-    {"conformance/cli", {"reference", "device", "conformance", "reports", "bench", "fuzz"}},
-    {"conformance/mutants", {"device/abi", "device/kit"}},
-    // 2^40 pairs are compared where both sides run, in one kernel: so it sees both.
-    // The GEMMs that it asks have the tensors and data of cases.
-    {"conformance/sweep",
-     {"reference", "device/host", "device/cuda", "conformance/data/gemm_codes.hpp",
-      "conformance/data/gemm_tensors.hpp"}},
-    // Relations need no oracle, so they see none: widths and signs, and how tensors lie.
-    {"conformance/relation/test", {"reference/spec", "device/host", "conformance"}},
-    {"conformance/relation",
-     {"reference/spec", "device/host", "conformance/data/philox.hpp",
-      "conformance/data/inputs.hpp", "conformance/run/tensor_layout.hpp"}},
-    {"conformance", {"reference", "device/host", "device/abi", "device/kit"}, "conformance/cli"},
-    {"fuzz",
-     {"reference", "device/host", "device/abi", "device/subprocess",
-      "device/cpu/cpu_device.hpp", "device/nvhost/nvhost_device.hpp", "conformance/case",
-      "conformance/data", "conformance/emulate", "conformance/results", "conformance/waivers",
-      "reports"}},
-    // The benchmark measures the embedded device itself, so it opens the one door of device/cpu.
-    {"bench",
-     {"reference", "device/host", "device/abi", "device/cpu/cpu_device.hpp", "conformance/case",
-      "conformance/data", "conformance/results/bench_record.hpp"}},
-    {"reports", {"conformance/results", "device/host/status.hpp"}},
-};
+// What stands between backquotes.
+std::vector<std::string> quoted_in(std::string_view cell) {
+    std::vector<std::string> words;
+    for (std::size_t open = cell.find('`'); open != std::string_view::npos;) {
+        const std::size_t close = cell.find('`', open + 1);
+        if (close == std::string_view::npos) break;
+        words.emplace_back(cell.substr(open + 1, close - open - 1));
+        open = cell.find('`', close + 1);
+    }
+    return words;
+}
+
+std::vector<std::string_view> cells_of(std::string_view row) {
+    std::vector<std::string_view> cells;
+    row.remove_prefix(1);
+    for (std::size_t end = row.find('|'); end != std::string_view::npos; end = row.find('|')) {
+        cells.push_back(row.substr(0, end));
+        row.remove_prefix(end + 1);
+    }
+    return cells;
+}
+
+// | `folder` | job | what it includes | what its tests include beside that |
+std::vector<Room> rooms_of(const Tree& tree) {
+    std::vector<Room> rooms;
+    const auto file = std::ranges::find(tree.files, page, &SourceFile::path);
+    if (file == tree.files.end()) return rooms;
+    bool is_inside = false;
+    int number = 0;
+    for (const std::string_view line : lines_of(file->raw)) {
+        ++number;
+        if (line.starts_with("## ")) is_inside = line == section;
+        if (!is_inside || !line.starts_with("| `")) continue;
+        const auto cells = cells_of(line);
+        const auto names = quoted_in(cells.front());
+        if (cells.size() == 4 && names.size() == 1)
+            rooms.push_back({names.front(), quoted_in(cells[2]), quoted_in(cells[3]), number});
+    }
+    return rooms;
+}
 
 // Libraries that have one home each.
 struct Library {
@@ -99,21 +97,50 @@ std::optional<Include> include_on(std::string_view code_line, std::string_view r
     return Include{raw_line.substr(open + 1, close - open - 1), is_quoted};
 }
 
-const Room* room_of(std::string_view path) {
+// The row of the innermost folder that holds the file.
+const Room* room_of(std::string_view path, const std::vector<Room>& rooms) {
+    const Room* innermost = nullptr;
     for (const Room& room : rooms)
-        if (is_under(path, room.folder)) return &room;
-    return nullptr;
+        if (is_under(path, room.folder) &&
+            (innermost == nullptr || room.folder.size() > innermost->folder.size()))
+            innermost = &room;
+    return innermost;
 }
 
-bool is_allowed(const Room& room, std::string_view target) {
-    if (!room.closed.empty() && is_under(target, room.closed)) return false;
-    if (is_under(target, room.folder)) return true;
-    return std::any_of(room.may_include.begin(), room.may_include.end(),
-                       [target](std::string_view folder) { return is_under(target, folder); });
+bool is_of_tests(std::string_view path) {
+    return path.find("/test/") != std::string_view::npos;
+}
+
+// Entries that an include needs.
+struct Use {
+    std::set<std::pair<const Room*, std::string>> entries, entries_of_tests;
+};
+
+// The entry of the row that lets the target in, "" for none.
+std::string entry_for(const std::vector<std::string>& entries, std::string_view target,
+                      const Room& home) {
+    for (const std::string& entry : entries)
+        if (entry == target || entry == home.folder) return entry;
+    return "";
+}
+
+bool is_allowed(const Room& room, const SourceFile& file, std::string_view target,
+                const std::vector<Room>& rooms, Use& use) {
+    const Room* home = room_of(target, rooms);
+    if (home == nullptr) return false;
+    if (home == &room) return true;
+    const bool by_tests = is_of_tests(file.path);
+    if (const std::string entry = entry_for(room.includes, target, *home); !entry.empty()) {
+        if (!by_tests) use.entries.insert({&room, entry});
+        return true;
+    }
+    const std::string entry = by_tests ? entry_for(room.included_by_tests, target, *home) : "";
+    use.entries_of_tests.insert({&room, entry});
+    return !entry.empty();
 }
 
 std::string complaint_about(const Include& include, const Room& room, const SourceFile& file,
-                            const Tree& tree) {
+                            const Tree& tree, const std::vector<Room>& rooms, Use& use) {
     const std::string target(include.target);
     // The example shows what a plug-in outside this tree writes: the contract by its bare name.
     if (target == "mx_device.h" && is_under(file.path, "device/example")) return "";
@@ -121,8 +148,8 @@ std::string complaint_about(const Include& include, const Room& room, const Sour
     if (target == "mx_version.hpp" && is_under(file.path, "conformance/cli")) return "";
     if (include.is_quoted) {
         if (!tree.has(target)) return "\"" + target + "\" is no file counted from the root";
-        if (is_allowed(room, target)) return "";
-        return std::string(room.folder) + " may not include " + target;
+        if (is_allowed(room, file, target, rooms, use)) return "";
+        return room.folder + " may not include " + target;
     }
     for (const Library& library : libraries) {
         const bool at_home =
@@ -134,10 +161,11 @@ std::string complaint_about(const Include& include, const Room& room, const Sour
     return "";
 }
 
-void check_file(const SourceFile& file, const Tree& tree, Violations& found) {
-    const Room* room = room_of(file.path);
+void check_file(const SourceFile& file, const Tree& tree, const std::vector<Room>& rooms, Use& use,
+                Violations& found) {
+    const Room* room = room_of(file.path, rooms);
     if (room == nullptr) {
-        found.push_back({file.path, 0, "is in no room that the table of rooms knows"});
+        found.push_back({file.path, 0, std::string("is in no folder that ") + page + " knows"});
         return;
     }
     const auto code = lines_of(file.code);
@@ -145,18 +173,51 @@ void check_file(const SourceFile& file, const Tree& tree, Violations& found) {
     for (std::size_t line = 0; line < code.size(); ++line) {
         const auto include = include_on(code[line], raw[line]);
         if (!include) continue;
-        const std::string complaint = complaint_about(*include, *room, file, tree);
-        if (!complaint.empty())
-            found.push_back({file.path, static_cast<int>(line) + 1, complaint});
+        const std::string complaint = complaint_about(*include, *room, file, tree, rooms, use);
+        if (!complaint.empty()) found.push_back({file.path, static_cast<int>(line) + 1, complaint});
     }
+}
+
+// What the table allows and nobody does: the page would say more than is true.
+void check_unused(const std::vector<Room>& rooms, const Tree& tree, const Use& use,
+                  Violations& found) {
+    for (const Room& room : rooms) {
+        const bool has_file = std::ranges::any_of(tree.files, [&](const SourceFile& file) {
+            return file.is_cpp() && room_of(file.path, rooms) == &room;
+        });
+        if (!has_file) found.push_back({page, room.line, room.folder + " has no file"});
+        for (const std::string& entry : room.includes)
+            if (!use.entries.contains({&room, entry}))
+                found.push_back({page, room.line, room.folder + " does not include " + entry});
+        for (const std::string& entry : room.included_by_tests)
+            if (!use.entries_of_tests.contains({&room, entry}))
+                found.push_back(
+                    {page, room.line, "no test of " + room.folder + " alone includes " + entry});
+    }
+}
+
+// A circle of folders has an entry that points down.
+void check_order(const std::vector<Room>& rooms, Violations& found) {
+    for (const Room& room : rooms)
+        for (const std::string& entry : room.includes) {
+            const Room* home = room_of(entry, rooms);
+            if (home == nullptr || home->line < room.line) continue;
+            found.push_back(
+                {page, room.line,
+                 room.folder + " includes " + entry + ", which does not stand above it"});
+        }
 }
 
 }  // namespace
 
 Violations check_includes(const Tree& tree) {
+    const std::vector<Room> rooms = rooms_of(tree);
     Violations found;
+    Use use;
     for (const SourceFile& file : tree.files)
-        if (file.is_cpp()) check_file(file, tree, found);
+        if (file.is_cpp()) check_file(file, tree, rooms, use, found);
+    check_unused(rooms, tree, use, found);
+    check_order(rooms, found);
     return found;
 }
 

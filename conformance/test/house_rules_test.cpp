@@ -22,6 +22,9 @@ protected:
         plant("device/abi/mx_device.h", "/* the contract */\n");
         plant("conformance/run/compare.hpp", "#pragma once\n");
         plant("conformance/cli/main.cpp", "int main() { return 0; }\n");
+        plant_table({"| `reference/spec` | | | |", "| `reference/exact` | | | |",
+                     "| `device/abi` | | | |", "| `conformance/run` | | | |",
+                     "| `conformance/cli` | | | |"});
     }
     void TearDown() override { std::filesystem::remove_all(root_); }
 
@@ -31,6 +34,12 @@ protected:
         std::filesystem::create_directories(whole.parent_path());
         std::ofstream file(whole, std::ios::binary);
         for (const std::string& piece : pieces) file << piece;
+    }
+    // The table of who includes whom, with these rows.
+    void plant_table(std::initializer_list<std::string> rows) const {
+        std::string table = "## Who includes whom\n\n| folder | job | includes | its tests |\n";
+        for (const std::string& row : rows) table += row + "\n";
+        plant("conformance/ARCHITECTURE.md", table + "\n## Else\n| `garage` | | | |\n");
     }
     Tree tree() const { return read_tree(root_); }
 
@@ -58,30 +67,64 @@ std::string places(const Violations& violations) {
     return text;
 }
 
-TEST_F(PlantedTree, IncludeAgainstThePicture) {
-    EXPECT_EQ(places(check_includes(tree())), "");
+TEST_F(PlantedTree, IncludeThatTheTableLacks) {
+    EXPECT_EQ(describe(check_includes(tree())), "");
     plant("device/cpu/plugin.cpp",
           "#include \"device/abi/mx_device.h\"\n#include \"reference/spec/formats.hpp\"\n");
-    plant("reference/fast/round.hpp", "#include \"reference/exact/round.hpp\"\n");
-    plant("reports/render/html.cpp", "#include <vector>\n#include \"conformance/run/compare.hpp\"");
-    plant("conformance/mutants/ties.c", "#include \"conformance/run/compare.hpp\"\n");
+    plant("device/cpu/cpu_device.hpp", "#pragma once\n");
+    plant("device/cpu/rules.hpp", "#pragma once\n");
+    plant("conformance/run/runner.cpp", "#include \"conformance/cli/arguments.hpp\"\n");
+    plant("conformance/cli/arguments.hpp", "#pragma once\n");
+    plant("conformance/cli/cmd_run.cpp",
+          "#include \"device/cpu/cpu_device.hpp\"\n#include \"conformance/cli/arguments.hpp\"\n"
+          "#include \"device/cpu/rules.hpp\"\n");
     plant("reference/exact/block.hpp", "// #include \"conformance/run/compare.hpp\"\n");
-    EXPECT_EQ(places(check_includes(tree())),
-              "conformance/mutants/ties.c:1 device/cpu/plugin.cpp:2 reference/fast/round.hpp:1 "
-              "reports/render/html.cpp:2");
+    plant("reference/exact/test/block_test.cpp",
+          "#include \"reference/spec/formats.hpp\"\n#include \"conformance/run/compare.hpp\"\n");
+    plant("reference/exact/decode.cpp", "#include \"reference/spec/formats.hpp\"\n");
+    plant_table({"| `reference/spec` | | | |", "| `reference/exact` | | | `reference/spec` |",
+                 "| `device/abi` | | | |", "| `device/cpu` | | `device/abi` | |",
+                 "| `conformance/run` | | | |",
+                 "| `conformance/cli` | | `device/cpu/cpu_device.hpp` | |"});
+    EXPECT_EQ(
+        describe(check_includes(tree())),
+        "conformance/cli/cmd_run.cpp:3: conformance/cli may not include device/cpu/rules.hpp\n"
+        "conformance/run/runner.cpp:1: conformance/run may not include "
+        "conformance/cli/arguments.hpp\n"
+        "device/cpu/plugin.cpp:2: device/cpu may not include reference/spec/formats.hpp\n"
+        "reference/exact/decode.cpp:1: reference/exact may not include "
+        "reference/spec/formats.hpp\n"
+        "reference/exact/test/block_test.cpp:2: reference/exact may not include "
+        "conformance/run/compare.hpp\n");
 }
 
-TEST_F(PlantedTree, IncludeOfTheProgram) {
-    plant("conformance/cli/arguments.hpp", "#pragma once\n");
-    plant("conformance/cli/cmd_run.cpp", "#include \"conformance/cli/arguments.hpp\"\n");
-    plant("conformance/run/runner.cpp", "#include \"conformance/cli/arguments.hpp\"\n");
-    plant("fuzz/properties/cases.cpp", "#include \"conformance/run/compare.hpp\"\n");
-    plant("bench/bench_main.cpp", "#include \"conformance/cli/arguments.hpp\"\n");
-    plant("device/cpu/rules.hpp", "#pragma once\n");
-    plant("bench/limits.cpp", "#include \"device/cpu/rules.hpp\"\n");
-    EXPECT_EQ(places(check_includes(tree())),
-              "bench/bench_main.cpp:1 bench/limits.cpp:1 conformance/run/runner.cpp:1 "
-              "fuzz/properties/cases.cpp:1");
+TEST_F(PlantedTree, RowThatNothingUses) {
+    plant("reference/exact/test/round_test.cpp", "#include \"device/abi/mx_device.h\"\n");
+    plant_table({"| `reference/spec` | | | |",
+                 "| `reference/exact` | | `reference/spec` | `device/abi` `conformance/run` |",
+                 "| `device/abi` | | | |", "| `conformance/run` | | | |",
+                 "| `conformance/cli` | | | |", "| `conformance/attic` | | | |"});
+    EXPECT_EQ(describe(check_includes(tree())),
+              "conformance/ARCHITECTURE.md:5: reference/exact does not include reference/spec\n"
+              "conformance/ARCHITECTURE.md:5: no test of reference/exact alone includes "
+              "conformance/run\n"
+              "conformance/ARCHITECTURE.md:9: conformance/attic has no file\n");
+}
+
+// Allowed each, and yet round and round.
+TEST_F(PlantedTree, FoldersThatIncludeEachOther) {
+    plant("reference/spec/tables.cpp", "#include \"conformance/run/compare.hpp\"\n");
+    plant("reference/exact/decode.cpp", "#include \"reference/spec/formats.hpp\"\n");
+    plant("conformance/run/runner.cpp", "#include \"reference/exact/round.hpp\"\n");
+    plant("conformance/cli/cmd_run.cpp", "#include \"conformance/run/compare.hpp\"\n");
+    plant_table({"| `reference/spec` | | `conformance/run` | |",
+                 "| `reference/exact` | | `reference/spec` | |", "| `device/abi` | | | |",
+                 "| `conformance/run` | | `reference/exact` | |",
+                 "| `conformance/cli` | | `conformance/run` | |"});
+    EXPECT_EQ(
+        describe(check_includes(tree())),
+        "conformance/ARCHITECTURE.md:4: reference/spec includes conformance/run, which does not "
+        "stand above it\n");
 }
 
 TEST_F(PlantedTree, IncludeNotFromTheRoot) {
@@ -90,10 +133,13 @@ TEST_F(PlantedTree, IncludeNotFromTheRoot) {
     plant("device/example/plugin.c", "#include \"mx_device.h\"\n");
     plant("conformance/cli/environment.cpp", "#include \"mx_version.hpp\"\n");
     plant("conformance/run/version.cpp", "#include \"mx_version.hpp\"\n");
-    plant("device/cpu/plugin.cpp", "#include \"mx_device.h\"\n");
+    plant("device/abi/plugin.cpp", "#include \"mx_device.h\"\n");
+    plant_table({"| `reference/spec` | | | |", "| `reference/exact` | | | |",
+                 "| `device/abi` | | | |", "| `device/example` | | | |",
+                 "| `conformance/run` | | | |", "| `conformance/cli` | | | |"});
     EXPECT_EQ(places(check_includes(tree())),
-              "conformance/run/compare.cpp:1 conformance/run/version.cpp:1 "
-              "device/cpu/plugin.cpp:1 garage/car.cpp:0");
+              "conformance/run/compare.cpp:1 conformance/run/version.cpp:1 device/abi/plugin.cpp:1 "
+              "garage/car.cpp:0");
 }
 
 TEST_F(PlantedTree, LibraryAwayFromHome) {
@@ -102,6 +148,7 @@ TEST_F(PlantedTree, LibraryAwayFromHome) {
     plant("device/nvhost/plugin.cpp", "#include <cuda_fp8.h>\n");
     plant("device/host/open.cpp", "# include <cuda_fp8.h>\n");
     plant("conformance/run/fast.cpp", "#include <vector>\n#include <hwy/highway.h>\n");
+    plant_table({"| `reference` | | | |", "| `device` | | | |", "| `conformance` | | | |"});
     EXPECT_EQ(places(check_includes(tree())),
               "conformance/run/fast.cpp:2 device/host/open.cpp:1 reference/fast/round.hpp:1");
 }
@@ -156,11 +203,19 @@ TEST_F(PlantedTree, OracleWord) {
 }
 
 TEST_F(PlantedTree, MarkOfUnfinishedWork) {
-    plant("bench/a.cpp", "// mkdtemp wants a name like houseXX" "XXXX\n");
+    plant("bench/a.cpp",
+          "// mkdtemp wants a name like houseXX"
+          "XXXX\n");
     EXPECT_EQ(places(check_markers(tree())), "");
-    plant("bench/b.cpp", "\n// TO" "DO: rest\n");
-    plant("fuzz/README.md", "FIX" "ME\n");
-    plant("fuzz/CMakeLists.txt", "# XX" "X\n");
+    plant("bench/b.cpp",
+          "\n// TO"
+          "DO: rest\n");
+    plant("fuzz/README.md",
+          "FIX"
+          "ME\n");
+    plant("fuzz/CMakeLists.txt",
+          "# XX"
+          "X\n");
     EXPECT_EQ(places(check_markers(tree())),
               "bench/b.cpp:2 fuzz/CMakeLists.txt:1 fuzz/README.md:1");
 }
@@ -202,8 +257,8 @@ TEST_F(PlantedTree, ReadmeForgotten) {
 TEST_F(PlantedTree, WaiverThatNobodyAnswersFor) {
     const std::string owner = "owner = \"Ada\"\n", link = "link = \"https://a\"\n",
                       expires = "expires = 2027-01-31\n", head = "[[waiver]]\n";
-    plant("conformance/waivers/good.toml", {head, owner, link, expires, head, link, owner,
-                                            expires});
+    plant("conformance/waivers/good.toml",
+          {head, owner, link, expires, head, link, owner, expires});
     EXPECT_EQ(places(check_waivers(tree())), "");
     plant("conformance/waivers/bad.toml", {"# one\n", head, owner, link, expires, head, "# ", owner,
                                            link, expires, head, owner, link});
@@ -240,18 +295,42 @@ TEST(HouseRules, TreeIsRead) {
         EXPECT_TRUE(real_tree().has(path)) << path;
 }
 
-TEST(HouseRules, Includes) { EXPECT_EQ(describe(check_includes(real_tree())), ""); }
-TEST(HouseRules, FileLengths) { EXPECT_EQ(describe(check_file_lengths(real_tree())), ""); }
-TEST(HouseRules, Columns) { EXPECT_EQ(describe(check_columns(real_tree())), ""); }
-TEST(HouseRules, Functions) { EXPECT_EQ(describe(check_functions(real_tree())), ""); }
-TEST(HouseRules, OracleWords) { EXPECT_EQ(describe(check_oracle_words(real_tree())), ""); }
-TEST(HouseRules, Markers) { EXPECT_EQ(describe(check_markers(real_tree())), ""); }
-TEST(HouseRules, ProofsNamed) { EXPECT_EQ(describe(check_proofs_named(real_tree())), ""); }
-TEST(HouseRules, PragmaOnce) { EXPECT_EQ(describe(check_pragma_once(real_tree())), ""); }
-TEST(HouseRules, IntegerTypes) { EXPECT_EQ(describe(check_integer_types(real_tree())), ""); }
-TEST(HouseRules, Readmes) { EXPECT_EQ(describe(check_readmes(real_tree())), ""); }
-TEST(HouseRules, Waivers) { EXPECT_EQ(describe(check_waivers(real_tree())), ""); }
-TEST(HouseRules, NamesUnique) { EXPECT_EQ(describe(check_names_unique(real_tree())), ""); }
+TEST(HouseRules, Includes) {
+    EXPECT_EQ(describe(check_includes(real_tree())), "");
+}
+TEST(HouseRules, FileLengths) {
+    EXPECT_EQ(describe(check_file_lengths(real_tree())), "");
+}
+TEST(HouseRules, Columns) {
+    EXPECT_EQ(describe(check_columns(real_tree())), "");
+}
+TEST(HouseRules, Functions) {
+    EXPECT_EQ(describe(check_functions(real_tree())), "");
+}
+TEST(HouseRules, OracleWords) {
+    EXPECT_EQ(describe(check_oracle_words(real_tree())), "");
+}
+TEST(HouseRules, Markers) {
+    EXPECT_EQ(describe(check_markers(real_tree())), "");
+}
+TEST(HouseRules, ProofsNamed) {
+    EXPECT_EQ(describe(check_proofs_named(real_tree())), "");
+}
+TEST(HouseRules, PragmaOnce) {
+    EXPECT_EQ(describe(check_pragma_once(real_tree())), "");
+}
+TEST(HouseRules, IntegerTypes) {
+    EXPECT_EQ(describe(check_integer_types(real_tree())), "");
+}
+TEST(HouseRules, Readmes) {
+    EXPECT_EQ(describe(check_readmes(real_tree())), "");
+}
+TEST(HouseRules, Waivers) {
+    EXPECT_EQ(describe(check_waivers(real_tree())), "");
+}
+TEST(HouseRules, NamesUnique) {
+    EXPECT_EQ(describe(check_names_unique(real_tree())), "");
+}
 
 }  // namespace
 }  // namespace mx::house

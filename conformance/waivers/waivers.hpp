@@ -9,7 +9,7 @@
 
 #include "conformance/case/fields.hpp"
 #include "conformance/results/record.hpp"
-#include "device/host/status.hpp"
+#include "reference/base/status.hpp"
 
 namespace mx {
 

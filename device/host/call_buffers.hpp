@@ -8,7 +8,7 @@
 
 #include "device/host/question.hpp"
 #include "device/host/red_zone.hpp"
-#include "device/host/status.hpp"
+#include "reference/base/status.hpp"
 
 namespace mx {
 

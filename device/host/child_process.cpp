@@ -18,7 +18,7 @@
 #include <utility>
 
 #include "device/host/child_setup.hpp"
-#include "device/host/text.hpp"
+#include "reference/base/text.hpp"
 
 namespace mx {
 

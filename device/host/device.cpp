@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "device/host/message_buffer.hpp"
-#include "device/host/text.hpp"
+#include "reference/base/text.hpp"
 
 namespace mx {
 

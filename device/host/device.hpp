@@ -13,7 +13,7 @@
 #include "device/host/device_source.hpp"
 #include "device/host/operation.hpp"
 #include "device/host/shared_library.hpp"
-#include "device/host/status.hpp"
+#include "reference/base/status.hpp"
 
 namespace mx {
 

@@ -6,7 +6,7 @@
 #include <filesystem>
 #include <utility>
 
-#include "device/host/text.hpp"
+#include "reference/base/text.hpp"
 
 namespace mx {
 

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "device/host/device_source.hpp"
-#include "device/host/status.hpp"
+#include "reference/base/status.hpp"
 
 namespace mx {
 

@@ -13,7 +13,7 @@
 #include "device/host/protocol.hpp"
 #include "device/host/question.hpp"
 #include "device/host/shared_memory.hpp"
-#include "device/host/status.hpp"
+#include "reference/base/status.hpp"
 
 namespace mx {
 

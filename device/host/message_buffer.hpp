@@ -9,7 +9,7 @@
 #include <string_view>
 
 #include "device/abi/mx_device.h"
-#include "device/host/text.hpp"
+#include "reference/base/text.hpp"
 
 namespace mx {
 

@@ -12,7 +12,7 @@
 #include <string_view>
 #include <utility>
 
-#include "device/host/text.hpp"
+#include "reference/base/text.hpp"
 
 namespace mx {
 

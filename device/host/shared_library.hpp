@@ -5,7 +5,7 @@
 #include <string>
 
 #include "device/abi/mx_device.h"
-#include "device/host/status.hpp"
+#include "reference/base/status.hpp"
 
 namespace mx {
 

@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <span>
 
-#include "device/host/status.hpp"
+#include "reference/base/status.hpp"
 
 namespace mx {
 

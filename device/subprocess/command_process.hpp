@@ -10,7 +10,7 @@
 #include <string>
 #include <string_view>
 
-#include "device/host/status.hpp"
+#include "reference/base/status.hpp"
 
 namespace mx::pipe {
 

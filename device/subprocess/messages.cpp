@@ -8,7 +8,7 @@
 
 #include "device/host/layout.hpp"
 #include "device/host/strided.hpp"
-#include "device/host/text.hpp"
+#include "reference/base/text.hpp"
 
 namespace mx::pipe {
 namespace {

@@ -12,7 +12,7 @@
 
 #include "device/host/device.hpp"
 #include "device/host/operation.hpp"
-#include "device/host/status.hpp"
+#include "reference/base/status.hpp"
 
 namespace mx::pipe {
 

@@ -2,21 +2,15 @@
 #include "fuzz/search/sample.hpp"
 
 #include <algorithm>
-#include <charconv>
 
 #include "conformance/case/rules.hpp"
 #include "conformance/data/random_words.hpp"
+#include "reference/base/hex.hpp"
 
 namespace mx::fuzz {
 namespace {
 
 constexpr std::size_t codes_of_a_line = 4096;
-
-std::string hex(std::uint32_t code) {
-    char text[8];
-    const auto end = std::to_chars(text, text + sizeof text, code, 16).ptr;
-    return {text, end};
-}
 
 CodeTensor cut(const CodeTensor& tensor, const Rectangle& part) {
     CodeTensor result = make_tensor(tensor.type, part.rows, part.columns);

@@ -8,7 +8,8 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
-#include "conformance/data/atomic_file.hpp"
+#include "reference/base/files.hpp"
+#include "reference/base/hex.hpp"
 
 namespace mx::fuzz {
 namespace {
@@ -16,13 +17,6 @@ namespace {
 using Json = nlohmann::json;
 
 constexpr std::uint64_t state_version = 1;
-
-std::string hex(std::uint32_t number) {
-    std::string text(8, '0');
-    const auto end = std::to_chars(text.data(), text.data() + text.size(), number, 16).ptr;
-    text.resize(static_cast<std::size_t>(end - text.data()));
-    return text;
-}
 
 // "7f:3f800000,0,0": the scale, then the lanes.
 std::string text_of(const BlockData& block) {
@@ -164,7 +158,7 @@ Status store_state(const std::string& path, const std::string& scope, const Sear
                     {"themes", themes},
                     {"finds", finds}};
     const std::string text = json.dump(0, ' ', false, Json::error_handler_t::replace) + "\n";
-    return data::write_atomically(path, {std::as_bytes(std::span(text))});
+    return write_atomically(path, {std::as_bytes(std::span(text))});
 }
 
 Status restore_state(const std::string& path, const std::string& scope, Search& search) {
@@ -202,7 +196,7 @@ Status store_find(const std::string& path, const Found& found) {
         text << "# no case that could be written down failed again on a device just opened\n";
     for (const Case& c : found.find.cases) text << print(c) << "\n";
     const std::string bytes = text.str();
-    return data::write_atomically(path, {std::as_bytes(std::span(bytes))});
+    return write_atomically(path, {std::as_bytes(std::span(bytes))});
 }
 
 Expected<std::vector<Case>> read_find(const std::string& path) {

@@ -9,6 +9,7 @@
 #include <thread>
 #include <vector>
 
+#include "reference/base/hex.hpp"
 #include "reference/exact/preimage.hpp"
 #include "reference/proof/proof.hpp"
 #include "reference/proof/sha256.hpp"
@@ -19,10 +20,7 @@ namespace mx::proof {
 inline constexpr std::size_t counterexamples_kept = 5;
 
 inline std::string to_hex(std::uint64_t value) {
-    std::string digits;
-    do digits.insert(digits.begin(), "0123456789abcdef"[value & 15]);
-    while ((value >>= 4) != 0);
-    return "0x" + digits;
+    return "0x" + hex(value);
 }
 
 // One line a run: "first last result". Anyone can rebuild it and compare the SHA-256.

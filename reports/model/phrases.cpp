@@ -1,5 +1,4 @@
-// Numbers and verdicts in words, the same in every format. Used by the model's sentences and by all
-// renderers. Must not know any markup.
+// See phrases.hpp.
 #include "reports/model/phrases.hpp"
 
 #include <algorithm>
@@ -47,30 +46,6 @@ std::string printed(const char* format, double number) {
 }
 
 }  // namespace
-
-std::string grouped(std::uint64_t number) {
-    std::string digits = std::to_string(number);
-    for (std::size_t from_end = 3; from_end < digits.size(); from_end += 4)
-        digits.insert(digits.size() - from_end, 1, ',');
-    return digits;
-}
-
-std::string counted(std::uint64_t number, std::string_view noun) {
-    std::string text = grouped(number);
-    text.append(" ").append(noun);
-    if (number != 1) text.append("s");
-    return text;
-}
-
-std::string joined(const std::vector<std::string>& words, std::string_view between) {
-    std::string text;
-    for (const std::string& word : words) {
-        if (word.empty()) continue;
-        if (!text.empty()) text += between;
-        text += word;
-    }
-    return text;
-}
 
 std::string words_of(Verdict verdict) {
     std::string words(results::name_of(verdict));

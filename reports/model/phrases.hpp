@@ -1,24 +1,14 @@
-// Numbers and verdicts in words, the same in every format. Used by the model's sentences and by all
-// renderers. Must not know any markup.
+// Verdicts, places and times in words, the same in every format. Used by the model's sentences and
+// by all renderers. Must not know any markup.
 #pragma once
 
-#include <cstdint>
 #include <string>
 #include <string_view>
-#include <vector>
 
 #include "conformance/results/record.hpp"
+#include "reference/base/text.hpp"
 
 namespace mx::reports {
-
-// "4,194,304"
-std::string grouped(std::uint64_t number);
-
-// "1 case", "2,048 cases": the plural is the noun with an s.
-std::string counted(std::uint64_t number, std::string_view noun);
-
-// "nv = te-specialised"; empty words are left out.
-std::string joined(const std::vector<std::string>& words, std::string_view between);
 
 // "oracle disagreement"
 std::string words_of(results::Verdict verdict);

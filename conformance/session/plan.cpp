@@ -1,0 +1,132 @@
+// See plan.hpp.
+#include "conformance/session/plan.hpp"
+
+#include <algorithm>
+#include <filesystem>
+
+#include "conformance/case/fields.hpp"
+#include "conformance/case/names.hpp"
+#include "conformance/case/operations.hpp"
+#include "reference/base/files.hpp"
+#include "reference/base/text.hpp"
+
+namespace mx::session {
+
+Expected<Shard> parse_shard(const std::string& text) {
+    const Error bad{ErrorKind::bad_input,
+                    "shard '" + text + "' is not I/N with I below N, such as 0/4"};
+    const std::size_t slash = text.find('/');
+    if (slash == std::string::npos) return bad;
+    const auto index = parse_number("shard", text.substr(0, slash));
+    const auto count = parse_number("shard", text.substr(slash + 1));
+    if (!index || !count || index.value() >= count.value()) return bad;
+    return Shard{index.value(), count.value()};
+}
+
+namespace {
+
+// Only what the dialect does: it may not quantize every format, or not read the tensor's type.
+void add_if_valid(const Case& c, std::vector<PlannedCase>& cases) {
+    if (check_combination(c)) cases.push_back({"input", c});
+}
+
+void add_quantize(Case c, std::vector<PlannedCase>& cases) {
+    c.operation = "quantize";
+    for (const std::string& format : format_names(c.operation))
+        for (const char* axis : {"row", "col", "both"}) {
+            c.format = format;
+            c.axis = axis;
+            add_if_valid(c, cases);
+        }
+}
+
+void add_convert(Case c, std::vector<PlannedCase>& cases) {
+    c.operation = "convert";
+    c.axis = "row";
+    for (const std::string& format : format_names(c.operation)) {
+        c.format = format;
+        if (!has_element_rules(c)) {
+            add_if_valid(c, cases);
+            continue;
+        }
+        Case element = c;
+        element.rounding = "nearest_even";
+        element.subnormals = "honoured";
+        for (const std::string& overflow : overflow_names()) {
+            element.overflow = overflow;
+            add_if_valid(element, cases);
+        }
+    }
+}
+
+Status check_names(const PlanOptions& options) {
+    for (const std::string& dialect : options.dialects)
+        if (const Status known = check_name("dialect", dialect, dialect_names()); !known)
+            return known;
+    std::vector<std::string> formats = format_names("quantize");
+    for (const std::string& element : format_names("convert")) formats.push_back(element);
+    for (const std::string& format : options.formats)
+        if (const Status known = check_name("format", format, formats); !known) return known;
+    return success();
+}
+
+Expected<std::vector<Suite>> suites_of(const PlanOptions& options) {
+    if (options.suite_file.empty()) return built_in_suites();
+    auto text = text_of_file(options.suite_file);
+    if (!text) return Error{ErrorKind::bad_input, "suite file " + text.error().message};
+    const std::string name = std::filesystem::path(options.suite_file).stem().string();
+    return std::vector<Suite>{{name, std::move(text).value()}};
+}
+
+}  // namespace
+
+Expected<std::vector<PlannedCase>> planned(const PlanOptions& options, Sources& sources) {
+    const Status names = check_names(options);
+    if (!names) return names.error();
+    if (!options.input.empty() && options.suite != "*")
+        return Error{ErrorKind::bad_input, "--input runs instead of the suites; leave --suite out"};
+    const auto suites = suites_of(options);
+    if (!suites) return suites.error();
+    const PlanRequest request{options.level, options.suite, options.dialects, options.seed};
+    auto planned = options.input.empty() ? plan_cases(suites.value(), request, sources)
+                                         : plan_input(options.input, request);
+    if (!planned) return planned.error();
+    std::vector<PlannedCase> cases = std::move(planned).value();
+    const auto other_format = [&options](const PlannedCase& one) {
+        return !options.formats.empty() && std::find(options.formats.begin(), options.formats.end(),
+                                                     one.c.format) == options.formats.end();
+    };
+    std::erase_if(cases, other_format);
+    if (cases.empty())
+        return Error{ErrorKind::bad_input, "no case of suite '" + options.suite + "' has level '" +
+                                               options.level + "' and these dialects" +
+                                               (options.formats.empty() ? "" : " and formats")};
+    return cases;
+}
+
+std::string list_text(const std::vector<std::string>& names) {
+    const std::string text = joined(names, ",");
+    return text.empty() ? "all" : text;
+}
+
+Expected<std::vector<PlannedCase>> plan_input(const std::string& path, const PlanRequest& request) {
+    const auto tensor = read_input_tensor(path);
+    if (!tensor) return tensor.error();
+    Case c;
+    c.type = tensor.value().type;
+    c.layout = "dense";
+    c.rows = tensor.value().rows;
+    c.columns = tensor.value().columns;
+    c.data = std::string(file_prefix) + path;
+    c.seed = request.seed;
+    std::vector<PlannedCase> cases;
+    for (const std::string& dialect :
+         request.dialects.empty() ? dialect_names() : request.dialects) {
+        c.dialect = dialect;
+        add_quantize(c, cases);
+        add_convert(c, cases);
+    }
+    return cases;
+}
+
+}  // namespace mx::session

@@ -1,0 +1,84 @@
+// Tests of several processes that share the cases of a run: order, devices that do not open or
+// close, and processes that end.
+#include "conformance/session/workers.hpp"
+
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <unistd.h>
+
+namespace mx::session {
+namespace {
+
+using results::Verdict;
+
+results::CaseResult result_at(std::size_t index) {
+    results::CaseResult result;
+    result.case_text = "case " + std::to_string(index);
+    result.reason = "by " + std::to_string(::getpid());
+    result.verdict = Verdict::not_supported;
+    return result;
+}
+
+TEST(Workers, ReturnResultsInOrderFromEveryProcess) {
+    std::vector<std::size_t> todo;
+    for (std::size_t i = 0; i < 1000; ++i) todo.push_back(3 * i);
+    auto workers = Workers::start(3, todo, [] {
+        return Expected(Workers::Work{[](std::size_t i) { return result_at(i); }});
+    });
+    ASSERT_TRUE(workers.ok());
+    std::vector<std::string> processes;
+    for (const std::size_t i : todo) {
+        const auto result = workers.value().next();
+        ASSERT_TRUE(result.ok());
+        ASSERT_TRUE(result.value().has_value());
+        EXPECT_EQ(result.value()->case_text, "case " + std::to_string(i));
+        processes.push_back(result.value()->reason);
+    }
+    EXPECT_NE(processes[0], processes[1]);
+    EXPECT_NE(processes[0], processes[2]);
+    EXPECT_EQ(processes[0], processes[999]);
+    EXPECT_NE(processes[0], "by " + std::to_string(::getpid()));
+}
+
+TEST(Workers, TellHowTheyClosed) {
+    for (const bool is_sound : {true, false}) {
+        auto workers = Workers::start(2, {0, 1, 2}, [is_sound] {
+            return Expected(Workers::Work{[](std::size_t i) { return result_at(i); },
+                                          [is_sound]() -> Status {
+                                              if (is_sound) return success();
+                                              return Error{ErrorKind::device, "it fell over"};
+                                          }});
+        });
+        for (int i = 0; i < 3; ++i) EXPECT_TRUE(workers.value().next().value().has_value());
+        const Status closed = workers.value().close();
+        EXPECT_EQ(closed.ok(), is_sound);
+        EXPECT_EQ(closed ? "" : closed.error().message, is_sound ? "" : "it fell over");
+    }
+}
+
+TEST(Workers, PassOnWhatWentWrong) {
+    auto unable = Workers::start(2, {0, 1}, []() -> Expected<Workers::Work> {
+        return Error{ErrorKind::device, "it did not open"};
+    });
+    const auto unopened = unable.value().next();
+    ASSERT_FALSE(unopened.ok());
+    EXPECT_EQ(unopened.error().kind, ErrorKind::device);
+    EXPECT_EQ(unopened.error().message, "it did not open");
+
+    auto dying = Workers::start(2, {0, 1}, [] {
+        return Expected(Workers::Work{[](std::size_t i) {
+            if (i == 1) ::raise(SIGKILL);
+            return result_at(i);
+        }});
+    });
+    EXPECT_TRUE(dying.value().next().ok());
+    // As if the run had been interrupted: --resume goes on.
+    const auto gone = dying.value().next();
+    ASSERT_TRUE(gone.ok());
+    EXPECT_FALSE(gone.value().has_value());
+    EXPECT_TRUE(dying.value().lost());
+    EXPECT_FALSE(unable.value().lost());
+}
+
+}  // namespace
+}  // namespace mx::session
