@@ -120,6 +120,23 @@ struct Span {
     std::int64_t first, end;
 };
 
+// The first place from k on that is not 0 x 0; the end where there is none. A probe is nearly empty,
+// so that many places are looked at together.
+std::int64_t next_product(const GemmProbe& probe, std::int64_t k, std::int64_t end) {
+    constexpr std::int64_t together = 32;
+    const auto bits_at = [&probe](std::int64_t place) {
+        const auto at = static_cast<std::size_t>(place);
+        return probe.a[at].bits | probe.b[at].bits;
+    };
+    for (; k + together <= end; k += together) {
+        std::uint32_t bits = 0;
+        for (std::int64_t i = 0; i < together; ++i) bits |= bits_at(k + i);
+        if (bits != 0) break;
+    }
+    while (k < end && bits_at(k) == 0) ++k;
+    return k;
+}
+
 // What is not 0 x 0 of this part of K, in the order of summation; places count from its beginning.
 std::vector<Item> items_of(const GemmMachine& machine, const GemmSetting& setting,
                            const GemmProbe& probe, Span span) {
@@ -133,8 +150,8 @@ std::vector<Item> items_of(const GemmMachine& machine, const GemmSetting& settin
     }
     const bool passes = passes_over_zeros(model, setting, probe);
     for (std::int64_t k = span.first; k < span.end; ++k) {
-        const auto at = static_cast<std::size_t>(k);
-        if (passes && (probe.a[at].bits | probe.b[at].bits) == 0) continue;
+        if (passes) k = next_product(probe, k, span.end);
+        if (k == span.end) break;
         items.push_back(
             {product_at(machine, setting, probe, k), place_of(model.order, k - span.first)});
     }
