@@ -76,18 +76,23 @@ Code GemmCodePlan::walked_element(const Side& side, const FactorPlace& place) co
         return code_of(format, negative ? -1 : 1, factor_exponent(side));
     if (format.name == formats::bf16.name || format.name == formats::f32.name)
         return Code{code_near_one(format, random, 16) | (negative ? format.code_sign_mask() : 0)};
-    // Rows of small codes and rows of large ones: zeros count with the exponents of what they meet.
+    // Rows of small codes and rows of large ones: zeros count with the exponents of what they meet,
+    // and an accumulator of binary16 keeps too few bits for half of the codes of E5M2.
     const std::uint64_t count = format.code_max_finite_negative() + 1u;
-    const bool has_halves = format.exponent_bits >= 4;
-    const std::uint64_t half = has_halves ? (count + 1) / 2 : count;
-    const bool is_upper = has_halves && place.row % 2 == 0;
-    const std::int64_t turn = has_halves ? place.row / 2 : place.row;
+    const bool is_wide = format.exponent_bits >= 5 && fraction_bits_ < 11;
+    const std::int64_t parts = format.exponent_bits < 4 ? 1 : is_wide ? 4 : 2;
+    const auto begin_of = [&](std::int64_t part) {
+        const auto number = static_cast<std::uint64_t>(part),
+                   all = static_cast<std::uint64_t>(parts);
+        return (number * count + all - 1) / all;
+    };
+    const std::int64_t part = parts - 1 - place.row % parts;
+    const std::int64_t turn = place.row / parts;
     // The step from row to row is odd, or rows of formats with few codes would be alike.
     const auto number =
         static_cast<std::uint64_t>(turn * (depth_ | 1) + place.column) + index_ / 2 * 97;
-    const std::uint64_t span = is_upper ? count - half : half;
-    const std::uint64_t within = number % span;
-    const auto magnitude = static_cast<std::uint32_t>(is_upper ? half + within : within);
+    const std::uint64_t span = begin_of(part + 1) - begin_of(part);
+    const auto magnitude = static_cast<std::uint32_t>(begin_of(part) + number % span);
     if (number / span % 2 != 0 || magnitude > format.code_max_finite())
         return format.negative(magnitude);
     return format.positive(magnitude);

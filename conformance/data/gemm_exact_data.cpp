@@ -42,7 +42,11 @@ GemmExactPlan::GemmExactPlan(GemmExactData kind, const GemmSetting& s, int fract
     // Half of the room for C and the bias, and for each side whose block scales have no partner to
     // take the opposite: they take 1 or 2.
     int room = fraction_bits + 1 - product_exponent;
-    if (s.beta << 1 != 0 || has_bias(s)) --room;
+    has_addend_ = s.beta << 1 != 0 || has_bias(s);
+    if (has_addend_) --room;
+    // Scales of rows move products beside C and the bias: by 1 or 2 each.
+    for (const Side* one : {&a_, &b_})
+        if (has_addend_ && one->scaling == "row") --room;
     for (const Side* one : {&a_, &b_})
         if (one->block != 0 && !one->has_partner) --room;
     const bool has_mantissas = kind == GemmExactData::mantissas ||
@@ -226,7 +230,8 @@ int GemmExactPlan::scale_exponent(const Side& side, const FactorPlace& place) co
         is_a ? 2 - static_cast<std::uint64_t>(turn_of(side, place.row)) : 1 + of_batch;
     const std::uint64_t of_row = counts ? of_counted : bits({place.part, sharing, -1}) % 4;
     const int range_of_row = counts ? 4 : 2;
-    if (side.scaling == "row") return static_cast<int>(of_row);
+    if (side.scaling == "row")
+        return static_cast<int>(has_addend_ && !counts ? of_row % 2 : of_row);
     if (is_alone() && side.is_sparse &&
         place.column != own_block(side, sharing * (side.scaling == "128x128" ? 128 : 1)))
         return range_of(side.scaling).least;

@@ -63,6 +63,7 @@ private:
     std::uint64_t index_;
     std::int64_t depth_;
     std::int64_t products_ = 1;  // that an output may have and still be exact
+    bool has_addend_ = false;    // C or a bias
     Side a_, b_;
 };
 

@@ -44,11 +44,14 @@ private:
     // A block is as good as its lanes: one whose value is open opens its scale and its neighbours.
     void find_undetermined() {
         if (rules_.model != nullptr) return;
+        numbers_ = exact_results(rules_, operands_);
+        const std::vector<bool> open_outputs = undetermined_outputs(rules_, operands_, numbers_);
         for (std::int64_t block = 0; block < output_block_count(rules_); ++block) {
             const OutputBlockPlace place = output_block(rules_, block);
             std::string why;
             for (std::int64_t lane = 0; lane < place.count && why.empty(); ++lane)
-                why = undetermined_because(rules_, operands_.output(place.lane(lane)));
+                if (open_outputs[index_of(place.lane(lane))])
+                    why = undetermined_because(rules_, operands_.output(place.lane(lane)));
             if (const std::string open = open_decision(block); why.empty() && !open.empty())
                 why = "dialect " + blocks().name + " leaves open: " + open;
             if (why.empty()) continue;
@@ -71,8 +74,17 @@ private:
         const OutputBlockPlace place = output_block(rules_, block);
         std::vector<Code> numbers;
         for (std::int64_t lane = 0; lane < place.count; ++lane)
-            numbers.push_back(expected_result(rules_, operands_.output(place.lane(lane))));
+            numbers.push_back(number_at(place.lane(lane)));
         return numbers;
+    }
+
+    std::size_t index_of(const OutputPlace& place) const {
+        return static_cast<std::size_t>(place.row * elements().columns + place.column);
+    }
+    // What an element is made of, as binary32.
+    Code number_at(const OutputPlace& place) const {
+        return numbers_.empty() ? expected_result(rules_, operands_.output(place))
+                                : numbers_[index_of(place)];
     }
 
     std::string open_decision(const Difference& d, const GemmKind& kind) const {
@@ -93,8 +105,7 @@ private:
         if (blocks().scale.is_nan(scale) || (is_element && rules_.element.is_nan(actual)))
             return may_become_nan(blocks(), numbers_of(block));
         if (!is_element) return true;
-        const Code number =
-            expected_result(rules_, operands_.output(place_of(elements(), d.element)));
+        const Code number = number_at(place_of(elements(), d.element));
         const std::optional<Code> right = element_under(blocks(), {scale, number});
         const bool are_zeros =
             right && rules_.element.is_zero(*right) && rules_.element.is_zero(actual);
@@ -190,8 +201,7 @@ private:
         const OutputBlockPlace place = output_block(rules_, block);
         for (std::int64_t lane = 0; lane < place.count; ++lane) {
             const OutputPlace at = place.lane(lane);
-            const auto element = static_cast<std::size_t>(at.row * elements().columns + at.column);
-            if (!is_as_good(rules_, Code{elements().at(element)},
+            if (!is_as_good(rules_, Code{elements().at(index_of(at))},
                             made.elements[static_cast<std::size_t>(lane)]))
                 return false;
         }
@@ -222,6 +232,7 @@ private:
     std::uint64_t confirmed_max_;
     GemmRules rules_;
     GemmOperands operands_;
+    std::vector<Code> numbers_;  // exact results as binary32, in the order of D; none under a model
     std::set<std::int64_t> undetermined_, wrong_scales_;  // blocks
     std::uint64_t undetermined_count_ = 0;                // elements in them
     std::string first_open_;
@@ -238,9 +249,10 @@ std::vector<CodeTensor> expect_gemm_blocks(const Case& c, const GemmRules& rules
     made.push_back(make_tensor(std::string(rules.element.name), c.rows, c.columns));
     made.push_back(make_tensor(std::string(rules.blocks->scale.name), c.rows,
                                c.rows == 0 ? 0 : blocks / c.rows));
+    const std::vector<OutputBlock> all = expected_blocks(rules, operands);
     for (std::int64_t block = 0; block < blocks; ++block) {
         const OutputBlockPlace place = output_block(rules, block);
-        const OutputBlock right = expected_block(rules, operands, place);
+        const OutputBlock& right = all[static_cast<std::size_t>(block)];
         const std::int64_t first = place.first.row * c.columns + place.first.column;
         for (std::size_t lane = 0; lane < right.elements.size(); ++lane)
             made[0].set(static_cast<std::size_t>(first) + lane, right.elements[lane].bits);

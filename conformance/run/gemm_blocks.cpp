@@ -146,18 +146,32 @@ OutputBlock block_of_numbers(const GemmRules& rules, std::span<const Code> numbe
     return made_of(scale, elements);
 }
 
-OutputBlock expected_block(const GemmRules& rules, const GemmOperands& operands,
-                           const OutputBlockPlace& place) {
+std::vector<OutputBlock> expected_blocks(const GemmRules& rules, const GemmOperands& operands) {
+    std::vector<OutputBlock> made;
+    const std::int64_t count = output_block_count(rules), columns = rules.setting.n;
     if (rules.model != nullptr) {
-        std::vector<Code> numbers;
-        for (std::int64_t lane = 0; lane < place.count; ++lane)
-            numbers.push_back(expected_result(rules, operands.output(place.lane(lane))));
-        return block_of_numbers(rules, numbers);
+        for (std::int64_t block = 0; block < count; ++block) {
+            const OutputBlockPlace place = output_block(rules, block);
+            std::vector<Code> numbers;
+            for (std::int64_t lane = 0; lane < place.count; ++lane)
+                numbers.push_back(expected_result(rules, operands.output(place.lane(lane))));
+            made.push_back(block_of_numbers(rules, numbers));
+        }
+        return made;
     }
-    std::vector<fast::Unpacked> lanes;
-    for (std::int64_t lane = 0; lane < place.count; ++lane)
-        lanes.push_back(exact_number(exact_total(rules, operands.output(place.lane(lane)))));
-    return block_of_values(*rules.blocks, lanes);
+    const GemmSetting& s = rules.setting;
+    std::vector<fast::Unpacked> values(static_cast<std::size_t>(s.batches * s.m * columns));
+    for_each_exact(rules, operands, [&](const OutputPlace& place, const fast::Total& total) {
+        values[static_cast<std::size_t>(place.row * columns + place.column)] = exact_number(total);
+    });
+    for (std::int64_t block = 0; block < count; ++block) {
+        const OutputBlockPlace place = output_block(rules, block);
+        const auto first = static_cast<std::size_t>(place.first.row * columns + place.first.column);
+        made.push_back(block_of_values(
+            *rules.blocks,
+            std::span(values).subspan(first, static_cast<std::size_t>(place.count))));
+    }
+    return made;
 }
 
 OutputBlock confirmed_block(const GemmRules& rules, const GemmOperands& operands,

@@ -34,8 +34,8 @@ OutputBlockPlace output_block(const GemmRules& rules, std::int64_t block);
 std::int64_t output_block_of(const GemmRules& rules, const OutputPlace& place);
 std::size_t lane_in_output_block(const GemmRules& rules, const OutputPlace& place);
 
-OutputBlock expected_block(const GemmRules& rules, const GemmOperands& operands,
-                           const OutputBlockPlace& place);
+// All of D, in the order of its scales.
+std::vector<OutputBlock> expected_blocks(const GemmRules& rules, const GemmOperands& operands);
 OutputBlock confirmed_block(const GemmRules& rules, const GemmOperands& operands,
                             const OutputBlockPlace& place);
 

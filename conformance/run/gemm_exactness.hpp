@@ -13,7 +13,9 @@
 // normal number, as machines may dequantise.
 #pragma once
 
+#include <span>
 #include <string>
+#include <vector>
 
 #include "conformance/run/gemm_oracle.hpp"
 
@@ -21,6 +23,12 @@ namespace mx {
 
 // "" where the output's bits are determined; else a sentence: what leaves them open.
 std::string undetermined_because(const GemmRules& rules, const GemmOutput& output);
+
+// Which outputs of D are not determined, in its order, with the results that exact_results gives.
+// The same as asking for each of them, and quick: most are decided from what each pair of rows
+// shows at once (reference/gemm/row_pairs.hpp), and the others are asked.
+std::vector<bool> undetermined_outputs(const GemmRules& rules, const GemmOperands& operands,
+                                       std::span<const Code> results);
 
 // "" where whatever is multiplied by one scale before another, or by alpha, keeps to the normal
 // range of binary32; else a sentence. Beyond it a factor that comes later cannot bring back what

@@ -7,6 +7,7 @@
 #include "reference/fast/dot_model.hpp"
 #include "reference/fast/gemm_epilogue.hpp"
 #include "reference/gemm/model_sum.hpp"
+#include "reference/gemm/row_pairs.hpp"
 #include "reference/spec/gemm_models.hpp"
 
 namespace mx {
@@ -33,8 +34,8 @@ ScaledRow row_of_model(const GemmModel& model, ScaledRow row) {
     return row;
 }
 
-bool adds_c(const GemmOutput& output) {
-    return output.operands.beta.bits << 1 != 0;
+bool adds_c(const EpilogueOperands& operands) {
+    return operands.beta.bits << 1 != 0;
 }
 
 bool is_negative(const fast::Total& total) {
@@ -141,28 +142,44 @@ Code GemmOperands::Factor::whole_scale(std::int64_t index) const {
     return code_at(*scales, scaling == "tensor" ? 0 : index, 0);
 }
 
-GemmOutput GemmOperands::output(const OutputPlace& place) const {
+EpilogueOperands GemmOperands::epilogue_operands(const OutputPlace& place) const {
     const GemmSetting& s = rules_.setting;
-    const std::int64_t b_row = place.row / s.m * s.n + place.column;
-    GemmOutput output{a_.row(place.row), b_.row(b_row), s.k, {}};
-    EpilogueOperands& operands = output.operands;
+    EpilogueOperands operands;
     operands.alpha = Code{s.alpha};
     operands.beta = Code{s.beta};
     operands.scale_a = a_.whole_scale(place.row);
-    operands.scale_b = b_.whole_scale(b_row);
+    operands.scale_b = b_.whole_scale(b_row_of(place));
     if (c_ != nullptr) operands.c = code_at(*c_, place.row, place.column);
     if (bias_ != nullptr) operands.bias = code_at(*bias_, 0, place.column);
     if (scale_out_ != nullptr) operands.scale_out = code_at(*scale_out_, 0, 0);
-    return output;
+    return operands;
 }
 
-fast::Total exact_total(const GemmRules& rules, const GemmOutput& output) {
+std::int64_t GemmOperands::b_row_of(const OutputPlace& place) const {
+    return place.row / rules_.setting.m * rules_.setting.n + place.column;
+}
+
+GemmOutput GemmOperands::output(const OutputPlace& place) const {
+    return {a_.row(place.row), b_.row(b_row_of(place)), rules_.setting.k, epilogue_operands(place)};
+}
+
+GemmOperands::Rows GemmOperands::rows_of_batch(std::int64_t batch) const {
+    const GemmSetting& s = rules_.setting;
+    Rows rows;
+    for (std::int64_t row = 0; row < s.m; ++row) rows.a.push_back(a_.row(batch * s.m + row));
+    for (std::int64_t row = 0; row < s.n; ++row) rows.b.push_back(b_.row(batch * s.n + row));
+    return rows;
+}
+
+namespace {
+
+// From the dot product on.
+fast::Total exact_total(const GemmRules& rules, const EpilogueOperands& operands,
+                        const fast::Total& dot) {
     const GemmEpilogue& epilogue = rules.epilogue;
-    const EpilogueOperands& operands = output.operands;
     fast::Total total;
-    fast::add_multiple(total, fast::unpack(f32, operands.alpha),
-                       fast::dot(output.a, output.b, output.depth));
-    if (adds_c(output))
+    fast::add_multiple(total, fast::unpack(f32, operands.alpha), dot);
+    if (adds_c(operands))
         fast::add_product(total, fast::unpack(f32, operands.beta),
                           fast::unpack(epilogue.addend, operands.c));
     if (epilogue.adds_bias)
@@ -175,10 +192,42 @@ fast::Total exact_total(const GemmRules& rules, const GemmOutput& output) {
     return scaled;
 }
 
-Code exact_result(const GemmRules& rules, const GemmOutput& output) {
+Code rounded_once(const GemmRules& rules, const fast::Total& total) {
     const Overflow overflow = rules.epilogue.is_narrow() ? Overflow::saturate : Overflow::overflow;
-    return fast::round_total(rules.epilogue.output, Rounding::nearest_even, overflow,
-                             exact_total(rules, output));
+    return fast::round_total(rules.epilogue.output, Rounding::nearest_even, overflow, total);
+}
+
+}  // namespace
+
+fast::Total exact_total(const GemmRules& rules, const GemmOutput& output) {
+    return exact_total(rules, output.operands, fast::dot(output.a, output.b, output.depth));
+}
+
+Code exact_result(const GemmRules& rules, const GemmOutput& output) {
+    return rounded_once(rules, exact_total(rules, output));
+}
+
+void for_each_exact(const GemmRules& rules, const GemmOperands& operands, const TakeExact& take) {
+    const GemmSetting& s = rules.setting;
+    for (std::int64_t batch = 0; batch < s.batches; ++batch) {
+        const GemmOperands::Rows rows = operands.rows_of_batch(batch);
+        gemm::for_each_total(
+            {rows.a, rows.b, s.k}, [&](const gemm::Place& at, const fast::Total& dot) {
+                const OutputPlace place{batch * s.m + static_cast<std::int64_t>(at.row),
+                                        static_cast<std::int64_t>(at.column)};
+                take(place, exact_total(rules, operands.epilogue_operands(place), dot));
+            });
+    }
+}
+
+std::vector<Code> exact_results(const GemmRules& rules, const GemmOperands& operands) {
+    const GemmSetting& s = rules.setting;
+    std::vector<Code> results(static_cast<std::size_t>(s.batches * s.m * s.n));
+    for_each_exact(rules, operands, [&](const OutputPlace& place, const fast::Total& total) {
+        results[static_cast<std::size_t>(place.row * s.n + place.column)] =
+            rounded_once(rules, total);
+    });
+    return results;
 }
 
 Code expected_result(const GemmRules& rules, const GemmOutput& output) {
@@ -195,7 +244,7 @@ exact::Value exact_value(const GemmRules& rules, const GemmOutput& output) {
     const EpilogueOperands& operands = output.operands;
     exact::Value value =
         exact::times(f32_value(operands.alpha), exact::dot(output.a, output.b, output.depth));
-    if (adds_c(output))
+    if (adds_c(operands))
         value = exact::plus(value, exact::times(f32_value(operands.beta),
                                                 exact::decode(epilogue.addend, operands.c)));
     if (epilogue.adds_bias) value = exact::plus(value, exact::decode(epilogue.bias, operands.bias));

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -63,6 +64,13 @@ public:
     GemmOperands(const GemmRules& rules, const std::vector<CodeTensor>& inputs);
 
     GemmOutput output(const OutputPlace& place) const;
+    EpilogueOperands epilogue_operands(const OutputPlace& place) const;
+
+    // The rows of a batch, as each output has one of both.
+    struct Rows {
+        std::vector<ScaledRow> a, b;
+    };
+    Rows rows_of_batch(std::int64_t batch) const;
 
 private:
     struct Factor {
@@ -73,6 +81,8 @@ private:
         ScaledRow row(std::int64_t index) const;
         Code whole_scale(std::int64_t index) const;
     };
+    std::int64_t b_row_of(const OutputPlace& place) const;
+
     const GemmRules& rules_;
     Factor a_, b_;
     const CodeTensor* c_ = nullptr;
@@ -83,6 +93,11 @@ private:
 // By the fast oracle: the exact result, and that rounded once to D's type.
 fast::Total exact_total(const GemmRules& rules, const GemmOutput& output);
 Code exact_result(const GemmRules& rules, const GemmOutput& output);
+// The exact results of all of D at once, each once, in no promised order.
+using TakeExact = std::function<void(const OutputPlace& place, const fast::Total& result)>;
+void for_each_exact(const GemmRules& rules, const GemmOperands& operands, const TakeExact& take);
+// The same rounded to the type that the epilogue gives, in the order of D.
+std::vector<Code> exact_results(const GemmRules& rules, const GemmOperands& operands);
 // By the fast oracle, as the rules say: that, or what the model gives.
 Code expected_result(const GemmRules& rules, const GemmOutput& output);
 
