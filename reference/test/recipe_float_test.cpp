@@ -41,8 +41,9 @@ std::uint32_t nearest_code(const ElementFormat& format, float value) {
 }
 
 float decoded(const ElementFormat& format, std::uint32_t code) {
-    const float magnitude = static_cast<float>(
-        exact::magnitude_of(format, code & format.code_magnitude_mask()).convert_to<double>());
+    const exact::Rational value = exact::magnitude_of(format, code & format.code_magnitude_mask());
+    const auto magnitude = static_cast<float>(numerator(value).convert_to<double>() /
+                                              denominator(value).convert_to<double>());
     return (code & format.code_sign_mask()) != 0 ? -magnitude : magnitude;
 }
 

@@ -25,7 +25,7 @@ protected:
 };
 
 TEST_F(Files, WhatIsWrittenIsRead) {
-    for (const std::string text : {std::string("one\r\ntwo"), std::string("\0x\n", 3), {}}) {
+    for (const std::string& text : {std::string("one\r\ntwo"), std::string("\0x\n", 3), {}}) {
         ASSERT_TRUE(write(at("a"), text));
         EXPECT_EQ(text_of_file(at("a")).value(), text);
     }
