@@ -2,8 +2,8 @@
 // the suites, and inputs that lie around every condition.
 #include <gtest/gtest.h>
 
+#include "conformance/data/suite.hpp"
 #include "conformance/run/gemm_exactness.hpp"
-#include "conformance/run/plan.hpp"
 
 namespace mx {
 namespace {
