@@ -29,22 +29,6 @@ void add_factor(const Factor& factor, std::int64_t depth, Question& question) {
 
 }  // namespace
 
-Expected<std::vector<OutputTensor>> answer_of(IsolatedDevice& device, const Question& question) {
-    DeviceAnswer answer = device.ask(question);
-    if (answer.kind == AnswerKind::not_supported)
-        return Error{ErrorKind::bad_input,
-                     answer.reason.empty() ? "no reason given" : std::move(answer.reason)};
-    if (answer.kind != AnswerKind::answered)
-        return Error{ErrorKind::device, std::move(answer.reason)};
-    for (const OutputTensor& output : answer.outputs)
-        if (output.differing + output.unwritten != 0)
-            return Error{ErrorKind::device,
-                         "the device's " + question.operation.name + " left " +
-                             std::to_string(output.unwritten) + " elements unwritten, and " +
-                             std::to_string(output.differing) + " differ between two runs"};
-    return std::move(answer.outputs);
-}
-
 Expected<BlockCodes> encode_on(IsolatedDevice& device, const Quantizer& quantizer,
                                const Rows& rows) {
     Question question;
@@ -58,7 +42,7 @@ Expected<BlockCodes> encode_on(IsolatedDevice& device, const Quantizer& quantize
     question.outputs = {
         dense(quantizer.format.element().name, rows.count(), rows.columns),
         dense(quantizer.format.scale().name, rows.count(), blocks_of(quantizer, rows.columns))};
-    const auto outputs = answer_of(device, question);
+    const auto outputs = outputs_of(device.ask(question), question);
     if (!outputs) return outputs.error();
     return BlockCodes{bytes_of(outputs.value()[0]), bytes_of(outputs.value()[1])};
 }
@@ -71,7 +55,7 @@ Expected<std::vector<float>> multiply_on(IsolatedDevice& device, const Product& 
     add_factor(product.a, product.depth, question);
     add_factor(product.b, product.depth, question);
     question.outputs = {dense(formats::f32.name, product.a.rows, product.b.rows)};
-    const auto outputs = answer_of(device, question);
+    const auto outputs = outputs_of(device.ask(question), question);
     if (!outputs) return outputs.error();
     const std::vector<std::byte>& bytes = outputs.value()[0].bytes;
     std::vector<float> values(bytes.size() / sizeof(float));

@@ -7,17 +7,13 @@
 #include <vector>
 
 #include "conformance/accuracy/block_codes.hpp"
-#include "device/host/isolated_device.hpp"
+#include "device/host/client.hpp"
 
 namespace mx::accuracy {
 
 // As error: bad_input where the device does not support the question, with its reason.
 Expected<BlockCodes> encode_on(IsolatedDevice& device, const Quantizer& quantizer,
                                const Rows& rows);
-
-// The device's answer, or the error that it stands for: no answer, or one that is not the same
-// twice or leaves something unwritten.
-Expected<std::vector<OutputTensor>> answer_of(IsolatedDevice& device, const Question& question);
 
 // One factor of a product in MX blocks along its rows.
 struct Factor {

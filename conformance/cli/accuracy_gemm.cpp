@@ -106,7 +106,7 @@ Status add_device(const Setup& setup, const Asked& asked, std::vector<Measured>&
     m.name = asked.algorithm;
     std::vector<std::vector<std::byte>> storage;
     const Question question = make_question(c.value(), setup.factors.inputs, storage);
-    const auto answer = accuracy::answer_of(asked.subject.device, question);
+    const auto answer = outputs_of(asked.subject.device.ask(question), question);
     if (!answer && answer.error().kind == ErrorKind::device) return answer.error();
     if (!answer) {
         m.reason = answer.error().message;

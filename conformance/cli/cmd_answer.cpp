@@ -11,7 +11,7 @@
 #include "conformance/cli/environment.hpp"
 #include "conformance/run/evidence.hpp"
 #include "conformance/session/pack.hpp"
-#include "device/host/layout.hpp"
+#include "device/host/client.hpp"
 #include "reference/base/files.hpp"
 #include "reference/base/text.hpp"
 
@@ -48,17 +48,10 @@ std::string opening(const AnswerOptions& options, const Facts& facts) {
 }
 
 // What cannot be recorded, "" if nothing: it happened while the device answered, and is in no bits.
-// Pads of other layouts than strided may stay as they were.
 std::string misbehaviour_of(const DeviceAnswer& answer, const Question& question) {
     if (answer.kind != AnswerKind::answered && answer.kind != AnswerKind::not_supported)
         return answer.reason;
-    if (!answer.findings.empty()) return "it wrote to an input or a red zone";
-    for (std::size_t i = 0; i < answer.outputs.size(); ++i) {
-        if (answer.outputs[i].differing != 0) return "two runs gave different bits";
-        if (answer.outputs[i].unwritten != 0 && is_strided(question.outputs[i]))
-            return "it left elements unwritten";
-    }
-    return "";
+    return fault_of(answer, question);
 }
 
 std::string text_of(const std::string& id, const DeviceAnswer& answer) {

@@ -127,6 +127,11 @@ struct WatchedDevice {
         if (is_fault && fault.empty()) fault = answer.reason;
         return answer;
     }
+    Client client() {
+        Client client = client_of(device);
+        client.ask = [this](const Question& question) { return ask(question); };
+        return client;
+    }
 };
 
 // One identification for each format that the device does; errors are those of the device.
@@ -136,7 +141,7 @@ Expected<std::vector<Identification>> ask_formats(const IdentifyOptions& options
     std::string refusal;
     for (const std::string& format : options.formats_asked()) {
         identify::Subject subject(
-            [&device](const Question& question) { return device.ask(question); },
+            device.client(),
             {*find_block_format(format), *find_element_format(options.input), options.dialect});
         auto found = identify::identify(subject);
         if (found)
@@ -176,10 +181,7 @@ int identify_quantizer(const IdentifyOptions& options, WatchedDevice& device) {
 int identify_gemm(IdentifyOptions& options, WatchedDevice& device) {
     options.gemm.formats = options.formats;
     options.gemm.json = options.json;
-    return identify_gemm_device(
-        options.gemm, options.choice,
-        {[&device](const Question& question) { return device.ask(question); },
-         [&device](const Question& question) { return device.device.algorithms(question); }});
+    return identify_gemm_device(options.gemm, options.choice, device.client());
 }
 
 int identify_operation(IdentifyOptions& options) {

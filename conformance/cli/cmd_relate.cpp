@@ -342,9 +342,7 @@ int relate_device(const RelateOptions& o) {
     results::Run run;
     run.header = header_of(o, device.value());
     for (const std::string& operation : o.operations.empty() ? operation_names() : o.operations) {
-        relation::Subject subject(
-            [&device](const Question& question) { return device.value().ask(question); },
-            setting_of(o, operation));
+        relation::Subject subject(client_of(device.value()), setting_of(o, operation));
         const auto results = results_of(o, subject);
         if (!results) return fail_with(results.error());
         std::printf("%s\n", title_of(subject.setting()).c_str());

@@ -14,7 +14,6 @@ namespace {
 
 using identify::GemmCensus;
 using identify::GemmClass;
-using identify::GemmDevice;
 using identify::GemmFinding;
 using identify::GemmIdentification;
 using identify::GemmMisses;
@@ -89,7 +88,7 @@ Expected<GemmSetting> setting_of(const IdentifyGemmOptions& options) {
 }
 
 // Nothing was said about scales: FP8 has one for each tensor where the device takes it.
-void choose_scaling(const IdentifyGemmOptions& options, const GemmDevice& device,
+void choose_scaling(const IdentifyGemmOptions& options, const Client& device,
                     GemmSetting& setting) {
     const bool is_said = !options.scaling.empty() || !options.formats.empty();
     if (is_said || setting.a.code_bits() != 8 || setting.b.code_bits() != 8) return;
@@ -308,7 +307,7 @@ Json json_of(const GemmCensus& census) {
             {"not_run", census.refusals}};
 }
 
-int census_of(const IdentifyGemmOptions& options, const GemmDevice& device,
+int census_of(const IdentifyGemmOptions& options, const Client& device,
               const GemmSetting& setting) {
     const auto shape = shape_of(options.shape);
     if (!shape) return fail_with(shape.error());
@@ -349,7 +348,7 @@ std::vector<Option> options_of(IdentifyGemmOptions& o) {
 }
 
 int identify_gemm_device(const IdentifyGemmOptions& options, const DeviceChoice& choice,
-                         const GemmDevice& device) {
+                         const Client& device) {
     auto setting = setting_of(options);
     if (!setting) return fail_with(setting.error());
     choose_scaling(options, device, setting.value());

@@ -26,7 +26,7 @@ std::vector<Option> options_of(IdentifyGemmOptions& options);
 
 // Returns the exit code.
 int identify_gemm_device(const IdentifyGemmOptions& options, const DeviceChoice& choice,
-                         const identify::GemmDevice& device);
+                         const Client& device);
 
 // The exit code of an identification that came to nothing, with its sentence: a device that does
 // not do this was not tested; anything else is its fault, or this machine's.

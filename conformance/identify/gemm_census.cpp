@@ -199,7 +199,7 @@ std::vector<Code> nans_in(const Outputs& outputs) {
 
 }  // namespace
 
-Expected<GemmCensus> take_census(const GemmDevice& device, const GemmSetting& setting,
+Expected<GemmCensus> take_census(const Client& device, const GemmSetting& setting,
                                  const GemmShape& shape) {
     if (std::max(shape.m, shape.n) * shape.k > census_elements_max)
         return Error{ErrorKind::bad_input, "--shape " + text_of(shape) +

@@ -149,16 +149,6 @@ bool go_together(const GemmSetting& setting, const GemmProbe& first, const GemmP
     return !shares_scales(setting.scaling_b) || first.scales_b == second.scales_b;
 }
 
-Error refusal(const DeviceAnswer& answer, const GemmShape& shape) {
-    const std::string reason = answer.reason.empty() ? "the device gave no answer" : answer.reason;
-    return {answer.kind == AnswerKind::not_supported ? ErrorKind::bad_input : ErrorKind::device,
-            "gemm " + text_of(shape) + ": " + reason};
-}
-
-bool has_fault(const DeviceAnswer& answer) {
-    return !answer.findings.empty() || answer.outputs[0].unwritten + answer.outputs[0].differing;
-}
-
 }  // namespace
 
 std::string text_of(const GemmShape& shape) {
@@ -171,7 +161,7 @@ DeviceAnswer GemmSubject::answer_to(const GemmShape& shape, Probes left, Probes 
                       .outputs = {dense("f32", shape.m, shape.n)}};
     for (const Filled& input : inputs) question.inputs.push_back({input.spec, input.bytes});
     ++calls_;
-    return device_.ask(question);
+    return client_.ask(question);
 }
 
 Expected<std::vector<Code>> GemmSubject::run(const GemmShape& shape, Probes left, Probes right) {
@@ -185,15 +175,12 @@ Expected<std::vector<Code>> GemmSubject::run(const GemmShape& shape, Probes left
         else
             answer = std::move(other);
     }
-    if (answer.kind != AnswerKind::answered) return refusal(answer, shape);
-    if (has_fault(answer))
-        return Error{ErrorKind::device,
-                     "gemm " + text_of(shape) +
-                         ": the device left outputs unwritten, gave two answers to one question or "
-                         "wrote beside its tensors; `mxcheck run` says where"};
+    const auto read = outputs_of(std::move(answer), {.outputs = {dense("f32", shape.m, shape.n)}});
+    if (!read)
+        return Error{read.error().kind, "gemm " + text_of(shape) + ": " + read.error().message};
     std::vector<Code> outputs(static_cast<std::size_t>(shape.m * shape.n));
     static_assert(sizeof(Code) == 4);
-    std::memcpy(outputs.data(), answer.outputs[0].bytes.data(), outputs.size() * sizeof(Code));
+    std::memcpy(outputs.data(), read.value()[0].bytes.data(), outputs.size() * sizeof(Code));
     return outputs;
 }
 
@@ -235,10 +222,10 @@ Expected<std::vector<std::string>> GemmSubject::algorithms(const GemmShape& shap
     Question question{.operation = operation_of(setting_, none[0]),
                       .outputs = {dense("f32", shape.m, shape.n)}};
     for (const Filled& input : inputs) question.inputs.push_back({input.spec, {}});
-    return device_.algorithms(question);
+    return client_.algorithms(question);
 }
 
-bool takes(const GemmDevice& device, const GemmSetting& setting) {
+bool takes(const Client& device, const GemmSetting& setting) {
     constexpr GemmShape shape{128, 128, 512};
     GemmProbe zeros;
     zeros.a = zeros.b = std::vector<Code>(static_cast<std::size_t>(shape.k));

@@ -4,23 +4,15 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "conformance/identify/gemm_machine.hpp"
-#include "device/host/question.hpp"
+#include "device/host/client.hpp"
 #include "reference/base/status.hpp"
 
 namespace mx::identify {
-
-// How a device is reached.
-struct GemmDevice {
-    std::function<DeviceAnswer(const Question&)> ask;
-    // Its names for the ways it has; {""} where it has one.
-    std::function<Expected<std::vector<std::string>>(const Question&)> algorithms;
-};
 
 // How codes of 4 bits and the scales of blocks of 16 and 32 lie.
 enum class GemmLayout {
@@ -36,8 +28,8 @@ std::string text_of(const GemmShape& shape);
 
 class GemmSubject {
 public:
-    GemmSubject(GemmDevice device, GemmSetting setting)
-        : device_(std::move(device)), setting_(std::move(setting)) {}
+    GemmSubject(Client client, GemmSetting setting)
+        : client_(std::move(client)), setting_(std::move(setting)) {}
 
     const GemmSetting& setting() const { return setting_; }
     std::uint64_t calls() const { return calls_; }
@@ -64,7 +56,7 @@ private:
     DeviceAnswer answer_to(const GemmShape& shape, std::span<const GemmProbe> left,
                            std::span<const GemmProbe> right);
 
-    GemmDevice device_;
+    Client client_;
     GemmSetting setting_;
     GemmLayout layout_ = GemmLayout::tiled;
     std::vector<Code> nans_;
@@ -73,6 +65,6 @@ private:
 };
 
 // Does the device multiply so at all? Asked with one problem of zeros.
-bool takes(const GemmDevice& device, const GemmSetting& setting);
+bool takes(const Client& device, const GemmSetting& setting);
 
 }  // namespace mx::identify

@@ -13,20 +13,6 @@ void append_code(std::vector<std::byte>& bytes, std::uint32_t code, std::size_t 
     std::memcpy(bytes.data() + at, &code, width);
 }
 
-// A device that does not do this is at no fault.
-Error refusal(const DeviceAnswer& answer) {
-    ErrorKind kind = ErrorKind::device;
-    if (answer.kind == AnswerKind::not_supported) kind = ErrorKind::bad_input;
-    if (answer.kind == AnswerKind::host_error) kind = ErrorKind::system;
-    return {kind, answer.reason.empty() ? "the device gave no answer" : answer.reason};
-}
-
-bool any_flag(const DeviceAnswer& answer) {
-    for (const OutputTensor& output : answer.outputs)
-        if (output.unwritten != 0 || output.differing != 0) return true;
-    return !answer.findings.empty();
-}
-
 }  // namespace
 
 Question Subject::question_of(std::int64_t rows, std::int64_t columns) const {
@@ -51,19 +37,15 @@ Expected<std::vector<Answer>> Subject::quantize(std::span<const Lanes> blocks) {
     const std::int64_t columns = static_cast<std::int64_t>(lane_count);
     Question question = question_of(rows, columns);
     question.inputs = {{dense(setting_.input.name, rows, columns), bytes}};
-    const DeviceAnswer answer = ask_(question);
-    if (answer.kind != AnswerKind::answered) return refusal(answer);
-    if (any_flag(answer))
-        return Error{ErrorKind::device,
-                     "the device left outputs unwritten, gave two answers to one question "
-                     "or wrote beside its tensors; `mxcheck run` says where"};
+    const auto outputs = outputs_of(client_.ask(question), question);
+    if (!outputs) return outputs.error();
     blocks_asked_ += blocks.size();
     std::vector<Answer> answers(blocks.size());
     for (std::size_t row = 0; row < blocks.size(); ++row) {
         answers[row].lanes = blocks[row];
-        answers[row].scale = Code{std::to_integer<std::uint32_t>(answer.outputs[1].bytes[row])};
-        std::memcpy(answers[row].elements.data(), answer.outputs[0].bytes.data() + row * lane_count,
-                    lane_count);
+        answers[row].scale = Code{std::to_integer<std::uint32_t>(outputs.value()[1].bytes[row])};
+        std::memcpy(answers[row].elements.data(),
+                    outputs.value()[0].bytes.data() + row * lane_count, lane_count);
     }
     return answers;
 }
@@ -74,9 +56,9 @@ Expected<std::vector<Answer>> Subject::quantize_partial(const Lanes& block, std:
     for (std::size_t lane = 0; lane < count; ++lane) append_code(bytes, block[lane], width);
     Question question = question_of(1, static_cast<std::int64_t>(count));
     question.inputs = {{dense(setting_.input.name, 1, static_cast<std::int64_t>(count)), bytes}};
-    const DeviceAnswer answer = ask_(question);
+    const DeviceAnswer answer = client_.ask(question);
     if (answer.kind == AnswerKind::not_supported) return std::vector<Answer>{};
-    if (answer.kind != AnswerKind::answered) return refusal(answer);
+    if (answer.kind != AnswerKind::answered) return refusal_of(answer);
     ++blocks_asked_;
     Answer partial;
     for (std::size_t lane = 0; lane < count; ++lane) partial.lanes[lane] = block[lane];
@@ -97,7 +79,7 @@ bool Subject::takes_scale_layout(const std::string& layout) {
                            .row_stride = 0,
                            .column_stride = 0,
                            .layout = layout};
-    return ask_(question).kind == AnswerKind::answered;
+    return client_.ask(question).kind == AnswerKind::answered;
 }
 
 }  // namespace mx::identify

@@ -4,12 +4,11 @@
 
 #include <array>
 #include <cstdint>
-#include <functional>
 #include <span>
 #include <string>
 #include <vector>
 
-#include "device/host/question.hpp"
+#include "device/host/client.hpp"
 #include "reference/base/status.hpp"
 #include "reference/spec/formats.hpp"
 
@@ -31,11 +30,10 @@ struct Setting {
     std::string dialect;
 };
 
-using Ask = std::function<DeviceAnswer(const Question&)>;
-
 class Subject {
 public:
-    Subject(Ask ask, Setting setting) : ask_(std::move(ask)), setting_(std::move(setting)) {}
+    Subject(Client client, Setting setting)
+        : client_(std::move(client)), setting_(std::move(setting)) {}
 
     const Setting& setting() const { return setting_; }
     std::uint64_t blocks_asked() const { return blocks_asked_; }
@@ -54,7 +52,7 @@ public:
 private:
     Question question_of(std::int64_t rows, std::int64_t columns) const;
 
-    Ask ask_;
+    Client client_;
     Setting setting_;
     std::uint64_t blocks_asked_ = 0;
 };

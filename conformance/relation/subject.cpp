@@ -144,10 +144,8 @@ Expected<std::vector<CodeTensor>> Subject::ask(const Operation& operation, const
     for (const Buffer& buffer : outputs.buffers) question.outputs.push_back(buffer.spec);
     ++calls_;
     fault_.clear();
-    const DeviceAnswer answer = ask_(question);
-    if (answer.kind == AnswerKind::not_supported) return Error{ErrorKind::bad_input, answer.reason};
-    if (answer.kind == AnswerKind::host_error) return Error{ErrorKind::system, answer.reason};
-    if (answer.kind != AnswerKind::answered) return Error{ErrorKind::device, answer.reason};
+    const DeviceAnswer answer = client_.ask(question);
+    if (answer.kind != AnswerKind::answered) return refusal_of(answer);
     fault_ = read(answer, outputs);
     if (!fault_.empty()) return Error{ErrorKind::device, fault_};
     return std::move(outputs.tensors);

@@ -4,13 +4,12 @@
 
 #include <array>
 #include <cstdint>
-#include <functional>
 #include <string>
 #include <vector>
 
 #include "conformance/data/inputs.hpp"
 #include "conformance/run/tensor_layout.hpp"
-#include "device/host/question.hpp"
+#include "device/host/client.hpp"
 #include "reference/base/status.hpp"
 
 namespace mx::relation {
@@ -59,11 +58,10 @@ struct Product {
 // Every NaN among numbers as one: their payloads are no answer.
 void join_nans(CodeTensor& values);
 
-using Ask = std::function<DeviceAnswer(const Question&)>;
-
 class Subject {
 public:
-    Subject(Ask ask, Setting setting) : ask_(std::move(ask)), setting_(std::move(setting)) {}
+    Subject(Client client, Setting setting)
+        : client_(std::move(client)), setting_(std::move(setting)) {}
 
     const Setting& setting() const { return setting_; }
     std::uint64_t calls() const { return calls_; }
@@ -102,7 +100,7 @@ private:
         return form.block == 0 ? setting_.block : form.block;
     }
 
-    Ask ask_;
+    Client client_;
     Setting setting_;
     std::string fault_;
     std::uint64_t calls_ = 0;

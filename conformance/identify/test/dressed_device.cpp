@@ -21,8 +21,8 @@ Answer quantized(const Dialect& dialect, const Setting& setting, const std::byte
 
 }  // namespace
 
-Ask dressed(const Dialect& dialect, const Setting& setting, Fault fault) {
-    return [=](const Question& question) {
+Client dressed(const Dialect& dialect, const Setting& setting, Fault fault) {
+    return {.ask = [=](const Question& question) {
         DeviceAnswer reply;
         reply.kind = AnswerKind::not_supported;
         reply.reason = "a dressed dialect only quantizes plain tensors";
@@ -42,7 +42,7 @@ Ask dressed(const Dialect& dialect, const Setting& setting, Fault fault) {
             reply.outputs[1].bytes.push_back(static_cast<std::byte>(answer.scale.bits));
         }
         return reply;
-    };
+    }};
 }
 
 }  // namespace mx::identify

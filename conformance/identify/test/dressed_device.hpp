@@ -12,6 +12,6 @@ namespace mx::identify {
 // Changes the answer to one block after it was given.
 using Fault = std::function<void(Answer& answer, std::size_t count)>;
 
-Ask dressed(const Dialect& dialect, const Setting& setting, Fault fault = {});
+Client dressed(const Dialect& dialect, const Setting& setting, Fault fault = {});
 
 }  // namespace mx::identify

@@ -139,7 +139,7 @@ Dress dressed_as(const GemmModel& model, std::int64_t part) {
     return dress;
 }
 
-GemmDevice device_of(const Dress& dress) {
+Client device_of(const Dress& dress) {
     return {[dress](const Question& question) { return answer_to(dress, question); },
             [dress](const Question&) -> Expected<std::vector<std::string>> {
                 return dress.algorithms;

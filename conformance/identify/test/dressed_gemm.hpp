@@ -27,6 +27,6 @@ struct Dress {
 Dress dressed_as(const GemmModel& model, std::int64_t part = 0);
 
 // Of square problems the diagonal alone is right: nothing else is read.
-GemmDevice device_of(const Dress& dress);
+Client device_of(const Dress& dress);
 
 }  // namespace mx::identify

@@ -330,7 +330,7 @@ TEST(GemmMachine, SumsAsTheModelsDo) {
 }
 
 TEST(GemmCensus, ClassesHaveTheNamesOfTheirRows) {
-    GemmDevice device = device_of(dressed_as(row_of("hopper-fp8-promoted")));
+    Client device = device_of(dressed_as(row_of("hopper-fp8-promoted")));
     const std::vector<std::pair<std::string, Dress>> ways{
         {"plain", dressed_as(row_of("hopper-fp8-promoted"))},
         {"tile=2", dressed_as(row_of("hopper-fp8-promoted"))},

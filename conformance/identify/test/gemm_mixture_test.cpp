@@ -21,11 +21,11 @@ GemmSetting fp8() {
     return {formats::e4m3, formats::e4m3, "tensor", "tensor", "", ""};
 }
 
-GemmDevice row_device(std::string_view name) {
+Client row_device(std::string_view name) {
     return device_of(dressed_as(*find_gemm_model(name)));
 }
 
-GemmIdentification identified(const GemmDevice& device) {
+GemmIdentification identified(const Client& device) {
     GemmSubject subject(device, fp8());
     auto found = identify_gemm(subject);
     EXPECT_TRUE(found.ok()) << (found.ok() ? "" : found.error().message);
@@ -36,9 +36,9 @@ GemmIdentification identified(const GemmDevice& device) {
 struct Place {
     std::int64_t row, column, depth;
 };
-GemmDevice merged(const GemmDevice& one, const GemmDevice& other,
-                  std::function<bool(const Place&)> is_of_other) {
-    GemmDevice device = one;
+Client merged(const Client& one, const Client& other,
+              std::function<bool(const Place&)> is_of_other) {
+    Client device = one;
     device.ask = [=](const Question& question) {
         DeviceAnswer answer = one.ask(question);
         const DeviceAnswer second = other.ask(question);
@@ -97,8 +97,8 @@ TEST(GemmMixture, ByValue) {
 }
 
 // One output of so many has its last bits turned.
-GemmDevice noisy(const GemmDevice& clean, std::uint64_t one_of) {
-    GemmDevice device = clean;
+Client noisy(const Client& clean, std::uint64_t one_of) {
+    Client device = clean;
     const auto count = std::make_shared<std::uint64_t>(0);
     device.ask = [=](const Question& question) {
         DeviceAnswer answer = clean.ask(question);
@@ -120,8 +120,8 @@ TEST(GemmMixture, NoiseHasNoName) {
 }
 
 // The row, but for the output at one place.
-GemmDevice with_ways(const std::vector<std::pair<std::string, GemmDevice>>& ways) {
-    GemmDevice device;
+Client with_ways(const std::vector<std::pair<std::string, Client>>& ways) {
+    Client device;
     device.algorithms = [=](const Question&) -> Expected<std::vector<std::string>> {
         std::vector<std::string> names;
         for (const auto& way : ways) names.push_back(way.first);
@@ -136,9 +136,9 @@ GemmDevice with_ways(const std::vector<std::pair<std::string, GemmDevice>>& ways
 }
 
 TEST(GemmCensus, OneOutputApartIsAClassOfItsOwnAndHasNoRow) {
-    const GemmDevice right = row_device("hopper-fp8-promoted");
-    const GemmDevice wrong = merged(right, row_device("fma-chain"),
-                                    [](const Place& p) { return p.row == 13 && p.column == 22; });
+    const Client right = row_device("hopper-fp8-promoted");
+    const Client wrong = merged(right, row_device("fma-chain"),
+                                [](const Place& p) { return p.row == 13 && p.column == 22; });
     const auto census =
         take_census(with_ways({{"right", right}, {"rarely wrong", wrong}, {"right too", right}}),
                     fp8(), {16, 24, 512});
@@ -156,7 +156,7 @@ TEST(GemmCensus, OneOutputApartIsAClassOfItsOwnAndHasNoRow) {
 
 TEST(GemmCensus, OtherBitsOfNanAreAnotherClassOfTheSameRow) {
     Dress dress = dressed_as(*find_gemm_model("hopper-fp8"));
-    const GemmDevice one = device_of(dress);
+    const Client one = device_of(dress);
     dress.nan = 0x7FC00000;
     const auto census =
         take_census(with_ways({{"one", one}, {"other", device_of(dress)}}), fp8(), {16, 24, 512});

@@ -149,14 +149,10 @@ TEST(Identify, SaysWhatNoVectorExplains) {
 
 TEST(Identify, SaysWhenTheDeviceRefuses) {
     const Setting setting = e4m3_setting();
-    Subject subject(
-        [](const Question&) {
-            DeviceAnswer answer;
-            answer.kind = AnswerKind::not_supported;
-            answer.reason = "no such format";
-            return answer;
-        },
-        setting);
+    const Client none{.ask = [](const Question&) {
+        return DeviceAnswer{AnswerKind::not_supported, "no such format", {}, {}};
+    }};
+    Subject subject(none, setting);
     const auto found = identify(subject);
     ASSERT_FALSE(found.ok());
     EXPECT_EQ(found.error().message, "no such format");

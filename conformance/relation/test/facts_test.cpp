@@ -44,7 +44,7 @@ using Witnesses = std::map<std::pair<std::string, std::string>, bool>;
 constexpr std::uint64_t samples_for_a_witness = 12;
 
 void hold_to_facts(const Setting& setting, std::uint64_t samples, Witnesses& witnesses) {
-    Subject subject(ask_oracle, setting);
+    Subject subject(Client{.ask = ask_oracle}, setting);
     for (const Relation& relation : relations()) {
         if (relation.operation != setting.operation) continue;
         const std::string where = std::string(relation.name) + " " + setting.operation + " " +

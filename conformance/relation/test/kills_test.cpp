@@ -76,8 +76,7 @@ std::set<std::string> broken_by(const DeviceSource& source, const std::vector<Se
     }
     std::set<std::string> broken;
     for (const Setting& setting : settings) {
-        Subject subject([&](const Question& question) { return device.value().ask(question); },
-                        setting);
+        Subject subject(client_of(device.value()), setting);
         for (const Relation& relation : relations()) {
             if (relation.operation != setting.operation || !broken.empty()) continue;
             for (std::uint64_t seed = 0; seed < 2 && broken.empty(); ++seed) {
@@ -128,7 +127,7 @@ protected:
             if (a.rows % 64 == 0 && a.columns % 64 == 0) return device_->ask(question);
             return DeviceAnswer{.kind = AnswerKind::not_supported, .reason = "short tiles"};
         };
-        return {ask, gemm_setting("e4m3", "tensor", "f32")};
+        return {Client{.ask = ask}, gemm_setting("e4m3", "tensor", "f32")};
     }
 
 private:
