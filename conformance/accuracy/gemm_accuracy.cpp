@@ -5,7 +5,8 @@
 #include <cmath>
 
 #include "conformance/accuracy/block_codes.hpp"
-#include "conformance/run/gemm_bound.hpp"
+#include "conformance/run/gemm_problem.hpp"
+#include "reference/gemm/bound.hpp"
 
 namespace mx::accuracy {
 namespace {
@@ -21,10 +22,11 @@ double gap_at(const ElementFormat& d, double value) {
 }
 
 template <typename Visit>
-void for_each_output(const GemmSetting& setting, const Visit& visit) {
-    for (std::int64_t row = 0; row < setting.m; ++row)
-        for (std::int64_t column = 0; column < setting.n; ++column)
-            visit(OutputPlace{row, column}, static_cast<std::size_t>(row * setting.n + column));
+void for_each_output(const gemm::Problem& problem, const Visit& visit) {
+    for (std::int64_t row = 0; row < problem.m; ++row)
+        for (std::int64_t column = 0; column < problem.n; ++column)
+            visit(gemm::OutputPlace{row, column},
+                  static_cast<std::size_t>(row * problem.n + column));
 }
 
 void add_share(double share, GemmAccuracy& accuracy) {
@@ -33,15 +35,15 @@ void add_share(double share, GemmAccuracy& accuracy) {
     ++accuracy.shares[share == 0 ? exact_share : std::ilogb(share)];
 }
 
-void add_output(const GemmRules& rules, const GemmOutput& output, Code actual,
+void add_output(const gemm::Problem& problem, const gemm::Output& output, Code actual,
                 GemmAccuracy& accuracy) {
     ++accuracy.outputs;
-    const ElementFormat& d = rules.epilogue.output;
-    const GemmBound bound = bound_of(rules, output);
+    const ElementFormat& d = problem.epilogue.output;
+    const gemm::Bound bound = bound_of(problem, output);
     const bool has_bound = bound.none_because.empty();
-    const fast::Total total = has_bound ? bound.result : exact_total(rules, output);
+    const fast::Total total = has_bound ? bound.result : exact_total(problem, output);
     // Infinite for a NaN where a number belongs, and the other way round.
-    const double share = has_bound ? share_of_bound(rules, bound, actual) : 0;
+    const double share = has_bound ? share_of_bound(problem, bound, actual) : 0;
     accuracy.judged += has_bound;
     accuracy.beyond += share > 1;
     if (fast::kind_of(total) != fast::Kind::finite || d.is_nan(actual) || d.is_infinity(actual)) {
@@ -49,7 +51,7 @@ void add_output(const GemmRules& rules, const GemmOutput& output, Code actual,
         return;
     }
     const double exact = value_of(total);
-    const double error = distance_of(rules, total, actual);
+    const double error = distance_of(problem, total, actual);
     accuracy.signal += exact * exact;
     accuracy.noise += error * error;
     const double ulp = error / gap_at(d, exact);
@@ -76,36 +78,28 @@ double GemmAccuracy::share_mean() const {
 }
 
 Outputs expected_outputs(const Case& c, const GemmFactors& data) {
-    const GemmRules rules = gemm_rules_of(c);
-    const GemmOperands operands(rules, data.inputs);
-    Outputs outputs;
-    for_each_output(rules.setting, [&](const OutputPlace& place, std::size_t) {
-        outputs.push_back(expected_result(rules, operands.output(place)));
-    });
-    return outputs;
+    return gemm::expected_results(gemm_problem_of(c, data.inputs));
 }
 
 GemmAccuracy measure(const Case& c, const GemmFactors& data, const Outputs& outputs) {
-    const GemmRules rules = gemm_rules_of(c);
-    const GemmOperands operands(rules, data.inputs);
+    const gemm::Problem problem = gemm_problem_of(c, data.inputs);
     GemmAccuracy accuracy;
-    for_each_output(rules.setting, [&](const OutputPlace& place, std::size_t index) {
-        add_output(rules, operands.output(place), outputs[index], accuracy);
+    for_each_output(problem, [&](const gemm::OutputPlace& place, std::size_t index) {
+        add_output(problem, problem.output(place), outputs[index], accuracy);
     });
     return accuracy;
 }
 
 double quantizing_sqnr(const Case& c, const GemmFactors& data) {
-    const GemmRules rules = gemm_rules_of(c);
-    const GemmOperands operands(rules, data.inputs);
+    const gemm::Problem problem = gemm_problem_of(c, data.inputs);
     double signal = 0, noise = 0;
-    for_each_output(rules.setting, [&](const OutputPlace& place, std::size_t) {
-        const std::int64_t k = rules.setting.k;
+    for_each_output(problem, [&](const gemm::OutputPlace& place, std::size_t) {
+        const std::int64_t k = problem.depth;
         const float* a = data.a.data() + place.row * k;
         const float* b = data.b.data() + place.column * k;
         double product = 0;
         for (std::int64_t i = 0; i < k; ++i) product += double{a[i]} * b[i];
-        const double error = value_of(exact_total(rules, operands.output(place))) - product;
+        const double error = value_of(exact_total(problem, problem.output(place))) - product;
         signal += product * product;
         noise += error * error;
     });

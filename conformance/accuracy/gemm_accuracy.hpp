@@ -1,5 +1,5 @@
 // How far the outputs of a GEMM lie from the exact product: in ulp of D's type, and in units of the
-// bound that an accumulation model has (conformance/run/gemm_bound.hpp). Factors are named data
+// bound that an accumulation model has (reference/gemm/bound.hpp). Factors are named data
 // quantized as the case says. Used by mxcheck accuracy --op gemm; asks no device.
 #pragma once
 

@@ -130,8 +130,7 @@ constexpr std::array block_scales{
 bool takes_scaling(const GemmModel& model, const std::string& scaling) {
     for (const BlockScales& row : block_scales)
         if (row.scaling == scaling)
-            return model.scaling != BlockScaling::none && lists(model.scales, row.format) &&
-                   lists(model.blocks, row.block);
+            return takes_block_scales(model, row.format, row.block);
     return model.scaling == BlockScaling::none;
 }
 

@@ -18,6 +18,7 @@
 #include "conformance/emulate/gemm_tensor.hpp"
 #include "conformance/emulate/parse_value.hpp"
 #include "conformance/emulate/quantize_values.hpp"
+#include "conformance/emulate/recipe_tensor.hpp"
 #include "reference/spec/gemm_models.hpp"
 #include "reference/base/text.hpp"
 
@@ -32,16 +33,18 @@ constexpr std::string_view exact_name = "exact";
 constexpr std::uint64_t jobs_max = 1024;
 
 struct GemmArguments {
-    std::string a, b, c;
+    std::string a, b, c, bias;
     std::string row_scales_a, row_scales_b;
     std::string out;
     std::string explained;  // ROW,COLUMN, and nothing is written
     std::string model = std::string(exact_name);
     std::string type;            // "": f32, or none before D becomes blocks
     emulate::BlockNames blocks;  // of D; without a format D has none
-    std::string overflow = "overflow";
+    std::string overflow;        // "": as GemmRules says
     std::string alpha = "1";
     std::string beta;  // "": 0, and no C
+    std::string activation = "none";
+    std::string scale_out;  // "": 1
     std::uint64_t jobs = 0;
 
     std::string value_type() const { return type.empty() ? "f32" : type; }
@@ -123,22 +126,41 @@ Expected<Code> parse_factor(const FactorOption& option) {
     return value.value().code;
 }
 
+Expected<Activation> parse_activation(const std::string& name) {
+    const std::vector<std::string> names{"none", "relu", "gelu"};
+    if (const Status known = check_name("activation", name, names); !known) return known.error();
+    return name == "relu" ? Activation::relu : name == "gelu" ? Activation::gelu : Activation::none;
+}
+
 Expected<GemmRules> rules_of(const GemmArguments& arguments) {
     if (const Status known = check_model(arguments.model); !known) return known.error();
     if (const Status known = check_type(arguments.value_type()); !known) return known.error();
     if (const Status known = check_blocks(arguments); !known) return known.error();
-    if (const Status known = check_name("overflow", arguments.overflow, overflow_names()); !known)
-        return known.error();
+    if (!arguments.overflow.empty())
+        if (const Status known = check_name("overflow", arguments.overflow, overflow_names());
+            !known)
+            return known.error();
+    const auto activation = parse_activation(arguments.activation);
+    if (!activation) return activation.error();
     if (arguments.beta.empty() != arguments.c.empty())
         return bad("--c and --beta go together: beta * C is added");
     GemmRules rules;
     rules.model = find_gemm_model(arguments.model);
     rules.type = *find_element_format(arguments.value_type());
+    rules.activation = activation.value();
     for (const auto& [name, value] : overflows)
         if (name == arguments.overflow) rules.overflow = value;
     const auto alpha = parse_factor({"--alpha", arguments.alpha});
     if (!alpha) return alpha.error();
     rules.alpha = alpha.value();
+    const bool has_recipe = arguments.has_blocks() && emulate::names_recipe(arguments.blocks);
+    if (!arguments.scale_out.empty() || has_recipe) {
+        const std::string one = "1";
+        const auto scale =
+            parse_factor({"--scale-d", arguments.scale_out.empty() ? one : arguments.scale_out});
+        if (!scale) return scale.error();
+        rules.scale_out = scale.value();
+    }
     if (arguments.beta.empty()) return rules;
     const auto beta = parse_factor({"--beta", arguments.beta});
     if (!beta) return beta.error();
@@ -171,7 +193,7 @@ Expected<std::optional<emulate::GemmAddend>> read_addend(const std::string& path
         return in_file(path, values.error());
     if (file.value().tensors.size() != 1)
         return bad(path + ": holds " + std::to_string(file.value().tensors.size()) +
-                   " tensors, and C is one");
+                   " tensors, and one is added");
     return std::optional(emulate::GemmAddend{path, std::move(file.value().tensors.front())});
 }
 
@@ -182,8 +204,10 @@ Expected<GemmProblem> read_problem(const GemmArguments& arguments, const GemmRul
     if (!b) return b.error();
     auto c = read_addend(arguments.c);
     if (!c) return c.error();
-    return emulate::gemm_problem(std::move(a).value(), std::move(b).value(), std::move(c).value(),
-                                 rules);
+    auto bias = read_addend(arguments.bias);
+    if (!bias) return bias.error();
+    return emulate::gemm_problem(std::move(a).value(), std::move(b).value(),
+                                 {std::move(c).value(), std::move(bias).value()}, rules);
 }
 
 // Does all outputs, or as many as there are before the user interrupts, which is then said. Each
@@ -191,12 +215,12 @@ Expected<GemmProblem> read_problem(const GemmArguments& arguments, const GemmRul
 template <typename Work>
 bool does_all(const GemmProblem& problem, std::uint64_t jobs, const Work& work) {
     const std::int64_t outputs = problem.outputs();
-    const std::int64_t piece = emulate::outputs_at_once(problem);
+    const std::int64_t piece = gemm::outputs_at_once(problem.view());
     std::atomic<std::int64_t> next{0}, done{0};
     const auto drain = [&](const auto& after_piece) {
         for (std::int64_t first; (first = next.fetch_add(piece)) < outputs;) {
             const std::int64_t end = std::min(outputs, first + piece);
-            work(emulate::OutputRange{first, end});
+            work(gemm::OutputRange{first, end});
             done += end - first;
             after_piece();
         }
@@ -271,7 +295,7 @@ int write_blocks(const GemmArguments& arguments, const GemmProblem& problem,
 int rounded_gemm(const GemmArguments& arguments, const GemmProblem& problem) {
     data::HostTensor values{"values", arguments.value_type(), problem.shape, {}};
     values.bytes.resize(problem.bytes);
-    const bool done = does_all(problem, arguments.jobs, [&](emulate::OutputRange range) {
+    const bool done = does_all(problem, arguments.jobs, [&](gemm::OutputRange range) {
         emulate::gemm_outputs(problem, range, values.bytes);
     });
     if (!done) return exit_incomplete;
@@ -286,7 +310,7 @@ int rounded_gemm(const GemmArguments& arguments, const GemmProblem& problem) {
 int exact_gemm(const GemmArguments& arguments, const GemmProblem& problem) {
     emulate::ValueTensor d{{}, problem.shape};
     d.values.resize(static_cast<std::size_t>(problem.outputs()));
-    const bool done = does_all(problem, arguments.jobs, [&](emulate::OutputRange range) {
+    const bool done = does_all(problem, arguments.jobs, [&](gemm::OutputRange range) {
         emulate::gemm_values(problem, range, d.values);
     });
     if (!done) return exit_incomplete;
@@ -335,7 +359,10 @@ int gemm(const GemmArguments& arguments) {
 Command gemm_command() {
     auto o = std::make_shared<GemmArguments>();
     std::vector<Option> options{
-        {"A", "M x K, a .safetensors that mxcheck quantize made, axis row", &o->a, true},
+        {"A",
+         "M x K: a .safetensors that mxcheck quantize made, axis row; or f32, f16, bf16, e4m3 or "
+         "e5m2 values",
+         &o->a, true},
         {"B", "N x K, likewise; with A's leading dimensions, or none", &o->b, true},
         {"--out", "D = alpha * A * B^T + beta * C: a .npy or .safetensors, replaced if there",
          &o->out},
@@ -345,11 +372,18 @@ Command gemm_command() {
          "of D, to nearest even: f32 (the default), bf16, f16, e4m3 or e5m2; with --output-format "
          "what D is rounded to first (default: nothing)",
          &o->type},
-        {"--overflow", "beyond the largest D: overflow (to Inf, or NaN without one) or saturate",
+        {"--overflow",
+         "beyond the largest D: overflow (to Inf, or NaN without one; the default) or saturate "
+         "(the default of FP8 with a model)",
          &o->overflow},
         {"--alpha", "a number of binary32, as 2.8, 0x1.8p3 or bits:0x3f800000", &o->alpha},
         {"--beta", "the same; needs --c", &o->beta},
         {"--c", "a .npy or .safetensors of the shape of D: f32, bf16 or f16; needs --beta", &o->c},
+        {"--bias", "a .npy or .safetensors with a number for each column of D: f32, bf16 or f16",
+         &o->bias},
+        {"--activation", "none, relu or gelu, after the bias; gelu with a model", &o->activation},
+        {"--scale-d", "a number of binary32, which multiplies D before it is rounded",
+         &o->scale_out},
         {"--row-scales-a",
          "an f32 .npy or .safetensors with a number for each row of A, which multiplies it",
          &o->row_scales_a},

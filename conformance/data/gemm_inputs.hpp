@@ -1,7 +1,7 @@
 // The inputs of a GEMM case: every code of every tensor, a pure function of the case. The families
 // are of two kinds. Those made of random codes tell accumulators apart. Those called exact, and the
 // probes, have sums that every accumulator must get right whatever its order, by the conditions
-// that run/gemm_exactness.hpp checks: products are multiples of one quantum, and few enough.
+// that reference/gemm/exactness.hpp checks: products are multiples of one quantum, and few enough.
 #pragma once
 
 #include <string_view>

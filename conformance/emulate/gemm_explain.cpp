@@ -5,8 +5,10 @@
 
 #include "conformance/emulate/number_text.hpp"
 #include "conformance/emulate/text_table.hpp"
+#include "conformance/run/gemm_confirm.hpp"
 #include "reference/exact/arithmetic.hpp"
 #include "reference/exact/dot_model.hpp"
+#include "reference/exact/gemm_epilogue.hpp"
 #include "reference/exact/gemm_output.hpp"
 #include "reference/spec/gemm_models.hpp"
 
@@ -16,16 +18,12 @@ namespace {
 // Short enough for a screen, and for the exact models, which are slow.
 constexpr std::int64_t lines_max = 64;
 
-struct Output {
-    ScaledRow a;
-    ScaledRow b;
-    std::int64_t depth;
-    exact::Value c;
-};
-
 // The elements that share a scale on both sides.
 std::int64_t stretch_of(const GemmProblem& problem) {
-    return std::gcd(problem.a.block, problem.b.block);
+    std::int64_t stretch = 0;
+    for (const GemmFactor* factor : {&problem.a, &problem.b})
+        if (factor->scaling == gemm::Scaling::blocks) stretch = std::gcd(stretch, factor->block);
+    return stretch == 0 ? problem.a.depth() : stretch;
 }
 
 // Of so many products at the end of those that came before.
@@ -52,20 +50,23 @@ std::string code_and_value(const ElementFormat& format, Code code) {
     return hex_code(format, code) + " = " + exact_text(exact::decode(format, code));
 }
 
-std::string blocks_text(const GemmProblem& problem, const Output& output) {
+exact::Value scale_at(const ScaledRow& row, std::int64_t k) {
+    return row.block == 0 ? exact::number(1) : exact::decode(row.scale, row.scale_at(k));
+}
+
+std::string blocks_text(const GemmProblem& problem, const gemm::Output& output) {
     TextTable table({{"k"},
                      {"sum of elements", Align::right},
                      {"scale of A", Align::right},
                      {"scale of B", Align::right},
                      {"times scales", Align::right}});
     const std::int64_t stretch = stretch_of(problem);
-    const std::int64_t all = (output.depth + stretch - 1) / stretch;
+    const std::int64_t all = stretch == 0 ? 0 : (output.depth + stretch - 1) / stretch;
     for (std::int64_t i = 0; i < std::min(all, lines_max); ++i) {
         const std::int64_t first = i * stretch, end = std::min(output.depth, first + stretch);
         const exact::Value sum =
             exact::dot(unscaled_from(output.a, first), unscaled_from(output.b, first), end - first);
-        const exact::Value scale_a = exact::decode(output.a.scale, output.a.scale_at(first));
-        const exact::Value scale_b = exact::decode(output.b.scale, output.b.scale_at(first));
+        const exact::Value scale_a = scale_at(output.a, first), scale_b = scale_at(output.b, first);
         table.add({range_text(first, end), exact_text(sum), exact_text(scale_a),
                    exact_text(scale_b),
                    exact_text(exact::times(sum, exact::times(scale_a, scale_b)))});
@@ -89,32 +90,51 @@ std::string total_in_full(const GemmProblem& problem, const exact::Value& total)
     return fraction == decimal ? fraction : fraction + " = " + decimal;
 }
 
-std::string total_text(const GemmProblem& problem, const Output& output,
-                       const exact::OutputFactors& factors, const exact::Value& total) {
+std::string total_text(const GemmProblem& problem, const gemm::Output& output,
+                       const exact::Value& total) {
     const GemmRules& rules = problem.rules;
+    const gemm::Problem view = problem.view();
     std::string text =
         "sum: " + exact_and_decimal(exact::dot(output.a, output.b, output.depth)) + "\n";
-    text += factor_text("A", factors.a) + factor_text("B", factors.b);
+    text += factor_text("A", output.number_a) + factor_text("B", output.number_b);
     const exact::Value alpha = exact::decode(formats::f32, rules.alpha);
     if (rules.alpha != GemmRules{}.alpha) text += "  times alpha: " + exact_text(alpha) + "\n";
     if (!formats::f32.is_zero(rules.beta))
         text += "  plus beta * C: " + exact_text(exact::decode(formats::f32, rules.beta)) + " * " +
-                exact_text(output.c) + "\n";
+                exact_text(exact::decode(view.epilogue.addend, output.operands.c)) + "\n";
+    if (problem.bias)
+        text += "  plus the bias: " +
+                exact_text(exact::decode(view.epilogue.bias, output.operands.bias)) + "\n";
+    if (rules.activation == Activation::relu) text += "  ReLU\n";
+    if (rules.scale_out)
+        text +=
+            "  times the scale of D: " + exact_text(exact::decode(formats::f32, *rules.scale_out)) +
+            "\n";
     text += "exact: " + total_in_full(problem, total) + "\n";
     for (const std::string_view type : gemm_types) {
         const ElementFormat format = *find_element_format(type);
-        const Code code = exact::round(format, Rounding::nearest_even, rules.overflow, total);
+        const Code code = exact::round(format, Rounding::nearest_even,
+                                       rules.overflow.value_or(Overflow::overflow), total);
         text += "  in " + std::string(type) + ": " + code_and_value(format, code) + "\n";
     }
     return text;
 }
 
-exact::Value accumulated(const GemmModel& model, const Output& output, std::int64_t depth) {
-    return exact::accumulate(model, output.a, output.b, depth, exact::Value{});
+exact::Value accumulated(const GemmModel& model, const gemm::Output& output, std::int64_t depth) {
+    const bool has_scales = model.scaling != BlockScaling::none;
+    return exact::accumulate(model, has_scales ? output.a : without_scales(output.a),
+                             has_scales ? output.b : without_scales(output.b), depth,
+                             exact::Value{});
+}
+
+// What the accumulator would be if nothing were lost.
+exact::Value sum_for(const GemmModel& model, const gemm::Output& output, std::int64_t depth) {
+    if (model.scaling != BlockScaling::none) return exact::dot(output.a, output.b, depth);
+    return exact::dot(without_scales(output.a), without_scales(output.b), depth);
 }
 
 // Each line is the accumulator after so many products: outer where the model has two.
-std::string steps_text(const GemmModel& model, const Output& output) {
+std::string steps_text(const GemmModel& model, const gemm::Output& output) {
     TextTable table({{"after k"},
                      {"accumulator"},
                      {"exact so far", Align::right},
@@ -125,7 +145,7 @@ std::string steps_text(const GemmModel& model, const Output& output) {
     for (std::int64_t i = 0; i < std::min(all, lines_max); ++i) {
         const std::int64_t depth = std::min(output.depth, (i + 1) * step);
         const exact::Value value = accumulated(model, output, depth);
-        const exact::Value sum = exact::dot(output.a, output.b, depth);
+        const exact::Value sum = sum_for(model, output, depth);
         exact::Value minus = value;
         minus.negative = !value.negative;
         const Code code =
@@ -138,16 +158,16 @@ std::string steps_text(const GemmModel& model, const Output& output) {
            table.print() + shortened_note(std::min(all, lines_max), all);
 }
 
-std::string models_text(const GemmProblem& problem, const Output& output) {
+std::string models_text(const GemmProblem& problem, const gemm::Output& output) {
     TextTable table({{"model"}, {"accumulator"}, {"lost", Align::right}});
-    const exact::Value sum = exact::dot(output.a, output.b, output.depth);
     bool any = false;
     for (const GemmModel& model : gemm_models) {
-        if (!takes_both(model, problem.a, problem.b)) continue;
+        if (!gemm::takes(model, problem.a.view(), problem.b.view())) continue;
         any = true;
         exact::Value value = accumulated(model, output, output.depth);
         const Code code =
             exact::round(formats::f32, Rounding::nearest_even, Overflow::overflow, value);
+        const exact::Value sum = sum_for(model, output, output.depth);
         value.negative = !value.negative;
         table.add({std::string(model.name), code_and_value(formats::f32, code),
                    exact_text(exact::plus(sum, value))});
@@ -156,33 +176,27 @@ std::string models_text(const GemmProblem& problem, const Output& output) {
                : "no model takes both factors\n";
 }
 
-exact::Value addend_at(const GemmProblem& problem, std::int64_t index) {
-    if (!problem.c) return {};
-    const ElementFormat type = *find_element_format(problem.c->tensor.type);
-    const auto* bytes = reinterpret_cast<const std::uint8_t*>(problem.c->tensor.bytes.data());
-    return exact::decode(type, CodeView{bytes, type.code_bytes()}.at(index));
+// From the accumulator on.
+std::string result_text(const GemmProblem& problem, const gemm::Output& output) {
+    const gemm::Problem view = problem.view();
+    const Code code = exact::finish(view.epilogue, output.operands,
+                                    accumulated(*view.model, output, output.depth));
+    return "D: " + code_and_value(view.epilogue.output, code) + "\n";
 }
 
 }  // namespace
 
 std::string explain_output(const GemmProblem& problem, std::int64_t index) {
-    const GemmRows rows = rows_of(problem, index);
-    const Output output{rows.a, rows.b, problem.a.depth(), addend_at(problem, index)};
-    const GemmRules& rules = problem.rules;
-    const fast::OutputFactors numbers = factors_of(problem, index);
-    const exact::OutputFactors factors{
-        {exact::decode(formats::f32, rules.alpha), exact::decode(formats::f32, rules.beta)},
-        numbers.a,
-        numbers.b};
-    const exact::Value total =
-        exact::output_value(factors, exact::dot(output.a, output.b, output.depth), output.c);
+    const gemm::Problem view = problem.view();
+    const gemm::Output output = view.output(view.place(index));
+    const exact::Value total = exact_value(view, output);
     std::string text = "output " + std::to_string(index) + " of D, row " +
                        std::to_string(index / problem.b.rows()) + " and column " +
                        std::to_string(index % problem.b.rows()) + ": " + problem.a.path +
                        " times " + problem.b.path + ", K " + std::to_string(output.depth) + "\n";
-    text += blocks_text(problem, output) + total_text(problem, output, factors, total);
-    return text + (rules.model == nullptr ? models_text(problem, output)
-                                          : steps_text(*rules.model, output));
+    text += blocks_text(problem, output) + total_text(problem, output, total);
+    if (view.model == nullptr) return text + models_text(problem, output);
+    return text + steps_text(*view.model, output) + result_text(problem, output);
 }
 
 }  // namespace mx::emulate

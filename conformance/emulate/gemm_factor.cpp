@@ -2,6 +2,7 @@
 #include "conformance/emulate/gemm_factor.hpp"
 
 #include <algorithm>
+#include <array>
 
 #include "conformance/emulate/recipe_tensor.hpp"
 
@@ -68,7 +69,8 @@ Expected<GemmFactor> factor_of_recipe(const data::TensorFile& file, const Quanti
         factor.scale = ue4m3;
     }
     factor.block = grid.block_columns;
-    factor.block_rows = format.is_whole_tensor() ? 0 : grid.block_rows;
+    factor.block_rows = grid.block_rows;
+    if (format.is_whole_tensor()) factor.scaling = gemm::Scaling::tensor;
     factor.tensor = tensor_factor(recipe, kept);
     factor.transform = recipe.transform;
     factor.codes.elements = words_of(elements.codes, factor.element);
@@ -78,9 +80,28 @@ Expected<GemmFactor> factor_of_recipe(const data::TensorFile& file, const Quanti
 
 }  // namespace
 
-TensorFactor GemmFactor::number_of(std::int64_t index) const {
-    if (row_numbers.empty()) return tensor;
-    return {row_numbers[static_cast<std::size_t>(index)], 1};
+gemm::Factor GemmFactor::view() const {
+    gemm::Factor made;
+    made.element = element;
+    made.codes = {pointer_to(codes.elements), element.code_bytes(), 1};
+    made.depth = depth();
+    made.rows = rows();
+    made.scaling = scaling;
+    made.scale = scale;
+    made.scales = {pointer_to(codes.scales), scale.code_bytes(), 1};
+    made.block = block;
+    made.block_rows = block_rows;
+    made.number = tensor;
+    if (row_numbers.empty()) return made;
+    const CodeView numbers{pointer_to(row_numbers), formats::f32.code_bytes(), 1};
+    if (scaling != gemm::Scaling::none) {
+        made.row_numbers = numbers;
+        return made;
+    }
+    made.scaling = gemm::Scaling::row;
+    made.scale = formats::f32;
+    made.scales = numbers;
+    return made;
 }
 
 Status scale_rows(GemmFactor& factor, const std::string& path, const data::TensorFile& file) {
@@ -100,46 +121,63 @@ Status scale_rows(GemmFactor& factor, const std::string& path, const data::Tenso
                        data::shape_text(batched) + ", a number for each row");
     if (factor.tensor.number != TensorFactor{}.number || factor.tensor.divisor != 1)
         return in_file(factor.path + " has a number for its whole tensor already");
-    const CodeView codes{pointer_to(numbers.bytes), formats::f32.code_bytes()};
-    for (std::int64_t row = 0; row < rows; ++row) factor.row_numbers.push_back(codes.at(row));
+    factor.row_numbers = numbers.bytes;
     return success();
 }
 
-ScaledRow GemmFactor::row(std::int64_t index) const {
-    const std::int64_t blocks = (depth() + block - 1) / block;
-    std::int64_t scale_row = 0;
-    if (block_rows > 0)
-        scale_row =
-            index / rows() * ((rows() + block_rows - 1) / block_rows) + index % rows() / block_rows;
-    const int width = scale.code_bytes();
-    return {element,
-            {pointer_to(codes.elements) + index * depth()},
-            scale,
-            {pointer_to(codes.scales) + scale_row * blocks * width, width},
-            block};
+namespace {
+
+constexpr std::array<std::string_view, 5> plain_types{"f32", "f16", "bf16", "e4m3", "e5m2"};
+
+Status check_dimensions(const std::vector<std::int64_t>& shape) {
+    if (shape.size() >= 2) return success();
+    return bad("has shape " + data::shape_text(shape) +
+               ", and a factor needs two dimensions, rows and K");
 }
 
-Expected<GemmFactor> gemm_factor(const std::string& path, data::TensorFile file) {
-    const auto in_file = [&path](const std::string& what) { return bad(path + ": " + what); };
-    if (!data::is_quantized(file))
-        return in_file("holds no elements with scales; mxcheck quantize makes them of values");
+// Values as they are, without scales.
+Expected<GemmFactor> plain_factor(data::TensorFile& file) {
+    const bool is_plain =
+        file.tensors.size() == 1 &&
+        std::ranges::find(plain_types, file.tensors.front().type) != plain_types.end();
+    if (!is_plain)
+        return bad("holds no elements with scales; mxcheck quantize makes them of values");
+    data::HostTensor& tensor = file.tensors.front();
+    if (const Status fits = check_dimensions(tensor.shape); !fits) return fits.error();
+    GemmFactor factor;
+    factor.format = tensor.type;
+    factor.element = *find_element_format(tensor.type);
+    factor.scaling = gemm::Scaling::none;
+    factor.scale = formats::f32;
+    factor.shape = tensor.shape;
+    factor.codes.elements = std::move(tensor.bytes);
+    return factor;
+}
+
+Expected<GemmFactor> quantized_factor(data::TensorFile& file) {
     const auto facts = read_facts(file, {});
-    if (!facts) return in_file(facts.error().message);
+    if (!facts) return facts.error();
     const BlockNames& names = facts.value().names;
     if (names.axis != "row")
-        return in_file("its blocks are of axis " + names.axis +
-                       ", and a dot product needs them along K, the last dimension; quantize it "
-                       "with --axis row");
+        return bad("its blocks are of axis " + names.axis +
+                   ", and a dot product needs them along K, the last dimension; quantize it "
+                   "with --axis row");
     const std::vector<std::int64_t>& shape = facts.value().shape;
-    if (shape.size() < 2)
-        return in_file("has shape " + data::shape_text(shape) +
-                       ", and a factor needs two dimensions, rows and K");
+    if (const Status fits = check_dimensions(shape); !fits) return fits.error();
     auto factor = names_recipe(names) ? factor_of_recipe(file, facts.value())
                                       : factor_of_blocks(file, facts.value());
-    if (!factor) return in_file(factor.error().message);
-    factor.value().path = path;
+    if (!factor) return factor.error();
     factor.value().format = names.format;
     factor.value().shape = shape;
+    return factor;
+}
+
+}  // namespace
+
+Expected<GemmFactor> gemm_factor(const std::string& path, data::TensorFile file) {
+    auto factor = data::is_quantized(file) ? quantized_factor(file) : plain_factor(file);
+    if (!factor) return bad(path + ": " + factor.error().message);
+    factor.value().path = path;
     return factor;
 }
 

@@ -5,10 +5,12 @@
 
 #include "conformance/run/clusters.hpp"
 #include "conformance/run/difference.hpp"
+#include "conformance/run/gemm_confirm.hpp"
 #include "conformance/run/gemm_describe.hpp"
-#include "conformance/run/gemm_exactness.hpp"
 #include "conformance/run/gemm_explain.hpp"
+#include "conformance/run/gemm_problem.hpp"
 #include "conformance/run/gemm_trust.hpp"
+#include "reference/gemm/exactness.hpp"
 
 namespace mx {
 namespace {
@@ -23,8 +25,7 @@ public:
     BlockJudge(const Evidence& evidence, std::uint64_t confirmed_max)
         : evidence_(evidence),
           confirmed_max_(confirmed_max),
-          rules_(gemm_rules_of(evidence.c)),
-          operands_(rules_, evidence.inputs) {}
+          problem_(gemm_problem_of(evidence.c, evidence.inputs)) {}
 
     GemmJudgement judge() {
         find_undetermined();
@@ -37,25 +38,25 @@ public:
     }
 
 private:
-    const OutputBlocks& blocks() const { return *rules_.blocks; }
+    const gemm::OutputBlocks& blocks() const { return *problem_.blocks; }
     const CodeTensor& elements() const { return evidence_.expected[0]; }
     const CodeTensor& scales() const { return evidence_.expected[scales_output]; }
 
     // A block is as good as its lanes: one whose value is open opens its scale and its neighbours.
     void find_undetermined() {
-        if (rules_.model != nullptr) return;
-        numbers_ = exact_results(rules_, operands_);
-        const std::vector<bool> open_outputs = undetermined_outputs(rules_, operands_, numbers_);
-        for (std::int64_t block = 0; block < output_block_count(rules_); ++block) {
-            const OutputBlockPlace place = output_block(rules_, block);
+        if (problem_.model != nullptr) return;
+        numbers_ = gemm::expected_results(problem_);
+        const std::vector<bool> open_outputs = undetermined_outputs(problem_, numbers_);
+        for (std::int64_t block = 0; block < output_block_count(problem_); ++block) {
+            const gemm::OutputBlockPlace place = output_block(problem_, block);
             std::string why;
             for (std::int64_t lane = 0; lane < place.count && why.empty(); ++lane)
                 if (open_outputs[index_of(place.lane(lane))])
-                    why = undetermined_because(rules_, operands_.output(place.lane(lane)));
+                    why = undetermined_because(problem_, problem_.output(place.lane(lane)));
             if (const std::string open = open_decision(block); why.empty() && !open.empty())
                 why = "dialect " + blocks().name + " leaves open: " + open;
             if (why.empty()) continue;
-            if (undetermined_.empty()) first_open_ = place_text(rules_, place.first) + ": " + why;
+            if (undetermined_.empty()) first_open_ = place_text(problem_, place.first) + ": " + why;
             undetermined_.insert(block);
             undetermined_count_ += static_cast<std::uint64_t>(place.count);
         }
@@ -71,19 +72,19 @@ private:
     }
 
     std::vector<Code> numbers_of(std::int64_t block) const {
-        const OutputBlockPlace place = output_block(rules_, block);
+        const gemm::OutputBlockPlace place = output_block(problem_, block);
         std::vector<Code> numbers;
         for (std::int64_t lane = 0; lane < place.count; ++lane)
             numbers.push_back(number_at(place.lane(lane)));
         return numbers;
     }
 
-    std::size_t index_of(const OutputPlace& place) const {
+    std::size_t index_of(const gemm::OutputPlace& place) const {
         return static_cast<std::size_t>(place.row * elements().columns + place.column);
     }
     // What an element is made of, as binary32.
-    Code number_at(const OutputPlace& place) const {
-        return numbers_.empty() ? expected_result(rules_, operands_.output(place))
+    Code number_at(const gemm::OutputPlace& place) const {
+        return numbers_.empty() ? expected_result(problem_, problem_.output(place))
                                 : numbers_[index_of(place)];
     }
 
@@ -102,29 +103,29 @@ private:
         const Code actual{d.actual};
         const Code scale{evidence_.actual[scales_output].at(static_cast<std::size_t>(block))};
         const bool is_element = d.output != scales_output;
-        if (blocks().scale.is_nan(scale) || (is_element && rules_.element.is_nan(actual)))
+        if (blocks().scale.is_nan(scale) || (is_element && problem_.element.is_nan(actual)))
             return may_become_nan(blocks(), numbers_of(block));
         if (!is_element) return true;
-        const Code number = number_at(place_of(elements(), d.element));
+        const Code number = number_at(problem_.place(static_cast<std::int64_t>(d.element)));
         const std::optional<Code> right = element_under(blocks(), {scale, number});
         const bool are_zeros =
-            right && rules_.element.is_zero(*right) && rules_.element.is_zero(actual);
+            right && problem_.element.is_zero(*right) && problem_.element.is_zero(actual);
         return !right || *right == actual || are_zeros;
     }
 
     std::int64_t block_of(const Difference& d) const {
         if (d.output == scales_output) return static_cast<std::int64_t>(d.element);
-        return output_block_of(rules_, place_of(elements(), d.element));
+        return output_block_of(problem_, problem_.place(static_cast<std::int64_t>(d.element)));
     }
 
     bool accepts(const Difference& d) const {
         if (d.flags != 0) return false;
         if (undetermined_.contains(block_of(d))) return true;
-        return d.output == 0 && is_as_good(rules_, Code{d.expected}, Code{d.actual});
+        return d.output == 0 && is_as_good(problem_, Code{d.expected}, Code{d.actual});
     }
 
     const ElementFormat& format_of(const Difference& d) const {
-        return d.output == scales_output ? blocks().scale : rules_.element;
+        return d.output == scales_output ? blocks().scale : problem_.element;
     }
 
     GemmKind kind_of(const Difference& d) const {
@@ -156,27 +157,29 @@ private:
     void confirm(const Difference& d) {
         if (!made_.disagreement.empty()) return;
         const std::int64_t block = block_of(d);
-        const OutputBlock exact = confirmed_block(rules_, operands_, output_block(rules_, block));
-        const OutputPlace place = place_of(elements(), d.element);
+        const gemm::OutputBlock exact = confirmed_block(problem_, output_block(problem_, block));
+        const gemm::OutputPlace place = problem_.place(static_cast<std::int64_t>(d.element));
         const Code right = d.output == scales_output
                                ? exact.scale
-                               : exact.elements[lane_in_output_block(rules_, place)];
+                               : exact.elements[lane_in_output_block(problem_, place)];
         if (right.bits == d.expected) return;
         made_.disagreement = where(d) + ": fast says " + hex(format_of(d), d.expected) +
                              ", exact says " + hex(format_of(d), right.bits);
     }
 
     std::string where(const Difference& d) const {
-        if (d.output == 0) return place_text(rules_, place_of(elements(), d.element));
+        if (d.output == 0)
+            return place_text(problem_, problem_.place(static_cast<std::int64_t>(d.element)));
         return "the scale of the block at " +
-               place_text(rules_, output_block(rules_, block_of(d)).first);
+               place_text(problem_, output_block(problem_, block_of(d)).first);
     }
 
     void describe(const Difference& d, Mismatch& m) const {
         const bool is_scale = d.output == scales_output;
         const ElementFormat& format = format_of(d);
-        const OutputPlace place =
-            is_scale ? output_block(rules_, block_of(d)).first : place_of(elements(), d.element);
+        const gemm::OutputPlace place = is_scale
+                                            ? output_block(problem_, block_of(d)).first
+                                            : problem_.place(static_cast<std::int64_t>(d.element));
         const std::string expected = hex(format, d.expected), actual = hex(format, d.actual);
         m.stage = d.flags != 0 ? "buffer" : is_scale ? "scale" : "element";
         m.of = is_scale ? scales().count() : elements().count();
@@ -186,22 +189,22 @@ private:
         (is_scale ? m.actual_scale : m.actual_element) = actual;
         m.expected_value = exact::to_text(exact::decode(format, Code{d.expected}));
         m.actual_value = exact::to_text(exact::decode(format, Code{d.actual}));
-        m.exact_value = fraction_text(exact_value(rules_, operands_.output(place)));
-        m.source = (rules_.model == nullptr
-                        ? std::string(any_order)
-                        : model_text(*rules_.model) + ": " + std::string(rules_.model->source)) +
+        m.exact_value = fraction_text(exact_value(problem_, problem_.output(place)));
+        m.source = (problem_.model == nullptr ? std::string(any_order)
+                                              : model_text(*problem_.model) + ": " +
+                                                    std::string(problem_.model->source)) +
                    "; blocks of D by dialect " + blocks().name + ": " + blocks().source;
         m.note = "first at " + where(d) + ": " + actual + " (" + m.actual_value + ") expected " +
                  expected + " (" + m.expected_value + "), exact sum " + m.exact_value;
     }
 
-    bool accepts_block(std::int64_t block, const OutputBlock& made) const {
+    bool accepts_block(std::int64_t block, const gemm::OutputBlock& made) const {
         if (undetermined_.contains(block)) return true;
         if (made.scale.bits != scales().at(static_cast<std::size_t>(block))) return false;
-        const OutputBlockPlace place = output_block(rules_, block);
+        const gemm::OutputBlockPlace place = output_block(problem_, block);
         for (std::int64_t lane = 0; lane < place.count; ++lane) {
-            const OutputPlace at = place.lane(lane);
-            if (!is_as_good(rules_, Code{elements().at(index_of(at))},
+            const gemm::OutputPlace at = place.lane(lane);
+            if (!is_as_good(problem_, Code{elements().at(index_of(at))},
                             made.elements[static_cast<std::size_t>(lane)]))
                 return false;
         }
@@ -217,21 +220,20 @@ private:
                            std::to_string(scales().count()) +
                            " blocks of D are not so, first the one at " + first_open_;
         else
-            made_.reason = untold_by_blocks(rules_, operands_, scales(),
-                                            [this](std::int64_t block, const OutputBlock& made) {
-                                                return accepts_block(block, made);
-                                            });
+            made_.reason = untold_by_blocks(
+                problem_, scales(), [this](std::int64_t block, const gemm::OutputBlock& made) {
+                    return accepts_block(block, made);
+                });
         if (!made_.reason.empty())
             made_.verdict = Verdict::mistrusted;
-        else if (rules_.model != nullptr)
+        else if (problem_.model != nullptr)
             made_.reason =
-                "bit for bit as " + model_text(*rules_.model) + ", and dialect " + blocks().name;
+                "bit for bit as " + model_text(*problem_.model) + ", and dialect " + blocks().name;
     }
 
     const Evidence& evidence_;
     std::uint64_t confirmed_max_;
-    GemmRules rules_;
-    GemmOperands operands_;
+    gemm::Problem problem_;
     std::vector<Code> numbers_;  // exact results as binary32, in the order of D; none under a model
     std::set<std::int64_t> undetermined_, wrong_scales_;  // blocks
     std::uint64_t undetermined_count_ = 0;                // elements in them
@@ -242,17 +244,16 @@ private:
 
 }  // namespace
 
-std::vector<CodeTensor> expect_gemm_blocks(const Case& c, const GemmRules& rules,
-                                           const GemmOperands& operands) {
-    const std::int64_t blocks = output_block_count(rules);
+std::vector<CodeTensor> expect_gemm_blocks(const Case& c, const gemm::Problem& problem) {
+    const std::int64_t blocks = output_block_count(problem);
     std::vector<CodeTensor> made;
-    made.push_back(make_tensor(std::string(rules.element.name), c.rows, c.columns));
-    made.push_back(make_tensor(std::string(rules.blocks->scale.name), c.rows,
+    made.push_back(make_tensor(std::string(problem.element.name), c.rows, c.columns));
+    made.push_back(make_tensor(std::string(problem.blocks->scale.name), c.rows,
                                c.rows == 0 ? 0 : blocks / c.rows));
-    const std::vector<OutputBlock> all = expected_blocks(rules, operands);
+    const std::vector<gemm::OutputBlock> all = gemm::expected_blocks(problem);
     for (std::int64_t block = 0; block < blocks; ++block) {
-        const OutputBlockPlace place = output_block(rules, block);
-        const OutputBlock& right = all[static_cast<std::size_t>(block)];
+        const gemm::OutputBlockPlace place = output_block(problem, block);
+        const gemm::OutputBlock& right = all[static_cast<std::size_t>(block)];
         const std::int64_t first = place.first.row * c.columns + place.first.column;
         for (std::size_t lane = 0; lane < right.elements.size(); ++lane)
             made[0].set(static_cast<std::size_t>(first) + lane, right.elements[lane].bits);

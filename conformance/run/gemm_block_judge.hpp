@@ -5,14 +5,13 @@
 #include <cstdint>
 #include <vector>
 
-#include "conformance/run/gemm_blocks.hpp"
 #include "conformance/run/gemm_judge.hpp"
+#include "reference/gemm/output_blocks.hpp"
 
 namespace mx {
 
 // Elements, then scales.
-std::vector<CodeTensor> expect_gemm_blocks(const Case& c, const GemmRules& rules,
-                                           const GemmOperands& operands);
+std::vector<CodeTensor> expect_gemm_blocks(const Case& c, const gemm::Problem& problem);
 
 GemmJudgement judge_gemm_blocks(const Evidence& evidence, std::uint64_t confirmed_max);
 

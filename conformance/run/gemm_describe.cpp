@@ -54,11 +54,11 @@ std::string model_text(const GemmModel& model) {
     return "model " + std::string(model.name) + ", " + std::string(standing_text(model.standing));
 }
 
-std::string place_text(const GemmRules& rules, const OutputPlace& place) {
-    const std::int64_t m = rules.setting.m;
+std::string place_text(const gemm::Problem& problem, const gemm::OutputPlace& place) {
+    const std::int64_t m = problem.m;
     std::string text =
         "row " + std::to_string(place.row % m) + ", column " + std::to_string(place.column);
-    if (rules.setting.batches > 1) text += " of batch " + std::to_string(place.row / m);
+    if (problem.batches > 1) text += " of batch " + std::to_string(place.row / m);
     return text;
 }
 

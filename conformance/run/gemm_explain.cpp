@@ -18,7 +18,7 @@ constexpr std::size_t witnesses_all = 512;
 constexpr std::int64_t depth_tried_max = 1024;
 constexpr std::size_t blocks_tried_max = 32;
 
-using Predict = std::function<Code(const OutputPlace& place)>;
+using Predict = std::function<Code(const gemm::OutputPlace& place)>;
 using Alter = std::function<void(AlteredOutput& output)>;
 
 // Some of the outputs, from the first to the last.
@@ -54,31 +54,31 @@ public:
     }
 
 private:
-    const GemmRules& rules() const { return answer_.rules; }
+    const gemm::Problem& problem() const { return answer_.problem; }
 
     bool predicts(const Predict& predict, const std::vector<std::size_t>& witnesses) const {
         return std::ranges::all_of(witnesses, [&](std::size_t element) {
-            const Code predicted = predict(place_of(answer_.expected, element));
-            return is_as_good(rules(), predicted, Code{answer_.actual.at(element)});
+            const Code predicted = predict(problem().place(static_cast<std::int64_t>(element)));
+            return is_as_good(problem(), predicted, Code{answer_.actual.at(element)});
         });
     }
     bool explains(const Predict& predict) const {
         return predicts(predict, few_) && predicts(predict, many_);
     }
     bool explains_altered(const Alter& alter) const {
-        return explains([&](const OutputPlace& place) {
-            AlteredOutput output(answer_.operands.output(place));
+        return explains([&](const gemm::OutputPlace& place) {
+            AlteredOutput output(problem().output(place));
             alter(output);
-            return expected_result(rules(), output.output());
+            return expected_result(problem(), output.output());
         });
     }
 
     std::string known_errors() {
         for (const WrongGemm& wrong : wrong_gemms()) {
-            if (!wrong.applies(rules())) continue;
-            const bool is_it = explains([&](const OutputPlace& place) {
-                const auto code = wrong.result({rules(), answer_.operands, place});
-                return code.value_or(expected_result(rules(), answer_.operands.output(place)));
+            if (!wrong.applies(problem())) continue;
+            const bool is_it = explains([&](const gemm::OutputPlace& place) {
+                const auto code = wrong.result({problem(), place});
+                return code.value_or(expected_result(problem(), problem().output(place)));
             });
             if (is_it) return std::string(wrong.what);
         }
@@ -110,7 +110,7 @@ private:
         for (std::int64_t line = 0; line < lines.count; ++line) {
             const auto is_that_of = [&](std::int64_t other) {
                 for (std::int64_t at = 0; at < lines.length; ++at)
-                    if (!is_as_good(rules(), Code{answer_.expected.at(lines.element(other, at))},
+                    if (!is_as_good(problem(), Code{answer_.expected.at(lines.element(other, at))},
                                     Code{answer_.actual.at(lines.element(line, at))}))
                         return false;
                 return true;
@@ -141,9 +141,9 @@ private:
                          "column");
     }
     std::string transposed() {
-        const GemmSetting& s = rules().setting;
+        const gemm::Problem& s = problem();
         if (s.m != s.n || s.m == 1) return "";
-        const bool is_it = explains([&](const OutputPlace& place) {
+        const bool is_it = explains([&](const gemm::OutputPlace& place) {
             const std::int64_t batch = place.row / s.m * s.m;
             const std::int64_t element =
                 (batch + place.column) * answer_.expected.columns + place.row - batch;
@@ -153,7 +153,7 @@ private:
     }
 
     std::string lengths() {
-        const std::int64_t depth = rules().setting.k;
+        const std::int64_t depth = problem().depth;
         for (std::int64_t end = (depth - 1) / 16 * 16; end > 0; end -= 16) {
             const bool is_it = explains_altered([&](AlteredOutput& output) {
                 std::fill(output.a.codes.begin() + end, output.a.codes.end(), 0u);
@@ -165,7 +165,7 @@ private:
     }
 
     std::string single_k() {
-        const std::int64_t depth = rules().setting.k;
+        const std::int64_t depth = problem().depth;
         if (depth > depth_tried_max) return "";
         for (std::int64_t k = 0; k < depth; ++k) {
             const auto at = static_cast<std::size_t>(k);
@@ -183,7 +183,7 @@ private:
     }
 
     std::string blocks_of(AlteredOutput::Row AlteredOutput::*row, const std::string& name) {
-        const AlteredOutput first(answer_.operands.output({0, 0}));
+        const AlteredOutput first(problem().output({0, 0}));
         const std::size_t count = (first.*row).scales.size();
         if (count < 2 || count > blocks_tried_max) return "";
         for (std::size_t to = 0; to < count; ++to)
@@ -211,26 +211,26 @@ private:
 
     // A later batch with something of the first.
     std::string batches() {
-        const GemmSetting& s = rules().setting;
+        const gemm::Problem& s = problem();
         if (s.batches == 1) return "";
         struct Part {
             const char* name;
-            void (*take)(GemmOutput& output, const GemmOutput& first);
+            void (*take)(gemm::Output& output, const gemm::Output& first);
         };
         constexpr Part parts[] = {
-            {"A", [](GemmOutput& o, const GemmOutput& f) { o.a = f.a; }},
-            {"B", [](GemmOutput& o, const GemmOutput& f) { o.b = f.b; }},
+            {"A", [](gemm::Output& o, const gemm::Output& f) { o.a = f.a; }},
+            {"B", [](gemm::Output& o, const gemm::Output& f) { o.b = f.b; }},
             {"the scales of A",
-             [](GemmOutput& o, const GemmOutput& f) { o.a.scales = f.a.scales; }},
+             [](gemm::Output& o, const gemm::Output& f) { o.a.scales = f.a.scales; }},
             {"the scales of B",
-             [](GemmOutput& o, const GemmOutput& f) { o.b.scales = f.b.scales; }},
-            {"C", [](GemmOutput& o, const GemmOutput& f) { o.operands.c = f.operands.c; }},
+             [](gemm::Output& o, const gemm::Output& f) { o.b.scales = f.b.scales; }},
+            {"C", [](gemm::Output& o, const gemm::Output& f) { o.operands.c = f.operands.c; }},
         };
         for (const Part& part : parts) {
-            const bool is_it = explains([&](const OutputPlace& place) {
-                GemmOutput output = answer_.operands.output(place);
-                part.take(output, answer_.operands.output({place.row % s.m, place.column}));
-                return expected_result(rules(), output);
+            const bool is_it = explains([&](const gemm::OutputPlace& place) {
+                gemm::Output output = problem().output(place);
+                part.take(output, problem().output({place.row % s.m, place.column}));
+                return expected_result(problem(), output);
             });
             if (is_it) return std::string("later batches take ") + part.name + " of the first";
         }
@@ -248,8 +248,9 @@ std::string explanation_of(const GemmAnswer& answer) {
     return Search(answer).find();
 }
 
-std::string unwritten_text(const GemmRules& rules, const std::vector<std::size_t>& unwritten) {
-    const GemmSetting& s = rules.setting;
+std::string unwritten_text(const gemm::Problem& problem,
+                           const std::vector<std::size_t>& unwritten) {
+    const gemm::Problem& s = problem;
     const auto whole = [&](std::int64_t length, const std::string& kind) -> std::string {
         if (static_cast<std::int64_t>(unwritten.size()) % length != 0) return "";
         std::string text;

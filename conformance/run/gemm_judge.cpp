@@ -8,12 +8,14 @@
 #include "conformance/run/clusters.hpp"
 #include "conformance/run/difference.hpp"
 #include "conformance/run/gemm_block_judge.hpp"
-#include "conformance/run/gemm_bound.hpp"
+#include "conformance/run/gemm_confirm.hpp"
 #include "conformance/run/gemm_describe.hpp"
-#include "conformance/run/gemm_exactness.hpp"
 #include "conformance/run/gemm_explain.hpp"
+#include "conformance/run/gemm_problem.hpp"
 #include "conformance/run/gemm_trust.hpp"
 #include "reference/exact/arithmetic.hpp"
+#include "reference/gemm/bound.hpp"
+#include "reference/gemm/exactness.hpp"
 
 namespace mx {
 namespace {
@@ -30,8 +32,7 @@ public:
     Judge(const Evidence& evidence, std::uint64_t confirmed_max)
         : evidence_(evidence),
           confirmed_max_(confirmed_max),
-          rules_(gemm_rules_of(evidence.c)),
-          operands_(rules_, evidence.inputs) {}
+          problem_(gemm_problem_of(evidence.c, evidence.inputs)) {}
 
     GemmJudgement judge() {
         find_undetermined();
@@ -46,31 +47,33 @@ public:
 
 private:
     const CodeTensor& expected() const { return evidence_.expected[0]; }
-    const ElementFormat& d() const { return rules_.epilogue.output; }
-    OutputPlace place_of(std::size_t element) const { return mx::place_of(expected(), element); }
+    const ElementFormat& d() const { return problem_.epilogue.output; }
+    gemm::OutputPlace place_of(std::size_t element) const {
+        return problem_.place(static_cast<std::int64_t>(element));
+    }
     std::string place_text(std::size_t element) const {
-        return mx::place_text(rules_, place_of(element));
+        return mx::place_text(problem_, place_of(element));
     }
 
     // Where no model is named, only what every order and accumulator gives is compared; under a
     // bound, only what has one.
     void find_undetermined() {
-        if (rules_.is_bounded) return find_bounds();
-        if (rules_.model != nullptr) return;
+        if (problem_.is_bounded) return find_bounds();
+        if (problem_.model != nullptr) return;
         std::vector<Code> results;
         for (std::size_t i = 0; i < expected().count(); ++i)
             results.push_back(Code{expected().at(i)});
-        undetermined_ = undetermined_outputs(rules_, operands_, results);
+        undetermined_ = undetermined_outputs(problem_, results);
         for (std::size_t i = 0; i < undetermined_.size(); ++i)
             if (undetermined_[i] && undetermined_count_++ == 0)
                 first_open_ = place_text(i) + ": " +
-                              undetermined_because(rules_, operands_.output(place_of(i)));
+                              undetermined_because(problem_, problem_.output(place_of(i)));
     }
 
     void find_bounds() {
         undetermined_.resize(expected().count());
         for (std::size_t i = 0; i < expected().count(); ++i) {
-            bounds_.push_back(bound_of(rules_, operands_.output(place_of(i))));
+            bounds_.push_back(bound_of(problem_, problem_.output(place_of(i))));
             const std::string& why = bounds_.back().none_because;
             if (why.empty()) continue;
             undetermined_[i] = true;
@@ -80,8 +83,8 @@ private:
 
     bool accepts(std::size_t element, Code code) const {
         if (!undetermined_.empty() && undetermined_[element]) return true;
-        if (rules_.is_bounded) return share_of_bound(rules_, bounds_[element], code) <= 1;
-        return is_as_good(rules_, Code{expected().at(element)}, code);
+        if (problem_.is_bounded) return share_of_bound(problem_, bounds_[element], code) <= 1;
+        return is_as_good(problem_, Code{expected().at(element)}, code);
     }
 
     void add(const Difference& difference) {
@@ -97,14 +100,15 @@ private:
 
     void confirm(const Difference& difference) {
         if (!made_.disagreement.empty()) return;
-        const Code exact = confirmed_result(rules_, operands_.output(place_of(difference.element)));
+        const Code exact =
+            confirmed_result(problem_, problem_.output(place_of(difference.element)));
         if (exact.bits == difference.expected) return;
         made_.disagreement = place_text(difference.element) + ": fast says " +
                              hex(d(), difference.expected) + ", exact says " + hex(d(), exact.bits);
     }
 
     void describe(const GemmKind& kind, const Difference& difference, Mismatch& m) const {
-        const OutputPlace place = place_of(difference.element);
+        const gemm::OutputPlace place = place_of(difference.element);
         m.mismatch_class = kind.mismatch_class.name;
         m.stage = difference.flags != 0 ? "buffer" : "element";
         m.direction = kind.direction;
@@ -115,10 +119,10 @@ private:
         m.actual_element = hex(d(), difference.actual);
         m.expected_value = exact::to_text(exact::decode(d(), Code{difference.expected}));
         m.actual_value = exact::to_text(exact::decode(d(), Code{difference.actual}));
-        m.exact_value = fraction_text(exact_value(rules_, operands_.output(place)));
-        m.source = rules_.model == nullptr
-                       ? (rules_.is_bounded ? beyond_bound : any_order)
-                       : model_text(*rules_.model) + ": " + std::string(rules_.model->source);
+        m.exact_value = fraction_text(exact_value(problem_, problem_.output(place)));
+        m.source = problem_.model == nullptr
+                       ? (problem_.is_bounded ? beyond_bound : any_order)
+                       : model_text(*problem_.model) + ": " + std::string(problem_.model->source);
         m.note = "first at " + place_text(difference.element) + ": " + m.actual_element + " (" +
                  m.actual_value + ") expected " + m.expected_element + " (" + m.expected_value +
                  "), exact sum " + m.exact_value;
@@ -126,12 +130,12 @@ private:
 
     // What would make exactly these outputs, as the first words of the notes.
     void explain() {
-        const std::string untouched = unwritten_text(rules_, unwritten_);
+        const std::string untouched = unwritten_text(problem_, unwritten_);
         const bool has_flagged = differing_.size() != made_.differing;
         const std::string why =
-            rules_.is_bounded || undetermined_count_ > 0 || has_flagged
+            problem_.is_bounded || undetermined_count_ > 0 || has_flagged
                 ? ""
-                : explanation_of({rules_, operands_, expected(), evidence_.actual[0], differing_});
+                : explanation_of({problem_, expected(), evidence_.actual[0], differing_});
         for (auto& [key, m] : clusters_) {
             if (m.mismatch_class == "unwritten" && !untouched.empty())
                 m.note = untouched + "; " + m.note;
@@ -145,7 +149,7 @@ private:
         if (!made_.mismatches.empty() || expected().count() == 0) return;
         if (undetermined_count_ > 0) {
             made_.verdict = Verdict::mistrusted;
-            made_.reason = rules_.is_bounded
+            made_.reason = problem_.is_bounded
                                ? "model=bounded takes inputs whose results have a bound; "
                                : "model=any takes inputs whose sums are exact in any order; ";
             made_.reason += std::to_string(undetermined_count_) + " of " +
@@ -153,22 +157,23 @@ private:
                             first_open_;
             return;
         }
-        made_.reason =
-            untold_by(rules_, operands_, expected(),
-                      [this](std::size_t element, Code code) { return accepts(element, code); });
+        made_.reason = untold_by(problem_, expected(), [this](std::size_t element, Code code) {
+            return accepts(element, code);
+        });
         if (!made_.reason.empty()) {
             made_.verdict = Verdict::mistrusted;
             return;
         }
-        if (rules_.is_bounded) return decide_bounded();
-        if (rules_.model != nullptr) made_.reason = "bit for bit as " + model_text(*rules_.model);
+        if (problem_.is_bounded) return decide_bounded();
+        if (problem_.model != nullptr)
+            made_.reason = "bit for bit as " + model_text(*problem_.model);
     }
 
     void find_largest_error() {
         for (std::size_t i = 0; i < bounds_.size(); ++i) {
             if (undetermined_[i]) continue;
             const double share =
-                share_of_bound(rules_, bounds_[i], Code{evidence_.actual[0].at(i)});
+                share_of_bound(problem_, bounds_[i], Code{evidence_.actual[0].at(i)});
             if (!std::isfinite(share) || share < made_.bound_share.value_or(0)) continue;
             if (share > made_.bound_share.value_or(0)) largest_error_ = i;
             made_.bound_share = share;
@@ -181,18 +186,17 @@ private:
         made_.verdict = Verdict::pass_bounded;
         made_.reason = std::string("the largest error is ") + text.data() + " of its bound, at " +
                        place_text(largest_error_) + "; bound of " +
-                       (rules_.model == nullptr
-                            ? "any accumulator that keeps " + std::to_string(rules_.fraction_bits) +
-                                  " bits of fraction"
-                            : model_text(*rules_.model));
+                       (problem_.model == nullptr
+                            ? "any accumulator that keeps " +
+                                  std::to_string(problem_.fraction_bits) + " bits of fraction"
+                            : model_text(*problem_.model));
     }
 
     const Evidence& evidence_;
     std::uint64_t confirmed_max_;
-    GemmRules rules_;
-    GemmOperands operands_;
+    gemm::Problem problem_;
     std::vector<bool> undetermined_;
-    std::vector<GemmBound> bounds_;
+    std::vector<gemm::Bound> bounds_;
     std::uint64_t undetermined_count_ = 0;
     std::string first_open_;
     ClustersByKind clusters_;
@@ -204,18 +208,11 @@ private:
 }  // namespace
 
 std::vector<CodeTensor> expect_gemm(const Case& c, const std::vector<CodeTensor>& inputs) {
-    const GemmRules rules = gemm_rules_of(c);
-    const GemmOperands operands(rules, inputs);
-    if (rules.blocks) return expect_gemm_blocks(c, rules, operands);
+    const gemm::Problem problem = gemm_problem_of(c, inputs);
+    if (problem.blocks) return expect_gemm_blocks(c, problem);
     CodeTensor d = make_tensor(c.type, c.rows, c.columns);
     std::size_t element = 0;
-    if (rules.model == nullptr || rules.is_bounded) {
-        for (const Code result : exact_results(rules, operands)) d.set(element++, result.bits);
-        return {std::move(d)};
-    }
-    for (std::int64_t row = 0; row < d.rows; ++row)
-        for (std::int64_t column = 0; column < d.columns; ++column)
-            d.set(element++, expected_result(rules, operands.output({row, column})).bits);
+    for (const Code result : gemm::expected_results(problem)) d.set(element++, result.bits);
     return {std::move(d)};
 }
 

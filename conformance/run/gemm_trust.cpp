@@ -3,8 +3,8 @@
 
 #include <vector>
 
-#include "conformance/run/gemm_blocks.hpp"
 #include "conformance/run/gemm_wrong.hpp"
+#include "reference/gemm/output_blocks.hpp"
 
 namespace mx {
 namespace {
@@ -15,12 +15,13 @@ constexpr std::size_t looked_at_max = 8192;
 // Is there an output that comes out otherwise? Every so many of them are looked at, in steps that
 // meet all rows and columns.
 template <typename Result>
-bool tells(const CodeTensor& expected, const Accepts& accepts, const Result& result) {
+bool tells(const gemm::Problem& problem, const CodeTensor& expected, const Accepts& accepts,
+           const Result& result) {
     const std::size_t count = expected.count();
     std::size_t step = count / looked_at_max + 1;
     while (step > 1 && step % 2 == 0) ++step;
     for (std::size_t i = 0; i < count; i += step) {
-        const std::optional<Code> code = result(place_of(expected, i));
+        const std::optional<Code> code = result(problem.place(static_cast<std::int64_t>(i)));
         if (code && !accepts(i, *code)) return true;
     }
     return false;
@@ -29,20 +30,21 @@ bool tells(const CodeTensor& expected, const Accepts& accepts, const Result& res
 // Other arithmetic that a named model must be told from.
 struct OtherRules {
     std::string what;
-    GemmRules rules;
+    gemm::Problem problem;
 };
 
-std::vector<OtherRules> neighbours_of(const GemmRules& rules, std::vector<GemmModel>& models) {
+std::vector<OtherRules> neighbours_of(const gemm::Problem& problem,
+                                      std::vector<GemmModel>& models) {
     std::vector<OtherRules> others;
-    GemmRules exact = rules;
+    gemm::Problem exact = problem;
     exact.model = nullptr;
     others.push_back({"the exact sum rounded once", exact});
     models.reserve(1);
-    if (rules.model->promotion != 0 && rules.setting.k > rules.model->promotion &&
-        rules.model->scaling == BlockScaling::none) {
-        models.push_back(*rules.model);
+    if (problem.model->promotion != 0 && problem.depth > problem.model->promotion &&
+        problem.model->scaling == BlockScaling::none) {
+        models.push_back(*problem.model);
         models.back().promotion *= 2;
-        GemmRules other = rules;
+        gemm::Problem other = problem;
         other.model = &models.back();
         others.push_back({"promotion after twice as many products", other});
     }
@@ -51,27 +53,26 @@ std::vector<OtherRules> neighbours_of(const GemmRules& rules, std::vector<GemmMo
 
 // The codes of a block's lanes after something has gone wrong, as the block is made of them.
 template <typename Result>
-OutputBlock wrong_block(const GemmRules& rules, const GemmOperands& operands,
-                        const OutputBlockPlace& place, const Result& result) {
+gemm::OutputBlock wrong_block(const gemm::Problem& problem, const gemm::OutputBlockPlace& place,
+                              const Result& result) {
     std::vector<Code> numbers;
     for (std::int64_t lane = 0; lane < place.count; ++lane) {
-        const OutputPlace at = place.lane(lane);
+        const gemm::OutputPlace at = place.lane(lane);
         const std::optional<Code> number = result(at);
-        numbers.push_back(number ? *number : expected_result(rules, operands.output(at)));
+        numbers.push_back(number ? *number : expected_result(problem, problem.output(at)));
     }
-    return block_of_numbers(rules, numbers);
+    return block_of_numbers(problem, numbers);
 }
 
 // Is there a block that comes out otherwise?
 template <typename Result>
-bool tells_blocks(const GemmRules& rules, const GemmOperands& operands, const AcceptsBlock& accepts,
-                  const Result& result) {
-    const std::int64_t count = output_block_count(rules);
+bool tells_blocks(const gemm::Problem& problem, const AcceptsBlock& accepts, const Result& result) {
+    const std::int64_t count = output_block_count(problem);
     const std::int64_t looked_at = static_cast<std::int64_t>(looked_at_max) / 32;
     std::int64_t step = count / looked_at + 1;
     while (step > 1 && step % 2 == 0) ++step;
     for (std::int64_t block = 0; block < count; block += step)
-        if (!accepts(block, wrong_block(rules, operands, output_block(rules, block), result)))
+        if (!accepts(block, wrong_block(problem, output_block(problem, block), result)))
             return true;
     return false;
 }
@@ -87,44 +88,44 @@ constexpr const char* could_not_fail = "this data could not have failed: every o
 
 }  // namespace
 
-bool is_as_good(const GemmRules& rules, Code expected, Code actual) {
+bool is_as_good(const gemm::Problem& problem, Code expected, Code actual) {
     if (expected == actual) return true;
-    if (rules.model != nullptr && !rules.is_bounded) return false;
-    const ElementFormat& d = rules.element;
+    if (problem.model != nullptr && !problem.is_bounded) return false;
+    const ElementFormat& d = problem.element;
     return (d.is_zero(expected) && d.is_zero(actual)) || (d.is_nan(expected) && d.is_nan(actual));
 }
 
-std::string untold_by(const GemmRules& rules, const GemmOperands& operands,
-                      const CodeTensor& expected, const Accepts& accepts) {
+std::string untold_by(const gemm::Problem& problem, const CodeTensor& expected,
+                      const Accepts& accepts) {
     const std::string same = could_not_fail;
     for (const WrongGemm& wrong : wrong_gemms()) {
-        if (!wrong.applies(rules) || (rules.is_bounded && !wrong.is_gross)) continue;
-        const bool is_told = tells(expected, accepts, [&](const OutputPlace& place) {
-            return wrong.result({rules, operands, place});
+        if (!wrong.applies(problem) || (problem.is_bounded && !wrong.is_gross)) continue;
+        const bool is_told = tells(problem, expected, accepts, [&](const gemm::OutputPlace& place) {
+            return wrong.result({problem, place});
         });
         if (!is_told) return same + "where " + std::string(wrong.what);
     }
-    if (rules.model == nullptr || rules.is_bounded) return "";
+    if (problem.model == nullptr || problem.is_bounded) return "";
     std::vector<GemmModel> models;
-    for (const OtherRules& other : neighbours_of(rules, models)) {
-        const bool is_told = tells(expected, accepts, [&](const OutputPlace& place) {
-            return std::optional(expected_result(other.rules, operands.output(place)));
+    for (const OtherRules& other : neighbours_of(problem, models)) {
+        const bool is_told = tells(problem, expected, accepts, [&](const gemm::OutputPlace& place) {
+            return std::optional(expected_result(other.problem, problem.output(place)));
         });
         if (!is_told) return same + "as " + other.what;
     }
     return "";
 }
 
-std::string untold_by_blocks(const GemmRules& rules, const GemmOperands& operands,
-                             const CodeTensor& scales, const AcceptsBlock& accepts) {
+std::string untold_by_blocks(const gemm::Problem& problem, const CodeTensor& scales,
+                             const AcceptsBlock& accepts) {
     const std::string same = could_not_fail;
     if (scales_are_alike(scales))
         return same + "where a block of D takes the scale of the block before";
     for (const WrongGemm& wrong : wrong_gemms()) {
         // What is small may leave no trace in eight bits, as under a bound.
-        if (!wrong.applies(rules) || !wrong.is_gross) continue;
-        const bool is_told = tells_blocks(rules, operands, accepts, [&](const OutputPlace& place) {
-            return wrong.result({rules, operands, place});
+        if (!wrong.applies(problem) || !wrong.is_gross) continue;
+        const bool is_told = tells_blocks(problem, accepts, [&](const gemm::OutputPlace& place) {
+            return wrong.result({problem, place});
         });
         if (!is_told) return same + "where " + std::string(wrong.what);
     }

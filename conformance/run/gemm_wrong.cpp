@@ -5,6 +5,8 @@
 #include <array>
 #include <bit>
 
+#include "conformance/data/gemm_codes.hpp"
+
 namespace mx {
 namespace {
 
@@ -35,13 +37,13 @@ using Alter = void (*)(AlteredOutput& output);
 
 template <Alter alter>
 std::optional<Code> altered(const GemmScene& scene) {
-    AlteredOutput output(scene.operands.output(scene.place));
+    AlteredOutput output(scene.problem.output(scene.place));
     alter(output);
-    return expected_result(scene.rules, output.output());
+    return expected_result(scene.problem, output.output());
 }
 
-std::optional<Code> result_at(const GemmScene& scene, const OutputPlace& place) {
-    return expected_result(scene.rules, scene.operands.output(place));
+std::optional<Code> result_at(const GemmScene& scene, const gemm::OutputPlace& place) {
+    return expected_result(scene.problem, scene.problem.output(place));
 }
 
 void shift_scales(AlteredOutput& output, Row& row) {
@@ -56,44 +58,44 @@ void ignore_scales(AlteredOutput& output, Row& row) {
 }
 
 // With an alpha of 0 nothing of A and B is left to be wrong about.
-bool has_products(const GemmRules& rules) {
-    return rules.setting.alpha << 1 != 0;
+bool has_products(const gemm::Problem& problem) {
+    return problem.alpha.bits << 1 != 0;
 }
-bool has_blocks(const GemmSetting& s, const std::string& scaling) {
-    return block_of(scaling) != 0 && s.k > block_of(scaling);
+bool has_blocks(const gemm::Factor& factor) {
+    return factor.scaling == gemm::Scaling::blocks && factor.depth > factor.block;
 }
-bool has_blocks_a(const GemmRules& rules) {
-    return has_products(rules) && has_blocks(rules.setting, rules.setting.scaling_a);
+bool has_blocks_a(const gemm::Problem& problem) {
+    return has_products(problem) && has_blocks(problem.a);
 }
-bool has_blocks_b(const GemmRules& rules) {
-    return has_products(rules) && has_blocks(rules.setting, rules.setting.scaling_b);
+bool has_blocks_b(const gemm::Problem& problem) {
+    return has_products(problem) && has_blocks(problem.b);
 }
-bool has_scales_a(const GemmRules& rules) {
-    return has_products(rules) && !rules.setting.scaling_a.empty();
+bool has_scales_a(const gemm::Problem& problem) {
+    return has_products(problem) && problem.a.scaling != gemm::Scaling::none;
 }
-bool has_scales_b(const GemmRules& rules) {
-    return has_products(rules) && !rules.setting.scaling_b.empty();
+bool has_scales_b(const gemm::Problem& problem) {
+    return has_products(problem) && problem.b.scaling != gemm::Scaling::none;
 }
 // Rows of both factors have scales of the same shape.
-bool may_swap_scales(const GemmRules& rules) {
-    const GemmSetting& s = rules.setting;
-    return has_products(rules) && s.scaling_a == s.scaling_b && block_of(s.scaling_a) != 0 &&
-           s.m == s.n && s.m > 1;
+bool may_swap_scales(const gemm::Problem& problem) {
+    const gemm::Factor &a = problem.a, &b = problem.b;
+    return has_products(problem) && a.scaling == gemm::Scaling::blocks && b.scaling == a.scaling &&
+           b.block == a.block && b.block_rows == a.block_rows && problem.m == problem.n &&
+           problem.m > 1;
 }
 
 std::optional<Code> with_swapped_scales(const GemmScene& scene) {
-    const GemmSetting& s = scene.rules.setting;
-    const std::int64_t batch = scene.place.row / s.m * s.m;
+    const std::int64_t m = scene.problem.m, batch = scene.place.row / m * m;
     const AlteredOutput mirrored(
-        scene.operands.output({batch + scene.place.column, scene.place.row - batch}));
-    AlteredOutput output(scene.operands.output(scene.place));
+        scene.problem.output({batch + scene.place.column, scene.place.row - batch}));
+    AlteredOutput output(scene.problem.output(scene.place));
     output.set_scales(output.a, mirrored.b.scales);
     output.set_scales(output.b, mirrored.a.scales);
-    return expected_result(scene.rules, output.output());
+    return expected_result(scene.problem, output.output());
 }
 
 std::optional<Code> of_row_before(const GemmScene& scene) {
-    if (scene.place.row % scene.rules.setting.m == 0) return std::nullopt;
+    if (scene.place.row % scene.problem.m == 0) return std::nullopt;
     return result_at(scene, {scene.place.row - 1, scene.place.column});
 }
 std::optional<Code> of_column_before(const GemmScene& scene) {
@@ -101,7 +103,7 @@ std::optional<Code> of_column_before(const GemmScene& scene) {
     return result_at(scene, {scene.place.row, scene.place.column - 1});
 }
 std::optional<Code> of_first_batch(const GemmScene& scene) {
-    const std::int64_t m = scene.rules.setting.m;
+    const std::int64_t m = scene.problem.m;
     if (scene.place.row < m) return std::nullopt;
     return result_at(scene, {scene.place.row % m, scene.place.column});
 }
@@ -120,33 +122,33 @@ constexpr std::array table{
     WrongGemm{"A takes the scales of B, and B those of A", true, may_swap_scales,
               with_swapped_scales},
     WrongGemm{"alpha is taken as 1", true,
-              [](const GemmRules& rules) { return rules.setting.alpha != one_of_f32; },
+              [](const gemm::Problem& problem) { return problem.alpha.bits != one_of_f32; },
               altered<[](AlteredOutput& o) { o.operands().alpha = Code{one_of_f32}; }>},
     WrongGemm{"C is not added", false,
-              [](const GemmRules& rules) { return rules.setting.beta << 1 != 0; },
+              [](const gemm::Problem& problem) { return problem.beta.bits << 1 != 0; },
               altered<[](AlteredOutput& o) { o.operands().beta = Code{0}; }>},
     WrongGemm{"C is added without beta", false,
-              [](const GemmRules& rules) {
-                  return rules.setting.beta << 1 != 0 && rules.setting.beta != one_of_f32;
+              [](const gemm::Problem& problem) {
+                  return problem.beta.bits << 1 != 0 && problem.beta.bits != one_of_f32;
               },
               altered<[](AlteredOutput& o) { o.operands().beta = Code{one_of_f32}; }>},
     WrongGemm{"the bias is not added", false,
-              [](const GemmRules& rules) { return rules.epilogue.adds_bias; },
+              [](const gemm::Problem& problem) { return problem.epilogue.adds_bias; },
               altered<[](AlteredOutput& o) { o.operands().bias = Code{0}; }>},
     WrongGemm{"the scale of D is taken as 1", true,
-              [](const GemmRules& rules) { return rules.epilogue.scales_output; },
+              [](const gemm::Problem& problem) { return problem.epilogue.scales_output; },
               altered<[](AlteredOutput& o) { o.operands().scale_out = Code{one_of_f32}; }>},
     WrongGemm{"a row of D is that of the row before", true,
-              [](const GemmRules& rules) { return rules.setting.m > 1; }, of_row_before},
+              [](const gemm::Problem& problem) { return problem.m > 1; }, of_row_before},
     WrongGemm{"a column of D is that of the column before", true,
-              [](const GemmRules& rules) { return rules.setting.n > 1; }, of_column_before},
+              [](const gemm::Problem& problem) { return problem.n > 1; }, of_column_before},
     WrongGemm{"a later batch is the first one again", true,
-              [](const GemmRules& rules) { return rules.setting.batches > 1; }, of_first_batch},
+              [](const gemm::Problem& problem) { return problem.batches > 1; }, of_first_batch},
 };
 
 }  // namespace
 
-AlteredOutput::AlteredOutput(const GemmOutput& output)
+AlteredOutput::AlteredOutput(const gemm::Output& output)
     : a(copy_of(output.a, output.depth)), b(copy_of(output.b, output.depth)), output_(output) {
     look_at_rows();
 }

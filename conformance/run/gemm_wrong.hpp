@@ -8,19 +8,19 @@
 #include <string_view>
 #include <vector>
 
-#include "conformance/run/gemm_oracle.hpp"
+#include "reference/gemm/oracle.hpp"
 
 namespace mx {
 
 // One output with copies of its rows, so that they can be altered.
 class AlteredOutput {
 public:
-    explicit AlteredOutput(const GemmOutput& output);
+    explicit AlteredOutput(const gemm::Output& output);
     AlteredOutput(const AlteredOutput&) = delete;
     AlteredOutput& operator=(const AlteredOutput&) = delete;
 
     // The views are into this object.
-    const GemmOutput& output() const { return output_; }
+    const gemm::Output& output() const { return output_; }
 
     struct Row {
         std::vector<std::uint32_t> codes, scales;
@@ -38,21 +38,20 @@ public:
 
 private:
     void look_at_rows();
-    GemmOutput output_;
+    gemm::Output output_;
 };
 
 // The place of an output, and the others around it.
 struct GemmScene {
-    const GemmRules& rules;
-    const GemmOperands& operands;
-    OutputPlace place;
+    const gemm::Problem& problem;
+    gemm::OutputPlace place;
 };
 
 struct WrongGemm {
     std::string_view what;  // "C is not added"
     bool is_gross = true;   // more than a bound of rounding errors hides
     // Can it go wrong so, in this case at all?
-    bool (*applies)(const GemmRules& rules);
+    bool (*applies)(const gemm::Problem& problem);
     // The code of the output; nothing where this output would be right.
     std::optional<Code> (*result)(const GemmScene& scene);
 };

@@ -67,8 +67,7 @@ Code finish(const GemmEpilogue& epilogue, const EpilogueOperands& operands,
     if (epilogue.activation == Activation::gelu) value = gelu(epilogue.kernel, value);
     if (epilogue.scales_output)
         value = multiplied(epilogue, value, decode(formats::f32, operands.scale_out));
-    const Overflow overflow = epilogue.is_narrow() ? Overflow::saturate : Overflow::overflow;
-    return round(epilogue.output, Rounding::nearest_even, overflow, value);
+    return round(epilogue.output, Rounding::nearest_even, epilogue.overflow(), value);
 }
 
 }  // namespace mx::exact

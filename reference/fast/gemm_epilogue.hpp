@@ -76,8 +76,7 @@ MX_HOST_DEVICE constexpr Code finish(const GemmEpilogue& epilogue, const Epilogu
     value = activated(epilogue, value);
     if (epilogue.scales_output)
         value = multiplied(epilogue, value, unpack(f32, operands.scale_out));
-    const Overflow overflow = epilogue.is_narrow() ? Overflow::saturate : Overflow::overflow;
-    return round(epilogue.output, Rounding::nearest_even, overflow, value);
+    return round(epilogue.output, Rounding::nearest_even, epilogue.overflow(), value);
 }
 
 }  // namespace mx::fast

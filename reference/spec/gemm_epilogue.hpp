@@ -5,6 +5,7 @@
 #pragma once
 
 #include "reference/spec/formats.hpp"
+#include "reference/spec/rounding.hpp"
 
 namespace mx {
 
@@ -51,7 +52,12 @@ struct GemmEpilogue {
     Activation activation = Activation::none;
     // By a scale of the whole tensor: FP8, and the binary32 numbers that NVFP4 blocks are made of.
     bool scales_output = false;
+    // What lies beyond the output's range. FP8 saturates, as cuBLASLt has it.
+    Overflow overflow_of_narrow = Overflow::saturate, overflow_of_wide = Overflow::overflow;
 
+    MX_FOLDED constexpr Overflow overflow() const {
+        return is_narrow() ? overflow_of_narrow : overflow_of_wide;
+    }
     MX_FOLDED constexpr bool is_narrow() const { return output.code_bits() <= 8; }
     MX_FOLDED constexpr bool has_scales() const {
         return scales == FactorScales::in_alpha || scales == FactorScales::on_accumulator;

@@ -100,4 +100,13 @@ struct GemmModel {
     std::string_view source;
 };
 
+// Whether the row says how scales of that format are applied that so many elements along k share,
+// each as the rows list them. Scales of whole rows and tensors are no matter of the accumulator:
+// they go with the rows that know of no block scales.
+constexpr bool takes_block_scales(const GemmModel& model, std::string_view format,
+                                  std::string_view block) {
+    return model.scaling != BlockScaling::none && lists(model.scales, format) &&
+           lists(model.blocks, block);
+}
+
 }  // namespace mx

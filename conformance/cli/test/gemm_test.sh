@@ -119,6 +119,31 @@ expect 2 'halves.npy: is of type f16, and the numbers of rows are f32' \
 expect 2 'and a number for each row' "${gemm[@]}" --row-scales-a rows_a.npy --model blackwell-mx \
   --out d.npy
 
+# Plain values, and what comes after the sum: ReLU of -0.5 * 160 + 3, and twice 0.5 * 160 -+ 3.
+for model in exact fma-chain; do
+  expect 0 '6 outputs' gemm a.npy b.npy --model "$model" --out d.npy
+  check "every output of f32 values is 160 by $model" cmp d.npy expected.npy
+done
+expect 0 '6 outputs' gemm a.npy b.safetensors --out d.npy
+check 'values times MX' cmp d.npy expected.npy
+expect 0 '6 outputs' "${gemm[@]}" --model blackwell-mx --alpha -0.5 --beta 1 --c c.npy \
+  --activation relu --out d.npy
+check 'ReLU leaves 0' [ "$(data_of d.npy 24)" = "$(printf '0%.0s' {1..48})" ]
+printf '\x00\x00\x40\xc0\x00\x00\x40\x40' | npy bias.npy '<f4' '(2,)'
+for model in exact blackwell-mx; do
+  expect 0 '6 outputs' "${gemm[@]}" --model "$model" --alpha 0.5 --bias bias.npy --scale-d 2 \
+    --out d.npy
+  check "154 and 166 by $model" \
+    [ "$(data_of d.npy 24)" = "$(printf '00001a4300002643%.0s' {1..3})" ]
+done
+# 160 has a code in E4M3; two squares are 51,200, a quarter of it where both rows have 0.5.
+expect 0 'e4m3 of shape' "${gemm[@]}" --type e4m3 --out narrow.safetensors
+for model in hopper-fp8 ada-fp8 mma-sync-fp8 blackwell-narrow; do
+  expect 0 "accumulated as $model" gemm narrow.safetensors narrow.safetensors --model "$model" \
+    --row-scales-a rows_a.npy --row-scales-b rows_a.npy --out d.npy
+  check "rows of $model" [ "$(data_of d.npy 36 | cut -c1-8)" = 00004846 ]
+done
+
 # One output with every step: 32 times 1 + 4, in blocks of 32 lanes.
 expect 0 'row 2 and column 1' "${gemm[@]}" --explain 2,1
 check 'each block sums to 80' [ "$(grep -c '^  [0-9]*\.\.[0-9]* .* 80$' stdout)" -eq 2 ]
@@ -142,7 +167,8 @@ expect 0 '128 elements' quantize wide.npy --format mxfp8-e4m3 --out wide.safeten
 refused 'a.safetensors of shape (3, 64) and wide.safetensors of shape (1, 128) do not go together' \
   gemm a.safetensors wide.safetensors
 refused 'before the last two dimensions B has those of A' gemm a.safetensors batches.safetensors
-refused 'mxcheck quantize makes them' gemm a.npy b.safetensors
+zeros 64 | npy whole.npy '|u1' '(1, 64)'
+refused 'mxcheck quantize makes them' gemm whole.npy b.safetensors
 refused 'missing.safetensors: cannot open' gemm a.safetensors missing.safetensors
 expect 0 '128 elements' quantize b.npy --format mxfp8-e4m3 --axis col --out col.safetensors
 refused 'col.safetensors: its blocks are of axis col' gemm a.safetensors col.safetensors
@@ -150,7 +176,9 @@ refused "did you mean 'blackwell-mx'?" "${gemm[@]}" --model blackwel-mx
 refused "unknown model ''" "${gemm[@]}" --model ''
 refused 'with e8m0 scales for 32; the models that take both factors: ' \
   "${gemm[@]}" --model hopper-fp8
-refused 'only alpha 1 and beta 0 go with a model' "${gemm[@]}" --model blackwell-mx --alpha 2
+refused 'only a model says which bits it gives' "${gemm[@]}" --activation gelu
+refused "did you mean 'relu'?" "${gemm[@]}" --activation rel
+refused 'c.npy of shape (3, 2) is no bias: D has 2 columns' "${gemm[@]}" --bias c.npy
 refused "did you mean 'bf16'?" "${gemm[@]}" --type bf17
 refused 'give it as --output-format' "${gemm[@]}" --type mxfp8-e4m3
 refused 'must end in .safetensors' "${gemm[@]}" --output-format mxfp8-e4m3

@@ -58,7 +58,7 @@ TEST(GemmFactor, ComesFromAQuantizedFile) {
         EXPECT_EQ(factor.rows(), 3);
         EXPECT_EQ(factor.depth(), 40);
         for (std::int64_t i = 0; i < 240; ++i)
-            EXPECT_EQ(f32_of(exact::scaled_element(factor.row(i / 40), i % 40)),
+            EXPECT_EQ(f32_of(exact::scaled_element(factor.view().row(i / 40), i % 40)),
                       word_at(tensor.bytes, static_cast<std::size_t>(i)))
                 << i;
     }
@@ -193,7 +193,7 @@ TEST(GemmFactor, EveryRecipeMultipliesExactly) {
                 EXPECT_EQ(with_mx[static_cast<std::size_t>(output)],
                           row_times(row,
                                     [&](std::int64_t k) {
-                                        return exact::scaled_element(mx.row(column), k);
+                                        return exact::scaled_element(mx.view().row(column), k);
                                     }))
                     << recipe.name << " " << format.name << " " << output;
             }
@@ -233,7 +233,7 @@ TEST(GemmFactor, RefusesWhatIsNone) {
     const auto refusal = [](data::TensorFile file) {
         return error_of(gemm_factor("x.safetensors", std::move(file)));
     };
-    EXPECT_EQ(refusal({{tensor}, {}}),
+    EXPECT_EQ(refusal({{{"x", "u8", {4, 40}, std::vector<std::byte>(160)}}, {}}),
               "x.safetensors: holds no elements with scales; mxcheck quantize makes them of "
               "values");
     for (const char* axis : {"col", "tile"})

@@ -5,6 +5,7 @@
 #include "conformance/emulate/test/tensors.hpp"
 #include "reference/exact/dot.hpp"
 #include "reference/exact/dot_model.hpp"
+#include "reference/exact/gemm_epilogue.hpp"
 #include "reference/proof/gemm_rows.hpp"
 #include "reference/spec/gemm_models.hpp"
 
@@ -84,21 +85,30 @@ std::vector<std::uint32_t> outputs_of(const GemmProblem& problem) {
 
 GemmProblem problem_of(GemmFactor a, GemmFactor b, const GemmRules& rules,
                        std::optional<GemmAddend> c = {}) {
-    auto problem = gemm_problem(std::move(a), std::move(b), std::move(c), rules);
+    auto problem = gemm_problem(std::move(a), std::move(b), {std::move(c), {}}, rules);
     EXPECT_TRUE(problem.ok()) << problem.error().message;
     return std::move(problem).value();
 }
 
 std::uint32_t rounded(const GemmRules& rules, const exact::Value& value) {
-    return exact::round(rules.type, Rounding::nearest_even, rules.overflow, value).bits;
+    return exact::round(rules.type, Rounding::nearest_even,
+                        rules.overflow.value_or(Overflow::overflow), value)
+        .bits;
 }
 
 // What the exact oracle says of one output; `c` is that place of C.
 std::uint32_t expected_output(const GemmRules& rules, const CodeRow& a, const CodeRow& b,
                               const exact::Value& c) {
-    if (rules.model != nullptr)
-        return rounded(rules, exact::accumulate(*rules.model, a.row(), b.row(), a.depth(),
-                                                exact::decode(formats::f32, Code{0})));
+    if (rules.model != nullptr) {
+        GemmEpilogue epilogue{.output = rules.type};
+        epilogue.scales_output = epilogue.is_narrow();
+        epilogue.overflow_of_narrow = rules.overflow.value_or(Overflow::saturate);
+        epilogue.overflow_of_wide = rules.overflow.value_or(Overflow::overflow);
+        return exact::finish(epilogue, {},
+                             exact::accumulate(*rules.model, a.row(), b.row(), a.depth(),
+                                               exact::decode(formats::f32, Code{0})))
+            .bits;
+    }
     const exact::Affine affine{exact::decode(formats::f32, rules.alpha),
                                exact::decode(formats::f32, rules.beta)};
     return rounded(rules, exact::combine(affine, exact::dot(a.row(), b.row(), a.depth()), c));
@@ -275,13 +285,9 @@ TEST(GemmTensor, RefusesWhatAModelDoesNotTake) {
               std::string::npos);
     EXPECT_NE(refusal("hopper-fp8-1x128", a, b).find("with f32 scales for 128 along K"),
               std::string::npos);
-    for (const GemmRules& rules : {GemmRules{.alpha = {0x40000000}}, GemmRules{.beta = one}}) {
-        GemmRules with_model = rules;
-        with_model.model = find_gemm_model("blackwell-mx");
-        EXPECT_EQ(error_of(gemm_problem(a, b, GemmAddend{"c.npy", addend_of({2, 2})}, with_model)),
-                  "model blackwell-mx says nothing of alpha and beta yet: only alpha 1 and beta 0 "
-                  "go with a model");
-    }
+    EXPECT_NE(error_of(gemm_problem(a, b, {}, {.activation = Activation::gelu}))
+                  .find("only a model says which bits it gives"),
+              std::string::npos);
 }
 
 TEST(GemmTensor, RefusesShapesThatDoNotGoTogether) {
@@ -298,10 +304,12 @@ TEST(GemmTensor, RefusesShapesThatDoNotGoTogether) {
     EXPECT_NE(refusal({4, 8}, {3, 4, 8}).find(batches), std::string::npos);
     EXPECT_EQ(refusal({2, 64}, {2, 64}), "no error");
     const GemmFactor a = factor_of({}, {2, 8}, 22), b = factor_of({}, {3, 8}, 23);
-    EXPECT_EQ(error_of(gemm_problem(a, b, GemmAddend{"c.npy", addend_of({3, 2})}, {.beta = one})),
+    EXPECT_EQ(error_of(gemm_problem(a, b, {GemmAddend{"c.npy", addend_of({3, 2})}}, {.beta = one})),
               "c.npy of shape (3, 2) cannot be added: D has shape (2, 3)");
     data::HostTensor bytes{"c", "u8", {2, 3}, std::vector<std::byte>(6)};
-    EXPECT_NE(error_of(gemm_problem(a, b, GemmAddend{"c.npy", bytes}, {.beta = one}))
+    EXPECT_EQ(error_of(gemm_problem(a, b, {{}, GemmAddend{"bias.npy", addend_of({2})}}, {})),
+              "bias.npy of shape (2,) is no bias: D has 3 columns");
+    EXPECT_NE(error_of(gemm_problem(a, b, {GemmAddend{"c.npy", bytes}}, {.beta = one}))
                   .find("c.npy: unknown type 'u8'"),
               std::string::npos);
 }

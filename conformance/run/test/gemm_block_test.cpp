@@ -4,10 +4,11 @@
 
 #include <algorithm>
 
-#include "conformance/run/gemm_blocks.hpp"
 #include "conformance/run/runner.hpp"
+#include "conformance/run/gemm_problem.hpp"
 #include "conformance/run/test/gemm_subject.hpp"
 #include "reference/fast/round.hpp"
+#include "reference/gemm/output_blocks.hpp"
 #include "reference/spec/gemm_models.hpp"
 
 namespace mx {
@@ -212,7 +213,7 @@ TEST(GemmNvfp4, WhatIsOpenIsNotJudged) {
 TEST(GemmNvfp4, KnowsWhatIsOpen) {
     const auto c = parse_case(fp4_exact);
     ASSERT_TRUE(c.ok());
-    const OutputBlocks blocks = *gemm_rules_of(c.value()).blocks;
+    const gemm::OutputBlocks blocks = *gemm_problem_of(c.value(), {}).blocks;
     constexpr Code one{0x3F800000}, most{0x45280000}, more{0x45280001}, nan{0x7FC00000},
         infinity{0xFF800000}, zero{0};
     const auto open = [&](std::vector<Code> numbers, std::uint32_t scale) {

@@ -2,11 +2,12 @@
 // is said to be determined, each of them must give.
 #include <gtest/gtest.h>
 
-#include "conformance/run/gemm_bound.hpp"
-#include "conformance/run/gemm_exactness.hpp"
 #include "conformance/run/gemm_judge.hpp"
+#include "conformance/run/gemm_problem.hpp"
 #include "conformance/run/runner.hpp"
 #include "conformance/run/test/gemm_subject.hpp"
+#include "reference/gemm/bound.hpp"
+#include "reference/gemm/exactness.hpp"
 #include "reference/spec/gemm_models.hpp"
 
 namespace mx {
@@ -26,16 +27,14 @@ struct Products {
         const auto c =
             parse_case("gemm shape=1x1x" + std::to_string(a.size()) + " data=gemm.zeros " + fields);
         EXPECT_TRUE(c.ok()) << (c ? "" : c.error().message);
-        const GemmRules rules = gemm_rules_of(c.value());
-        const auto row = [](const std::string& type, const std::vector<std::uint8_t>& codes) {
-            return ScaledRow{*find_element_format(type), {codes.data(), 1, 1}, formats::f32, {}, 0};
+        const gemm::Problem problem = gemm_problem_of(c.value(), {});
+        const auto row = [](const gemm::Factor& factor, const std::vector<std::uint8_t>& codes) {
+            return ScaledRow{factor.element, {codes.data(), 1, 1}, formats::f32, {}, 0};
         };
-        GemmOutput output{row(rules.setting.a, a),
-                          row(rules.setting.b, b),
-                          static_cast<std::int64_t>(a.size()),
-                          {}};
-        output.operands.alpha = Code{rules.setting.alpha};
-        return undetermined_because(rules, output);
+        gemm::Output output{
+            row(problem.a, a), row(problem.b, b), static_cast<std::int64_t>(a.size()), {}};
+        output.operands.alpha = problem.alpha;
+        return undetermined_because(problem, output);
     }
 };
 
@@ -102,11 +101,11 @@ TEST(GemmExactness, ProductsKeepToTheRangeWithoutAlphaToo) {
         const Case c =
             parse_case("gemm a=mxfp8-e5m2 b=mxfp8-e5m2 shape=1x1x1 data=gemm.zeros" + alpha)
                 .value();
-        const GemmRules rules = gemm_rules_of(c);
+        const gemm::Problem problem = gemm_problem_of(c, {});
         const ScaledRow row{formats::e5m2, {&code, 1, 1}, formats::e8m0, {&scale, 1, 1}, 32};
-        GemmOutput output{row, row, 1, {}};
-        output.operands.alpha = Code{rules.setting.alpha};
-        return undetermined_because(rules, output);
+        gemm::Output output{row, row, 1, {}};
+        output.operands.alpha = problem.alpha;
+        return undetermined_because(problem, output);
     };
     constexpr std::uint8_t largest_power = 0x78, least = 0x01;  // 2^15, 2^-16
     const std::string out = "products are out of the range of binary32 before alpha";
@@ -126,9 +125,9 @@ TEST(GemmExactness, TheLowestScaleLeavesNothingOpenWhereItsProductsAreNormal) {
         const auto row = [](const std::uint8_t& code, const std::uint8_t& scale) {
             return ScaledRow{formats::e5m2, {&code, 1, 1}, formats::e8m0, {&scale, 1, 1}, 32};
         };
-        GemmOutput output{row(element, lowest), row(one, high), 1, {}};
+        gemm::Output output{row(element, lowest), row(one, high), 1, {}};
         output.operands.alpha = Code{0x3F800000};
-        return undetermined_because(gemm_rules_of(c), output);
+        return undetermined_because(gemm_problem_of(c, {}), output);
     };
     const std::string out = "elements with one of their scales are out of the range of binary32";
     EXPECT_EQ(because(two), "");
@@ -170,9 +169,9 @@ TEST(GemmBound, ThereIsNoneWhereAProductWithOneScaleLeavesTheRange) {
             return ScaledRow{
                 formats::e4m3, {codes.data(), 1, 1}, formats::e8m0, {&scale, 1, 1}, 32};
         };
-        GemmOutput output{scaled(scale_a), scaled(scale_b), 32, {}};
+        gemm::Output output{scaled(scale_a), scaled(scale_b), 32, {}};
         output.operands.alpha = Code{0x3F800000};
-        return bound_of(gemm_rules_of(c), output).none_because;
+        return bound_of(gemm_problem_of(c, {}), output).none_because;
     };
     const std::string out = "elements with one of their scales are out of the range of binary32";
     const std::string product = "a product of scales is out of the range of binary32";

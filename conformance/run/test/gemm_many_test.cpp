@@ -3,7 +3,9 @@
 #include <gtest/gtest.h>
 
 #include "conformance/data/suite.hpp"
-#include "conformance/run/gemm_exactness.hpp"
+#include "conformance/run/gemm_problem.hpp"
+#include "reference/gemm/exactness.hpp"
+#include "reference/gemm/oracle.hpp"
 
 namespace mx {
 namespace {
@@ -13,17 +15,16 @@ struct Counts {
 };
 
 void expect_alike(const Case& c, const std::vector<CodeTensor>& inputs, Counts& counts) {
-    const GemmRules rules = gemm_rules_of(c);
-    const GemmOperands operands(rules, inputs);
-    const std::vector<Code> results = exact_results(rules, operands);
-    const std::vector<bool> undetermined = undetermined_outputs(rules, operands, results);
+    const gemm::Problem problem = gemm_problem_of(c, inputs);
+    const std::vector<Code> results = gemm::expected_results(problem);
+    const std::vector<bool> undetermined = undetermined_outputs(problem, results);
     ASSERT_EQ(undetermined.size(), results.size());
     for (std::size_t i = 0; i < results.size(); ++i) {
         const auto at = static_cast<std::int64_t>(i);
-        const GemmOutput output = operands.output({at / rules.setting.n, at % rules.setting.n});
-        const std::string why = undetermined_because(rules, output);
+        const gemm::Output output = problem.output({at / problem.n, at % problem.n});
+        const std::string why = undetermined_because(problem, output);
         ASSERT_EQ(undetermined[i], !why.empty()) << print(c) << " output " << i << ": " << why;
-        ASSERT_EQ(results[i], exact_result(rules, output)) << print(c) << " output " << i;
+        ASSERT_EQ(results[i], exact_result(problem, output)) << print(c) << " output " << i;
         (why.empty() ? counts.determined : counts.undetermined)++;
     }
 }
@@ -158,8 +159,8 @@ TEST(GemmManyAtOnce, ScalesOfBinary32LeaveTheConditionsInForce) {
     for (CodeTensor& tensor : inputs)
         for (std::size_t i = 0; i < tensor.count(); ++i)
             tensor.set(i, tensor.width == 4 ? 0x3F800000 : i == 0 ? 0x70 : 0x38);  // 2^7, 2^0
-    const GemmRules rules = gemm_rules_of(c);
-    const std::string why = undetermined_because(rules, GemmOperands(rules, inputs).output({0, 0}));
+    const gemm::Problem problem = gemm_problem_of(c, inputs);
+    const std::string why = undetermined_because(problem, problem.output({0, 0}));
     EXPECT_NE(why.find("multiples of 2^0, but are aligned to 2^14"), std::string::npos) << why;
 }
 

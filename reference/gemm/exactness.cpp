@@ -1,5 +1,5 @@
-// See gemm_exactness.hpp.
-#include "conformance/run/gemm_exactness.hpp"
+// See exactness.hpp.
+#include "reference/gemm/exactness.hpp"
 
 #include <algorithm>
 #include <bit>
@@ -7,9 +7,10 @@
 #include <limits>
 
 #include "reference/fast/dot_model.hpp"
+#include "reference/gemm/oracle.hpp"
 #include "reference/gemm/row_pairs.hpp"
 
-namespace mx {
+namespace mx::gemm {
 namespace {
 
 constexpr ElementFormat f32 = formats::f32;
@@ -63,7 +64,7 @@ struct Survey {
 };
 
 template <typename Visit>
-void for_each_term(const GemmRules& rules, const GemmOutput& output, const Visit& visit) {
+void for_each_term(const Problem& problem, const Output& output, const Visit& visit) {
     const Term alpha = term_of(f32, output.operands.alpha);
     const auto scale = [](const ScaledRow& row, std::int64_t k) {
         if (row.block == 0) return Term{{fast::Kind::finite, false, 0, 1}, 0};
@@ -81,12 +82,12 @@ void for_each_term(const GemmRules& rules, const GemmOutput& output, const Visit
     }
     if (output.operands.beta.bits << 1 != 0) {
         const Term c = times(term_of(f32, output.operands.beta),
-                             term_of(rules.epilogue.addend, output.operands.c));
+                             term_of(problem.epilogue.addend, output.operands.c));
         // A C of zero is added to whatever is there.
         if (c.value.kind != fast::Kind::finite || c.value.significand != 0) visit(c);
     }
-    if (rules.epilogue.adds_bias) {
-        const Term bias = term_of(rules.epilogue.bias, output.operands.bias);
+    if (problem.epilogue.adds_bias) {
+        const Term bias = term_of(problem.epilogue.bias, output.operands.bias);
         if (bias.value.kind != fast::Kind::finite || bias.value.significand != 0) visit(bias);
     }
 }
@@ -107,7 +108,7 @@ bool scales_only_move(const ScaledRow& row, std::int64_t depth) {
 }
 
 // Every product of factors of binary32 that some order takes must have a code.
-std::string factor_out_of_range(const GemmOutput& output) {
+std::string factor_out_of_range(const Output& output) {
     const auto is_f32 = [](const ScaledRow& row) {
         return row.block != 0 && row.scale.name == f32.name;
     };
@@ -145,7 +146,7 @@ bool is_in_range(const fast::Unpacked& value, int end) {
 }
 
 // Alpha may come last, and is too late for what is Inf or 0 by then.
-bool products_fit(const GemmOutput& output) {
+bool products_fit(const Output& output) {
     const int end = highest_term(output.depth);
     for (std::int64_t k = 0; k < output.depth; ++k) {
         const auto scaled = [k](const ScaledRow& row) {
@@ -160,7 +161,7 @@ bool products_fit(const GemmOutput& output) {
 
 // Machines without scales of small blocks dequantise first, or scale the sum of a block by one
 // scale after the other. A sum of products is a multiple of the last place of some of them.
-bool partly_scaled_fits(const GemmOutput& output) {
+bool partly_scaled_fits(const Output& output) {
     const auto is_small = [](const ScaledRow& row) {
         return row.block != 0 && row.scale.name != f32.name;
     };
@@ -185,7 +186,7 @@ bool partly_scaled_fits(const GemmOutput& output) {
 }
 
 // Or they multiply the scales of both sides with each other: where that is Inf, zeros make NaN.
-bool scales_fit(const GemmOutput& output) {
+bool scales_fit(const Output& output) {
     const auto is_e8m0 = [](const ScaledRow& row) {
         return row.block != 0 && row.scale.name == formats::e8m0.name;
     };
@@ -204,14 +205,14 @@ bool scales_fit(const GemmOutput& output) {
     return true;
 }
 
-std::string factors_because(const GemmRules& rules, const GemmOutput& output) {
-    if (rules.setting.epilogue.find("gelu") != std::string::npos)
+std::string factors_because(const Problem& problem, const Output& output) {
+    if (problem.epilogue.activation == Activation::gelu)
         return "GELU is no sum: only a model says which bits it gives, so name a row with model=";
     const EpilogueOperands& operands = output.operands;
     const bool reads_c = operands.beta.bits << 1 != 0;
     if (!only_moves(operands.alpha)) return "alpha is no power of two";
     if (reads_c && !only_moves(operands.beta)) return "beta is no power of two";
-    if (rules.epilogue.scales_output && !only_moves(operands.scale_out))
+    if (problem.epilogue.scales_output && !only_moves(operands.scale_out))
         return "the scale of D is no power of two";
     if (!scales_only_move(output.a, output.depth)) return "a scale of A is no power of two";
     if (!scales_only_move(output.b, output.depth)) return "a scale of B is no power of two";
@@ -226,10 +227,10 @@ std::string exponent_text(int exponent) {
 }
 
 // T against 2^(q + F + 1), once every term is known to be below 2^(q + 62).
-bool magnitudes_fit(const GemmRules& rules, const GemmOutput& output, int quantum, int bits) {
+bool magnitudes_fit(const Problem& problem, const Output& output, int quantum, int bits) {
     std::uint64_t sum = 0;
     const std::uint64_t limit = std::uint64_t{1} << (bits + 1);
-    for_each_term(rules, output, [&](const Term& term) {
+    for_each_term(problem, output, [&](const Term& term) {
         if (term.value.kind != fast::Kind::finite || term.value.significand == 0) return;
         const int shift = term.value.exponent - quantum;
         const std::uint64_t units =
@@ -239,8 +240,8 @@ bool magnitudes_fit(const GemmRules& rules, const GemmOutput& output, int quantu
     return sum < limit;
 }
 
-std::string sum_because(const GemmRules& rules, const GemmOutput& output, const Survey& survey) {
-    const int bits = rules.fraction_bits;
+std::string sum_because(const Problem& problem, const Output& output, const Survey& survey) {
+    const int bits = problem.fraction_bits;
     const std::string kept = " and the weakest accumulator of such elements keeps " +
                              std::to_string(bits) + " bits of fraction";
     if (survey.quantum < f32.exponent_min())
@@ -251,17 +252,17 @@ std::string sum_because(const GemmRules& rules, const GemmOutput& output, const 
                ", but are aligned to 2^" + std::to_string(survey.largest) + kept;
     // An exponent field bounds a product but for a factor of 4.
     const bool is_near = survey.highest - survey.quantum < 62;
-    if (!is_near || !magnitudes_fit(rules, output, survey.quantum, bits))
+    if (!is_near || !magnitudes_fit(problem, output, survey.quantum, bits))
         return "terms are multiples of " + exponent_text(survey.quantum) +
                ", but their magnitudes sum to " + exponent_text(survey.quantum + bits + 1) +
                " or more" + kept;
     return "";
 }
 
-bool is_beyond(const GemmRules& rules, Code result) {
-    const ElementFormat& d = rules.epilogue.output;
+bool is_beyond(const Problem& problem, Code result) {
+    const ElementFormat& d = problem.epilogue.output;
     return d.is_infinity(result) ||
-           (rules.epilogue.is_narrow() && d.magnitude(result) == d.code_max_finite());
+           (problem.epilogue.is_narrow() && d.magnitude(result) == d.code_max_finite());
 }
 
 // What the facts of a pair of rows decide; `open` where they do not.
@@ -269,9 +270,9 @@ enum class Decided { determined, undetermined, open };
 
 class Decider {
 public:
-    Decider(const GemmRules& rules, const GemmOutput& like)
-        : rules_(rules),
-          bits_(rules.fraction_bits),
+    Decider(const Problem& problem, const Output& like)
+        : problem_(problem),
+          bits_(problem.fraction_bits),
           end_(highest_term(like.depth)),
           alpha_(term_of(f32, like.operands.alpha)),
           has_alpha_(like.operands.alpha != Code{0x3F800000}),
@@ -279,15 +280,14 @@ public:
           is_b_scaled_(like.b.block != 0),
           may_dequantise_(is_small(like.a) || is_small(like.b)),
           are_e8m0_(is_e8m0(like.a) && is_e8m0(like.b)),
-          is_known_(is_known(rules, like)) {}
+          is_known_(is_known(problem, like)) {}
 
-    Decided decide(const gemm::PairFacts& facts, const EpilogueOperands& operands,
-                   Code result) const {
+    Decided decide(const PairFacts& facts, const EpilogueOperands& operands, Code result) const {
         if (!is_known_ || !factors_fit(facts)) return Decided::open;
         if (has_alpha_ && !fits_without_alpha(facts)) return Decided::open;
         if (facts.a.nan || facts.b.nan)
-            return rules_.epilogue.activation == Activation::none ? Decided::determined
-                                                                  : Decided::undetermined;
+            return problem_.epilogue.activation == Activation::none ? Decided::determined
+                                                                    : Decided::undetermined;
         Sum sum;
         if (facts.any) {
             sum.quantum = facts.quantum + alpha_.exponent;
@@ -299,7 +299,7 @@ public:
         if (facts.a.infinity || facts.b.infinity) return decide_infinity(sum);
         const Decided decided = sum.any ? decide_sum(sum) : Decided::determined;
         if (decided != Decided::determined) return decided;
-        return is_beyond(rules_, result) ? Decided::undetermined : Decided::determined;
+        return is_beyond(problem_, result) ? Decided::undetermined : Decided::determined;
     }
 
 private:
@@ -319,17 +319,17 @@ private:
     }
 
     // What is the same for all outputs: else each is asked, which takes no time.
-    static bool is_known(const GemmRules& rules, const GemmOutput& like) {
+    static bool is_known(const Problem& problem, const Output& like) {
         const EpilogueOperands& operands = like.operands;
         const fast::Unpacked alpha = fast::unpack(f32, operands.alpha);
-        return rules.epilogue.activation != Activation::gelu && only_moves(operands.alpha) &&
+        return problem.epilogue.activation != Activation::gelu && only_moves(operands.alpha) &&
                alpha.kind == fast::Kind::finite && alpha.significand != 0 &&
                (operands.beta.bits << 1 == 0 || only_moves(operands.beta)) &&
-               (!rules.epilogue.scales_output || only_moves(operands.scale_out));
+               (!problem.epilogue.scales_output || only_moves(operands.scale_out));
     }
 
     // As factors_because, but for products without alpha.
-    bool factors_fit(const gemm::PairFacts& facts) const {
+    bool factors_fit(const PairFacts& facts) const {
         const int first = f32.exponent_min(), last = f32.exponent_max();
         if (!facts.a.scales_only_move || !facts.b.scales_only_move) return false;
         if (may_dequantise_ && (!facts.a.scaled.is_within(first, last + 1) ||
@@ -343,18 +343,18 @@ private:
     }
 
     // Products of alpha and scales of binary32, each with each.
-    bool f32_scales_fit(const gemm::ExponentRange& a, const gemm::ExponentRange& b) const {
+    bool f32_scales_fit(const ExponentRange& a, const ExponentRange& b) const {
         const int alpha = alpha_.exponent;
-        for (const gemm::ExponentRange& range :
-             {gemm::ExponentRange{a.least + b.least, a.largest + b.largest},
-              gemm::ExponentRange{alpha + a.least, alpha + a.largest},
-              gemm::ExponentRange{alpha + b.least, alpha + b.largest},
-              gemm::ExponentRange{alpha + a.least + b.least, alpha + a.largest + b.largest}})
+        for (const ExponentRange& range :
+             {ExponentRange{a.least + b.least, a.largest + b.largest},
+              ExponentRange{alpha + a.least, alpha + a.largest},
+              ExponentRange{alpha + b.least, alpha + b.largest},
+              ExponentRange{alpha + a.least + b.least, alpha + a.largest + b.largest}})
             if (!range.is_within(f32.exponent_min(), f32.exponent_max())) return false;
         return true;
     }
 
-    bool fits_without_alpha(const gemm::PairFacts& facts) const {
+    bool fits_without_alpha(const PairFacts& facts) const {
         if (!facts.any) return true;
         return facts.quantum >= f32.exponent_min() &&
                facts.magnitudes < std::ldexp(1.0, std::min(end_, facts.quantum + 53));
@@ -375,14 +375,15 @@ private:
         };
         const bool reads_c = operands.beta.bits << 1 != 0;
         return (!reads_c || add(times(term_of(f32, operands.beta),
-                                      term_of(rules_.epilogue.addend, operands.c)))) &&
-               (!rules_.epilogue.adds_bias || add(term_of(rules_.epilogue.bias, operands.bias)));
+                                      term_of(problem_.epilogue.addend, operands.c)))) &&
+               (!problem_.epilogue.adds_bias ||
+                add(term_of(problem_.epilogue.bias, operands.bias)));
     }
 
     // Of an Inf among the factors an Inf or a NaN becomes.
     Decided decide_infinity(const Sum& sum) const {
         const bool says_both =
-            rules_.epilogue.activation == Activation::none && !rules_.epilogue.is_narrow();
+            problem_.epilogue.activation == Activation::none && !problem_.epilogue.is_narrow();
         const bool is_far_from_end =
             !sum.any || sum.magnitudes < std::ldexp(1.0, std::min(end_, sum.quantum + 53));
         return says_both && is_far_from_end ? Decided::determined : Decided::open;
@@ -397,7 +398,7 @@ private:
         return sum.magnitudes < std::ldexp(1.0, end_) ? Decided::determined : Decided::open;
     }
 
-    const GemmRules& rules_;
+    const Problem& problem_;
     int bits_;
     int end_;
     Term alpha_;
@@ -407,31 +408,28 @@ private:
 
 }  // namespace
 
-std::vector<bool> undetermined_outputs(const GemmRules& rules, const GemmOperands& operands,
-                                       std::span<const Code> results) {
-    const GemmSetting& s = rules.setting;
+std::vector<bool> undetermined_outputs(const Problem& problem, std::span<const Code> results) {
     std::vector<bool> undetermined(results.size());
     if (results.empty()) return undetermined;
     const auto is_undetermined = [&](const OutputPlace& place) {
-        return !undetermined_because(rules, operands.output(place)).empty();
+        return !undetermined_because(problem, problem.output(place)).empty();
     };
-    if (s.k == 0) {
+    if (problem.depth == 0) {
         for (std::size_t i = 0; i < results.size(); ++i) {
             const auto at = static_cast<std::int64_t>(i);
-            undetermined[i] = is_undetermined({at / s.n, at % s.n});
+            undetermined[i] = is_undetermined({at / problem.n, at % problem.n});
         }
         return undetermined;
     }
-    const Decider decider(rules, operands.output({0, 0}));
-    for (std::int64_t batch = 0; batch < s.batches; ++batch) {
-        const GemmOperands::Rows rows = operands.rows_of_batch(batch);
-        gemm::for_each_pair(
-            {rows.a, rows.b, s.k}, [&](const gemm::Place& at, const gemm::PairFacts& facts) {
-                const OutputPlace place{batch * s.m + static_cast<std::int64_t>(at.row),
+    const Decider decider(problem, problem.output({0, 0}));
+    for (std::int64_t batch = 0; batch < problem.batches; ++batch) {
+        const BatchRows rows = rows_of_batch(problem, batch);
+        for_each_pair(
+            {rows.a, rows.b, problem.depth}, [&](const Place& at, const PairFacts& facts) {
+                const OutputPlace place{batch * problem.m + static_cast<std::int64_t>(at.row),
                                         static_cast<std::int64_t>(at.column)};
-                const auto i = static_cast<std::size_t>(place.row * s.n + place.column);
-                const Decided decided =
-                    decider.decide(facts, operands.epilogue_operands(place), results[i]);
+                const auto i = static_cast<std::size_t>(place.row * problem.n + place.column);
+                const Decided decided = decider.decide(facts, problem.operands(place), results[i]);
                 undetermined[i] = decided == Decided::open ? is_undetermined(place)
                                                            : decided == Decided::undetermined;
             });
@@ -439,32 +437,32 @@ std::vector<bool> undetermined_outputs(const GemmRules& rules, const GemmOperand
     return undetermined;
 }
 
-std::string partly_scaled_because(const GemmOutput& output) {
+std::string partly_scaled_because(const Output& output) {
     if (!partly_scaled_fits(output))
         return "elements with one of their scales are out of the range of binary32";
     if (!scales_fit(output)) return "a product of scales is out of the range of binary32";
     return factor_out_of_range(output);
 }
 
-std::string undetermined_because(const GemmRules& rules, const GemmOutput& output) {
-    if (std::string why = factors_because(rules, output); !why.empty()) return why;
+std::string undetermined_because(const Problem& problem, const Output& output) {
+    if (std::string why = factors_because(problem, output); !why.empty()) return why;
     Survey survey;
-    for_each_term(rules, output, [&survey](const Term& term) { survey.note(term); });
+    for_each_term(problem, output, [&survey](const Term& term) { survey.note(term); });
     const bool is_nan = survey.nan || (survey.positive_infinity && survey.negative_infinity);
     const bool is_infinite = survey.positive_infinity || survey.negative_infinity;
     if (is_nan)
-        return rules.epilogue.activation == Activation::none
+        return problem.epilogue.activation == Activation::none
                    ? ""
                    : "a NaN meets ReLU, and no source says what becomes of it";
     if (survey.any && survey.highest > highest_term(output.depth))
         return "terms come near the end of binary32's range";
-    const Code result = exact_result(rules, output);
+    const Code result = exact_result(problem, output);
     if (!is_infinite) {
-        if (std::string why = survey.any ? sum_because(rules, output, survey) : ""; !why.empty())
+        if (std::string why = survey.any ? sum_because(problem, output, survey) : ""; !why.empty())
             return why;
-        return is_beyond(rules, result) ? "the result is beyond the range of D's type" : "";
+        return is_beyond(problem, result) ? "the result is beyond the range of D's type" : "";
     }
-    return rules.epilogue.is_narrow() ? "an Inf becomes FP8, which may saturate" : "";
+    return problem.epilogue.is_narrow() ? "an Inf becomes FP8, which may saturate" : "";
 }
 
-}  // namespace mx
+}  // namespace mx::gemm

@@ -1,17 +1,17 @@
-// See gemm_bound.hpp. Magnitudes are added up in binary64, and what that may lose is added to the
+// See bound.hpp. Magnitudes are added up in binary64, and what that may lose is added to the
 // bound: sums of positive terms lose no more than a share of themselves.
-#include "conformance/run/gemm_bound.hpp"
+#include "reference/gemm/bound.hpp"
 
 #include <algorithm>
 #include <bit>
 #include <cmath>
 #include <limits>
 
-#include "conformance/run/gemm_exactness.hpp"
 #include "reference/fast/dot_model.hpp"
+#include "reference/gemm/exactness.hpp"
 #include "reference/spec/gemm_models.hpp"
 
-namespace mx {
+namespace mx::gemm {
 namespace {
 
 constexpr ElementFormat f32 = formats::f32;
@@ -57,22 +57,22 @@ Accuracy accuracy_of(const GemmModel& model) {
 }
 
 // The weakest of those that multiply such elements, in the shortest steps that such a one has.
-Accuracy weakest_accuracy(const GemmRules& rules) {
-    const GemmSetting& s = rules.setting;
+Accuracy weakest_accuracy(const Problem& problem) {
     std::int64_t step = 0;
     for (const GemmModel& model : gemm_models) {
-        const bool multiplies = lists(model.operands, s.a) && lists(model.operands, s.b);
+        const bool multiplies = lists(model.operands, problem.a.element.name) &&
+                                lists(model.operands, problem.b.element.name);
         const int bits = std::min(model.fraction_bits, model.accumulator.mantissa_bits);
-        if (!multiplies || bits != rules.fraction_bits) continue;
+        if (!multiplies || bits != problem.fraction_bits) continue;
         const std::int64_t own = std::int64_t{model.products} * model.exact_group;
         step = step == 0 ? own : std::min(step, own);
     }
     Accuracy accuracy;
     accuracy.step = std::max<std::int64_t>(step, 1);
-    accuracy.per_product = std::ldexp(1.0, -rules.fraction_bits);
+    accuracy.per_product = std::ldexp(1.0, -problem.fraction_bits);
     // A sum kept in D's own type, and one of parts in binary32.
-    accuracy.per_step = std::ldexp(1.0, -rules.fraction_bits) + unit;
-    const bool may_be_half = s.output == formats::f16.name;
+    accuracy.per_step = std::ldexp(1.0, -problem.fraction_bits) + unit;
+    const bool may_be_half = problem.element.name == formats::f16.name;
     accuracy.flushed =
         std::ldexp(1.0, may_be_half ? formats::f16.quantum_exponent_min() : f32.exponent_min());
     return accuracy;
@@ -114,7 +114,7 @@ struct Sums {
 
 // Products with their scales, all of them finite, as the exact result is. An accumulator that is
 // scaled afterwards errs by as much times the scale, so that groups may be taken with it.
-Sums sums_of(const GemmOutput& output, const Accuracy& accuracy) {
+Sums sums_of(const Output& output, const Accuracy& accuracy) {
     Sums sums;
     Group group;
     for (std::int64_t k = 0; k < output.depth; ++k) {
@@ -140,7 +140,7 @@ Sums sums_of(const GemmOutput& output, const Accuracy& accuracy) {
 
 // From the accumulator to D: each step may lose a unit of what it makes, and one number below the
 // normal range.
-double with_epilogue(const GemmRules& rules, const GemmOutput& output, const Sums& sums) {
+double with_epilogue(const Problem& problem, const Output& output, const Sums& sums) {
     const EpilogueOperands& operands = output.operands;
     const double alpha = magnitude_of(f32, operands.alpha);
     double total = alpha * (sums.magnitudes + sums.error);
@@ -151,16 +151,16 @@ double with_epilogue(const GemmRules& rules, const GemmOutput& output, const Sum
     lose(total, 4);  // alpha and two scales, and where the sum becomes binary32
     if (operands.beta.bits << 1 != 0) {
         const double c =
-            magnitude_of(f32, operands.beta) * magnitude_of(rules.epilogue.addend, operands.c);
+            magnitude_of(f32, operands.beta) * magnitude_of(problem.epilogue.addend, operands.c);
         total += c;
         lose(c, 1);
         lose(total + error, 1);
     }
-    if (rules.epilogue.adds_bias) {
-        total += magnitude_of(rules.epilogue.bias, operands.bias);
+    if (problem.epilogue.adds_bias) {
+        total += magnitude_of(problem.epilogue.bias, operands.bias);
         lose(total + error, 1);
     }
-    if (rules.epilogue.scales_output) {
+    if (problem.epilogue.scales_output) {
         const double scale = magnitude_of(f32, operands.scale_out);
         total *= scale;
         error *= scale;
@@ -181,43 +181,43 @@ double size_of(const fast::Total& total) {
 
 // Scales that move the exponents of products, or multiply sums exactly, are never applied one by
 // one.
-std::string scaled_because(const GemmRules& rules, const GemmOutput& output) {
+std::string scaled_because(const Problem& problem, const Output& output) {
     const bool is_exact =
-        rules.model != nullptr && (rules.model->scaling == BlockScaling::product_exponent ||
-                                   rules.model->scaling == BlockScaling::group);
+        problem.model != nullptr && (problem.model->scaling == BlockScaling::product_exponent ||
+                                     problem.model->scaling == BlockScaling::group);
     return is_exact ? "" : partly_scaled_because(output);
 }
 
 }  // namespace
 
-GemmBound bound_of(const GemmRules& rules, const GemmOutput& output) {
-    const ElementFormat& d = rules.epilogue.output;
-    GemmBound made;
-    if (rules.setting.epilogue.find("gelu") != std::string::npos) {
+Bound bound_of(const Problem& problem, const Output& output) {
+    const ElementFormat& d = problem.epilogue.output;
+    Bound made;
+    if (problem.epilogue.activation == Activation::gelu) {
         made.none_because = "there is no bound of GELU";
         return made;
     }
-    if (rules.model != nullptr && rules.model->scaling == BlockScaling::dequantised) {
+    if (problem.model != nullptr && problem.model->scaling == BlockScaling::dequantised) {
         made.none_because = "there is no bound of a model that dequantises first";
         return made;
     }
-    made.result = exact_total(rules, output);
+    made.result = exact_total(problem, output);
     const fast::Kind kind = fast::kind_of(made.result);
     made.is_nan = kind == fast::Kind::nan;
     made.is_infinite = kind == fast::Kind::infinity;
-    if (made.is_nan && rules.epilogue.activation != Activation::none)
+    if (made.is_nan && problem.epilogue.activation != Activation::none)
         made.none_because = "a NaN meets ReLU, and no source says what becomes of it";
-    if (made.is_infinite && rules.epilogue.is_narrow())
+    if (made.is_infinite && problem.epilogue.is_narrow())
         made.none_because = "an Inf becomes FP8, which may saturate";
-    if (made.is_infinite && !rules.epilogue.is_narrow())
-        made.infinity = exact_result(rules, output);
+    if (made.is_infinite && !problem.epilogue.is_narrow())
+        made.infinity = exact_result(problem, output);
     if (!made.is_nan && made.none_because.empty())
-        made.none_because = scaled_because(rules, output);
+        made.none_because = scaled_because(problem, output);
     if (made.is_nan || made.is_infinite || !made.none_because.empty()) return made;
     const Accuracy accuracy =
-        rules.model == nullptr ? weakest_accuracy(rules) : accuracy_of(*rules.model);
+        problem.model == nullptr ? weakest_accuracy(problem) : accuracy_of(*problem.model);
     const Sums sums = sums_of(output, accuracy);
-    const double error = with_epilogue(rules, output, sums);
+    const double error = with_epilogue(problem, output, sums);
     const double largest = size_of(made.result) + error;
     made.bound = (error + rounding_of(d, largest)) * room;
     const double end = magnitude_of(d, Code{d.code_max_finite()});
@@ -229,21 +229,21 @@ GemmBound bound_of(const GemmRules& rules, const GemmOutput& output) {
     return made;
 }
 
-double distance_of(const GemmRules& rules, const fast::Total& result, Code actual) {
+double distance_of(const Problem& problem, const fast::Total& result, Code actual) {
     fast::Total distance = result;
-    fast::add_product(distance, fast::unpack(rules.epilogue.output, actual),
+    fast::add_product(distance, fast::unpack(problem.epilogue.output, actual),
                       fast::unpack(f32, Code{0xBF800000}));
     return size_of(distance);
 }
 
-double share_of_bound(const GemmRules& rules, const GemmBound& bound, Code actual) {
-    const ElementFormat& d = rules.epilogue.output;
+double share_of_bound(const Problem& problem, const Bound& bound, Code actual) {
+    const ElementFormat& d = problem.epilogue.output;
     if (bound.is_nan) return d.is_nan(actual) ? 0 : infinite;
     if (bound.is_infinite) return actual == bound.infinity ? 0 : infinite;
     if (fast::unpack(d, actual).kind != fast::Kind::finite) return infinite;
-    const double error = distance_of(rules, bound.result, actual);
+    const double error = distance_of(problem, bound.result, actual);
     if (error == 0) return 0;
     return bound.bound == 0 ? infinite : error / bound.bound;
 }
 
-}  // namespace mx
+}  // namespace mx::gemm

@@ -16,11 +16,11 @@
 
 #include <string>
 
-#include "conformance/run/gemm_oracle.hpp"
+#include "reference/gemm/oracle.hpp"
 
-namespace mx {
+namespace mx::gemm {
 
-struct GemmBound {
+struct Bound {
     // What there is no bound of, "" where there is one.
     std::string none_because;
     bool is_nan = false;       // the output must be NaN
@@ -29,13 +29,13 @@ struct GemmBound {
     fast::Total result;  // exact, before it is rounded to D's type
     double bound = 0;    // of the distance to it, rounding to D's type included
 };
-GemmBound bound_of(const GemmRules& rules, const GemmOutput& output);
+Bound bound_of(const Problem& problem, const Output& output);
 
 // How far a finite code lies from the exact result.
-double distance_of(const GemmRules& rules, const fast::Total& result, Code actual);
+double distance_of(const Problem& problem, const fast::Total& result, Code actual);
 
 // The distance of a code from the exact result, as a share of the bound; infinite for a NaN where a
 // number belongs and the other way round.
-double share_of_bound(const GemmRules& rules, const GemmBound& bound, Code actual);
+double share_of_bound(const Problem& problem, const Bound& bound, Code actual);
 
-}  // namespace mx
+}  // namespace mx::gemm

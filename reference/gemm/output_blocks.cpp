@@ -1,34 +1,26 @@
-// See gemm_blocks.hpp.
-#include "conformance/run/gemm_blocks.hpp"
+// See output_blocks.hpp.
+#include "reference/gemm/output_blocks.hpp"
 
 #include <algorithm>
 
-#include "reference/exact/gemm_output.hpp"
 #include "reference/fast/gemm_output.hpp"
 
-namespace mx {
+namespace mx::gemm {
 namespace {
 
 constexpr ElementFormat f32 = formats::f32;
 // The largest element of NVFP4 under its largest scale.
 constexpr std::uint32_t f32_6_times_448 = 0x45280000;
 
-std::int64_t blocks_of_row(const GemmRules& rules) {
-    const std::int64_t size = rules.blocks->size;
-    return (rules.setting.n + size - 1) / size;
+std::int64_t blocks_of_row(const Problem& problem) {
+    const std::int64_t size = problem.blocks->size;
+    return (problem.n + size - 1) / size;
 }
 
 OutputBlock made_of(Code scale, const std::vector<std::uint8_t>& elements) {
     OutputBlock block{scale, {}};
     for (const std::uint8_t element : elements) block.elements.push_back(Code{element});
     return block;
-}
-
-// All its digits but for those that one of them stands for.
-fast::Unpacked exact_number(const fast::Total& total) {
-    const fast::Kind kind = fast::kind_of(total);
-    if (kind == fast::Kind::finite) return fast::leading_bits(total.sum);
-    return {kind, kind == fast::Kind::infinity && total.negative_infinity, 0, 0};
 }
 
 OutputBlock block_of_values(const OutputBlocks& blocks, std::span<const fast::Unpacked> lanes) {
@@ -56,22 +48,22 @@ std::string open_name(const OutputBlocks& blocks, Decision decision, OpenRecipe 
 
 }  // namespace
 
-std::int64_t output_block_count(const GemmRules& rules) {
-    return rules.setting.batches * rules.setting.m * blocks_of_row(rules);
+std::int64_t output_block_count(const Problem& problem) {
+    return problem.batches * problem.m * blocks_of_row(problem);
 }
 
-OutputBlockPlace output_block(const GemmRules& rules, std::int64_t block) {
-    const std::int64_t per_row = blocks_of_row(rules), size = rules.blocks->size;
+OutputBlockPlace output_block(const Problem& problem, std::int64_t block) {
+    const std::int64_t per_row = blocks_of_row(problem), size = problem.blocks->size;
     const std::int64_t first = block % per_row * size;
-    return {{block / per_row, first}, std::min<std::int64_t>(size, rules.setting.n - first)};
+    return {{block / per_row, first}, std::min<std::int64_t>(size, problem.n - first)};
 }
 
-std::int64_t output_block_of(const GemmRules& rules, const OutputPlace& place) {
-    return place.row * blocks_of_row(rules) + place.column / rules.blocks->size;
+std::int64_t output_block_of(const Problem& problem, const OutputPlace& place) {
+    return place.row * blocks_of_row(problem) + place.column / problem.blocks->size;
 }
 
-std::size_t lane_in_output_block(const GemmRules& rules, const OutputPlace& place) {
-    return static_cast<std::size_t>(place.column % rules.blocks->size);
+std::size_t lane_in_output_block(const Problem& problem, const OutputPlace& place) {
+    return static_cast<std::size_t>(place.column % problem.blocks->size);
 }
 
 std::string open_decision_of(const OutputBlocks& blocks, std::span<const Code> numbers,
@@ -131,8 +123,8 @@ std::optional<Code> element_under(const OutputBlocks& blocks, const ScaledNumber
         value);
 }
 
-OutputBlock block_of_numbers(const GemmRules& rules, std::span<const Code> numbers) {
-    const OutputBlocks& blocks = *rules.blocks;
+OutputBlock block_of_numbers(const Problem& problem, std::span<const Code> numbers) {
+    const OutputBlocks& blocks = *problem.blocks;
     if (blocks.recipe != nullptr) {
         std::vector<fast::Unpacked> lanes;
         for (const Code number : numbers) lanes.push_back(fast::unpack(f32, number));
@@ -146,53 +138,29 @@ OutputBlock block_of_numbers(const GemmRules& rules, std::span<const Code> numbe
     return made_of(scale, elements);
 }
 
-std::vector<OutputBlock> expected_blocks(const GemmRules& rules, const GemmOperands& operands) {
+std::vector<OutputBlock> expected_blocks(const Problem& problem) {
+    // The lanes of a block among those of all of D.
+    const auto lanes_of = [&problem](const auto& all, std::int64_t block) {
+        const OutputBlockPlace place = output_block(problem, block);
+        return std::span(all).subspan(static_cast<std::size_t>(problem.index(place.first)),
+                                      static_cast<std::size_t>(place.count));
+    };
+    const std::int64_t count = output_block_count(problem);
     std::vector<OutputBlock> made;
-    const std::int64_t count = output_block_count(rules), columns = rules.setting.n;
-    if (rules.model != nullptr) {
-        for (std::int64_t block = 0; block < count; ++block) {
-            const OutputBlockPlace place = output_block(rules, block);
-            std::vector<Code> numbers;
-            for (std::int64_t lane = 0; lane < place.count; ++lane)
-                numbers.push_back(expected_result(rules, operands.output(place.lane(lane))));
-            made.push_back(block_of_numbers(rules, numbers));
-        }
+    if (!problem.is_exact()) {
+        const std::vector<Code> numbers = expected_results(problem);
+        for (std::int64_t block = 0; block < count; ++block)
+            made.push_back(block_of_numbers(problem, lanes_of(numbers, block)));
         return made;
     }
-    const GemmSetting& s = rules.setting;
-    std::vector<fast::Unpacked> values(static_cast<std::size_t>(s.batches * s.m * columns));
-    for_each_exact(rules, operands, [&](const OutputPlace& place, const fast::Total& total) {
-        values[static_cast<std::size_t>(place.row * columns + place.column)] = exact_number(total);
-    });
-    for (std::int64_t block = 0; block < count; ++block) {
-        const OutputBlockPlace place = output_block(rules, block);
-        const auto first = static_cast<std::size_t>(place.first.row * columns + place.first.column);
-        made.push_back(block_of_values(
-            *rules.blocks,
-            std::span(values).subspan(first, static_cast<std::size_t>(place.count))));
-    }
+    std::vector<fast::Unpacked> values(static_cast<std::size_t>(problem.outputs()));
+    for_each_number(problem, {0, problem.outputs()},
+                    [&](std::int64_t output, const fast::Unpacked& value) {
+                        values[static_cast<std::size_t>(output)] = value;
+                    });
+    for (std::int64_t block = 0; block < count; ++block)
+        made.push_back(block_of_values(*problem.blocks, lanes_of(values, block)));
     return made;
 }
 
-OutputBlock confirmed_block(const GemmRules& rules, const GemmOperands& operands,
-                            const OutputBlockPlace& place) {
-    std::vector<exact::Value> lanes;
-    for (std::int64_t lane = 0; lane < place.count; ++lane) {
-        const GemmOutput output = operands.output(place.lane(lane));
-        lanes.push_back(rules.model == nullptr
-                            ? exact_value(rules, output)
-                            : exact::decode(f32, confirmed_result(rules, output)));
-    }
-    const OutputBlocks& blocks = *rules.blocks;
-    const auto made = [&]() -> exact::Block {
-        if (blocks.recipe != nullptr)
-            return exact::quantize_exact_block(*blocks.recipe, *blocks.recipe_format, lanes);
-        if (rules.model == nullptr)
-            return exact::quantize_exact_block(*blocks.dialect, *blocks.format, lanes);
-        return exact::quantize_block(*blocks.dialect, *blocks.format, lanes);
-    };
-    const exact::Block block = made();
-    return {block.scale, block.elements};
-}
-
-}  // namespace mx
+}  // namespace mx::gemm

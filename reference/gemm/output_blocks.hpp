@@ -1,7 +1,7 @@
-// D of a GEMM in blocks along its rows, with scales of their own: what both oracles make of the
+// D of a GEMM in blocks along its rows, with scales of their own: what becomes of the
 // results of a block. With model=any blocks are made of exact results, which are rounded nowhere
-// before; under a model, of the binary32 numbers that its epilogue gives. Used by the judge of
-// GEMMs and its trust.
+// before; under a model, of the binary32 numbers that its epilogue gives. Used by who judges a
+// GEMM and who confirms it.
 #pragma once
 
 #include <cstdint>
@@ -10,9 +10,9 @@
 #include <string>
 #include <vector>
 
-#include "conformance/run/gemm_oracle.hpp"
+#include "reference/gemm/oracle.hpp"
 
-namespace mx {
+namespace mx::gemm {
 
 struct OutputBlock {
     Code scale{};
@@ -28,16 +28,14 @@ struct OutputBlockPlace {
 };
 
 // The blocks of D in the order of their scales.
-std::int64_t output_block_count(const GemmRules& rules);
-OutputBlockPlace output_block(const GemmRules& rules, std::int64_t block);
+std::int64_t output_block_count(const Problem& problem);
+OutputBlockPlace output_block(const Problem& problem, std::int64_t block);
 // That of an output, and an output's lane in it.
-std::int64_t output_block_of(const GemmRules& rules, const OutputPlace& place);
-std::size_t lane_in_output_block(const GemmRules& rules, const OutputPlace& place);
+std::int64_t output_block_of(const Problem& problem, const OutputPlace& place);
+std::size_t lane_in_output_block(const Problem& problem, const OutputPlace& place);
 
 // All of D, in the order of its scales.
-std::vector<OutputBlock> expected_blocks(const GemmRules& rules, const GemmOperands& operands);
-OutputBlock confirmed_block(const GemmRules& rules, const GemmOperands& operands,
-                            const OutputBlockPlace& place);
+std::vector<OutputBlock> expected_blocks(const Problem& problem);
 
 // What the source of D's dialect or recipe does not say, and this block of binary32 numbers meets;
 // "" where there is nothing.
@@ -57,6 +55,6 @@ struct ScaledNumber {
 std::optional<Code> element_under(const OutputBlocks& blocks, const ScaledNumber& scaled);
 
 // By the fast oracle, of binary32 numbers.
-OutputBlock block_of_numbers(const GemmRules& rules, std::span<const Code> numbers);
+OutputBlock block_of_numbers(const Problem& problem, std::span<const Code> numbers);
 
-}  // namespace mx
+}  // namespace mx::gemm
