@@ -203,11 +203,11 @@ private:
 
 }  // namespace
 
-std::vector<CodeTensor> expect_gemm(const Case& c, const std::vector<CodeTensor>& inputs) {
-    const GemmRules rules = gemm_rules_of(c);
+std::vector<CodeTensor> expect_gemm(const Problem& p, const std::vector<CodeTensor>& inputs) {
+    const GemmRules rules = gemm_rules_of(p);
     const GemmOperands operands(rules, inputs);
-    if (rules.blocks) return expect_gemm_blocks(c, rules, operands);
-    CodeTensor d = make_tensor(c.type, c.rows, c.columns);
+    if (rules.blocks) return expect_gemm_blocks(p, rules, operands);
+    CodeTensor d = make_tensor({p.gemm.output.element, p.rows, p.columns});
     std::size_t element = 0;
     if (rules.model == nullptr || rules.is_bounded) {
         for (const Code result : exact_results(rules, operands)) d.set(element++, result.bits);

@@ -27,6 +27,6 @@ struct GemmJudgement {
 GemmJudgement judge_gemm(const Evidence& evidence, std::uint64_t confirmed_max);
 
 // D as the rules of the case say, and its scales where it lies in blocks.
-std::vector<CodeTensor> expect_gemm(const Case& c, const std::vector<CodeTensor>& inputs);
+std::vector<CodeTensor> expect_gemm(const Problem& p, const std::vector<CodeTensor>& inputs);
 
 }  // namespace mx

@@ -53,31 +53,31 @@ const ElementFormat& scale_format_of(const std::string& scaling) {
     return scaling == "1x16" ? ue4m3 : f32;
 }
 
-OutputBlocks output_blocks_of(const Case& c, const std::string& scaling) {
+OutputBlocks output_blocks_of(const Problem& c, const std::string& scaling) {
     OutputBlocks blocks;
     blocks.size = block_of(scaling);
     blocks.scale = scale_format_of(scaling);
-    blocks.name = c.dialect;
-    blocks.recipe = find_recipe(c.dialect);
-    blocks.recipe_format = find_recipe_format(c.type);
-    blocks.dialect = find_dialect(c.dialect);
-    blocks.format = find_block_format(c.type);
+    blocks.name = dialect_name(c);
+    blocks.recipe = c.gemm.recipe;
+    blocks.recipe_format = find_recipe_format(type_name(c));
+    blocks.dialect = c.dialect;
+    blocks.format = find_block_format(type_name(c));
     blocks.source = blocks.recipe != nullptr ? blocks.recipe->source : blocks.dialect->source;
     return blocks;
 }
 
 }  // namespace
 
-GemmRules gemm_rules_of(const Case& c) {
+GemmRules gemm_rules_of(const Problem& c) {
     GemmRules rules;
     rules.setting = setting_of(c);
     rules.fraction_bits = fraction_bits_kept(rules.setting);
     const std::int64_t parts = parts_of(c.gemm.algorithm);
     rules.epilogue = epilogue_of(rules.setting, parts);
-    rules.element = *find_element_format(rules.setting.output);
+    rules.element = c.gemm.output.element;
     if (has_output_blocks(c)) rules.blocks = output_blocks_of(c, rules.setting.scaling_out);
-    rules.is_bounded = c.gemm.model.starts_with(bounded_model);
-    rules.model = find_gemm_model(model_row_name(c.gemm));
+    rules.is_bounded = c.gemm.model.is_bounded;
+    rules.model = c.gemm.model.row;
     if (rules.model != nullptr) rules.part = part_length(rules.setting, parts);
     return rules;
 }

@@ -41,7 +41,7 @@ struct GemmRules {
     std::optional<OutputBlocks> blocks;
     ElementFormat element;  // of D
 };
-GemmRules gemm_rules_of(const Case& c);
+GemmRules gemm_rules_of(const Problem& c);
 
 // What one output is made of: views into the inputs. Rows come with all their scales; those of
 // whole rows and tensors stand in `operands` as well, where models want them.
