@@ -42,14 +42,14 @@ Status fill_blocks(const FactorTensors& factor, const QuantizerNames& names) {
 }
 
 // The rows and columns that share a scale of binary32.
-Shape area_of(const std::string& scaling, const CodeTensor& codes) {
-    if (scaling == "tensor") return {codes.rows, codes.columns};
-    if (scaling == "row") return {1, codes.columns};
-    return {scaling == "128x128" ? 128 : 1, 128};
+Shape area_of(FactorScaling scaling, const CodeTensor& codes) {
+    if (scaling == FactorScaling::tensor) return {codes.rows, codes.columns};
+    if (scaling == FactorScaling::row) return {1, codes.columns};
+    return {scaling == FactorScaling::f32_128x128 ? 128 : 1, 128};
 }
 
 // The largest magnitude of an area becomes the largest element.
-void fill_f32_scaled(const FactorTensors& factor, const std::string& scaling) {
+void fill_f32_scaled(const FactorTensors& factor, FactorScaling scaling) {
     const ElementFormat& format = *find_element_format(factor.codes.type);
     const double largest = number_of(fast::unpack(format, Code{format.code_max_finite()}));
     const Shape area = area_of(scaling, factor.codes);
@@ -71,15 +71,15 @@ void fill_f32_scaled(const FactorTensors& factor, const std::string& scaling) {
         factor.codes.set(i, rounded(format, factor.values[i] / factors[scale_index(i)]).bits);
 }
 
-Status fill(const FactorTensors& factor, const std::string& word, const std::string& dialect) {
-    const std::string scaling = parse_gemm_factor(word)->scaling;
-    if (scaling == "1x16")
-        return bad(word + " is a recipe of two scales; accuracy makes no such factor");
-    if (scaling == "1x32") return fill_blocks(factor, {word, dialect});
-    if (scaling.empty())
+Status fill(const FactorTensors& factor, const FactorType& type, const std::string& dialect) {
+    if (type.scaling == FactorScaling::ue4m3_1x16)
+        return bad(name_of(type) + " is a recipe of two scales; accuracy makes no such factor");
+    if (type.scaling == FactorScaling::e8m0_1x32)
+        return fill_blocks(factor, {name_of(type), dialect});
+    if (type.scaling == FactorScaling::none)
         round_each(factor);
     else
-        fill_f32_scaled(factor, scaling);
+        fill_f32_scaled(factor, type.scaling);
     return success();
 }
 
@@ -98,12 +98,12 @@ Expected<GemmFactors> gemm_factors(const Case& c, const Distribution& distributi
         data.inputs.push_back(make_tensor(tensor.spec.type, tensor.spec.rows, tensor.spec.columns));
     }
     std::size_t next = 0;
-    for (const auto& [word, values] :
+    for (const auto& [type, values] :
          {std::pair{c.gemm.a, &data.a}, std::pair{c.gemm.b, &data.b}}) {
         CodeTensor& codes = data.inputs[next++];
-        const bool has_scales = !parse_gemm_factor(word)->scaling.empty();
+        const bool has_scales = type.scaling != FactorScaling::none;
         CodeTensor* scales = has_scales ? &data.inputs[next++] : nullptr;
-        if (const Status filled = fill({*values, codes, scales}, word, dialect); !filled)
+        if (const Status filled = fill({*values, codes, scales}, type, dialect); !filled)
             return filled.error();
     }
     return data;

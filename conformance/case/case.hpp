@@ -1,40 +1,19 @@
-// A case: everything that decides what is asked of a device and what the right answer is. Command
-// line, suite line and repro line are the same text. Plain data; opens no file and asks no device.
+// A case: a problem, and where its data come from. Command line, suite line and repro line are the
+// same text. Plain data; opens no file and asks no device.
 #pragma once
 
 #include <cstdint>
 #include <string>
 
-#include "conformance/case/gemm_case.hpp"
 #include "reference/base/status.hpp"
+#include "reference/problem/problem.hpp"
 
 namespace mx {
 
-// Lanes of a block unless a case says otherwise, and of a group where an operation has no blocks.
-inline constexpr std::int64_t block_size = 32;
-
-struct Case {
-    std::string operation;  // convert encode_scale quantize dequantize gemm
-    std::string format;     // mxfp8-e4m3 ...; for convert an element format, or e8m0; of a GEMM
-                            // the factor A
-    std::string dialect;    // "" for gemm
-    std::string type;  // of the values: the input of all operations but dequantize and gemm, there
-                       // the output; printed as input= or output=
-    std::string axis;  // row: blocks of 1xk, col: of kx1, tile: of kxk, both: row and col, each
-                       // with outputs of its own (quantize only); "row" where there are none
-    std::int64_t block = block_size;  // k; 32 where there are no blocks
-    std::string rounding;             // these three: convert to elements only; else empty
-    std::string overflow;
-    std::string subnormals;
-    std::string layout;             // dense, or padded: rows further apart than they are long
-    std::string scales = "linear";  // the order of the block scales: linear, 128x4, ...
-    std::string packing = "bytes";  // of the elements of blocks: bytes, low_first, ..., inline
-    std::int64_t rows = 0;          // of a GEMM those of D, of all its batches
-    std::int64_t columns = 0;
+struct Case : Problem {
     std::string data;         // a data family, bits:HEX,HEX,... or file:PATH
     std::uint64_t index = 0;  // the family's block that stands in block 0 of the tensor
     std::uint64_t seed = 0;
-    GemmFields gemm = {};  // as it is where the operation is none
 
     bool operator==(const Case&) const = default;
 };
@@ -52,30 +31,38 @@ std::string print(const Case& c);
 // The error names the word that is wrong, and the nearest right one.
 Expected<Case> parse_case(const std::string& text);
 
-// The two halves of parse_case: the fields with their defaults and names that the tables know, and
-// whether they go together. A suite passes over combinations that do not.
+// The two halves of parse_case: the fields with their defaults, their names looked up, and whether
+// they go together. A suite passes over combinations that do not.
 Expected<Case> read_case(const std::string& text);
-Status check_combination(const Case& c);
+Status check_combination(const Problem& p);
 
-// Fields that contradict each other, and names that no table has.
-Status validate(const Case& c);
-
-bool is_gemm(const Case& c);
-bool has_blocks(const Case& c);  // quantize and dequantize
-std::int64_t element_count(const Case& c);
-
-// Lanes of a whole block: k, or k * k for tiles.
-std::int64_t lanes_of(const Case& c);
-
-// The grid of blocks over the tensor. Operations without blocks count 32 elements in row-major
-// order as one, so that every lane of a family has one place. For axis both these are the blocks of
-// the data alone: k in each tile of kxk, along its rows and down its columns by turns, so that data
-// made for a block reach both directions. What a device writes has the grids of sides_of.
-struct BlockGrid {
-    std::int64_t block_rows = 0;
-    std::int64_t block_columns = 0;
-    std::int64_t count() const { return block_rows * block_columns; }
+// What a line says, word by word: the edge at which names become rows and enumerators. Made of a
+// line's fields by read_case; of options or metadata by whoever has those.
+struct CaseWords {
+    std::string operation;
+    std::string format;
+    std::string dialect;
+    std::string type = "f32";  // of a GEMM the output
+    std::string axis = "row";
+    std::string rounding, overflow, subnormals;  // "" where they were not given
+    std::string layout = "dense";
+    std::string scales = "linear";
+    std::string packing = "bytes";
+    std::string a, b, c;  // of a GEMM, as the next
+    std::string epilogue = "none";
+    std::string accumulation = "default";
+    std::string model = "any";
+    std::int64_t block = 0;  // 0 where it was not given: what the format says
+    Case rest;               // what no table names: numbers, data, the device's algorithm
 };
-BlockGrid block_grid(const Case& c);
+
+// The case with the names looked up. The error names the first that no table has; whether the
+// fields go together is check_combination's question.
+Expected<Case> case_of(const CaseWords& words);
+
+// The words that stand in a case line for what the problem holds; "" for what it lacks.
+std::string format_name(const Problem& p);
+std::string dialect_name(const Problem& p);
+std::string type_name(const Problem& p);
 
 }  // namespace mx

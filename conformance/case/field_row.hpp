@@ -14,8 +14,15 @@ struct FieldRow {
     std::string_view key;
     bool (*applies)(const Case&);
     std::string (*text)(const Case&);
-    Status (*set)(Case&, const std::string&);
+    Status (*set)(CaseWords&, const std::string&);
 };
+
+// For fields whose word is looked up once the line has been read.
+template <std::string CaseWords::*member>
+Status set_word(CaseWords& words, const std::string& value) {
+    words.*member = value;
+    return success();
+}
 
 // The fields that only a GEMM has, in the order they are printed. They stand in front of those that
 // every case has.

@@ -6,8 +6,6 @@
 
 #include "conformance/case/field_row.hpp"
 #include "conformance/case/fields.hpp"
-#include "conformance/case/gemm_case.hpp"
-#include "conformance/case/operations.hpp"
 
 namespace mx {
 namespace {
@@ -18,13 +16,25 @@ Error bad(std::string message) {
     return {ErrorKind::bad_input, std::move(message)};
 }
 
-template <std::string GemmFields::*member>
-std::string text_of(const Case& c) {
-    return c.gemm.*member;
+bool multiplies(const Case& c) {
+    return is_gemm(c);
 }
-template <std::string GemmFields::*member>
-Status set_text(Case& c, const std::string& value) {
-    c.gemm.*member = value;
+bool makes_blocks(const Case& c) {
+    return has_output_blocks(c);
+}
+
+template <auto member>
+std::string name_of_member(const Case& c) {
+    return std::string(name_of(c.gemm.*member));
+}
+std::string c_text(const Case& c) {
+    return std::string(c.gemm.c ? c.gemm.c->name : "none");
+}
+std::string algorithm_text(const Case& c) {
+    return c.gemm.algorithm;
+}
+Status set_algorithm(CaseWords& words, const std::string& value) {
+    words.rest.gemm.algorithm = value;
     return success();
 }
 
@@ -33,7 +43,7 @@ std::string shape_text(const Case& c) {
            std::to_string(c.gemm.k);
 }
 
-Status set_shape(Case& c, const std::string& value) {
+Status set_shape(CaseWords& words, const std::string& value) {
     const Error malformed = bad("shape '" + value + "' is not of the form MxNxK");
     const std::size_t first = value.find('x');
     const std::size_t second = first == std::string::npos ? first : value.find('x', first + 1);
@@ -50,21 +60,21 @@ Status set_shape(Case& c, const std::string& value) {
             return bad("shape '" + value + "' has a length that is not from 1 to 2^20");
         lengths[i] = static_cast<std::int64_t>(number.value());
     }
-    c.gemm.m = lengths[0];
-    c.gemm.n = lengths[1];
-    c.gemm.k = lengths[2];
+    words.rest.gemm.m = lengths[0];
+    words.rest.gemm.n = lengths[1];
+    words.rest.gemm.k = lengths[2];
     return success();
 }
 
 std::string batches_text(const Case& c) {
     return std::to_string(c.gemm.batches);
 }
-Status set_batches(Case& c, const std::string& value) {
+Status set_batches(CaseWords& words, const std::string& value) {
     const auto number = parse_number("batches", value);
     if (!number) return number.error();
     if (number.value() < 1 || number.value() > 65536)
         return bad("batches '" + value + "' is not from 1 to 65536");
-    c.gemm.batches = static_cast<std::int64_t>(number.value());
+    words.rest.gemm.batches = static_cast<std::int64_t>(number.value());
     return success();
 }
 
@@ -96,50 +106,41 @@ Expected<std::uint32_t> parse_f32(std::string_view what, const std::string& text
                "' is no finite number of binary32, nor the bits of one, such as 0x7f800000");
 }
 
-template <std::uint32_t GemmFields::*member>
+template <std::uint32_t GemmProblem::*member>
 std::string f32_text_of(const Case& c) {
     return f32_text(c.gemm.*member);
 }
-template <std::uint32_t GemmFields::*member>
-Status set_f32(Case& c, const std::string& value) {
-    const auto bits = parse_f32(member == &GemmFields::alpha ? "alpha" : "beta", value);
+template <std::uint32_t GemmProblem::*member>
+Status set_f32(CaseWords& words, const std::string& value) {
+    const auto bits = parse_f32(member == &GemmProblem::alpha ? "alpha" : "beta", value);
     if (!bits) return bits.error();
-    c.gemm.*member = bits.value();
+    words.rest.gemm.*member = bits.value();
     return success();
 }
 
 std::string output_text(const Case& c) {
-    return c.type;
+    return type_name(c);
 }
-Status set_output(Case& c, const std::string& value) {
-    c.type = value;
-    return success();
-}
-
 std::string dialect_text(const Case& c) {
-    return c.dialect;
-}
-Status set_dialect(Case& c, const std::string& value) {
-    c.dialect = value;
-    return success();
+    return dialect_name(c);
 }
 
 constexpr std::array rows{
-    FieldRow{"a", is_gemm, text_of<&GemmFields::a>, set_text<&GemmFields::a>},
-    FieldRow{"b", is_gemm, text_of<&GemmFields::b>, set_text<&GemmFields::b>},
-    FieldRow{"output", is_gemm, output_text, set_output},
-    FieldRow{"dialect", has_output_blocks, dialect_text, set_dialect},
-    FieldRow{"shape", is_gemm, shape_text, set_shape},
-    FieldRow{"batches", is_gemm, batches_text, set_batches},
-    FieldRow{"alpha", is_gemm, f32_text_of<&GemmFields::alpha>, set_f32<&GemmFields::alpha>},
-    FieldRow{"beta", is_gemm, f32_text_of<&GemmFields::beta>, set_f32<&GemmFields::beta>},
-    FieldRow{"c", is_gemm, text_of<&GemmFields::c>, set_text<&GemmFields::c>},
-    FieldRow{"epilogue", is_gemm, text_of<&GemmFields::epilogue>, set_text<&GemmFields::epilogue>},
-    FieldRow{"accumulation", is_gemm, text_of<&GemmFields::accumulation>,
-             set_text<&GemmFields::accumulation>},
-    FieldRow{"algorithm", is_gemm, text_of<&GemmFields::algorithm>,
-             set_text<&GemmFields::algorithm>},
-    FieldRow{"model", is_gemm, text_of<&GemmFields::model>, set_text<&GemmFields::model>},
+    FieldRow{"a", multiplies, name_of_member<&GemmProblem::a>, set_word<&CaseWords::a>},
+    FieldRow{"b", multiplies, name_of_member<&GemmProblem::b>, set_word<&CaseWords::b>},
+    FieldRow{"output", multiplies, output_text, set_word<&CaseWords::type>},
+    FieldRow{"dialect", makes_blocks, dialect_text, set_word<&CaseWords::dialect>},
+    FieldRow{"shape", multiplies, shape_text, set_shape},
+    FieldRow{"batches", multiplies, batches_text, set_batches},
+    FieldRow{"alpha", multiplies, f32_text_of<&GemmProblem::alpha>, set_f32<&GemmProblem::alpha>},
+    FieldRow{"beta", multiplies, f32_text_of<&GemmProblem::beta>, set_f32<&GemmProblem::beta>},
+    FieldRow{"c", multiplies, c_text, set_word<&CaseWords::c>},
+    FieldRow{"epilogue", multiplies, name_of_member<&GemmProblem::epilogue>,
+             set_word<&CaseWords::epilogue>},
+    FieldRow{"accumulation", multiplies, name_of_member<&GemmProblem::accumulation>,
+             set_word<&CaseWords::accumulation>},
+    FieldRow{"algorithm", multiplies, algorithm_text, set_algorithm},
+    FieldRow{"model", multiplies, name_of_member<&GemmProblem::model>, set_word<&CaseWords::model>},
 };
 
 }  // namespace

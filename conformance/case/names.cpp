@@ -3,26 +3,13 @@
 
 #include <algorithm>
 
-#include "conformance/case/operations.hpp"
 #include "reference/base/text.hpp"
-#include "reference/spec/dialects.hpp"
-#include "reference/spec/formats.hpp"
-#include "reference/spec/layouts.hpp"
+#include "reference/problem/problem.hpp"
 
 namespace mx {
-namespace {
-
-template <typename Pairs>
-std::vector<std::string> first_of(const Pairs& pairs) {
-    std::vector<std::string> names;
-    for (const auto& [name, value] : pairs) names.emplace_back(name);
-    return names;
-}
-
-}  // namespace
-
 Status check_name(std::string_view kind, std::string_view name,
                   const std::vector<std::string>& known) {
+    count_lookup();
     if (std::find(known.begin(), known.end(), name) != known.end()) return success();
     std::string message = "unknown " + std::string(kind) + " '" + std::string(name) + "'";
     const std::string nearest = nearest_name(name, known);
@@ -37,25 +24,19 @@ std::vector<std::string> operation_names() {
     return names_of(operations());
 }
 std::vector<std::string> axis_names() {
-    return {"row", "col", "tile", "both"};
+    return first_of(block_axes);
 }
 std::vector<std::string> block_names() {
     return {"16", "32", "64"};
 }
 std::vector<std::string> layout_names() {
-    return {"dense", "padded"};
+    return first_of(row_layouts);
 }
 std::vector<std::string> scales_names() {
-    std::vector<std::string> names{"linear"};
-    for (const ScaleLayout& layout : scale_layouts)
-        if (std::ranges::find(names, layout.scales) == names.end())
-            names.emplace_back(layout.scales);
-    return names;
+    return first_of(scale_storages);
 }
 std::vector<std::string> packing_names() {
-    std::vector<std::string> names;
-    for (const Packing& packing : packings) names.emplace_back(packing.packing);
-    return names;
+    return names_of(packings);
 }
 std::vector<std::string> dialect_names() {
     return names_of(dialects);
@@ -77,8 +58,8 @@ std::vector<std::string> overflow_names() {
     return first_of(overflows);
 }
 
-std::vector<std::string> format_names(std::string_view operation) {
-    if (operation != "convert") return names_of(block_formats);
+std::vector<std::string> format_names(OperationKind operation) {
+    if (operation != OperationKind::convert) return names_of(block_formats);
     std::vector<std::string> names;
     for (const BlockFormat& format : block_formats) names.emplace_back(format.element().name);
     names.emplace_back(formats::e8m0.name);

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "reference/base/status.hpp"
+#include "reference/problem/problem.hpp"
 
 namespace mx {
 
@@ -23,6 +24,14 @@ std::vector<std::string> names_of(const Table& table) {
     return names;
 }
 
+// The same of a table of pairs.
+template <typename Pairs>
+std::vector<std::string> first_of(const Pairs& pairs) {
+    std::vector<std::string> names;
+    for (const auto& [name, value] : pairs) names.emplace_back(name);
+    return names;
+}
+
 std::vector<std::string> operation_names();
 std::vector<std::string> axis_names();
 std::vector<std::string> block_names();
@@ -30,7 +39,7 @@ std::vector<std::string> layout_names();
 std::vector<std::string> scales_names();
 std::vector<std::string> packing_names();
 // Of the block formats, or of the formats that convert writes.
-std::vector<std::string> format_names(std::string_view operation);
+std::vector<std::string> format_names(OperationKind operation);
 std::vector<std::string> dialect_names();
 std::vector<std::string> type_names();
 std::vector<std::string> rounding_names();

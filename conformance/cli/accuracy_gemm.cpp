@@ -8,6 +8,7 @@
 
 #include "conformance/accuracy/device_codes.hpp"
 #include "conformance/accuracy/gemm_accuracy.hpp"
+#include "conformance/case/gemm_case.hpp"
 #include "conformance/case/names.hpp"
 #include "conformance/cli/device_option.hpp"
 #include "conformance/emulate/text_table.hpp"
@@ -51,8 +52,7 @@ Expected<Case> case_of(const AccuracyArguments& arguments, const Point& point,
 }
 
 std::string bound_name(std::string_view row) {
-    return row == any_bound ? std::string(bounded_model)
-                            : std::string(bounded_by) + std::string(row);
+    return row == any_bound ? "bounded" : "bounded:" + std::string(row);
 }
 
 // What a point is measured by: the case that names the bound, and the data.
@@ -111,7 +111,8 @@ Status add_device(const Setup& setup, const Asked& asked, std::vector<Measured>&
     if (!answer) {
         m.reason = answer.error().message;
     } else {
-        CodeTensor d = make_tensor(c.value().type, c.value().rows, c.value().columns);
+        CodeTensor d =
+            make_tensor({c.value().gemm.output.element, c.value().rows, c.value().columns});
         d.bytes = answer.value()[0].bytes;
         accuracy::Outputs outputs;
         for (std::size_t i = 0; i < d.count(); ++i) outputs.push_back(Code{d.at(i)});
@@ -150,7 +151,7 @@ Status add_rows(const Setup& setup, Subject* subject, std::vector<Measured>& all
 
 Status add_point(const AccuracyArguments& arguments, const Point& point, const std::string& data,
                  Subject* subject, std::vector<Measured>& all, std::string& refusal) {
-    const auto any = case_of(arguments, point, std::string(bounded_model));
+    const auto any = case_of(arguments, point, "bounded");
     if (!any) return any.error();
     const bool has_dialects =
         find_block_format(point.a) != nullptr || find_block_format(point.b) != nullptr;
@@ -186,9 +187,10 @@ bool has_bounds(const accuracy::GemmAccuracy& a) {
 }
 
 std::string title_of(const Measured& m) {
-    const std::string factors =
-        m.c.gemm.a == m.c.gemm.b ? m.c.gemm.a : m.c.gemm.a + " x " + m.c.gemm.b;
-    return factors + (m.dialect.empty() ? "" : " " + m.dialect) + " to " + m.c.type;
+    const GemmProblem& gemm = m.c.gemm;
+    std::string factors = name_of(gemm.a);
+    if (gemm.a != gemm.b) factors += " x " + name_of(gemm.b);
+    return factors + (m.dialect.empty() ? "" : " " + m.dialect) + " to " + type_name(m.c);
 }
 
 void print_table(const std::vector<Measured>& all) {
@@ -234,10 +236,18 @@ Json or_null(double value, bool is_known) {
 
 Json json_of(const Measured& m) {
     const accuracy::GemmAccuracy& a = m.accuracy;
-    Json json{{"op", "gemm"},       {"data", m.data},       {"a", m.c.gemm.a},
-              {"b", m.c.gemm.b},    {"dialect", m.dialect}, {"output", m.c.type},
-              {"m", m.c.gemm.m},    {"n", m.c.gemm.n},      {"k", m.c.gemm.k},
-              {"source", m.source}, {"name", m.name},       {"bound_of", m.bound_of}};
+    Json json{{"op", "gemm"},
+              {"data", m.data},
+              {"a", name_of(m.c.gemm.a)},
+              {"b", name_of(m.c.gemm.b)},
+              {"dialect", m.dialect},
+              {"output", type_name(m.c)},
+              {"m", m.c.gemm.m},
+              {"n", m.c.gemm.n},
+              {"k", m.c.gemm.k},
+              {"source", m.source},
+              {"name", m.name},
+              {"bound_of", m.bound_of}};
     if (!m.reason.empty()) {
         json["reason"] = m.reason;
         return json;

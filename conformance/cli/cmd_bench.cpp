@@ -121,7 +121,7 @@ Expected<bench::Wish> wish_of(const BenchOptions& options) {
         std::vector<std::string> known;
     };
     for (const Check& check : {Check{"operation", wish.operations, all_operations},
-                               Check{"format", wish.formats, format_names("quantize")},
+                               Check{"format", wish.formats, format_names(OperationKind::quantize)},
                                Check{"type", wish.types, {"f32", "bf16", "f16"}}})
         for (const std::string& name : check.given)
             if (const Status known = check_name(check.kind, name, check.known); !known)

@@ -31,7 +31,7 @@ Expected<std::vector<PlannedCase>> cases_of(const CheckOptions& options,
         cases = answers.cases();
     }
     std::vector<PlannedCase> planned;
-    for (Case& c : cases) planned.push_back({c.operation, std::move(c)});
+    for (Case& c : cases) planned.push_back({std::string(name_of(c.operation)), std::move(c)});
     return planned;
 }
 

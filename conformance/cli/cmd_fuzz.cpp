@@ -77,8 +77,8 @@ Status check_globs(std::string_view kind, const std::vector<std::string>& globs,
 }
 
 Status check_options(const FuzzOptions& o) {
-    std::vector<std::string> formats = format_names("quantize");
-    for (const std::string& name : format_names("convert")) formats.push_back(name);
+    std::vector<std::string> formats = format_names(OperationKind::quantize);
+    for (const std::string& name : format_names(OperationKind::convert)) formats.push_back(name);
     const auto checks = {
         check_globs("operation", o.operations,
                     {"quantize", "encode_scale", "dequantize", "convert"}),

@@ -107,7 +107,7 @@ std::vector<std::string> common_names(const std::vector<Identification>& all) {
 
 Status check_names(const IdentifyOptions& options) {
     for (const std::string& format : options.formats_asked()) {
-        const Status known = check_name("format", format, format_names("quantize"));
+        const Status known = check_name("format", format, format_names(OperationKind::quantize));
         if (!known) return known;
     }
     return check_name("input type", options.input, type_names());

@@ -72,7 +72,7 @@ Judgement compared(const Evidence& evidence) {
         for (Mismatch& m : clusters.take()) {
             is_open = is_open || !m.open_decision.empty();
             if (!m.open_decision.empty() || m.mismatch_class == "unclassified") continue;
-            if (side.c.axis != evidence.c.axis) m.axis = side.c.axis;
+            if (side.c.axis != evidence.c.axis) m.axis = name_of(side.c.axis);
             judgement.mismatches.push_back(std::move(m));
         }
     });

@@ -49,7 +49,7 @@ Expected<GemmSetting> setting_of_formats(const IdentifyGemmOptions& options) {
     const auto names = pair_of("--format", options.formats);
     if (!names) return names.error();
     for (const std::string& name : {names.value().first, names.value().second}) {
-        const Status known = check_name("format", name, format_names("quantize"));
+        const Status known = check_name("format", name, format_names(OperationKind::quantize));
         if (!known) return known.error();
         if (!find_block_format(name)->element().has_zero() ||
             find_block_format(name)->element().exponent_bits == 0)

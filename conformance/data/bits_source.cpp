@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <charconv>
 
-#include "conformance/case/rules.hpp"
+#include "reference/problem/problem.hpp"
 
 namespace mx {
 namespace {
@@ -35,7 +35,7 @@ std::string_view take_until(std::string_view& text, char separator) {
 
 // The scale in front of the codes of dequantize.
 Expected<std::uint32_t> take_scale(const Case& c, std::string_view& text) {
-    if (operation_of(c).kind != OperationKind::dequantize) return std::uint32_t{0};
+    if (c.operation != OperationKind::dequantize) return std::uint32_t{0};
     if (text.find(':') == std::string_view::npos)
         return bad("data=bits: of dequantize is SCALE:CODE,CODE,..., such as bits:7f:38,b8");
     return parse_code(formats::e8m0, take_until(text, ':'));
@@ -44,9 +44,9 @@ Expected<std::uint32_t> take_scale(const Case& c, std::string_view& text) {
 }  // namespace
 
 Expected<std::shared_ptr<const BlockSource>> open_bits(const Case& c) {
-    const bool is_amax = operation_of(c).kind == OperationKind::encode_scale;
-    const bool is_codes = operation_of(c).kind == OperationKind::dequantize;
-    const ElementFormat& format = is_codes ? element_format_of(c) : value_format_of(c);
+    const bool is_amax = c.operation == OperationKind::encode_scale;
+    const bool is_codes = c.operation == OperationKind::dequantize;
+    const ElementFormat& format = is_codes ? element_format_of(c) : c.type;
     std::string_view text = std::string_view(c.data).substr(bits_prefix.size());
     const auto scale = take_scale(c, text);
     if (!scale) return scale.error();

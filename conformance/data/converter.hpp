@@ -2,22 +2,22 @@
 // the dialect's cast. Used by the families and by the expected bits.
 #pragma once
 
-#include "conformance/case/rules.hpp"
 #include "reference/fast/block.hpp"
+#include "reference/problem/problem.hpp"
 
 namespace mx {
 
 class Converter {
 public:
-    explicit Converter(const Case& c)
-        : rules_(rules_of(c)),
-          input_(value_format_of(c)),
-          output_(element_format_of(c)),
-          casts_(casts_to_scale(c)) {}
+    explicit Converter(const Problem& p)
+        : rules_(rules_of(p)),
+          input_(p.type),
+          output_(element_format_of(p)),
+          casts_(casts_to_scale(p)) {}
 
     // The same, every tie a border: what stands in for a rounding that hangs on random bits.
-    static Converter without_randomness(const Case& c) {
-        Converter converter(c);
+    static Converter without_randomness(const Problem& p) {
+        Converter converter(p);
         if (converter.rules_.element_rounding == Rounding::stochastic)
             converter.rules_.element_rounding = Rounding::nearest_even;
         return converter;

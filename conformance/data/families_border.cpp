@@ -22,7 +22,7 @@ struct Tables {
 };
 
 Tables tables_of(const Case& c) {
-    return {value_format_of(c), block_format_of(c), rules_of(c)};
+    return {c.type, *c.format, rules_of(c)};
 }
 
 // The codes on both sides of every change of result, and one beyond each, up to `last`.
@@ -84,7 +84,7 @@ std::vector<exact::Run> scale_runs(const Tables& t) {
 }
 
 std::unique_ptr<BlockSource> convert_ties(const Case& c) {
-    const ElementFormat& input = value_format_of(c);
+    const ElementFormat& input = c.type;
     const Converter convert = Converter::without_randomness(c);
     const auto codes =
         border_codes(input, input.code_infinity(), element_format_of(c),
@@ -109,7 +109,7 @@ std::uint32_t companion(const ElementFormat& input, std::uint32_t amax, std::uin
 std::unique_ptr<BlockSource> amax_blocks(const Case& c, const ElementFormat& input,
                                          const std::vector<std::uint32_t>& amaxes) {
     std::vector<BlockData> blocks;
-    if (operation_of(c).kind == OperationKind::encode_scale) {
+    if (c.operation == OperationKind::encode_scale) {
         pack(c, blocks, amaxes, nullptr);
         return list_source(std::move(blocks));
     }
@@ -131,7 +131,7 @@ std::unique_ptr<BlockSource> amax_blocks(const Case& c, const ElementFormat& inp
 // For every scale that a finite amax reaches: the largest amax of that scale pins it, the other
 // lanes hold the codes around every element border that fits below.
 std::unique_ptr<BlockSource> open_edge_tie(const Case& c) {
-    if (operation_of(c).kind == OperationKind::convert) return convert_ties(c);
+    if (c.operation == OperationKind::convert) return convert_ties(c);
     const Tables t = tables_of(c);
     std::vector<BlockData> blocks;
     for (const exact::Run& scale_run : scale_runs(t)) {

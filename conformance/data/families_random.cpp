@@ -2,17 +2,17 @@
 // only, so that every machine makes the same data.
 #include <bit>
 
-#include "conformance/case/rules.hpp"
 #include "conformance/data/family.hpp"
 #include "conformance/data/philox.hpp"
+#include "reference/problem/problem.hpp"
 
 namespace mx {
 namespace {
 
 // encode_scale takes an amax, which has no sign.
 std::uint32_t lane_mask(const Case& c) {
-    const ElementFormat& input = *find_element_format(c.type);
-    const bool has_signs = operation_of(c).kind != OperationKind::encode_scale;
+    const ElementFormat& input = c.type;
+    const bool has_signs = c.operation != OperationKind::encode_scale;
     const std::uint32_t sign = has_signs ? input.code_sign_mask() : 0;
     return sign | input.code_magnitude_mask();
 }
@@ -42,7 +42,7 @@ class RandomSource : public BlockSource {
 public:
     RandomSource(const Case& c, std::uint64_t stream, Shape shape)
         : zeros_(block_of_zeros(c)),
-          input_(*find_element_format(c.type)),
+          input_(c.type),
           mask_(lane_mask(c)),
           seed_(c.seed),
           stream_(stream),

@@ -1,7 +1,7 @@
 // Families of blocks designed by hand: special values in every lane, alone and together, and blocks
 // that spread over many binades.
-#include "conformance/case/operations.hpp"
 #include "conformance/data/family.hpp"
+#include "reference/problem/problem.hpp"
 #include "reference/spec/formats.hpp"
 
 namespace mx {
@@ -40,8 +40,7 @@ struct Blocks {
     std::size_t lanes;
     std::vector<BlockData> list;
 
-    explicit Blocks(const Case& c)
-        : input(*find_element_format(c.type)), lanes(static_cast<std::size_t>(lanes_of(c))) {}
+    explicit Blocks(const Case& c) : input(c.type), lanes(static_cast<std::size_t>(lanes_of(c))) {}
 
     BlockData filled(std::uint32_t code) const { return {std::vector(lanes, code), 0}; }
     BlockData ordinary_block() const {
@@ -87,7 +86,7 @@ void add_together(Blocks& blocks, const std::vector<std::uint32_t>& codes) {
 
 std::unique_ptr<BlockSource> open_edge_special(const Case& c) {
     Blocks blocks(c);
-    const bool has_signs = operation_of(c).kind != OperationKind::encode_scale;
+    const bool has_signs = c.operation != OperationKind::encode_scale;
     const std::uint32_t sign = blocks.input.code_sign_mask();
     std::vector<std::uint32_t> codes;
     for (const std::uint32_t magnitude : special_magnitudes(blocks.input)) {

@@ -18,8 +18,11 @@ struct BlockData {
     std::vector<std::uint32_t> lanes;
     std::uint32_t scale = 0;
 };
+inline BlockData block_of_zeros(std::int64_t lanes) {
+    return {std::vector<std::uint32_t>(static_cast<std::size_t>(lanes)), 0};
+}
 inline BlockData block_of_zeros(const Case& c) {
-    return {std::vector<std::uint32_t>(static_cast<std::size_t>(lanes_of(c))), 0};
+    return block_of_zeros(lanes_of(c));
 }
 
 class BlockSource {

@@ -82,8 +82,8 @@ GemmData random_kind(std::string_view name) {
     return GemmData::uniform;
 }
 
-std::string or_null(const std::string& word, std::string_view null) {
-    return word == null ? "" : word;
+std::string or_null(std::string_view word, std::string_view null) {
+    return word == null ? "" : std::string(word);
 }
 
 const ElementFormat& format_of(const TensorSpec& spec) {
@@ -157,29 +157,33 @@ const std::vector<GemmFamily>& gemm_data_families() {
     return table;
 }
 
-GemmSetting setting_of(const Case& c) {
-    const GemmFields& gemm = c.gemm;
-    const GemmFactorWord a = parse_gemm_factor(gemm.a).value_or(GemmFactorWord{});
-    const GemmFactorWord b = parse_gemm_factor(gemm.b).value_or(GemmFactorWord{});
-    const GemmFactorWord output = parse_gemm_output(c.type);
-    GemmSetting setting{.a = a.element, .b = b.element, .output = output.element};
-    setting.scaling_out = output.scaling;
-    setting.dialect = c.dialect;
+GemmSetting setting_of(const Problem& p) {
+    const GemmProblem& gemm = p.gemm;
+    GemmSetting setting{.a = std::string(gemm.a.element.name),
+                        .b = std::string(gemm.b.element.name),
+                        .output = std::string(gemm.output.element.name)};
+    setting.scaling_out = name_of(gemm.output.scaling);
+    setting.dialect = dialect_name(p);
     setting.m = gemm.m;
     setting.n = gemm.n;
     setting.k = gemm.k;
     setting.batches = gemm.batches;
-    setting.scaling_a = a.scaling;
-    setting.scaling_b = b.scaling;
+    setting.scaling_a = name_of(gemm.a.scaling);
+    setting.scaling_b = name_of(gemm.b.scaling);
     setting.alpha = gemm.alpha;
     setting.beta = gemm.beta;
-    setting.epilogue = or_null(gemm.epilogue, "none");
-    setting.accumulation = or_null(gemm.accumulation, "default");
+    setting.epilogue = or_null(name_of(gemm.epilogue), "none");
+    setting.accumulation = or_null(name_of(gemm.accumulation), "default");
+    setting.addend = gemm.c ? gemm.c->name : "";
+    setting.layout = name_of(p.layout);
+    setting.scale_order = name_of(p.scales);
+    setting.packing = p.packing->name;
+    return setting;
+}
+
+GemmSetting setting_of(const Case& c) {
+    GemmSetting setting = setting_of(static_cast<const Problem&>(c));
     setting.seed = c.seed;
-    setting.addend = or_null(gemm.c, "none");
-    setting.layout = c.layout;
-    setting.scale_order = c.scales;
-    setting.packing = c.packing;
     return setting;
 }
 

@@ -19,7 +19,8 @@ struct GemmFamily {
 };
 const std::vector<GemmFamily>& gemm_data_families();
 
-// What the case asks, in the words of the device ABI.
+// What is asked, in the words of the device ABI; of a case with its seed.
+GemmSetting setting_of(const Problem& p);
 GemmSetting setting_of(const Case& c);
 
 // As error: a name that is none of a family.

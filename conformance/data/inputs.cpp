@@ -5,13 +5,13 @@
 #include <cstring>
 
 #include "conformance/case/names.hpp"
-#include "conformance/case/rules.hpp"
 #include "conformance/data/bits_source.hpp"
 #include "conformance/data/gemm_inputs.hpp"
 #include "conformance/data/quantized_file.hpp"
 #include "conformance/data/random_words.hpp"
 #include "conformance/data/tensor_file.hpp"
 #include "device/host/operation.hpp"
+#include "reference/problem/problem.hpp"
 
 namespace mx {
 
@@ -37,63 +37,14 @@ CodeTensor make_tensor(std::string_view type, std::int64_t rows, std::int64_t co
     return tensor;
 }
 
-namespace {
-
-// The rows and columns of a tensor that one block takes, before the tensor's edge cuts it.
-struct Extent {
-    std::int64_t rows, columns;
-};
-Extent block_extent(const Case& c) {
-    return {c.axis == "row" ? 1 : c.block, c.axis == "col" ? 1 : c.block};
-}
-
-// Block number `line` of a tile of axis both: its row of that number, or in every other tile, as on
-// a chessboard, its column. A tile at the tensor's edge may lack it.
-BlockPlace place_in_tile(const Case& c, const BlockGrid& grid, std::int64_t block) {
-    const std::int64_t line = block % c.block;
-    const std::int64_t tile_row = block / grid.block_columns;
-    const std::int64_t tile_column = block % grid.block_columns / c.block;
-    const std::int64_t row = tile_row * c.block, column = tile_column * c.block;
-    const std::int64_t height = std::min(c.block, c.rows - row);
-    const std::int64_t width = std::min(c.block, c.columns - column);
-    const std::int64_t first = row * c.columns + column;
-    const std::size_t step = static_cast<std::size_t>(c.columns);
-    if ((tile_row + tile_column) % 2 == 0)
-        return {static_cast<std::size_t>(first + line * c.columns), static_cast<std::size_t>(width),
-                step, line < height ? static_cast<int>(width) : 0};
-    return {static_cast<std::size_t>(first + line), 1, step,
-            line < width ? static_cast<int>(height) : 0};
-}
-
-}  // namespace
-
-BlockPlace place_of(const Case& c, const BlockGrid& grid, std::int64_t block) {
-    if (!has_blocks(c)) {
-        const std::int64_t first = block * block_size;
-        const std::int64_t count = std::min(block_size, element_count(c) - first);
-        return {static_cast<std::size_t>(first), static_cast<std::size_t>(block_size), 0,
-                static_cast<int>(count)};
-    }
-    if (c.axis == "both") return place_in_tile(c, grid, block);
-    const Extent extent = block_extent(c);
-    const std::int64_t row = block / grid.block_columns * extent.rows;
-    const std::int64_t column = block % grid.block_columns * extent.columns;
-    const std::int64_t height = std::min(extent.rows, c.rows - row);
-    const std::int64_t width = std::min(extent.columns, c.columns - column);
-    return {static_cast<std::size_t>(row * c.columns + column), static_cast<std::size_t>(width),
-            static_cast<std::size_t>(c.columns), static_cast<int>(height * width)};
-}
-
-LanePlace lane_of(const Case& c, const BlockGrid& grid, std::size_t element) {
-    MX_ASSERT(c.axis != "both");
-    const std::int64_t at = static_cast<std::int64_t>(element);
-    if (!has_blocks(c)) return {at / block_size, static_cast<int>(at % block_size)};
-    const Extent extent = block_extent(c);
-    const std::int64_t row = at / c.columns, column = at % c.columns;
-    const std::int64_t block_column = column / extent.columns;
-    const std::int64_t width = std::min(extent.columns, c.columns - block_column * extent.columns);
-    return {row / extent.rows * grid.block_columns + block_column,
-            static_cast<int>(row % extent.rows * width + column % extent.columns)};
+CodeTensor make_tensor(const PartShape& shape) {
+    CodeTensor tensor;
+    tensor.type = shape.type.name;
+    tensor.rows = shape.rows;
+    tensor.columns = shape.columns;
+    tensor.width = shape.type.code_bytes();
+    tensor.bytes.resize(tensor.count() * static_cast<std::size_t>(tensor.width));
+    return tensor;
 }
 
 namespace {
@@ -102,19 +53,19 @@ Error bad(std::string message) {
     return {ErrorKind::bad_input, std::move(message)};
 }
 
-// A tensor from a file, cut into blocks along the case's axis. Lanes past a ragged end are zero.
+// A tensor from a file, cut into blocks as the case's. Lanes past a ragged end are zero.
 class FileSource : public BlockSource {
 public:
-    FileSource(CodeTensor tensor, const Case& like) : tensor_(std::move(tensor)), case_(like) {
-        case_.rows = tensor_.rows;
-        case_.columns = tensor_.columns;
-        grid_ = block_grid(case_);
+    FileSource(CodeTensor tensor, Blocking like) : tensor_(std::move(tensor)), blocking_(like) {
+        blocking_.rows = tensor_.rows;
+        blocking_.columns = tensor_.columns;
+        size_ = static_cast<std::uint64_t>(block_grid(blocking_).count());
     }
-    std::uint64_t size() const override { return static_cast<std::uint64_t>(grid_.count()); }
+    std::uint64_t size() const override { return size_; }
     BlockData block(std::uint64_t index) const override {
-        BlockData data = block_of_zeros(case_);
-        if (grid_.count() == 0) return data;
-        const BlockPlace place = place_of(case_, grid_, static_cast<std::int64_t>(index % size()));
+        BlockData data = block_of_zeros(lanes_of(blocking_));
+        if (size_ == 0) return data;
+        const BlockPlace place = place_of(blocking_, static_cast<std::int64_t>(index % size_));
         for (int lane = 0; lane < place.count; ++lane)
             data.lanes[static_cast<std::size_t>(lane)] = tensor_.at(place.element(lane));
         return data;
@@ -122,26 +73,26 @@ public:
 
 private:
     CodeTensor tensor_;
-    Case case_;
-    BlockGrid grid_;
+    Blocking blocking_;
+    std::uint64_t size_ = 0;
 };
 
 Expected<std::shared_ptr<const BlockSource>> open_file(const Case& c) {
     const std::string path = c.data.substr(file_prefix.size());
     auto tensor = read_input_tensor(path);
     if (!tensor) return tensor.error();
-    const OperationKind kind = operation_of(c).kind;
-    if (kind == OperationKind::dequantize)
+    if (c.operation == OperationKind::dequantize)
         return bad("data=file: gives values to quantize or convert; dequantize needs codes");
-    if (tensor.value().type != c.type)
-        return bad(path + ": holds " + tensor.value().type + ", but the case says input=" + c.type);
-    if (kind == OperationKind::encode_scale)
+    if (tensor.value().type != c.type.name)
+        return bad(path + ": holds " + tensor.value().type +
+                   ", but the case says input=" + type_name(c));
+    if (c.operation == OperationKind::encode_scale)
         for (std::size_t i = 0; i < tensor.value().count(); ++i)
-            if (value_format_of(c).is_negative(Code{tensor.value().at(i)}))
+            if (c.type.is_negative(Code{tensor.value().at(i)}))
                 return bad(path + ": element " + std::to_string(i) +
                            " is negative, and encode_scale takes an amax, which is not");
     return std::shared_ptr<const BlockSource>(
-        std::make_shared<FileSource>(std::move(tensor).value(), c));
+        std::make_shared<FileSource>(std::move(tensor).value(), blocking_of(c)));
 }
 
 }  // namespace
@@ -173,16 +124,14 @@ Expected<std::shared_ptr<const BlockSource>> Sources::open(const Case& c) {
         if (const Status known = check_gemm_data(c); !known) return known.error();
         return std::shared_ptr<const BlockSource>(list_source({BlockData{}}));
     }
-    std::string key;
-    for (const std::string& part :
-         {c.operation, c.format, c.dialect, c.type, c.rounding, c.overflow, c.subnormals, c.data,
-          std::to_string(c.seed), std::to_string(lanes_of(c))})
-        key += part + " ";
-    if (is_file(c)) key += c.axis;
-    if (const auto found = open_.find(key); found != open_.end()) return found->second;
+    const BlockAxis axis = is_file(c) ? c.axis : BlockAxis::row;
+    const Key key{c.operation, c.format, c.dialect, c.type, lanes_of(c),
+                  axis,        c.rules,  c.seed,    c.data};
+    if (const auto found = std::ranges::find(open_, key, &Opened::key); found != open_.end())
+        return found->source;
     if (is_file(c) || is_bits(c)) {
         auto source = is_file(c) ? open_file(c) : open_bits(c);
-        if (source) open_.emplace(key, source.value());
+        if (source) open_.push_back({key, source.value()});
         return source;
     }
     const Family* family = find_family(c.data);
@@ -191,35 +140,34 @@ Expected<std::shared_ptr<const BlockSource>> Sources::open(const Case& c) {
         return bad(unknown.error().message + " (or data=bits:HEX,HEX,... or data=file:PATH)");
     }
     const std::string padded = " " + std::string(family->operations) + " ";
-    if (padded.find(" " + c.operation + " ") == std::string::npos)
-        return bad("data family '" + c.data + "' has no data for " + c.operation + ", only for " +
+    const std::string operation(name_of(c.operation));
+    if (padded.find(" " + operation + " ") == std::string::npos)
+        return bad("data family '" + c.data + "' has no data for " + operation + ", only for " +
                    std::string(family->operations));
     std::shared_ptr<const BlockSource> source = family->open(c);
     // Lists are kept: making them costs far more than holding them.
-    open_.emplace(key, source);
+    open_.push_back({key, source});
     return source;
 }
 
-RandomBits random_bits_at(const Case& c, const StochasticForm& form, const CodeTensor& words,
+RandomBits random_bits_at(const Problem& p, const StochasticForm& form, const CodeTensor& words,
                           std::size_t element) {
-    const std::int64_t row = static_cast<std::int64_t>(element) / c.columns;
-    const std::int64_t column = static_cast<std::int64_t>(element) % c.columns;
+    const std::int64_t row = static_cast<std::int64_t>(element) / p.columns;
+    const std::int64_t column = static_cast<std::int64_t>(element) % p.columns;
     const std::int64_t word = row * words.columns + column / form.values_per_word;
     return random_bits_of(form, words.at(static_cast<std::size_t>(word)), column);
 }
 
 std::vector<CodeTensor> make_inputs(const Case& c, const BlockSource& source) {
     if (is_gemm(c)) return make_gemm_inputs(c);
-    const std::vector<Part> parts = inputs_of(c);
+    const std::span<const Part> parts = inputs_of(c);
     std::vector<CodeTensor> tensors;
-    for (const Part part : parts) {
-        const PartShape shape = shape_of(c, part);
-        tensors.push_back(make_tensor(shape.type, shape.rows, shape.columns));
-    }
+    for (const Part part : parts) tensors.push_back(make_tensor(shape_of(c, part)));
     const bool has_scales = parts.back() == Part::scales;
-    const BlockGrid grid = block_grid(c);
-    for (std::int64_t block = 0; block < grid.count(); ++block) {
-        const BlockPlace place = place_of(c, grid, block);
+    const Blocking blocking = blocking_of(c);
+    const std::int64_t blocks = block_grid(blocking).count();
+    for (std::int64_t block = 0; block < blocks; ++block) {
+        const BlockPlace place = place_of(blocking, block);
         const BlockData data = source.block(c.index + static_cast<std::uint64_t>(block));
         for (int lane = 0; lane < place.count; ++lane)
             tensors[0].set(place.element(lane), data.lanes[static_cast<std::size_t>(lane)]);

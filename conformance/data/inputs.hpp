@@ -3,16 +3,15 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <map>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
-#include "conformance/case/operations.hpp"
 #include "conformance/data/family.hpp"
 #include "reference/base/status.hpp"
-#include "reference/spec/rounding.hpp"
+#include "reference/problem/problem.hpp"
 
 namespace mx {
 
@@ -30,29 +29,7 @@ struct CodeTensor {
     std::size_t count() const { return static_cast<std::size_t>(rows * columns); }
 };
 CodeTensor make_tensor(std::string_view type, std::int64_t rows, std::int64_t columns);
-
-// Where the lanes of a block lie: line after line of `width` neighbours, `line_step` elements from
-// line to line. Lanes of a block that is cut off by the tensor's edge count those that exist.
-struct BlockPlace {
-    std::size_t first = 0;
-    std::size_t width = 1;
-    std::size_t line_step = 0;
-    int count = 0;
-
-    std::size_t element(int lane) const {
-        const std::size_t at = static_cast<std::size_t>(lane);
-        return first + at / width * line_step + at % width;
-    }
-};
-BlockPlace place_of(const Case& c, const BlockGrid& grid, std::int64_t block);
-
-// Block and lane of an element: the inverse of place_of. Not for axis both, where an element lies
-// in two blocks: ask for its sides.
-struct LanePlace {
-    std::int64_t block = 0;
-    int lane = 0;
-};
-LanePlace lane_of(const Case& c, const BlockGrid& grid, std::size_t element);
+CodeTensor make_tensor(const PartShape& shape);
 
 // Opens families and files once for all the cases that share them.
 class Sources {
@@ -63,7 +40,24 @@ public:
     Expected<std::shared_ptr<const BlockSource>> open(const Case& c);
 
 private:
-    std::map<std::string, std::shared_ptr<const BlockSource>> open_;
+    // What the blocks of a case hang on.
+    struct Key {
+        OperationKind operation;
+        const BlockFormat* format;
+        const Dialect* dialect;
+        ElementFormat type;
+        std::int64_t lanes;
+        BlockAxis axis;  // of a file's blocks
+        std::optional<ElementRules> rules;
+        std::uint64_t seed;
+        std::string data;
+        bool operator==(const Key&) const = default;
+    };
+    struct Opened {
+        Key key;
+        std::shared_ptr<const BlockSource> source;
+    };
+    std::vector<Opened> open_;
 };
 
 // The shape of a file's tensor as the case needs it: all but the last axis folded into rows.
@@ -75,7 +69,7 @@ inline bool is_file(const Case& c) {
 }
 
 // The bits that decide how a value of convert is rounded, from the tensor of random words.
-RandomBits random_bits_at(const Case& c, const StochasticForm& form, const CodeTensor& words,
+RandomBits random_bits_at(const Problem& p, const StochasticForm& form, const CodeTensor& words,
                           std::size_t element);
 
 // One for each of inputs_of(c); for a GEMM, for each of its inputs in the order of the device ABI.

@@ -1,9 +1,9 @@
 // See random_words.hpp.
 #include "conformance/data/random_words.hpp"
 
-#include "conformance/case/rules.hpp"
 #include "conformance/data/converter.hpp"
 #include "conformance/data/philox.hpp"
+#include "reference/problem/problem.hpp"
 
 namespace mx {
 namespace {

@@ -6,6 +6,7 @@
 #include <sstream>
 
 #include "conformance/case/fields.hpp"
+#include "conformance/case/gemm_case.hpp"
 #include "conformance/case/names.hpp"
 #include "conformance/data/bits_source.hpp"
 #include "conformance/data/gemm_inputs.hpp"
@@ -37,7 +38,9 @@ std::vector<std::string> gemm_names(const std::string& key) {
 
 std::vector<std::string> all_names(const std::string& key, const std::string& operation) {
     if (operation == "gemm") return gemm_names(key);
-    if (key == "format") return format_names(operation);
+    if (key == "format")
+        return format_names(operation == "convert" ? OperationKind::convert
+                                                   : OperationKind::quantize);
     if (key == "dialect") return dialect_names();
     if (key == "input" || key == "output") return type_names();
     if (key == "axis") return axis_names();
@@ -90,9 +93,9 @@ Status set_automatic_shape(Case& c, Sources& sources) {
     if (size == 0) return bad("data family '" + c.data + "' never ends: its shape cannot be auto");
     c.rows = static_cast<std::int64_t>(size);
     c.columns = c.block;
-    if (c.axis == "col") std::swap(c.rows, c.columns);
-    if (c.axis == "tile") c.rows *= c.block;
-    if (c.axis == "both") c.rows = (c.rows + c.block - 1) / c.block * c.block;
+    if (c.axis == BlockAxis::col) std::swap(c.rows, c.columns);
+    if (c.axis == BlockAxis::tile) c.rows *= c.block;
+    if (c.axis == BlockAxis::both) c.rows = (c.rows + c.block - 1) / c.block * c.block;
     return success();
 }
 
@@ -159,7 +162,7 @@ private:
     bool is_wanted(const Case& c) const {
         const auto& dialects = request_.dialects;
         return dialects.empty() ||
-               std::find(dialects.begin(), dialects.end(), c.dialect) != dialects.end();
+               std::find(dialects.begin(), dialects.end(), dialect_name(c)) != dialects.end();
     }
 
     const PlanRequest& request_;

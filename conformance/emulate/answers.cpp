@@ -1,12 +1,12 @@
 // See answers.hpp.
 #include "conformance/emulate/answers.hpp"
 
-#include "conformance/case/rules.hpp"
 #include "conformance/emulate/dialect_fields.hpp"
 #include "conformance/emulate/number_text.hpp"
 #include "conformance/run/site.hpp"
 #include "reference/exact/block.hpp"
 #include "reference/fast/block.hpp"
+#include "reference/problem/problem.hpp"
 
 namespace mx::emulate {
 namespace {
@@ -21,7 +21,7 @@ Answers one_a_lane(const ExplainTarget& target, const Function& function) {
 
 Answers exact_block(const ExplainTarget& target, const Dialect& rules) {
     const exact::Block block =
-        exact::quantize_block(rules, block_format_of(target.c), lane_values(target, rules));
+        exact::quantize_block(rules, *target.c.format, lane_values(target, rules));
     Answers answers{{lane_of_scale, block.scale}};
     for (const Code element : block.elements)
         answers.push_back({static_cast<int>(answers.size()) - 1, element});
@@ -32,9 +32,8 @@ Answers fast_block(const ExplainTarget& target, const Dialect& rules) {
     std::vector<std::uint32_t> lanes;
     for (const Code lane : target.lanes) lanes.push_back(lane.bits);
     std::vector<std::uint8_t> elements(lanes.size());
-    const Code scale =
-        fast::quantize_block(rules, block_format_of(target.c), value_format_of(target.c),
-                             lanes.data(), static_cast<int>(lanes.size()), elements.data());
+    const Code scale = fast::quantize_block(rules, *target.c.format, target.c.type, lanes.data(),
+                                            static_cast<int>(lanes.size()), elements.data());
     Answers answers{{lane_of_scale, scale}};
     for (std::size_t lane = 0; lane < lanes.size(); ++lane)
         answers.push_back({static_cast<int>(lane), Code{elements[lane]}});
@@ -65,28 +64,30 @@ std::vector<exact::Value> lane_values(const ExplainTarget& target, const Dialect
 
 Answers exact_answers(const ExplainTarget& target, const Dialect& rules) {
     const Case& c = target.c;
-    if (c.operation == "quantize") return exact_block(target, rules);
+    if (c.operation == OperationKind::quantize) return exact_block(target, rules);
     const std::vector<exact::Value> values = lane_values(target, rules);
     return one_a_lane(target, [&](Code code, std::size_t lane) {
         if (casts_to_scale(c)) return exact::cast_to_scale(rules.scale_cast, values[lane]);
-        const BlockFormat& format = block_format_of(c);
-        if (c.operation == "dequantize")
-            return exact::dequantize(format, value_format_of(c), target.scale, code);
-        if (c.operation == "encode_scale") return exact::encode_scale(rules, format, values[lane]);
+        const BlockFormat& format = *c.format;
+        if (c.operation == OperationKind::dequantize)
+            return exact::dequantize(format, c.type, target.scale, code);
+        if (c.operation == OperationKind::encode_scale)
+            return exact::encode_scale(rules, format, values[lane]);
         return exact::round_element(rules, format.element(), values[lane], random_of(target, lane));
     });
 }
 
 Answers fast_answers(const ExplainTarget& target, const Dialect& rules) {
     const Case& c = target.c;
-    if (c.operation == "quantize") return fast_block(target, rules);
+    if (c.operation == OperationKind::quantize) return fast_block(target, rules);
     return one_a_lane(target, [&](Code code, std::size_t lane) {
         const fast::Unpacked input = fast::read_input(rules.subnormals, input_format(c), code);
         if (casts_to_scale(c)) return fast::cast_to_scale(rules.scale_cast, input);
-        const BlockFormat& format = block_format_of(c);
-        if (c.operation == "dequantize")
-            return fast::dequantize(format, value_format_of(c), target.scale, code);
-        if (c.operation == "encode_scale") return fast::encode_scale(rules, format, input);
+        const BlockFormat& format = *c.format;
+        if (c.operation == OperationKind::dequantize)
+            return fast::dequantize(format, c.type, target.scale, code);
+        if (c.operation == OperationKind::encode_scale)
+            return fast::encode_scale(rules, format, input);
         return fast::round_element(rules, format.element(), input, random_of(target, lane));
     });
 }
@@ -96,9 +97,9 @@ const ElementFormat& answer_format(const ExplainTarget& target, const Answer& an
 }
 
 Dialect rules_in(const ExplainTarget& target, const Dialect& dialect) {
-    Case c = target.c;
-    c.dialect = dialect.name;
-    return rules_of(c);
+    Problem p = target.c;
+    p.dialect = &dialect;
+    return rules_of(p);
 }
 
 std::string disagreement_in(const OraclePair& oracles) {
@@ -157,8 +158,9 @@ std::vector<FieldNames> parting_fields(const ExplainTarget& target, const Dialec
 
 bool applies(const ExplainTarget& target, const Dialect& dialect) {
     if (casts_to_scale(target.c)) return true;
-    const bool reads_it = target.c.operation == "dequantize" || dialect.reads(target.c.type);
-    return dialect.is_known() && dialect.quantizes(block_format_of(target.c)) && reads_it;
+    const bool reads_it =
+        target.c.operation == OperationKind::dequantize || dialect.reads(target.c.type.name);
+    return dialect.is_known() && dialect.quantizes(*target.c.format) && reads_it;
 }
 
 }  // namespace mx::emulate

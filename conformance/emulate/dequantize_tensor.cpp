@@ -1,10 +1,10 @@
 // The way back. See quantize_tensor.hpp.
 #include "conformance/case/names.hpp"
-#include "conformance/case/rules.hpp"
 #include "conformance/emulate/quantize_tensor.hpp"
 #include "conformance/emulate/stored_tensors.hpp"
 #include "conformance/oracle/oracle_status.hpp"
 #include "conformance/run/expected.hpp"
+#include "reference/problem/problem.hpp"
 
 namespace mx::emulate {
 
@@ -17,17 +17,17 @@ Expected<data::TensorFile> dequantize_tensor(data::TensorFile file, const Quanti
     if (!layout) return layout.error();
     auto codes = load(file, facts.names, layout.value());
     if (!codes) return codes.error();
-    Case c = case_of_slice(facts.names, layout.value(), "dequantize");
-    c.type = type;
+    Problem p = problem_of_slice(facts.names, layout.value(), OperationKind::dequantize);
+    p.type = *find_element_format(type);
 
     data::HostTensor values{"values", type, facts.shape, {}};
     const std::int64_t slices = layout.value().is_empty() ? 0 : layout.value().slices;
     for (std::int64_t index = 0; index < slices; ++index) {
         const Slice slice{index, slices};
         std::vector<CodeTensor> inputs;
-        inputs.push_back(take_slice(codes.value().elements, shape_of(c, Part::elements), slice));
-        inputs.push_back(take_slice(codes.value().scales, shape_of(c, Part::scales), slice));
-        append(values.bytes, std::move(expect(c, inputs)[0].bytes));
+        inputs.push_back(take_slice(codes.value().elements, shape_of(p, Part::elements), slice));
+        inputs.push_back(take_slice(codes.value().scales, shape_of(p, Part::scales), slice));
+        append(values.bytes, std::move(expect(p, inputs)[0].bytes));
     }
     data::TensorFile result;
     result.tensors.push_back(std::move(values));

@@ -1,9 +1,9 @@
 // See explain.hpp.
 #include "conformance/emulate/explain.hpp"
 
-#include "conformance/case/rules.hpp"
 #include "conformance/emulate/explain_parts.hpp"
 #include "conformance/oracle/oracle_status.hpp"
+#include "reference/problem/problem.hpp"
 
 namespace mx::emulate {
 namespace {
@@ -14,7 +14,7 @@ std::string heading(const std::string& text) {
 
 std::string explain_block(const ExplainTarget& target, const Dialect& rules) {
     const exact::Value amax = exact::amax_of(rules, lane_values(target, rules));
-    const BlockFormat& format = block_format_of(target.c);
+    const BlockFormat& format = *target.c.format;
     const Code scale = exact::encode_scale(rules, format, amax);
     return heading("The largest magnitude") + explain_amax(target, rules) + heading("The scale X") +
            explain_scale(format, rules, amax) +
@@ -23,13 +23,15 @@ std::string explain_block(const ExplainTarget& target, const Dialect& rules) {
 }
 
 std::string explain_steps(const ExplainTarget& target, const Dialect& rules) {
-    const std::string& operation = target.c.operation;
-    if (operation == "quantize") return explain_block(target, rules);
-    if (operation == "encode_scale") return heading("The scales") + explain_scales(target, rules);
-    if (operation == "dequantize")
-        return heading("The values: X * P, rounded to " + target.c.type) + explain_values(target);
+    const OperationKind operation = target.c.operation;
+    if (operation == OperationKind::quantize) return explain_block(target, rules);
+    if (operation == OperationKind::encode_scale)
+        return heading("The scales") + explain_scales(target, rules);
+    if (operation == OperationKind::dequantize)
+        return heading("The values: X * P, rounded to " + type_name(target.c)) +
+               explain_values(target);
     if (casts_to_scale(target.c)) return heading("The scales") + explain_casts(target, rules);
-    return heading("The elements, rounded to " + target.c.format) +
+    return heading("The elements, rounded to " + format_name(target.c)) +
            explain_elements(target, rules, nullptr);
 }
 

@@ -2,11 +2,11 @@
 // explain_parts.hpp.
 #include <algorithm>
 
-#include "conformance/case/rules.hpp"
 #include "conformance/emulate/answers.hpp"
 #include "conformance/emulate/dialect_fields.hpp"
 #include "conformance/emulate/explain_parts.hpp"
 #include "conformance/emulate/number_text.hpp"
+#include "reference/problem/problem.hpp"
 
 namespace mx::emulate {
 namespace {
@@ -105,8 +105,8 @@ std::string left_out(const ExplainTarget& target) {
     if (casts_to_scale(target.c)) return "";
     std::string lines;
     for (const Dialect& dialect : dialects) {
-        if (!dialect.quantizes(block_format_of(target.c)) || applies(target, dialect)) continue;
-        const std::string why = dialect.is_known() ? "does not read " + target.c.type
+        if (!dialect.quantizes(*target.c.format) || applies(target, dialect)) continue;
+        const std::string why = dialect.is_known() ? "does not read " + type_name(target.c)
                                                    : "waits for " + std::string(dialect.waits);
         lines += paragraph("not here: " + std::string(dialect.name) + ", which " + why);
     }
@@ -116,7 +116,7 @@ std::string left_out(const ExplainTarget& target) {
 }  // namespace
 
 std::string compare_dialects(const ExplainTarget& target, Oracle other, std::string& fault) {
-    if (target.c.operation == "dequantize")
+    if (target.c.operation == OperationKind::dequantize)
         return paragraph("all dialects dequantize alike: OCP MX 5.1, v = X * P");
     const Dialect own = rules_of(target.c);
     const std::vector<Group> groups = grouped(target, other, fault);

@@ -1,10 +1,10 @@
 // The sections about single elements: their rounding between two neighbours, and the way back. See
 // explain_parts.hpp.
-#include "conformance/case/rules.hpp"
 #include "conformance/emulate/dialect_fields.hpp"
 #include "conformance/emulate/explain_parts.hpp"
 #include "conformance/emulate/number_text.hpp"
 #include "conformance/run/site.hpp"
+#include "reference/problem/problem.hpp"
 
 namespace mx::emulate {
 namespace {
@@ -70,7 +70,7 @@ std::string note_of(const ElementFormat& format, const Dialect& rules, const Val
 }  // namespace
 
 std::string explain_elements(const ExplainTarget& target, const Dialect& rules, const Code* scale) {
-    const BlockFormat& format = block_format_of(target.c);
+    const BlockFormat& format = *target.c.format;
     const ElementFormat& element = format.element();
     TextTable ratios({{"lane", Align::right},
                       {"V", Align::right},
@@ -116,8 +116,8 @@ std::string explain_elements(const ExplainTarget& target, const Dialect& rules, 
 }
 
 std::string explain_values(const ExplainTarget& target) {
-    const BlockFormat& format = block_format_of(target.c);
-    const ElementFormat& output = value_format_of(target.c);
+    const BlockFormat& format = *target.c.format;
+    const ElementFormat& output = target.c.type;
     TextTable table({{"lane", Align::right},
                      {"P", Align::right},
                      {"X * P", Align::right},

@@ -1,11 +1,11 @@
 // The sections about a block's inputs: codes, exact values, the largest magnitude, and what the
 // source leaves open about such a block. See explain_parts.hpp.
-#include "conformance/case/rules.hpp"
 #include "conformance/emulate/answers.hpp"
 #include "conformance/emulate/dialect_fields.hpp"
 #include "conformance/emulate/explain_parts.hpp"
 #include "conformance/emulate/number_text.hpp"
 #include "conformance/run/site.hpp"
+#include "reference/problem/problem.hpp"
 
 namespace mx::emulate {
 
@@ -25,8 +25,8 @@ std::string explain_inputs(const ExplainTarget& target) {
         if (!target.input_notes[lane].empty())
             notes.add(static_cast<int>(lane), target.input_notes[lane]);
     std::string text = table.print() + notes.print();
-    if (target.c.operation != "dequantize") return text;
-    const ElementFormat& scale_format = block_format_of(target.c).scale();
+    if (target.c.operation != OperationKind::dequantize) return text;
+    const ElementFormat& scale_format = target.c.format->scale();
     return text + paragraph("scale X: " + hex_code(scale_format, target.scale) + " = " +
                             exact_and_decimal(exact::decode(scale_format, target.scale)));
 }
@@ -73,28 +73,30 @@ std::uint32_t scale_decisions(const BlockFormat& format, const Dialect& rules,
 
 std::uint32_t decisions_met(const ExplainTarget& target, const Dialect& rules) {
     if (casts_to_scale(target.c)) return 0;
-    const BlockFormat& format = block_format_of(target.c);
-    const std::string& operation = target.c.operation;
+    const BlockFormat& format = *target.c.format;
+    const OperationKind operation = target.c.operation;
     const std::vector<exact::Value> values = lane_values(target, rules);
-    const bool makes_scales = operation == "quantize" || operation == "encode_scale";
+    const bool makes_scales =
+        operation == OperationKind::quantize || operation == OperationKind::encode_scale;
     std::uint32_t met = 0;
     for (const exact::Value& value : values) {
         if (makes_scales && value.is_nan()) met = met | Decision::nan_in_block;
         if (makes_scales && value.is_infinity()) met = met | Decision::infinity_in_block;
-        if (operation == "encode_scale") met |= scale_decisions(format, rules, value);
+        if (operation == OperationKind::encode_scale) met |= scale_decisions(format, rules, value);
     }
-    if (operation == "quantize")
+    if (operation == OperationKind::quantize)
         met |= scale_decisions(format, rules, exact::amax_of(rules, values));
     const exact::Rational largest =
         exact::magnitude_of(formats::f32, formats::f32.code_max_finite());
     for (const Answer& answer : exact_answers(target, rules)) {
-        if (answer.lane == lane_of_scale || operation == "encode_scale") continue;
+        if (answer.lane == lane_of_scale || operation == OperationKind::encode_scale) continue;
         const ElementFormat& output = answer_format(target, answer);
         const std::size_t lane = static_cast<std::size_t>(answer.lane);
-        if (output.is_nan(answer.code) && operation != "dequantize") met = met | Decision::nan_code;
+        if (output.is_nan(answer.code) && operation != OperationKind::dequantize)
+            met = met | Decision::nan_code;
         if (output.is_zero(answer.code) && values[lane].negative)
             met = met | Decision::sign_of_zero;
-        if (operation != "dequantize") continue;
+        if (operation != OperationKind::dequantize) continue;
         const exact::Value exact =
             exact::dequantize_exact(format, target.scale, target.lanes[lane]);
         if (exact.is_finite() && exact.magnitude > largest) met = met | Decision::value_beyond_f32;

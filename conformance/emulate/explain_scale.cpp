@@ -1,10 +1,10 @@
 // The sections about the shared scale: the amax, what the dialect makes of it, the ratio as a
 // fraction, and the cast to a byte. Every step names the field of the row that decides it. See
 // explain_parts.hpp.
-#include "conformance/case/rules.hpp"
 #include "conformance/emulate/dialect_fields.hpp"
 #include "conformance/emulate/explain_parts.hpp"
 #include "conformance/emulate/number_text.hpp"
+#include "reference/problem/problem.hpp"
 
 namespace mx::emulate {
 namespace {
@@ -177,7 +177,7 @@ std::string explain_scale(const BlockFormat& format, const Dialect& rules,
 }
 
 std::string explain_scales(const ExplainTarget& target, const Dialect& rules) {
-    const BlockFormat& format = block_format_of(target.c);
+    const BlockFormat& format = *target.c.format;
     TextTable table({{"lane", Align::right},
                      {"amax", Align::right},
                      {"argument", Align::right},

@@ -2,9 +2,9 @@
 #include "conformance/emulate/explain_target.hpp"
 
 #include "conformance/case/names.hpp"
-#include "conformance/case/rules.hpp"
 #include "conformance/emulate/parse_value.hpp"
 #include "reference/exact/decode.hpp"
+#include "reference/problem/problem.hpp"
 #include "reference/spec/formats.hpp"
 
 namespace mx::emulate {
@@ -16,7 +16,7 @@ Error bad(std::string message) {
 
 // An amax is a magnitude: a file may hold negative numbers, which no block can have as its amax.
 Status check_amax(const ExplainTarget& target) {
-    const ElementFormat& format = *find_element_format(target.c.type);
+    const ElementFormat& format = target.c.type;
     for (const Code lane : target.lanes)
         if (format.is_negative(lane) && !format.is_nan(lane))
             return bad("the case asks for the scale of the amax " +
@@ -26,18 +26,18 @@ Status check_amax(const ExplainTarget& target) {
 
 // A valid case whose right answer is known.
 Status check_known(const Case& c) {
-    if (const Status valid = validate(c); !valid) return valid;
+    if (const Status valid = check_combination(c); !valid) return valid;
     const std::string unknown = unknown_scale(c);
     return unknown.empty() ? success() : bad(unknown);
 }
 
 Expected<Case> side_of(const Case& c, const std::string& axis) {
-    const std::vector<Case> sides = sides_of(c);
-    if (axis.empty()) return sides.front();
-    for (const Case& side : sides)
-        if (side.axis == axis) return side;
+    const std::span<const BlockAxis> axes = axes_of(c);
+    if (axis.empty()) return along(c, axes.front());
+    for (const BlockAxis side : axes)
+        if (name_of(side) == axis) return along(c, side);
     return bad("the case has no blocks of axis " + axis + ", only of " +
-               (sides.size() > 1 ? "row and col" : sides.front().axis));
+               (axes.size() > 1 ? "row and col" : std::string(name_of(axes.front()))));
 }
 
 struct WantedBlock {
@@ -80,49 +80,51 @@ Expected<ExplainTarget> target_of_case(const Case& whole, std::uint64_t block, S
     const auto side = side_of(whole, axis);
     if (!side) return side.error();
     const Case& c = side.value();
-    const BlockGrid grid = block_grid(c);
-    const std::uint64_t count = static_cast<std::uint64_t>(grid.count());
+    const std::uint64_t count = static_cast<std::uint64_t>(block_grid(c).count());
     if (count == 0) return bad("the case has no elements, so there is nothing to explain");
     if (block >= count)
         return bad("block " + std::to_string(block) + " does not exist: the case has " +
                    std::to_string(count) + (count == 1 ? " block" : " blocks") + ", from 0 on");
     const auto source = sources.open(whole);
     if (!source) return source.error();
-    const BlockPlace place = place_of(c, grid, static_cast<std::int64_t>(block));
+    const BlockPlace place = place_of(blocking_of(c), static_cast<std::int64_t>(block));
     ExplainTarget target;
     target.c = c;
     target.title = print(whole);
     if (count > 1)
         target.title += ", block " + std::to_string(block) + " of " + std::to_string(count);
-    if (c.axis != whole.axis) target.title += " of axis " + c.axis;
+    if (c.axis != whole.axis) target.title += " of axis " + std::string(name_of(c.axis));
     add_lanes(target, {whole, block}, *source.value(), place);
     add_random_bits(target, *source.value(), place);
-    if (c.operation == "encode_scale")
+    if (c.operation == OperationKind::encode_scale)
         if (const Status fit = check_amax(target); !fit) return fit.error();
     return target;
 }
 
 Expected<ExplainTarget> target_of_values(const TypedValues& typed) {
+    CaseWords words;
+    words.operation = name_of(OperationKind::quantize);
+    words.format = typed.format;
+    words.dialect = typed.dialect;
+    words.type = typed.input;
+    words.block = block_size;
+    words.rest.rows = 1;
+    auto named = case_of(words);
+    if (!named) return named.error();
     ExplainTarget target;
+    target.c = std::move(named).value();
     Case& c = target.c;
-    c.operation = "quantize";
-    c.format = typed.format;
-    c.dialect = typed.dialect;
-    c.type = typed.input;
-    c.axis = "row";
-    c.layout = "dense";
-    c.rows = 1;
     if (const Status valid = check_known(c); !valid) return valid.error();
-    const auto values = parse_values(*find_element_format(c.type), typed.values);
+    const auto values = parse_values(c.type, typed.values);
     if (!values) return values.error();
     for (const ParsedValue& value : values.value()) {
         target.lanes.push_back(value.code);
         target.input_notes.push_back(value.note);
     }
     c.columns = static_cast<std::int64_t>(target.lanes.size());
-    target.title = "quantize format=" + c.format + " dialect=" + c.dialect + " input=" + c.type +
-                   ", " + std::to_string(c.columns) + (c.columns == 1 ? " value" : " values") +
-                   " as one block";
+    target.title = "quantize format=" + format_name(c) + " dialect=" + dialect_name(c) +
+                   " input=" + type_name(c) + ", " + std::to_string(c.columns) +
+                   (c.columns == 1 ? " value" : " values") + " as one block";
     return target;
 }
 

@@ -2,23 +2,24 @@
 #include "conformance/emulate/quantize_tensor.hpp"
 
 #include "conformance/case/names.hpp"
-#include "conformance/case/rules.hpp"
 #include "conformance/emulate/block_counter.hpp"
 #include "conformance/emulate/stored_tensors.hpp"
 #include "conformance/oracle/oracle_status.hpp"
 #include "conformance/run/expected.hpp"
+#include "reference/problem/problem.hpp"
 
 namespace mx::emulate {
 namespace {
 
 // Counts what happened to one slice.
-void count_slice(const Case& c, const CodeTensor& input, const std::vector<CodeTensor>& outputs,
+void count_slice(const Problem& p, const CodeTensor& input, const std::vector<CodeTensor>& outputs,
                  QuantizeCounts& counts) {
-    const ElementFormat& type = value_format_of(c);
-    BlockCounter counter(rules_of(c), block_format_of(c), counts);
-    const BlockGrid grid = block_grid(c);
-    for (std::int64_t block = 0; block < grid.count(); ++block) {
-        const BlockPlace place = place_of(c, grid, block);
+    const ElementFormat& type = p.type;
+    BlockCounter counter(rules_of(p), *p.format, counts);
+    const Blocking blocking = blocking_of(p);
+    const std::int64_t blocks = block_grid(blocking).count();
+    for (std::int64_t block = 0; block < blocks; ++block) {
+        const BlockPlace place = place_of(blocking, block);
         const Code scale{outputs[1].at(static_cast<std::size_t>(block))};
         counter.add_scale(scale);
         for (int lane = 0; lane < place.count; ++lane) {
@@ -39,10 +40,10 @@ Expected<QuantizedTensor> quantize_tensor(data::HostTensor tensor, const BlockNa
     if (const Status valid = check_names(names); !valid) return valid.error();
     const auto layout = layout_of(tensor.shape, {names.axis, std::stoll(names.block)});
     if (!layout) return layout.error();
-    Case c = case_of_slice(names, layout.value(), "quantize");
-    c.type = tensor.type;
-    if (const Status valid = validate(c); !valid) return valid.error();
-    if (const std::string unknown = unknown_scale(c); !unknown.empty())
+    Problem p = problem_of_slice(names, layout.value(), OperationKind::quantize);
+    p.type = *find_element_format(tensor.type);
+    if (const Status valid = check_combination(p); !valid) return valid.error();
+    if (const std::string unknown = unknown_scale(p); !unknown.empty())
         return Error{ErrorKind::bad_input, unknown};
 
     QuantizedTensor result;
@@ -54,9 +55,9 @@ Expected<QuantizedTensor> quantize_tensor(data::HostTensor tensor, const BlockNa
     const std::int64_t slices = layout.value().is_empty() ? 0 : layout.value().slices;
     for (std::int64_t index = 0; index < slices; ++index) {
         std::vector<CodeTensor> inputs;
-        inputs.push_back(take_slice(tensor.bytes, shape_of(c, Part::values), {index, slices}));
-        std::vector<CodeTensor> outputs = expect(c, inputs);
-        count_slice(c, inputs[0], outputs, result.counts);
+        inputs.push_back(take_slice(tensor.bytes, shape_of(p, Part::values), {index, slices}));
+        std::vector<CodeTensor> outputs = expect(p, inputs);
+        count_slice(p, inputs[0], outputs, result.counts);
         append(codes.elements, std::move(outputs[0].bytes));
         append(codes.scales, std::move(outputs[1].bytes));
     }

@@ -1,12 +1,12 @@
 // See quantize_values.hpp.
 #include "conformance/emulate/quantize_values.hpp"
 
-#include "conformance/case/rules.hpp"
 #include "conformance/emulate/block_counter.hpp"
 #include "conformance/emulate/recipe_tensor.hpp"
 #include "conformance/emulate/stored_tensors.hpp"
 #include "conformance/oracle/oracle_status.hpp"
 #include "reference/fast/gemm_output.hpp"
+#include "reference/problem/problem.hpp"
 
 namespace mx::emulate {
 namespace {
@@ -16,16 +16,17 @@ Error bad(std::string message) {
 }
 
 // One slice of a tensor, block by block.
-void quantize_slice(const Case& c, std::span<const fast::Unpacked> values, Codes& codes,
+void quantize_slice(const Problem& p, std::span<const fast::Unpacked> values, Codes& codes,
                     QuantizeCounts& counts) {
-    const Dialect& dialect = *find_dialect(c.dialect);
-    const BlockFormat& format = block_format_of(c);
+    const Dialect& dialect = *p.dialect;
+    const BlockFormat& format = *p.format;
     BlockCounter counter(dialect, format, counts);
-    const BlockGrid grid = block_grid(c);
+    const Blocking blocking = blocking_of(p);
+    const std::int64_t blocks = block_grid(blocking).count();
     const std::size_t first = codes.elements.size();
     codes.elements.resize(first + values.size());
-    for (std::int64_t block = 0; block < grid.count(); ++block) {
-        const BlockPlace place = place_of(c, grid, block);
+    for (std::int64_t block = 0; block < blocks; ++block) {
+        const BlockPlace place = place_of(blocking, block);
         std::vector<fast::Unpacked> lanes;
         for (int lane = 0; lane < place.count; ++lane) lanes.push_back(values[place.element(lane)]);
         std::vector<std::uint8_t> elements(lanes.size());
@@ -65,15 +66,15 @@ Expected<QuantizedTensor> quantize_values(const ValueTensor& tensor, const Block
     if (const Status known = check_exact_names(names); !known) return known.error();
     const auto layout = layout_of(tensor.shape, {names.axis, std::stoll(names.block)});
     if (!layout) return layout.error();
-    const Case c = case_of_slice(names, layout.value(), "quantize");
-    if (const Status valid = validate(c); !valid) return valid.error();
+    const Problem p = problem_of_slice(names, layout.value(), OperationKind::quantize);
+    if (const Status valid = check_combination(p); !valid) return valid.error();
     QuantizedTensor result;
     Codes codes;
     const std::int64_t slices = layout.value().is_empty() ? 0 : layout.value().slices;
     const auto length = slices == 0 ? 0 : tensor.values.size() / static_cast<std::size_t>(slices);
     for (std::int64_t index = 0; index < slices; ++index)
         quantize_slice(
-            c, std::span(tensor.values).subspan(static_cast<std::size_t>(index) * length, length),
+            p, std::span(tensor.values).subspan(static_cast<std::size_t>(index) * length, length),
             codes, result.counts);
     result.file.tensors = store(std::move(codes), names, layout.value());
     result.file.metadata =

@@ -51,8 +51,8 @@ std::string packing_of(const std::string& format) {
                      : recipe_format != nullptr ? recipe_format->element().code_bits()
                                                 : 8;
     for (const Packing& packing : packings)
-        if (packing.code_bits == bits) return std::string(packing.packing);
-    return std::string(packings.front().packing);
+        if (packing.code_bits == bits) return std::string(packing.name);
+    return std::string(packings.front().name);
 }
 
 // A file, or a user, may name what only a later version has.
@@ -198,12 +198,12 @@ Status check_names(const BlockNames& names) {
         return bad(
             "a file holds the blocks of one axis: quantize with axis row, and again with "
             "axis col");
-    Case c = case_of_slice(names, {}, "quantize");
+    auto p = problem_of(names, OperationKind::quantize);
+    if (!p) return p.error();
     // Whether the dialect reads a type is asked once there is a tensor.
-    const Dialect& dialect = *find_dialect(names.dialect);
-    for (const std::string& type : type_names())
-        if (dialect.reads(type)) c.type = type;
-    return validate(c);
+    for (const std::string_view type : input_types)
+        if (p.value().dialect->reads(type)) p.value().type = *find_element_format(type);
+    return check_combination(p.value());
 }
 
 std::string rules_hash(const std::string& dialect) {

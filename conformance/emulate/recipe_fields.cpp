@@ -63,13 +63,6 @@ std::string_view name_of(WayBack value) {
                value);
 }
 
-template <typename Table, typename Value>
-std::string_view name_in(const Table& table, Value wanted) {
-    for (const auto& [name, value] : table)
-        if (value == wanted) return name;
-    return "";
-}
-
 std::string hex(std::uint32_t bits) {
     constexpr std::string_view digits = "0123456789abcdef";
     std::string text = "0x";

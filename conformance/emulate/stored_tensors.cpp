@@ -5,10 +5,10 @@
 #include <array>
 
 #include "conformance/case/fields.hpp"
-#include "conformance/case/rules.hpp"
 #include "conformance/run/tensor_layout.hpp"
 #include "device/host/layout.hpp"
 #include "reference/fast/pack.hpp"
+#include "reference/problem/problem.hpp"
 
 namespace mx::emulate {
 namespace {
@@ -25,29 +25,28 @@ bool has_native_packing(const Packing& packing, const ElementFormat& element,
     return packing.pairs == PairOrder::even_first && columns % 8 * element.code_bits() % 8 == 0;
 }
 
-StoredTensor stored_elements(const BlockNames& names, const BlockLayout& layout) {
-    const ElementFormat& element = find_block_format(names.format)->element();
-    const Packing& packing = *find_packing(names.packing);
-    const int bits = element.code_bits();
+StoredTensor stored_elements(const Problem& p, const BlockLayout& layout) {
+    const ElementFormat& element = element_format_of(p);
+    const CodeStream stream{element.code_bits(), p.packing->pairs};
     StoredTensor stored{"elements", "u8", layout.shape};
-    if (names.packing == "inline") {
-        const fast::InlineBlock block{{bits, packing.pairs}, std::stoi(names.block)};
+    if (is_inline(p)) {
+        const fast::InlineBlock block{stream, static_cast<int>(p.block)};
         stored.shape.back() = fast::inline_row_bytes(block, layout.columns);
-    } else if (has_native_packing(packing, element, layout.columns)) {
+    } else if (has_native_packing(*p.packing, element, layout.columns)) {
         stored.type = data::tensor_type_of(element);
-    } else if (packing.code_bits != 0) {
-        stored.shape.back() = fast::stream_bytes({bits, packing.pairs}, layout.columns);
+    } else if (p.packing->code_bits != 0) {
+        stored.shape.back() = fast::stream_bytes(stream, layout.columns);
     }
     return stored;
 }
 
-StoredTensor stored_scales(const BlockNames& names, const BlockLayout& layout) {
+StoredTensor stored_scales(const Problem& p, const BlockLayout& layout) {
     StoredTensor stored{"scales", "e8m0", layout.scale_shape};
-    const ScaleLayout* order = find_scale_layout_of_case(names.scales, names.axis);
+    const ScaleLayout* order = scale_layout_for(p.scales, p.axis);
     if (order == nullptr) return stored;
     const GridShape padded = fast::padded_shape(*order, {layout.block_rows, layout.block_columns});
     // Rows of all slices make one grid; else each slice has its own.
-    if (names.axis == "row")
+    if (p.axis == BlockAxis::row)
         stored.shape.clear();
     else
         stored.shape.resize(stored.shape.size() - 2);
@@ -89,7 +88,7 @@ Status check_codes(const std::vector<std::byte>& elements, const ElementFormat& 
 }
 
 // The codes of one slice out of the bytes of its buffer.
-void collect_slice(const Case& c, const Buffer& buffer, std::vector<std::byte> bytes,
+void collect_slice(const Problem& p, const Buffer& buffer, std::vector<std::byte> bytes,
                    Codes& codes) {
     const std::array parts{&codes.elements, &codes.scales};
     if (is_strided(buffer.spec)) {
@@ -97,10 +96,7 @@ void collect_slice(const Case& c, const Buffer& buffer, std::vector<std::byte> b
         return;
     }
     std::vector<CodeTensor> tensors;
-    for (const Part part : inputs_of(c)) {
-        const PartShape shape = shape_of(c, part);
-        tensors.push_back(make_tensor(shape.type, shape.rows, shape.columns));
-    }
+    for (const Part part : inputs_of(p)) tensors.push_back(make_tensor(shape_of(p, part)));
     collect(buffer, {bytes, {}}, {tensors, {}});
     for (std::size_t i = 0; i < buffer.tensors; ++i)
         append(*parts[buffer.tensor + i], std::move(tensors[buffer.tensor + i].bytes));
@@ -109,32 +105,38 @@ void collect_slice(const Case& c, const Buffer& buffer, std::vector<std::byte> b
 }  // namespace
 
 std::vector<StoredTensor> stored_tensors(const BlockNames& names, const BlockLayout& layout) {
-    std::vector<StoredTensor> stored{stored_elements(names, layout)};
-    if (names.packing != "inline") stored.push_back(stored_scales(names, layout));
+    const Problem p = problem_of_slice(names, layout, OperationKind::quantize);
+    std::vector<StoredTensor> stored{stored_elements(p, layout)};
+    if (!is_inline(p)) stored.push_back(stored_scales(p, layout));
     return stored;
 }
 
-Case case_of_slice(const BlockNames& names, const BlockLayout& layout, std::string_view operation) {
-    Case c;
-    c.operation = operation;
-    c.format = names.format;
-    c.dialect = names.dialect;
-    c.type = input_types.front();
-    c.axis = names.axis;
-    c.block = std::stoll(names.block);
-    c.layout = "dense";
-    c.scales = names.scales;
-    c.packing = names.packing;
-    c.rows = layout.rows;
-    c.columns = layout.columns;
-    c.data = std::string(file_prefix) + "tensor";
-    return c;
+Expected<Problem> problem_of(const BlockNames& names, OperationKind operation) {
+    CaseWords words;
+    words.operation = name_of(operation);
+    words.format = names.format;
+    words.dialect = names.dialect;
+    words.axis = names.axis;
+    words.block = std::stoll(names.block);
+    words.scales = names.scales;
+    words.packing = names.packing;
+    auto c = case_of(words);
+    if (!c) return c.error();
+    return static_cast<Problem>(c.value());
+}
+
+Problem problem_of_slice(const BlockNames& names, const BlockLayout& layout,
+                         OperationKind operation) {
+    Problem p = problem_of(names, operation).value();
+    p.rows = layout.rows;
+    p.columns = layout.columns;
+    return p;
 }
 
 CodeTensor take_slice(std::vector<std::byte>& bytes, const PartShape& shape, Slice slice) {
     CodeTensor taken;
-    taken.type = shape.type;
-    taken.width = find_element_format(shape.type)->code_bytes();
+    taken.type = shape.type.name;
+    taken.width = shape.type.code_bytes();
     taken.rows = shape.rows;
     taken.columns = shape.columns;
     const std::size_t size = taken.count() * static_cast<std::size_t>(taken.width);
@@ -164,13 +166,13 @@ std::vector<data::HostTensor> store(Codes codes, const BlockNames& names,
     for (const StoredTensor& stored : stored_tensors(names, layout))
         result.push_back({stored.name, stored.type, stored.shape, {}});
     if (layout.is_empty()) return result;
-    const Case c = case_of_slice(names, layout, "quantize");
-    const std::vector<Buffer> buffers = output_buffers(c);
+    const Problem p = problem_of_slice(names, layout, OperationKind::quantize);
+    const std::vector<Buffer> buffers = output_buffers(p);
     for (std::int64_t index = 0; index < layout.slices; ++index) {
         std::vector<CodeTensor> tensors;
         const Slice slice{index, layout.slices};
-        tensors.push_back(take_slice(codes.elements, shape_of(c, Part::elements), slice));
-        tensors.push_back(take_slice(codes.scales, shape_of(c, Part::scales), slice));
+        tensors.push_back(take_slice(codes.elements, shape_of(p, Part::elements), slice));
+        tensors.push_back(take_slice(codes.scales, shape_of(p, Part::scales), slice));
         for (const Buffer& buffer : buffers)
             append(result[buffer.tensor].bytes, is_strided(buffer.spec)
                                                     ? std::move(tensors[buffer.tensor].bytes)
@@ -190,15 +192,15 @@ Expected<Codes> load(data::TensorFile& file, const BlockNames& names, const Bloc
     }
     Codes codes;
     if (layout.is_empty()) return codes;
-    const Case c = case_of_slice(names, layout, "dequantize");
+    const Problem p = problem_of_slice(names, layout, OperationKind::dequantize);
     for (std::int64_t index = 0; index < layout.slices; ++index)
-        for (const Buffer& buffer : input_buffers(c)) {
+        for (const Buffer& buffer : input_buffers(p)) {
             std::vector<std::byte>& bytes = stored[buffer.tensor];
             const auto size = static_cast<std::int64_t>(bytes.size()) / layout.slices;
-            CodeTensor part = take_slice(bytes, {"e8m0", 1, size}, {index, layout.slices});
-            collect_slice(c, buffer, std::move(part.bytes), codes);
+            CodeTensor part = take_slice(bytes, {formats::e8m0, 1, size}, {index, layout.slices});
+            collect_slice(p, buffer, std::move(part.bytes), codes);
         }
-    const Status sound = check_codes(codes.elements, element_format_of(c));
+    const Status sound = check_codes(codes.elements, element_format_of(p));
     if (!sound) return sound.error();
     return codes;
 }

@@ -32,8 +32,12 @@ struct StoredTensor {
 // All of these take names that check_names has passed.
 std::vector<StoredTensor> stored_tensors(const BlockNames& names, const BlockLayout& layout);
 
-// What one slice is as a case of `operation`.
-Case case_of_slice(const BlockNames& names, const BlockLayout& layout, std::string_view operation);
+// What names say, looked up: of a tensor without a shape yet, and of f32. As error: a name that no
+// table has.
+Expected<Problem> problem_of(const BlockNames& names, OperationKind operation);
+// The same of one slice.
+Problem problem_of_slice(const BlockNames& names, const BlockLayout& layout,
+                         OperationKind operation);
 
 // Part `index` of `count` equal ones, as a tensor of `shape`. A whole is moved, a part is copied.
 struct Slice {

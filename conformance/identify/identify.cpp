@@ -198,7 +198,7 @@ Status Deduction::compare_unseen() {
     if (!partial) return partial.error();
     result_.partial_block = partial_text(setting(), alive_.front(), partial.value(), part);
     for (const ScaleLayout& layout : scale_layouts)
-        if (layout.axis == "row" && subject_.takes_scale_layout(std::string(layout.name)))
+        if (layout.axis == BlockAxis::row && subject_.takes_scale_layout(std::string(layout.name)))
             result_.scale_layouts.emplace_back(layout.name);
     return success();
 }

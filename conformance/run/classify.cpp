@@ -3,10 +3,10 @@
 
 #include <algorithm>
 
-#include "conformance/case/rules.hpp"
 #include "conformance/run/clusters.hpp"
 #include "reference/base/hex.hpp"
 #include "reference/fast/block.hpp"
+#include "reference/problem/problem.hpp"
 
 namespace mx {
 namespace {
@@ -24,7 +24,7 @@ std::int64_t magnitude_distance(const ElementFormat& format, const Difference& d
 exact::Rounded rounding_of(const Case& c, const Site& site, const Difference& d) {
     const Dialect rules = rules_of(c);
     const exact::Value argument = exact_argument(c, site, d);
-    const bool is_value = operation_of(c).kind == OperationKind::dequantize;
+    const bool is_value = c.operation == OperationKind::dequantize;
     const Rounding rounding = is_value ? Rounding::nearest_even : rules.element_rounding;
     return exact::round_with_reasons(output_format(c, d.output), rounding, rules.element_overflow,
                                      argument, site.random);
@@ -111,8 +111,7 @@ void describe_witness(const Case& c, const Site& site, const Difference& d, resu
     m.lane = static_cast<std::uint32_t>(site.lane);
     m.input_bits = hex_code(input, site.input);
     m.input_value = exact::to_text(exact::decode(input, site.input));
-    if (operation_of(c).kind == OperationKind::quantize)
-        m.amax_value = exact::to_text(exact_amax(c, site));
+    if (c.operation == OperationKind::quantize) m.amax_value = exact::to_text(exact_amax(c, site));
     if (site.has_scale) {
         m.expected_scale = "0x" + hex(site.expected_scale.bits, 2);
         m.actual_scale = "0x" + hex(site.actual_scale.bits, 2);
@@ -128,7 +127,7 @@ void describe_witness(const Case& c, const Site& site, const Difference& d, resu
     m.expected_value = exact::to_text(exact::decode(output, Code{d.expected}));
     m.actual_value = exact::to_text(exact::decode(output, Code{d.actual}));
     m.exact_value = position_text(c, site, d);
-    m.source = find_dialect(c.dialect)->source;
+    m.source = c.dialect->source;
 }
 
 // The heat map has 32 columns: a lane each, or an equal share of a larger block's lanes.
@@ -192,7 +191,7 @@ void Clusters::add(const Difference& d) {
     Cluster& cluster = cluster_of(site, d);
     ++cluster.mismatch.count;
     ++cluster.mismatch.lanes[bucket_of(c, site.lane)];
-    if (operation_of(c).kind != OperationKind::dequantize)
+    if (c.operation != OperationKind::dequantize)
         heat_.add(leading_bfloat16(input_format(c), site.input), bucket_of(c, site.lane));
     const std::int64_t distance = magnitude_distance(output_format(c, d.output), d);
     if (distance > 0) ++cluster.away;

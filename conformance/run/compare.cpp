@@ -2,8 +2,8 @@
 #include <algorithm>
 #include <cstring>
 
-#include "conformance/case/rules.hpp"
 #include "conformance/run/difference.hpp"
+#include "reference/problem/problem.hpp"
 
 namespace mx {
 namespace {
@@ -15,8 +15,8 @@ void compare_output(const Evidence& e, std::size_t output,
     const std::vector<std::uint8_t>& flags = e.flags[output];
     const bool any_flag = std::any_of(flags.begin(), flags.end(), [](auto f) { return f != 0; });
     if (!any_flag && expected.bytes == actual.bytes) return;
-    const bool any_nan_will_do = operation_of(e.c).kind == OperationKind::dequantize &&
-                                 rules_of(e.c).nan_value == NanValue::any;
+    const bool any_nan_will_do =
+        e.c.operation == OperationKind::dequantize && rules_of(e.c).nan_value == NanValue::any;
     const ElementFormat& format = *find_element_format(expected.type);
     for (std::size_t i = 0; i < expected.count(); ++i) {
         const Difference difference{output, i, expected.at(i), actual.at(i), flags[i]};

@@ -1,7 +1,7 @@
 // See convert_tables.hpp.
 #include "conformance/run/convert_tables.hpp"
 
-#include "conformance/case/rules.hpp"
+#include "reference/problem/problem.hpp"
 #include "reference/proof/exact_runs.hpp"
 #include "reference/proof/interval_table.hpp"
 
@@ -22,23 +22,23 @@ std::uint64_t first_code(const Case& c) {
 
 // An amax has no sign.
 bool counts_through_codes(const Case& c) {
-    const int signs = operation_of(c).kind == OperationKind::encode_scale ? 1 : 0;
-    const std::uint64_t codes = std::uint64_t{1} << (value_format_of(c).code_bits() - signs);
+    const int signs = c.operation == OperationKind::encode_scale ? 1 : 0;
+    const std::uint64_t codes = std::uint64_t{1} << (c.type.code_bits() - signs);
     return c.data == "all.bits" && c.columns % lanes_of(c) == 0 && count_of(c) <= codes &&
            first_code(c) <= codes - count_of(c);
 }
 
 bool has_a_table(const Case& c) {
-    const OperationKind kind = operation_of(c).kind;
+    const OperationKind kind = c.operation;
     const bool is_of_codes = kind == OperationKind::convert || kind == OperationKind::encode_scale;
     return is_of_codes && !casts_to_scale(c) && stochastic_form_of(c) == nullptr &&
-           c.layout == "dense" && count_of(c) >= worth_a_table && counts_through_codes(c);
+           c.layout == RowLayout::dense && count_of(c) >= worth_a_table && counts_through_codes(c);
 }
 
 std::vector<exact::Run> runs_of(const Case& c) {
-    if (operation_of(c).kind == OperationKind::encode_scale)
-        return proof::exact_scales(rules_of(c), block_format_of(c), value_format_of(c));
-    return proof::interval_table({rules_of(c), value_format_of(c), element_format_of(c)});
+    if (c.operation == OperationKind::encode_scale)
+        return proof::exact_scales(rules_of(c), *c.format, c.type);
+    return proof::interval_table({rules_of(c), c.type, element_format_of(c)});
 }
 
 }  // namespace

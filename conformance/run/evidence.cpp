@@ -1,12 +1,13 @@
 // See evidence.hpp.
 #include "conformance/run/evidence.hpp"
 
+#include <algorithm>
 #include <cstring>
 
-#include "conformance/case/rules.hpp"
 #include "conformance/data/gemm_inputs.hpp"
 #include "conformance/run/tensor_layout.hpp"
 #include "device/host/layout.hpp"
+#include "reference/problem/problem.hpp"
 
 namespace mx {
 namespace {
@@ -14,7 +15,7 @@ namespace {
 // What lies between the elements of a tensor that is not dense. Scales of a GEMM have zeros there,
 // as the device ABI says.
 std::byte gap_of(const Case& c) {
-    return c.layout == "padded" ? std::byte{0x7B} : std::byte{0};
+    return c.layout == RowLayout::padded ? std::byte{0x7B} : std::byte{0};
 }
 
 // The tensor's elements where the spec has them.
@@ -43,14 +44,16 @@ std::vector<std::byte> strided_bytes(const CodeTensor& tensor, const TensorSpec&
 Operation operation_asked(const Case& c) {
     if (is_gemm(c))
         return operation_of(setting_of(c), c.gemm.algorithm == "default" ? "" : c.gemm.algorithm);
-    return {.name = c.operation,
-            .format = c.format,
-            .dialect = c.dialect,
-            .axis = has_blocks(c) ? c.axis : "",
-            .rounding = c.rounding,
-            .overflow = c.overflow,
-            .subnormals = c.subnormals,
-            .block_size = has_blocks(c) ? c.block : 0};
+    Operation asked{.name = std::string(name_of(c.operation)),
+                    .format = format_name(c),
+                    .dialect = dialect_name(c),
+                    .axis = has_blocks(c) ? std::string(name_of(c.axis)) : "",
+                    .block_size = has_blocks(c) ? c.block : 0};
+    if (!c.rules) return asked;
+    asked.rounding = rounding_name_of(*c.rules);
+    asked.overflow = name_of(c.rules->overflow);
+    asked.subnormals = name_of(c.rules->subnormals);
+    return asked;
 }
 
 // Every byte of an output against the same codes among zeros: what differs lies beside the codes.
@@ -106,7 +109,8 @@ Question question_without_data(const Case& c) {
 
 void read_answer(Evidence& e) {
     for (const CodeTensor& expected : e.expected) {
-        e.actual.push_back(make_tensor(expected.type, expected.rows, expected.columns));
+        e.actual.push_back(expected);
+        std::ranges::fill(e.actual.back().bytes, std::byte{0});
         e.flags.emplace_back(expected.count(), std::uint8_t{0});
     }
     const std::vector<Buffer> buffers = output_buffers(e.c);
@@ -135,17 +139,17 @@ std::vector<Item> part_of(const std::vector<Item>& items, std::size_t part, std:
 }  // namespace
 
 void for_each_side(const Evidence& e, const std::function<void(const Evidence&)>& visit) {
-    const std::vector<Case> sides = sides_of(e.c);
-    if (sides.size() == 1) return visit(e);
-    for (std::size_t i = 0; i < sides.size(); ++i) {
+    const std::span<const BlockAxis> axes = axes_of(e.c);
+    if (axes.size() == 1) return visit(e);
+    for (std::size_t i = 0; i < axes.size(); ++i) {
         Evidence side;
-        side.c = sides[i];
+        side.c = along(e.c, axes[i]);
         side.inputs = e.inputs;
-        side.expected = part_of(e.expected, i, sides.size());
-        side.actual = part_of(e.actual, i, sides.size());
-        side.flags = part_of(e.flags, i, sides.size());
+        side.expected = part_of(e.expected, i, axes.size());
+        side.actual = part_of(e.actual, i, axes.size());
+        side.flags = part_of(e.flags, i, axes.size());
         side.reads_pads = e.reads_pads;
-        side.answer.outputs = part_of(e.answer.outputs, i, sides.size());
+        side.answer.outputs = part_of(e.answer.outputs, i, axes.size());
         visit(side);
     }
 }

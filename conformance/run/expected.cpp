@@ -7,28 +7,27 @@
 namespace mx {
 namespace {
 
-CodeTensor output_tensor(const Case& c, Part part) {
-    const PartShape shape = shape_of(c, part);
-    return make_tensor(shape.type, shape.rows, shape.columns);
+CodeTensor output_tensor(const Problem& p, Part part) {
+    return make_tensor(shape_of(p, part));
 }
 
-CodeTensor expect_convert(const Case& c, const std::vector<CodeTensor>& inputs) {
-    const Converter convert(c);
-    const StochasticForm* form = stochastic_form_of(c);
-    CodeTensor output = output_tensor(c, Part::elements);
+CodeTensor expect_convert(const Problem& p, const std::vector<CodeTensor>& inputs) {
+    const Converter convert(p);
+    const StochasticForm* form = stochastic_form_of(p);
+    CodeTensor output = output_tensor(p, Part::elements);
     for (std::size_t i = 0; i < output.count(); ++i) {
         const RandomBits random =
-            form == nullptr ? RandomBits{} : random_bits_at(c, *form, inputs[1], i);
+            form == nullptr ? RandomBits{} : random_bits_at(p, *form, inputs[1], i);
         output.set(i, convert(Code{inputs[0].at(i)}, random).bits);
     }
     return output;
 }
 
-CodeTensor expect_scales(const Case& c, const CodeTensor& input) {
-    const Dialect rules = rules_of(c);
-    const ElementFormat value = value_format_of(c);
-    const BlockFormat format = block_format_of(c);
-    CodeTensor output = output_tensor(c, Part::value_scales);
+CodeTensor expect_scales(const Problem& p, const CodeTensor& input) {
+    const Dialect rules = rules_of(p);
+    const ElementFormat value = p.type;
+    const BlockFormat format = *p.format;
+    CodeTensor output = output_tensor(p, Part::value_scales);
     for (std::size_t i = 0; i < output.count(); ++i) {
         const fast::Unpacked amax = fast::read_input(rules.subnormals, value, Code{input.at(i)});
         output.set(i, fast::encode_scale(rules, format, amax).bits);
@@ -36,17 +35,18 @@ CodeTensor expect_scales(const Case& c, const CodeTensor& input) {
     return output;
 }
 
-std::vector<CodeTensor> expect_quantize(const Case& c, const CodeTensor& input) {
-    const Dialect rules = rules_of(c);
-    const ElementFormat value = value_format_of(c);
-    const BlockFormat format = block_format_of(c);
-    const BlockGrid grid = block_grid(c);
-    CodeTensor elements = output_tensor(c, Part::elements);
-    CodeTensor scales = output_tensor(c, Part::scales);
-    std::vector<std::uint32_t> lanes(static_cast<std::size_t>(lanes_of(c)));
+std::vector<CodeTensor> expect_quantize(const Problem& p, const CodeTensor& input) {
+    const Dialect rules = rules_of(p);
+    const ElementFormat value = p.type;
+    const BlockFormat format = *p.format;
+    const Blocking blocking = blocking_of(p);
+    const std::int64_t blocks = block_grid(blocking).count();
+    CodeTensor elements = output_tensor(p, Part::elements);
+    CodeTensor scales = output_tensor(p, Part::scales);
+    std::vector<std::uint32_t> lanes(static_cast<std::size_t>(lanes_of(blocking)));
     std::vector<std::uint8_t> codes(lanes.size());
-    for (std::int64_t block = 0; block < grid.count(); ++block) {
-        const BlockPlace place = place_of(c, grid, block);
+    for (std::int64_t block = 0; block < blocks; ++block) {
+        const BlockPlace place = place_of(blocking, block);
         for (int lane = 0; lane < place.count; ++lane)
             lanes[static_cast<std::size_t>(lane)] = input.at(place.element(lane));
         const Code scale =
@@ -61,21 +61,22 @@ std::vector<CodeTensor> expect_quantize(const Case& c, const CodeTensor& input) 
     return outputs;
 }
 
-std::vector<CodeTensor> expect_sides(const Case& c, const CodeTensor& input) {
+std::vector<CodeTensor> expect_sides(const Problem& p, const CodeTensor& input) {
     std::vector<CodeTensor> outputs;
-    for (const Case& side : sides_of(c))
-        for (CodeTensor& output : expect_quantize(side, input))
+    for (const BlockAxis axis : axes_of(p))
+        for (CodeTensor& output : expect_quantize(along(p, axis), input))
             outputs.push_back(std::move(output));
     return outputs;
 }
 
-CodeTensor expect_values(const Case& c, const std::vector<CodeTensor>& inputs) {
-    const BlockFormat format = block_format_of(c);
-    const ElementFormat value = value_format_of(c);
-    const BlockGrid grid = block_grid(c);
-    CodeTensor output = output_tensor(c, Part::values);
-    for (std::int64_t block = 0; block < grid.count(); ++block) {
-        const BlockPlace place = place_of(c, grid, block);
+CodeTensor expect_values(const Problem& p, const std::vector<CodeTensor>& inputs) {
+    const BlockFormat format = *p.format;
+    const ElementFormat value = p.type;
+    const Blocking blocking = blocking_of(p);
+    const std::int64_t blocks = block_grid(blocking).count();
+    CodeTensor output = output_tensor(p, Part::values);
+    for (std::int64_t block = 0; block < blocks; ++block) {
+        const BlockPlace place = place_of(blocking, block);
         const Code scale{inputs[1].at(static_cast<std::size_t>(block))};
         for (int lane = 0; lane < place.count; ++lane) {
             const std::size_t element = place.element(lane);
@@ -88,18 +89,18 @@ CodeTensor expect_values(const Case& c, const std::vector<CodeTensor>& inputs) {
 
 }  // namespace
 
-std::vector<CodeTensor> expect(const Case& c, const std::vector<CodeTensor>& inputs) {
-    switch (operation_of(c).kind) {
+std::vector<CodeTensor> expect(const Problem& p, const std::vector<CodeTensor>& inputs) {
+    switch (p.operation) {
         case OperationKind::convert:
-            return {expect_convert(c, inputs)};
+            return {expect_convert(p, inputs)};
         case OperationKind::encode_scale:
-            return {expect_scales(c, inputs[0])};
+            return {expect_scales(p, inputs[0])};
         case OperationKind::quantize:
-            return expect_sides(c, inputs[0]);
+            return expect_sides(p, inputs[0]);
         case OperationKind::dequantize:
-            return {expect_values(c, inputs)};
+            return {expect_values(p, inputs)};
         case OperationKind::gemm:
-            return expect_gemm(c, inputs);
+            return expect_gemm(p, inputs);
     }
     MX_ASSERT(false && "an operation without an answer");
     return {};

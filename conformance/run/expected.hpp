@@ -1,4 +1,4 @@
-// The right answer to a case, from the fast oracle.
+// The right answer to a problem, from the fast oracle.
 #pragma once
 
 #include <vector>
@@ -9,6 +9,6 @@ namespace mx {
 
 // In the order the device gives them: codes (or values, or scale bytes); for quantize also scales;
 // of axis both, these of each side.
-std::vector<CodeTensor> expect(const Case& c, const std::vector<CodeTensor>& inputs);
+std::vector<CodeTensor> expect(const Problem& p, const std::vector<CodeTensor>& inputs);
 
 }  // namespace mx

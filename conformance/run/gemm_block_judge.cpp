@@ -244,17 +244,17 @@ private:
 
 }  // namespace
 
-std::vector<CodeTensor> expect_gemm_blocks(const Case& c, const gemm::Problem& problem) {
+std::vector<CodeTensor> expect_gemm_blocks(const Problem& p, const gemm::Problem& problem) {
     const std::int64_t blocks = output_block_count(problem);
     std::vector<CodeTensor> made;
-    made.push_back(make_tensor(std::string(problem.element.name), c.rows, c.columns));
-    made.push_back(make_tensor(std::string(problem.blocks->scale.name), c.rows,
-                               c.rows == 0 ? 0 : blocks / c.rows));
+    made.push_back(make_tensor({problem.element, p.rows, p.columns}));
+    made.push_back(
+        make_tensor({problem.blocks->scale, p.rows, p.rows == 0 ? 0 : blocks / p.rows}));
     const std::vector<gemm::OutputBlock> all = gemm::expected_blocks(problem);
     for (std::int64_t block = 0; block < blocks; ++block) {
         const gemm::OutputBlockPlace place = output_block(problem, block);
         const gemm::OutputBlock& right = all[static_cast<std::size_t>(block)];
-        const std::int64_t first = place.first.row * c.columns + place.first.column;
+        const std::int64_t first = place.first.row * p.columns + place.first.column;
         for (std::size_t lane = 0; lane < right.elements.size(); ++lane)
             made[0].set(static_cast<std::size_t>(first) + lane, right.elements[lane].bits);
         made[scales_output].set(static_cast<std::size_t>(block), right.scale.bits);

@@ -207,10 +207,10 @@ private:
 
 }  // namespace
 
-std::vector<CodeTensor> expect_gemm(const Case& c, const std::vector<CodeTensor>& inputs) {
-    const gemm::Problem problem = gemm_problem_of(c, inputs);
-    if (problem.blocks) return expect_gemm_blocks(c, problem);
-    CodeTensor d = make_tensor(c.type, c.rows, c.columns);
+std::vector<CodeTensor> expect_gemm(const Problem& p, const std::vector<CodeTensor>& inputs) {
+    const gemm::Problem problem = gemm_problem_of(p, inputs);
+    if (problem.blocks) return expect_gemm_blocks(p, problem);
+    CodeTensor d = make_tensor({p.gemm.output.element, p.rows, p.columns});
     std::size_t element = 0;
     for (const Code result : gemm::expected_results(problem)) d.set(element++, result.bits);
     return {std::move(d)};

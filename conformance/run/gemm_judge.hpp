@@ -26,7 +26,7 @@ struct GemmJudgement {
 // Asks the exact oracle about the first `confirmed_max` differences, and the first of each kind.
 GemmJudgement judge_gemm(const Evidence& evidence, std::uint64_t confirmed_max);
 
-// D as the problem of the case say, and its scales where it lies in blocks.
-std::vector<CodeTensor> expect_gemm(const Case& c, const std::vector<CodeTensor>& inputs);
+// D as the problem says, and its scales where it lies in blocks.
+std::vector<CodeTensor> expect_gemm(const Problem& p, const std::vector<CodeTensor>& inputs);
 
 }  // namespace mx

@@ -10,38 +10,35 @@ CodeView view_of(const CodeTensor& tensor) {
     return {reinterpret_cast<const std::uint8_t*>(tensor.bytes.data()), tensor.width, 1};
 }
 
-const ElementFormat& scale_format_of(const std::string& scaling) {
-    if (scaling == "1x32") return formats::e8m0;
-    return scaling == "1x16" ? ue4m3 : formats::f32;
+gemm::Scaling scaling_of(FactorScaling scaling) {
+    if (row_of(scaling).block != 0) return gemm::Scaling::blocks;
+    if (scaling == FactorScaling::none) return gemm::Scaling::none;
+    return scaling == FactorScaling::tensor ? gemm::Scaling::tensor : gemm::Scaling::row;
 }
 
-gemm::Scaling scaling_of(const std::string& word) {
-    if (word.empty()) return gemm::Scaling::none;
-    if (word == "tensor") return gemm::Scaling::tensor;
-    return word == "row" ? gemm::Scaling::row : gemm::Scaling::blocks;
-}
-
-gemm::Factor factor_of(const std::string& type, const std::string& scaling, const Shape& shape) {
+gemm::Factor factor_of(const FactorType& type, const Shape& shape) {
+    const FactorScalingRow& scales = row_of(type.scaling);
     gemm::Factor factor;
-    factor.element = *find_element_format(type);
+    factor.element = type.element;
     factor.depth = shape.columns;
     factor.rows = shape.rows;
-    factor.scaling = scaling_of(scaling);
-    factor.scale = scale_format_of(scaling);
-    factor.block = block_of(scaling);
-    factor.block_rows = scaling == "128x128" ? 128 : 1;
+    factor.scaling = scaling_of(type.scaling);
+    factor.scale = scales.scale;
+    factor.block = scales.block;
+    factor.block_rows = type.scaling == FactorScaling::f32_128x128 ? 128 : 1;
     return factor;
 }
 
-gemm::OutputBlocks output_blocks_of(const Case& c, const std::string& scaling) {
+gemm::OutputBlocks output_blocks_of(const Problem& p) {
+    const FactorScalingRow& scales = row_of(p.gemm.output.scaling);
     gemm::OutputBlocks blocks;
-    blocks.size = block_of(scaling);
-    blocks.scale = scale_format_of(scaling);
-    blocks.name = c.dialect;
-    blocks.recipe = find_recipe(c.dialect);
-    blocks.recipe_format = find_recipe_format(c.type);
-    blocks.dialect = find_dialect(c.dialect);
-    blocks.format = find_block_format(c.type);
+    blocks.size = scales.block;
+    blocks.scale = scales.scale;
+    blocks.recipe = p.gemm.recipe;
+    blocks.dialect = p.dialect;
+    blocks.name = blocks.recipe != nullptr ? blocks.recipe->name : blocks.dialect->name;
+    blocks.recipe_format = find_recipe_format(type_name(p));
+    blocks.format = find_block_format(type_name(p));
     blocks.source = blocks.recipe != nullptr ? blocks.recipe->source : blocks.dialect->source;
     return blocks;
 }
@@ -77,25 +74,26 @@ void look_at(gemm::Problem& problem, GemmPart part, const CodeTensor& tensor) {
 
 }  // namespace
 
-gemm::Problem gemm_problem_of(const Case& c, const std::vector<CodeTensor>& inputs) {
-    const GemmSetting s = setting_of(c);
-    const std::int64_t parts = parts_of(c.gemm.algorithm);
+gemm::Problem gemm_problem_of(const Problem& p, const std::vector<CodeTensor>& inputs) {
+    const GemmProblem& asked = p.gemm;
+    const GemmSetting s = setting_of(p);
+    const std::int64_t parts = parts_of(asked.algorithm);
     gemm::Problem problem;
-    problem.a = factor_of(s.a, s.scaling_a, {s.m, s.k});
-    problem.b = factor_of(s.b, s.scaling_b, {s.n, s.k});
-    problem.m = s.m;
-    problem.n = s.n;
-    problem.depth = s.k;
-    problem.batches = s.batches;
-    problem.alpha = Code{s.alpha};
-    problem.beta = Code{s.beta};
+    problem.a = factor_of(asked.a, {asked.m, asked.k});
+    problem.b = factor_of(asked.b, {asked.n, asked.k});
+    problem.m = asked.m;
+    problem.n = asked.n;
+    problem.depth = asked.k;
+    problem.batches = asked.batches;
+    problem.alpha = Code{asked.alpha};
+    problem.beta = Code{asked.beta};
     problem.epilogue = epilogue_of(s, parts);
-    problem.model = find_gemm_model(model_row_name(c.gemm));
-    problem.is_bounded = c.gemm.model.starts_with(bounded_model);
+    problem.model = asked.model.row;
+    problem.is_bounded = asked.model.is_bounded;
     if (problem.model != nullptr) problem.part = part_length(s, parts);
     problem.fraction_bits = fraction_bits_kept(s);
-    problem.element = *find_element_format(s.output);
-    if (has_output_blocks(c)) problem.blocks = output_blocks_of(c, s.scaling_out);
+    problem.element = asked.output.element;
+    if (has_output_blocks(p)) problem.blocks = output_blocks_of(p);
     const std::vector<GemmTensor> tensors = tensors_of(s);
     for (std::size_t i = 0; i < inputs.size(); ++i) look_at(problem, tensors[i].part, inputs[i]);
     return problem;

@@ -1,5 +1,5 @@
 // A GEMM case as the problem that the oracle of reference/gemm is asked: the one place where the
-// words of a case become its numbers. What is expected of a case and what is judged start here.
+// typed question becomes its numbers. What is expected of a case and what is judged start here.
 #pragma once
 
 #include <vector>
@@ -11,6 +11,6 @@ namespace mx {
 
 // Looks into `inputs`, which are those of the case, in the order of the device ABI; without them
 // everything but codes and scales is known.
-gemm::Problem gemm_problem_of(const Case& c, const std::vector<CodeTensor>& inputs);
+gemm::Problem gemm_problem_of(const Problem& p, const std::vector<CodeTensor>& inputs);
 
 }  // namespace mx

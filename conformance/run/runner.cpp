@@ -4,11 +4,11 @@
 #include <algorithm>
 
 #include "conformance/case/fields.hpp"
-#include "conformance/case/rules.hpp"
 #include "conformance/run/classify.hpp"
 #include "conformance/run/clusters.hpp"
 #include "conformance/run/expected.hpp"
 #include "conformance/run/gemm_judge.hpp"
+#include "reference/problem/problem.hpp"
 
 namespace mx {
 namespace {
@@ -115,36 +115,34 @@ CaseResult blank_result(const PlannedCase& planned) {
     CaseResult result;
     result.suite = planned.suite;
     result.case_text = print(planned.c);
-    result.operation = planned.c.operation;
-    result.format = planned.c.format;
-    result.dialect = planned.c.dialect;
-    result.input = planned.c.type;
+    result.operation = name_of(planned.c.operation);
+    result.format = format_name(planned.c);
+    result.dialect = dialect_name(planned.c);
+    result.input = type_name(planned.c);
     if (is_gemm(planned.c)) {
-        const GemmFields& gemm = planned.c.gemm;
-        result.format = gemm.a == gemm.b ? gemm.a : gemm.a + " x " + gemm.b;
-        result.dialect = gemm.model;
+        const GemmProblem& gemm = planned.c.gemm;
+        if (gemm.a != gemm.b) result.format = name_of(gemm.a) + " x " + name_of(gemm.b);
+        result.dialect = name_of(gemm.model);
     }
     return result;
 }
 
 Case single_block(const Case& c, std::int64_t block) {
-    const BlockPlace place = place_of(c, block_grid(c), block);
+    const BlockPlace place = place_of(blocking_of(c), block);
     Case narrow = c;
     narrow.index = c.index + static_cast<std::uint64_t>(block);
     const auto width = std::min(static_cast<std::int64_t>(place.width), std::int64_t{place.count});
     narrow.rows = place.count / width;
     narrow.columns = width;
-    narrow.layout = "dense";
+    narrow.layout = RowLayout::dense;
     return narrow;
 }
 
 // In the data of the case a tile of columns follows one of rows, so the tile may need one before
 // it.
 Case single_tile(const Case& c, const BlockOfSide& wanted) {
-    Case side = c;
-    side.axis = wanted.axis;
-    const auto first =
-        static_cast<std::int64_t>(place_of(side, block_grid(side), wanted.block).first);
+    const Blocking side = blocking_of(along(c, wanted.axis));
+    const auto first = static_cast<std::int64_t>(place_of(side, wanted.block).first);
     const std::int64_t row = first / c.columns / c.block, column = first % c.columns / c.block;
     const std::int64_t tile = row * (block_grid(c).block_columns / c.block) + column;
     const std::int64_t before = (row + column) % 2;
@@ -152,7 +150,7 @@ Case single_tile(const Case& c, const BlockOfSide& wanted) {
     narrow.index = c.index + static_cast<std::uint64_t>((tile - before) * c.block);
     narrow.rows = before * c.block + std::min(c.block, c.rows - row * c.block);
     narrow.columns = std::min(c.block, c.columns - column * c.block);
-    narrow.layout = "dense";
+    narrow.layout = RowLayout::dense;
     return narrow;
 }
 
@@ -229,10 +227,10 @@ void judge_gemm_bits(Evidence& evidence, CaseResult& result) {
 
 void Runner::judge_bits(Evidence& evidence, CaseResult& result) {
     if (is_gemm(evidence.c)) return judge_gemm_bits(evidence, result);
-    const bool is_scales = output_format(evidence.c, 0).name == formats::e8m0.name;
+    const bool is_scales = output_format(evidence.c, 0) == formats::e8m0;
     (is_scales ? result.scales : result.elements) = evidence.settled;
     for (std::size_t i = 0; i < evidence.expected.size(); ++i) {
-        const bool scales = output_format(evidence.c, i).name == formats::e8m0.name;
+        const bool scales = output_format(evidence.c, i) == formats::e8m0;
         (scales ? result.scales : result.elements) += evidence.expected[i].count();
     }
     const std::uint64_t effort =
@@ -246,7 +244,7 @@ void Runner::judge_bits(Evidence& evidence, CaseResult& result) {
         result.mismatched_elements += clusters.elements();
         result.mismatched_scales += clusters.scales();
         for (Mismatch& m : clusters.take()) {
-            if (side.c.axis != evidence.c.axis) m.axis = side.c.axis;
+            if (side.c.axis != evidence.c.axis) m.axis = name_of(side.c.axis);
             result.mismatches.push_back(std::move(m));
         }
         heat.add(clusters.heat());
@@ -298,8 +296,10 @@ void Runner::find_repro_lines(const Case& c, CaseResult& result) {
         if (has_place && narrowed < narrowed_max && failing_cases_ <= failing_cases_in_detail) {
             ++narrowed;
             const auto block = static_cast<std::int64_t>(m.block);
+            const BlockAxis axis =
+                m.axis == name_of(BlockAxis::col) ? BlockAxis::col : BlockAxis::row;
             const Case narrow =
-                m.axis.empty() ? single_block(c, block) : single_tile(c, {m.axis, block});
+                m.axis.empty() ? single_block(c, block) : single_tile(c, {axis, block});
             const bool is_smaller = element_count(narrow) <= element_count(c);
             if (is_smaller && shows_alone(narrow, m)) text = print(narrow);
         }

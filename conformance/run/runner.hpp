@@ -66,7 +66,7 @@ Case single_block(const Case& c, std::int64_t block);
 
 // Of a case of axis both: the tile of kxk that has this block of one of its sides.
 struct BlockOfSide {
-    std::string axis;
+    BlockAxis axis;
     std::int64_t block = 0;
 };
 Case single_tile(const Case& c, const BlockOfSide& wanted);

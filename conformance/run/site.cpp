@@ -1,16 +1,12 @@
 // See site.hpp.
 #include "conformance/run/site.hpp"
 
-#include "conformance/case/rules.hpp"
 #include "reference/fast/block.hpp"
+#include "reference/problem/problem.hpp"
 
 namespace mx {
 
 namespace {
-
-OperationKind kind_of(const Case& c) {
-    return operation_of(c).kind;
-}
 
 bool same_value(const fast::Unpacked& a, const fast::Unpacked& b) {
     return a.kind == b.kind && a.exponent == b.exponent && a.significand == b.significand;
@@ -46,13 +42,13 @@ void add_block(const Evidence& e, const BlockPlace& place, Site& site) {
 }  // namespace
 
 const ElementFormat& input_format(const Case& c) {
-    return kind_of(c) == OperationKind::dequantize ? element_format_of(c) : value_format_of(c);
+    return c.operation == OperationKind::dequantize ? element_format_of(c) : c.type;
 }
 
 const ElementFormat& output_format(const Case& c, std::size_t output) {
     switch (outputs_of(c)[output]) {
         case Part::values:
-            return value_format_of(c);
+            return c.type;
         case Part::elements:
             return element_format_of(c);
         default:
@@ -62,13 +58,12 @@ const ElementFormat& output_format(const Case& c, std::size_t output) {
 
 Site site_of(const Evidence& e, const Difference& d) {
     Site site;
-    const BlockGrid grid = block_grid(e.c);
-    const OperationKind kind = kind_of(e.c);
+    const OperationKind kind = e.c.operation;
     site.is_scale = d.output == 1 || kind == OperationKind::encode_scale || casts_to_scale(e.c);
     if (d.output == 1) {
         site.block = static_cast<std::int64_t>(d.element);
     } else {
-        const LanePlace place = lane_of(e.c, grid, d.element);
+        const LanePlace place = lane_of(blocking_of(e.c), d.element);
         site.block = place.block;
         site.lane = place.lane;
         site.input = Code{e.inputs[0].at(d.element)};
@@ -80,7 +75,7 @@ Site site_of(const Evidence& e, const Difference& d) {
         site.expected_scale = site.actual_scale =
             Code{e.inputs[1].at(static_cast<std::size_t>(site.block))};
     }
-    if (kind == OperationKind::quantize) add_block(e, place_of(e.c, grid, site.block), site);
+    if (kind == OperationKind::quantize) add_block(e, place_of(blocking_of(e.c), site.block), site);
     return site;
 }
 
@@ -89,7 +84,7 @@ exact::Value exact_amax(const Case& c, const Site& site) {
     const auto read = [&](Code code) {
         return exact::read_input(rules.subnormals, input_format(c), code);
     };
-    if (kind_of(c) != OperationKind::quantize) return read(site.input);
+    if (c.operation != OperationKind::quantize) return read(site.input);
     std::vector<exact::Value> values;
     for (const Code lane : site.lanes) values.push_back(read(lane));
     return exact::amax_of(rules, values);
@@ -99,10 +94,10 @@ exact::Value exact_argument(const Case& c, const Site& site, const Difference&) 
     const Dialect rules = rules_of(c);
     if (casts_to_scale(c)) return exact_amax(c, site);
     const exact::Value value = exact::read_input(rules.subnormals, input_format(c), site.input);
-    if (kind_of(c) == OperationKind::convert) return value;
-    const BlockFormat& format = block_format_of(c);
+    if (c.operation == OperationKind::convert) return value;
+    const BlockFormat& format = *c.format;
     if (site.is_scale) return exact::scale_steps(rules, format, exact_amax(c, site)).argument;
-    if (kind_of(c) == OperationKind::dequantize)
+    if (c.operation == OperationKind::dequantize)
         return exact::dequantize_exact(format, site.expected_scale, site.input);
     return exact::scaled(rules, format, site.expected_scale, value);
 }
@@ -110,10 +105,9 @@ exact::Value exact_argument(const Case& c, const Site& site, const Difference&) 
 Code exact_answer(const Case& c, const Site& site, const Difference& difference) {
     const Dialect rules = rules_of(c);
     if (casts_to_scale(c)) return exact::cast_to_scale(rules.scale_cast, exact_amax(c, site));
-    if (site.is_scale) return exact::encode_scale(rules, block_format_of(c), exact_amax(c, site));
-    if (kind_of(c) == OperationKind::dequantize)
-        return exact::dequantize(block_format_of(c), value_format_of(c), site.expected_scale,
-                                 site.input);
+    if (site.is_scale) return exact::encode_scale(rules, *c.format, exact_amax(c, site));
+    if (c.operation == OperationKind::dequantize)
+        return exact::dequantize(*c.format, c.type, site.expected_scale, site.input);
     return exact::round_element(rules, element_format_of(c), exact_argument(c, site, difference),
                                 site.random);
 }
@@ -122,15 +116,14 @@ namespace {
 
 bool scale_underflows(const Case& c, const Site& site) {
     const exact::Value value = exact_amax(c, site);
-    if (!casts_to_scale(c))
-        return exact::scale_steps(rules_of(c), block_format_of(c), value).underflowed;
+    if (!casts_to_scale(c)) return exact::scale_steps(rules_of(c), *c.format, value).underflowed;
     return value.is_finite() && value.magnitude < exact::power_of_two(-127);
 }
 
 // The open decisions that a whole block hangs on.
 std::uint32_t block_decisions(const Case& c, const Site& site, const Difference& d) {
     const ElementFormat& input = input_format(c);
-    const bool has_lanes = kind_of(c) == OperationKind::quantize;
+    const bool has_lanes = c.operation == OperationKind::quantize;
     std::uint32_t found = 0;
     for (const Code code : has_lanes ? site.lanes : std::vector<Code>{site.input}) {
         if (input.is_nan(code)) found = found | Decision::nan_in_block;
@@ -149,7 +142,7 @@ std::uint32_t block_decisions(const Case& c, const Site& site, const Difference&
 // is part of the same decision. Under a NaN scale no element means anything (OCP MX 5.1); a NaN or
 // Inf lane has no scaled value to follow from.
 bool follows_own_scale(const Case& c, const Site& site, const Difference& d) {
-    const BlockFormat& format = block_format_of(c);
+    const BlockFormat& format = *c.format;
     const ElementFormat& input = input_format(c);
     if (format.scale().is_nan(site.actual_scale)) return true;
     if (input.is_nan(site.input) || input.is_infinity(site.input)) return true;
@@ -187,7 +180,7 @@ std::uint32_t lane_decisions(const Case& c, const Site& site, const Difference& 
     if (output.is_zero(expected) && d.actual == 0) return 0u | Decision::sign_of_zero;
     if (output.is_nan(expected) && output.is_nan(actual)) return 0u | Decision::nan_code;
     if (!output.has_nan() && stands_for_nan(c, site)) return 0u | Decision::nan_code;
-    if (kind_of(c) != OperationKind::dequantize || d.expected == d.actual) return 0;
+    if (c.operation != OperationKind::dequantize || d.expected == d.actual) return 0;
     // A value beyond binary32 is expected as Inf in every output type.
     if (!output.is_infinity(expected)) return 0;
     const exact::Value value = exact_argument(c, site, d);
@@ -199,10 +192,10 @@ std::uint32_t lane_decisions(const Case& c, const Site& site, const Difference& 
 }  // namespace
 
 std::string open_decision(const Case& c, const Site& site, const Difference& difference) {
-    const Dialect& dialect = *find_dialect(c.dialect);
+    const Dialect& dialect = *c.dialect;
     if (dialect.open == 0) return "";
     std::uint32_t found = site.is_scale ? 0 : lane_decisions(c, site, difference);
-    if (site.is_scale || kind_of(c) == OperationKind::quantize)
+    if (site.is_scale || c.operation == OperationKind::quantize)
         found |= scale_decisions(c, site, difference);
     for (const auto& [name, decision] : decisions)
         if ((found & dialect.open & static_cast<std::uint32_t>(decision)) != 0)

@@ -1,11 +1,11 @@
 // See tensor_layout.hpp. Places come from the fast oracle's formulas; the tests lay out by walking.
 #include "conformance/run/tensor_layout.hpp"
 
-#include "conformance/case/rules.hpp"
 #include "conformance/data/gemm_inputs.hpp"
 #include "device/host/layout.hpp"
 #include "device/host/question.hpp"
 #include "reference/fast/pack.hpp"
+#include "reference/problem/problem.hpp"
 
 namespace mx {
 namespace {
@@ -13,9 +13,9 @@ namespace {
 // Padded rows end this many elements before the next begins; odd, so that nothing stays aligned.
 constexpr std::int64_t padding = 3;
 
-TensorSpec strided_spec(const Case& c, const PartShape& shape) {
-    TensorSpec spec = dense(shape.type, shape.rows, shape.columns);
-    if (c.layout == "padded") spec.row_stride += padding;
+TensorSpec strided_spec(const Problem& p, const PartShape& shape) {
+    TensorSpec spec = dense(shape.type.name, shape.rows, shape.columns);
+    if (p.layout == RowLayout::padded) spec.row_stride += padding;
     return spec;
 }
 
@@ -29,37 +29,37 @@ CodeStream stream_of(std::string_view layout, std::string_view type) {
     return whole_bytes;
 }
 
-TensorSpec spec_of(const Case& c, Part part) {
-    const PartShape shape = shape_of(c, part);
-    TensorSpec spec = strided_spec(c, shape);
-    const ScaleLayout* scales =
-        part == Part::scales ? find_scale_layout_of_case(c.scales, c.axis) : nullptr;
+TensorSpec spec_of(const Problem& p, Part part) {
+    const PartShape shape = shape_of(p, part);
+    TensorSpec spec = strided_spec(p, shape);
+    const ScaleLayout* scales = part == Part::scales ? scale_layout_for(p.scales, p.axis) : nullptr;
+    const std::string type(shape.type.name);
     if (scales != nullptr)
-        spec = {shape.type, shape.rows, shape.columns, 0, 0, std::string(scales->name)};
-    if (part != Part::elements || c.packing == "bytes") return spec;
-    spec = {shape.type, shape.rows, shape.columns,
-            0,          0,          std::string(find_packing(c.packing)->layout)};
-    if (spec.layout != "inline") return spec;
-    const fast::InlineBlock block{stream_of(spec.layout, shape.type), static_cast<int>(c.block)};
+        spec = {type, shape.rows, shape.columns, 0, 0, std::string(scales->name)};
+    if (part != Part::elements || p.packing == &packing_rows::bytes) return spec;
+    spec = {type, shape.rows, shape.columns, 0, 0, std::string(p.packing->layout)};
+    if (!is_inline(p)) return spec;
+    const CodeStream stream{shape.type.code_bits(), p.packing->pairs};
+    const fast::InlineBlock block{stream, static_cast<int>(p.block)};
     spec.column_stride = fast::inline_block_bytes(block);
     spec.row_stride = fast::inline_row_bytes(block, shape.columns);
     return spec;
 }
 
-std::vector<Buffer> buffers_of(const Case& c, const std::vector<Part>& parts) {
+std::vector<Buffer> buffers_of(const Problem& p, std::span<const Part> parts) {
     std::vector<Buffer> buffers;
-    const bool is_inline = c.packing == "inline";
+    const bool shares = is_inline(p);
     for (std::size_t i = 0; i < parts.size(); ++i) {
-        if (is_inline && parts[i] == Part::scales) continue;
-        const std::size_t tensors = is_inline && parts[i] == Part::elements ? 2 : 1;
-        buffers.push_back({spec_of(c, parts[i]), i, tensors});
+        if (shares && parts[i] == Part::scales) continue;
+        const std::size_t tensors = shares && parts[i] == Part::elements ? 2 : 1;
+        buffers.push_back({spec_of(p, parts[i]), i, tensors});
     }
     return buffers;
 }
 
-std::vector<Buffer> gemm_buffers(const Case& c, TensorRole role) {
+std::vector<Buffer> gemm_buffers(const Problem& p, TensorRole role) {
     std::vector<Buffer> buffers;
-    for (const GemmTensor& tensor : tensors_of(setting_of(c)))
+    for (const GemmTensor& tensor : tensors_of(setting_of(p)))
         if (is_output(tensor.part) == (role == TensorRole::output))
             buffers.push_back({tensor.spec, buffers.size()});
     return buffers;
@@ -138,20 +138,22 @@ std::uint8_t flags_of(const StoredCode& at, std::span<const std::uint8_t> flags)
 
 }  // namespace
 
-std::vector<Buffer> input_buffers(const Case& c) {
-    if (is_gemm(c)) return gemm_buffers(c, TensorRole::input);
-    return buffers_of(c, inputs_of(c));
+std::vector<Buffer> input_buffers(const Problem& p) {
+    if (is_gemm(p)) return gemm_buffers(p, TensorRole::input);
+    return buffers_of(p, inputs_of(p));
 }
-std::vector<Buffer> output_buffers(const Case& c) {
-    if (is_gemm(c)) return gemm_buffers(c, TensorRole::output);
+std::vector<Buffer> output_buffers(const Problem& p) {
+    if (is_gemm(p)) return gemm_buffers(p, TensorRole::output);
     std::vector<Buffer> buffers;
     std::size_t tensors = 0;
-    for (const Case& side : sides_of(c)) {
-        for (Buffer& buffer : buffers_of(side, outputs_of(side))) {
+    for (const BlockAxis axis : axes_of(p)) {
+        const Problem side = along(p, axis);
+        const std::vector<Part> parts = outputs_of(side);
+        for (Buffer& buffer : buffers_of(side, parts)) {
             buffer.tensor += tensors;
             buffers.push_back(std::move(buffer));
         }
-        tensors += outputs_of(side).size();
+        tensors += parts.size();
     }
     return buffers;
 }

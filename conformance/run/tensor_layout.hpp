@@ -1,4 +1,4 @@
-// The tensors of a case as the buffers that a device sees, and back: which buffer holds what, in
+// The tensors of a problem as the buffers that a device sees, and back: which buffer holds what, in
 // which layout, among which pads. Used by evidence and layout_guess; judges nothing.
 #pragma once
 
@@ -12,15 +12,15 @@
 
 namespace mx {
 
-// One buffer of a question. It holds the case's tensor of that index; in layout "inline" also the
-// next one, the scales.
+// One buffer of a question. It holds the problem's tensor of that index; in layout "inline" also
+// the next one, the scales.
 struct Buffer {
     TensorSpec spec;
     std::size_t tensor = 0;
     std::size_t tensors = 1;
 };
-std::vector<Buffer> input_buffers(const Case& c);
-std::vector<Buffer> output_buffers(const Case& c);
+std::vector<Buffer> input_buffers(const Problem& p);
+std::vector<Buffer> output_buffers(const Problem& p);
 
 // The tensors as bytes, `pad` in every byte and bit that holds none of their codes. For layouts
 // that are not strided.

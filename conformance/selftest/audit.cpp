@@ -34,8 +34,8 @@ std::vector<Setting> all_settings() {
     for (const BlockFormat& format : block_formats) {
         if (!format.name.starts_with("mxfp8")) continue;
         for (const std::string& dialect : bug_dialects())
-            for (const std::string_view axis : {"row", "col"})
-                settings.push_back({std::string(format.name), dialect, std::string(axis)});
+            for (const BlockAxis axis : {BlockAxis::row, BlockAxis::col})
+                settings.push_back({&format, find_dialect(dialect), axis});
     }
     return settings;
 }
@@ -44,9 +44,9 @@ std::vector<Setting> all_settings() {
 // rest a thousand blocks, with a tail along either axis, keep the self-test short.
 Shape shape_of(Population population, const Setting& setting) {
     if (population == Population::ramp)
-        return setting.axis == "row" ? Shape{1, block_size} : Shape{block_size, 1};
-    const bool is_large =
-        population == Population::uniform && setting.dialect == "nv" && setting.axis == "row";
+        return setting.axis == BlockAxis::row ? Shape{1, block_size} : Shape{block_size, 1};
+    const bool is_large = population == Population::uniform && setting.dialect->name == "nv" &&
+                          setting.axis == BlockAxis::row;
     return is_large ? Shape{993, 512} : Shape{67, 496};
 }
 
@@ -112,7 +112,7 @@ Expected<Audit> Audit::prepare(Sources& sources) {
     std::vector<std::size_t> every_rule(acceptance::rules().size());
     std::iota(every_rule.begin(), every_rule.end(), std::size_t{0});
     for (const Setting& setting : all_settings()) {
-        if (setting.axis != "row") continue;
+        if (setting.axis != BlockAxis::row) continue;
         for (const std::string_view family : edge_families) {
             auto sample = edge_blocks(family, setting, sources);
             if (!sample) return sample.error();

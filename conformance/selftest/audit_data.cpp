@@ -6,10 +6,10 @@
 #include <cmath>
 #include <limits>
 
-#include "conformance/case/rules.hpp"
 #include "conformance/data/philox.hpp"
 #include "conformance/run/expected.hpp"
 #include "reference/fast/block.hpp"
+#include "reference/problem/problem.hpp"
 
 namespace mx::selftest {
 namespace {
@@ -49,12 +49,10 @@ std::vector<std::uint8_t> bytes_of(const CodeTensor& tensor) {
 
 Case case_of(const Setting& setting) {
     Case c;
-    c.operation = "quantize";
+    c.operation = OperationKind::quantize;
     c.format = setting.format;
     c.dialect = setting.dialect;
-    c.type = "f32";
     c.axis = setting.axis;
-    c.layout = "dense";
     return c;
 }
 
@@ -62,7 +60,7 @@ Sample complete(const Case& c, std::vector<CodeTensor> inputs) {
     Sample sample;
     sample.c = c;
     sample.inputs = std::move(inputs);
-    const ElementFormat& format = value_format_of(c);
+    const ElementFormat& format = c.type;
     for (std::size_t i = 0; i < sample.inputs[0].count(); ++i)
         sample.floats.push_back(static_cast<float>(value_of(format, sample.inputs[0].at(i))));
     sample.expected = numbers_of(c, expect(c, sample.inputs));
@@ -96,12 +94,12 @@ double value_of(const ElementFormat& format, std::uint32_t code) {
 
 Sample draw(Population population, const Setting& setting, Shape shape) {
     Case c = case_of(setting);
-    if (population == Population::normal) c.type = "bf16";
+    if (population == Population::normal) c.type = formats::bf16;
     c.rows = shape.rows;
     c.columns = shape.columns;
-    CodeTensor input = make_tensor(c.type, c.rows, c.columns);
+    CodeTensor input = make_tensor({c.type, c.rows, c.columns});
     for (std::size_t i = 0; i < input.count(); ++i)
-        input.set(i, code_of(value_format_of(c), drawn(population, i)));
+        input.set(i, code_of(c.type, drawn(population, i)));
     std::vector<CodeTensor> inputs;
     inputs.push_back(std::move(input));
     return complete(c, std::move(inputs));
@@ -109,7 +107,7 @@ Sample draw(Population population, const Setting& setting, Shape shape) {
 
 Expected<Sample> edge_blocks(std::string_view family, const Setting& setting, Sources& sources) {
     Case c = case_of(setting);
-    c.axis = "row";
+    c.axis = BlockAxis::row;
     c.data = family;
     const auto source = sources.open(c);
     if (!source) return source.error();
@@ -120,15 +118,15 @@ Expected<Sample> edge_blocks(std::string_view family, const Setting& setting, So
 
 Numbers numbers_of(const Case& c, const std::vector<CodeTensor>& outputs) {
     Numbers numbers{bytes_of(outputs[0]), bytes_of(outputs[1]), {}, {}};
-    const BlockFormat& format = block_format_of(c);
+    const BlockFormat& format = *c.format;
     std::array<double, 256> element_of{}, scale_of{};
     for (std::uint32_t code = 0; code < 256; ++code) {
         element_of[code] = value_of(format.element(), code);
         scale_of[code] = value_of(format.scale(), code);
     }
-    const BlockGrid grid = block_grid(c);
+    const Blocking blocking = blocking_of(c);
     for (std::size_t i = 0; i < numbers.codes.size(); ++i) {
-        const std::int64_t block = lane_of(c, grid, i).block;
+        const std::int64_t block = lane_of(blocking, i).block;
         numbers.elements.push_back(element_of[numbers.codes[i]]);
         numbers.values.push_back(numbers.elements[i] *
                                  scale_of[numbers.scales[static_cast<std::size_t>(block)]]);

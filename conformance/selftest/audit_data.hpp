@@ -36,9 +36,9 @@ enum class Population {
 
 // The block format, dialect and axis of a sample.
 struct Setting {
-    std::string format;
-    std::string dialect;
-    std::string axis;
+    const BlockFormat* format;
+    const Dialect* dialect;
+    BlockAxis axis;
 };
 
 // One number of a population, always the same; and numbers as codes and back, of any format.

@@ -58,8 +58,7 @@ std::vector<CodeTensor> ordinary_inputs(const Case& c) {
     return inputs;
 }
 
-std::vector<double> values_of(const CodeTensor& tensor, const std::string& type) {
-    const ElementFormat& format = *find_element_format(type);
+std::vector<double> values_of(const CodeTensor& tensor, const ElementFormat& format) {
     std::vector<double> values;
     for (std::size_t i = 0; i < tensor.count(); ++i)
         values.push_back(value_of(format, tensor.at(i)));
@@ -75,10 +74,10 @@ Expected<GemmAudit> GemmAudit::prepare() {
         if (!c) return c.error();
         Task task{std::move(c).value(), {}, {}, {}};
         task.inputs = ordinary_inputs(task.c);
-        task.right = values_of(expect_gemm(task.c, task.inputs)[0], task.c.type);
+        task.right = values_of(expect_gemm(task.c, task.inputs)[0], task.c.gemm.output.element);
         Case exact = task.c;
-        exact.gemm.model = "any";
-        task.exact = values_of(expect_gemm(exact, task.inputs)[0], task.c.type);
+        exact.gemm.model = {};
+        task.exact = values_of(expect_gemm(exact, task.inputs)[0], task.c.gemm.output.element);
         audit.tasks_.push_back(std::move(task));
     }
     return audit;
@@ -95,9 +94,9 @@ Status GemmAudit::judge_task(const Task& task, IsolatedDevice& device,
         std::ranges::fill(outcomes, Outcome::killed);
         return success();
     }
-    CodeTensor d = make_tensor(task.c.type, task.c.rows, task.c.columns);
+    CodeTensor d = make_tensor({task.c.gemm.output.element, task.c.rows, task.c.columns});
     d.bytes = answer.outputs[0].bytes;
-    const std::vector<double> actual = values_of(d, task.c.type);
+    const std::vector<double> actual = values_of(d, task.c.gemm.output.element);
     for (std::size_t rule = 0; rule < outcomes.size(); ++rule) {
         const auto judge = acceptance::gemm_rules()[rule].judge;
         if (judge({task.exact, task.right}) == acceptance::Answer::accepts &&

@@ -62,47 +62,55 @@ std::string text_of(const OwnCase& own) {
     return std::string(own.factors).append(own.model).append(own.rest);
 }
 
-bool is_one_of(std::string_view name, std::initializer_list<std::string_view> names) {
-    return std::ranges::find(names, name) != names.end();
+template <typename Value>
+bool is_one_of(const Value& value, std::initializer_list<Value> values) {
+    return std::ranges::find(values, value) != values.end();
 }
 
-bool are_factors_known(const GemmFields& gemm) {
-    const auto a = parse_gemm_factor(gemm.a), b = parse_gemm_factor(gemm.b);
-    if (!a || !b || a->scaling != b->scaling) return false;
-    for (const std::string& element : {a->element, b->element}) {
-        const bool is_fp8 = is_one_of(element, {"e4m3", "e5m2"});
-        const bool is_narrow = is_fp8 || is_one_of(element, {"e3m2", "e2m3", "e2m1"});
-        if (a->scaling == "1x32" ? !is_narrow : !is_fp8) return false;
+bool are_factors_known(const GemmProblem& gemm) {
+    if (gemm.a.scaling != gemm.b.scaling) return false;
+    const bool is_mx = gemm.a.scaling == FactorScaling::e8m0_1x32;
+    for (const ElementFormat& element : {gemm.a.element, gemm.b.element}) {
+        const bool is_fp8 = is_one_of(element, {formats::e4m3, formats::e5m2});
+        const bool is_narrow =
+            is_fp8 || is_one_of(element, {formats::e3m2, formats::e2m3, formats::e2m1});
+        if (is_mx ? !is_narrow : !is_fp8) return false;
     }
-    return is_one_of(a->scaling, {"", "tensor", "1x32"});
+    return is_mx || is_one_of(gemm.a.scaling, {FactorScaling::none, FactorScaling::tensor});
 }
 
-bool is_its_model(const GemmFields& gemm) {
-    const bool is_mx = parse_gemm_factor(gemm.a)->scaling == "1x32";
-    const bool is_fast = gemm.accumulation == "fast";
+bool is_its_model(const GemmProblem& gemm) {
+    const bool is_mx = gemm.a.scaling == FactorScaling::e8m0_1x32;
+    const bool is_fast = gemm.accumulation == Accumulation::fast;
     const std::string_view row = is_mx     ? "blackwell-mx"
                                  : is_fast ? "hopper-fp8"
                                            : "hopper-fp8-promoted";
-    return gemm.model == "any" || gemm.model == row;
+    return gemm.model == ModelChoice{} || gemm.model == ModelChoice{find_gemm_model(row), false};
 }
 
 // Factors of theirs are bytes.
 bool is_packed_in_d_alone(const Case& c) {
-    if (c.packing == "bytes") return true;
-    return c.packing == "low_first" && parse_gemm_factor(c.gemm.a)->element != "e2m1" &&
-           parse_gemm_factor(c.gemm.b)->element != "e2m1";
+    if (c.packing == &packing_rows::bytes) return true;
+    return c.packing->layout == "packed-low" && c.gemm.a.element != formats::e2m1 &&
+           c.gemm.b.element != formats::e2m1;
+}
+
+bool is_output_known(const Case& c) {
+    const GemmProblem& gemm = c.gemm;
+    if (has_output_blocks(c))
+        return is_one_of<std::string>(dialect_name(c), {"ocp", "nv", "cublaslt-nvfp4"}) &&
+               (!gemm.c || *gemm.c == formats::bf16);
+    return is_one_of(gemm.output.element, {formats::f32, formats::bf16, formats::f16}) &&
+           (!gemm.c || *gemm.c == gemm.output.element);
 }
 
 }  // namespace
 
 bool gemm_bugs_answer(const Case& c) {
-    const GemmFields& gemm = c.gemm;
-    return c.operation == "gemm" && are_factors_known(gemm) && is_its_model(gemm) &&
-           (has_output_blocks(c) ? is_one_of(c.dialect, {"ocp", "nv", "cublaslt-nvfp4"}) &&
-                                       is_one_of(gemm.c, {"none", "bf16"})
-                                 : is_one_of(c.type, {"f32", "bf16", "f16"}) &&
-                                       is_one_of(gemm.c, {"none", c.type})) &&
-           gemm.algorithm == "default" && is_one_of(c.scales, {"linear", "128x4"}) &&
+    const GemmProblem& gemm = c.gemm;
+    return is_gemm(c) && are_factors_known(gemm) && is_its_model(gemm) && is_output_known(c) &&
+           gemm.algorithm == "default" &&
+           is_one_of(c.scales, {ScaleStorage::linear, ScaleStorage::tiles_128x4}) &&
            is_packed_in_d_alone(c);
 }
 

@@ -101,9 +101,9 @@ Expected<Subjects> find_gpu_subjects(const std::string& folder) {
 }
 
 bool gpu_bugs_answer(const Case& c) {
-    return c.operation == "quantize" && c.format == "mxfp8-e4m3" && c.axis == "row" &&
-           c.block == block_size && c.scales == "linear" && c.packing == "bytes" &&
-           (c.type == "f32" || c.type == "bf16");
+    return c.operation == OperationKind::quantize && element_format_of(c) == formats::e4m3 &&
+           c.axis == BlockAxis::row && c.block == block_size && c.scales == ScaleStorage::linear &&
+           c.packing == &packing_rows::bytes && (c.type == formats::f32 || c.type == formats::bf16);
 }
 
 std::vector<std::string> bug_dialects() {

@@ -59,13 +59,17 @@ bool is_our_fault(Verdict verdict) {
 
 // What a bug may be particular to, beside formats, types and shapes.
 std::string kind_of(const Case& c) {
-    return c.operation + " " + c.dialect + " " + c.data + " " + c.rounding + " " + c.subnormals +
-           " " + c.axis + " " + std::to_string(c.block) + " " + c.layout + " " + c.scales + " " +
-           c.packing;
+    std::string kind = dialect_name(c) + " " + c.data + " " + std::to_string(c.block) + " ";
+    if (c.rules) kind += std::string(rounding_name_of(*c.rules)) + " ";
+    if (c.rules) kind += std::string(name_of(c.rules->subnormals)) + " ";
+    for (const std::string_view word : {name_of(c.operation), name_of(c.axis), name_of(c.layout),
+                                        name_of(c.scales), c.packing->name})
+        kind += std::string(word) + " ";
+    return kind;
 }
 
 Work work_of(const Case& c) {
-    return c.operation == "gemm" ? Work::gemm : Work::conversions;
+    return c.operation == OperationKind::gemm ? Work::gemm : Work::conversions;
 }
 
 void sort_by_turns(std::vector<PlannedCase>& cases) {

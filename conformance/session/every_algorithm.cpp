@@ -3,8 +3,8 @@
 
 #include <utility>
 
-#include "conformance/case/rules.hpp"
 #include "conformance/run/evidence.hpp"
+#include "reference/problem/problem.hpp"
 
 namespace mx::session {
 

@@ -6,7 +6,6 @@
 
 #include "conformance/case/fields.hpp"
 #include "conformance/case/names.hpp"
-#include "conformance/case/operations.hpp"
 #include "reference/base/files.hpp"
 #include "reference/base/text.hpp"
 
@@ -31,40 +30,36 @@ void add_if_valid(const Case& c, std::vector<PlannedCase>& cases) {
 }
 
 void add_quantize(Case c, std::vector<PlannedCase>& cases) {
-    c.operation = "quantize";
-    for (const std::string& format : format_names(c.operation))
-        for (const char* axis : {"row", "col", "both"}) {
-            c.format = format;
+    c.operation = OperationKind::quantize;
+    for (const BlockFormat& format : block_formats)
+        for (const BlockAxis axis : {BlockAxis::row, BlockAxis::col, BlockAxis::both}) {
+            c.format = &format;
             c.axis = axis;
             add_if_valid(c, cases);
         }
 }
 
 void add_convert(Case c, std::vector<PlannedCase>& cases) {
-    c.operation = "convert";
-    c.axis = "row";
-    for (const std::string& format : format_names(c.operation)) {
-        c.format = format;
-        if (!has_element_rules(c)) {
+    c.operation = OperationKind::convert;
+    for (const BlockFormat& format : block_formats) {
+        c.format = &format;
+        for (const auto& [name, overflow] : overflows) {
+            c.rules = ElementRules{.overflow = overflow};
             add_if_valid(c, cases);
-            continue;
-        }
-        Case element = c;
-        element.rounding = "nearest_even";
-        element.subnormals = "honoured";
-        for (const std::string& overflow : overflow_names()) {
-            element.overflow = overflow;
-            add_if_valid(element, cases);
         }
     }
+    c.format = nullptr;
+    c.rules.reset();
+    add_if_valid(c, cases);
 }
 
 Status check_names(const PlanOptions& options) {
     for (const std::string& dialect : options.dialects)
         if (const Status known = check_name("dialect", dialect, dialect_names()); !known)
             return known;
-    std::vector<std::string> formats = format_names("quantize");
-    for (const std::string& element : format_names("convert")) formats.push_back(element);
+    std::vector<std::string> formats = format_names(OperationKind::quantize);
+    for (const std::string& element : format_names(OperationKind::convert))
+        formats.push_back(element);
     for (const std::string& format : options.formats)
         if (const Status known = check_name("format", format, formats); !known) return known;
     return success();
@@ -94,7 +89,7 @@ Expected<std::vector<PlannedCase>> planned(const PlanOptions& options, Sources& 
     std::vector<PlannedCase> cases = std::move(planned).value();
     const auto other_format = [&options](const PlannedCase& one) {
         return !options.formats.empty() && std::find(options.formats.begin(), options.formats.end(),
-                                                     one.c.format) == options.formats.end();
+                                                     format_name(one.c)) == options.formats.end();
     };
     std::erase_if(cases, other_format);
     if (cases.empty())
@@ -113,8 +108,7 @@ Expected<std::vector<PlannedCase>> plan_input(const std::string& path, const Pla
     const auto tensor = read_input_tensor(path);
     if (!tensor) return tensor.error();
     Case c;
-    c.type = tensor.value().type;
-    c.layout = "dense";
+    c.type = *find_element_format(tensor.value().type);
     c.rows = tensor.value().rows;
     c.columns = tensor.value().columns;
     c.data = std::string(file_prefix) + path;
@@ -122,7 +116,7 @@ Expected<std::vector<PlannedCase>> plan_input(const std::string& path, const Pla
     std::vector<PlannedCase> cases;
     for (const std::string& dialect :
          request.dialects.empty() ? dialect_names() : request.dialects) {
-        c.dialect = dialect;
+        c.dialect = find_dialect(dialect);
         add_quantize(c, cases);
         add_convert(c, cases);
     }

@@ -53,6 +53,7 @@ Violations check_columns(const Tree& tree);        // over 100 columns
 Violations check_functions(const Tree& tree);      // over 70 lines
 Violations check_oracle_words(const Tree& tree);   // float, log2 and the like in an oracle
 Violations check_markers(const Tree& tree);        // marks of unfinished work
+Violations check_gone(const Tree& tree);           // a form that was replaced, by its name
 Violations check_proofs_named(const Tree& tree);   // a fast header that names no proof
 Violations check_pragma_once(const Tree& tree);    // a header without it
 Violations check_integer_types(const Tree& tree);  // in a header that lacks <cstdint>

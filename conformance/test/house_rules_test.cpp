@@ -202,6 +202,13 @@ TEST_F(PlantedTree, OracleWord) {
               "reference/exact/decode.cpp:1 reference/fast/scale.hpp:1 reference/fast/scale.hpp:3");
 }
 
+TEST_F(PlantedTree, FormThatIsGone) {
+    plant("bench/a.cpp", "// case_of_slice was here\nint case_of = 0;\n");
+    EXPECT_EQ(places(check_gone(tree())), "");
+    plant("conformance/run/b.cpp", "\nconst Case c = case_of_slice(names);\n");
+    EXPECT_EQ(places(check_gone(tree())), "conformance/run/b.cpp:2");
+}
+
 TEST_F(PlantedTree, MarkOfUnfinishedWork) {
     plant("bench/a.cpp",
           "// mkdtemp wants a name like houseXX"
@@ -309,6 +316,9 @@ TEST(HouseRules, Functions) {
 }
 TEST(HouseRules, OracleWords) {
     EXPECT_EQ(describe(check_oracle_words(real_tree())), "");
+}
+TEST(HouseRules, Gone) {
+    EXPECT_EQ(describe(check_gone(real_tree())), "");
 }
 TEST(HouseRules, Markers) {
     EXPECT_EQ(describe(check_markers(real_tree())), "");

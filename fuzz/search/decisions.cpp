@@ -3,7 +3,7 @@
 
 #include <bit>
 
-#include "conformance/case/rules.hpp"
+#include "reference/problem/problem.hpp"
 
 namespace mx::fuzz {
 namespace {
@@ -215,12 +215,12 @@ Branches range_of(Branch first, Branch last) {
 
 // Stochastic rounding hangs on bits that no search chooses: ties stand for it.
 Rules::Rules(const Case& c)
-    : kind(operation_of(c).kind),
+    : kind(c.operation),
       is_cast(casts_to_scale(c)),
       dialect(rules_of(c)),
-      format(is_cast ? block_formats[0] : block_format_of(c)),
+      format(is_cast ? block_formats[0] : *c.format),
       element(element_format_of(c)),
-      values(value_format_of(c)) {
+      values(c.type) {
     if (dialect.element_rounding == Rounding::stochastic)
         dialect.element_rounding = Rounding::nearest_even;
 }

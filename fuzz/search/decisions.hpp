@@ -8,7 +8,7 @@
 #include <span>
 #include <string_view>
 
-#include "conformance/case/operations.hpp"
+#include "conformance/case/case.hpp"
 #include "reference/fast/block.hpp"
 
 namespace mx::fuzz {

@@ -3,9 +3,9 @@
 
 #include <algorithm>
 
-#include "conformance/case/rules.hpp"
 #include "conformance/data/random_words.hpp"
 #include "reference/base/hex.hpp"
+#include "reference/problem/problem.hpp"
 
 namespace mx::fuzz {
 namespace {
@@ -30,10 +30,11 @@ using Blocks = std::vector<std::vector<std::uint32_t>>;
 
 // The lanes of every block that lie in the tensor: of axis both some blocks have none.
 Blocks blocks_of(const Sample& sample) {
-    const BlockGrid grid = block_grid(sample.c);
+    const Blocking blocking = blocking_of(sample.c);
+    const std::int64_t count = block_grid(blocking).count();
     Blocks blocks;
-    for (std::int64_t block = 0; block < grid.count(); ++block) {
-        const BlockPlace place = place_of(sample.c, grid, block);
+    for (std::int64_t block = 0; block < count; ++block) {
+        const BlockPlace place = place_of(blocking, block);
         std::vector<std::uint32_t> lanes;
         for (int lane = 0; lane < place.count; ++lane)
             lanes.push_back(sample.at(place.element(lane)));
@@ -81,7 +82,7 @@ bool all_equal(const CodeTensor& tensor) {
 
 Rectangle block_extent(const Case& c) {
     if (!has_blocks(c)) return {0, 0, 1, 1};
-    return {0, 0, c.axis == "row" ? 1 : c.block, c.axis == "col" ? 1 : c.block};
+    return {0, 0, c.axis == BlockAxis::row ? 1 : c.block, c.axis == BlockAxis::col ? 1 : c.block};
 }
 
 Rectangle rectangle_of(const Case& c, std::int64_t block) {
@@ -122,8 +123,7 @@ std::optional<Sample> with_case(const Sample& sample, const Case& c) {
     result.inputs[0].bytes.resize(result.count() *
                                   static_cast<std::size_t>(result.inputs[0].width));
     if (has_scales(c)) {
-        const PartShape shape = shape_of(c, Part::scales);
-        CodeTensor scales = make_tensor(shape.type, shape.rows, shape.columns);
+        CodeTensor scales = make_tensor(shape_of(c, Part::scales));
         for (std::size_t i = 0; i < scales.count(); ++i)
             scales.set(i,
                        sample.inputs[1].at(i % std::max<std::size_t>(sample.inputs[1].count(), 1)));
@@ -140,8 +140,7 @@ void set_element(Sample& sample, std::size_t element, std::uint32_t code) {
 void draw_words(Sample& sample) {
     if (stochastic_form_of(sample.c) == nullptr) return;
     sample.inputs.resize(1);
-    const PartShape shape = shape_of(sample.c, Part::random_bits);
-    sample.inputs.push_back(make_tensor(shape.type, shape.rows, shape.columns));
+    sample.inputs.push_back(make_tensor(shape_of(sample.c, Part::random_bits)));
     fill_random_words(sample.c, sample.inputs[0], sample.inputs[1]);
 }
 

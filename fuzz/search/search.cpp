@@ -33,9 +33,8 @@ std::vector<Coverage> in_random_order(const std::vector<Case>& themes, const Sha
     return order;
 }
 
-BlockData block_at(const Case& c, const BlockGrid& grid, std::int64_t block,
-                   const std::vector<CodeTensor>& inputs) {
-    const BlockPlace place = place_of(c, grid, block);
+BlockData block_at(const Case& c, std::int64_t block, const std::vector<CodeTensor>& inputs) {
+    const BlockPlace place = place_of(blocking_of(c), block);
     BlockData data;
     for (int lane = 0; lane < place.count; ++lane)
         data.lanes.push_back(inputs[0].at(place.element(lane)));
@@ -47,10 +46,10 @@ BlockData block_at(const Case& c, const BlockGrid& grid, std::int64_t block,
 // Those that lie in the tensor: of axis both not all of the grid do.
 std::uint64_t blocks_of(const Case& c) {
     const BlockGrid grid = block_grid(c);
-    if (c.axis != "both") return static_cast<std::uint64_t>(grid.count());
+    if (c.axis != BlockAxis::both) return static_cast<std::uint64_t>(grid.count());
     std::uint64_t blocks = 0;
     for (std::int64_t block = 0; block < grid.count(); ++block)
-        blocks += place_of(c, grid, block).count > 0 ? 1 : 0;
+        blocks += place_of(blocking_of(c), block).count > 0 ? 1 : 0;
     return blocks;
 }
 
@@ -96,16 +95,13 @@ Case Search::choose_case(Coverage& coverage, std::int64_t elements, Random& rand
 std::vector<CodeTensor> Search::make_batch(const Case& c, const Rules& rules, Coverage& coverage,
                                            Random& random) {
     std::vector<CodeTensor> inputs;
-    for (const Part part : inputs_of(c)) {
-        const PartShape shape = shape_of(c, part);
-        inputs.push_back(make_tensor(shape.type, shape.rows, shape.columns));
-    }
+    for (const Part part : inputs_of(c)) inputs.push_back(make_tensor(shape_of(c, part)));
     const bool has_scales = inputs_of(c).back() == Part::scales;
     const BlockGrid grid = block_grid(c);
     BlockMaker maker(rules, coverage.kept, random);
     BlockData data;
     for (std::int64_t block = 0; block < grid.count(); ++block) {
-        const BlockPlace place = place_of(c, grid, block);
+        const BlockPlace place = place_of(blocking_of(c), block);
         if (place.count == 0) continue;
         data.lanes.resize(static_cast<std::size_t>(place.count));
         maker.make(data);
@@ -123,7 +119,7 @@ void Search::look_at(const Case& c, const Rules& rules, const std::vector<CodeTe
     const std::int64_t step = std::max<std::int64_t>(grid.count() / blocks_looked_at, 1);
     std::int64_t seen = 0;
     for (std::int64_t block = 0; block < grid.count(); block += step) {
-        const BlockData data = block_at(c, grid, block, inputs);
+        const BlockData data = block_at(c, block, inputs);
         if (data.lanes.empty()) continue;
         coverage.note(rules, data,
                       seen++ < blocks_held_against_variants ? Depth::variants : Depth::decisions,

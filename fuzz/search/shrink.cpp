@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <array>
 
-#include "conformance/case/rules.hpp"
 #include "fuzz/search/sample.hpp"
+#include "reference/problem/problem.hpp"
 
 namespace mx::fuzz {
 namespace {
@@ -90,7 +90,7 @@ private:
 
 // What is cropped at once: a block; of axis both less, for a tile of it holds many blocks.
 Rectangle unit_of(const Case& c) {
-    return c.axis == "both" ? Rectangle{0, 0, 1, 1} : block_extent(c);
+    return c.axis == BlockAxis::both ? Rectangle{0, 0, 1, 1} : block_extent(c);
 }
 
 // Takes `step` blocks' rows off one end or the other.
@@ -132,27 +132,30 @@ void Shrinker::shrink_shape(Sample& sample) {
 
 // Each field to what is plainest.
 void Shrinker::shrink_fields(Sample& sample) {
-    const auto set = [&](auto Case::*member, const auto& value) {
-        if (sample.c.*member == value) return;
+    const auto set = [&](const auto& change) {
         Case c = sample.c;
-        c.*member = value;
+        change(c);
+        if (c == sample.c) return;
         if (auto changed = with_case(sample, c)) keep_if_fails(sample, std::move(*changed));
     };
-    for (const char* axis : {"row", "col"})
-        if (sample.c.axis == "both") set(&Case::axis, axis);
-    set(&Case::layout, "dense");
-    set(&Case::packing, "bytes");
-    set(&Case::scales, "linear");
-    set(&Case::seed, std::uint64_t{0});
-    if (has_element_rules(sample.c)) {
-        set(&Case::subnormals, "honoured");
-        set(&Case::rounding, "nearest_even");
-        set(&Case::overflow, "saturate");
+    for (const BlockAxis axis : {BlockAxis::row, BlockAxis::col})
+        if (sample.c.axis == BlockAxis::both) set([axis](Case& c) { c.axis = axis; });
+    set([](Case& c) { c.layout = RowLayout::dense; });
+    set([](Case& c) { c.packing = &packing_rows::bytes; });
+    set([](Case& c) { c.scales = ScaleStorage::linear; });
+    set([](Case& c) { c.seed = 0; });
+    if (sample.c.rules) {
+        set([](Case& c) { c.rules->subnormals = Subnormals::honoured; });
+        set([](Case& c) {
+            c.rules->rounding = Rounding::nearest_even;
+            c.rules->form = nullptr;
+        });
+        set([](Case& c) { c.rules->overflow = Overflow::saturate; });
     }
     if (sample.c.rows != 1 && sample.c.columns != 1) return;
     // One line of elements can as well lie along a row.
     Case row = sample.c;
-    row.axis = "row";
+    row.axis = BlockAxis::row;
     row.rows = 1;
     row.columns = element_count(sample.c);
     if (row == sample.c) return;
@@ -190,8 +193,8 @@ void Shrinker::shrink_scales(Sample& sample) {
 }
 
 bool Shrinker::simplify_value(Sample& sample, std::size_t element) {
-    const bool is_code = operation_of(sample.c).kind == OperationKind::dequantize;
-    const ElementFormat& format = is_code ? element_format_of(sample.c) : value_format_of(sample.c);
+    const bool is_code = sample.c.operation == OperationKind::dequantize;
+    const ElementFormat& format = is_code ? element_format_of(sample.c) : sample.c.type;
     const std::uint32_t code = sample.at(element);
     const std::uint32_t magnitude = code & format.code_magnitude_mask();
     std::vector<std::uint32_t> simpler{
@@ -227,7 +230,7 @@ void Shrinker::gather(Sample& sample) {
     if (codes.empty()) codes.push_back(0);
     if (codes.size() == sample.count() || codes.size() > gathered_max) return;
     Case c = sample.c;
-    c.axis = "row";
+    c.axis = BlockAxis::row;
     c.block = block_size;
     c.rows = 1;
     c.columns = static_cast<std::int64_t>(codes.size());
@@ -267,9 +270,9 @@ std::optional<Case> in_named_data(Shrinker& shrinker, const Case& like) {
 std::optional<Find> after_another(Shrinker& shrinker, const Sample& sample, Find find) {
     const Rectangle block = rectangle_of(sample.c, 0);
     Sample small = block_grid(sample.c).count() == 0 ? sample : cropped(sample, block);
-    const ElementFormat& format = operation_of(sample.c).kind == OperationKind::dequantize
+    const ElementFormat& format = sample.c.operation == OperationKind::dequantize
                                       ? element_format_of(sample.c)
-                                      : value_format_of(sample.c);
+                                      : sample.c.type;
     for (const std::uint32_t other :
          {std::uint32_t{0}, static_cast<std::uint32_t>(format.exponent_bias)
                                 << format.mantissa_bits}) {
@@ -310,8 +313,16 @@ std::optional<Case> smallest(Shrinker& shrinker, const Sample& whole) {
 
 }  // namespace
 
+namespace {
+
+std::string subject_text(const Case& c) {
+    return std::string(name_of(c.operation)) + " " + format_name(c) + " ";
+}
+
+}  // namespace
+
 std::string kind_of(const Case& c, const Judgement& judgement, std::size_t mismatch) {
-    const std::string what = c.operation + " " + c.format + " ";
+    const std::string what = subject_text(c);
     switch (judgement.outcome) {
         case Outcome::wrong: {
             const results::Mismatch& m = judgement.mismatches[mismatch];
@@ -333,7 +344,7 @@ std::string kind_of(const Case& c, const Judgement& judgement, std::size_t misma
 Find shrink(Judge& judge, const Failure& failure) {
     Find find{
         kind_of(failure.c, failure.judgement, failure.mismatch), {}, "", failure.judgement.outcome};
-    find.what = find.kind.substr(failure.c.operation.size() + failure.c.format.size() + 2);
+    find.what = find.kind.substr(subject_text(failure.c).size());
     Sample whole{failure.c, failure.inputs};
     Shrinker shrinker(judge, failure);
     auto found = smallest(shrinker, whole);

@@ -9,8 +9,8 @@
 namespace mx::fuzz {
 namespace {
 
-constexpr std::array<std::string_view, 4> searched_operations{"quantize", "encode_scale",
-                                                              "dequantize", "convert"};
+constexpr std::array searched_operations{OperationKind::quantize, OperationKind::encode_scale,
+                                         OperationKind::dequantize, OperationKind::convert};
 
 bool is_wanted(const std::vector<std::string>& globs, std::string_view name) {
     return globs.empty() || std::ranges::any_of(globs, [name](const std::string& glob) {
@@ -21,27 +21,28 @@ bool is_wanted(const std::vector<std::string>& globs, std::string_view name) {
 // What dequantize and convert to elements give hangs on no field of a dialect but a few, so one
 // dialect in four stands for the others there.
 bool is_spared(const Case& c, std::size_t dialect) {
-    const bool has_few_rules =
-        operation_of(c).kind == OperationKind::dequantize ||
-        (operation_of(c).kind == OperationKind::convert && has_element_rules(c));
-    return has_few_rules && dialect % 4 != 0 && c.dialect != "nv";
+    const bool has_few_rules = c.operation == OperationKind::dequantize ||
+                               (c.operation == OperationKind::convert && has_element_rules(c));
+    return has_few_rules && dialect % 4 != 0 && c.dialect->name != "nv";
 }
 
-Case plain(const std::string& operation, const std::string& format) {
+Case plain(OperationKind operation, const BlockFormat* format) {
     Case c;
     c.operation = operation;
     c.format = format;
-    c.dialect = dialect_names().front();
-    c.type = "f32";
-    c.axis = "row";
-    c.layout = "dense";
+    c.dialect = &dialects.front();
     c.rows = c.columns = 1;
     c.data = "bits:0";
-    if (!has_element_rules(c)) return c;
-    c.rounding = "nearest_even";
-    c.overflow = "saturate";
-    c.subnormals = "honoured";
+    if (has_element_rules(c)) c.rules = ElementRules{};
     return c;
+}
+
+// Those that the operation has: convert also casts to scales, which are of no block format.
+std::vector<const BlockFormat*> formats_of(OperationKind operation) {
+    std::vector<const BlockFormat*> formats;
+    for (const BlockFormat& format : block_formats) formats.push_back(&format);
+    if (operation == OperationKind::convert) formats.push_back(nullptr);
+    return formats;
 }
 
 // Every combination that is sound is as likely as every other, so each is met soon; `draw` fills
@@ -59,29 +60,33 @@ void draw_sound(Case& c, const Draw& draw) {
 
 void draw_rules(Case& c, Random& random) {
     if (!has_element_rules(c)) return;
-    static const auto names = std::array{rounding_names(), overflow_names(), subnormal_names()};
     const bool is_stochastic = random.once_in(4);
     draw_sound(c, [&random, is_stochastic](Case& drawn) {
-        drawn.rounding = is_stochastic ? std::string(random.one_of(stochastic_forms).name)
-                                       : random.one_of(names[0]);
-        drawn.overflow = random.one_of(names[1]);
-        drawn.subnormals = random.one_of(names[2]);
+        drawn.rules = ElementRules{};
+        ElementRules& rules = *drawn.rules;
+        // As many as there are names: the modes without the one that takes bits, and its forms.
+        constexpr std::size_t modes = roundings.size() - 1, forms = stochastic_forms.size();
+        const std::size_t at = is_stochastic
+                                   ? modes + random.below(forms)
+                                   : static_cast<std::size_t>(random.below(modes + forms));
+        rules.form = at < modes ? nullptr : &stochastic_forms[at - modes];
+        rules.rounding = at < modes ? roundings[at].second : Rounding::stochastic;
+        rules.overflow = random.one_of(overflows).second;
+        rules.subnormals = random.one_of(subnormal_rules).second;
     });
 }
 
 void draw_layout(Case& c, Random& random) {
-    static const auto names =
-        std::array{layout_names(), axis_names(), scales_names(), packing_names()};
     if (random.once_in(4)) return;
     if (!has_blocks(c)) {
-        c.layout = random.one_of(names[0]);
+        c.layout = random.one_of(row_layouts).second;
         return;
     }
     draw_sound(c, [&random](Case& drawn) {
-        drawn.layout = random.one_of(names[0]);
-        drawn.axis = random.one_of(names[1]);
-        drawn.scales = random.one_of(names[2]);
-        drawn.packing = random.one_of(names[3]);
+        drawn.layout = random.one_of(row_layouts).second;
+        drawn.axis = random.one_of(block_axes).second;
+        drawn.scales = random.one_of(scale_storages).second;
+        drawn.packing = &random.one_of(packings);
         drawn.block = std::array<std::int64_t, 3>{16, 32, 64}[random.below(3)];
     });
 }
@@ -107,7 +112,7 @@ Sides draw_sides(const Case& c, std::int64_t elements, Random& random) {
             break;
     }
     // Swizzles come in tiles of up to 128 by 8 scales: two of them and a piece, each way.
-    if (c.scales != "linear" && random.once_in(2))
+    if (c.scales != ScaleStorage::linear && random.once_in(2))
         return {block * up_to(18) - (random.once_in(2) ? block / 2 : 0), up_to(300)};
     const std::int64_t along = std::array<std::int64_t, 4>{
         block,                                // a block a row
@@ -121,19 +126,18 @@ Sides draw_sides(const Case& c, std::int64_t elements, Random& random) {
 
 std::vector<Case> list_themes(const Filter& filter) {
     std::vector<Case> themes;
-    const std::vector<std::string> all_dialects = dialect_names();
-    for (const std::string_view operation : searched_operations) {
-        if (!is_wanted(filter.operations, operation)) continue;
-        for (const std::string& format : format_names(operation)) {
-            Case c = plain(std::string(operation), format);
-            if (!is_wanted(filter.formats, format)) continue;
-            for (std::size_t i = 0; i < all_dialects.size(); ++i) {
-                c.dialect = all_dialects[i];
-                if (!is_wanted(filter.dialects, c.dialect)) continue;
+    for (const OperationKind operation : searched_operations) {
+        if (!is_wanted(filter.operations, name_of(operation))) continue;
+        for (const BlockFormat* format : formats_of(operation)) {
+            Case c = plain(operation, format);
+            if (!is_wanted(filter.formats, format_name(c))) continue;
+            for (std::size_t i = 0; i < dialects.size(); ++i) {
+                c.dialect = &dialects[i];
+                if (!is_wanted(filter.dialects, c.dialect->name)) continue;
                 if (filter.dialects.empty() && is_spared(c, i)) continue;
-                for (const std::string_view type : input_types) {
+                for (const ElementFormat& type : {formats::f32, formats::bf16, formats::f16}) {
                     c.type = type;
-                    if (!is_wanted(filter.types, type) || !check_combination(c)) continue;
+                    if (!is_wanted(filter.types, type.name) || !check_combination(c)) continue;
                     if (unknown_scale(c).empty()) themes.push_back(c);
                 }
             }
@@ -143,7 +147,8 @@ std::vector<Case> list_themes(const Filter& filter) {
 }
 
 std::string name_of_theme(const Case& c) {
-    return c.operation + " " + c.format + " " + c.dialect + " " + c.type;
+    return std::string(name_of(c.operation)) + " " + format_name(c) + " " + dialect_name(c) + " " +
+           type_name(c);
 }
 
 Case draw_case(const Case& theme, std::int64_t elements, Random& random) {
@@ -154,18 +159,18 @@ Case draw_case(const Case& theme, std::int64_t elements, Random& random) {
     if (stochastic_form_of(c) != nullptr) elements = std::min<std::int64_t>(elements, 2048);
     const Sides sides = draw_sides(c, elements, random);
     const bool is_tall = sides.across > 65536;
-    c.columns = c.axis == "col" && !is_tall ? sides.across : sides.along;
-    c.rows = c.axis == "col" && !is_tall ? sides.along : sides.across;
+    c.columns = c.axis == BlockAxis::col && !is_tall ? sides.across : sides.along;
+    c.rows = c.axis == BlockAxis::col && !is_tall ? sides.along : sides.across;
     return c;
 }
 
 Case plain_case(const Case& drawn) {
     Case c = drawn;
-    c.axis = "row";
+    c.axis = BlockAxis::row;
     c.block = block_size;
-    c.layout = "dense";
-    c.scales = "linear";
-    c.packing = "bytes";
+    c.layout = RowLayout::dense;
+    c.scales = ScaleStorage::linear;
+    c.packing = &packing_rows::bytes;
     return c;
 }
 

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "conformance/case/rules.hpp"
+#include "conformance/case/case.hpp"
 #include "fuzz/search/random.hpp"
 
 namespace mx::fuzz {

@@ -118,7 +118,7 @@ Proof group_proof(const Packing& packing) {
     const CodeStream stream{packing.code_bits, packing.pairs};
     const int group = stream.code_bits == 4 ? 2 : 4;
     const int group_bits = group * stream.code_bits;
-    return {"packing " + std::string(packing.packing),
+    return {"packing " + std::string(packing.name),
             "all 2^" + std::to_string(group_bits) + " groups of " + std::to_string(group) +
                 " codes, and all shorter ones",
             [stream, group](int threads) {
@@ -193,7 +193,7 @@ std::vector<Proof> pack_proofs() {
         if (packing.code_bits == 0) continue;
         const CodeStream stream{packing.code_bits, packing.pairs};
         proofs.push_back(group_proof(packing));
-        proofs.push_back({"rows " + std::string(packing.packing),
+        proofs.push_back({"rows " + std::string(packing.name),
                           "every code in every lane of all rows up to 67, among zeros and ones",
                           [stream](int) { return prove_rows(stream); }});
     }

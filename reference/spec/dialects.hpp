@@ -25,9 +25,7 @@ inline constexpr auto dialects =
 
 // Returns nullptr when no row has that name.
 constexpr const Dialect* find_dialect(std::string_view name) {
-    for (const Dialect& dialect : dialects)
-        if (dialect.name == name) return &dialect;
-    return nullptr;
+    return find_named(dialects, name);
 }
 
 }  // namespace mx

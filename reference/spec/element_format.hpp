@@ -46,6 +46,14 @@ struct ElementFormat {
     std::string_view source;
     Negatives negatives = Negatives::sign_bit;
 
+    // The same codes for the same values; neither the name nor the source counts.
+    friend constexpr bool operator==(const ElementFormat& a, const ElementFormat& b) {
+        return a.sign_bits == b.sign_bits && a.exponent_bits == b.exponent_bits &&
+               a.mantissa_bits == b.mantissa_bits && a.exponent_bias == b.exponent_bias &&
+               a.zero_exponent == b.zero_exponent && a.specials == b.specials &&
+               a.negatives == b.negatives;
+    }
+
     MX_FOLDED constexpr int code_bits() const { return sign_bits + exponent_bits + mantissa_bits; }
     MX_FOLDED constexpr int code_bytes() const { return (code_bits() + 7) / 8; }
     MX_FOLDED constexpr bool has_zero() const { return zero_exponent == ZeroExponent::subnormal; }

@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "reference/spec/element_format.hpp"
+#include "reference/spec/named.hpp"
 
 namespace mx {
 
@@ -38,9 +39,7 @@ inline constexpr std::array element_formats{
 
 // Returns nullptr when no row has that name.
 constexpr const ElementFormat* find_element_format(std::string_view name) {
-    for (const ElementFormat& format : element_formats)
-        if (format.name == name) return &format;
-    return nullptr;
+    return find_named(element_formats, name);
 }
 
 namespace formats {
@@ -84,9 +83,7 @@ inline constexpr std::array block_formats{
 };
 
 constexpr const BlockFormat* find_block_format(std::string_view name) {
-    for (const BlockFormat& format : block_formats)
-        if (format.name == name) return &format;
-    return nullptr;
+    return find_named(block_formats, name);
 }
 
 // A set of rows of block_formats, one bit each.

@@ -245,9 +245,7 @@ inline constexpr std::array gemm_models{
 
 // Returns nullptr when no row has that name.
 constexpr const GemmModel* find_gemm_model(std::string_view name) {
-    for (const GemmModel& model : gemm_models)
-        if (model.name == name) return &model;
-    return nullptr;
+    return find_named(gemm_models, name);
 }
 
 // What the integers of fast/ have room for.

@@ -12,6 +12,7 @@
 #include <string_view>
 
 #include "reference/spec/assert.hpp"
+#include "reference/spec/named.hpp"
 
 namespace mx {
 
@@ -27,6 +28,14 @@ struct GridPlace {
 };
 
 enum class Dimension : std::uint8_t { rows, columns };
+
+// How blocks lie in a tensor.
+enum class BlockAxis : std::uint8_t {
+    row,   // 1xk
+    col,   // kx1
+    tile,  // kxk
+    both,  // row and col, each with outputs of its own
+};
 
 // What the layout says of bytes that hold no scale, and of bits that hold no code.
 enum class Pads : std::uint8_t {
@@ -47,14 +56,18 @@ inline constexpr int until_covered = 0;
 // The order within the grid of scales; the closed formulas are in fast/pack.hpp.
 enum class ScaleOrder : std::uint8_t { row_major, tiles_128x4, tiles_8x4, tiles_32x8 };
 
+// How the scales of a tensor are stored, whatever the axis of its blocks: a row of scale_layouts
+// for each axis that a source says something of. Linear ones are a strided tensor and no row.
+enum class ScaleStorage : std::uint8_t { linear, tiles_128x4, tiles_8x4, tiles_32x8, te_padded };
+
 // One byte per scale. The `outer` dimension is the one of many rows of the tile: the rows of the
 // grid for blocks of 1xk; the columns for blocks of kx1, where the grid is R/k by C and the tile
 // lies across it. `loops` and the three members before it say the same thing twice: exact/ walks
 // the loops, fast/ uses the formula, and prove_pack shows that they agree.
 struct ScaleLayout {
-    std::string_view name;    // in the ABI
-    std::string_view scales;  // in a case: scales=...
-    std::string_view axis;    // of the blocks it is for
+    std::string_view name;  // in the ABI
+    ScaleStorage storage;   // in a case: scales=...
+    BlockAxis axis;         // of the blocks it is for
     ScaleOrder order;
     Dimension outer;
     int outer_multiple;  // what the dimensions are padded to
@@ -109,44 +122,47 @@ inline constexpr std::string_view source_te_padded =
 }  // namespace layout_rows
 
 inline constexpr std::array scale_layouts{
-    ScaleLayout{"128x4", "128x4", "row", ScaleOrder::tiles_128x4, Dimension::rows, 128, 4,
-                Pads::zero, layout_rows::nest_128x4(Dimension::rows, Dimension::columns),
+    ScaleLayout{"128x4", ScaleStorage::tiles_128x4, BlockAxis::row, ScaleOrder::tiles_128x4,
+                Dimension::rows, 128, 4, Pads::zero,
+                layout_rows::nest_128x4(Dimension::rows, Dimension::columns),
                 layout_rows::source_128x4},
-    ScaleLayout{"128x4-col", "128x4", "col", ScaleOrder::tiles_128x4, Dimension::columns, 128, 4,
-                Pads::zero, layout_rows::nest_128x4(Dimension::columns, Dimension::rows),
+    ScaleLayout{"128x4-col", ScaleStorage::tiles_128x4, BlockAxis::col, ScaleOrder::tiles_128x4,
+                Dimension::columns, 128, 4, Pads::zero,
+                layout_rows::nest_128x4(Dimension::columns, Dimension::rows),
                 layout_rows::source_128x4},
-    ScaleLayout{"8x4", "8x4", "row", ScaleOrder::tiles_8x4, Dimension::rows, 8, 4, Pads::zero,
+    ScaleLayout{"8x4", ScaleStorage::tiles_8x4, BlockAxis::row, ScaleOrder::tiles_8x4,
+                Dimension::rows, 8, 4, Pads::zero,
                 layout_rows::nest_8x4(Dimension::rows, Dimension::columns),
                 layout_rows::source_8x4},
-    ScaleLayout{"8x4-col", "8x4", "col", ScaleOrder::tiles_8x4, Dimension::columns, 8, 4,
-                Pads::zero, layout_rows::nest_8x4(Dimension::columns, Dimension::rows),
+    ScaleLayout{"8x4-col", ScaleStorage::tiles_8x4, BlockAxis::col, ScaleOrder::tiles_8x4,
+                Dimension::columns, 8, 4, Pads::zero,
+                layout_rows::nest_8x4(Dimension::columns, Dimension::rows),
                 layout_rows::source_8x4},
-    ScaleLayout{"32x8", "32x8", "row", ScaleOrder::tiles_32x8, Dimension::rows, 32, 8,
-                Pads::anything, layout_rows::nest_32x8(Dimension::rows, Dimension::columns),
+    ScaleLayout{"32x8", ScaleStorage::tiles_32x8, BlockAxis::row, ScaleOrder::tiles_32x8,
+                Dimension::rows, 32, 8, Pads::anything,
+                layout_rows::nest_32x8(Dimension::rows, Dimension::columns),
                 layout_rows::source_32x8},
-    ScaleLayout{"32x8-col", "32x8", "col", ScaleOrder::tiles_32x8, Dimension::columns, 32, 8,
-                Pads::anything, layout_rows::nest_32x8(Dimension::columns, Dimension::rows),
+    ScaleLayout{"32x8-col", ScaleStorage::tiles_32x8, BlockAxis::col, ScaleOrder::tiles_32x8,
+                Dimension::columns, 32, 8, Pads::anything,
+                layout_rows::nest_32x8(Dimension::columns, Dimension::rows),
                 layout_rows::source_32x8},
-    ScaleLayout{"te-padded", "te-padded", "row", ScaleOrder::row_major, Dimension::rows, 128, 4,
-                Pads::anything, layout_rows::nest_row_major({128, 4}),
+    ScaleLayout{"te-padded", ScaleStorage::te_padded, BlockAxis::row, ScaleOrder::row_major,
+                Dimension::rows, 128, 4, Pads::anything, layout_rows::nest_row_major({128, 4}),
                 layout_rows::source_te_padded},
-    ScaleLayout{"te-padded-col", "te-padded", "col", ScaleOrder::row_major, Dimension::columns, 128,
-                4, Pads::anything, layout_rows::nest_row_major({4, 128}),
+    ScaleLayout{"te-padded-col", ScaleStorage::te_padded, BlockAxis::col, ScaleOrder::row_major,
+                Dimension::columns, 128, 4, Pads::anything, layout_rows::nest_row_major({4, 128}),
                 layout_rows::source_te_padded},
 };
 
 // Returns nullptr when no row has that name.
 constexpr const ScaleLayout* find_scale_layout(std::string_view name) {
-    for (const ScaleLayout& layout : scale_layouts)
-        if (layout.name == name) return &layout;
-    return nullptr;
+    return find_named(scale_layouts, name);
 }
 
-// The row for scales=... of blocks along an axis; nullptr for "linear" and where there is none.
-constexpr const ScaleLayout* find_scale_layout_of_case(std::string_view scales,
-                                                       std::string_view axis) {
+// The row for blocks along an axis; nullptr for linear ones and where there is none.
+constexpr const ScaleLayout* scale_layout_for(ScaleStorage storage, BlockAxis axis) {
     for (const ScaleLayout& layout : scale_layouts)
-        if (layout.scales == scales && layout.axis == axis) return &layout;
+        if (layout.storage == storage && layout.axis == axis) return &layout;
     return nullptr;
 }
 
@@ -164,9 +180,9 @@ struct CodeStream {
 // a whole byte; the bits after its last code are 0. Elements lie along the rows of the tensor,
 // whatever the axis of the blocks: columnwise operands keep their shape.
 struct Packing {
-    std::string_view packing;  // in a case: packing=...
-    std::string_view layout;   // in the ABI
-    int code_bits;             // of the formats it is for; 0 for all
+    std::string_view name;    // in a case: packing=...
+    std::string_view layout;  // in the ABI
+    int code_bits;            // of the formats it is for; 0 for all
     PairOrder pairs;
     std::string_view source;
 };
@@ -184,10 +200,14 @@ inline constexpr std::array packings{
             "block, then its scale byte; for other widths than 4 this project's reading"},
 };
 
+namespace packing_rows {
+inline constexpr const Packing& bytes = packings[0];
+inline constexpr const Packing& in_line = packings[4];
+}  // namespace packing_rows
+static_assert(packing_rows::bytes.name == "bytes" && packing_rows::in_line.name == "inline");
+
 constexpr const Packing* find_packing(std::string_view name) {
-    for (const Packing& packing : packings)
-        if (packing.packing == name) return &packing;
-    return nullptr;
+    return find_named(packings, name);
 }
 
 }  // namespace mx

@@ -39,9 +39,7 @@ inline constexpr std::array recipe_formats{
 
 // Returns nullptr when no row has that name.
 constexpr const RecipeFormat* find_recipe_format(std::string_view name) {
-    for (const RecipeFormat& format : recipe_formats)
-        if (format.name == name) return &format;
-    return nullptr;
+    return find_named(recipe_formats, name);
 }
 
 constexpr std::uint32_t recipe_formats_named(std::initializer_list<std::string_view> names) {

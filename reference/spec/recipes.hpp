@@ -345,9 +345,7 @@ inline constexpr std::array recipes{
 
 // Returns nullptr when no row has that name.
 constexpr const Recipe* find_recipe(std::string_view name) {
-    for (const Recipe& recipe : recipes)
-        if (recipe.name == name) return &recipe;
-    return nullptr;
+    return find_named(recipes, name);
 }
 
 // A name stands in one table only.

@@ -53,6 +53,24 @@ inline constexpr std::array<std::pair<std::string_view, Rounding>, 9> roundings{
     {"stochastic", Rounding::stochastic},
 }};
 
+// The spellings of stochastic rounding: how many of a word's bits decide one value, and how many
+// values of a row share a word.
+//
+// stochastic-x4 is PTX cvt.rs to .e4m3x4, .e5m2x4, .e2m3x4 or .e3m2x4. Its operands a, b, e, f go
+// to the bytes of the result from the highest down, so a value's place among the four in memory is
+// f, e, b, a. The low half of the word serves f and e, the high half b and a.
+struct StochasticForm {
+    std::string_view name;
+    int bits;
+    int values_per_word;
+};
+inline constexpr std::array stochastic_forms{
+    StochasticForm{"stochastic8", 8, 1},
+    StochasticForm{"stochastic16", 16, 1},
+    StochasticForm{"stochastic32", 32, 1},
+    StochasticForm{"stochastic-x4", 16, 4},
+};
+
 inline constexpr std::array<std::pair<std::string_view, Overflow>, 2> overflows{{
     {"saturate", Overflow::saturate},
     {"overflow", Overflow::overflow},

@@ -61,13 +61,6 @@ inline std::string difference(const std::string& asked, std::uint32_t given,
     return asked + " gives " + hex(given) + ", expected " + hex(expected);
 }
 
-template <typename Names, typename Value>
-std::string name_in(const Names& names, Value value) {
-    for (const auto& [name, named] : names)
-        if (named == value) return std::string(name);
-    return "?";
-}
-
 template <typename Oracle>
 std::string wrong_in_decode() {
     for (const Decoded& row : at_run_time(decoded)) {
@@ -83,7 +76,8 @@ std::string wrong_in_decode() {
 inline std::string rounding_text(const ElementFormat& format, const Number& value,
                                  Rounding rounding, Overflow overflow) {
     return to_text(value) + " to " + std::string(format.name) + ", " +
-           name_in(roundings, rounding) + ", " + name_in(overflows, overflow);
+           std::string(name_in(roundings, rounding)) + ", " +
+           std::string(name_in(overflows, overflow));
 }
 
 template <typename Oracle>

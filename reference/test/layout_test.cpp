@@ -73,12 +73,12 @@ TEST(ScaleLayout, TheWalkSaysWhichBytesArePads) {
 TEST(ScaleLayout, EveryAxisOfEveryNameHasARow) {
     for (const ScaleLayout& layout : scale_layouts) {
         EXPECT_EQ(find_scale_layout(layout.name), &layout);
-        EXPECT_EQ(find_scale_layout_of_case(layout.scales, layout.axis), &layout);
-        for (const char* axis : {"row", "col"})
-            EXPECT_NE(find_scale_layout_of_case(layout.scales, axis), nullptr);
-        EXPECT_EQ(find_scale_layout_of_case(layout.scales, "tile"), nullptr);
+        EXPECT_EQ(scale_layout_for(layout.storage, layout.axis), &layout);
+        for (const BlockAxis axis : {BlockAxis::row, BlockAxis::col})
+            EXPECT_NE(scale_layout_for(layout.storage, axis), nullptr);
+        EXPECT_EQ(scale_layout_for(layout.storage, BlockAxis::tile), nullptr);
     }
-    EXPECT_EQ(find_scale_layout_of_case("linear", "row"), nullptr);
+    EXPECT_EQ(scale_layout_for(ScaleStorage::linear, BlockAxis::row), nullptr);
 }
 
 using Bytes = std::vector<std::uint8_t>;

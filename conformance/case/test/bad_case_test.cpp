@@ -182,21 +182,11 @@ TEST(BadCase, UnclosedQuotes) {
     });
 }
 
-TEST(Validate, ContradictionsThatNoTextCanSpell) {
-    Case c = parse_case(good_convert).value();
-    c.rounding = "";
-    EXPECT_FALSE(validate(c).ok());
-    c = parse_case(good).value();
-    c.type = "e4m3";  // a format, but not one of values
-    EXPECT_FALSE(validate(c).ok());
-    c = parse_case(good).value();
-    c.block = 24;
-    EXPECT_FALSE(validate(c).ok());
-    c.block = 0;
-    EXPECT_FALSE(validate(c).ok());
-    c = parse_case(good).value();
-    c.operation = "quantise";
-    EXPECT_FALSE(validate(c).ok());
+TEST(BadCase, RulesThatOnlyATypedCaseCanHave) {
+    Case c = parse_case(good).value();
+    EXPECT_TRUE(check_combination(c).ok());
+    c.rules = ElementRules{};
+    EXPECT_FALSE(check_combination(c).ok());
 }
 
 }  // namespace

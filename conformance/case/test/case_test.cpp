@@ -7,7 +7,7 @@
 #include "conformance/case/case.hpp"
 #include "conformance/case/fields.hpp"
 #include "conformance/case/names.hpp"
-#include "conformance/case/rules.hpp"
+#include "reference/problem/problem.hpp"
 
 namespace mx {
 namespace {
@@ -59,24 +59,22 @@ TEST(CaseGrammar, LeavesOutWhatHasADefault) {
               "quantize format=mxfp8-e4m3 dialect=ocp input=f32 axis=row block=32 layout=dense "
               "scales=linear packing=bytes shape=2x64 data=edge.tie index=0 seed=0");
     const Case convert = parsed("convert format=e4m3 shape=1x1 data=all.bits");
-    EXPECT_EQ(convert.rounding, "nearest_even");
-    EXPECT_EQ(convert.overflow, "saturate");
-    EXPECT_EQ(convert.subnormals, "honoured");
+    const ElementRules defaults{Rounding::nearest_even, nullptr, Overflow::saturate,
+                                Subnormals::honoured};
+    EXPECT_EQ(convert.rules, defaults);
     // A cast to a scale has no element rules to have defaults.
-    EXPECT_EQ(parsed("convert format=e8m0 shape=1x1 data=all.bits").rounding, "");
+    EXPECT_FALSE(parsed("convert format=e8m0 shape=1x1 data=all.bits").rules);
 }
 
 TEST(CaseGrammar, EveryFieldReachesTheCase) {
     Case c;
-    c.operation = "convert";
-    c.format = "e5m2";
-    c.dialect = "nv";
-    c.type = "f16";
-    c.axis = "row";
-    c.rounding = "toward_negative";
-    c.overflow = "overflow";
-    c.subnormals = "outputs_flushed";
-    c.layout = "padded";
+    c.operation = OperationKind::convert;
+    c.format = find_block_format("mxfp8-e5m2");
+    c.dialect = find_dialect("nv");
+    c.type = formats::f16;
+    c.axis = BlockAxis::row;
+    c.rules = {Rounding::toward_negative, nullptr, Overflow::overflow, Subnormals::outputs_flushed};
+    c.layout = RowLayout::padded;
     c.rows = 3;
     c.columns = 5;
     c.data = "random.bits";
@@ -100,7 +98,7 @@ TEST(CaseGrammar, AwkwardPathsSurvive) {
 
 TEST(CaseGrammar, QuotesMayStandRoundAValueThatNeedsNone) {
     EXPECT_EQ(parsed("quantize format=\"mxfp8-e4m3\" shape=2x64 data=edge.tie").format,
-              "mxfp8-e4m3");
+              find_block_format("mxfp8-e4m3"));
     EXPECT_EQ(parsed("quantize format=mxfp8-e4m3 shape=2x64 \"data=file:a b\"").data, "file:a b");
 }
 
@@ -155,6 +153,11 @@ TEST(Lanes, AreTheBlockOrItsSquare) {
     EXPECT_EQ(lanes_of(parsed("convert format=int8 shape=1x1 data=x")), 32);
 }
 
+std::vector<Part> inputs(const Case& c) {
+    const auto parts = inputs_of(c);
+    return {parts.begin(), parts.end()};
+}
+
 struct PartRow {
     const char* text;
     Part part;
@@ -163,17 +166,23 @@ struct PartRow {
 
 TEST(Parts, HaveTheTypesAndShapesOfTheContract) {
     const PartRow rows[] = {
-        {"quantize format=mxfp6-e3m2 shape=33x5 axis=col data=x", Part::elements, {"e3m2", 33, 5}},
-        {"quantize format=mxint8 shape=33x65 axis=tile data=x", Part::scales, {"e8m0", 2, 3}},
-        {"dequantize format=mxint8 output=bf16 shape=33x65 data=x", Part::values, {"bf16", 33, 65}},
-        {"encode_scale format=mxint8 shape=3x4 data=x", Part::value_scales, {"e8m0", 3, 4}},
-        {"convert format=e8m0 shape=3x4 data=x", Part::elements, {"e8m0", 3, 4}},
+        {"quantize format=mxfp6-e3m2 shape=33x5 axis=col data=x",
+         Part::elements,
+         {formats::e3m2, 33, 5}},
+        {"quantize format=mxint8 shape=33x65 axis=tile data=x",
+         Part::scales,
+         {formats::e8m0, 2, 3}},
+        {"dequantize format=mxint8 output=bf16 shape=33x65 data=x",
+         Part::values,
+         {formats::bf16, 33, 65}},
+        {"encode_scale format=mxint8 shape=3x4 data=x", Part::value_scales, {formats::e8m0, 3, 4}},
+        {"convert format=e8m0 shape=3x4 data=x", Part::elements, {formats::e8m0, 3, 4}},
         {"convert format=e2m1 rounding=stochastic32 shape=3x5 data=x",
          Part::random_bits,
-         {"u32", 3, 5}},
+         {random_word, 3, 5}},
         {"convert format=e4m3 rounding=stochastic-x4 shape=3x5 data=x",
          Part::random_bits,
-         {"u32", 3, 2}},
+         {random_word, 3, 2}},
     };
     for (const PartRow& row : rows) {
         const PartShape shape = shape_of(parsed(row.text), row.part);
@@ -185,20 +194,21 @@ TEST(Parts, HaveTheTypesAndShapesOfTheContract) {
 
 TEST(Parts, AxisBothIsRowsAndThenColumns) {
     const Case both = parsed("quantize format=mxfp8-e4m3 shape=33x65 axis=both data=x");
-    const std::vector<Case> sides = sides_of(both);
-    ASSERT_EQ(sides.size(), 2u);
-    EXPECT_EQ(sides[0], parsed("quantize format=mxfp8-e4m3 shape=33x65 axis=row data=x"));
-    EXPECT_EQ(sides[1], parsed("quantize format=mxfp8-e4m3 shape=33x65 axis=col data=x"));
-    EXPECT_EQ(inputs_of(both), (std::vector{Part::values}));
+    const auto axes = axes_of(both);
+    ASSERT_EQ(axes.size(), 2u);
+    const Case row = along(both, axes[0]), column = along(both, axes[1]);
+    EXPECT_EQ(row, parsed("quantize format=mxfp8-e4m3 shape=33x65 axis=row data=x"));
+    EXPECT_EQ(column, parsed("quantize format=mxfp8-e4m3 shape=33x65 axis=col data=x"));
+    EXPECT_EQ(inputs(both), (std::vector{Part::values}));
     EXPECT_EQ(outputs_of(both),
               (std::vector{Part::elements, Part::scales, Part::elements, Part::scales}));
-    EXPECT_EQ(sides_of(sides[1]), std::vector<Case>{sides[1]});
+    ASSERT_EQ(axes_of(column).size(), 1u);
+    EXPECT_EQ(axes_of(column)[0], BlockAxis::col);
 }
 
 TEST(Parts, RandomBitsAreAskedForWhereTheRoundingNeedsThem) {
-    EXPECT_EQ(inputs_of(parsed("convert format=e4m3 shape=1x1 data=x")),
-              (std::vector{Part::values}));
-    EXPECT_EQ(inputs_of(parsed("convert format=e4m3 shape=1x1 data=x rounding=stochastic8")),
+    EXPECT_EQ(inputs(parsed("convert format=e4m3 shape=1x1 data=x")), (std::vector{Part::values}));
+    EXPECT_EQ(inputs(parsed("convert format=e4m3 shape=1x1 data=x rounding=stochastic8")),
               (std::vector{Part::values, Part::random_bits}));
 }
 

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "conformance/case/case.hpp"
+#include "conformance/case/gemm_case.hpp"
 
 namespace mx {
 namespace {
@@ -69,16 +70,16 @@ TEST(GemmGrammar, LeavesOutWhatHasADefault) {
     const Case c = parsed(
         "gemm a=mxfp8-e4m3 b=mxfp8-e4m3 shape=64x32x256 batches=2 beta=0.5 "
         "output=bf16 data=gemm.one-hot");
-    EXPECT_EQ(c.gemm.c, "bf16");
+    EXPECT_EQ(c.gemm.c, formats::bf16);
     EXPECT_EQ(c.rows, 128);
     EXPECT_EQ(c.columns, 32);
-    EXPECT_EQ(c.format, "mxfp8-e4m3");
+    EXPECT_EQ(format_name(c), "mxfp8-e4m3");
     EXPECT_EQ(c.gemm.alpha, 0x3F800000u);
     EXPECT_EQ(parsed("gemm a=f32 b=f32 shape=1x1x1 output=e4m3 beta=1 data=gemm.zeros").gemm.c,
-              "bf16");
+              formats::bf16);
     const Case fp4 = parsed("gemm a=bf16 b=bf16 shape=1x1x1 output=nvfp4 beta=1 data=gemm.zeros");
-    EXPECT_EQ(fp4.dialect, "cublaslt-nvfp4");
-    EXPECT_EQ(fp4.gemm.c, "bf16");
+    EXPECT_EQ(dialect_name(fp4), "cublaslt-nvfp4");
+    EXPECT_EQ(fp4.gemm.c, formats::bf16);
     EXPECT_FALSE(is_gemm(parsed("convert format=e4m3 shape=1x1 data=all.bits")));
     EXPECT_TRUE(is_gemm(c));
 }

@@ -18,8 +18,8 @@ TEST(LayoutFields, StandInEveryCaseWithBlocks) {
         "scales=128x4 packing=high_first shape=32x1 data=random.bits index=0 seed=0";
     const auto c = parse_case(text);
     ASSERT_TRUE(c.ok()) << c.error().message;
-    EXPECT_EQ(c.value().scales, "128x4");
-    EXPECT_EQ(c.value().packing, "high_first");
+    EXPECT_EQ(c.value().scales, ScaleStorage::tiles_128x4);
+    EXPECT_EQ(c.value().packing, find_packing("high_first"));
     EXPECT_EQ(print(c.value()), text);
     const Case plain = parse_case("quantize format=mxint8 shape=1x32 data=random.bits").value();
     EXPECT_NE(print(plain).find(" scales=linear packing=bytes "), std::string::npos);

@@ -27,7 +27,7 @@ std::map<std::uint32_t, ScaleGroup> groups_of(const Case& c) {
     std::map<std::uint32_t, std::uint32_t> scales;  // by amax: the oracle is slow
     for (std::uint64_t i = 0; i < source->size(); ++i) {
         const BlockData data = source->block(i);
-        const std::uint32_t amax = largest_of(data, value_format_of(c));
+        const std::uint32_t amax = largest_of(data, c.type);
         const auto [known, is_new] = scales.try_emplace(amax, 0);
         if (is_new) known->second = exact_scale(c, amax);
         ScaleGroup& group = groups[known->second];
@@ -51,8 +51,8 @@ exact::Rounded toward_zero(const exact::Rational& magnitude, const ElementFormat
 // in it: a ratio to that value which must not be subnormal reaches one scale there alone. No rule
 // skips one in between.
 Codes reachable_scales(const Case& c) {
-    const ElementFormat& input = value_format_of(c);
-    const ElementFormat& element = block_format_of(c).element();
+    const ElementFormat& input = c.type;
+    const ElementFormat& element = c.format->element();
     const exact::Rational largest = exact::magnitude_of(element, element.code_max_finite());
     const std::uint32_t of_largest =
         toward_zero(largest, input).code_below & input.code_mantissa_mask();
@@ -85,15 +85,15 @@ exact::Rational factor_of(const Case& c, std::uint32_t scale) {
     exact::Value one;
     one.magnitude = 1;
     const exact::Rational inverse =
-        exact::scaled(rules_of(c), block_format_of(c), Code{scale}, one).magnitude;
+        exact::scaled(rules_of(c), *c.format, Code{scale}, one).magnitude;
     return inverse == 0 ? inverse : 1 / inverse;
 }
 
 // Every border of the element format under `scale` up to the group's amax. Returns how many ties
 // the input type can hold.
 int expect_borders(const Case& c, std::uint32_t scale, const ScaleGroup& group) {
-    const ElementFormat& input = value_format_of(c);
-    const ElementFormat& element = block_format_of(c).element();
+    const ElementFormat& input = c.type;
+    const ElementFormat& element = c.format->element();
     const exact::Rational factor = factor_of(c, scale);
     if (factor == 0) return 0;  // no borders: every element is zero
     const exact::Rational amax = exact::magnitude_of(input, group.amax);
@@ -116,9 +116,8 @@ int expect_borders(const Case& c, std::uint32_t scale, const ScaleGroup& group) 
 // amax; most of a format's ties are there.
 int most_ties(const Case& c, std::uint32_t scale, const ScaleGroup& group) {
     const Dialect rules = rules_of(c);
-    const BlockFormat& format = block_format_of(c);
-    const exact::Value amax =
-        exact::read_input(rules.subnormals, value_format_of(c), Code{group.amax});
+    const BlockFormat& format = *c.format;
+    const exact::Value amax = exact::read_input(rules.subnormals, c.type, Code{group.amax});
     const Code of_amax = exact::quantize_element(rules, format, Code{scale}, amax);
     return static_cast<int>(std::min(format.element().code_max_finite() * 3 / 4, of_amax.bits));
 }
@@ -129,7 +128,7 @@ TEST(EdgeTie, HasABlockForEveryScale) {
         for (const auto& [scale, group] : groups_of(c)) {
             found.insert(scale);
             // The largest amax of its scale leaves room for every border.
-            if (group.amax != value_format_of(c).code_max_finite()) {
+            if (group.amax != c.type.code_max_finite()) {
                 EXPECT_NE(exact_scale(c, group.amax + 1), scale) << print(c);
             }
         }
@@ -181,8 +180,7 @@ TEST(EdgeTie, OfConvertHasEveryBorderAndThatOfOverflow) {
                 const bool shows = overflow == "overflow" && element.has_nan();
                 const std::uint32_t last = element.code_max_finite() - (shows ? 0 : 1);
                 for (std::uint32_t code = 0; code <= last; ++code)
-                    for (const std::uint32_t one :
-                         beside(border_above(element, code), value_format_of(c)))
+                    for (const std::uint32_t one : beside(border_above(element, code), c.type))
                         EXPECT_TRUE(codes.contains(one)) << print(c) << " above code " << code;
             }
 }
@@ -217,10 +215,10 @@ Codes amaxes_of(const Case& c) {
     const auto source = open_data(c);
     for (std::uint64_t i = 0; i < source->size(); ++i) {
         const BlockData data = source->block(i);
-        if (c.operation == "encode_scale")
+        if (c.operation == OperationKind::encode_scale)
             amaxes.insert(data.lanes.begin(), data.lanes.end());
         else
-            amaxes.insert(largest_of(data, value_format_of(c)));
+            amaxes.insert(largest_of(data, c.type));
     }
     return amaxes;
 }
@@ -228,11 +226,13 @@ Codes amaxes_of(const Case& c) {
 TEST(EdgeScale, HasBothSidesOfEveryChangeOfScale) {
     for (Case c : every_quantizer("edge.scale")) {
         // The exponents of f32 with fewer mantissas; and the oracle is slow.
-        if (c.type == "bf16" || (c.type == "f32" && c.format != "mxfp8-e4m3")) continue;
-        const auto runs = exact::runs_of(0, value_format_of(c).code_infinity(),
+        if (c.type == formats::bf16 || (c.type == formats::f32 && c.format->name != "mxfp8-e4m3"))
+            continue;
+        const auto runs = exact::runs_of(0, c.type.code_infinity(),
                                          [&c](std::uint32_t amax) { return exact_scale(c, amax); });
         EXPECT_GT(runs.size(), 30u);
-        for (const std::string operation : {"quantize", "encode_scale"}) {
+        for (const OperationKind operation :
+             {OperationKind::quantize, OperationKind::encode_scale}) {
             c.operation = operation;
             const Codes amaxes = amaxes_of(c);
             for (std::size_t i = 0; i + 1 < runs.size(); ++i) {
@@ -245,10 +245,10 @@ TEST(EdgeScale, HasBothSidesOfEveryChangeOfScale) {
 
 TEST(EdgeAmax, HasPowersOfTwoAndElementMaximaAndTheirNeighbours) {
     for (const Case& c : every_quantizer("edge.amax")) {
-        const ElementFormat& input = value_format_of(c);
+        const ElementFormat& input = c.type;
         const Codes amaxes = amaxes_of(c);
-        const exact::Rational top = exact::magnitude_of(
-            block_format_of(c).element(), block_format_of(c).element().code_max_finite());
+        const exact::Rational top =
+            exact::magnitude_of(c.format->element(), c.format->element().code_max_finite());
         for (int k = input.exponent_min() + 1; k <= input.exponent_max(); ++k)
             for (const exact::Rational& significand :
                  {exact::Rational(1),
@@ -260,7 +260,7 @@ TEST(EdgeAmax, HasPowersOfTwoAndElementMaximaAndTheirNeighbours) {
 
 TEST(EdgeAmax, PutsTheAmaxInEveryLaneWithBothSigns) {
     for (const Case& c : every_quantizer("edge.amax")) {
-        const ElementFormat& input = value_format_of(c);
+        const ElementFormat& input = c.type;
         const auto source = open_data(c);
         std::set<std::pair<std::size_t, bool>> places;
         for (std::uint64_t i = 0; i < source->size(); ++i) {
@@ -280,7 +280,7 @@ TEST(EdgeAmax, PutsTheAmaxInEveryLaneWithBothSigns) {
 
 TEST(EdgeSpecial, PutsEveryKindOfValueAloneInEveryLane) {
     for (const Case& c : every_quantizer("edge.special")) {
-        const ElementFormat& input = value_format_of(c);
+        const ElementFormat& input = c.type;
         std::vector<Codes> seen(block_size);
         const auto source = open_data(c);
         for (std::uint64_t i = 0; i < source->size(); ++i) {

@@ -8,9 +8,9 @@
 #include <string>
 #include <vector>
 
-#include "conformance/case/rules.hpp"
 #include "conformance/data/inputs.hpp"
 #include "reference/exact/block.hpp"
+#include "reference/problem/problem.hpp"
 
 namespace mx {
 
@@ -61,8 +61,8 @@ inline std::uint32_t largest_of(const BlockData& data, const ElementFormat& inpu
 // What the exact oracle makes of an amax, as the dialect reads it.
 inline std::uint32_t exact_scale(const Case& c, std::uint32_t amax) {
     const Dialect rules = rules_of(c);
-    const exact::Value value = exact::read_input(rules.subnormals, value_format_of(c), Code{amax});
-    return exact::encode_scale(rules, block_format_of(c), value).bits;
+    const exact::Value value = exact::read_input(rules.subnormals, c.type, Code{amax});
+    return exact::encode_scale(rules, *c.format, value).bits;
 }
 
 }  // namespace mx

@@ -69,10 +69,11 @@ TEST(Families, ABlockDependsOnCaseAndIndexAlone) {
 TEST(Families, CodesFitTheirType) {
     for (const Case& c : every_use()) {
         const auto source = open_data(c);
-        const bool codes = c.operation == "dequantize";
-        const ElementFormat& input = codes ? block_format_of(c).element() : value_format_of(c);
-        const std::uint32_t mask = input.code_magnitude_mask() |
-                                   (c.operation == "encode_scale" ? 0 : input.code_sign_mask());
+        const bool codes = c.operation == OperationKind::dequantize;
+        const ElementFormat& input = codes ? c.format->element() : c.type;
+        const std::uint32_t mask =
+            input.code_magnitude_mask() |
+            (c.operation == OperationKind::encode_scale ? 0 : input.code_sign_mask());
         for (std::uint64_t i = 0; i < block_count(*source); ++i)
             for (const std::uint32_t lane : source->block(i).lanes)
                 ASSERT_EQ(lane & ~mask, 0u) << print(c) << " block " << i;
@@ -176,7 +177,7 @@ std::map<std::uint32_t, int> fields_of(const Case& c, std::uint64_t blocks) {
     const auto source = open_data(c);
     for (std::uint64_t i = 0; i < blocks; ++i)
         for (const std::uint32_t lane : source->block(i).lanes)
-            ++fields[lane >> value_format_of(c).mantissa_bits];
+            ++fields[lane >> c.type.mantissa_bits];
     return fields;
 }
 
@@ -184,7 +185,7 @@ TEST(RandomBits, HasEveryExponentWithBothSigns) {
     for (const std::string type : {"f32", "bf16", "f16"}) {
         const Case c =
             case_of("quantize format=mxfp8-e4m3 shape=1x32 data=random.bits input=" + type);
-        EXPECT_EQ(fields_of(c, 512).size(), std::size_t{2} << value_format_of(c).exponent_bits);
+        EXPECT_EQ(fields_of(c, 512).size(), std::size_t{2} << c.type.exponent_bits);
     }
 }
 
@@ -192,7 +193,7 @@ TEST(RandomSubnormal, StaysInTheLowestBinadesWithBothSigns) {
     for (const std::string type : {"f32", "bf16", "f16"}) {
         const Case c =
             case_of("quantize format=mxfp8-e4m3 shape=1x32 data=random.subnormal input=" + type);
-        const std::uint32_t sign = 1u << value_format_of(c).exponent_bits;
+        const std::uint32_t sign = 1u << c.type.exponent_bits;
         const auto fields = fields_of(c, 512);
         EXPECT_EQ(fields.size(), 8u);
         for (const std::uint32_t field : {0u, 1u, 2u, 3u, sign, sign + 1, sign + 2, sign + 3})
@@ -204,7 +205,7 @@ TEST(RandomSpread, IsFiniteAndSpreadOverManyBinadesWithBothSigns) {
     for (const std::string type : {"f32", "bf16", "f16"}) {
         const Case c =
             case_of("quantize format=mxfp8-e4m3 shape=1x32 data=random.spread input=" + type);
-        const std::uint32_t sign = 1u << value_format_of(c).exponent_bits;
+        const std::uint32_t sign = 1u << c.type.exponent_bits;
         int negative = 0, positive = 0;
         for (const auto& [field, count] : fields_of(c, 512)) {
             EXPECT_NE(field & (sign - 1), sign - 1) << "Inf or NaN";

@@ -92,15 +92,22 @@ TEST(BuiltInSuites, EveryQuickCaseParsesBackToItselfAndHasData) {
 std::set<std::string> asked_at(std::string_view level) {
     std::set<std::string> found;
     for (const PlannedCase& one : planned(built_in_suites(), at_level(level)))
-        found.insert(one.c.operation + " " + one.c.format + " " + one.c.dialect);
+        found.insert(std::string(name_of(one.c.operation)) + " " + format_name(one.c) + " " +
+                     dialect_name(one.c));
     return found;
+}
+
+std::vector<std::pair<std::string, OperationKind>> named_operations() {
+    std::vector<std::pair<std::string, OperationKind>> named;
+    for (const OperationRow& row : operations()) named.emplace_back(row.name, row.kind);
+    return named;
 }
 
 // The same for every combination that is valid with some type of value.
 std::set<std::string> askable() {
     std::set<std::string> names;
-    for (const std::string& operation : operation_names())
-        for (const std::string& format : format_names(operation))
+    for (const auto& [operation, kind] : named_operations())
+        for (const std::string& format : format_names(kind))
             for (const std::string& dialect : dialect_names())
                 for (const std::string& type : type_names()) {
                     const std::string key = operation == "dequantize" ? "output=" : "input=";
@@ -120,13 +127,13 @@ TEST(BuiltInSuites, QuickAsksEveryFormatInEveryDialectForEveryOperation) {
 TEST(BuiltInSuites, SmokeAsksEveryFormatDialectAndAxis) {
     std::set<std::string> formats, dialects_found, axes;
     for (const PlannedCase& one : planned(built_in_suites(), at_level("smoke"))) {
-        formats.insert(one.c.operation + " " + one.c.format);
-        dialects_found.insert(one.c.dialect);
-        if (one.c.operation == "quantize") axes.insert(one.c.axis);
+        formats.insert(std::string(name_of(one.c.operation)) + " " + format_name(one.c));
+        dialects_found.insert(dialect_name(one.c));
+        if (one.c.operation == OperationKind::quantize) axes.emplace(name_of(one.c.axis));
     }
     for (const std::string& axis : axis_names()) EXPECT_TRUE(axes.contains(axis)) << axis;
-    for (const std::string& operation : operation_names())
-        for (const std::string& format : format_names(operation))
+    for (const auto& [operation, kind] : named_operations())
+        for (const std::string& format : format_names(kind))
             EXPECT_TRUE(formats.contains(operation + " " + format)) << operation << " " << format;
     for (const std::string& dialect : dialect_names())
         EXPECT_TRUE(dialects_found.contains(dialect)) << dialect;
@@ -135,7 +142,9 @@ TEST(BuiltInSuites, SmokeAsksEveryFormatDialectAndAxis) {
 TEST(BuiltInSuites, AskEveryRoundingAxisAndBlockSizeAtQuick) {
     std::set<std::string> found;
     for (const PlannedCase& one : planned(built_in_suites(), at_level("quick"))) {
-        found.insert({one.c.rounding, one.c.subnormals, one.c.axis});
+        found.emplace(name_of(one.c.axis));
+        if (one.c.rules) found.emplace(rounding_name_of(*one.c.rules));
+        if (one.c.rules) found.emplace(name_of(one.c.rules->subnormals));
         found.insert(std::to_string(one.c.block));
     }
     for (const auto& names : {rounding_names(), subnormal_names(), axis_names(), block_names()})
@@ -199,7 +208,7 @@ TEST(SuiteLines, AStarStandsForWhatGoesTogether) {
     const auto formats_of = [&](const std::string& fields) {
         std::set<std::string> formats;
         for (const PlannedCase& one : planned(one_line("smoke " + fields + tail), {}))
-            formats.insert(one.c.format);
+            formats.insert(format_name(one.c));
         return formats;
     };
     EXPECT_EQ(formats_of("quantize format=* dialect=ocp").size(), block_formats.size());

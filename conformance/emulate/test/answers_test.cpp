@@ -75,7 +75,7 @@ TEST(Answers, OfEveryOperation) {
         Sources sources;
         const auto target = target_of_case(c.value(), 0, sources);
         EXPECT_TRUE(target.ok());
-        const Dialect rules = rules_in(target.value(), *find_dialect(c.value().dialect));
+        const Dialect rules = rules_in(target.value(), *c.value().dialect);
         EXPECT_EQ(exact_answers(target.value(), rules), fast_answers(target.value(), rules));
         return exact_answers(target.value(), rules);
     };
@@ -95,7 +95,7 @@ TEST(RulesIn, ConvertKeepsItsOwnOverflow) {
     const Dialect rules = rules_in(target, *find_dialect("nv"));
     EXPECT_EQ(rules.name, "nv");
     EXPECT_EQ(exact_answers(target, rules)[0].code.bits, 0x7fu);
-    target.c.overflow = "saturate";
+    target.c.rules->overflow = Overflow::saturate;
     EXPECT_EQ(exact_answers(target, rules_in(target, *find_dialect("nv")))[0].code.bits, 0x7eu);
 }
 

@@ -78,7 +78,7 @@ TEST(QuantizeTensor, EmptyTensorsHaveEmptyParts) {
          {Shape{0}, Shape{3, 0}, Shape{0, 3}, Shape{std::int64_t{1} << 40, 0, 2}, Shape{0, 5, 5}})
         for (const char* axis : {"row", "col", "tile"})
             for (const char* scales : {"linear", "128x4"}) {
-                const bool is_none = find_scale_layout_of_case(scales, axis) == nullptr;
+                const bool is_none = axis == std::string("tile");
                 if (shape.size() == 1 && axis != std::string("row")) continue;
                 if (scales != std::string("linear") && is_none) continue;
                 BlockNames names = names_of("mxfp4-e2m1", "ocp", axis);

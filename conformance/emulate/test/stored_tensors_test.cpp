@@ -117,8 +117,8 @@ TEST(StoredTensors, EveryCombinationComesBack) {
 // Bytes that hold no scale are never read: any pads give the same values.
 TEST(StoredTensors, PadsAreNotRead) {
     for (const ScaleLayout& layout : scale_layouts) {
-        BlockNames names = names_of("mxfp8-e4m3", "ocp", std::string(layout.axis));
-        names.scales = layout.scales;
+        BlockNames names = names_of("mxfp8-e4m3", "ocp", std::string(name_of(layout.axis)));
+        names.scales = name_of(layout.storage);
         const data::HostTensor tensor = powers_of_two({2, 3, 40});
         QuantizedTensor zeros = quantized(tensor, names);
         Codes marks{std::vector<std::byte>(240), {}};

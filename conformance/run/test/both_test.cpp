@@ -155,23 +155,25 @@ TEST(SingleTile, HoldsTheBlockAsTheWholeDoes) {
         Sources sources;
         const auto source = sources.open(c).value();
         const CodeTensor whole = make_inputs(c, *source)[0];
-        for (const Case& side : sides_of(c))
+        for (const BlockAxis axis : axes_of(c)) {
+            const Case side = along(c, axis);
             for (std::int64_t block = 0; block < block_grid(side).count(); ++block) {
                 const Case narrow = single_tile(c, {side.axis, block});
                 EXPECT_EQ(parse_case(print(narrow)).value(), narrow);
                 const CodeTensor tile = make_inputs(narrow, *source)[0];
-                const BlockPlace place = place_of(side, block_grid(side), block);
+                const BlockPlace place = place_of(blocking_of(side), block);
                 const auto first = static_cast<std::int64_t>(place.first);
                 const std::int64_t row = first / c.columns % 32 + (narrow.rows > 32 ? 32 : 0);
                 const std::int64_t column = first % c.columns % 32;
                 for (int lane = 0; lane < place.count; ++lane) {
-                    const std::int64_t at = side.axis == "row"
+                    const std::int64_t at = side.axis == BlockAxis::row
                                                 ? row * narrow.columns + column + lane
                                                 : (row + lane) * narrow.columns + column;
                     ASSERT_EQ(tile.at(static_cast<std::size_t>(at)), whole.at(place.element(lane)))
-                        << print(narrow) << " " << side.axis << " " << block;
+                        << print(narrow) << " " << name_of(axis) << " " << block;
                 }
             }
+        }
     }
 }
 

@@ -24,7 +24,7 @@ void expect_confirmed(const std::string& text) {
     std::uint64_t wrong = 0;
     for (const CodeTensor& output : e.expected) wrong += output.count();
     // Two NaN values of dequantized output agree.
-    if (e.c.operation != "dequantize") {
+    if (e.c.operation != OperationKind::dequantize) {
         EXPECT_EQ(result.elements + result.scales, wrong) << text;
     }
 }
@@ -133,7 +133,7 @@ TEST(SingleBlock, OfATileHasTheSameInputs) {
             const Case narrow = single_block(c, b);
             EXPECT_EQ(block_grid(narrow).count(), 1);
             const CodeTensor alone = make_inputs(narrow, *source)[0];
-            const BlockPlace place = place_of(c, grid, b);
+            const BlockPlace place = place_of(blocking_of(c), b);
             ASSERT_EQ(alone.count(), static_cast<std::size_t>(place.count));
             for (int lane = 0; lane < place.count; ++lane)
                 ASSERT_EQ(alone.at(static_cast<std::size_t>(lane)), whole.at(place.element(lane)))

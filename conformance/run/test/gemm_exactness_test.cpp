@@ -145,7 +145,7 @@ TEST(GemmExactness, EveryModelTakesTheLowestScale) {
                 const std::string text = std::string("gemm ") + factors +
                                          " shape=16x8x160 data=gemm.lowest-scale index=" + index;
                 Case named = parse_case(text).value();
-                named.gemm.model = model.name;
+                named.gemm.model = {&model, false};
                 if (!check_combination(named)) continue;
                 const results::CaseResult result = run(text, {.model = &model});
                 EXPECT_EQ(result.verdict, results::Verdict::pass_exact)
@@ -204,9 +204,11 @@ TEST(GemmExactness, EveryModelGivesWhatIsDetermined) {
                                    .value();
                 for (const GemmModel& row : gemm_models) {
                     Case named = c;
-                    named.gemm.model = row.name;
+                    named.gemm.model = {&row, false};
                     const bool ends_in_half = row.accumulator.exponent_bits < 8;
-                    if (!check_combination(named) || (ends_in_half && c.type != "f16")) continue;
+                    if (!check_combination(named) ||
+                        (ends_in_half && c.gemm.output.element != formats::f16))
+                        continue;
                     for (const ZeroProducts zeros :
                          {ZeroProducts::left_out, ZeroProducts::counted}) {
                         GemmModel model = row;

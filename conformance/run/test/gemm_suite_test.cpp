@@ -34,7 +34,7 @@ TEST(GemmSuite, CasesOfQuickPassOnTheOracle) {
         const auto result = runner.run(planned);
         ASSERT_TRUE(result.ok()) << result.error().message;
         const Verdict verdict = result.value().verdict;
-        const bool is_bounded = planned.c.gemm.model == "bounded";
+        const bool is_bounded = planned.c.gemm.model.is_bounded;
         EXPECT_EQ(verdict, is_bounded ? Verdict::pass_bounded : Verdict::pass_exact)
             << result.value().case_text << ": " << name_of(verdict) << ", "
             << result.value().reason;
@@ -72,11 +72,12 @@ TEST(GemmSuite, EveryModelPassesWhereOneCodeIsAskedAtATime) {
         for (const GemmModel& row : gemm_models) {
             const std::string& data = planned.c.data;
             Case named = planned.c;
-            named.gemm.model = row.name;
+            named.gemm.model = {&row, false};
             const bool ends_in_half = row.accumulator.exponent_bits < 8;
             const bool is_one_code = data.ends_with("-codes") || data == "gemm.nonfinite";
             if (!is_one_code || !check_combination(named) ||
-                (ends_in_half && planned.c.type != "f16") || ran++ % one_of != 0)
+                (ends_in_half && planned.c.gemm.output.element != formats::f16) ||
+                ran++ % one_of != 0)
                 continue;
             const GemmSubject subject{.model = &row};
             Runner runner([&subject](const Case&,
@@ -103,7 +104,7 @@ TEST(GemmSuite, EveryRecordedRequestPassesOnItsModel) {
     ASSERT_TRUE(plan.ok()) << plan.error().message;
     EXPECT_GT(plan.value().size(), 120u);
     for (const PlannedCase& planned : plan.value()) {
-        const GemmSubject subject{.model = find_gemm_model(planned.c.gemm.model)};
+        const GemmSubject subject{.model = planned.c.gemm.model.row};
         Runner runner(
             [&subject](const Case&, const Question& question) { return subject.answer(question); },
             sources, {});

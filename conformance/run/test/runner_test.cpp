@@ -5,9 +5,8 @@
 #include <set>
 #include <stdexcept>
 
-#include "conformance/case/operations.hpp"
-#include "conformance/case/rules.hpp"
 #include "conformance/run/runner.hpp"
+#include "reference/problem/problem.hpp"
 #include "reference/spec/dialects.hpp"
 
 // The embedded device's one door. This room may not include device/cpu; linking it is enough here.
@@ -97,15 +96,16 @@ bool is_refused(const CaseResult& r) {
 // Every output is counted once, as elements or as scales; of both axes, each side's.
 void expect_counts(const Case& c, const CaseResult& r) {
     std::uint64_t lanes = 0, blocks = 0;
-    for (const Case& side : sides_of(c)) {
+    for (const BlockAxis axis : axes_of(c)) {
+        const Case side = along(c, axis);
         lanes += static_cast<std::uint64_t>(element_count(side));
         blocks += static_cast<std::uint64_t>(block_grid(side).count());
     }
-    const bool only_scales = c.operation == "encode_scale" || casts_to_scale(c);
+    const bool only_scales = c.operation == OperationKind::encode_scale || casts_to_scale(c);
     EXPECT_EQ(r.elements, only_scales ? 0 : lanes) << r.case_text;
-    EXPECT_EQ(r.scales, only_scales                 ? lanes
-                        : c.operation == "quantize" ? blocks
-                                                    : 0)
+    EXPECT_EQ(r.scales, only_scales                              ? lanes
+                        : c.operation == OperationKind::quantize ? blocks
+                                                                 : 0)
         << r.case_text;
 }
 
@@ -122,7 +122,8 @@ TEST(Runner, TheEmbeddedDevicePassesSmoke) {
         ASSERT_TRUE(result.ok()) << result.error().message;
         const CaseResult& r = result.value();
         EXPECT_EQ(r.case_text, print(planned.c));
-        if (is_gemm(planned.c) && planned.c.dialect == "cublaslt") {  // blocks of D of its own
+        if (is_gemm(planned.c) &&
+            dialect_name(planned.c) == "cublaslt") {  // blocks of D of its own
             EXPECT_EQ(r.verdict, Verdict::not_supported) << r.case_text;
             EXPECT_EQ(r.reason, "dialect \"cublaslt\"");
             continue;
@@ -132,14 +133,14 @@ TEST(Runner, TheEmbeddedDevicePassesSmoke) {
                 << r.case_text << " " << name_of(r.verdict) << ": " << r.reason;
             continue;
         }
-        if (!embedded_dialects.contains(planned.c.dialect)) {
+        if (!embedded_dialects.contains(dialect_name(planned.c))) {
             EXPECT_TRUE(is_refused(r))
                 << r.case_text << " " << name_of(r.verdict) << ": " << r.reason;
             continue;
         }
         EXPECT_EQ(r.verdict, Verdict::pass_exact) << r.case_text << " " << r.reason;
         expect_counts(planned.c, r);
-        passed.insert(planned.c.dialect);
+        passed.insert(dialect_name(planned.c));
     }
     EXPECT_EQ(passed, embedded_dialects);
 }
@@ -311,7 +312,7 @@ TEST(SingleBlock, IsTheSameBlockAsATensorOfItsOwn) {
             EXPECT_EQ(block_grid(narrow).count(), 1);
             EXPECT_EQ(parse_case(print(narrow)).value(), narrow);
             const CodeTensor one = make_inputs(narrow, *source)[0];
-            const BlockPlace place = place_of(c, block_grid(c), block);
+            const BlockPlace place = place_of(blocking_of(c), block);
             ASSERT_EQ(one.count(), static_cast<std::size_t>(place.count));
             for (std::size_t lane = 0; lane < one.count(); ++lane)
                 EXPECT_EQ(one.at(lane), whole.at(place.element(static_cast<int>(lane))));

@@ -97,9 +97,9 @@ TEST(PlanOfOptions, HoldsWhatWasAskedForAlone) {
     ASSERT_TRUE(cases);
     EXPECT_FALSE(cases.value().empty());
     for (const PlannedCase& each : cases.value()) {
-        EXPECT_EQ(each.c.operation, "quantize");
-        EXPECT_EQ(each.c.dialect, "nv");
-        EXPECT_EQ(each.c.format, "mxfp4-e2m1");
+        EXPECT_EQ(each.c.operation, OperationKind::quantize);
+        EXPECT_EQ(dialect_name(each.c), "nv");
+        EXPECT_EQ(format_name(each.c), "mxfp4-e2m1");
     }
 }
 

@@ -7,8 +7,8 @@
 #include <optional>
 #include <utility>
 
-#include "conformance/case/rules.hpp"
 #include "fuzz/search/judge.hpp"
+#include "reference/problem/problem.hpp"
 
 namespace mx::fuzz {
 
@@ -26,7 +26,7 @@ class PlantedJudge : public Judge {
 public:
     explicit PlantedJudge(Defect defect) : defect_(std::move(defect)) {}
 
-    bool supports(const Case& c) override { return c.operation == "quantize"; }
+    bool supports(const Case& c) override { return c.operation == OperationKind::quantize; }
     Judgement judge(const Case& c, const std::vector<CodeTensor>& inputs) override {
         ++calls;
         const auto wrong = defect_(c, inputs[0]);
@@ -35,9 +35,9 @@ public:
         m.mismatch_class = "tie";
         m.direction = "+1 code";
         m.input_bits = "0x0";
-        const Case side = sides_of(c).back();
-        if (side.axis != c.axis) m.axis = side.axis;
-        m.block = static_cast<std::uint64_t>(lane_of(side, block_grid(side), *wrong).block);
+        const Case side = along(c, axes_of(c).back());
+        if (side.axis != c.axis) m.axis = name_of(side.axis);
+        m.block = static_cast<std::uint64_t>(lane_of(blocking_of(side), *wrong).block);
         return {Outcome::wrong, "", {m}};
     }
     void restart() override { ++restarts; }

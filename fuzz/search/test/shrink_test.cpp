@@ -16,7 +16,7 @@ constexpr std::uint32_t one = 0x3F800000, odd = 0x3FABCDEF;
 
 std::vector<CodeTensor> random_inputs(const Case& c) {
     Random random({7, 0, 0});
-    CodeTensor values = make_tensor(c.type, c.rows, c.columns);
+    CodeTensor values = make_tensor({c.type, c.rows, c.columns});
     for (std::size_t i = 0; i < values.count(); ++i) values.set(i, random.bits() | 1);
     return {values};
 }
@@ -30,7 +30,7 @@ Find shrunk(PlantedJudge& judge, const Case& c, const std::vector<CodeTensor>& i
 TEST(Shrink, LeavesTheOneElementThatCounts) {
     Case c = row_of(1000);
     c.rows = 40;
-    c.layout = "padded";
+    c.layout = RowLayout::padded;
     std::vector<CodeTensor> inputs = random_inputs(c);
     inputs[0].set(23'456, odd);
     PlantedJudge judge(on_code(odd));
@@ -38,7 +38,7 @@ TEST(Shrink, LeavesTheOneElementThatCounts) {
     ASSERT_EQ(find.cases.size(), 1u);
     EXPECT_EQ(find.cases[0].data, "bits:3fabcdef");
     EXPECT_EQ(print(find.cases[0]), print(parse_case(print(find.cases[0])).value()));
-    EXPECT_EQ(find.cases[0].layout, "dense");
+    EXPECT_EQ(find.cases[0].layout, RowLayout::dense);
     EXPECT_EQ(element_count(find.cases[0]), 1);
     EXPECT_EQ(find.lanes_not_zero, 1);
     EXPECT_EQ(find.kind, "quantize mxfp8-e4m3 tie, +1 code");

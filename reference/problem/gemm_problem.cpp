@@ -1,0 +1,23 @@
+// See gemm_problem.hpp.
+#include "reference/problem/gemm_problem.hpp"
+
+#include "reference/spec/formats.hpp"
+
+namespace mx {
+
+std::string name_of(const FactorType& factor) {
+    if (factor.scaling == FactorScaling::ue4m3_1x16) return "nvfp4";
+    if (factor.scaling == FactorScaling::e8m0_1x32)
+        for (const BlockFormat& format : block_formats)
+            if (format.element() == factor.element) return std::string(format.name);
+    const std::string element(factor.element.name);
+    if (factor.scaling == FactorScaling::none) return element;
+    return element + ":" + std::string(name_of(factor.scaling));
+}
+
+std::string name_of(const ModelChoice& model) {
+    if (model.row == nullptr) return model.is_bounded ? "bounded" : "any";
+    return (model.is_bounded ? "bounded:" : "") + std::string(model.row->name);
+}
+
+}  // namespace mx

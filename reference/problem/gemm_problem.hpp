@@ -1,0 +1,139 @@
+// What a GEMM asks beside what every problem asks: its factors, its output, what comes after the
+// sum, and what makes the bits right. Text names these once, at the edge.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "reference/spec/gemm_epilogue.hpp"
+#include "reference/spec/gemm_models.hpp"
+#include "reference/spec/recipes.hpp"
+
+namespace mx {
+
+// What the elements of a factor, or of D in blocks, are multiplied by.
+enum class FactorScaling : std::uint8_t {
+    none,
+    tensor,
+    row,
+    f32_1x128,
+    f32_128x128,
+    e8m0_1x32,
+    ue4m3_1x16,
+};
+
+struct FactorScalingRow {
+    FactorScaling scaling;
+    std::string_view name;  // as the device ABI calls it
+    ElementFormat scale;
+    std::int64_t block;  // elements of a row that share a scale; 0 where whole rows or none do
+};
+inline constexpr std::array factor_scalings{
+    FactorScalingRow{FactorScaling::none, "", formats::f32, 0},
+    FactorScalingRow{FactorScaling::tensor, "tensor", formats::f32, 0},
+    FactorScalingRow{FactorScaling::row, "row", formats::f32, 0},
+    FactorScalingRow{FactorScaling::f32_1x128, "1x128", formats::f32, 128},
+    FactorScalingRow{FactorScaling::f32_128x128, "128x128", formats::f32, 128},
+    FactorScalingRow{FactorScaling::e8m0_1x32, "1x32", formats::e8m0, 32},
+    FactorScalingRow{FactorScaling::ue4m3_1x16, "1x16", ue4m3, 16},
+};
+static_assert([] {
+    for (std::size_t i = 0; i < factor_scalings.size(); ++i)
+        if (factor_scalings[i].scaling != static_cast<FactorScaling>(i)) return false;
+    return true;
+}());
+
+constexpr const FactorScalingRow& row_of(FactorScaling scaling) {
+    return factor_scalings[static_cast<std::size_t>(scaling)];
+}
+constexpr std::string_view name_of(FactorScaling scaling) {
+    return row_of(scaling).name;
+}
+// Blocks with scales of their own, as MX and NVFP4 have them.
+constexpr bool has_small_blocks(FactorScaling scaling) {
+    return scaling == FactorScaling::e8m0_1x32 || scaling == FactorScaling::ue4m3_1x16;
+}
+
+// A factor, or D: "mxfp8-e4m3", "nvfp4", "e4m3:row", "bf16".
+struct FactorType {
+    ElementFormat element = formats::f32;
+    FactorScaling scaling = FactorScaling::none;
+
+    friend bool operator==(const FactorType&, const FactorType&) = default;
+};
+
+// As a case line says it.
+std::string name_of(const FactorType& factor);
+
+// What is done to the sum beside alpha and C.
+struct EpilogueSteps {
+    bool adds_bias = false;
+    Activation activation = Activation::none;
+
+    bool operator==(const EpilogueSteps&) const = default;
+};
+inline constexpr std::array<std::pair<std::string_view, EpilogueSteps>, 6> epilogues{{
+    {"none", {false, Activation::none}},
+    {"bias", {true, Activation::none}},
+    {"relu", {false, Activation::relu}},
+    {"bias-relu", {true, Activation::relu}},
+    {"gelu", {false, Activation::gelu}},
+    {"bias-gelu", {true, Activation::gelu}},
+}};
+
+enum class Accumulation : std::uint8_t { by_default, fast };
+inline constexpr std::array<std::pair<std::string_view, Accumulation>, 2> accumulations{{
+    {"default", Accumulation::by_default},
+    {"fast", Accumulation::fast},
+}};
+
+constexpr std::string_view name_of(const EpilogueSteps& epilogue) {
+    return name_in(epilogues, epilogue);
+}
+constexpr std::string_view name_of(Accumulation accumulation) {
+    return name_in(accumulations, accumulation);
+}
+
+// What makes the expected bits right: the exact sum, where every correct machine must give it; the
+// bits of a row of gemm_models; or a bound, of the weakest accumulator or of a row's.
+struct ModelChoice {
+    const GemmModel* row = nullptr;
+    bool is_bounded = false;
+
+    bool operator==(const ModelChoice&) const = default;
+};
+
+// "any", "hopper-fp8", "bounded", "bounded:hopper-fp8"
+std::string name_of(const ModelChoice& model);
+
+// D = alpha * A * B^T + beta * C.
+struct GemmProblem {
+    FactorType a, b;
+    FactorType output;
+    // Makes D's blocks where those are NVFP4; those of MX are made by the problem's dialect.
+    const Recipe* recipe = nullptr;
+    std::int64_t m = 0, n = 0, k = 0;
+    std::int64_t batches = 1;
+    std::uint32_t alpha = 0x3F800000;  // bits of binary32, as beta
+    std::uint32_t beta = 0;
+    std::optional<ElementFormat> c;  // the type of C; none where beta is 0
+    EpilogueSteps epilogue;
+    Accumulation accumulation = Accumulation::by_default;
+    std::string algorithm = "default";  // the device's own word
+    ModelChoice model;
+
+    bool reads_c() const { return beta << 1 != 0; }
+
+    bool operator==(const GemmProblem&) const = default;
+};
+
+// D in blocks along its rows that have scales of their own.
+constexpr bool has_blocks(const FactorType& output) {
+    return output.scaling != FactorScaling::none;
+}
+
+}  // namespace mx
