@@ -12,7 +12,7 @@
 namespace mx::accuracy {
 
 // As error: bad_input where the device does not support the question, with its reason.
-Expected<BlockCodes> encode_on(IsolatedDevice& device, const Quantizer& quantizer,
+Expected<BlockCodes> encode_on(IsolatedDevice& device, const Quantization& quantizer,
                                const Rows& rows);
 
 // The device's answer, or the error that it stands for: no answer, or one that is not the same
@@ -21,7 +21,7 @@ Expected<std::vector<OutputTensor>> answer_of(IsolatedDevice& device, const Ques
 
 // One factor of a product in MX blocks along its rows.
 struct Factor {
-    const Quantizer& quantizer;
+    const Quantization& quantizer;
     const BlockCodes& codes;
     std::int64_t rows;
 };

@@ -120,7 +120,7 @@ void set_defaults(Case& c) {
     };
     if (c.block == 0) {
         const BlockFormat* format = find_block_format(c.format);
-        c.block = has_blocks(c) && format != nullptr ? format->block_size : block_size;
+        c.block = has_blocks(c) && format != nullptr ? format->block_columns : block_size;
     }
     if (!has_element_rules(c)) return;
     set(c.rounding, "nearest_even");

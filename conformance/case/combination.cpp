@@ -86,7 +86,7 @@ Status check_storage(const Case& c) {
 }
 
 Status check_dialect(const Case& c) {
-    const Dialect& dialect = *find_dialect(c.dialect);
+    const Quantizer& dialect = *find_quantizer(c.dialect);
     const std::string name = "dialect '" + c.dialect + "'";
     const bool quantizes_any = dialect.formats != 0;
     if (!casts_to_scale(c)) {

@@ -38,12 +38,8 @@ const BlockOutput* find_block_output(std::string_view word) {
 }
 
 bool makes_blocks(const std::string& dialect, const std::string& output) {
-    if (output == nvfp4) {
-        const Recipe* recipe = find_recipe(dialect);
-        return recipe != nullptr && makes_output_blocks(*recipe, *find_recipe_format(nvfp4));
-    }
-    const Dialect* row = find_dialect(dialect);
-    return row != nullptr && row->quantizes(*find_block_format(output)) && takes_exact_values(*row);
+    const Quantizer* row = find_quantizer(dialect);
+    return row != nullptr && makes_output_blocks(*row, *find_block_format(output));
 }
 
 bool is_narrow(std::string_view output) {
@@ -167,7 +163,7 @@ Status check_model(const Case& c) {
 
 std::optional<GemmFactorWord> parse_gemm_factor(std::string_view word) {
     if (word == nvfp4) return GemmFactorWord{"e2m1", "1x16"};
-    if (const BlockFormat* format = find_block_format(word))
+    if (const BlockFormat* format = find_block_format(word); format && format->has_e8m0_scales())
         return GemmFactorWord{std::string(format->element().name), "1x32"};
     const std::size_t colon = word.find(':');
     const std::string element(word.substr(0, colon));
@@ -183,7 +179,7 @@ std::optional<GemmFactorWord> parse_gemm_factor(std::string_view word) {
 }
 
 std::vector<std::string> gemm_factor_names() {
-    std::vector<std::string> names = names_of(block_formats);
+    std::vector<std::string> names = names_of(mx_block_formats);
     names.emplace_back(nvfp4);
     for (const std::string_view element : fp8_elements) {
         names.emplace_back(element);
@@ -207,7 +203,7 @@ std::vector<std::string> gemm_output_names() {
 }
 std::vector<std::string> gemm_dialect_names() {
     std::vector<std::string> names = dialect_names();
-    for (const Recipe& recipe : recipes)
+    for (const Quantizer& recipe : real_scale_quantizers)
         if (makes_blocks(std::string(recipe.name), std::string(nvfp4)))
             names.emplace_back(recipe.name);
     return names;

@@ -4,18 +4,18 @@
 #include <cstdint>
 
 #include "conformance/case/operations.hpp"
-#include "reference/spec/dialects.hpp"
 #include "reference/spec/formats.hpp"
+#include "reference/spec/quantizers.hpp"
 
 namespace mx {
 
 // convert names an element format; its block format is the one made of it. Not for convert to e8m0,
 // which is of no block format.
 inline const BlockFormat& block_format_of(const Case& c) {
-    for (const BlockFormat& format : block_formats)
+    for (const BlockFormat& format : mx_block_formats)
         if (format.name == c.format || format.element().name == c.format) return format;
     MX_ASSERT(false && "a validated case names a known format");
-    return block_formats[0];
+    return mx_block_formats[0];
 }
 
 // What elements are written in; e8m0 where convert casts to a scale.
@@ -38,14 +38,14 @@ inline std::string unknown_scale(const Case& c) {
     const OperationKind kind = operation_of(c).kind;
     const bool needs_it = kind == OperationKind::quantize || kind == OperationKind::encode_scale;
     if (!needs_it) return "";
-    const Dialect& dialect = *find_dialect(c.dialect);
+    const Quantizer& dialect = *find_quantizer(c.dialect);
     if (dialect.is_known()) return "";
     return "the scale of dialect '" + c.dialect + "' waits for " + std::string(dialect.waits);
 }
 
 // The dialect's row; for convert with the element rules that the case names.
-inline Dialect rules_of(const Case& c) {
-    Dialect rules = *find_dialect(c.dialect);
+inline Quantizer rules_of(const Case& c) {
+    Quantizer rules = *find_quantizer(c.dialect);
     if (!has_element_rules(c)) return rules;
     for (const auto& [name, rounding] : roundings)
         if (name == c.rounding) rules.element_rounding = rounding;

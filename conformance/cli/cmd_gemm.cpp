@@ -84,7 +84,7 @@ Status check_out(const GemmArguments& arguments) {
 }
 
 Status check_type(const std::string& type) {
-    if (find_block_format(type) != nullptr || find_recipe_format(type) != nullptr)
+    if (find_block_format(type) != nullptr)
         return bad("--type " + type + " has blocks with scales: give it as --output-format");
     return check_name("type", type, type_choice());
 }

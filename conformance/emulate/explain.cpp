@@ -12,7 +12,7 @@ std::string heading(const std::string& text) {
     return "\n" + text + "\n";
 }
 
-std::string explain_block(const ExplainTarget& target, const Dialect& rules) {
+std::string explain_block(const ExplainTarget& target, const Quantizer& rules) {
     const exact::Value amax = exact::amax_of(rules, lane_values(target, rules));
     const BlockFormat& format = block_format_of(target.c);
     const Code scale = exact::encode_scale(rules, format, amax);
@@ -22,7 +22,7 @@ std::string explain_block(const ExplainTarget& target, const Dialect& rules) {
            explain_elements(target, rules, &scale);
 }
 
-std::string explain_steps(const ExplainTarget& target, const Dialect& rules) {
+std::string explain_steps(const ExplainTarget& target, const Quantizer& rules) {
     const std::string& operation = target.c.operation;
     if (operation == "quantize") return explain_block(target, rules);
     if (operation == "encode_scale") return heading("The scales") + explain_scales(target, rules);
@@ -41,7 +41,7 @@ Explanation explain(const ExplainTarget& target, Oracle other) {
         result.fault = sound.error().message;
         return result;
     }
-    const Dialect rules = rules_of(target.c);
+    const Quantizer rules = rules_of(target.c);
     result.fault = disagreement_in({exact_answers(target, rules), other(target, rules)});
     result.text = paragraph(target.title) +
                   paragraph(std::string(rules.name) + ": " + std::string(rules.title)) +

@@ -22,7 +22,7 @@ std::int64_t magnitude_distance(const ElementFormat& format, const Difference& d
 
 // The rounding step that made the expected code. Only for finite arguments.
 exact::Rounded rounding_of(const Case& c, const Site& site, const Difference& d) {
-    const Dialect rules = rules_of(c);
+    const Quantizer rules = rules_of(c);
     const exact::Value argument = exact_argument(c, site, d);
     const bool is_value = operation_of(c).kind == OperationKind::dequantize;
     const Rounding rounding = is_value ? Rounding::nearest_even : rules.element_rounding;
@@ -128,7 +128,7 @@ void describe_witness(const Case& c, const Site& site, const Difference& d, resu
     m.expected_value = exact::to_text(exact::decode(output, Code{d.expected}));
     m.actual_value = exact::to_text(exact::decode(output, Code{d.actual}));
     m.exact_value = position_text(c, site, d);
-    m.source = find_dialect(c.dialect)->source;
+    m.source = find_quantizer(c.dialect)->source;
 }
 
 // The heat map has 32 columns: a lane each, or an equal share of a larger block's lanes.

@@ -25,7 +25,7 @@ CodeTensor expect_convert(const Case& c, const std::vector<CodeTensor>& inputs) 
 }
 
 CodeTensor expect_scales(const Case& c, const CodeTensor& input) {
-    const Dialect rules = rules_of(c);
+    const Quantizer rules = rules_of(c);
     const ElementFormat value = value_format_of(c);
     const BlockFormat format = block_format_of(c);
     CodeTensor output = output_tensor(c, Part::value_scales);
@@ -37,7 +37,7 @@ CodeTensor expect_scales(const Case& c, const CodeTensor& input) {
 }
 
 std::vector<CodeTensor> expect_quantize(const Case& c, const CodeTensor& input) {
-    const Dialect rules = rules_of(c);
+    const Quantizer rules = rules_of(c);
     const ElementFormat value = value_format_of(c);
     const BlockFormat format = block_format_of(c);
     const BlockGrid grid = block_grid(c);

@@ -63,8 +63,7 @@ private:
 
     // What the source of D's dialect does not say, and this block meets; "" where there is nothing.
     std::string open_decision(std::int64_t block) const {
-        const bool is_closed =
-            blocks().recipe != nullptr ? blocks().recipe->open == 0 : blocks().dialect->open == 0;
+        const bool is_closed = blocks().quantizer->open == 0;
         if (is_closed) return "";
         return open_decision_of(blocks(), numbers_of(block),
                                 Code{scales().at(static_cast<std::size_t>(block))});

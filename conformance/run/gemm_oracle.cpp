@@ -58,11 +58,9 @@ OutputBlocks output_blocks_of(const Case& c, const std::string& scaling) {
     blocks.size = block_of(scaling);
     blocks.scale = scale_format_of(scaling);
     blocks.name = c.dialect;
-    blocks.recipe = find_recipe(c.dialect);
-    blocks.recipe_format = find_recipe_format(c.type);
-    blocks.dialect = find_dialect(c.dialect);
+    blocks.quantizer = find_quantizer(c.dialect);
     blocks.format = find_block_format(c.type);
-    blocks.source = blocks.recipe != nullptr ? blocks.recipe->source : blocks.dialect->source;
+    blocks.source = blocks.quantizer->source;
     return blocks;
 }
 

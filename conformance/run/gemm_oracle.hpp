@@ -11,21 +11,18 @@
 #include "conformance/data/gemm_inputs.hpp"
 #include "reference/exact/dot.hpp"
 #include "reference/fast/dot.hpp"
-#include "reference/spec/dialects.hpp"
 #include "reference/spec/gemm_model.hpp"
-#include "reference/spec/recipes.hpp"
+#include "reference/spec/quantizers.hpp"
 
 namespace mx {
 
-// What the blocks of D are, and who makes them: a dialect those of MX, a recipe those of NVFP4.
+// What the blocks of D are, and who makes them.
 struct OutputBlocks {
-    const Dialect* dialect = nullptr;
-    const BlockFormat* format = nullptr;  // of a dialect's
-    const Recipe* recipe = nullptr;
-    const RecipeFormat* recipe_format = nullptr;
+    const Quantizer* quantizer = nullptr;
+    const BlockFormat* format = nullptr;
     std::int64_t size = 0;  // elements along a row that share a scale
     ElementFormat scale;
-    std::string name, source;  // of the dialect or recipe
+    std::string name, source;  // of the quantizer
 };
 
 // How the expected bits of a case come about.

@@ -31,7 +31,7 @@ std::vector<std::size_t> rules_fed_by(Population population) {
 
 std::vector<Setting> all_settings() {
     std::vector<Setting> settings;
-    for (const BlockFormat& format : block_formats) {
+    for (const BlockFormat& format : mx_block_formats) {
         if (!format.name.starts_with("mxfp8")) continue;
         for (const std::string& dialect : bug_dialects())
             for (const std::string_view axis : {"row", "col"})

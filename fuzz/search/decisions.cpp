@@ -218,7 +218,7 @@ Rules::Rules(const Case& c)
     : kind(operation_of(c).kind),
       is_cast(casts_to_scale(c)),
       dialect(rules_of(c)),
-      format(is_cast ? block_formats[0] : block_format_of(c)),
+      format(is_cast ? mx_block_formats[0] : block_format_of(c)),
       element(element_format_of(c)),
       values(value_format_of(c)) {
     if (dialect.element_rounding == Rounding::stochastic)

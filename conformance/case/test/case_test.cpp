@@ -218,7 +218,7 @@ TEST(RandomBits, OfAWordServeOneValueOrFour) {
 }
 
 TEST(Rules, AreTheDialectsWithWhatConvertNames) {
-    const Dialect rules = rules_of(
+    const Quantizer rules = rules_of(
         parsed("convert format=e4m3 rounding=to_odd overflow=overflow subnormals=inputs_flushed "
                "shape=1x1 data=x"));
     EXPECT_EQ(rules.element_rounding, Rounding::to_odd);
@@ -236,7 +236,7 @@ TEST(Rules, AreTheDialectsWithWhatConvertNames) {
 // are read back by the format alone.
 TEST(Rules, ARowThatWaitsLacksOnlyItsScale) {
     const std::string waiting = " dialect=fbgemm-nearest shape=1x32 data=x";
-    ASSERT_FALSE(find_dialect("fbgemm-nearest")->is_known());
+    ASSERT_FALSE(find_quantizer("fbgemm-nearest")->is_known());
     const std::string reason = "the scale of dialect 'fbgemm-nearest' waits for ";
     for (const char* text : {"quantize format=mxfp4-e2m1", "encode_scale format=mxfp4-e2m1"})
         EXPECT_TRUE(unknown_scale(parsed(text + waiting)).starts_with(reason)) << text;
