@@ -16,8 +16,8 @@
 #include "bench/peer_scalar.hpp"
 #include "device/cpu/cpu_device.hpp"
 #include "reference/proof/interval_table.hpp"
-#include "reference/spec/dialects.hpp"
 #include "reference/spec/formats.hpp"
+#include "reference/spec/quantizers.hpp"
 
 namespace mx::bench {
 namespace {
@@ -152,7 +152,7 @@ void add_interval_table(Table& table) {
     constexpr std::size_t count = std::size_t{64} << 20;
     constexpr std::uint32_t first = 0x3C000000;  // 2^-7: eight binades
     const std::vector<exact::Run> runs =
-        proof::interval_table({*find_dialect("ocp"), formats::f32, formats::e4m3});
+        proof::interval_table({*find_quantizer("ocp"), formats::f32, formats::e4m3});
     Buffer codes(count);
     for (const exact::Run& run : runs)
         for (std::uint64_t code = std::max(run.first, first);

@@ -42,7 +42,7 @@ Operation operation_of(const char* name, const BlockFormat& format, const std::s
             .format = std::string(format.name),
             .dialect = dialect,
             .axis = "row",
-            .block_size = format.block_size};
+            .block_size = format.block_columns};
 }
 
 BenchRow unmeasured(BenchRow row, std::string reason) {
@@ -105,7 +105,8 @@ bool is_wished(const Wish& wish, const char* operation) {
 // The two directions of one format. Dequantizing reads what quantizing wrote, so that comes first.
 Status add_format(const Plan& plan, const BlockFormat& format, BlockTensors tensors,
                   std::vector<Job>& jobs, std::vector<BenchRow>& refused) {
-    const std::int64_t blocks = (plan.shape.columns + format.block_size - 1) / format.block_size;
+    const std::int64_t blocks =
+        (plan.shape.columns + format.block_columns - 1) / format.block_columns;
     auto codes = placed(dense(format.element().name, plan.shape), plan.wish.on_gpu);
     auto scales = placed(dense(format.scale().name, plan.shape.rows, blocks), plan.wish.on_gpu);
     if (!codes) return codes.error();
@@ -169,7 +170,7 @@ Expected<Prepared> prepared(const Plan& plan, const std::vector<std::uint8_t>& b
     Prepared made{{copy_job(plan, values.value(), again.value())}, {}};
     for (const std::string& name : plan.wish.formats) {
         const BlockFormat* format = find_block_format(name);
-        if (format == nullptr)
+        if (format == nullptr || !format->has_e8m0_scales())
             return Error{ErrorKind::bad_input, "'" + name + "' is no format of blocks"};
         const Status added =
             add_format(plan, *format, {values.value(), nullptr, nullptr, again.value()}, made.jobs,

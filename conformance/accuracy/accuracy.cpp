@@ -21,7 +21,8 @@ struct Lane {
     Code element;
 };
 
-void count_codes(const Quantizer& quantizer, const Lane& lane, double scaled, Accuracy& accuracy) {
+void count_codes(const Quantization& quantizer, const Lane& lane, double scaled,
+                 Accuracy& accuracy) {
     const ElementFormat& element = quantizer.format.element();
     accuracy.flushed += lane.value != 0 && element.is_zero(lane.element);
     accuracy.subnormal += element.is_subnormal(lane.element);
@@ -30,7 +31,7 @@ void count_codes(const Quantizer& quantizer, const Lane& lane, double scaled, Ac
     accuracy.saturated += is_largest && std::abs(scaled) > largest;
 }
 
-void add_lane(const Quantizer& quantizer, const Lane& lane, Accuracy& accuracy) {
+void add_lane(const Quantization& quantizer, const Lane& lane, Accuracy& accuracy) {
     ++accuracy.elements;
     if (!std::isfinite(lane.value)) {
         ++accuracy.not_finite;
@@ -70,7 +71,7 @@ double Accuracy::relative_mean() const {
     return counted == 0 ? 0 : relative_sum / static_cast<double>(counted);
 }
 
-Accuracy measure(const Quantizer& quantizer, const Rows& rows, const BlockCodes& codes) {
+Accuracy measure(const Quantization& quantizer, const Rows& rows, const BlockCodes& codes) {
     Accuracy accuracy;
     for_each_block(shape_of(quantizer, rows), [&](const BlockRange& block) {
         const Code scale{codes.scales[block.index]};

@@ -39,7 +39,7 @@ struct Accuracy {
 };
 
 // Of codes that anyone has made of these rows by the quantizer's rules, as encode does.
-Accuracy measure(const Quantizer& quantizer, const Rows& rows, const BlockCodes& codes);
+Accuracy measure(const Quantization& quantizer, const Rows& rows, const BlockCodes& codes);
 
 // How many blocks have another scale and how many elements another value. Two NaN are one value.
 struct Changes {
@@ -48,7 +48,7 @@ struct Changes {
 };
 // One side of a comparison: `quantizer` says what its codes mean.
 struct Encoded {
-    const Quantizer& quantizer;
+    const Quantization& quantizer;
     const BlockCodes& codes;
 };
 Changes changes(const Encoded& first, const Encoded& second, std::int64_t columns);

@@ -13,7 +13,7 @@ namespace mx::accuracy {
 // Rows along what is summed over, and what they pass through; nullptr: nothing.
 struct Operand {
     Rows rows;
-    const Quantizer* quantizer;
+    const Quantization* quantizer;
 };
 
 class Arithmetic {

@@ -11,7 +11,7 @@
 namespace mx::accuracy {
 namespace {
 
-RandomBits random_bits(const Quantizer& quantizer, std::uint64_t place) {
+RandomBits random_bits(const Quantization& quantizer, std::uint64_t place) {
     if (!quantizer.is_stochastic()) return {};
     return {philox({quantizer.seed, 1, place})[0], 32};
 }
@@ -27,13 +27,13 @@ double number_of(const fast::Unpacked& value) {
     return value.negative ? -magnitude : magnitude;
 }
 
-BlockShape shape_of(const Quantizer& quantizer, const Rows& rows) {
+BlockShape shape_of(const Quantization& quantizer, const Rows& rows) {
     return {rows.values.size(), static_cast<std::size_t>(rows.columns),
             static_cast<std::size_t>(quantizer.block)};
 }
 
-BlockCodes encode(const Quantizer& quantizer, const Rows& rows) {
-    const Dialect& rules = quantizer.rules;
+BlockCodes encode(const Quantization& quantizer, const Rows& rows) {
+    const Quantizer& rules = quantizer.rules;
     BlockCodes codes;
     codes.elements.resize(rows.values.size());
     std::vector<std::uint32_t> lanes(static_cast<std::size_t>(quantizer.block));
@@ -54,7 +54,7 @@ BlockCodes encode(const Quantizer& quantizer, const Rows& rows) {
     return codes;
 }
 
-std::vector<float> decode(const Quantizer& quantizer, const BlockCodes& codes,
+std::vector<float> decode(const Quantization& quantizer, const BlockCodes& codes,
                           std::int64_t columns) {
     std::vector<float> values(codes.elements.size());
     const BlockShape shape = shape_of(quantizer, {values, columns});

@@ -8,14 +8,14 @@
 #include <vector>
 
 #include "reference/fast/decode.hpp"
-#include "reference/spec/dialect.hpp"
 #include "reference/spec/formats.hpp"
+#include "reference/spec/quantizer.hpp"
 
 namespace mx::accuracy {
 
-struct Quantizer {
+struct Quantization {
     BlockFormat format;
-    Dialect rules;
+    Quantizer rules;
     int block = 32;
     std::uint64_t seed = 0;  // of the random bits, where the rules round stochastically
 
@@ -35,10 +35,10 @@ struct BlockCodes {
     std::vector<std::uint8_t> elements;
     std::vector<std::uint8_t> scales;
 };
-BlockCodes encode(const Quantizer& quantizer, const Rows& rows);
+BlockCodes encode(const Quantization& quantizer, const Rows& rows);
 
 // The values of `columns` elements a row; rounded to binary32 where it has no such value.
-std::vector<float> decode(const Quantizer& quantizer, const BlockCodes& codes,
+std::vector<float> decode(const Quantization& quantizer, const BlockCodes& codes,
                           std::int64_t columns);
 
 // The number itself: no significand here has more than 24 bits, no exponent leaves the range of
@@ -63,6 +63,6 @@ void for_each_block(const BlockShape& shape, const Visit& visit) {
         for (std::size_t at = 0; at < shape.columns; at += shape.block)
             visit(BlockRange{index++, row + at, std::min(shape.block, shape.columns - at)});
 }
-BlockShape shape_of(const Quantizer& quantizer, const Rows& rows);
+BlockShape shape_of(const Quantization& quantizer, const Rows& rows);
 
 }  // namespace mx::accuracy

@@ -12,7 +12,7 @@ std::vector<std::uint8_t> bytes_of(const OutputTensor& output) {
     return bytes;
 }
 
-std::int64_t blocks_of(const Quantizer& quantizer, std::int64_t columns) {
+std::int64_t blocks_of(const Quantization& quantizer, std::int64_t columns) {
     return (columns + quantizer.block - 1) / quantizer.block;
 }
 
@@ -29,7 +29,7 @@ void add_factor(const Factor& factor, std::int64_t depth, Question& question) {
 
 }  // namespace
 
-Expected<BlockCodes> encode_on(IsolatedDevice& device, const Quantizer& quantizer,
+Expected<BlockCodes> encode_on(IsolatedDevice& device, const Quantization& quantizer,
                                const Rows& rows) {
     Question question;
     question.operation = {.name = "quantize",

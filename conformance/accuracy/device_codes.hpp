@@ -12,12 +12,12 @@
 namespace mx::accuracy {
 
 // As error: bad_input where the device does not support the question, with its reason.
-Expected<BlockCodes> encode_on(IsolatedDevice& device, const Quantizer& quantizer,
+Expected<BlockCodes> encode_on(IsolatedDevice& device, const Quantization& quantizer,
                                const Rows& rows);
 
 // One factor of a product in MX blocks along its rows.
 struct Factor {
-    const Quantizer& quantizer;
+    const Quantization& quantizer;
     const BlockCodes& codes;
     std::int64_t rows;
 };

@@ -13,6 +13,6 @@ struct QuantizerNames {
     std::string dialect;
 };
 // As error: names that no table has or that do not go together, and recipes.
-Expected<Quantizer> quantizer_of(const QuantizerNames& names);
+Expected<Quantization> quantizer_of(const QuantizerNames& names);
 
 }  // namespace mx::accuracy

@@ -50,7 +50,7 @@ struct Step {
 
 struct Side {
     const Matrix& matrix;
-    const Quantizer* quantizer;
+    const Quantization* quantizer;
 
     Operand operand() const { return {{matrix.values, matrix.columns}, quantizer}; }
 };

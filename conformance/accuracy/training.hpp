@@ -16,8 +16,8 @@ namespace mx::accuracy {
 
 // What stands in the two kinds of operands. nullptr: the values as they are.
 struct TrainingRules {
-    const Quantizer* forward = nullptr;   // x and w
-    const Quantizer* gradient = nullptr;  // dy
+    const Quantization* forward = nullptr;   // x and w
+    const Quantization* gradient = nullptr;  // dy
 };
 
 // Layers of these widths with a ReLU between them, fitted to a fixed random network of the same

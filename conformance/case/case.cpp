@@ -159,7 +159,6 @@ std::string format_name(const Problem& p) {
 }
 
 std::string dialect_name(const Problem& p) {
-    if (is_gemm(p) && p.gemm.recipe != nullptr) return std::string(p.gemm.recipe->name);
     return p.dialect == nullptr ? "" : std::string(p.dialect->name);
 }
 

@@ -13,14 +13,14 @@ Error bad(std::string message) {
 // convert names an element format, or e8m0; all others a block format.
 void take_format(WordReader& reader, const std::string& name, Case& c) {
     if (c.operation != OperationKind::convert) {
-        c.format = reader.take("format", name, find_block_format(name),
+        c.format = reader.take("format", name, find_named(mx_block_formats, name),
                                [] { return format_names(OperationKind::quantize); });
         return;
     }
     const auto element_name = [](const BlockFormat& format) { return format.element().name; };
     count_lookup();
-    const auto* row = std::ranges::find(block_formats, std::string_view(name), element_name);
-    c.format = row == block_formats.end() ? nullptr : row;
+    const auto row = std::ranges::find(mx_block_formats, std::string_view(name), element_name);
+    c.format = row == mx_block_formats.end() ? nullptr : &*row;
     if (name != formats::e8m0.name)
         reader.take("format", name, c.format, [] { return format_names(OperationKind::convert); });
 }
@@ -59,7 +59,7 @@ Status take_block(std::int64_t given, Case& c) {
     c.block = given;
     const std::string operation(name_of(c.operation));
     if (given == 0)
-        c.block = has_blocks(c) && c.format != nullptr ? c.format->block_size : block_size;
+        c.block = has_blocks(c) && c.format != nullptr ? c.format->block_columns : block_size;
     if (has_blocks(c)) return check_name("block", std::to_string(c.block), block_names());
     if (c.axis != BlockAxis::row)
         return bad(operation + " has no blocks, so it has no axis=" + std::string(name_of(c.axis)));
@@ -91,7 +91,8 @@ Expected<Case> case_of(const CaseWords& words) {
     c.operation = operation.value();
     WordReader reader;
     take_format(reader, words.format, c);
-    c.dialect = reader.take("dialect", words.dialect, find_dialect(words.dialect), dialect_names);
+    c.dialect = reader.take("dialect", words.dialect, find_named(e8m0_quantizers, words.dialect),
+                            dialect_names);
     if (const auto* type = reader.take("type", words.type, find_input_type(words.type), type_names))
         c.type = *type;
     reader.take_value("axis", words.axis, block_axes, c.axis, axis_names);

@@ -68,7 +68,7 @@ Status check_storage(const Problem& p) {
 }
 
 Status check_dialect(const Problem& p) {
-    const Dialect& dialect = *p.dialect;
+    const Quantizer& dialect = *p.dialect;
     const std::string called = "dialect '" + std::string(dialect.name) + "'";
     const bool quantizes_any = dialect.formats != 0;
     if (!casts_to_scale(p)) {

@@ -31,15 +31,10 @@ constexpr std::array block_outputs{
     BlockOutput{"mxfp8-e4m3", "ocp"}, BlockOutput{"mxfp8-e5m2", "ocp"},
     BlockOutput{"mxfp4-e2m1", "ocp"}, BlockOutput{"nvfp4", "cublaslt-nvfp4"}};
 
-bool makes_nvfp4(const Recipe& recipe) {
-    return makes_output_blocks(recipe, *find_recipe_format(nvfp4_name));
-}
-
 // Of D in blocks.
 bool are_blocks_made(const Problem& p) {
-    if (p.gemm.output == nvfp4) return p.gemm.recipe != nullptr && makes_nvfp4(*p.gemm.recipe);
-    return p.dialect != nullptr && takes_exact_values(*p.dialect) &&
-           p.dialect->quantizes(*find_block_format(name_of(p.gemm.output)));
+    return p.dialect != nullptr &&
+           makes_output_blocks(*p.dialect, *find_block_format(name_of(p.gemm.output)));
 }
 
 bool is_narrow(const FactorType& output) {
@@ -177,11 +172,9 @@ std::string_view maker_of(const CaseWords& words) {
 
 void take_maker(WordReader& reader, std::string_view name, Case& c) {
     if (name.empty()) return;
-    c.dialect = find_dialect(name);
-    c.gemm.recipe = find_recipe(name);
-    const bool is_known =
-        c.dialect != nullptr || (c.gemm.recipe != nullptr && makes_nvfp4(*c.gemm.recipe));
-    if (!is_known) reader.note(check_name("dialect", name, gemm_dialect_names()));
+    const std::vector<std::string> known = gemm_dialect_names();
+    reader.note(check_name("dialect", name, known));
+    if (reader.status()) c.dialect = find_quantizer(name);
 }
 
 void take_c(WordReader& reader, const std::string& word, GemmProblem& gemm) {
@@ -206,7 +199,7 @@ void take_optional(WordReader& reader, std::string_view kind, std::string_view w
 std::optional<FactorType> parse_gemm_factor(std::string_view word) {
     count_lookup();
     if (word == nvfp4_name) return nvfp4;
-    if (const BlockFormat* format = find_block_format(word))
+    if (const BlockFormat* format = find_named(mx_block_formats, word))
         return FactorType{format->element(), FactorScaling::e8m0_1x32};
     const std::size_t colon = word.find(':');
     const std::string_view element = word.substr(0, colon);
@@ -222,7 +215,7 @@ std::optional<FactorType> parse_gemm_factor(std::string_view word) {
 }
 
 std::vector<std::string> gemm_factor_names() {
-    std::vector<std::string> names = names_of(block_formats);
+    std::vector<std::string> names = names_of(mx_block_formats);
     names.push_back(nvfp4_name);
     for (const std::string_view element : fp8_elements) {
         names.emplace_back(element);
@@ -239,8 +232,9 @@ std::vector<std::string> gemm_output_names() {
 }
 std::vector<std::string> gemm_dialect_names() {
     std::vector<std::string> names = dialect_names();
-    for (const Recipe& recipe : recipes)
-        if (makes_nvfp4(recipe)) names.emplace_back(recipe.name);
+    for (const Quantizer& recipe : real_scale_quantizers)
+        if (makes_output_blocks(recipe, *find_block_format(nvfp4_name)))
+            names.emplace_back(recipe.name);
     return names;
 }
 std::vector<std::string> gemm_addend_names() {

@@ -39,7 +39,7 @@ std::vector<std::string> packing_names() {
     return names_of(packings);
 }
 std::vector<std::string> dialect_names() {
-    return names_of(dialects);
+    return names_of(e8m0_quantizers);
 }
 std::vector<std::string> type_names() {
     return {input_types.begin(), input_types.end()};
@@ -59,9 +59,9 @@ std::vector<std::string> overflow_names() {
 }
 
 std::vector<std::string> format_names(OperationKind operation) {
-    if (operation != OperationKind::convert) return names_of(block_formats);
+    if (operation != OperationKind::convert) return names_of(mx_block_formats);
     std::vector<std::string> names;
-    for (const BlockFormat& format : block_formats) names.emplace_back(format.element().name);
+    for (const BlockFormat& format : mx_block_formats) names.emplace_back(format.element().name);
     names.emplace_back(formats::e8m0.name);
     return names;
 }

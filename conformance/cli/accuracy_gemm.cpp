@@ -153,8 +153,11 @@ Status add_point(const AccuracyArguments& arguments, const Point& point, const s
                  Subject* subject, std::vector<Measured>& all, std::string& refusal) {
     const auto any = case_of(arguments, point, "bounded");
     if (!any) return any.error();
-    const bool has_dialects =
-        find_block_format(point.a) != nullptr || find_block_format(point.b) != nullptr;
+    const auto has_e8m0_scales = [](const std::string& word) {
+        const BlockFormat* format = find_block_format(word);
+        return format != nullptr && format->has_e8m0_scales();
+    };
+    const bool has_dialects = has_e8m0_scales(point.a) || has_e8m0_scales(point.b);
     for (const std::string& dialect :
          has_dialects ? arguments.dialects : std::vector<std::string>{""}) {
         const auto factors =

@@ -28,7 +28,7 @@ struct Sample {
 
 // Codes of one sample, and who made them.
 struct Coded {
-    accuracy::Quantizer quantizer;
+    accuracy::Quantization quantizer;
     std::string source;
     accuracy::BlockCodes codes;
 };
@@ -109,10 +109,10 @@ Expected<std::vector<Sample>> samples_of(const AccuracyArguments& arguments) {
     return samples;
 }
 
-Expected<std::vector<accuracy::Quantizer>> quantizers_of(const AccuracyArguments& arguments) {
+Expected<std::vector<accuracy::Quantization>> quantizers_of(const AccuracyArguments& arguments) {
     if (arguments.block != 16 && arguments.block != 32 && arguments.block != 64)
         return bad("--block " + std::to_string(arguments.block) + ": blocks have 16, 32 or 64");
-    std::vector<accuracy::Quantizer> quantizers;
+    std::vector<accuracy::Quantization> quantizers;
     const std::vector<std::string> usual{"mxfp8-e4m3"};
     for (const std::string& format : arguments.formats.empty() ? usual : arguments.formats)
         for (const std::string& dialect : arguments.dialects) {
@@ -237,11 +237,11 @@ Json json_of(const Measured& m) {
     return json;
 }
 
-std::string rounding_text(const accuracy::Quantizer& quantizer) {
+std::string rounding_text(const accuracy::Quantization& quantizer) {
     return quantizer.is_stochastic() ? "stochastic" : "of the dialect";
 }
 
-Measured blank(const Sample& sample, const accuracy::Quantizer& quantizer) {
+Measured blank(const Sample& sample, const accuracy::Quantization& quantizer) {
     Measured m;
     m.data = sample.name;
     m.format = quantizer.format.name;
@@ -284,10 +284,10 @@ Status add_device(const Sample& sample, const Coded& expected, Subject& subject,
 }
 
 // Each dialect and rounding beside the first of its format, and the device beside the oracle.
-Status add_sample(const Sample& sample, const std::vector<accuracy::Quantizer>& quantizers,
+Status add_sample(const Sample& sample, const std::vector<accuracy::Quantization>& quantizers,
                   Subject* subject, std::vector<Measured>& all) {
     std::optional<Coded> first;
-    for (const accuracy::Quantizer& quantizer : quantizers) {
+    for (const accuracy::Quantization& quantizer : quantizers) {
         Coded coded{quantizer, std::string(oracle),
                     accuracy::encode(quantizer, {sample.values, sample.columns})};
         const bool is_new = !first || first->quantizer.format.name != quantizer.format.name;

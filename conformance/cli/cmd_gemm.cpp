@@ -19,8 +19,8 @@
 #include "conformance/emulate/parse_value.hpp"
 #include "conformance/emulate/quantize_values.hpp"
 #include "conformance/emulate/recipe_tensor.hpp"
-#include "reference/spec/gemm_models.hpp"
 #include "reference/base/text.hpp"
+#include "reference/spec/gemm_models.hpp"
 
 namespace mx::cli {
 namespace {
@@ -87,7 +87,7 @@ Status check_out(const GemmArguments& arguments) {
 }
 
 Status check_type(const std::string& type) {
-    if (find_block_format(type) != nullptr || find_recipe_format(type) != nullptr)
+    if (find_block_format(type) != nullptr)
         return bad("--type " + type + " has blocks with scales: give it as --output-format");
     return check_name("type", type, type_choice());
 }

@@ -14,9 +14,9 @@
 #include "conformance/emulate/gemm_fields.hpp"
 #include "conformance/emulate/recipe_fields.hpp"
 #include "conformance/run/sweep_result.hpp"
-#include "reference/spec/dialects.hpp"
 #include "reference/spec/formats.hpp"
 #include "reference/spec/gemm_models.hpp"
+#include "reference/spec/quantizers.hpp"
 
 namespace mx::cli {
 namespace {
@@ -47,16 +47,17 @@ std::string or_nothing(const std::string& list) {
     return list.empty() ? "nothing" : list;
 }
 
-std::vector<Row> dialect_rows() {
+// What --dialect takes; `list dialects` is an older name of the same list.
+std::vector<Row> quantizer_rows() {
     std::vector<Row> rows;
-    for (const Dialect& dialect : dialects) {
+    for (const Quantizer& dialect : e8m0_quantizers) {
         Row row{std::string(dialect.name), std::string(dialect.title), {}};
         std::string quantizes, reads, open;
-        for (const BlockFormat& format : block_formats)
+        for (const BlockFormat& format : mx_block_formats)
             if (dialect.quantizes(format)) append(quantizes, format.name);
         for (const std::string_view type : input_types)
             if (dialect.reads(type)) append(reads, type);
-        for (const auto& [name, decision] : decisions)
+        for (const auto& [name, text, decision] : decisions)
             if (dialect.leaves_open(decision)) append(open, name);
         for (const emulate::DialectField& field : emulate::dialect_fields())
             row.decisions.emplace_back(field.name, field.value_of(dialect));
@@ -67,7 +68,7 @@ std::vector<Row> dialect_rows() {
         if (!dialect.is_known()) row.fields.emplace_back("waits_for", dialect.waits);
         rows.push_back(row);
     }
-    for (const Recipe& recipe : recipes)
+    for (const Quantizer& recipe : real_scale_quantizers)
         rows.push_back(
             {std::string(recipe.name), std::string(recipe.title), emulate::recipe_fields(recipe)});
     return rows;
@@ -77,13 +78,7 @@ std::vector<Row> format_rows() {
     std::vector<Row> rows;
     for (const BlockFormat& f : block_formats)
         rows.push_back({std::string(f.name),
-                        std::string(f.element().name) + " elements, one " +
-                            std::string(f.scale().name) + " scale per " +
-                            std::to_string(f.block_size),
-                        {{"source", std::string(f.source)}}});
-    for (const RecipeFormat& f : recipe_formats)
-        rows.push_back({std::string(f.name),
-                        emulate::recipe_format_text(f),
+                        emulate::block_format_text(f),
                         {{"source", std::string(f.source)}}});
     for (const ElementFormat& f : element_formats)
         rows.push_back({std::string(f.name),
@@ -184,16 +179,16 @@ Expected<std::vector<Row>> case_rows(const ListOptions& options) {
 }
 
 Expected<std::vector<Row>> rows_of(const ListOptions& options) {
-    if (options.what == "dialects") return dialect_rows();
+    if (options.what == "quantizers" || options.what == "dialects") return quantizer_rows();
     if (options.what == "formats") return format_rows();
     if (options.what == "devices") return device_rows();
     if (options.what == "models") return model_rows();
     if (options.what == "families") return family_rows();
     if (options.what == "suites") return suite_rows();
     if (options.what == "cases") return case_rows(options);
-    const Status unknown =
-        check_name("list", options.what,
-                   {"devices", "dialects", "formats", "models", "suites", "families", "cases"});
+    const Status unknown = check_name(
+        "list", options.what,
+        {"devices", "quantizers", "dialects", "formats", "models", "suites", "families", "cases"});
     return unknown.error();
 }
 
@@ -252,16 +247,16 @@ int list(const ListOptions& options) {
 
 Command list_command() {
     auto o = std::make_shared<ListOptions>();
-    return {
-        "list",
-        "devices, dialects, formats, models, suites, families or cases",
-        "mxcheck list dialects --json",
-        {{"WHAT", "devices, dialects, formats, models, suites, families or cases", &o->what, true},
-         {"--level", "for cases: the level", &o->level},
-         {"--suite", "for cases: only suites of this name", &o->suite},
-         {"--json", "as JSON", &o->json}},
-        [o] { return list(*o); },
-        false};
+    return {"list",
+            "devices, quantizers, formats, models, suites, families or cases",
+            "mxcheck list quantizers --json",
+            {{"WHAT", "devices, quantizers, formats, models, suites, families or cases", &o->what,
+              true},
+             {"--level", "for cases: the level", &o->level},
+             {"--suite", "for cases: only suites of this name", &o->suite},
+             {"--json", "as JSON", &o->json}},
+            [o] { return list(*o); },
+            false};
 }
 
 }  // namespace mx::cli

@@ -18,9 +18,11 @@ emulate::BlockNames switched(const emulate::BlockNames& carried, const emulate::
     emulate::BlockNames names = carried;
     if (!given.format.empty() && given.format != carried.format) {
         names.packing = "";
-        if (find_block_format(given.format) == nullptr ||
-            find_block_format(carried.format) == nullptr)
-            names.block = "";
+        const auto has_e8m0_scales = [](const std::string& name) {
+            const BlockFormat* format = find_block_format(name);
+            return format != nullptr && format->has_e8m0_scales();
+        };
+        if (!has_e8m0_scales(given.format) || !has_e8m0_scales(carried.format)) names.block = "";
     }
     for (const auto& [key, member] : data::name_keys)
         if (!(given.*member).empty()) names.*member = given.*member;

@@ -12,8 +12,8 @@
 #include "conformance/cli/device_option.hpp"
 #include "conformance/emulate/dialect_fields.hpp"
 #include "conformance/emulate/text_table.hpp"
-#include "reference/spec/dialects.hpp"
 #include "reference/spec/gemm_models.hpp"
+#include "reference/spec/quantizers.hpp"
 
 namespace mx::cli {
 namespace {
@@ -59,13 +59,13 @@ struct Trained {
 };
 
 struct Candidate {
-    accuracy::Quantizer forward;
-    accuracy::Quantizer gradient;
+    accuracy::Quantization forward;
+    accuracy::Quantization gradient;
 };
 
 // What decides a scale in a few words: dialects with the same words have the same scales but for
 // zeros, NaN and the ends of the range.
-std::string rule_text(const Dialect& rules) {
+std::string rule_text(const Quantizer& rules) {
     const std::string amax = emulate::value_in("amax_rounding", rules);
     return (amax == "none" ? "" : "amax " + amax + ", ") + emulate::value_in("scale_ratio", rules) +
            ", " + emulate::value_in("scale_rounding", rules);
@@ -75,7 +75,7 @@ std::string rule_text(const Dialect& rules) {
 std::vector<std::string> dialects_of_every_rule(const TrainArguments& arguments) {
     std::vector<std::string> names;
     std::set<std::string> seen;
-    for (const Dialect& row : dialects) {
+    for (const Quantizer& row : e8m0_quantizers) {
         std::vector<std::string> formats = arguments.gradients;
         formats.push_back(arguments.format);
         const bool takes_all = std::ranges::all_of(formats, [&row](const std::string& format) {

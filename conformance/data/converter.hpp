@@ -30,7 +30,7 @@ public:
     }
 
 private:
-    Dialect rules_;
+    Quantizer rules_;
     ElementFormat input_;
     ElementFormat output_;
     bool casts_;

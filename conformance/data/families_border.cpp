@@ -14,7 +14,7 @@ namespace {
 struct Tables {
     const ElementFormat& input;
     const BlockFormat& format;
-    Dialect dialect;
+    Quantizer dialect;
 
     fast::Unpacked read(std::uint32_t bits) const {
         return fast::read_input(dialect.subnormals, input, Code{bits});

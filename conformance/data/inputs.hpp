@@ -44,7 +44,7 @@ private:
     struct Key {
         OperationKind operation;
         const BlockFormat* format;
-        const Dialect* dialect;
+        const Quantizer* dialect;
         ElementFormat type;
         std::int64_t lanes;
         BlockAxis axis;  // of a file's blocks

@@ -19,7 +19,7 @@ Answers one_a_lane(const ExplainTarget& target, const Function& function) {
     return answers;
 }
 
-Answers exact_block(const ExplainTarget& target, const Dialect& rules) {
+Answers exact_block(const ExplainTarget& target, const Quantizer& rules) {
     const exact::Block block =
         exact::quantize_block(rules, *target.c.format, lane_values(target, rules));
     Answers answers{{lane_of_scale, block.scale}};
@@ -28,7 +28,7 @@ Answers exact_block(const ExplainTarget& target, const Dialect& rules) {
     return answers;
 }
 
-Answers fast_block(const ExplainTarget& target, const Dialect& rules) {
+Answers fast_block(const ExplainTarget& target, const Quantizer& rules) {
     std::vector<std::uint32_t> lanes;
     for (const Code lane : target.lanes) lanes.push_back(lane.bits);
     std::vector<std::uint8_t> elements(lanes.size());
@@ -55,14 +55,14 @@ RandomBits random_of(const ExplainTarget& target, std::size_t lane) {
     return target.random.empty() ? RandomBits{} : target.random[lane];
 }
 
-std::vector<exact::Value> lane_values(const ExplainTarget& target, const Dialect& rules) {
+std::vector<exact::Value> lane_values(const ExplainTarget& target, const Quantizer& rules) {
     std::vector<exact::Value> values;
     for (const Code lane : target.lanes)
         values.push_back(exact::read_input(rules.subnormals, input_format(target.c), lane));
     return values;
 }
 
-Answers exact_answers(const ExplainTarget& target, const Dialect& rules) {
+Answers exact_answers(const ExplainTarget& target, const Quantizer& rules) {
     const Case& c = target.c;
     if (c.operation == OperationKind::quantize) return exact_block(target, rules);
     const std::vector<exact::Value> values = lane_values(target, rules);
@@ -77,7 +77,7 @@ Answers exact_answers(const ExplainTarget& target, const Dialect& rules) {
     });
 }
 
-Answers fast_answers(const ExplainTarget& target, const Dialect& rules) {
+Answers fast_answers(const ExplainTarget& target, const Quantizer& rules) {
     const Case& c = target.c;
     if (c.operation == OperationKind::quantize) return fast_block(target, rules);
     return one_a_lane(target, [&](Code code, std::size_t lane) {
@@ -96,7 +96,7 @@ const ElementFormat& answer_format(const ExplainTarget& target, const Answer& an
     return output_format(target.c, answer.lane == lane_of_scale ? 1 : 0);
 }
 
-Dialect rules_in(const ExplainTarget& target, const Dialect& dialect) {
+Quantizer rules_in(const ExplainTarget& target, const Quantizer& dialect) {
     Problem p = target.c;
     p.dialect = &dialect;
     return rules_of(p);
@@ -121,14 +121,14 @@ struct Search {
     const ExplainTarget& target;
     Answers wanted;
     std::vector<DialectField> differing;
-    const Dialect& there;
+    const Quantizer& there;
     std::vector<FieldNames> found = {};
 
-    void try_sets(const Dialect& mixed, const FieldNames& taken, std::size_t next,
+    void try_sets(const Quantizer& mixed, const FieldNames& taken, std::size_t next,
                   std::size_t left) {
         if (left == 0 && fast_answers(target, mixed) == wanted) found.push_back(taken);
         for (std::size_t at = next; left > 0 && at + left <= differing.size(); ++at) {
-            Dialect more = mixed;
+            Quantizer more = mixed;
             differing[at].copy(more, there);
             FieldNames names = taken;
             names.push_back(differing[at].name);
@@ -156,7 +156,7 @@ std::vector<FieldNames> parting_fields(const ExplainTarget& target, const Dialec
     return {all};
 }
 
-bool applies(const ExplainTarget& target, const Dialect& dialect) {
+bool applies(const ExplainTarget& target, const Quantizer& dialect) {
     if (casts_to_scale(target.c)) return true;
     const bool reads_it =
         target.c.operation == OperationKind::dequantize || dialect.reads(target.c.type.name);

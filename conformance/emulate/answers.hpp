@@ -7,8 +7,8 @@
 
 #include "conformance/emulate/explain_target.hpp"
 #include "reference/exact/decode.hpp"
-#include "reference/spec/dialect.hpp"
 #include "reference/spec/element_format.hpp"
+#include "reference/spec/quantizer.hpp"
 
 namespace mx::emulate {
 
@@ -26,17 +26,17 @@ using Answers = std::vector<Answer>;
 RandomBits random_of(const ExplainTarget& target, std::size_t lane);
 
 // The lanes as a dialect reads them.
-std::vector<exact::Value> lane_values(const ExplainTarget& target, const Dialect& rules);
+std::vector<exact::Value> lane_values(const ExplainTarget& target, const Quantizer& rules);
 
-using Oracle = Answers (*)(const ExplainTarget& target, const Dialect& rules);
-Answers exact_answers(const ExplainTarget& target, const Dialect& rules);
-Answers fast_answers(const ExplainTarget& target, const Dialect& rules);
+using Oracle = Answers (*)(const ExplainTarget& target, const Quantizer& rules);
+Answers exact_answers(const ExplainTarget& target, const Quantizer& rules);
+Answers fast_answers(const ExplainTarget& target, const Quantizer& rules);
 
 // The format of an answer's code.
 const ElementFormat& answer_format(const ExplainTarget& target, const Answer& answer);
 
 // The rules of a dialect for this target; for convert with the rounding its case names.
-Dialect rules_in(const ExplainTarget& target, const Dialect& dialect);
+Quantizer rules_in(const ExplainTarget& target, const Quantizer& dialect);
 
 // Names the first answer on which the two oracles differ; "" when they agree.
 struct OraclePair {
@@ -47,14 +47,14 @@ std::string disagreement_in(const OraclePair& oracles);
 
 // Does the dialect answer this target: does it quantize the format from the type, and is its scale
 // known? Every dialect casts to E8M0.
-bool applies(const ExplainTarget& target, const Dialect& dialect);
+bool applies(const ExplainTarget& target, const Quantizer& dialect);
 
 // The fields on which two dialects part over this target: every smallest set that, taken over from
 // `there`, gives `here` the answers of `there`. Empty when both answer alike.
 using FieldNames = std::vector<std::string_view>;
 struct DialectPair {
-    const Dialect& here;
-    const Dialect& there;
+    const Quantizer& here;
+    const Quantizer& there;
 };
 std::vector<FieldNames> parting_fields(const ExplainTarget& target, const DialectPair& dialects);
 

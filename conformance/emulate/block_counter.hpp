@@ -4,13 +4,13 @@
 
 #include "conformance/emulate/quantize_tensor.hpp"
 #include "reference/fast/decode.hpp"
-#include "reference/spec/dialects.hpp"
+#include "reference/spec/quantizers.hpp"
 
 namespace mx::emulate {
 
 class BlockCounter {
 public:
-    BlockCounter(const Dialect& rules, const BlockFormat& format, QuantizeCounts& counts)
+    BlockCounter(const Quantizer& rules, const BlockFormat& format, QuantizeCounts& counts)
         : rules_(rules), format_(format), counts_(counts) {}
 
     void add_scale(Code scale);
@@ -20,7 +20,7 @@ public:
 private:
     bool is_beyond(const fast::Unpacked& scaled) const;
 
-    const Dialect rules_;
+    const Quantizer rules_;
     const BlockFormat& format_;
     QuantizeCounts& counts_;
 };

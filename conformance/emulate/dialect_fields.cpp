@@ -34,6 +34,12 @@ std::string text_of(ScaleRatio ratio) {
         MX_NAMED(times_reciprocal_flushed)
         MX_NAMED(divided)
         MX_NAMED(none)
+        MX_NAMED(times_reciprocal_over_tensor)
+        MX_NAMED(divided_over_tensor)
+        MX_NAMED(divided_times_tensor)
+        MX_NAMED(times_scaled_tensor)
+        MX_NAMED(max_over_amax)
+        MX_NAMED(tensor)
     }
     return {};
 }
@@ -110,6 +116,12 @@ std::string text_of(Inverse inverse) {
         MX_NAMED(zero_at_both_ends)
         MX_NAMED(of_scale_bits)
         MX_NAMED(over_scale_bits)
+        MX_NAMED(encode_scale)
+        MX_NAMED(reciprocal)
+        MX_NAMED(reciprocal_of_product)
+        MX_NAMED(reciprocal_over_scale)
+        MX_NAMED(bf16_quotient)
+        MX_NAMED(divided)
     }
     return {};
 }
@@ -171,22 +183,23 @@ std::string text_of(std::uint32_t least) {
 
 template <auto member>
 constexpr DialectField field(std::string_view name) {
-    return {name, [](const Dialect& dialect) { return text_of(dialect.*member); },
-            [](Dialect& to, const Dialect& from) { to.*member = from.*member; }};
+    return {name, [](const Quantizer& dialect) { return text_of(dialect.*member); },
+            [](Quantizer& to, const Quantizer& from) { to.*member = from.*member; }};
 }
 
 template <auto member>
 constexpr DialectField cast_field(std::string_view name) {
-    return {
-        name, [](const Dialect& dialect) { return text_of(dialect.scale_cast.*member); },
-        [](Dialect& to, const Dialect& from) { to.scale_cast.*member = from.scale_cast.*member; }};
+    return {name, [](const Quantizer& dialect) { return text_of(dialect.scale_cast.*member); },
+            [](Quantizer& to, const Quantizer& from) {
+                to.scale_cast.*member = from.scale_cast.*member;
+            }};
 }
 
 constexpr std::array fields{
-    field<&Dialect::amax_rounding>("amax_rounding"),
-    field<&Dialect::amax_min>("amax_min"),
-    field<&Dialect::scale_ratio>("scale_ratio"),
-    field<&Dialect::ratio_min>("ratio_min"),
+    field<&Quantizer::amax_rounding>("amax_rounding"),
+    field<&Quantizer::amax_min>("amax_min"),
+    field<&Quantizer::scale_ratio>("scale_ratio"),
+    field<&Quantizer::ratio_min>("ratio_min"),
     cast_field<&ScaleCast::rounding>("scale_rounding"),
     cast_field<&ScaleCast::underflow>("scale_underflow"),
     cast_field<&ScaleCast::byte_min>("scale_byte_min"),
@@ -196,30 +209,34 @@ constexpr std::array fields{
     cast_field<&ScaleCast::nan>("scale_nan"),
     cast_field<&ScaleCast::zero>("scale_zero"),
     cast_field<&ScaleCast::negative>("scale_negative"),
-    field<&Dialect::zero_block>("zero_block"),
-    field<&Dialect::nan_in_block>("nan_in_block"),
-    field<&Dialect::infinity_in_block>("infinity_in_block"),
-    field<&Dialect::inverse>("inverse"),
-    field<&Dialect::element_rounding>("element_rounding"),
-    field<&Dialect::element_overflow>("element_overflow"),
-    field<&Dialect::subnormals>("subnormals"),
-    field<&Dialect::nan_code>("nan_code"),
-    field<&Dialect::sign_of_zero>("sign_of_zero"),
-    field<&Dialect::nan_value>("nan_value"),
+    field<&Quantizer::zero_block>("zero_block"),
+    field<&Quantizer::nan_in_block>("nan_in_block"),
+    field<&Quantizer::infinity_in_block>("infinity_in_block"),
+    field<&Quantizer::inverse>("inverse"),
+    field<&Quantizer::element_rounding>("element_rounding"),
+    field<&Quantizer::element_overflow>("element_overflow"),
+    field<&Quantizer::subnormals>("subnormals"),
+    field<&Quantizer::nan_code>("nan_code"),
+    field<&Quantizer::sign_of_zero>("sign_of_zero"),
+    field<&Quantizer::nan_value>("nan_value"),
 };
 
-// A member more or less in Dialect or ScaleCast, and these no longer compile: `fields` must follow.
-// Of Dialect's, four texts, two sets and `open` decide no bits, and scale_cast is the other struct.
-[[maybe_unused]] constexpr std::size_t count_members(const Dialect& dialect) {
-    [[maybe_unused]] const auto& [name, title, source, waits, formats, inputs, f0, f1, f2, f3, cast,
-                                  f4, f5, f6, f7, f8, f9, f10, f11, f12, f13, open] = dialect;
-    return 22 - 8;
+// A member more or less in Quantizer or ScaleCast, and these no longer compile: `fields` must
+// follow. Four texts, the type of the scale, two sets and `open` decide no bits; what only scales
+// with a mantissa read is named apart, and scale_cast is the other struct.
+[[maybe_unused]] constexpr std::size_t count_members(const Quantizer& dialect) {
+    [[maybe_unused]] const auto& [name, title, source, waits, scale_type, formats, inputs,
+                                  transform, f0, f1, f2, f3, f4, f5, tensor_scale, scale_max, f6,
+                                  f7, useless_amax, encode_overflow, scale_rule, cast,
+                                  candidate_error, f8, f9, f10, f11, f12, way_back, f13, open] =
+        dialect;
+    return 31 - 9 - 8;
 }
 [[maybe_unused]] constexpr std::size_t count_members(const ScaleCast& cast) {
     [[maybe_unused]] const auto& [f0, f1, f2, f3, f4, f5, f6, f7, f8] = cast;
     return 9;
 }
-static_assert(fields.size() == count_members(Dialect{}) + count_members(ScaleCast{}));
+static_assert(fields.size() == count_members(Quantizer{}) + count_members(ScaleCast{}));
 
 }  // namespace
 
@@ -227,14 +244,14 @@ std::span<const DialectField> dialect_fields() {
     return fields;
 }
 
-std::string value_in(std::string_view field_name, const Dialect& rules) {
+std::string value_in(std::string_view field_name, const Quantizer& rules) {
     for (const DialectField& field : fields)
         if (field.name == field_name) return field.value_of(rules);
     MX_ASSERT(false && "no field has this name");
     return {};
 }
 
-std::string named_value(std::string_view field_name, const Dialect& rules) {
+std::string named_value(std::string_view field_name, const Quantizer& rules) {
     return std::string(field_name) + " = " + value_in(field_name, rules);
 }
 

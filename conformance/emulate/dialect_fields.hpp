@@ -6,14 +6,14 @@
 #include <string>
 #include <string_view>
 
-#include "reference/spec/dialect.hpp"
+#include "reference/spec/quantizer.hpp"
 
 namespace mx::emulate {
 
 struct DialectField {
     std::string_view name;
-    std::string (*value_of)(const Dialect& dialect);
-    void (*copy)(Dialect& to, const Dialect& from);
+    std::string (*value_of)(const Quantizer& dialect);
+    void (*copy)(Quantizer& to, const Quantizer& from);
 };
 
 // All fields that decide bits, in the order of the row. Those of its scale_cast stand among them,
@@ -21,8 +21,8 @@ struct DialectField {
 std::span<const DialectField> dialect_fields();
 
 // The value of one field as text; the name must be one of dialect_fields().
-std::string value_in(std::string_view field_name, const Dialect& rules);
+std::string value_in(std::string_view field_name, const Quantizer& rules);
 // "scale_overflow = 0xff"
-std::string named_value(std::string_view field_name, const Dialect& rules);
+std::string named_value(std::string_view field_name, const Quantizer& rules);
 
 }  // namespace mx::emulate

@@ -12,7 +12,7 @@ std::string heading(const std::string& text) {
     return "\n" + text + "\n";
 }
 
-std::string explain_block(const ExplainTarget& target, const Dialect& rules) {
+std::string explain_block(const ExplainTarget& target, const Quantizer& rules) {
     const exact::Value amax = exact::amax_of(rules, lane_values(target, rules));
     const BlockFormat& format = *target.c.format;
     const Code scale = exact::encode_scale(rules, format, amax);
@@ -22,7 +22,7 @@ std::string explain_block(const ExplainTarget& target, const Dialect& rules) {
            explain_elements(target, rules, &scale);
 }
 
-std::string explain_steps(const ExplainTarget& target, const Dialect& rules) {
+std::string explain_steps(const ExplainTarget& target, const Quantizer& rules) {
     const OperationKind operation = target.c.operation;
     if (operation == OperationKind::quantize) return explain_block(target, rules);
     if (operation == OperationKind::encode_scale)
@@ -43,7 +43,7 @@ Explanation explain(const ExplainTarget& target, Oracle other) {
         result.fault = sound.error().message;
         return result;
     }
-    const Dialect rules = rules_of(target.c);
+    const Quantizer rules = rules_of(target.c);
     result.fault = disagreement_in({exact_answers(target, rules), other(target, rules)});
     result.text = paragraph(target.title) +
                   paragraph(std::string(rules.name) + ": " + std::string(rules.title)) +

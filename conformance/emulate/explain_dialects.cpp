@@ -18,7 +18,7 @@ constexpr std::size_t columns_in_a_table = 10;
 struct Group {
     std::string label;  // A, B, ... Z, AA, ...
     Answers answers;
-    std::vector<Dialect> members;
+    std::vector<Quantizer> members;
 };
 
 std::string label_of(std::size_t index) {
@@ -28,10 +28,10 @@ std::string label_of(std::size_t index) {
 
 // The target's own dialect and those that agree with it come first.
 std::vector<Group> grouped(const ExplainTarget& target, Oracle other, std::string& fault) {
-    const Dialect own = rules_of(target.c);
+    const Quantizer own = rules_of(target.c);
     std::vector<Group> groups{{label_of(0), exact_answers(target, own), {own}}};
-    for (const Dialect& dialect : dialects) {
-        const Dialect rules = rules_in(target, dialect);
+    for (const Quantizer& dialect : e8m0_quantizers) {
+        const Quantizer rules = rules_in(target, dialect);
         if (rules.name == own.name || !applies(target, dialect)) continue;
         const Answers answers = exact_answers(target, rules);
         const std::string difference = disagreement_in({answers, other(target, rules)});
@@ -46,9 +46,9 @@ std::vector<Group> grouped(const ExplainTarget& target, Oracle other, std::strin
     return groups;
 }
 
-std::string names_of_members(std::span<const Dialect> members) {
+std::string names_of_members(std::span<const Quantizer> members) {
     std::string names;
-    for (const Dialect& member : members)
+    for (const Quantizer& member : members)
         names += (names.empty() ? "" : ", ") + std::string(member.name);
     return names;
 }
@@ -81,9 +81,9 @@ std::string reasons_text(const FieldNames& fields, const DialectPair& dialects) 
 }
 
 // One line for the members that part for the same reasons.
-std::string partings_of(const ExplainTarget& target, const Dialect& own, const Group& group) {
-    std::vector<std::pair<std::string, std::vector<Dialect>>> reasons;
-    for (const Dialect& member : group.members) {
+std::string partings_of(const ExplainTarget& target, const Quantizer& own, const Group& group) {
+    std::vector<std::pair<std::string, std::vector<Quantizer>>> reasons;
+    for (const Quantizer& member : group.members) {
         std::string text;
         for (const FieldNames& fields : parting_fields(target, {own, member}))
             text += (text.empty() ? "" : "; or on ") + reasons_text(fields, {own, member});
@@ -104,7 +104,7 @@ std::string partings_of(const ExplainTarget& target, const Dialect& own, const G
 std::string left_out(const ExplainTarget& target) {
     if (casts_to_scale(target.c)) return "";
     std::string lines;
-    for (const Dialect& dialect : dialects) {
+    for (const Quantizer& dialect : e8m0_quantizers) {
         if (!dialect.quantizes(*target.c.format) || applies(target, dialect)) continue;
         const std::string why = dialect.is_known() ? "does not read " + type_name(target.c)
                                                    : "waits for " + std::string(dialect.waits);
@@ -118,7 +118,7 @@ std::string left_out(const ExplainTarget& target) {
 std::string compare_dialects(const ExplainTarget& target, Oracle other, std::string& fault) {
     if (target.c.operation == OperationKind::dequantize)
         return paragraph("all dialects dequantize alike: OCP MX 5.1, v = X * P");
-    const Dialect own = rules_of(target.c);
+    const Quantizer own = rules_of(target.c);
     const std::vector<Group> groups = grouped(target, other, fault);
     std::string text;
     for (const Group& group : groups)

@@ -50,7 +50,7 @@ std::string largest_text(const ElementFormat& format) {
 }
 
 // What a reader should know about a lane beyond its row; "" if nothing.
-std::string note_of(const ElementFormat& format, const Dialect& rules, const Value& value,
+std::string note_of(const ElementFormat& format, const Quantizer& rules, const Value& value,
                     const exact::Rounded& rounded, Code code) {
     if (value.is_nan()) return "NaN: " + named_value("nan_code", rules);
     if (rounded.overflowed)
@@ -69,7 +69,8 @@ std::string note_of(const ElementFormat& format, const Dialect& rules, const Val
 
 }  // namespace
 
-std::string explain_elements(const ExplainTarget& target, const Dialect& rules, const Code* scale) {
+std::string explain_elements(const ExplainTarget& target, const Quantizer& rules,
+                             const Code* scale) {
     const BlockFormat& format = *target.c.format;
     const ElementFormat& element = format.element();
     TextTable ratios({{"lane", Align::right},

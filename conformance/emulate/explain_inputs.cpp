@@ -31,7 +31,7 @@ std::string explain_inputs(const ExplainTarget& target) {
                             exact_and_decimal(exact::decode(scale_format, target.scale)));
 }
 
-std::string explain_amax(const ExplainTarget& target, const Dialect& rules) {
+std::string explain_amax(const ExplainTarget& target, const Quantizer& rules) {
     const ElementFormat& format = input_format(target.c);
     const std::vector<exact::Value> values = lane_values(target, rules);
     const exact::Value amax = exact::amax_of(rules, values);
@@ -63,7 +63,7 @@ std::string explain_amax(const ExplainTarget& target, const Dialect& rules) {
 namespace {
 
 // What a single amax makes of the decisions about scales.
-std::uint32_t scale_decisions(const BlockFormat& format, const Dialect& rules,
+std::uint32_t scale_decisions(const BlockFormat& format, const Quantizer& rules,
                               const exact::Value& amax) {
     if (!amax.is_finite()) return 0;
     if (amax.magnitude == 0) return 0u | Decision::zero_block;
@@ -71,7 +71,7 @@ std::uint32_t scale_decisions(const BlockFormat& format, const Dialect& rules,
                                                                : 0u;
 }
 
-std::uint32_t decisions_met(const ExplainTarget& target, const Dialect& rules) {
+std::uint32_t decisions_met(const ExplainTarget& target, const Quantizer& rules) {
     if (casts_to_scale(target.c)) return 0;
     const BlockFormat& format = *target.c.format;
     const OperationKind operation = target.c.operation;
@@ -125,7 +125,7 @@ std::vector<std::string_view> fields_of(Decision decision) {
     return {};
 }
 
-std::string choice_of(Decision decision, const Dialect& rules) {
+std::string choice_of(Decision decision, const Quantizer& rules) {
     std::string text;
     for (const std::string_view field : fields_of(decision))
         text += (text.empty() ? " (chosen: " : ", ") + named_value(field, rules);
@@ -134,11 +134,11 @@ std::string choice_of(Decision decision, const Dialect& rules) {
 
 }  // namespace
 
-std::string open_decisions(const ExplainTarget& target, const Dialect& rules) {
+std::string open_decisions(const ExplainTarget& target, const Quantizer& rules) {
     const std::uint32_t met = decisions_met(target, rules) & rules.open;
     if (met == 0) return "";
     std::string line;
-    for (const auto& [name, decision] : decisions)
+    for (const auto& [name, text, decision] : decisions)
         if ((met & static_cast<std::uint32_t>(decision)) != 0)
             line += (line.empty() ? "" : ", ") + std::string(name) + choice_of(decision, rules);
     return paragraph(line + ": a device that chose otherwise deviates, it does not fail");

@@ -15,21 +15,22 @@ namespace mx::emulate {
 std::string explain_inputs(const ExplainTarget& target);
 
 // The largest magnitude of the block and where it stands.
-std::string explain_amax(const ExplainTarget& target, const Dialect& rules);
+std::string explain_amax(const ExplainTarget& target, const Quantizer& rules);
 
 // From amax to the scale byte.
-std::string explain_scale(const BlockFormat& format, const Dialect& rules,
+std::string explain_scale(const BlockFormat& format, const Quantizer& rules,
                           const exact::Value& amax);
 
 // The rule in words, its constants, and one row for each lane taken as an amax.
-std::string explain_scales(const ExplainTarget& target, const Dialect& rules);
+std::string explain_scales(const ExplainTarget& target, const Quantizer& rules);
 
 // A cast to E8M0: one byte for each lane, by the dialect's cast alone.
-std::string explain_casts(const ExplainTarget& target, const Dialect& rules);
+std::string explain_casts(const ExplainTarget& target, const Quantizer& rules);
 
 // Element rounding lane by lane: neighbours, position, decision, code, value. Without a scale the
 // values are rounded as they are.
-std::string explain_elements(const ExplainTarget& target, const Dialect& rules, const Code* scale);
+std::string explain_elements(const ExplainTarget& target, const Quantizer& rules,
+                             const Code* scale);
 
 // The way back: scale * element, rounded to the output type.
 std::string explain_values(const ExplainTarget& target);
@@ -39,6 +40,6 @@ std::string explain_values(const ExplainTarget& target);
 std::string compare_dialects(const ExplainTarget& target, Oracle other, std::string& fault);
 
 // The decisions this block hangs on that the dialect's source leaves open; "" if there are none.
-std::string open_decisions(const ExplainTarget& target, const Dialect& rules);
+std::string open_decisions(const ExplainTarget& target, const Quantizer& rules);
 
 }  // namespace mx::emulate

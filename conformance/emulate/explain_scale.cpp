@@ -36,7 +36,7 @@ std::string direction(const Step& step) {
 }
 
 // What stands in the place of the amax; "" where it is the amax itself.
-std::string shortened_text(const Dialect& rules, const exact::ScaleSteps& steps) {
+std::string shortened_text(const Quantizer& rules, const exact::ScaleSteps& steps) {
     std::string text;
     const bool is_zero = steps.amax.is_finite() && steps.amax.magnitude == 0;
     if (is_zero) text += paragraph("amax is zero: " + named_value("zero_block", rules));
@@ -65,7 +65,7 @@ std::string product_text(const BlockFormat& format, const exact::ScaleSteps& ste
 }
 
 // The ratio in words: "fl32(amax / 448)".
-std::string ratio_words(const BlockFormat& format, const Dialect& rules) {
+std::string ratio_words(const BlockFormat& format, const Quantizer& rules) {
     const std::string largest = exact::to_text(largest_element(format));
     const std::string over_emax = "amax / " + power_text(format.element().exponent_max());
     switch (rules.scale_ratio) {
@@ -81,11 +81,18 @@ std::string ratio_words(const BlockFormat& format, const Dialect& rules) {
             return "fl32(amax / " + largest + ")";
         case ScaleRatio::none:
             return "amax";
+        case ScaleRatio::times_reciprocal_over_tensor:
+        case ScaleRatio::divided_over_tensor:
+        case ScaleRatio::divided_times_tensor:
+        case ScaleRatio::times_scaled_tensor:
+        case ScaleRatio::max_over_amax:
+        case ScaleRatio::tensor:
+            break;
     }
     return "";
 }
 
-std::string argument_text(const BlockFormat& format, const Dialect& rules,
+std::string argument_text(const BlockFormat& format, const Quantizer& rules,
                           const exact::ScaleSteps& steps) {
     if (!steps.amax.is_finite() && !steps.shortened.is_finite()) return "";
     std::string text;
@@ -103,7 +110,7 @@ std::string argument_text(const BlockFormat& format, const Dialect& rules,
 }
 
 // Between which powers the argument lies, and which of them is taken.
-std::string rounding_text(const Dialect& rules, const exact::ScaleSteps& steps) {
+std::string rounding_text(const Quantizer& rules, const exact::ScaleSteps& steps) {
     const exact::Rational& argument = steps.argument.magnitude;
     const int below = exact::floor_log2(argument);
     if (argument == exact::power_of_two(below))
@@ -123,7 +130,7 @@ struct Cast {
 };
 
 // The field that a special argument or a limit of the byte hangs on; "" where none does.
-std::string decision_text(const Dialect& rules, const Cast& cast) {
+std::string decision_text(const Quantizer& rules, const Cast& cast) {
     const Value& argument = cast.argument;
     if (argument.is_nan()) return "the argument is NaN: " + named_value("scale_nan", rules);
     if (argument.is_infinity())
@@ -154,7 +161,7 @@ std::string byte_text(const ElementFormat& scale, Code code) {
 
 }  // namespace
 
-std::string explain_scale(const BlockFormat& format, const Dialect& rules,
+std::string explain_scale(const BlockFormat& format, const Quantizer& rules,
                           const exact::Value& amax) {
     const exact::ScaleSteps steps = exact::scale_steps(rules, format, amax);
     const ElementFormat& scale = format.scale();
@@ -176,7 +183,7 @@ std::string explain_scale(const BlockFormat& format, const Dialect& rules,
     return text;
 }
 
-std::string explain_scales(const ExplainTarget& target, const Dialect& rules) {
+std::string explain_scales(const ExplainTarget& target, const Quantizer& rules) {
     const BlockFormat& format = *target.c.format;
     TextTable table({{"lane", Align::right},
                      {"amax", Align::right},
@@ -202,7 +209,7 @@ std::string explain_scales(const ExplainTarget& target, const Dialect& rules) {
            table.print() + notes.print();
 }
 
-std::string explain_casts(const ExplainTarget& target, const Dialect& rules) {
+std::string explain_casts(const ExplainTarget& target, const Quantizer& rules) {
     TextTable table({{"lane", Align::right},
                      {"value", Align::right},
                      {"exactly", Align::right},

@@ -52,8 +52,8 @@ Expected<GemmFactor> factor_of_blocks(data::TensorFile& file, const QuantizedFac
 }
 
 Expected<GemmFactor> factor_of_recipe(const data::TensorFile& file, const QuantizedFacts& facts) {
-    const Recipe& recipe = *find_recipe(facts.names.dialect);
-    const RecipeFormat& format = *find_recipe_format(facts.names.format);
+    const Quantizer& recipe = *find_quantizer(facts.names.dialect);
+    const BlockFormat& format = *find_block_format(facts.names.format);
     const auto codes = recipe_codes(file, facts.names);
     if (!codes) return codes.error();
     const auto& [grid, elements, scales, kept] = codes.value();

@@ -18,7 +18,7 @@ Error bad(std::string message) {
 // One slice of a tensor, block by block.
 void quantize_slice(const Problem& p, std::span<const fast::Unpacked> values, Codes& codes,
                     QuantizeCounts& counts) {
-    const Dialect& dialect = *p.dialect;
+    const Quantizer& dialect = *p.dialect;
     const BlockFormat& format = *p.format;
     BlockCounter counter(dialect, format, counts);
     const Blocking blocking = blocking_of(p);
@@ -49,7 +49,7 @@ Status check_exact_names(const BlockNames& names) {
         return bad("a recipe reads tensors of a type: give --type, which D is rounded to before " +
                    names.dialect + " makes " + names.format + " of it");
     if (const Status known = check_names(names); !known) return known;
-    const Dialect& dialect = *find_dialect(names.dialect);
+    const Quantizer& dialect = *find_quantizer(names.dialect);
     if (!dialect.is_known())
         return bad("the scale of dialect '" + names.dialect + "' waits for " +
                    std::string(dialect.waits));

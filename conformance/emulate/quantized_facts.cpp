@@ -24,20 +24,16 @@ Error bad(std::string message) {
     return {ErrorKind::bad_input, std::move(message)};
 }
 
-template <typename... Tables>
-std::vector<std::string> all_names(const Tables&... tables) {
+template <typename Table>
+std::vector<std::string> all_names(const Table& table) {
     std::vector<std::string> names;
-    const auto add = [&names](const auto& table) {
-        for (const auto& row : table) names.emplace_back(row.name);
-    };
-    (add(tables), ...);
+    for (const auto& row : table) names.emplace_back(row.name);
     return names;
 }
 
 // Of a recipe's format the block has one shape.
 std::string block_of(const std::string& format) {
-    if (const BlockFormat* row = find_block_format(format)) return std::to_string(row->block_size);
-    const RecipeFormat* row = find_recipe_format(format);
+    const BlockFormat* row = find_block_format(format);
     if (row == nullptr) return "";
     if (row->is_whole_tensor()) return "tensor";
     const std::string columns = std::to_string(row->block_columns);
@@ -45,11 +41,8 @@ std::string block_of(const std::string& format) {
 }
 
 std::string packing_of(const std::string& format) {
-    const BlockFormat* block_format = find_block_format(format);
-    const RecipeFormat* recipe_format = find_recipe_format(format);
-    const int bits = block_format != nullptr    ? block_format->element().code_bits()
-                     : recipe_format != nullptr ? recipe_format->element().code_bits()
-                                                : 8;
+    const BlockFormat* row = find_block_format(format);
+    const int bits = row != nullptr ? row->element().code_bits() : 8;
     for (const Packing& packing : packings)
         if (packing.code_bits == bits) return std::string(packing.name);
     return std::string(packings.front().name);
@@ -57,18 +50,16 @@ std::string packing_of(const std::string& format) {
 
 // A file, or a user, may name what only a later version has.
 Status check_known(const BlockNames& names) {
-    if (const auto known =
-            check_name("format", names.format, all_names(block_formats, recipe_formats));
-        !known)
+    if (const auto known = check_name("format", names.format, all_names(block_formats)); !known)
         return known;
-    return check_name("dialect", names.dialect, all_names(dialects, recipes));
+    return check_name("dialect", names.dialect, all_names(quantizers));
 }
 
 Status check_dialect(const BlockNames& names) {
     const BlockFormat& format = *find_block_format(names.format);
-    if (find_dialect(names.dialect)->quantizes(format)) return success();
+    if (find_quantizer(names.dialect)->quantizes(format)) return success();
     std::string list;
-    for (const Dialect& dialect : dialects)
+    for (const Quantizer& dialect : e8m0_quantizers)
         if (dialect.quantizes(format))
             list += (list.empty() ? "" : ", ") + std::string(dialect.name);
     return bad("dialect '" + names.dialect + "' does not quantize " + names.format +
@@ -159,17 +150,15 @@ Status check_definition(const data::TensorFile& file, const std::string& dialect
                data::in_quotes(ours.substr(0, 12)) + ")");
 }
 
-std::string fields_text(const Dialect& dialect) {
+// Without what only describes the row.
+std::string fields_text(const Quantizer& quantizer) {
     std::string text;
-    for (const DialectField& field : dialect_fields())
-        text += std::string(field.name) + "=" + field.value_of(dialect) + "\n";
-    return text;
-}
-
-// Without what only describes the recipe.
-std::string fields_text(const Recipe& recipe) {
-    std::string text;
-    for (const auto& [name, value] : recipe_fields(recipe))
+    if (quantizer.has_e8m0_scales()) {
+        for (const DialectField& field : dialect_fields())
+            text += std::string(field.name) + "=" + field.value_of(quantizer) + "\n";
+        return text;
+    }
+    for (const auto& [name, value] : recipe_fields(quantizer))
         if (name != "formats" && name != "left_open" && name != "source")
             text += name + "=" + value + "\n";
     return text;
@@ -207,8 +196,7 @@ Status check_names(const BlockNames& names) {
 }
 
 std::string rules_hash(const std::string& dialect) {
-    if (const Dialect* row = find_dialect(dialect)) return sha256(fields_text(*row));
-    return sha256(fields_text(*find_recipe(dialect)));
+    return sha256(fields_text(*find_quantizer(dialect)));
 }
 
 std::vector<std::pair<std::string, std::string>> metadata_of(const QuantizedFacts& facts,

@@ -9,8 +9,9 @@
 #include "conformance/emulate/recipe_fields.hpp"
 #include "conformance/emulate/text_table.hpp"
 #include "conformance/oracle/oracle_status.hpp"
-#include "reference/exact/recipe.hpp"
-#include "reference/fast/recipe.hpp"
+#include "reference/exact/real_scale.hpp"
+#include "reference/fast/real_scale.hpp"
+#include "reference/spec/hadamard.hpp"
 
 namespace mx::emulate {
 namespace {
@@ -27,14 +28,14 @@ std::string heading(const std::string& text) {
 struct RecipeAnswer {
     std::vector<exact::Value> lanes;  // after the transform
     exact::TensorNumbers tensor;
-    exact::RecipeBlock block;
+    exact::ScaledBlock block;
     std::vector<Code> fast_codes;  // the scale, then the elements
 };
 
 // The bits of an explanation's stochastic rounding: half of all, for each lane.
 constexpr RandomBits half_of_all{128, 8};
 
-std::vector<Code> fast_codes_of(const Recipe& recipe, const RecipeFormat& format,
+std::vector<Code> fast_codes_of(const Quantizer& recipe, const BlockFormat& format,
                                 const ElementFormat& input, const std::vector<Code>& lanes) {
     std::vector<fast::Unpacked> values;
     for (const Code lane : lanes) values.push_back(fast::unpack(input, lane));
@@ -49,7 +50,7 @@ std::vector<Code> fast_codes_of(const Recipe& recipe, const RecipeFormat& format
     const fast::Unpacked amax_value = fast::unpack(formats::f32, Code{amax});
     const fast::BlockQuestion question{
         recipe, format, input, fast::tensor_numbers(recipe, format, amax_value, fast::whole(1))};
-    const fast::RecipeScale scale =
+    const fast::BlockScale scale =
         fast::chosen_scale(question, amax_value, static_cast<int>(values.size()),
                            [&](int lane) { return values[static_cast<std::size_t>(lane)]; });
     std::vector<Code> codes{scale.stored};
@@ -58,8 +59,8 @@ std::vector<Code> fast_codes_of(const Recipe& recipe, const RecipeFormat& format
     return codes;
 }
 
-RecipeAnswer answer_of(const Recipe& recipe, const RecipeFormat& format, const ElementFormat& input,
-                       const std::vector<Code>& lanes) {
+RecipeAnswer answer_of(const Quantizer& recipe, const BlockFormat& format,
+                       const ElementFormat& input, const std::vector<Code>& lanes) {
     RecipeAnswer answer;
     for (const Code lane : lanes) answer.lanes.push_back(exact::decode(input, lane));
     answer.lanes = exact::transformed(recipe, answer.lanes);
@@ -72,7 +73,7 @@ RecipeAnswer answer_of(const Recipe& recipe, const RecipeFormat& format, const E
     return answer;
 }
 
-std::string fault_in(const Recipe& recipe, const RecipeAnswer& answer) {
+std::string fault_in(const Quantizer& recipe, const RecipeAnswer& answer) {
     std::vector<Code> codes{answer.block.scale.stored};
     codes.insert(codes.end(), answer.block.elements.begin(), answer.block.elements.end());
     return codes == answer.fast_codes
@@ -85,9 +86,9 @@ std::string f32_text(const exact::Value& value) {
     return hex_code(formats::f32, code) + " = " + exact::to_text(value);
 }
 
-std::string scale_text(const Recipe& recipe, const RecipeFormat& format,
+std::string scale_text(const Quantizer& recipe, const BlockFormat& format,
                        const RecipeAnswer& answer) {
-    const exact::RecipeScale& scale = answer.block.scale;
+    const exact::BlockScale& scale = answer.block.scale;
     std::string text = paragraph("amax of the block: " + f32_text(scale.amax));
     if (recipe.tensor_scale == TensorScale::history)
         text += paragraph("S of the tensor: 1, for explain knows no earlier tensors");
@@ -97,12 +98,12 @@ std::string scale_text(const Recipe& recipe, const RecipeFormat& format,
     text += paragraph("ratio: " + f32_text(scale.ratio));
     text += paragraph("scale, as stored: " + hex_code(format.scale(), scale.stored) + " = " +
                       exact::to_text(exact::decode(format.scale(), scale.stored)));
-    if (recipe.factor != Factor::none)
+    if (recipe.inverse != Inverse::divided)
         text += paragraph("factor of the lanes: " + f32_text(scale.factor));
     return text;
 }
 
-std::string lanes_table(const Recipe& recipe, const RecipeFormat& format,
+std::string lanes_table(const Quantizer& recipe, const BlockFormat& format,
                         const ElementFormat& input, const RecipeAnswer& answer) {
     TextTable table({{"lane", Align::right},
                      {std::string(input.name)},
@@ -127,15 +128,15 @@ std::string lanes_table(const Recipe& recipe, const RecipeFormat& format,
 }
 
 // A recipe can answer if it reads the type and finds whole groups of lanes to rotate.
-bool can_answer(const Recipe& recipe, const ElementFormat& input, std::size_t lanes) {
+bool can_answer(const Quantizer& recipe, const ElementFormat& input, std::size_t lanes) {
     return recipe.reads(input.name) &&
            (recipe.transform == LaneTransform::none || lanes % hadamard_size == 0);
 }
 
-std::string other_recipes(const RecipeFormat& format, const ElementFormat& input,
+std::string other_recipes(const BlockFormat& format, const ElementFormat& input,
                           const std::vector<Code>& lanes, std::string& fault) {
     TextTable table({{"dialect"}, {"scale"}, {"elements"}});
-    for (const Recipe* recipe : recipes_of(format)) {
+    for (const Quantizer* recipe : recipes_of(format)) {
         if (!can_answer(*recipe, input, lanes.size())) continue;
         const RecipeAnswer answer = answer_of(*recipe, format, input, lanes);
         if (fault.empty()) fault = fault_in(*recipe, answer);
@@ -153,7 +154,7 @@ Status check_typed(const TypedValues& typed) {
             check_recipe({.format = typed.format, .dialect = typed.dialect, .axis = "row"});
         !known)
         return known;
-    if (!find_recipe(typed.dialect)->reads(typed.input))
+    if (!find_quantizer(typed.dialect)->reads(typed.input))
         return bad("dialect " + typed.dialect + " does not read " + data::in_quotes(typed.input));
     return success();
 }
@@ -163,8 +164,8 @@ Status check_typed(const TypedValues& typed) {
 Expected<Explanation> explain_recipe(const TypedValues& typed) {
     if (const Status sound = oracle_status(); !sound) return sound.error();
     if (const Status fits = check_typed(typed); !fits) return fits.error();
-    const Recipe& recipe = *find_recipe(typed.dialect);
-    const RecipeFormat& format = *find_recipe_format(typed.format);
+    const Quantizer& recipe = *find_quantizer(typed.dialect);
+    const BlockFormat& format = *find_block_format(typed.format);
     const ElementFormat& input = *find_element_format(typed.input);
     const auto values = parse_values(input, typed.values);
     if (!values) return values.error();

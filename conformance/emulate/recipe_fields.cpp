@@ -21,16 +21,21 @@ std::string_view name_of(LaneTransform value) {
 std::string_view name_of(NanInBlock value) {
     return value == NanInBlock::own_lane_only ? "own_lane_only" : "poisons_amax";
 }
+// What a row divides by a constant, and what by the reciprocal of one, is part of two fields.
 std::string_view name_of(TensorScale value) {
-    return nth({"none", "encode", "decode", "history"}, TensorScale::history, value);
+    return nth({"none", "encode", "decode", "decode", "history"}, TensorScale::history, value);
 }
-std::string_view name_of(ConstantDivision value) {
-    return nth({"divided", "times_reciprocal"}, ConstantDivision::times_reciprocal, value);
+std::string_view constant_division(ScaleRatio ratio) {
+    const bool divides = ratio == ScaleRatio::divided || ratio == ScaleRatio::divided_over_tensor ||
+                         ratio == ScaleRatio::divided_times_tensor;
+    return divides ? "divided" : "times_reciprocal";
 }
-std::string_view name_of(BlockRatio value) {
-    return nth({"amax_over_max", "amax_over_max_over_tensor", "amax_over_max_times_tensor",
-                "amax_times_scaled_tensor", "max_over_amax", "tensor"},
-               BlockRatio::tensor, value);
+std::string_view name_of(ScaleRatio value) {
+    return nth(
+        {"amax_over_emax", "amax_over_emax_f32", "amax_over_max", "amax_over_max_flushed",
+         "amax_over_max", "amax", "amax_over_max_over_tensor", "amax_over_max_over_tensor",
+         "amax_over_max_times_tensor", "amax_times_scaled_tensor", "max_over_amax", "tensor"},
+        ScaleRatio::tensor, value);
 }
 std::string_view name_of(UselessAmax value) {
     return nth({"as_computed", "one"}, UselessAmax::one, value);
@@ -38,18 +43,19 @@ std::string_view name_of(UselessAmax value) {
 std::string_view name_of(EncodeOverflow value) {
     return nth({"infinity", "largest_f32", "largest_input"}, EncodeOverflow::largest_input, value);
 }
-std::string_view name_of(BlockScale value) {
-    return nth({"f32", "power_of_two_below", "power_of_two_above", "e4m3", "e4m3_from_2tom6",
-                "e4m3_best_of_two"},
-               BlockScale::e4m3_best_of_two, value);
+std::string_view name_of(ScaleRule value) {
+    return nth({"e8m0_cast", "f32", "power_of_two_below", "power_of_two_above", "e4m3",
+                "e4m3_from_2tom6", "e4m3_best_of_two"},
+               ScaleRule::e4m3_best_of_two, value);
 }
 std::string_view name_of(CandidateError value) {
     return nth({"none", "absolute", "square"}, CandidateError::square, value);
 }
-std::string_view name_of(Factor value) {
-    return nth({"encode_scale", "reciprocal", "reciprocal_of_product", "reciprocal_over_scale",
-                "bf16_quotient", "none"},
-               Factor::none, value);
+std::string_view name_of(Inverse value) {
+    return nth({"exact_power", "one_for_byte_zero", "zero_for_byte_zero", "zero_at_both_ends",
+                "of_scale_bits", "over_scale_bits", "encode_scale", "reciprocal",
+                "reciprocal_of_product", "reciprocal_over_scale", "bf16_quotient", "none"},
+               Inverse::divided, value);
 }
 std::string_view name_of(NanCode value) {
     return nth({"positive_all_ones", "sign_kept", "largest", "as_number"}, NanCode::as_number,
@@ -72,32 +78,32 @@ std::string hex(std::uint32_t bits) {
 
 }  // namespace
 
-std::string open_text(const Recipe& recipe) {
+std::string open_text(const Quantizer& recipe) {
     std::string text;
-    for (const auto& [name, decision] : open_recipes)
-        if (recipe.leaves_open(decision)) text += (text.empty() ? "" : ", ") + std::string(name);
+    for (const auto& [name, words, decision] : decisions)
+        if (recipe.leaves_open(decision)) text += (text.empty() ? "" : ", ") + std::string(words);
     return text.empty() ? "nothing" : text;
 }
 
-std::vector<std::pair<std::string, std::string>> recipe_fields(const Recipe& recipe) {
+std::vector<std::pair<std::string, std::string>> recipe_fields(const Quantizer& recipe) {
     std::string formats;
-    for (const RecipeFormat& format : recipe_formats)
-        if (quantizes(recipe, format))
+    for (const BlockFormat& format : real_scale_formats)
+        if (recipe.quantizes(format))
             formats += (formats.empty() ? "" : ", ") + std::string(format.name);
     const auto text = [](auto value) { return std::string(name_of(value)); };
     return {{"formats", formats},
             {"transform", text(recipe.transform)},
             {"nan_in_block", text(recipe.nan_in_block)},
             {"tensor_scale", text(recipe.tensor_scale)},
-            {"constant_division", text(recipe.division)},
+            {"constant_division", std::string(constant_division(recipe.scale_ratio))},
             {"scale_max", std::to_string(recipe.scale_max)},
             {"amax_min", hex(recipe.amax_min)},
-            {"block_ratio", text(recipe.block_ratio)},
+            {"block_ratio", text(recipe.scale_ratio)},
             {"useless_amax", text(recipe.useless_amax)},
             {"encode_overflow", text(recipe.encode_overflow)},
-            {"block_scale", text(recipe.block_scale)},
+            {"block_scale", text(recipe.scale_rule)},
             {"candidate_error", text(recipe.candidate_error)},
-            {"factor", text(recipe.factor)},
+            {"factor", text(recipe.inverse)},
             {"element_rounding", std::string(name_in(roundings, recipe.element_rounding))},
             {"element_overflow", std::string(name_in(overflows, recipe.element_overflow))},
             {"nan_code", text(recipe.nan_code)},
@@ -107,18 +113,20 @@ std::vector<std::pair<std::string, std::string>> recipe_fields(const Recipe& rec
             {"source", std::string(recipe.source)}};
 }
 
-std::string recipe_format_text(const RecipeFormat& format) {
+std::string block_format_text(const BlockFormat& format) {
+    const std::string columns = std::to_string(format.block_columns);
     const std::string block = format.is_whole_tensor() ? "tensor"
-                                                       : std::to_string(format.block_rows) + "x" +
-                                                             std::to_string(format.block_columns);
+                              : format.has_e8m0_scales()
+                                  ? columns
+                                  : std::to_string(format.block_rows) + "x" + columns;
     return std::string(format.element().name) + " elements, one " +
            std::string(format.scale().name) + " scale per " + block;
 }
 
-std::vector<const Recipe*> recipes_of(const RecipeFormat& format) {
-    std::vector<const Recipe*> found;
-    for (const Recipe& recipe : recipes)
-        if (quantizes(recipe, format)) found.push_back(&recipe);
+std::vector<const Quantizer*> recipes_of(const BlockFormat& format) {
+    std::vector<const Quantizer*> found;
+    for (const Quantizer& recipe : real_scale_quantizers)
+        if (recipe.quantizes(format)) found.push_back(&recipe);
     return found;
 }
 

@@ -41,7 +41,7 @@ std::vector<std::size_t> RecipeGrid::lanes(std::int64_t block) const {
     return places;
 }
 
-Expected<RecipeGrid> recipe_grid(const RecipeFormat& format, const std::string& axis,
+Expected<RecipeGrid> recipe_grid(const BlockFormat& format, const std::string& axis,
                                  std::span<const std::int64_t> shape) {
     const std::string name(format.name);
     const std::string of_shape = "a tensor of shape " + data::shape_text(shape);

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "reference/base/status.hpp"
-#include "reference/spec/recipe.hpp"
+#include "reference/spec/quantizer.hpp"
 
 namespace mx::emulate {
 
@@ -32,7 +32,7 @@ struct RecipeGrid {
 
 // As error: a tensor without the dimensions that blocks would lie along, or an axis that the shape
 // of the blocks has no use for.
-Expected<RecipeGrid> recipe_grid(const RecipeFormat& format, const std::string& axis,
+Expected<RecipeGrid> recipe_grid(const BlockFormat& format, const std::string& axis,
                                  std::span<const std::int64_t> shape);
 
 }  // namespace mx::emulate

@@ -4,7 +4,8 @@
 #include "conformance/case/names.hpp"
 #include "conformance/data/philox.hpp"
 #include "conformance/oracle/oracle_status.hpp"
-#include "reference/fast/recipe_history.hpp"
+#include "reference/fast/delayed_scaling.hpp"
+#include "reference/spec/hadamard.hpp"
 
 namespace mx::emulate {
 namespace {
@@ -23,15 +24,15 @@ std::string joined_names(const Table& table,
     return text;
 }
 
-bool goes_with_format(const Recipe& recipe, const BlockNames& names) {
-    return quantizes(recipe, *find_recipe_format(names.format));
+bool goes_with_format(const Quantizer& recipe, const BlockNames& names) {
+    return recipe.quantizes(*find_block_format(names.format));
 }
-bool goes_with_recipe(const RecipeFormat& format, const BlockNames& names) {
-    return quantizes(*find_recipe(names.dialect), format);
+bool goes_with_recipe(const BlockFormat& format, const BlockNames& names) {
+    return find_quantizer(names.dialect)->quantizes(format);
 }
 
 // The scale that the history gives, once it has moved on by one step.
-Expected<Code> scale_from_history(const Recipe& recipe, const ElementFormat& element,
+Expected<Code> scale_from_history(const Quantizer& recipe, const ElementFormat& element,
                                   const RecipeOptions& options) {
     const bool has_history = recipe.tensor_scale == TensorScale::history;
     if (!has_history && !options.history.empty())
@@ -49,17 +50,17 @@ Expected<Code> scale_from_history(const Recipe& recipe, const ElementFormat& ele
 }
 
 // One tensor on its way through a recipe.
-class Quantizer {
+class TensorQuantizer {
 public:
-    Quantizer(const Recipe& recipe, const RecipeFormat& format, const ElementFormat& input,
-              const RecipeGrid& grid, std::vector<Code> lanes)
+    TensorQuantizer(const Quantizer& recipe, const BlockFormat& format, const ElementFormat& input,
+                    const RecipeGrid& grid, std::vector<Code> lanes)
         : question_{recipe, format, input, {}}, grid_(grid), lanes_(std::move(lanes)) {
         elements_.resize(lanes_.size());
     }
 
     // Rotates the lanes, finds the tensor's amax, then goes from block to block.
     void run(const RecipeOptions& options, Code history_scale) {
-        const Recipe& recipe = question_.recipe;
+        const Quantizer& recipe = question_.quantizer;
         if (recipe.transform == LaneTransform::hadamard16) rotate();
         std::uint32_t amax = 0;
         for (const Code lane : lanes_)
@@ -75,7 +76,7 @@ public:
     const std::vector<Code>& scales() const { return scales_; }
     const QuantizeCounts& counts() const { return counts_; }
     Code kept_number() const {
-        return Code{fast::f32_code(fast::kept_number(question_.recipe, question_.tensor))};
+        return Code{fast::f32_code(fast::kept_number(question_.quantizer, question_.tensor))};
     }
 
 private:
@@ -95,8 +96,8 @@ private:
     void quantize(const std::vector<std::size_t>& places, std::uint64_t seed) {
         std::uint32_t amax = 0;
         for (const std::size_t place : places)
-            amax = fast::larger_amax(question_.recipe, question_.input, amax, lanes_[place]);
-        const fast::RecipeScale scale = fast::chosen_scale(
+            amax = fast::larger_amax(question_.quantizer, question_.input, amax, lanes_[place]);
+        const fast::BlockScale scale = fast::chosen_scale(
             question_, fast::unpack(question_.input, Code{amax}), static_cast<int>(places.size()),
             [&](int lane) {
                 return fast::unpack(question_.input,
@@ -108,16 +109,16 @@ private:
         for (const std::size_t place : places) quantize_lane(scale, place, seed);
     }
 
-    void quantize_lane(const fast::RecipeScale& scale, std::size_t place, std::uint64_t seed) {
+    void quantize_lane(const fast::BlockScale& scale, std::size_t place, std::uint64_t seed) {
         const ElementFormat& element = question_.format.element();
-        const bool is_random = question_.recipe.element_rounding == Rounding::stochastic;
+        const bool is_random = question_.quantizer.element_rounding == Rounding::stochastic;
         const RandomBits random =
             is_random ? RandomBits{philox({seed, 0, place})[0] & 0xFF, 8} : RandomBits{};
         const fast::Unpacked lane = fast::unpack(question_.input, lanes_[place]);
         elements_[place] = fast::quantize_lane(question_, scale, lane, random);
         ++counts_.elements;
         if (element.is_zero(elements_[place]) && !fast::is_zero(lane)) ++counts_.flushed;
-        fast::Unpacked scaled = fast::scaled_lane(question_.recipe, scale, lane);
+        fast::Unpacked scaled = fast::scaled_lane(question_.quantizer, scale, lane);
         scaled.negative = false;
         if (scaled.kind != fast::Kind::nan &&
             fast::f32_code(scaled) > fast::f32_code(fast::largest_of(element)))
@@ -132,7 +133,7 @@ private:
     QuantizeCounts counts_;
 };
 
-Status check_lanes(const Recipe& recipe, const BlockNames& names, const RecipeGrid& grid) {
+Status check_lanes(const Quantizer& recipe, const BlockNames& names, const RecipeGrid& grid) {
     const std::int64_t length = names.axis == "col" ? grid.rows : grid.columns;
     if (recipe.transform != LaneTransform::none && length % hadamard_size != 0)
         return bad("dialect " + names.dialect + " rotates groups of 16 lanes, but there are " +
@@ -143,19 +144,23 @@ Status check_lanes(const Recipe& recipe, const BlockNames& names, const RecipeGr
 }  // namespace
 
 bool names_recipe(const BlockNames& names) {
-    return find_recipe(names.dialect) != nullptr || find_recipe_format(names.format) != nullptr;
+    const Quantizer* quantizer = find_quantizer(names.dialect);
+    const BlockFormat* format = find_block_format(names.format);
+    return (quantizer != nullptr && !quantizer->has_e8m0_scales()) ||
+           (format != nullptr && !format->has_e8m0_scales());
 }
 
 Status check_recipe(const BlockNames& names) {
-    const Recipe* recipe = find_recipe(names.dialect);
-    const RecipeFormat* format = find_recipe_format(names.format);
-    if (format != nullptr && (recipe == nullptr || !quantizes(*recipe, *format)))
+    const Quantizer* recipe = find_quantizer(names.dialect);
+    const BlockFormat* format = find_block_format(names.format);
+    const bool has_format = format != nullptr && !format->has_e8m0_scales();
+    if (has_format && (recipe == nullptr || !recipe->quantizes(*format)))
         return bad("format " + names.format + " is quantized by the dialects " +
-                   joined_names(recipes, goes_with_format, names) + "; " +
+                   joined_names(quantizers, goes_with_format, names) + "; " +
                    data::in_quotes(names.dialect) + " is none of them");
-    if (format == nullptr)
+    if (!has_format)
         return bad("dialect " + names.dialect + " quantizes to " +
-                   joined_names(recipe_formats, goes_with_recipe, names) + ", not to " +
+                   joined_names(block_formats, goes_with_recipe, names) + ", not to " +
                    data::in_quotes(names.format));
     return success();
 }
@@ -165,8 +170,8 @@ Expected<QuantizedTensor> quantize_by_recipe(data::HostTensor tensor, const Bloc
                                              const std::string& program_version) {
     if (const Status sound = oracle_status(); !sound) return sound.error();
     if (const Status known = check_recipe(names); !known) return known.error();
-    const Recipe& recipe = *find_recipe(names.dialect);
-    const RecipeFormat& format = *find_recipe_format(names.format);
+    const Quantizer& recipe = *find_quantizer(names.dialect);
+    const BlockFormat& format = *find_block_format(names.format);
     if (!recipe.reads(tensor.type))
         return bad("dialect " + names.dialect + " does not read tensors of type " +
                    data::in_quotes(tensor.type));
@@ -177,7 +182,7 @@ Expected<QuantizedTensor> quantize_by_recipe(data::HostTensor tensor, const Bloc
     if (!history_scale) return history_scale.error();
 
     const ElementFormat& input = *find_element_format(tensor.type);
-    Quantizer quantizer(recipe, format, input, grid.value(), codes_in(tensor));
+    TensorQuantizer quantizer(recipe, format, input, grid.value(), codes_in(tensor));
     quantizer.run(options, history_scale.value());
     QuantizedTensor result;
     result.counts = quantizer.counts();
@@ -201,8 +206,8 @@ Expected<QuantizedTensor> quantize_by_recipe(data::HostTensor tensor, const Bloc
 }
 
 Expected<RecipeCodes> recipe_codes(const data::TensorFile& file, const BlockNames& names) {
-    const Recipe& recipe = *find_recipe(names.dialect);
-    const RecipeFormat& format = *find_recipe_format(names.format);
+    const Quantizer& recipe = *find_quantizer(names.dialect);
+    const BlockFormat& format = *find_block_format(names.format);
     auto elements = find_codes(file, "elements", format.element());
     if (!elements) return elements.error();
     const std::vector<std::int64_t>& shape = elements.value().shape;
@@ -234,8 +239,8 @@ Expected<data::TensorFile> dequantize_by_recipe(data::TensorFile file, const Blo
     const auto codes = recipe_codes(file, names);
     if (!codes) return codes.error();
     const auto& [grid, elements, scales, kept] = codes.value();
-    const Recipe& recipe = *find_recipe(names.dialect);
-    const RecipeFormat& format = *find_recipe_format(names.format);
+    const Quantizer& recipe = *find_quantizer(names.dialect);
+    const BlockFormat& format = *find_block_format(names.format);
     const fast::Unpacked tensor_number = fast::unpack(formats::f32, kept);
     const ElementFormat& output = *find_element_format(type);
     std::vector<Code> values(elements.codes.size());

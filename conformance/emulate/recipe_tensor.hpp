@@ -7,7 +7,8 @@
 #include "conformance/emulate/quantize_tensor.hpp"
 #include "conformance/emulate/recipe_codes.hpp"
 #include "conformance/emulate/recipe_grid.hpp"
-#include "reference/spec/recipes.hpp"
+#include "reference/spec/delayed_scaling.hpp"
+#include "reference/spec/quantizers.hpp"
 
 namespace mx::emulate {
 

@@ -3,37 +3,37 @@
 
 #include <algorithm>
 
-#include "reference/spec/dialects.hpp"
+#include "reference/spec/quantizers.hpp"
 
 namespace mx::identify {
 namespace {
 
 // A row for every enumerator that a device could follow, whether a dialect of the table does or
 // not. Stochastic rounding is left out: its bits are not the device's to choose.
-std::vector<Dialect> rows_of_enumerators() {
-    std::vector<Dialect> rows;
+std::vector<Quantizer> rows_of_enumerators() {
+    std::vector<Quantizer> rows;
     const auto add = [&rows](auto member, auto... values) {
         for (const auto value : {values...}) {
-            rows.push_back(common_rules);
+            rows.push_back(plain_rules());
             rows.back().*member = value;
         }
     };
     for (const auto& [name, rounding] : roundings)
-        if (rounding != Rounding::stochastic) add(&Dialect::element_rounding, rounding);
-    for (const auto& [name, overflow] : overflows) add(&Dialect::element_overflow, overflow);
-    for (const auto& [name, subnormals] : subnormal_rules) add(&Dialect::subnormals, subnormals);
-    add(&Dialect::nan_code, NanCode::positive_all_ones, NanCode::sign_kept, NanCode::largest,
+        if (rounding != Rounding::stochastic) add(&Quantizer::element_rounding, rounding);
+    for (const auto& [name, overflow] : overflows) add(&Quantizer::element_overflow, overflow);
+    for (const auto& [name, subnormals] : subnormal_rules) add(&Quantizer::subnormals, subnormals);
+    add(&Quantizer::nan_code, NanCode::positive_all_ones, NanCode::sign_kept, NanCode::largest,
         NanCode::as_number);
-    add(&Dialect::sign_of_zero, SignOfZero::kept, SignOfZero::dropped, SignOfZero::input_dropped,
+    add(&Quantizer::sign_of_zero, SignOfZero::kept, SignOfZero::dropped, SignOfZero::input_dropped,
         SignOfZero::underflow_dropped);
-    add(&Dialect::inverse, Inverse::exact_power, Inverse::one_for_byte_zero,
+    add(&Quantizer::inverse, Inverse::exact_power, Inverse::one_for_byte_zero,
         Inverse::zero_for_byte_zero, Inverse::over_scale_bits);
     return rows;
 }
 
 // Rows whose fields of bytes hold what the device answered.
-std::vector<Dialect> rows_of_bytes(const BytesSeen& seen) {
-    std::vector<Dialect> rows(1, common_rules);
+std::vector<Quantizer> rows_of_bytes(const BytesSeen& seen) {
+    std::vector<Quantizer> rows(1, plain_rules());
     rows[0].scale_cast.zero = seen.zero;
     rows[0].scale_cast.overflow = rows[0].scale_cast.byte_max = seen.huge;
     for (const std::uint8_t byte : seen.special) {
@@ -50,6 +50,13 @@ bool is_answered_byte(std::string_view field) {
 
 }  // namespace
 
+Quantizer plain_rules() {
+    Quantizer rules = e8m0_quantizers[0];
+    rules.name = rules.title = rules.source = {};
+    rules.open = 0;
+    return rules;
+}
+
 const emulate::DialectField& field_named(std::string_view name) {
     for (const emulate::DialectField& field : emulate::dialect_fields())
         if (field.name == name) return field;
@@ -57,12 +64,12 @@ const emulate::DialectField& field_named(std::string_view name) {
     return emulate::dialect_fields()[0];
 }
 
-std::vector<Dialect> values_of(std::string_view field_name, const Dialect& base,
-                               const BytesSeen& seen) {
+std::vector<Quantizer> values_of(std::string_view field_name, const Quantizer& base,
+                                 const BytesSeen& seen) {
     const emulate::DialectField& field = field_named(field_name);
-    std::vector<Dialect> found{base};
+    std::vector<Quantizer> found{base};
     std::vector<std::string> texts{field.value_of(base)};
-    const auto take = [&](const Dialect& row) {
+    const auto take = [&](const Quantizer& row) {
         const std::string text = field.value_of(row);
         if (std::find(texts.begin(), texts.end(), text) != texts.end()) return;
         texts.push_back(text);
@@ -70,19 +77,19 @@ std::vector<Dialect> values_of(std::string_view field_name, const Dialect& base,
         field.copy(found.back(), row);
     };
     if (!is_answered_byte(field_name))
-        for (const Dialect& row : dialects) take(row);
-    for (const Dialect& row : rows_of_enumerators()) take(row);
-    for (const Dialect& row : rows_of_bytes(seen)) take(row);
+        for (const Quantizer& row : e8m0_quantizers) take(row);
+    for (const Quantizer& row : rows_of_enumerators()) take(row);
+    for (const Quantizer& row : rows_of_bytes(seen)) take(row);
     return found;
 }
 
-std::vector<Dialect> combinations(std::span<const std::string_view> fields, const Dialect& base,
-                                  const BytesSeen& seen) {
-    std::vector<Dialect> all{base};
+std::vector<Quantizer> combinations(std::span<const std::string_view> fields, const Quantizer& base,
+                                    const BytesSeen& seen) {
+    std::vector<Quantizer> all{base};
     for (const std::string_view field : fields) {
-        std::vector<Dialect> wider;
-        for (const Dialect& dialect : all)
-            for (const Dialect& value : values_of(field, dialect, seen)) wider.push_back(value);
+        std::vector<Quantizer> wider;
+        for (const Quantizer& dialect : all)
+            for (const Quantizer& value : values_of(field, dialect, seen)) wider.push_back(value);
         all = std::move(wider);
     }
     return all;

@@ -8,11 +8,14 @@
 #include <vector>
 
 #include "conformance/emulate/dialect_fields.hpp"
-#include "reference/spec/dialect.hpp"
+#include "reference/spec/quantizer.hpp"
 
 namespace mx::identify {
 
 const emulate::DialectField& field_named(std::string_view name);
+
+// Where every search starts: the rules of the standard, without a name.
+Quantizer plain_rules();
 
 // The bytes that a device gave where a field of the row is a byte.
 struct BytesSeen {
@@ -23,10 +26,11 @@ struct BytesSeen {
 
 // `base`, and a copy of it for every value that the field can take: each enumerator, and the
 // constants that a row of the table holds; of the bytes only those seen.
-std::vector<Dialect> values_of(std::string_view field, const Dialect& base, const BytesSeen& seen);
+std::vector<Quantizer> values_of(std::string_view field, const Quantizer& base,
+                                 const BytesSeen& seen);
 
 // All combinations over several fields; `base` comes first.
-std::vector<Dialect> combinations(std::span<const std::string_view> fields, const Dialect& base,
-                                  const BytesSeen& seen);
+std::vector<Quantizer> combinations(std::span<const std::string_view> fields, const Quantizer& base,
+                                    const BytesSeen& seen);
 
 }  // namespace mx::identify

@@ -8,8 +8,8 @@
 #include "conformance/identify/hypotheses.hpp"
 #include "conformance/identify/probes.hpp"
 #include "conformance/identify/witness.hpp"
-#include "reference/spec/dialects.hpp"
 #include "reference/spec/layouts.hpp"
+#include "reference/spec/quantizers.hpp"
 
 namespace mx::identify {
 namespace {
@@ -20,15 +20,15 @@ using FieldNames = std::vector<std::string_view>;
 struct Stage {
     FieldNames fields;
     Part part;
-    Pool (*pool)(const Setting& setting, std::span<const Dialect> hypotheses);
+    Pool (*pool)(const Setting& setting, std::span<const Quantizer> hypotheses);
     bool looks_back = false;  // do the answers to earlier stages count?
     bool goes_on = false;     // do all hypotheses that are left enter the next stage?
 };
 
-Pool specials(const Setting& setting, std::span<const Dialect>) {
+Pool specials(const Setting& setting, std::span<const Quantizer>) {
     return special_blocks(setting);
 }
-Pool elements(const Setting& setting, std::span<const Dialect> hypotheses) {
+Pool elements(const Setting& setting, std::span<const Quantizer> hypotheses) {
     return element_blocks(setting, hypotheses.front());
 }
 
@@ -58,14 +58,14 @@ const std::vector<Stage>& stages() {
 
 // The index of the block that cuts the hypotheses into the most groups; the pool's size if none
 // does. Blocks that cut nothing are dropped: they will not cut a part of the hypotheses either.
-std::size_t best_block(const Setting& setting, const std::vector<Dialect>& hypotheses, Part part,
+std::size_t best_block(const Setting& setting, const std::vector<Quantizer>& hypotheses, Part part,
                        Pool& pool) {
     Pool cutting;
     std::size_t best = 0, most = 1;
     for (const Lanes& block : pool) {
         const Answer answer{block, foretold_scale(setting, hypotheses.front(), block), {}};
         std::vector<std::uint64_t> groups;
-        for (const Dialect& dialect : hypotheses)
+        for (const Quantizer& dialect : hypotheses)
             groups.push_back(foretold(setting, dialect, answer, part));
         std::sort(groups.begin(), groups.end());
         const std::size_t count =
@@ -96,8 +96,8 @@ private:
     const Setting& setting() const { return subject_.setting(); }
 
     Subject& subject_;
-    std::vector<Dialect> alive_{common_rules};  // the hypotheses that explain the answers
-    FieldNames fields_;                         // free since the last findings
+    std::vector<Quantizer> alive_{plain_rules()};  // the hypotheses that explain the answers
+    FieldNames fields_;                            // free since the last findings
     BytesSeen bytes_seen_;
     std::vector<Answer> answers_;
     Identification result_;
@@ -122,8 +122,8 @@ Status Deduction::look_at_bytes() {
 
 // An answer that nothing explains is no reason to give up what explains the others. False for one.
 bool Deduction::keep_what_explains(const Answer& answer, Part part) {
-    std::vector<Dialect> still;
-    for (const Dialect& dialect : alive_)
+    std::vector<Quantizer> still;
+    for (const Quantizer& dialect : alive_)
         if (foretold(setting(), dialect, answer, part) == given(answer, part))
             still.push_back(dialect);
     if (still.empty()) return false;
@@ -140,9 +140,9 @@ Expected<bool> Deduction::narrow(Part part, const Lanes& block) {
 }
 
 Status Deduction::run(const Stage& stage) {
-    std::vector<Dialect> wider;
-    for (const Dialect& dialect : alive_)
-        for (const Dialect& other : combinations(stage.fields, dialect, bytes_seen_))
+    std::vector<Quantizer> wider;
+    for (const Quantizer& dialect : alive_)
+        for (const Quantizer& other : combinations(stage.fields, dialect, bytes_seen_))
             wider.push_back(other);
     alive_ = std::move(wider);
     Pool pool = stage.pool(setting(), alive_);
@@ -172,7 +172,7 @@ void Deduction::note_findings() {
     for (const std::string_view name : fields_) {
         Finding finding;
         finding.field = name;
-        for (const Dialect& dialect : alive_) {
+        for (const Quantizer& dialect : alive_) {
             const std::string text = field_named(name).value_of(dialect);
             if (std::find(finding.values.begin(), finding.values.end(), text) ==
                 finding.values.end())
@@ -205,8 +205,8 @@ Status Deduction::compare_unseen() {
 
 void Deduction::find_names() {
     result_.answers = answers_.size();
-    const Dialect* nearest = nullptr;
-    for (const Dialect& row : dialects) {
+    const Quantizer* nearest = nullptr;
+    for (const Quantizer& row : e8m0_quantizers) {
         if (!row.is_known() || !row.quantizes(setting().format) || !row.reads(setting().input.name))
             continue;
         const std::uint64_t right =

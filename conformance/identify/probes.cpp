@@ -20,7 +20,7 @@ struct Range {
 };
 
 // Both sides of every change of scale within a range of amax codes.
-void add_borders(std::set<std::uint32_t>& codes, const Setting& setting, const Dialect& dialect,
+void add_borders(std::set<std::uint32_t>& codes, const Setting& setting, const Quantizer& dialect,
                  Range range) {
     const auto scale = [&](std::uint32_t bits) {
         const fast::Unpacked amax = fast::read_input(dialect.subnormals, setting.input, Code{bits});
@@ -38,9 +38,9 @@ Pool pool_of(const std::set<std::uint32_t>& amaxes) {
     return pool;
 }
 
-Pool amaxes_in(const Setting& setting, std::span<const Dialect> hypotheses, Range range) {
+Pool amaxes_in(const Setting& setting, std::span<const Quantizer> hypotheses, Range range) {
     std::set<std::uint32_t> codes{range.first, range.last};
-    for (const Dialect& dialect : hypotheses) add_borders(codes, setting, dialect, range);
+    for (const Quantizer& dialect : hypotheses) add_borders(codes, setting, dialect, range);
     return pool_of(codes);
 }
 
@@ -88,7 +88,7 @@ void add_filled(Pool& pool, std::uint32_t amax, const std::vector<std::uint32_t>
 
 // The element borders under the scale of an amax near 2^exponent: the largest amax of that scale
 // stands in the block, so that values beyond the largest element fit.
-void add_ties(Pool& pool, const Setting& setting, const Dialect& known, int exponent) {
+void add_ties(Pool& pool, const Setting& setting, const Quantizer& known, int exponent) {
     const ElementFormat& input = setting.input;
     const auto scale_of = [&](std::uint32_t bits) {
         return fast::encode_scale(known, setting.format, fast::unpack(input, Code{bits})).bits;
@@ -131,25 +131,25 @@ Lanes block_of_amax(std::uint32_t code) {
     return block;
 }
 
-Pool ordinary_amaxes(const Setting& setting, std::span<const Dialect> hypotheses) {
+Pool ordinary_amaxes(const Setting& setting, std::span<const Quantizer> hypotheses) {
     std::set<std::uint32_t> codes;
     const int last = ordinary_exponent_max(setting.input);
     for (const int exponent : {ordinary_exponent_min(setting.input), -1, 0, 1, 8, 40, 63, last}) {
         if (exponent > last) continue;
         const std::uint32_t first = power(setting.input, exponent);
-        for (const Dialect& dialect : hypotheses)
+        for (const Quantizer& dialect : hypotheses)
             add_borders(codes, setting, dialect,
                         {first, first | setting.input.code_mantissa_mask()});
     }
     return pool_of(codes);
 }
 
-Pool tiny_amaxes(const Setting& setting, std::span<const Dialect> hypotheses) {
+Pool tiny_amaxes(const Setting& setting, std::span<const Quantizer> hypotheses) {
     return amaxes_in(setting, hypotheses,
                      {0, power(setting.input, ordinary_exponent_min(setting.input))});
 }
 
-Pool huge_amaxes(const Setting& setting, std::span<const Dialect> hypotheses) {
+Pool huge_amaxes(const Setting& setting, std::span<const Quantizer> hypotheses) {
     return amaxes_in(setting, hypotheses,
                      {power(setting.input, ordinary_exponent_max(setting.input)),
                       setting.input.code_max_finite()});
@@ -181,7 +181,7 @@ Pool special_blocks(const Setting& setting) {
     return pool;
 }
 
-Pool element_blocks(const Setting& setting, const Dialect& known) {
+Pool element_blocks(const Setting& setting, const Quantizer& known) {
     Pool pool;
     add_ties(pool, setting, known, 0);
     add_ties(pool, setting, known, 5);

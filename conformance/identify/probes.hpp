@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "conformance/identify/subject.hpp"
-#include "reference/spec/dialect.hpp"
+#include "reference/spec/quantizer.hpp"
 
 namespace mx::identify {
 
@@ -19,17 +19,17 @@ Lanes block_of_amax(std::uint32_t code);
 
 // Ordinary amaxes on both sides of every border between scales, under every hypothesis, in binades
 // near one and far from it.
-Pool ordinary_amaxes(const Setting& setting, std::span<const Dialect> hypotheses);
+Pool ordinary_amaxes(const Setting& setting, std::span<const Quantizer> hypotheses);
 // The same from zero up to where ratios are ordinary, and from there up to the largest value.
-Pool tiny_amaxes(const Setting& setting, std::span<const Dialect> hypotheses);
-Pool huge_amaxes(const Setting& setting, std::span<const Dialect> hypotheses);
+Pool tiny_amaxes(const Setting& setting, std::span<const Quantizer> hypotheses);
+Pool huge_amaxes(const Setting& setting, std::span<const Quantizer> hypotheses);
 
 // NaN and Inf of both signs among larger and smaller values, and alone.
 Pool special_blocks(const Setting& setting);
 
 // Ties of both signs and their neighbours, zeros, values that underflow or overflow, subnormals of
 // the input and of the element, and blocks whose scale is byte 0; `known` gives the scales.
-Pool element_blocks(const Setting& setting, const Dialect& known);
+Pool element_blocks(const Setting& setting, const Quantizer& known);
 
 // Blocks that nothing was learnt from: the amax in every lane, random values, neighbours unlike
 // each other. What is believed about the device must foretell them.

@@ -16,8 +16,8 @@ std::uint64_t folded(const std::array<std::uint8_t, lane_count>& elements) {
     return hash;
 }
 
-std::uint8_t foretold_element(const Setting& setting, const Dialect& dialect, const Answer& answer,
-                              std::size_t lane) {
+std::uint8_t foretold_element(const Setting& setting, const Quantizer& dialect,
+                              const Answer& answer, std::size_t lane) {
     const fast::Unpacked value =
         fast::read_input(dialect.subnormals, setting.input, Code{answer.lanes[lane]});
     return static_cast<std::uint8_t>(
@@ -41,7 +41,7 @@ std::uint32_t amax_code(const Setting& setting, const Lanes& lanes) {
 }
 
 // The first lane whose element the dialect does not foretell.
-std::optional<std::size_t> wrong_lane(const Setting& setting, const Dialect& dialect,
+std::optional<std::size_t> wrong_lane(const Setting& setting, const Quantizer& dialect,
                                       const Answer& answer) {
     for (std::size_t lane = 0; lane < lane_count; ++lane)
         if (foretold_element(setting, dialect, answer, lane) != answer.elements[lane]) return lane;
@@ -49,7 +49,7 @@ std::optional<std::size_t> wrong_lane(const Setting& setting, const Dialect& dia
 }
 
 // "amax 0x43f00000 (480): scale 0x7f, not 0x80"; "" if the dialect foretells the answer.
-std::string against(const Setting& setting, const Dialect& dialect, const Answer& answer) {
+std::string against(const Setting& setting, const Quantizer& dialect, const Answer& answer) {
     const Code scale = foretold_scale(setting, dialect, answer.lanes);
     if (!(scale == answer.scale))
         return "amax " + code_with_value(setting.input, Code{amax_code(setting, answer.lanes)}) +
@@ -67,13 +67,13 @@ std::string against(const Setting& setting, const Dialect& dialect, const Answer
 
 }  // namespace
 
-Code foretold_scale(const Setting& setting, const Dialect& dialect, const Lanes& block) {
+Code foretold_scale(const Setting& setting, const Quantizer& dialect, const Lanes& block) {
     const fast::Unpacked amax =
         fast::amax_of(dialect, setting.input, block.data(), static_cast<int>(lane_count));
     return fast::encode_scale(dialect, setting.format, amax);
 }
 
-std::uint64_t foretold(const Setting& setting, const Dialect& dialect, const Answer& answer,
+std::uint64_t foretold(const Setting& setting, const Quantizer& dialect, const Answer& answer,
                        Part part) {
     if (part == Part::scale) return foretold_scale(setting, dialect, answer.lanes).bits;
     std::array<std::uint8_t, lane_count> elements{};
@@ -87,7 +87,7 @@ std::uint64_t given(const Answer& answer, Part part) {
 }
 
 std::string witness_of(const Setting& setting, std::string_view field,
-                       const std::vector<Dialect>& values, std::span<const Answer> answers) {
+                       const std::vector<Quantizer>& values, std::span<const Answer> answers) {
     for (const Answer& answer : answers) {
         if (!against(setting, values.front(), answer).empty()) continue;
         for (std::size_t other = 1; other < values.size(); ++other) {
@@ -100,7 +100,7 @@ std::string witness_of(const Setting& setting, std::string_view field,
     return "";
 }
 
-Unexplained unexplained_by(const Setting& setting, const Dialect& dialect,
+Unexplained unexplained_by(const Setting& setting, const Quantizer& dialect,
                            std::span<const Answer> answers) {
     Unexplained found;
     found.of = answers.size();
@@ -112,7 +112,7 @@ Unexplained unexplained_by(const Setting& setting, const Dialect& dialect,
     return found;
 }
 
-std::string common_offset(const Setting& setting, const Dialect& dialect,
+std::string common_offset(const Setting& setting, const Quantizer& dialect,
                           std::span<const Answer> answers) {
     std::optional<int> offset;
     for (const Answer& answer : answers) {
@@ -127,7 +127,7 @@ std::string common_offset(const Setting& setting, const Dialect& dialect,
            (*offset < 0 ? " below" : " above") + " that of " + std::string(dialect.name);
 }
 
-std::string partial_text(const Setting& setting, const Dialect& dialect,
+std::string partial_text(const Setting& setting, const Quantizer& dialect,
                          std::span<const Answer> answers, std::size_t count) {
     const std::string lanes = "a block of " + std::to_string(count) + " lanes";
     if (answers.empty()) return lanes + " is not supported";

@@ -9,32 +9,32 @@
 #include <vector>
 
 #include "conformance/identify/identify.hpp"
-#include "reference/spec/dialect.hpp"
+#include "reference/spec/quantizer.hpp"
 
 namespace mx::identify {
 
 // Scales hang on the whole block; elements are judged under the scale that the device gave.
 enum class Part { scale, elements };
 
-Code foretold_scale(const Setting& setting, const Dialect& dialect, const Lanes& block);
+Code foretold_scale(const Setting& setting, const Quantizer& dialect, const Lanes& block);
 // A number that is the same for the same scale, or for the same elements.
-std::uint64_t foretold(const Setting& setting, const Dialect& dialect, const Answer& answer,
+std::uint64_t foretold(const Setting& setting, const Quantizer& dialect, const Answer& answer,
                        Part part);
 std::uint64_t given(const Answer& answer, Part part);
 
 // An answer that only the first of the values of a field foretells; "" if there is none.
 std::string witness_of(const Setting& setting, std::string_view field,
-                       const std::vector<Dialect>& values, std::span<const Answer> answers);
+                       const std::vector<Quantizer>& values, std::span<const Answer> answers);
 
-Unexplained unexplained_by(const Setting& setting, const Dialect& dialect,
+Unexplained unexplained_by(const Setting& setting, const Quantizer& dialect,
                            std::span<const Answer> answers);
 
 // "every ordinary scale is 1 above that of nv"; "" if there is no such number.
-std::string common_offset(const Setting& setting, const Dialect& dialect,
+std::string common_offset(const Setting& setting, const Quantizer& dialect,
                           std::span<const Answer> answers);
 
 // What a row of `count` lanes came to: `answers` is empty if the device does not take one.
-std::string partial_text(const Setting& setting, const Dialect& dialect,
+std::string partial_text(const Setting& setting, const Quantizer& dialect,
                          std::span<const Answer> answers, std::size_t count);
 
 }  // namespace mx::identify

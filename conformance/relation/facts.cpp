@@ -1,8 +1,8 @@
 // See facts.hpp.
 #include "conformance/relation/facts.hpp"
 
-#include "reference/spec/dialects.hpp"
 #include "reference/spec/formats.hpp"
+#include "reference/spec/quantizers.hpp"
 
 namespace mx::relation {
 namespace {
@@ -12,7 +12,7 @@ std::string no_table(const std::string& word) {
 }
 
 // Whether the scale is rounded up from the ratio to the largest element, so that none is cut off.
-bool fits_under_its_scale(const Dialect& d) {
+bool fits_under_its_scale(const Quantizer& d) {
     const bool is_of_largest =
         d.scale_ratio == ScaleRatio::times_reciprocal || d.scale_ratio == ScaleRatio::divided;
     return is_of_largest && d.scale_cast.rounding == ScaleRounding::toward_positive;
@@ -22,8 +22,11 @@ bool fits_under_its_scale(const Dialect& d) {
 
 std::string unmodelled(const Setting& setting) {
     if (setting.operation == "gemm") return "";
-    if (find_block_format(setting.format) == nullptr) return "format '" + setting.format + "'";
-    return find_dialect(setting.dialect) == nullptr ? "dialect '" + setting.dialect + "'" : "";
+    const BlockFormat* format = find_block_format(setting.format);
+    if (format == nullptr || !format->has_e8m0_scales()) return "format '" + setting.format + "'";
+    const Quantizer* dialect = find_quantizer(setting.dialect);
+    const bool is_known = dialect != nullptr && dialect->has_e8m0_scales();
+    return is_known ? "" : "dialect '" + setting.dialect + "'";
 }
 
 std::string always(const Setting&) {
@@ -32,7 +35,7 @@ std::string always(const Setting&) {
 
 std::string knows_binades(const Setting& setting) {
     if (const std::string word = unmodelled(setting); !word.empty()) return no_table(word);
-    const Dialect& dialect = *find_dialect(setting.dialect);
+    const Quantizer& dialect = *find_quantizer(setting.dialect);
     // Numbers of 16 bits are never so close to a power of two that their logarithm is rounded to
     // it.
     const bool has_logarithm = dialect.amax_rounding == AmaxRounding::whole_log2f ||
@@ -48,7 +51,7 @@ std::string treats_signs_unlike(const Setting& setting) {
     if (const std::string word = unmodelled(setting); !word.empty()) return no_table(word);
     const ElementFormat& element = find_block_format(setting.format)->element();
     if (element.code_max_finite_negative() == element.code_max_finite()) return "";
-    if (fits_under_its_scale(*find_dialect(setting.dialect))) return "";
+    if (fits_under_its_scale(*find_quantizer(setting.dialect))) return "";
     return "the least number of " + setting.format + " has no positive fellow";
 }
 
@@ -59,7 +62,7 @@ std::string rounds_up_and_down(const Setting& setting) {
 
 std::string loses_by_quantizing_twice(const Setting& setting) {
     if (const std::string word = unmodelled(setting); !word.empty()) return no_table(word);
-    const Dialect& d = *find_dialect(setting.dialect);
+    const Quantizer& d = *find_quantizer(setting.dialect);
     const ElementFormat& element = find_block_format(setting.format)->element();
     const bool has_least = element.code_max_finite_negative() != element.code_max_finite();
     if (has_least && !fits_under_its_scale(d))
@@ -105,7 +108,7 @@ std::string scales_round(const Setting& setting) {
 }
 
 bool reads_as_f32(const Setting& setting, const std::string& type) {
-    const Dialect* dialect = find_dialect(setting.dialect);
+    const Quantizer* dialect = find_quantizer(setting.dialect);
     if (dialect == nullptr) return true;
     if (!dialect->reads(type) || !dialect->reads("f32")) return false;
     return dialect->subnormals == Subnormals::honoured || type != "f16";

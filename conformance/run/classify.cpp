@@ -22,7 +22,7 @@ std::int64_t magnitude_distance(const ElementFormat& format, const Difference& d
 
 // The rounding step that made the expected code. Only for finite arguments.
 exact::Rounded rounding_of(const Case& c, const Site& site, const Difference& d) {
-    const Dialect rules = rules_of(c);
+    const Quantizer rules = rules_of(c);
     const exact::Value argument = exact_argument(c, site, d);
     const bool is_value = c.operation == OperationKind::dequantize;
     const Rounding rounding = is_value ? Rounding::nearest_even : rules.element_rounding;

@@ -24,7 +24,7 @@ CodeTensor expect_convert(const Problem& p, const std::vector<CodeTensor>& input
 }
 
 CodeTensor expect_scales(const Problem& p, const CodeTensor& input) {
-    const Dialect rules = rules_of(p);
+    const Quantizer rules = rules_of(p);
     const ElementFormat value = p.type;
     const BlockFormat format = *p.format;
     CodeTensor output = output_tensor(p, Part::value_scales);
@@ -36,7 +36,7 @@ CodeTensor expect_scales(const Problem& p, const CodeTensor& input) {
 }
 
 std::vector<CodeTensor> expect_quantize(const Problem& p, const CodeTensor& input) {
-    const Dialect rules = rules_of(p);
+    const Quantizer rules = rules_of(p);
     const ElementFormat value = p.type;
     const BlockFormat format = *p.format;
     const Blocking blocking = blocking_of(p);

@@ -64,8 +64,7 @@ private:
 
     // What the source of D's dialect does not say, and this block meets; "" where there is nothing.
     std::string open_decision(std::int64_t block) const {
-        const bool is_closed =
-            blocks().recipe != nullptr ? blocks().recipe->open == 0 : blocks().dialect->open == 0;
+        const bool is_closed = blocks().quantizer->open == 0;
         if (is_closed) return "";
         return open_decision_of(blocks(), numbers_of(block),
                                 Code{scales().at(static_cast<std::size_t>(block))});
@@ -248,8 +247,7 @@ std::vector<CodeTensor> expect_gemm_blocks(const Problem& p, const gemm::Problem
     const std::int64_t blocks = output_block_count(problem);
     std::vector<CodeTensor> made;
     made.push_back(make_tensor({problem.element, p.rows, p.columns}));
-    made.push_back(
-        make_tensor({problem.blocks->scale, p.rows, p.rows == 0 ? 0 : blocks / p.rows}));
+    made.push_back(make_tensor({problem.blocks->scale, p.rows, p.rows == 0 ? 0 : blocks / p.rows}));
     const std::vector<gemm::OutputBlock> all = gemm::expected_blocks(problem);
     for (std::int64_t block = 0; block < blocks; ++block) {
         const gemm::OutputBlockPlace place = output_block(problem, block);

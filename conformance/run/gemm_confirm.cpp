@@ -62,14 +62,10 @@ gemm::OutputBlock confirmed_block(const gemm::Problem& problem,
                                                  : f32_value(confirmed_result(problem, output)));
     }
     const gemm::OutputBlocks& blocks = *problem.blocks;
-    const auto made = [&]() -> exact::Block {
-        if (blocks.recipe != nullptr)
-            return exact::quantize_exact_block(*blocks.recipe, *blocks.recipe_format, lanes);
-        if (problem.model == nullptr)
-            return exact::quantize_exact_block(*blocks.dialect, *blocks.format, lanes);
-        return exact::quantize_block(*blocks.dialect, *blocks.format, lanes);
-    };
-    const exact::Block block = made();
+    const bool reads_numbers = problem.model != nullptr && blocks.quantizer->has_e8m0_scales();
+    const exact::Block block =
+        reads_numbers ? exact::quantize_block(*blocks.quantizer, *blocks.format, lanes)
+                      : exact::quantize_exact_block(*blocks.quantizer, *blocks.format, lanes);
     return {block.scale, block.elements};
 }
 

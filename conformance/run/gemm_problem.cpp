@@ -34,12 +34,10 @@ gemm::OutputBlocks output_blocks_of(const Problem& p) {
     gemm::OutputBlocks blocks;
     blocks.size = scales.block;
     blocks.scale = scales.scale;
-    blocks.recipe = p.gemm.recipe;
-    blocks.dialect = p.dialect;
-    blocks.name = blocks.recipe != nullptr ? blocks.recipe->name : blocks.dialect->name;
-    blocks.recipe_format = find_recipe_format(type_name(p));
+    blocks.quantizer = p.dialect;
     blocks.format = find_block_format(type_name(p));
-    blocks.source = blocks.recipe != nullptr ? blocks.recipe->source : blocks.dialect->source;
+    blocks.name = p.dialect->name;
+    blocks.source = p.dialect->source;
     return blocks;
 }
 

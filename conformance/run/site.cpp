@@ -14,7 +14,7 @@ bool same_value(const fast::Unpacked& a, const fast::Unpacked& b) {
 
 // The lane that alone would give the block's amax.
 int amax_lane(const Case& c, const Site& site) {
-    const Dialect rules = rules_of(c);
+    const Quantizer rules = rules_of(c);
     for (std::size_t lane = 0; lane < site.lanes.size(); ++lane) {
         const std::uint32_t alone = site.lanes[lane].bits;
         if (same_value(fast::amax_of(rules, input_format(c), &alone, 1), site.amax))
@@ -80,7 +80,7 @@ Site site_of(const Evidence& e, const Difference& d) {
 }
 
 exact::Value exact_amax(const Case& c, const Site& site) {
-    const Dialect rules = rules_of(c);
+    const Quantizer rules = rules_of(c);
     const auto read = [&](Code code) {
         return exact::read_input(rules.subnormals, input_format(c), code);
     };
@@ -91,7 +91,7 @@ exact::Value exact_amax(const Case& c, const Site& site) {
 }
 
 exact::Value exact_argument(const Case& c, const Site& site, const Difference&) {
-    const Dialect rules = rules_of(c);
+    const Quantizer rules = rules_of(c);
     if (casts_to_scale(c)) return exact_amax(c, site);
     const exact::Value value = exact::read_input(rules.subnormals, input_format(c), site.input);
     if (c.operation == OperationKind::convert) return value;
@@ -103,7 +103,7 @@ exact::Value exact_argument(const Case& c, const Site& site, const Difference&) 
 }
 
 Code exact_answer(const Case& c, const Site& site, const Difference& difference) {
-    const Dialect rules = rules_of(c);
+    const Quantizer rules = rules_of(c);
     if (casts_to_scale(c)) return exact::cast_to_scale(rules.scale_cast, exact_amax(c, site));
     if (site.is_scale) return exact::encode_scale(rules, *c.format, exact_amax(c, site));
     if (c.operation == OperationKind::dequantize)
@@ -146,7 +146,7 @@ bool follows_own_scale(const Case& c, const Site& site, const Difference& d) {
     const ElementFormat& input = input_format(c);
     if (format.scale().is_nan(site.actual_scale)) return true;
     if (input.is_nan(site.input) || input.is_infinity(site.input)) return true;
-    const Dialect rules = rules_of(c);
+    const Quantizer rules = rules_of(c);
     const Code own = fast::quantize_element(rules, format, site.actual_scale,
                                             fast::read_input(rules.subnormals, input, site.input));
     const bool zero_lost_its_sign = format.element().is_zero(own) && d.actual == 0;
@@ -192,12 +192,12 @@ std::uint32_t lane_decisions(const Case& c, const Site& site, const Difference& 
 }  // namespace
 
 std::string open_decision(const Case& c, const Site& site, const Difference& difference) {
-    const Dialect& dialect = *c.dialect;
+    const Quantizer& dialect = *c.dialect;
     if (dialect.open == 0) return "";
     std::uint32_t found = site.is_scale ? 0 : lane_decisions(c, site, difference);
     if (site.is_scale || c.operation == OperationKind::quantize)
         found |= scale_decisions(c, site, difference);
-    for (const auto& [name, decision] : decisions)
+    for (const auto& [name, text, decision] : decisions)
         if ((found & dialect.open & static_cast<std::uint32_t>(decision)) != 0)
             return std::string(name);
     return "";

@@ -31,11 +31,11 @@ std::vector<std::size_t> rules_fed_by(Population population) {
 
 std::vector<Setting> all_settings() {
     std::vector<Setting> settings;
-    for (const BlockFormat& format : block_formats) {
+    for (const BlockFormat& format : mx_block_formats) {
         if (!format.name.starts_with("mxfp8")) continue;
         for (const std::string& dialect : bug_dialects())
             for (const BlockAxis axis : {BlockAxis::row, BlockAxis::col})
-                settings.push_back({&format, find_dialect(dialect), axis});
+                settings.push_back({&format, find_quantizer(dialect), axis});
     }
     return settings;
 }

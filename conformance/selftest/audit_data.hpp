@@ -37,7 +37,7 @@ enum class Population {
 // The block format, dialect and axis of a sample.
 struct Setting {
     const BlockFormat* format;
-    const Dialect* dialect;
+    const Quantizer* dialect;
     BlockAxis axis;
 };
 

@@ -54,8 +54,8 @@ private:
         const mx_operation& asked = call_.operation();
         request_.action = kit::choose(actions, asked.name, "operation");
         read_format(asked.format);
-        const Dialect* dialect = find_dialect(kit::text_of(asked.dialect));
-        if (dialect == nullptr) unknown("dialect", asked.dialect);
+        const Quantizer* dialect = find_quantizer(kit::text_of(asked.dialect));
+        if (dialect == nullptr || !dialect->has_e8m0_scales()) unknown("dialect", asked.dialect);
         request_.rules = *dialect;
         if (request_.action == Action::quantize || request_.action == Action::dequantize)
             request_.blocks = kit::blocks_of(asked);
@@ -69,7 +69,7 @@ private:
             request_.element = formats::e8m0;
             return;
         }
-        for (const BlockFormat& format : block_formats) {
+        for (const BlockFormat& format : mx_block_formats) {
             if ((converts ? format.element().name : format.name) != kit::text_of(name)) continue;
             request_.format = format;
             request_.element = format.element();

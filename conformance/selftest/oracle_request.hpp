@@ -8,8 +8,8 @@
 
 #include "device/kit/blocks.hpp"
 #include "device/kit/call.hpp"
-#include "reference/spec/dialects.hpp"
 #include "reference/spec/formats.hpp"
+#include "reference/spec/quantizers.hpp"
 
 namespace mx::selftest {
 
@@ -26,8 +26,8 @@ struct RandomWords {
 
 struct Request {
     Action action = Action::convert;
-    Dialect rules = dialects[0];  // for convert with the element rules that were asked for
-    BlockFormat format = block_formats[0];
+    Quantizer rules = e8m0_quantizers[0];  // for convert with the element rules that were asked for
+    BlockFormat format = mx_block_formats[0];
     ElementFormat element = format.element();   // e8m0 for a cast to a scale
     ElementFormat values = element_formats[0];  // of the input; of the output for dequantize
     kit::Blocks blocks;

@@ -10,7 +10,7 @@
 #include "conformance/mutants/gemm/gemm_mutants.hpp"
 #include "conformance/mutants/gpu/gpu_mutants.hpp"
 #include "conformance/mutants/mutants.hpp"
-#include "reference/spec/dialects.hpp"
+#include "reference/spec/quantizers.hpp"
 
 namespace mx::selftest {
 
@@ -112,7 +112,7 @@ std::vector<std::string> bug_dialects() {
 
 std::vector<std::string> known_dialects() {
     std::vector<std::string> names;
-    for (const Dialect& dialect : dialects)
+    for (const Quantizer& dialect : e8m0_quantizers)
         if (dialect.is_known()) names.emplace_back(dialect.name);
     return names;
 }

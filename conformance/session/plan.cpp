@@ -31,7 +31,7 @@ void add_if_valid(const Case& c, std::vector<PlannedCase>& cases) {
 
 void add_quantize(Case c, std::vector<PlannedCase>& cases) {
     c.operation = OperationKind::quantize;
-    for (const BlockFormat& format : block_formats)
+    for (const BlockFormat& format : mx_block_formats)
         for (const BlockAxis axis : {BlockAxis::row, BlockAxis::col, BlockAxis::both}) {
             c.format = &format;
             c.axis = axis;
@@ -41,7 +41,7 @@ void add_quantize(Case c, std::vector<PlannedCase>& cases) {
 
 void add_convert(Case c, std::vector<PlannedCase>& cases) {
     c.operation = OperationKind::convert;
-    for (const BlockFormat& format : block_formats) {
+    for (const BlockFormat& format : mx_block_formats) {
         c.format = &format;
         for (const auto& [name, overflow] : overflows) {
             c.rules = ElementRules{.overflow = overflow};
@@ -116,7 +116,7 @@ Expected<std::vector<PlannedCase>> plan_input(const std::string& path, const Pla
     std::vector<PlannedCase> cases;
     for (const std::string& dialect :
          request.dialects.empty() ? dialect_names() : request.dialects) {
-        c.dialect = find_dialect(dialect);
+        c.dialect = find_quantizer(dialect);
         add_quantize(c, cases);
         add_convert(c, cases);
     }

@@ -12,8 +12,8 @@
 #include "conformance/emulate/dialect_fields.hpp"
 #include "reference/base/files.hpp"
 #include "reference/proof/sha256.hpp"
-#include "reference/spec/dialects.hpp"
 #include "reference/spec/formats.hpp"
+#include "reference/spec/quantizers.hpp"
 
 namespace mx::session {
 namespace {
@@ -45,16 +45,16 @@ std::string format_rows() {
                 std::to_string(f.exponent_bias) + " " +
                 std::to_string(static_cast<int>(f.zero_exponent)) + " " +
                 std::to_string(static_cast<int>(f.specials)) + "\n";
-    for (const BlockFormat& f : block_formats)
+    for (const BlockFormat& f : mx_block_formats)
         text += std::string(f.name) + " " + std::string(f.element().name) + " " +
-                std::string(f.scale().name) + " " + std::to_string(f.block_size) + "\n";
+                std::string(f.scale().name) + " " + std::to_string(f.block_columns) + "\n";
     return text;
 }
 
 // Every field that decides bits, from the one list of them, so that a new field is hashed too.
 std::string dialect_rows() {
     std::string text;
-    for (const Dialect& dialect : dialects) {
+    for (const Quantizer& dialect : e8m0_quantizers) {
         text += dialect.name;
         for (const emulate::DialectField& field : emulate::dialect_fields())
             text += " " + std::string(field.value_of(dialect));

@@ -4,16 +4,16 @@
 #include <algorithm>
 
 #include "device/cuda/rules.hpp"
-#include "reference/proof/dialect_functions.hpp"
-#include "reference/spec/dialects.hpp"
+#include "reference/proof/e8m0_functions.hpp"
 #include "reference/spec/formats.hpp"
+#include "reference/spec/quantizers.hpp"
 
 namespace mx::sweep {
 
 std::vector<DeviceElements> device_elements() {
     std::vector<DeviceElements> sweeps;
-    for (const BlockFormat& format : block_formats)
-        for (const Dialect& dialect : dialects) {
+    for (const BlockFormat& format : mx_block_formats)
+        for (const Quantizer& dialect : e8m0_quantizers) {
             const auto element = cuda::find_block_format(format.name);
             if (!element || !cuda::find_dialect_rule(dialect.name, *element)) continue;
             if (!dialect.quantizes(format)) continue;

@@ -50,7 +50,7 @@ __device__ std::uint32_t device_elements_of(std::uint8_t nan_code, Pair pair) {
 template <std::size_t Row, std::size_t Format>
 struct Comparison {
     using Oracle = ElementOracle<Row, Format>;
-    static constexpr cuda::Element element = device_element(block_formats[Format].element());
+    static constexpr cuda::Element element = device_element(mx_block_formats[Format].element());
     std::uint8_t nan_code;
 
     // A group that shares its target: whether any of its pairs differs. `first` is its first value,
@@ -118,14 +118,16 @@ constexpr Kernel kernel_of() {
 
 template <std::size_t... Combination>
 std::array<Kernel, sizeof...(Combination)> all_kernels(std::index_sequence<Combination...>) {
-    return {kernel_of<Combination % dialects.size(), Combination / dialects.size()>()...};
+    return {
+        kernel_of<Combination % e8m0_quantizers.size(), Combination / e8m0_quantizers.size()>()...};
 }
 
 Kernel find_kernel(const DeviceElements& sweep) {
     static const auto kernels =
-        all_kernels(std::make_index_sequence<dialects.size() * block_formats.size()>{});
+        all_kernels(std::make_index_sequence<e8m0_quantizers.size() * mx_block_formats.size()>{});
     const ElementRow row = kernel_row(sweep.dialect, sweep.format);
-    return row.format == npos ? nullptr : kernels[row.format * dialects.size() + row.dialect];
+    return row.format == npos ? nullptr
+                              : kernels[row.format * e8m0_quantizers.size() + row.dialect];
 }
 
 }  // namespace

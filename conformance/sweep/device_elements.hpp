@@ -8,13 +8,13 @@
 #include <vector>
 
 #include "reference/base/status.hpp"
-#include "reference/spec/dialect.hpp"
+#include "reference/spec/quantizer.hpp"
 
 namespace mx::sweep {
 
 struct DeviceElements {
     std::string name;  // "device elements mxfp8-e4m3 ocp"
-    Dialect dialect;
+    Quantizer dialect;
     BlockFormat format;
 };
 

@@ -3,11 +3,11 @@
 #pragma once
 
 #include "device/cuda/types.hpp"
-#include "reference/proof/dialect_functions.hpp"
+#include "reference/proof/e8m0_functions.hpp"
 
 namespace mx::sweep {
 
-// A row of `dialects` and one of `block_formats`.
+// A row of `e8m0_quantizers` and one of `mx_block_formats`.
 struct ElementRow {
     std::size_t dialect;
     std::size_t format;
@@ -15,28 +15,28 @@ struct ElementRow {
 
 // Dialects whose elements the device computes differ in the code of a NaN alone. A number is scaled
 // and rounded, and nothing else is done to it.
-constexpr bool rounds_like_the_device(Dialect dialect) {
-    dialect.nan_code = dialects[0].nan_code;
-    return proof::element_rules(dialect) == proof::element_rules(dialects[0]);
+constexpr bool rounds_like_the_device(Quantizer dialect) {
+    dialect.nan_code = e8m0_quantizers[0].nan_code;
+    return proof::element_rules(dialect) == proof::element_rules(e8m0_quantizers[0]);
 }
-static_assert(dialects[0].inverse == Inverse::exact_power &&
-              dialects[0].element_rounding == Rounding::nearest_even &&
-              dialects[0].element_overflow == Overflow::saturate &&
-              dialects[0].subnormals == Subnormals::honoured &&
-              dialects[0].sign_of_zero == SignOfZero::kept);
+static_assert(e8m0_quantizers[0].inverse == Inverse::exact_power &&
+              e8m0_quantizers[0].element_rounding == Rounding::nearest_even &&
+              e8m0_quantizers[0].element_overflow == Overflow::saturate &&
+              e8m0_quantizers[0].subnormals == Subnormals::honoured &&
+              e8m0_quantizers[0].sign_of_zero == SignOfZero::kept);
 
 constexpr bool has_kernel(ElementRow row) {
-    return rounds_like_the_device(dialects[row.dialect]) &&
-           proof::is_first_with(proof::element_rules, row.dialect, block_formats[row.format]);
+    return rounds_like_the_device(e8m0_quantizers[row.dialect]) &&
+           proof::is_first_with(proof::element_rules, row.dialect, mx_block_formats[row.format]);
 }
 
 // The row whose kernel does for these rules; the format is npos where there is none.
-inline constexpr std::size_t npos = dialects.size();
-constexpr ElementRow kernel_row(const Dialect& dialect, const BlockFormat& format) {
-    for (std::size_t i = 0; i < block_formats.size(); ++i)
-        for (std::size_t row = 0; row < dialects.size(); ++row)
-            if (block_formats[i].name == format.name && has_kernel({row, i}) &&
-                proof::element_rules(dialects[row]) == proof::element_rules(dialect))
+inline constexpr std::size_t npos = e8m0_quantizers.size();
+constexpr ElementRow kernel_row(const Quantizer& dialect, const BlockFormat& format) {
+    for (std::size_t i = 0; i < mx_block_formats.size(); ++i)
+        for (std::size_t row = 0; row < e8m0_quantizers.size(); ++row)
+            if (mx_block_formats[i].name == format.name && has_kernel({row, i}) &&
+                proof::element_rules(e8m0_quantizers[row]) == proof::element_rules(dialect))
                 return {row, i};
     return {npos, npos};
 }

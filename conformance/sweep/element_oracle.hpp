@@ -5,7 +5,7 @@
 #include <cstdint>
 
 #include "reference/fast/block.hpp"
-#include "reference/spec/dialects.hpp"
+#include "reference/spec/quantizers.hpp"
 
 namespace mx::sweep {
 
@@ -34,21 +34,21 @@ MX_FOLDED constexpr bool are_alike(const fast::Unpacked& first, const fast::Unpa
 template <std::size_t Row, std::size_t Format>
 struct ElementOracle {
     MX_FOLDED static constexpr fast::Unpacked value(std::uint32_t code) {
-        constexpr Dialect dialect = dialects[Row];
+        constexpr Quantizer dialect = e8m0_quantizers[Row];
         constexpr ElementFormat f32 = formats::f32;
         return fast::read_input(dialect.subnormals, f32, Code{code});
     }
 
     MX_FOLDED static constexpr fast::Unpacked scaled(const fast::Unpacked& value,
                                                      std::uint32_t scale) {
-        constexpr Dialect dialect = dialects[Row];
-        constexpr BlockFormat format = block_formats[Format];
+        constexpr Quantizer dialect = e8m0_quantizers[Row];
+        constexpr BlockFormat format = mx_block_formats[Format];
         return fast::scaled(dialect, format, Code{scale}, value);
     }
 
     MX_FOLDED static constexpr std::uint32_t element(Pair place) {
-        constexpr Dialect dialect = dialects[Row];
-        constexpr BlockFormat format = block_formats[Format];
+        constexpr Quantizer dialect = e8m0_quantizers[Row];
+        constexpr BlockFormat format = mx_block_formats[Format];
         return fast::quantize_element(dialect, format, Code{place.scale}, value(place.code)).bits;
     }
     MX_FOLDED static constexpr std::uint32_t elements(Pair pair) {
@@ -58,15 +58,15 @@ struct ElementOracle {
     // The same in the two steps of fast::round, the first of which alike values share. Nothing
     // follows on them by these rows: see rounds_like_the_device. `first` is scaled.
     MX_FOLDED static constexpr fast::Target target(const fast::Unpacked& first) {
-        constexpr Dialect dialect = dialects[Row];
-        constexpr ElementFormat to = block_formats[Format].element();
+        constexpr Quantizer dialect = e8m0_quantizers[Row];
+        constexpr ElementFormat to = mx_block_formats[Format].element();
         return fast::target_of(to, dialect.element_overflow,
                                {dialect.element_rounding, {}, first.negative},
                                {first.exponent, fast::bit_width(first.significand)});
     }
     MX_FOLDED static constexpr std::uint32_t elements(const fast::Target& target,
                                                       std::uint32_t significand) {
-        constexpr ElementFormat to = block_formats[Format].element();
+        constexpr ElementFormat to = mx_block_formats[Format].element();
         return fast::round_to(to, target, significand).bits |
                fast::round_to(to, target, significand + 1).bits << 8;
     }

@@ -6,8 +6,8 @@
 #include "reference/proof/digests.hpp"
 #include "reference/proof/exact_runs.hpp"
 #include "reference/proof/sweep.hpp"
-#include "reference/spec/dialects.hpp"
 #include "reference/spec/formats.hpp"
+#include "reference/spec/quantizers.hpp"
 
 namespace mx::sweep {
 namespace {
@@ -32,8 +32,8 @@ void add_round_maps(std::vector<NamedMap>& maps) {
 }
 
 void add_scale_maps(std::vector<NamedMap>& maps) {
-    for (const BlockFormat& format : block_formats)
-        for (const Dialect& dialect : dialects) {
+    for (const BlockFormat& format : mx_block_formats)
+        for (const Quantizer& dialect : e8m0_quantizers) {
             if (!dialect.quantizes(format)) continue;
             for (const std::string_view input_name : input_types) {
                 const ScaleMap map{dialect, format, *find_element_format(input_name)};
@@ -47,7 +47,7 @@ void add_scale_maps(std::vector<NamedMap>& maps) {
 }
 
 void add_cast_maps(std::vector<NamedMap>& maps) {
-    for (const Dialect& dialect : dialects)
+    for (const Quantizer& dialect : e8m0_quantizers)
         for (const std::string_view input_name : input_types) {
             const CastMap map{dialect.scale_cast, *find_element_format(input_name)};
             maps.push_back({"cast " + std::string(dialect.name) + " " + std::string(input_name),
@@ -58,8 +58,8 @@ void add_cast_maps(std::vector<NamedMap>& maps) {
 
 // The kernels of device/cuda, by the answers of the dialect they name.
 void add_device_scale_maps(std::vector<NamedMap>& maps) {
-    for (const BlockFormat& format : block_formats)
-        for (const Dialect& dialect : dialects) {
+    for (const BlockFormat& format : mx_block_formats)
+        for (const Quantizer& dialect : e8m0_quantizers) {
             const auto element = cuda::find_block_format(format.name);
             const auto rule =
                 element ? cuda::find_dialect_rule(dialect.name, *element) : std::nullopt;

@@ -13,7 +13,7 @@
 #include "device/cuda/types.hpp"
 #include "reference/base/status.hpp"
 #include "reference/exact/preimage.hpp"
-#include "reference/spec/dialect.hpp"
+#include "reference/spec/quantizer.hpp"
 
 namespace mx::sweep {
 
@@ -26,7 +26,7 @@ struct RoundMap {
 
 // fast::encode_scale of an amax, or fast::cast_to_scale of any value.
 struct ScaleMap {
-    Dialect dialect;
+    Quantizer dialect;
     BlockFormat format;
     ElementFormat input;
 };

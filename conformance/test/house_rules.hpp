@@ -48,7 +48,7 @@ bool is_identifier_character(char character);
 
 // A rule takes the tree and returns its violations.
 Violations check_includes(const Tree& tree);       // an edge that the picture of rooms lacks
-Violations check_file_lengths(const Tree& tree);   // over 400 lines
+Violations check_file_lengths(const Tree& tree);   // over 800 lines
 Violations check_columns(const Tree& tree);        // over 100 columns
 Violations check_functions(const Tree& tree);      // over 70 lines
 Violations check_oracle_words(const Tree& tree);   // float, log2 and the like in an oracle
@@ -60,5 +60,7 @@ Violations check_integer_types(const Tree& tree);  // in a header that lacks <cs
 Violations check_readmes(const Tree& tree);        // a room without its page
 Violations check_waivers(const Tree& tree);        // one without owner, link or expiry
 Violations check_names_unique(const Tree& tree);   // one name in two rows of reference/spec
+Violations check_retired_names(const Tree& tree);  // what the code had before and must not have
+Violations check_flat_rows(const Tree& tree);      // a quantizer made from another row
 
 }  // namespace mx::house

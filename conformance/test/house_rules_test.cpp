@@ -154,9 +154,9 @@ TEST_F(PlantedTree, LibraryAwayFromHome) {
 }
 
 TEST_F(PlantedTree, LongFile) {
-    plant("device/cpu/fits.cpp", repeated("\n", 400));
-    plant("device/cpu/long.cpp", repeated("\n", 401));
-    plant("device/CMakeLists.txt", repeated("# one more\n", 401));
+    plant("device/cpu/fits.cpp", repeated("\n", 800));
+    plant("device/cpu/long.cpp", repeated("\n", 801));
+    plant("device/CMakeLists.txt", repeated("# one more\n", 801));
     EXPECT_EQ(places(check_file_lengths(tree())), "device/CMakeLists.txt:0 device/cpu/long.cpp:0");
 }
 
@@ -281,13 +281,37 @@ TEST_F(PlantedTree, NameInTwoTables) {
           "std::array formats{\n  Format{\"e4m3\", 4},\n  Format{\"e5m2\", 5}};\n"
           "std::array<std::string_view, 2> names{\"e4m3\", \"e5m2\"};\n"
           "auto& x = *find(\"e4m3\");\n");
-    plant("reference/spec/dialects.hpp", "row.name = \"ocp\";\nauto r = nv_row(\"nv\", 3);\n");
+    plant("reference/spec/kinds.hpp", "row.name = \"ocp\";\nauto r = nv_row(\"nv\", 3);\n");
     EXPECT_EQ(places(check_names_unique(tree())), "");
     plant("reference/spec/more.hpp",
           "// {\"e5m2\", 1}\nFormat mine{\"e4m3\", 4};\nrow.name = \"nv\";\n");
-    plant("reference/spec/pairs.hpp", "Pair p{{\"ocp\", Dialect::ocp}};\n");
+    plant("reference/spec/pairs.hpp", "Pair p{{\"ocp\", Kind::ocp}};\n");
     EXPECT_EQ(places(check_names_unique(tree())),
               "reference/spec/more.hpp:2 reference/spec/more.hpp:3 reference/spec/pairs.hpp:1");
+}
+
+TEST_F(PlantedTree, RetiredName) {
+    plant("bench/new.cpp", "// find_recipe\nauto a = find_recipes(\"find_dialect\");\n");
+    EXPECT_EQ(places(check_retired_names(tree())), "");
+    plant("bench/old.cpp", "\nauto* a = find_dialect(\"ocp\");\nRecipeFormat b;\n");
+    EXPECT_EQ(places(check_retired_names(tree())), "bench/old.cpp:2 bench/old.cpp:3");
+}
+
+TEST_F(PlantedTree, RowMadeFromAnother) {
+    const std::string head = "inline constexpr std::array more_rows{\n    Quantizer{\n";
+    const std::string tail = "        .open = 0u | Decision::nan_code,\n    },\n};\n";
+    plant("reference/spec/quantizer_rows_flat.hpp",
+          head + "        .source = \"a@b:c.py, nv_row.d\",  // as nv_row.source\n" +
+              "        .formats = formats_named({\"mxint8\"}),\n" +
+              "        .scale_cast = {.rounding = ScaleRounding::toward_zero},\n" + tail);
+    EXPECT_EQ(places(check_flat_rows(tree())), "");
+    plant("reference/spec/quantizer_rows_a.hpp", head + ".source = nv_row.source,\n" + tail);
+    plant("reference/spec/quantizer_rows_b.hpp", head + ".open = nvidia_rows[0] . open,\n" + tail);
+    plant("reference/spec/quantizer_rows_c.hpp", "constexpr Quantizer row = common;\n");
+    plant("reference/spec/quantizer_rows_d.hpp", head + "}, row_like(base, x),\n" + tail);
+    EXPECT_EQ(places(check_flat_rows(tree())),
+              "reference/spec/quantizer_rows_a.hpp:3 reference/spec/quantizer_rows_b.hpp:3 "
+              "reference/spec/quantizer_rows_c.hpp:1 reference/spec/quantizer_rows_d.hpp:3");
 }
 
 const Tree& real_tree() {
@@ -340,6 +364,13 @@ TEST(HouseRules, Waivers) {
 }
 TEST(HouseRules, NamesUnique) {
     EXPECT_EQ(describe(check_names_unique(real_tree())), "");
+}
+TEST(HouseRules, RetiredNames) {
+    EXPECT_EQ(describe(check_retired_names(real_tree())), "");
+}
+TEST(HouseRules, FlatRows) {
+    EXPECT_TRUE(real_tree().has("reference/spec/quantizer_rows_ocp.hpp"));
+    EXPECT_EQ(describe(check_flat_rows(real_tree())), "");
 }
 
 }  // namespace

@@ -7,7 +7,7 @@
 namespace mx::house {
 namespace {
 
-constexpr int file_lines_max = 400;
+constexpr int file_lines_max = 800;
 constexpr int columns_max = 100;
 constexpr int function_lines_max = 70;
 

@@ -9,7 +9,7 @@
 #include "fuzz/generators.hpp"
 #include "reference/exact/block.hpp"
 #include "reference/fast/block.hpp"
-#include "reference/spec/dialects.hpp"
+#include "reference/spec/quantizers.hpp"
 
 namespace mx::fuzz {
 namespace {
@@ -19,7 +19,7 @@ using Lanes = std::vector<std::uint32_t>;
 
 // A dialect, a format and a type that go together.
 struct Setting {
-    Dialect dialect;
+    Quantizer dialect;
     BlockFormat format;
     ElementFormat input;
 };
@@ -50,10 +50,10 @@ std::string shown(const Setting& s, const Lanes& lanes) {
 }
 
 Setting draw_setting() {
-    const Dialect dialect =
-        *rc::gen::elementOf(std::vector<Dialect>(dialects.begin(), dialects.end()));
-    const BlockFormat format =
-        *rc::gen::elementOf(std::vector<BlockFormat>(block_formats.begin(), block_formats.end()));
+    const Quantizer dialect =
+        *rc::gen::elementOf(std::vector<Quantizer>(e8m0_quantizers.begin(), e8m0_quantizers.end()));
+    const BlockFormat format = *rc::gen::elementOf(
+        std::vector<BlockFormat>(mx_block_formats.begin(), mx_block_formats.end()));
     const std::string type =
         *rc::gen::element(std::string("f32"), std::string("bf16"), std::string("f16"));
     RC_PRE(dialect.is_known() && dialect.quantizes(format) && dialect.reads(type));
@@ -78,7 +78,7 @@ Lanes draw_ordinary(const ElementFormat& input) {
 
 // The fields by which a row's arithmetic is the same in every binade. Elsewhere a logarithm in
 // binary32, a tie between even bytes or a fixed least value tells one binade from another.
-bool knows_no_binade(const Dialect& d) {
+bool knows_no_binade(const Quantizer& d) {
     return d.amax_rounding != AmaxRounding::whole_log2f && d.amax_min == 0 && d.ratio_min == 0 &&
            d.scale_cast.rounding != ScaleRounding::ceil_log2f &&
            d.scale_cast.rounding != ScaleRounding::nearest_even;
@@ -189,7 +189,7 @@ RC_GTEST_PROP(Blocks, APowerOfTwoMovesTheScaleAlone, ()) {
 // where an element became the -2 of int8, for that has the exponent of a larger scale.
 RC_GTEST_PROP(Blocks, QuantizingTwiceIsQuantizingOnce, ()) {
     const Setting s = draw_setting();
-    const Dialect& d = s.dialect;
+    const Quantizer& d = s.dialect;
     const bool is_floor = d.scale_ratio == ScaleRatio::over_emax &&
                           d.scale_cast.rounding == ScaleRounding::toward_zero &&
                           d.amax_rounding == AmaxRounding::none;

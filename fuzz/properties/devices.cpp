@@ -14,7 +14,7 @@
 #include "fuzz/device_blocks.hpp"
 #include "fuzz/generators.hpp"
 #include "reference/fast/block.hpp"
-#include "reference/spec/dialects.hpp"
+#include "reference/spec/quantizers.hpp"
 
 namespace mx::fuzz {
 namespace {
@@ -35,10 +35,10 @@ Device& device() {
 }
 
 Matrix draw_matrix() {
-    const Dialect dialect =
-        *rc::gen::elementOf(std::vector<Dialect>(dialects.begin(), dialects.end()));
-    const BlockFormat format =
-        *rc::gen::elementOf(std::vector<BlockFormat>(block_formats.begin(), block_formats.end()));
+    const Quantizer dialect =
+        *rc::gen::elementOf(std::vector<Quantizer>(e8m0_quantizers.begin(), e8m0_quantizers.end()));
+    const BlockFormat format = *rc::gen::elementOf(
+        std::vector<BlockFormat>(mx_block_formats.begin(), mx_block_formats.end()));
     Matrix m;
     m.type = *rc::gen::element(std::string("f32"), std::string("bf16"), std::string("f16"));
     RC_PRE(dialect.is_known() && dialect.quantizes(format) && dialect.reads(m.type));
@@ -93,7 +93,7 @@ Matrix transposed(const Matrix& m) {
 }
 
 QuantizedMatrix oracle(const Matrix& m) {
-    const Dialect& dialect = *find_dialect(m.dialect);
+    const Quantizer& dialect = *find_quantizer(m.dialect);
     const BlockFormat& format = *find_block_format(m.format);
     const ElementFormat& input = *find_element_format(m.type);
     QuantizedMatrix result;

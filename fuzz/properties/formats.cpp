@@ -16,7 +16,7 @@ constexpr ElementFormat f32 = formats::f32;
 
 // Those of MX elements: E8M0 and the input types are no targets here.
 ElementFormat draw_element_format() {
-    const std::vector<BlockFormat> formats(block_formats.begin(), block_formats.end());
+    const std::vector<BlockFormat> formats(mx_block_formats.begin(), mx_block_formats.end());
     return (*rc::gen::elementOf(formats)).element();
 }
 

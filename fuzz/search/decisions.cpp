@@ -218,7 +218,7 @@ Rules::Rules(const Case& c)
     : kind(c.operation),
       is_cast(casts_to_scale(c)),
       dialect(rules_of(c)),
-      format(is_cast ? block_formats[0] : *c.format),
+      format(is_cast ? mx_block_formats[0] : *c.format),
       element(element_format_of(c)),
       values(c.type) {
     if (dialect.element_rounding == Rounding::stochastic)

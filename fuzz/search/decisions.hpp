@@ -117,7 +117,7 @@ struct Rules {
 
     OperationKind kind;
     bool is_cast;
-    Dialect dialect;
+    Quantizer dialect;
     BlockFormat format;
     ElementFormat element;  // e8m0 for a cast
     ElementFormat values;

@@ -30,7 +30,7 @@ Case plain(OperationKind operation, const BlockFormat* format) {
     Case c;
     c.operation = operation;
     c.format = format;
-    c.dialect = &dialects.front();
+    c.dialect = &e8m0_quantizers.front();
     c.rows = c.columns = 1;
     c.data = "bits:0";
     if (has_element_rules(c)) c.rules = ElementRules{};
@@ -40,7 +40,7 @@ Case plain(OperationKind operation, const BlockFormat* format) {
 // Those that the operation has: convert also casts to scales, which are of no block format.
 std::vector<const BlockFormat*> formats_of(OperationKind operation) {
     std::vector<const BlockFormat*> formats;
-    for (const BlockFormat& format : block_formats) formats.push_back(&format);
+    for (const BlockFormat& format : mx_block_formats) formats.push_back(&format);
     if (operation == OperationKind::convert) formats.push_back(nullptr);
     return formats;
 }
@@ -131,8 +131,8 @@ std::vector<Case> list_themes(const Filter& filter) {
         for (const BlockFormat* format : formats_of(operation)) {
             Case c = plain(operation, format);
             if (!is_wanted(filter.formats, format_name(c))) continue;
-            for (std::size_t i = 0; i < dialects.size(); ++i) {
-                c.dialect = &dialects[i];
+            for (std::size_t i = 0; i < e8m0_quantizers.size(); ++i) {
+                c.dialect = &e8m0_quantizers[i];
                 if (!is_wanted(filter.dialects, c.dialect->name)) continue;
                 if (filter.dialects.empty() && is_spared(c, i)) continue;
                 for (const ElementFormat& type : {formats::f32, formats::bf16, formats::f16}) {

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "reference/spec/dialects.hpp"
+#include "reference/spec/quantizers.hpp"
 
 namespace mx::fuzz {
 namespace {
@@ -11,7 +11,7 @@ namespace {
 using fast::Unpacked;
 
 // The rules alone: no names and no choices left open.
-Dialect arithmetic_of(Dialect row) {
+Quantizer arithmetic_of(Quantizer row) {
     row.name = row.title = row.source = row.waits = {};
     row.formats = row.inputs = row.open = 0;
     return row;
@@ -31,9 +31,9 @@ struct Maker {
     }
 
     template <typename Value>
-    void add_values(const std::string& field, Value Dialect::*member, int count) {
+    void add_values(const std::string& field, Value Quantizer::*member, int count) {
         for (int value = 0; value < count; ++value) {
-            Dialect dialect = rules.dialect;
+            Quantizer dialect = rules.dialect;
             dialect.*member = static_cast<Value>(value);
             add({field + " " + std::to_string(value), dialect});
         }
@@ -41,7 +41,7 @@ struct Maker {
     template <typename Value>
     void add_cast_values(const std::string& field, Value ScaleCast::*member, int count) {
         for (int value = 0; value < count; ++value) {
-            Dialect dialect = rules.dialect;
+            Quantizer dialect = rules.dialect;
             dialect.scale_cast.*member = static_cast<Value>(value);
             add({field + " " + std::to_string(value), dialect});
         }
@@ -49,9 +49,9 @@ struct Maker {
 };
 
 void add_scale_values(Maker& maker) {
-    maker.add_values("amax_rounding", &Dialect::amax_rounding, 5);
-    maker.add_values("scale_ratio", &Dialect::scale_ratio, 6);
-    maker.add_values("zero_block", &Dialect::zero_block, 3);
+    maker.add_values("amax_rounding", &Quantizer::amax_rounding, 5);
+    maker.add_values("scale_ratio", &Quantizer::scale_ratio, 6);
+    maker.add_values("zero_block", &Quantizer::zero_block, 3);
     maker.add_cast_values("scale_rounding", &ScaleCast::rounding, 6);
     maker.add_cast_values("scale_underflow", &ScaleCast::underflow, 3);
     maker.add_cast_values("byte_min", &ScaleCast::byte_min, 2);
@@ -59,10 +59,10 @@ void add_scale_values(Maker& maker) {
 }
 
 void add_element_values(Maker& maker) {
-    maker.add_values("element_rounding", &Dialect::element_rounding, 8);
-    maker.add_values("element_overflow", &Dialect::element_overflow, 2);
-    maker.add_values("nan_code", &Dialect::nan_code, 4);
-    maker.add_values("sign_of_zero", &Dialect::sign_of_zero, 4);
+    maker.add_values("element_rounding", &Quantizer::element_rounding, 8);
+    maker.add_values("element_overflow", &Quantizer::element_overflow, 2);
+    maker.add_values("nan_code", &Quantizer::nan_code, 4);
+    maker.add_values("sign_of_zero", &Quantizer::sign_of_zero, 4);
     maker.add({"values through bf16", maker.rules.dialect, Slip::values_through_bf16});
     maker.add({"values cut to bf16", maker.rules.dialect, Slip::values_cut_to_bf16});
 }
@@ -86,7 +86,7 @@ Code scale_of(const Rules& rules, const Variant& variant, const Unpacked& amax) 
     return fast::encode_scale(variant.dialect, rules.format, seen);
 }
 
-Unpacked read(const Rules& rules, const Dialect& dialect, std::uint32_t lane) {
+Unpacked read(const Rules& rules, const Quantizer& dialect, std::uint32_t lane) {
     return fast::read_input(dialect.subnormals, rules.values, Code{lane});
 }
 
@@ -124,15 +124,15 @@ std::vector<Variant> variants_of(const Rules& rules) {
     const bool is_conversion = rules.kind == OperationKind::convert && !rules.is_cast;
     if (rules.kind == OperationKind::dequantize) return {};
     if (!is_conversion)
-        for (const Dialect& row : dialects)
+        for (const Quantizer& row : e8m0_quantizers)
             if (row.is_known() && (rules.is_cast || row.quantizes(rules.format)))
                 maker.add({"dialect " + std::string(row.name), row});
     if (!is_conversion) add_scale_values(maker);
-    maker.add_values("subnormals", &Dialect::subnormals, 3);
+    maker.add_values("subnormals", &Quantizer::subnormals, 3);
     if (rules.kind == OperationKind::quantize) {
-        maker.add_values("nan_in_block", &Dialect::nan_in_block, 3);
-        maker.add_values("infinity_in_block", &Dialect::infinity_in_block, 3);
-        maker.add_values("inverse", &Dialect::inverse, 6);
+        maker.add_values("nan_in_block", &Quantizer::nan_in_block, 3);
+        maker.add_values("infinity_in_block", &Quantizer::infinity_in_block, 3);
+        maker.add_values("inverse", &Quantizer::inverse, 6);
     }
     if (rules.kind == OperationKind::quantize || is_conversion) add_element_values(maker);
     return std::move(maker.variants);

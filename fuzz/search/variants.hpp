@@ -17,7 +17,7 @@ enum class Slip : std::uint8_t { none, amax_through_bf16, values_through_bf16, v
 
 struct Variant {
     std::string name;  // "dialect nv", "scale_ratio 3"
-    Dialect dialect;
+    Quantizer dialect;
     Slip slip = Slip::none;
 };
 

@@ -6,7 +6,7 @@
 #include "device/nvhost/nvhost_device.hpp"
 #include "fuzz/device_blocks.hpp"
 #include "fuzz/targets/round_trip.hpp"
-#include "reference/spec/dialects.hpp"
+#include "reference/spec/quantizers.hpp"
 
 namespace {
 
@@ -24,8 +24,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
         opened("nvhost", [](std::uint32_t) { return mx_nvhost_device_api(); });
     if (size < 6 || size > 16384) return 0;
     mx::fuzz::Matrix m;
-    m.dialect = mx::dialects[data[0] % mx::dialects.size()].name;
-    m.format = mx::block_formats[data[1] % mx::block_formats.size()].name;
+    m.dialect = mx::e8m0_quantizers[data[0] % mx::e8m0_quantizers.size()].name;
+    m.format = mx::mx_block_formats[data[1] % mx::mx_block_formats.size()].name;
     m.type = mx::input_types[data[2] % mx::input_types.size()];
     m.axis = data[3] % 2 == 0 ? "row" : "col";
     const std::size_t width = mx::element_width(m.type);

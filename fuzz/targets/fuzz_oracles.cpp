@@ -8,13 +8,13 @@
 #include "reference/exact/block.hpp"
 #include "reference/exact/round.hpp"
 #include "reference/fast/block.hpp"
-#include "reference/spec/dialects.hpp"
+#include "reference/spec/quantizers.hpp"
 
 namespace {
 
 constexpr std::size_t lanes_max = 32;
 
-void check_block(const mx::Dialect& dialect, const mx::BlockFormat& format,
+void check_block(const mx::Quantizer& dialect, const mx::BlockFormat& format,
                  const mx::ElementFormat& input, const std::vector<std::uint32_t>& lanes) {
     using namespace mx;
     std::array<std::uint8_t, lanes_max> elements{};
@@ -39,8 +39,8 @@ void check_block(const mx::Dialect& dialect, const mx::BlockFormat& format,
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     if (size < 4) return 0;
-    const mx::Dialect& dialect = mx::dialects[data[0] % mx::dialects.size()];
-    const mx::BlockFormat& format = mx::block_formats[data[1] % mx::block_formats.size()];
+    const mx::Quantizer& dialect = mx::e8m0_quantizers[data[0] % mx::e8m0_quantizers.size()];
+    const mx::BlockFormat& format = mx::mx_block_formats[data[1] % mx::mx_block_formats.size()];
     const auto type = mx::input_types[data[2] % mx::input_types.size()];
     if (!dialect.is_known() || !dialect.quantizes(format) || !dialect.reads(type)) return 0;
     const mx::ElementFormat& input = *mx::find_element_format(type);

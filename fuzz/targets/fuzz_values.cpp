@@ -4,8 +4,8 @@
 
 #include "conformance/emulate/parse_value.hpp"
 #include "fuzz/targets/text.hpp"
-#include "reference/spec/dialects.hpp"
 #include "reference/spec/formats.hpp"
+#include "reference/spec/quantizers.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     using namespace mx::fuzz;

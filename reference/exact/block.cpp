@@ -13,7 +13,7 @@ Value times(const Value& value, const Rational& factor) {
     return product;
 }
 
-// What a lane is multiplied by: 1 / 2^(scale - 127), except for what a dialect makes of the bytes
+// What a lane is multiplied by: 1 / 2^(scale - 127), except for what a quantizer makes of the bytes
 // at the ends. No inverse is a NaN one. To divide by infinity is to multiply by zero.
 std::optional<Rational> inverse_of(Inverse inverse, const BlockFormat& format, Code scale) {
     const bool is_nan = decode(format.scale(), scale).is_nan();
@@ -36,8 +36,15 @@ std::optional<Rational> inverse_of(Inverse inverse, const BlockFormat& format, C
             return is_smallest || is_largest ? 0 : exact_power;
         case Inverse::over_scale_bits:
             return is_smallest ? power_of_two(126) : exact_power;
+        case Inverse::encode_scale:
+        case Inverse::reciprocal:
+        case Inverse::reciprocal_of_product:
+        case Inverse::reciprocal_over_scale:
+        case Inverse::bf16_quotient:
+        case Inverse::divided:
+            break;
     }
-    MX_ASSERT(false && "an inverse without a definition");
+    MX_ASSERT(false && "an inverse that no power of two has");
     return exact_power;
 }
 
@@ -58,8 +65,8 @@ bool passes_over_nan(NanInBlock rule, std::span<const Value> lanes) {
 
 }  // namespace
 
-Value amax_of(const Dialect& dialect, std::span<const Value> lanes) {
-    const bool passes_over = passes_over_nan(dialect.nan_in_block, lanes);
+Value amax_of(const Quantizer& quantizer, std::span<const Value> lanes) {
+    const bool passes_over = passes_over_nan(quantizer.nan_in_block, lanes);
     Value amax;
     for (const Value& lane : lanes) {
         if (lane.is_nan()) {
@@ -67,7 +74,7 @@ Value amax_of(const Dialect& dialect, std::span<const Value> lanes) {
             return {Value::Kind::nan, false, 0};
         }
         if (lane.is_infinity()) {
-            if (dialect.infinity_in_block == InfinityInBlock::own_lane_only) continue;
+            if (quantizer.infinity_in_block == InfinityInBlock::own_lane_only) continue;
             amax.kind = Value::Kind::infinity;
         }
         if (lane.magnitude > amax.magnitude) amax.magnitude = lane.magnitude;
@@ -75,23 +82,26 @@ Value amax_of(const Dialect& dialect, std::span<const Value> lanes) {
     return amax;
 }
 
-Value scaled(const Dialect& dialect, const BlockFormat& format, Code scale, const Value& value) {
-    const std::optional<Rational> inverse = inverse_of(dialect.inverse, format, scale);
+Value scaled(const Quantizer& quantizer, const BlockFormat& format, Code scale,
+             const Value& value) {
+    const std::optional<Rational> inverse = inverse_of(quantizer.inverse, format, scale);
     if (!inverse || (*inverse == 0 && value.is_infinity())) return {Value::Kind::nan, false, 0};
     return times(value, *inverse);
 }
 
-Code quantize_element(const Dialect& dialect, const BlockFormat& format, Code scale,
+Code quantize_element(const Quantizer& quantizer, const BlockFormat& format, Code scale,
                       const Value& value, RandomBits random) {
-    return round_element(dialect, format.element(), scaled(dialect, format, scale, value), random);
+    return round_element(quantizer, format.element(), scaled(quantizer, format, scale, value),
+                         random);
 }
 
-Block quantize_block(const Dialect& dialect, const BlockFormat& format,
-                     std::span<const Value> lanes) {
+Block quantize_block(const Quantizer& quantizer, const BlockFormat& format,
+                     std::span<const Value> lanes, std::span<const RandomBits> random) {
     Block block;
-    block.scale = encode_scale(dialect, format, amax_of(dialect, lanes));
-    for (const Value& lane : lanes)
-        block.elements.push_back(quantize_element(dialect, format, block.scale, lane));
+    block.scale = encode_scale(quantizer, format, amax_of(quantizer, lanes));
+    for (std::size_t lane = 0; lane < lanes.size(); ++lane)
+        block.elements.push_back(quantize_element(quantizer, format, block.scale, lanes[lane],
+                                                  random.empty() ? RandomBits{} : random[lane]));
     return block;
 }
 

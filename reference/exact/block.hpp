@@ -1,5 +1,5 @@
 // Blocks and their way back, on exact values: OCP MX v1.0 sections 5.1 and 6.3, with every freedom
-// they leave filled in by the dialect.
+// they leave filled in by the quantizer.
 #pragma once
 
 #include <span>
@@ -9,21 +9,22 @@
 
 namespace mx::exact {
 
-// The largest magnitude of the block as the dialect sees it; NaN where a NaN poisons the block.
-Value amax_of(const Dialect& dialect, std::span<const Value> lanes);
+// The largest magnitude of the block as the quantizer sees it; NaN where a NaN poisons the block.
+Value amax_of(const Quantizer& quantizer, std::span<const Value> lanes);
 
 // The element for one value under a given scale: value / 2^(scale - 127), rounded once; the
-// dialect may take byte 0 for something else.
-Value scaled(const Dialect& dialect, const BlockFormat& format, Code scale, const Value& value);
-Code quantize_element(const Dialect& dialect, const BlockFormat& format, Code scale,
+// quantizer may take byte 0 for something else.
+Value scaled(const Quantizer& quantizer, const BlockFormat& format, Code scale, const Value& value);
+Code quantize_element(const Quantizer& quantizer, const BlockFormat& format, Code scale,
                       const Value& value, RandomBits random = {});
 
 struct Block {
     Code scale;
     std::vector<Code> elements;
 };
-Block quantize_block(const Dialect& dialect, const BlockFormat& format,
-                     std::span<const Value> lanes);
+// `random` has a value for each lane, or none.
+Block quantize_block(const Quantizer& quantizer, const BlockFormat& format,
+                     std::span<const Value> lanes, std::span<const RandomBits> random = {});
 
 // scale * element as an exact value; NaN if either is.
 Value dequantize_exact(const BlockFormat& format, Code scale, Code element);

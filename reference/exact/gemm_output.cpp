@@ -19,28 +19,31 @@ Value output_value(const OutputFactors& factors, const Value& dot, const Value& 
     return combine(factors.affine, in_tensors, c);
 }
 
-Block quantize_exact_block(const Dialect& dialect, const BlockFormat& format,
-                           std::span<const Value> lanes) {
-    MX_ASSERT(takes_exact_values(dialect));
-    Value amax = amax_of(dialect, lanes);
-    if (reads_amax_in_f32(dialect))
+namespace {
+
+Block quantize_under_e8m0(const Quantizer& quantizer, const BlockFormat& format,
+                          std::span<const Value> lanes) {
+    Value amax = amax_of(quantizer, lanes);
+    if (reads_amax_in_f32(quantizer))
         amax = rounded_value(formats::f32, Rounding::nearest_even, amax);
     Block block;
-    block.scale = encode_scale(dialect, format, amax);
+    block.scale = encode_scale(quantizer, format, amax);
     for (const Value& lane : lanes)
-        block.elements.push_back(quantize_element(dialect, format, block.scale, lane));
+        block.elements.push_back(quantize_element(quantizer, format, block.scale, lane));
     return block;
 }
 
-Block quantize_exact_block(const Recipe& recipe, const RecipeFormat& format,
+}  // namespace
+
+Block quantize_exact_block(const Quantizer& quantizer, const BlockFormat& format,
                            std::span<const Value> lanes) {
-    MX_ASSERT(makes_output_blocks(recipe, format));
+    MX_ASSERT(makes_output_blocks(quantizer, format));
+    if (quantizer.has_e8m0_scales()) return quantize_under_e8m0(quantizer, format, lanes);
     std::vector<Value> numbers;
     for (const Value& lane : lanes)
         numbers.push_back(rounded_value(formats::f32, Rounding::nearest_even, lane));
-    const TensorNumbers tensor = tensor_numbers(recipe, format, {});
-    RecipeBlock block = quantize_block({recipe, format, formats::f32, tensor}, numbers);
-    return {block.scale.stored, std::move(block.elements)};
+    const TensorNumbers tensor = tensor_numbers(quantizer, format, {});
+    return quantize({quantizer, format, formats::f32, tensor}, numbers);
 }
 
 }  // namespace mx::exact

@@ -2,9 +2,8 @@
 // that are blocks with scales of their own, made of values that were never rounded before.
 #pragma once
 
-#include "reference/exact/block.hpp"
 #include "reference/exact/dot.hpp"
-#include "reference/exact/recipe.hpp"
+#include "reference/exact/quantize.hpp"
 #include "reference/spec/gemm_output.hpp"
 
 namespace mx::exact {
@@ -18,13 +17,10 @@ struct OutputFactors {
 // alpha * the factors of both tensors * dot + beta * c, as combine says.
 Value output_value(const OutputFactors& factors, const Value& dot, const Value& c);
 
-// A block of such values. The dialect takes_exact_values.
-Block quantize_exact_block(const Dialect& dialect, const BlockFormat& format,
-                           std::span<const Value> lanes);
-
-// The same by a recipe that makes_output_blocks: all its steps are binary32, and so is what it
+// A block of such values, by a row that makes_output_blocks of the format. Under E8M0 they are
+// taken as they are; where the scale has a mantissa all steps are binary32, and so is what the row
 // takes, which is each value rounded to nearest even.
-Block quantize_exact_block(const Recipe& recipe, const RecipeFormat& format,
+Block quantize_exact_block(const Quantizer& quantizer, const BlockFormat& format,
                            std::span<const Value> lanes);
 
 }  // namespace mx::exact

@@ -188,13 +188,15 @@ Value read_input(Subnormals subnormals, const ElementFormat& input, Code code) {
     return value;
 }
 
-Code round_element(const Dialect& dialect, const ElementFormat& format, const Value& value,
+Code round_element(const Quantizer& quantizer, const ElementFormat& format, const Value& value,
                    RandomBits random) {
-    if (value.is_nan()) return code_of_nan(dialect.nan_code, format, value);
-    Code code = round(format, dialect.element_rounding, dialect.element_overflow, value, random);
-    if (dialect.subnormals == Subnormals::outputs_flushed && format.is_subnormal(code))
+    if (value.is_nan()) return code_of_nan(quantizer.nan_code, format, value);
+    Code code =
+        round(format, quantizer.element_rounding, quantizer.element_overflow, value, random);
+    if (quantizer.subnormals == Subnormals::outputs_flushed && format.is_subnormal(code))
         code = with_sign(format, 0, value);
-    if (format.is_zero(code) && loses_sign(dialect.sign_of_zero, value)) return format.positive(0);
+    if (format.is_zero(code) && loses_sign(quantizer.sign_of_zero, value))
+        return format.positive(0);
     return code;
 }
 

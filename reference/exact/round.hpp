@@ -5,7 +5,7 @@
 #include <cstdint>
 
 #include "reference/exact/decode.hpp"
-#include "reference/spec/dialect.hpp"
+#include "reference/spec/quantizer.hpp"
 #include "reference/spec/rounding.hpp"
 
 namespace mx::exact {
@@ -35,12 +35,12 @@ Code round(const ElementFormat& format, Rounding rounding, Overflow overflow, co
 // The rounded value itself; beyond the range Inf, or NaN where there is no Inf.
 Value rounded_value(const ElementFormat& format, Rounding rounding, const Value& value);
 
-// The value of an input as a dialect reads it: a subnormal may be flushed to a zero of its sign.
+// The value of an input as a quantizer reads it: a subnormal may be flushed to a zero of its sign.
 Value read_input(Subnormals subnormals, const ElementFormat& input, Code code);
 
-// Rounds an element as a dialect writes it: its rounding, overflow, subnormals, NaN code and sign
+// Rounds an element as a quantizer writes it: its rounding, overflow, subnormals, NaN code and sign
 // of zero.
-Code round_element(const Dialect& dialect, const ElementFormat& format, const Value& value,
+Code round_element(const Quantizer& quantizer, const ElementFormat& format, const Value& value,
                    RandomBits random = {});
 
 }  // namespace mx::exact

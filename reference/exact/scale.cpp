@@ -83,27 +83,35 @@ Value ratio_of(ScaleRatio ratio, const ElementFormat& element, const Value& amax
             return in_f32(times(amax, 1 / largest));
         case ScaleRatio::none:
             return amax;
+        case ScaleRatio::times_reciprocal_over_tensor:
+        case ScaleRatio::divided_over_tensor:
+        case ScaleRatio::divided_times_tensor:
+        case ScaleRatio::times_scaled_tensor:
+        case ScaleRatio::max_over_amax:
+        case ScaleRatio::tensor:
+            break;
     }
-    MX_ASSERT(false && "a scale ratio without a definition");
+    MX_ASSERT(false && "a ratio that no E8M0 scale has");
     return amax;
 }
 
-// What the ratio is taken of: the block's amax, or what the dialect puts in its place.
-Value shortened_amax(const Dialect& dialect, const ElementFormat& element, const Value& amax) {
-    if (amax.is_infinity() && dialect.infinity_in_block == InfinityInBlock::counts_as_2to128)
+// What the ratio is taken of: the block's amax, or what the quantizer puts in its place.
+Value shortened_amax(const Quantizer& quantizer, const ElementFormat& element, const Value& amax) {
+    if (amax.is_infinity() && quantizer.infinity_in_block == InfinityInBlock::counts_as_2to128)
         return {Value::Kind::finite, false, power_of_two(128)};
     const bool is_zero = amax.is_finite() && amax.magnitude == 0;
-    if (is_zero && dialect.zero_block == ZeroBlock::as_2tom126)
+    if (is_zero && quantizer.zero_block == ZeroBlock::as_2tom126)
         return {Value::Kind::finite, false, power_of_two(-126)};
-    return at_least(shortened(dialect.amax_rounding, element, amax), dialect.amax_min);
+    return at_least(shortened(quantizer.amax_rounding, element, amax), quantizer.amax_min);
 }
 
 // The ratio that becomes the scale.
-Value argument_of(const Dialect& dialect, const ElementFormat& element, const ScaleSteps& steps) {
+Value argument_of(const Quantizer& quantizer, const ElementFormat& element,
+                  const ScaleSteps& steps) {
     const bool is_zero = steps.amax.is_finite() && steps.amax.magnitude == 0;
-    if (is_zero && dialect.zero_block == ZeroBlock::one_over_emax)
+    if (is_zero && quantizer.zero_block == ZeroBlock::one_over_emax)
         return {Value::Kind::finite, false, power_of_two(-element.exponent_max())};
-    return at_least(ratio_of(dialect.scale_ratio, element, steps.shortened), dialect.ratio_min);
+    return at_least(ratio_of(quantizer.scale_ratio, element, steps.shortened), quantizer.ratio_min);
 }
 
 // The exponent of the power of two that a positive ratio is rounded to, without any limit.
@@ -131,7 +139,7 @@ int rounded_exponent(ScaleRounding rounding, const Rational& ratio) {
     return below;
 }
 
-// The byte before the dialect's limits; not below 0, for no power is below 2^-127.
+// The byte before the quantizer's limits; not below 0, for no power is below 2^-127.
 int rounded_byte(const ScaleCast& cast, const Rational& ratio) {
     if (ratio < power_of_two(-126)) {
         if (cast.underflow == ScaleUnderflow::any_bit_counts) return 1;
@@ -169,14 +177,14 @@ Code cast_to_scale(const ScaleCast& cast, const Value& value) {
     return Code{static_cast<std::uint32_t>(std::max(byte, int{cast.byte_min}))};
 }
 
-ScaleSteps scale_steps(const Dialect& dialect, const BlockFormat& format, const Value& amax) {
+ScaleSteps scale_steps(const Quantizer& quantizer, const BlockFormat& format, const Value& amax) {
     MX_ASSERT(!amax.negative || amax.is_nan());
     const ElementFormat& element = format.element();
-    const ScaleCast& cast = dialect.scale_cast;
+    const ScaleCast& cast = quantizer.scale_cast;
     ScaleSteps steps;
     steps.amax = amax;
-    steps.shortened = shortened_amax(dialect, element, amax);
-    steps.argument = argument_of(dialect, element, steps);
+    steps.shortened = shortened_amax(quantizer, element, amax);
+    steps.argument = argument_of(quantizer, element, steps);
     steps.code = cast_to_scale(cast, steps.argument);
     if (!steps.argument.is_finite() || steps.argument.magnitude == 0) {
         steps.overflowed = steps.argument.is_infinity();
@@ -189,8 +197,8 @@ ScaleSteps scale_steps(const Dialect& dialect, const BlockFormat& format, const 
     return steps;
 }
 
-Code encode_scale(const Dialect& dialect, const BlockFormat& format, const Value& amax) {
-    return scale_steps(dialect, format, amax).code;
+Code encode_scale(const Quantizer& quantizer, const BlockFormat& format, const Value& amax) {
+    return scale_steps(quantizer, format, amax).code;
 }
 
 }  // namespace mx::exact

@@ -76,16 +76,16 @@ struct CheckedOracle {
         return round(format, rounding, overflow, value_of(number), random);
     }
 
-    static Code cast(const Dialect& dialect, Code f32) {
-        return cast_to_scale(dialect.scale_cast, decode(formats::f32, f32));
+    static Code cast(const Quantizer& quantizer, Code f32) {
+        return cast_to_scale(quantizer.scale_cast, decode(formats::f32, f32));
     }
 
-    static known::BlockCodes quantized(const Dialect& dialect, const BlockFormat& format,
+    static known::BlockCodes quantized(const Quantizer& quantizer, const BlockFormat& format,
                                        const known::Block& block) {
         std::vector<Value> values;
         for (std::size_t i = 0; i < static_cast<std::size_t>(block.count); ++i)
-            values.push_back(read_input(dialect.subnormals, formats::f32, Code{block.input[i]}));
-        const exact::Block result = quantize_block(dialect, format, values);
+            values.push_back(read_input(quantizer.subnormals, formats::f32, Code{block.input[i]}));
+        const exact::Block result = quantize_block(quantizer, format, values);
         known::BlockCodes codes{result.scale.bits};
         for (std::size_t i = 0; i < result.elements.size(); ++i)
             codes[i + 1] = result.elements[i].bits;

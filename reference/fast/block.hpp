@@ -8,14 +8,14 @@
 
 namespace mx::fast {
 
-// The block's amax as the dialect sees it. In an input format magnitude codes of finite values, Inf
-// and NaN stand in that order, so a maximum of codes lets a NaN win where it should.
-MX_FOLDED constexpr Unpacked amax_of(const Dialect& dialect, const ElementFormat& input,
+// The block's amax as the quantizer sees it. In an input format magnitude codes of finite values,
+// Inf and NaN stand in that order, so a maximum of codes lets a NaN win where it should.
+MX_FOLDED constexpr Unpacked amax_of(const Quantizer& quantizer, const ElementFormat& input,
                                      const std::uint32_t* lanes, int count) {
-    const bool skips_nan = dialect.nan_in_block != NanInBlock::poisons_amax;
-    const bool needs_a_number = dialect.nan_in_block == NanInBlock::own_lane_unless_all;
+    const bool skips_nan = quantizer.nan_in_block != NanInBlock::poisons_amax;
+    const bool needs_a_number = quantizer.nan_in_block == NanInBlock::own_lane_unless_all;
     bool all_nan = count > 0;
-    const bool skips_infinity = dialect.infinity_in_block == InfinityInBlock::own_lane_only;
+    const bool skips_infinity = quantizer.infinity_in_block == InfinityInBlock::own_lane_only;
     std::uint32_t amax = 0;
     for (int lane = 0; lane < count; ++lane) {
         const Code magnitude{lanes[lane] & input.code_magnitude_mask()};
@@ -25,10 +25,10 @@ MX_FOLDED constexpr Unpacked amax_of(const Dialect& dialect, const ElementFormat
         if (magnitude.bits > amax) amax = magnitude.bits;
     }
     if (needs_a_number && all_nan) return {Kind::nan, false, 0, 0};
-    return read_input(dialect.subnormals, input, Code{amax});
+    return read_input(quantizer.subnormals, input, Code{amax});
 }
 
-// Does the dialect take the inverse of this byte for zero?
+// Does the quantizer take the inverse of this byte for zero?
 MX_FOLDED constexpr bool has_zero_inverse(Inverse inverse, const ElementFormat& scale_format,
                                           Code scale) {
     if (scale_format.is_nan(scale))
@@ -40,9 +40,9 @@ MX_FOLDED constexpr bool has_zero_inverse(Inverse inverse, const ElementFormat& 
 }
 
 // The lane divided by its scale.
-MX_FOLDED constexpr Unpacked scaled(const Dialect& dialect, const BlockFormat& format, Code scale,
-                                    Unpacked value) {
-    const Inverse inverse = dialect.inverse;
+MX_FOLDED constexpr Unpacked scaled(const Quantizer& quantizer, const BlockFormat& format,
+                                    Code scale, Unpacked value) {
+    const Inverse inverse = quantizer.inverse;
     const Unpacked factor = unpack(format.scale(), scale);
     if (has_zero_inverse(inverse, format.scale(), scale)) {
         if (value.kind == Kind::infinity) return {Kind::nan, false, 0, 0};
@@ -56,23 +56,24 @@ MX_FOLDED constexpr Unpacked scaled(const Dialect& dialect, const BlockFormat& f
     return value;
 }
 
-// The element for one value under a given scale: value / 2^(scale - 127), rounded once; the dialect
-// may take byte 0 for something else.
-MX_FOLDED constexpr Code quantize_element(const Dialect& dialect, const BlockFormat& format,
+// The element for one value under a given scale: value / 2^(scale - 127), rounded once; the
+// quantizer may take byte 0 for something else.
+MX_FOLDED constexpr Code quantize_element(const Quantizer& quantizer, const BlockFormat& format,
                                           Code scale, const Unpacked& value,
                                           RandomBits random = {}) {
-    return round_element(dialect, format.element(), scaled(dialect, format, scale, value), random);
+    return round_element(quantizer, format.element(), scaled(quantizer, format, scale, value),
+                         random);
 }
 
 // Quantizes `count` lanes of `input` codes; writes one element code a lane and returns the scale.
-MX_FOLDED constexpr Code quantize_block(const Dialect& dialect, const BlockFormat& format,
+MX_FOLDED constexpr Code quantize_block(const Quantizer& quantizer, const BlockFormat& format,
                                         const ElementFormat& input, const std::uint32_t* lanes,
                                         int count, std::uint8_t* elements) {
-    const Code scale = encode_scale(dialect, format, amax_of(dialect, input, lanes, count));
+    const Code scale = encode_scale(quantizer, format, amax_of(quantizer, input, lanes, count));
     for (int lane = 0; lane < count; ++lane) {
-        const Unpacked value = read_input(dialect.subnormals, input, Code{lanes[lane]});
+        const Unpacked value = read_input(quantizer.subnormals, input, Code{lanes[lane]});
         elements[lane] =
-            static_cast<std::uint8_t>(quantize_element(dialect, format, scale, value).bits);
+            static_cast<std::uint8_t>(quantize_element(quantizer, format, scale, value).bits);
     }
     return scale;
 }

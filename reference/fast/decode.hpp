@@ -34,7 +34,7 @@ MX_FOLDED constexpr Unpacked unpack(const ElementFormat& format, Code code) {
             hidden_bit | mantissa};
 }
 
-// The value of an input as a dialect reads it: a subnormal may be flushed to a zero of its sign.
+// The value of an input as a quantizer reads it: a subnormal may be flushed to a zero of its sign.
 MX_FOLDED constexpr Unpacked read_input(Subnormals subnormals, const ElementFormat& input,
                                         Code code) {
     Unpacked value = unpack(input, code);

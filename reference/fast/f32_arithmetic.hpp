@@ -1,6 +1,6 @@
 // binary32 arithmetic on integers: product, quotient, sum and fused multiply-add, each rounded once
 // to nearest even.
-// Proved by reference/proof/prove_recipe.cpp.
+// Proved by reference/proof/prove_real_scale.cpp.
 //
 // These functions and those of recipes are called, not folded into their callers like the rest of
 // fast/: the scale of a block alone takes a dozen roundings.

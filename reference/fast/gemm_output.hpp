@@ -7,7 +7,7 @@
 
 #include "reference/fast/block.hpp"
 #include "reference/fast/dot.hpp"
-#include "reference/fast/recipe.hpp"
+#include "reference/fast/real_scale.hpp"
 #include "reference/spec/gemm_output.hpp"
 
 namespace mx::fast {
@@ -68,7 +68,7 @@ MX_HOST_DEVICE constexpr bool is_larger_magnitude(const Unpacked& left, const Un
 }
 
 // As exact::amax_of.
-MX_HOST_DEVICE constexpr Unpacked amax_of_values(const Dialect& dialect, const Unpacked* lanes,
+MX_HOST_DEVICE constexpr Unpacked amax_of_values(const Quantizer& quantizer, const Unpacked* lanes,
                                                  int count) {
     bool all_nan = count > 0, some_nan = false;
     Unpacked amax{};
@@ -77,53 +77,56 @@ MX_HOST_DEVICE constexpr Unpacked amax_of_values(const Dialect& dialect, const U
         some_nan |= value.kind == Kind::nan;
         all_nan &= value.kind == Kind::nan;
         if (value.kind == Kind::infinity &&
-            dialect.infinity_in_block != InfinityInBlock::own_lane_only)
+            quantizer.infinity_in_block != InfinityInBlock::own_lane_only)
             amax = {Kind::infinity, false, 0, 0};
         if (value.kind == Kind::finite && amax.kind == Kind::finite &&
             is_larger_magnitude(value, amax))
             amax = {Kind::finite, false, value.exponent, value.significand};
     }
-    const bool is_nan = (some_nan && dialect.nan_in_block == NanInBlock::poisons_amax) ||
-                        (all_nan && dialect.nan_in_block == NanInBlock::own_lane_unless_all);
+    const bool is_nan = (some_nan && quantizer.nan_in_block == NanInBlock::poisons_amax) ||
+                        (all_nan && quantizer.nan_in_block == NanInBlock::own_lane_unless_all);
     return is_nan ? Unpacked{Kind::nan, false, 0, 0} : amax;
 }
 
 // The amax in the 24 bits that a scale is made of, which lose nothing that a scale hangs on. Where
-// the dialect computes in binary32, that is the rounding it starts with. Elsewhere it compares with
-// binary32 numbers and with halves between powers of two, or rounds to seven bits and fewer, never
-// finer than the last place of binary32; and rounding to odd keeps every order against what is
-// at least two places coarser, and every equality. There is no largest exponent.
-MX_HOST_DEVICE constexpr Unpacked seen_by_scale(const Dialect& dialect, const Unpacked& amax) {
+// the quantizer computes in binary32, that is the rounding it starts with. Elsewhere it compares
+// with binary32 numbers and with halves between powers of two, or rounds to seven bits and fewer,
+// never finer than the last place of binary32; and rounding to odd keeps every order against what
+// is at least two places coarser, and every equality. There is no largest exponent.
+MX_HOST_DEVICE constexpr Unpacked seen_by_scale(const Quantizer& quantizer, const Unpacked& amax) {
     constexpr ElementFormat f32 = formats::f32;
-    if (reads_amax_in_f32(dialect)) return rounded_in(f32, amax);
+    if (reads_amax_in_f32(quantizer)) return rounded_in(f32, amax);
     if (amax.kind != Kind::finite || amax.significand == 0) return amax;
     const Units units = round_to_units(f32, Rounding::to_odd, amax);
     return {Kind::finite, false, units.quantum, units.count};
 }
 
-// As exact::quantize_exact_block, of values with at most 62 digits; writes one element code a lane
-// and returns the scale.
-MX_HOST_DEVICE constexpr Code quantize_exact_block(const Dialect& dialect,
-                                                   const BlockFormat& format, const Unpacked* lanes,
-                                                   int count, std::uint8_t* elements) {
-    const Unpacked amax = amax_of_values(dialect, lanes, count);
-    const Code scale = encode_scale(dialect, format, seen_by_scale(dialect, amax));
+MX_HOST_DEVICE constexpr Code quantize_under_e8m0(const Quantizer& quantizer,
+                                                  const BlockFormat& format,
+                                                  const Unpacked* lanes, int count,
+                                                  std::uint8_t* elements) {
+    const Unpacked amax = amax_of_values(quantizer, lanes, count);
+    const Code scale = encode_scale(quantizer, format, seen_by_scale(quantizer, amax));
     for (int lane = 0; lane < count; ++lane)
         elements[lane] =
-            static_cast<std::uint8_t>(quantize_element(dialect, format, scale, lanes[lane]).bits);
+            static_cast<std::uint8_t>(quantize_element(quantizer, format, scale, lanes[lane]).bits);
     return scale;
 }
 
-// The same by a recipe, as exact::quantize_exact_block.
-MX_HOST_DEVICE constexpr Code quantize_exact_block(const Recipe& recipe, const RecipeFormat& format,
+// As exact::quantize_exact_block, of values with at most 62 digits; writes one element code a lane
+// and returns the scale.
+MX_HOST_DEVICE constexpr Code quantize_exact_block(const Quantizer& quantizer,
+                                                   const BlockFormat& format,
                                                    const Unpacked* lanes, int count,
                                                    std::uint8_t* elements) {
+    if (quantizer.has_e8m0_scales())
+        return quantize_under_e8m0(quantizer, format, lanes, count, elements);
     constexpr ElementFormat f32 = formats::f32;
     std::uint32_t amax = 0;
     for (int lane = 0; lane < count; ++lane)
-        amax = larger_amax(recipe, f32, amax, Code{f32_code(lanes[lane])});
-    const BlockQuestion question{recipe, format, f32, tensor_numbers(recipe, format, {})};
-    const RecipeScale scale = block_scale(question, unpack(f32, Code{amax}));
+        amax = larger_amax(quantizer, f32, amax, Code{f32_code(lanes[lane])});
+    const BlockQuestion question{quantizer, format, f32, tensor_numbers(quantizer, format, {})};
+    const BlockScale scale = block_scale(question, unpack(f32, Code{amax}));
     for (int lane = 0; lane < count; ++lane) {
         const Unpacked number = unpack(f32, Code{f32_code(lanes[lane])});
         elements[lane] = static_cast<std::uint8_t>(quantize_lane(question, scale, number).bits);

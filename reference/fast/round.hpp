@@ -5,7 +5,7 @@
 #include <cstdint>
 
 #include "reference/fast/decode.hpp"
-#include "reference/spec/dialect.hpp"
+#include "reference/spec/quantizer.hpp"
 #include "reference/spec/rounding.hpp"
 
 namespace mx::fast {
@@ -249,14 +249,16 @@ MX_FOLDED constexpr bool loses_sign(SignOfZero rule, const Unpacked& value) {
     return false;
 }
 
-// As a dialect writes an element: its rounding, overflow, subnormals, NaN code and sign of zero.
-MX_FOLDED constexpr Code round_element(const Dialect& dialect, const ElementFormat& format,
+// As a quantizer writes an element: its rounding, overflow, subnormals, NaN code and sign of zero.
+MX_FOLDED constexpr Code round_element(const Quantizer& quantizer, const ElementFormat& format,
                                        const Unpacked& value, RandomBits random = {}) {
-    if (value.kind == Kind::nan) return code_of_nan(dialect.nan_code, format, value);
-    Code code = round(format, dialect.element_rounding, dialect.element_overflow, value, random);
-    if (dialect.subnormals == Subnormals::outputs_flushed && format.is_subnormal(code))
+    if (value.kind == Kind::nan) return code_of_nan(quantizer.nan_code, format, value);
+    Code code =
+        round(format, quantizer.element_rounding, quantizer.element_overflow, value, random);
+    if (quantizer.subnormals == Subnormals::outputs_flushed && format.is_subnormal(code))
         code = with_sign(format, 0, value);
-    if (format.is_zero(code) && loses_sign(dialect.sign_of_zero, value)) return format.positive(0);
+    if (format.is_zero(code) && loses_sign(quantizer.sign_of_zero, value))
+        return format.positive(0);
     return code;
 }
 

@@ -1,4 +1,4 @@
-// The shared scale of a block from its amax, in the steps of spec/dialect.hpp.
+// The shared scale of a block from its amax, in the steps of spec/quantizer.hpp.
 // Proved by reference/proof/prove_scale.cpp.
 #pragma once
 
@@ -177,6 +177,12 @@ MX_FOLDED constexpr Unpacked ratio_of(ScaleRatio ratio, const ElementFormat& ele
         case ScaleRatio::divided:
             return quotient_by_largest(element, amax);
         case ScaleRatio::none:
+        case ScaleRatio::times_reciprocal_over_tensor:
+        case ScaleRatio::divided_over_tensor:
+        case ScaleRatio::divided_times_tensor:
+        case ScaleRatio::times_scaled_tensor:
+        case ScaleRatio::max_over_amax:
+        case ScaleRatio::tensor:
             return amax;
     }
     return amax;
@@ -225,7 +231,7 @@ MX_FOLDED constexpr int rounded_exponent(ScaleRounding rounding, const Unpacked&
     return top;
 }
 
-// The byte before the dialect's limits; not below 0, for no power is below 2^-127.
+// The byte before the quantizer's limits; not below 0, for no power is below 2^-127.
 MX_FOLDED constexpr int rounded_byte(const ScaleCast& cast, const Unpacked& ratio) {
     const int top = ratio.exponent + bit_width(ratio.significand) - 1;
     if (top < -126) {
@@ -239,7 +245,7 @@ MX_FOLDED constexpr int rounded_byte(const ScaleCast& cast, const Unpacked& rati
     return byte < 0 ? 0 : byte;
 }
 
-// Any value of at most 24 bits as an E8M0 byte, the way a dialect casts its ratio.
+// Any value of at most 24 bits as an E8M0 byte, the way a quantizer casts its ratio.
 MX_FOLDED constexpr Code cast_to_scale(const ScaleCast& cast, const Unpacked& value) {
     if (value.kind == Kind::nan) return Code{cast.nan};
     if (value.kind == Kind::finite && value.significand == 0) return Code{cast.zero};
@@ -252,25 +258,25 @@ MX_FOLDED constexpr Code cast_to_scale(const ScaleCast& cast, const Unpacked& va
 }
 
 // The ratio that becomes the scale, from an amax that is not negative.
-MX_FOLDED constexpr Unpacked scale_argument(const Dialect& dialect, const ElementFormat& element,
-                                            const Unpacked& amax) {
+MX_FOLDED constexpr Unpacked scale_argument(const Quantizer& quantizer,
+                                            const ElementFormat& element, const Unpacked& amax) {
     const bool is_zero = amax.kind == Kind::finite && amax.significand == 0;
-    if (is_zero && dialect.zero_block == ZeroBlock::one_over_emax)
+    if (is_zero && quantizer.zero_block == ZeroBlock::one_over_emax)
         return {Kind::finite, false, -element.exponent_max(), 1};
     const bool is_number = amax.kind == Kind::infinity &&
-                           dialect.infinity_in_block == InfinityInBlock::counts_as_2to128;
-    const bool is_replaced = is_zero && dialect.zero_block == ZeroBlock::as_2tom126;
+                           quantizer.infinity_in_block == InfinityInBlock::counts_as_2to128;
+    const bool is_replaced = is_zero && quantizer.zero_block == ZeroBlock::as_2tom126;
     const Unpacked seen = is_replaced ? Unpacked{Kind::finite, false, -126, 1}
                           : is_number ? Unpacked{Kind::finite, false, 128, 1}
                                       : amax;
     const Unpacked raised =
-        at_least(shortened(dialect.amax_rounding, element, seen), dialect.amax_min);
-    return at_least(ratio_of(dialect.scale_ratio, element, raised), dialect.ratio_min);
+        at_least(shortened(quantizer.amax_rounding, element, seen), quantizer.amax_min);
+    return at_least(ratio_of(quantizer.scale_ratio, element, raised), quantizer.ratio_min);
 }
 
-MX_FOLDED constexpr Code encode_scale(const Dialect& dialect, const BlockFormat& format,
+MX_FOLDED constexpr Code encode_scale(const Quantizer& quantizer, const BlockFormat& format,
                                       const Unpacked& amax) {
-    return cast_to_scale(dialect.scale_cast, scale_argument(dialect, format.element(), amax));
+    return cast_to_scale(quantizer.scale_cast, scale_argument(quantizer, format.element(), amax));
 }
 
 }  // namespace mx::fast

@@ -35,16 +35,16 @@ struct CheckedOracle {
         return round(format, rounding, overflow, value, random);
     }
 
-    static Code cast(const Dialect& dialect, Code f32) {
-        return cast_to_scale(dialect.scale_cast, unpack(formats::f32, f32));
+    static Code cast(const Quantizer& quantizer, Code f32) {
+        return cast_to_scale(quantizer.scale_cast, unpack(formats::f32, f32));
     }
 
-    static known::BlockCodes quantized(const Dialect& dialect, const BlockFormat& format,
+    static known::BlockCodes quantized(const Quantizer& quantizer, const BlockFormat& format,
                                        const known::Block& block) {
         std::uint8_t elements[8] = {};
-        known::BlockCodes codes{
-            quantize_block(dialect, format, formats::f32, block.input.data(), block.count, elements)
-                .bits};
+        known::BlockCodes codes{quantize_block(quantizer, format, formats::f32, block.input.data(),
+                                               block.count, elements)
+                                    .bits};
         for (std::size_t i = 0; i < static_cast<std::size_t>(block.count); ++i)
             codes[i + 1] = elements[i];
         return codes;

@@ -26,23 +26,16 @@ OutputBlock made_of(Code scale, const std::vector<std::uint8_t>& elements) {
 OutputBlock block_of_values(const OutputBlocks& blocks, std::span<const fast::Unpacked> lanes) {
     std::vector<std::uint8_t> elements(lanes.size());
     const int count = static_cast<int>(lanes.size());
-    const Code scale = blocks.recipe != nullptr
-                           ? fast::quantize_exact_block(*blocks.recipe, *blocks.recipe_format,
-                                                        lanes.data(), count, elements.data())
-                           : fast::quantize_exact_block(*blocks.dialect, *blocks.format,
-                                                        lanes.data(), count, elements.data());
+    const Code scale = fast::quantize_exact_block(*blocks.quantizer, *blocks.format, lanes.data(),
+                                                  count, elements.data());
     return made_of(scale, elements);
 }
 
 // The name of a decision that is open; "" where it is not.
-std::string open_name(const OutputBlocks& blocks, Decision decision, OpenRecipe of_recipe) {
-    if (blocks.recipe != nullptr) {
-        for (const auto& [name, known] : open_recipes)
-            if (known == of_recipe && blocks.recipe->leaves_open(known)) return std::string(name);
-        return "";
-    }
-    for (const auto& [name, known] : decisions)
-        if (known == decision && blocks.dialect->leaves_open(known)) return std::string(name);
+std::string open_name(const OutputBlocks& blocks, Decision decision) {
+    for (const auto& [name, text, known] : decisions)
+        if (known == decision && blocks.quantizer->leaves_open(known))
+            return std::string(blocks.quantizer->has_e8m0_scales() ? name : text);
     return "";
 }
 
@@ -76,34 +69,31 @@ std::string open_decision_of(const OutputBlocks& blocks, std::span<const Code> n
         largest = std::max(largest, f32.magnitude(number));
     }
     const bool is_zero = largest == 0;
-    const bool is_beyond = blocks.recipe == nullptr
-                               ? scale.bits <= 1 && !is_zero
-                               : (scale.bits == 0 && !is_zero) || largest > f32_6_times_448;
+    const bool is_e8m0 = blocks.quantizer->has_e8m0_scales();
+    const bool is_beyond = is_e8m0 ? scale.bits <= 1 && !is_zero
+                                   : (scale.bits == 0 && !is_zero) || largest > f32_6_times_448;
     struct Met {
         bool is_met;
         Decision decision;
-        OpenRecipe of_recipe;
     };
     for (const Met& met :
-         {Met{nan, Decision::nan_in_block, OpenRecipe::nan_in_block},
-          Met{nan, Decision::nan_code, OpenRecipe::nan_code},
-          Met{infinity, Decision::infinity_in_block, OpenRecipe::infinity_in_block},
-          Met{is_zero, Decision::zero_block, OpenRecipe::zero_block},
-          Met{is_beyond, Decision::scale_underflow, OpenRecipe::scale_range}})
+         {Met{nan, Decision::nan_in_block}, Met{nan, Decision::nan_code},
+          Met{infinity, Decision::infinity_in_block}, Met{is_zero, Decision::zero_block},
+          Met{is_beyond, is_e8m0 ? Decision::scale_underflow : Decision::scale_range}})
         if (met.is_met)
-            if (std::string open = open_name(blocks, met.decision, met.of_recipe); !open.empty())
-                return open;
+            if (std::string open = open_name(blocks, met.decision); !open.empty()) return open;
     return "";
 }
 
 bool may_become_nan(const OutputBlocks& blocks, std::span<const Code> numbers) {
-    const std::uint32_t end = blocks.recipe != nullptr ? f32_6_times_448 : f32.code_max_finite();
+    const std::uint32_t end =
+        blocks.quantizer->has_e8m0_scales() ? f32.code_max_finite() : f32_6_times_448;
     return std::ranges::any_of(numbers,
                                [end](const Code number) { return f32.magnitude(number) > end; });
 }
 
 std::string open_sign_of_zero(const OutputBlocks& blocks) {
-    return open_name(blocks, Decision::sign_of_zero, OpenRecipe::sign_of_zero);
+    return open_name(blocks, Decision::sign_of_zero);
 }
 
 std::optional<Code> element_under(const OutputBlocks& blocks, const ScaledNumber& scaled) {
@@ -112,20 +102,20 @@ std::optional<Code> element_under(const OutputBlocks& blocks, const ScaledNumber
     if (value.kind != fast::Kind::finite || factor.kind != fast::Kind::finite ||
         factor.significand == 0)
         return std::nullopt;
-    if (blocks.recipe == nullptr)
-        return fast::quantize_element(*blocks.dialect, *blocks.format, scaled.scale, value);
-    const Recipe& recipe = *blocks.recipe;
+    const Quantizer& quantizer = *blocks.quantizer;
+    if (quantizer.has_e8m0_scales())
+        return fast::quantize_element(quantizer, *blocks.format, scaled.scale, value);
     const fast::BlockQuestion question{
-        recipe, *blocks.recipe_format, f32,
-        fast::tensor_numbers(recipe, *blocks.recipe_format, fast::whole(1))};
+        quantizer, *blocks.format, f32,
+        fast::tensor_numbers(quantizer, *blocks.format, fast::whole(1))};
     return fast::quantize_lane(
-        question, {scaled.scale, factor, fast::factor_of(recipe.factor, factor, fast::whole(1))},
-        value);
+        question,
+        {scaled.scale, factor, fast::factor_of(quantizer.inverse, factor, fast::whole(1))}, value);
 }
 
 OutputBlock block_of_numbers(const Problem& problem, std::span<const Code> numbers) {
     const OutputBlocks& blocks = *problem.blocks;
-    if (blocks.recipe != nullptr) {
+    if (!blocks.quantizer->has_e8m0_scales()) {
         std::vector<fast::Unpacked> lanes;
         for (const Code number : numbers) lanes.push_back(fast::unpack(f32, number));
         return block_of_values(blocks, lanes);
@@ -133,7 +123,7 @@ OutputBlock block_of_numbers(const Problem& problem, std::span<const Code> numbe
     std::vector<std::uint32_t> lanes;
     for (const Code number : numbers) lanes.push_back(number.bits);
     std::vector<std::uint8_t> elements(lanes.size());
-    const Code scale = fast::quantize_block(*blocks.dialect, *blocks.format, f32, lanes.data(),
+    const Code scale = fast::quantize_block(*blocks.quantizer, *blocks.format, f32, lanes.data(),
                                             static_cast<int>(lanes.size()), elements.data());
     return made_of(scale, elements);
 }

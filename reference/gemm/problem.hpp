@@ -8,12 +8,11 @@
 #include <string>
 #include <vector>
 
-#include "reference/spec/dialects.hpp"
 #include "reference/spec/gemm.hpp"
 #include "reference/spec/gemm_epilogue.hpp"
 #include "reference/spec/gemm_model.hpp"
 #include "reference/spec/gemm_output.hpp"
-#include "reference/spec/recipes.hpp"
+#include "reference/spec/quantizers.hpp"
 
 namespace mx::gemm {
 
@@ -46,15 +45,13 @@ struct Factor {
     bool has_numbers() const;
 };
 
-// What the blocks of D are, and who makes them: a dialect those of MX, a recipe those of NVFP4.
+// What the blocks of D are, and who makes them.
 struct OutputBlocks {
-    const Dialect* dialect = nullptr;
-    const BlockFormat* format = nullptr;  // of a dialect's
-    const Recipe* recipe = nullptr;
-    const RecipeFormat* recipe_format = nullptr;
+    const Quantizer* quantizer = nullptr;
+    const BlockFormat* format = nullptr;
     std::int64_t size = 0;  // elements along a row that share a scale
     ElementFormat scale;
-    std::string name, source;  // of the dialect or recipe
+    std::string name, source;  // of the quantizer
 };
 
 struct OutputPlace {

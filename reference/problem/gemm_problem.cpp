@@ -8,7 +8,7 @@ namespace mx {
 std::string name_of(const FactorType& factor) {
     if (factor.scaling == FactorScaling::ue4m3_1x16) return "nvfp4";
     if (factor.scaling == FactorScaling::e8m0_1x32)
-        for (const BlockFormat& format : block_formats)
+        for (const BlockFormat& format : mx_block_formats)
             if (format.element() == factor.element) return std::string(format.name);
     const std::string element(factor.element.name);
     if (factor.scaling == FactorScaling::none) return element;

@@ -11,7 +11,7 @@
 
 #include "reference/spec/gemm_epilogue.hpp"
 #include "reference/spec/gemm_models.hpp"
-#include "reference/spec/recipes.hpp"
+#include "reference/spec/quantizers.hpp"
 
 namespace mx {
 
@@ -114,8 +114,6 @@ std::string name_of(const ModelChoice& model);
 struct GemmProblem {
     FactorType a, b;
     FactorType output;
-    // Makes D's blocks where those are NVFP4; those of MX are made by the problem's dialect.
-    const Recipe* recipe = nullptr;
     std::int64_t m = 0, n = 0, k = 0;
     std::int64_t batches = 1;
     std::uint32_t alpha = 0x3F800000;  // bits of binary32, as beta

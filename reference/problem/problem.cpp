@@ -99,8 +99,8 @@ const StochasticForm* stochastic_form_of(const Problem& p) {
     return p.rules ? p.rules->form : nullptr;
 }
 
-Dialect rules_of(const Problem& p) {
-    Dialect rules = *p.dialect;
+Quantizer rules_of(const Problem& p) {
+    Quantizer rules = *p.dialect;
     if (!p.rules) return rules;
     rules.element_rounding = p.rules->rounding;
     rules.element_overflow = p.rules->overflow;

@@ -14,9 +14,9 @@
 
 #include "reference/problem/blocking.hpp"
 #include "reference/problem/gemm_problem.hpp"
-#include "reference/spec/dialects.hpp"
 #include "reference/spec/formats.hpp"
 #include "reference/spec/layouts.hpp"
+#include "reference/spec/quantizers.hpp"
 #include "reference/spec/rounding.hpp"
 
 namespace mx {
@@ -62,12 +62,12 @@ struct Problem {
     // Of convert to elements the one made of those elements; nullptr where convert casts to a
     // scale, and of a GEMM.
     const BlockFormat* format = nullptr;
-    const Dialect* dialect = nullptr;   // nullptr for a GEMM without blocks of MX in D
-    ElementFormat type = formats::f32;  // of the values: the input of all operations but
-                                        // dequantize, there the output; a GEMM has its own
-    BlockAxis axis = BlockAxis::row;    // row where there are no blocks
-    std::int64_t block = block_size;    // k; 32 where there are no blocks
-    std::optional<ElementRules> rules;  // convert to elements only
+    const Quantizer* dialect = nullptr;  // nullptr for a GEMM whose D has no blocks
+    ElementFormat type = formats::f32;   // of the values: the input of all operations but
+                                         // dequantize, there the output; a GEMM has its own
+    BlockAxis axis = BlockAxis::row;     // row where there are no blocks
+    std::int64_t block = block_size;     // k; 32 where there are no blocks
+    std::optional<ElementRules> rules;   // convert to elements only
     RowLayout layout = RowLayout::dense;
     ScaleStorage scales = ScaleStorage::linear;
     const Packing* packing = &packing_rows::bytes;  // of the elements of blocks
@@ -100,7 +100,7 @@ const ElementFormat& element_format_of(const Problem& p);
 const StochasticForm* stochastic_form_of(const Problem& p);
 
 // The dialect's row; for convert with the element rules that the problem names.
-Dialect rules_of(const Problem& p);
+Quantizer rules_of(const Problem& p);
 
 // Why nobody can say yet which scale is right; "" where the dialect's scale is known.
 std::string unknown_scale(const Problem& p);

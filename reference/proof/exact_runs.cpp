@@ -16,7 +16,7 @@ std::vector<exact::Run> exact_roundings(const Conversion& c) {
     return takes_sign(c.format) ? runs_of_codes(c.input, ask) : runs_of_codes(c.input, 0, ask);
 }
 
-std::vector<exact::Run> exact_scales(const Dialect& dialect, const BlockFormat& format,
+std::vector<exact::Run> exact_scales(const Quantizer& dialect, const BlockFormat& format,
                                      const ElementFormat& input) {
     return runs_of_codes(input, 0, [&](std::uint32_t bits) {
         const exact::Value amax = exact::read_input(dialect.subnormals, input, Code{bits});

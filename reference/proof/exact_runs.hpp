@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "reference/exact/preimage.hpp"
-#include "reference/spec/dialect.hpp"
+#include "reference/spec/quantizer.hpp"
 
 namespace mx::proof {
 
@@ -31,7 +31,7 @@ constexpr std::uint64_t both(Code saturating, Code overflowing) {
 std::vector<exact::Run> exact_roundings(const Conversion& conversion);
 
 // Scale bytes of amaxes, which have no sign; and of any value that is cast.
-std::vector<exact::Run> exact_scales(const Dialect& dialect, const BlockFormat& format,
+std::vector<exact::Run> exact_scales(const Quantizer& dialect, const BlockFormat& format,
                                      const ElementFormat& input);
 std::vector<exact::Run> exact_casts(const ScaleCast& cast, const ElementFormat& input);
 

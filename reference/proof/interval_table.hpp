@@ -8,13 +8,13 @@
 #include <vector>
 
 #include "reference/exact/preimage.hpp"
-#include "reference/spec/dialect.hpp"
 #include "reference/spec/element_format.hpp"
+#include "reference/spec/quantizer.hpp"
 
 namespace mx::proof {
 
 struct TableOf {
-    Dialect rules;  // of elements: rounding, overflow, subnormals, NaN, sign of zero
+    Quantizer rules;  // of elements: rounding, overflow, subnormals, NaN, sign of zero
     ElementFormat input;
     ElementFormat format;  // of at most 8 bits: one byte a code
     RandomBits random = {};

@@ -2,9 +2,9 @@
 // dequantize for every element code under every scale.
 #include <array>
 
-#include "reference/exact/block.hpp"
-#include "reference/fast/block.hpp"
-#include "reference/proof/dialect_functions.hpp"
+#include "reference/exact/quantize.hpp"
+#include "reference/fast/quantize.hpp"
+#include "reference/proof/e8m0_functions.hpp"
 #include "reference/proof/sweep.hpp"
 
 namespace mx::proof {
@@ -12,7 +12,7 @@ namespace {
 
 // One function from an input code and a scale to an element code.
 struct Elements {
-    Dialect dialect;
+    Quantizer dialect;
     BlockFormat format;
     ElementFormat input;
     RandomBits random = {};
@@ -87,12 +87,12 @@ Proof elements_proof(const Elements& e) {
 }
 
 // A stochastic row is proved with the ends and the middle of eight given bits.
-std::vector<RandomBits> random_cases(const Dialect& dialect) {
+std::vector<RandomBits> random_cases(const Quantizer& dialect) {
     if (dialect.element_rounding != Rounding::stochastic) return {{}};
     return {{0x00, 8}, {0x7F, 8}, {0x80, 8}, {0xFF, 8}};
 }
 
-void add_elements(std::vector<Proof>& proofs, const Dialect& dialect, const BlockFormat& format) {
+void add_elements(std::vector<Proof>& proofs, const Quantizer& dialect, const BlockFormat& format) {
     for (const std::string_view input : input_types)
         for (const RandomBits random : random_cases(dialect))
             proofs.push_back(
@@ -109,7 +109,7 @@ std::uint32_t folded(Code scale, const std::array<std::uint8_t, Lanes>& elements
 
 // Every triple of notable values as a block of three: which lane holds a NaN, an Inf, a zero or the
 // amax decides what the others become.
-Report prove_triples(const Dialect& dialect, const BlockFormat& format, int threads) {
+Report prove_triples(const Quantizer& dialect, const BlockFormat& format, int threads) {
     static constexpr std::array<std::uint32_t, 20> notable{
         0x00000000, 0x80000000, 0x00000001, 0x80000001, 0x007FFFFF, 0x00800000, 0x3F800000,
         0xBF800000, 0x40E00000, 0x43E00000, 0xC3E00001, 0x43F00000, 0x477FFFFF, 0x7F7FFFFF,
@@ -125,7 +125,8 @@ Report prove_triples(const Dialect& dialect, const BlockFormat& format, int thre
             std::vector<exact::Value> values;
             for (const std::uint32_t bits : lanes_of(index))
                 values.push_back(exact::read_input(dialect.subnormals, formats::f32, Code{bits}));
-            const exact::Block block = exact::quantize_block(dialect, format, values);
+            const exact::Block block =
+                exact::quantize({dialect, format, formats::f32, {}}, values);
             std::array<std::uint8_t, 3> elements{};
             for (std::size_t lane = 0; lane < 3; ++lane)
                 elements[lane] = static_cast<std::uint8_t>(block.elements[lane].bits);
@@ -134,8 +135,8 @@ Report prove_triples(const Dialect& dialect, const BlockFormat& format, int thre
         [&](std::uint32_t index) {
             const auto lanes = lanes_of(index);
             std::array<std::uint8_t, 3> elements{};
-            const Code scale = fast::quantize_block(dialect, format, formats::f32, lanes.data(), 3,
-                                                    elements.data());
+            const Code scale = fast::quantize({dialect, format, formats::f32, {}}, lanes.data(), 3,
+                                              elements.data());
             return folded(scale, elements);
         });
 }
@@ -156,10 +157,10 @@ Report prove_dequantize(const BlockFormat& format, const ElementFormat& output, 
 
 std::vector<Proof> block_proofs() {
     std::vector<Proof> proofs;
-    for (const BlockFormat& format : block_formats) {
+    for (const BlockFormat& format : mx_block_formats) {
         const std::string name(format.name);
-        for (std::size_t row = 0; row < dialects.size(); ++row) {
-            const Dialect& dialect = dialects[row];
+        for (std::size_t row = 0; row < e8m0_quantizers.size(); ++row) {
+            const Quantizer& dialect = e8m0_quantizers[row];
             if (is_first_with(element_rules, row, format)) add_elements(proofs, dialect, format);
             if (is_first_with(without_description, row, format))
                 proofs.push_back({"blocks " + name + " " + std::string(dialect.name),

@@ -1,6 +1,6 @@
 // fast/gemm_epilogue.hpp: the fused multiply-add with product and addend up to 80 binades apart;
 // and every epilogue over combinations of the borders of its operands. Its other operations are
-// those of fast/f32_arithmetic.hpp, which prove_recipe.cpp covers.
+// those of fast/f32_arithmetic.hpp, which prove_real_scale.cpp covers.
 #include <array>
 
 #include "reference/exact/f32_arithmetic.hpp"

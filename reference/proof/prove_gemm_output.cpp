@@ -6,7 +6,7 @@
 #include "reference/exact/arithmetic.hpp"
 #include "reference/exact/gemm_output.hpp"
 #include "reference/fast/gemm_output.hpp"
-#include "reference/proof/dialect_functions.hpp"
+#include "reference/proof/e8m0_functions.hpp"
 #include "reference/proof/gemm_rows.hpp"
 #include "reference/proof/sweep.hpp"
 
@@ -317,12 +317,14 @@ Proof quotient_proof() {
 // The first row of those that make the same blocks of exact values.
 bool is_first(std::size_t row, const BlockFormat& format) {
     const auto makes_them = [&](std::size_t index) {
-        return takes_exact_values(dialects[index]) && dialects[index].quantizes(format);
+        return takes_exact_values(e8m0_quantizers[index]) &&
+               e8m0_quantizers[index].quantizes(format);
     };
     if (!makes_them(row)) return false;
-    const Dialect rules = without_description(dialects[row]);
+    const Quantizer rules = without_description(e8m0_quantizers[row]);
     for (std::size_t before = 0; before < row; ++before)
-        if (makes_them(before) && without_description(dialects[before]) == rules) return false;
+        if (makes_them(before) && without_description(e8m0_quantizers[before]) == rules)
+            return false;
     return true;
 }
 
@@ -330,17 +332,18 @@ bool is_first(std::size_t row, const BlockFormat& format) {
 
 std::vector<Proof> gemm_output_proofs() {
     std::vector<Proof> proofs{factor_proof(), quotient_proof()};
-    for (const BlockFormat& format : block_formats)
-        for (std::size_t row = 0; row < dialects.size(); ++row) {
+    for (const BlockFormat& format : mx_block_formats)
+        for (std::size_t row = 0; row < e8m0_quantizers.size(); ++row) {
             if (!is_first(row, format)) continue;
-            const bool is_common = format.name == "mxfp8-e4m3" &&
-                                   (dialects[row].name == "ocp" || dialects[row].name == "nv");
-            proofs.push_back(
-                block_proof(dialects[row], format, is_common ? Effort::always : Effort::whole_set));
-            proofs.push_back(special_proof(dialects[row], format));
+            const bool is_common =
+                format.name == "mxfp8-e4m3" &&
+                (e8m0_quantizers[row].name == "ocp" || e8m0_quantizers[row].name == "nv");
+            proofs.push_back(block_proof(e8m0_quantizers[row], format,
+                                         is_common ? Effort::always : Effort::whole_set));
+            proofs.push_back(special_proof(e8m0_quantizers[row], format));
         }
-    for (const RecipeFormat& format : recipe_formats)
-        for (const Recipe& recipe : recipes) {
+    for (const BlockFormat& format : real_scale_formats)
+        for (const Quantizer& recipe : real_scale_quantizers) {
             if (!makes_output_blocks(recipe, format)) continue;
             const bool is_output = format.name == "nvfp4";  // the others no GEMM is asked for yet
             proofs.push_back(

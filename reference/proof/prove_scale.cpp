@@ -1,14 +1,14 @@
 // fast/scale.hpp: the scale of every non-negative amax code of f32, bf16 and f16, by every dialect
 // that quantizes to a format; and every code, of either sign, cast to a scale.
 #include "reference/fast/scale.hpp"
-#include "reference/proof/dialect_functions.hpp"
+#include "reference/proof/e8m0_functions.hpp"
 #include "reference/proof/exact_runs.hpp"
 #include "reference/proof/sweep.hpp"
 
 namespace mx::proof {
 namespace {
 
-Report sweep_any(const Dialect& dialect, const BlockFormat& format, const ElementFormat& input,
+Report sweep_any(const Quantizer& dialect, const BlockFormat& format, const ElementFormat& input,
                  int threads) {
     return sweep(exact_scales(dialect, format, input), threads, [&](std::uint32_t bits) {
         const fast::Unpacked amax = fast::read_input(dialect.subnormals, input, Code{bits});
@@ -16,14 +16,15 @@ Report sweep_any(const Dialect& dialect, const BlockFormat& format, const Elemen
     });
 }
 
-// Dialect and format are template arguments only so that the compiler can fold them into the loop.
+// Quantizer and format are template arguments only so that the compiler can fold them into the
+// loop.
 template <std::size_t Row, std::size_t Format>
 Report sweep_f32(int threads) {
     const std::vector<exact::Run> runs =
-        exact_scales(dialects[Row], block_formats[Format], formats::f32);
+        exact_scales(e8m0_quantizers[Row], mx_block_formats[Format], formats::f32);
     return sweep(runs, threads, [](std::uint32_t bits) {
-        constexpr Dialect dialect = dialects[Row];
-        constexpr BlockFormat format = block_formats[Format];
+        constexpr Quantizer dialect = e8m0_quantizers[Row];
+        constexpr BlockFormat format = mx_block_formats[Format];
         constexpr ElementFormat input = formats::f32;
         const fast::Unpacked amax = fast::read_input(dialect.subnormals, input, Code{bits});
         return fast::encode_scale(dialect, format, amax).bits;
@@ -32,14 +33,15 @@ Report sweep_f32(int threads) {
 
 constexpr bool has_earlier_twin(std::size_t row, std::size_t format) {
     for (std::size_t before = 0; before < format; ++before)
-        if (dialects[row].quantizes(block_formats[before]) &&
-            same_for_scales(block_formats[before].element(), block_formats[format].element()))
+        if (e8m0_quantizers[row].quantizes(mx_block_formats[before]) &&
+            same_for_scales(mx_block_formats[before].element(), mx_block_formats[format].element()))
             return true;
     return false;
 }
 
 constexpr bool is_proved(std::size_t row, std::size_t format) {
-    return is_first_with(scale_rules, row, block_formats[format]) && !has_earlier_twin(row, format);
+    return is_first_with(scale_rules, row, mx_block_formats[format]) &&
+           !has_earlier_twin(row, format);
 }
 
 // True for the first format of each rule: that one is proved with every change, the others with the
@@ -51,21 +53,21 @@ constexpr bool is_first_format(std::size_t row, std::size_t format) {
 }
 
 std::string name_of(std::size_t row, std::size_t format, std::string_view input) {
-    return "scale " + std::string(block_formats[format].name) + " " +
-           std::string(dialects[row].name) + " " + std::string(input);
+    return "scale " + std::string(mx_block_formats[format].name) + " " +
+           std::string(e8m0_quantizers[row].name) + " " + std::string(input);
 }
 
 // The dialects that the proof of `row` covers for this format.
 std::string rows_like(std::size_t row, const BlockFormat& format) {
     std::string names;
-    for (const Dialect& dialect : dialects)
-        if (dialect.quantizes(format) && scale_rules(dialect) == scale_rules(dialects[row]))
+    for (const Quantizer& dialect : e8m0_quantizers)
+        if (dialect.quantizes(format) && scale_rules(dialect) == scale_rules(e8m0_quantizers[row]))
             names += (names.empty() ? "" : ", ") + std::string(dialect.name);
     return names;
 }
 
 // A division or a logarithm for each of 2^31 amaxes takes too long for every day.
-bool is_quick(const Dialect& dialect) {
+bool is_quick(const Quantizer& dialect) {
     return dialect.scale_ratio != ScaleRatio::divided &&
            dialect.scale_cast.rounding != ScaleRounding::ceil_log2f &&
            dialect.amax_rounding != AmaxRounding::whole_log2f;
@@ -74,16 +76,18 @@ bool is_quick(const Dialect& dialect) {
 template <std::size_t Row, std::size_t Format>
 void add_proofs(std::vector<Proof>& proofs) {
     if constexpr (is_proved(Row, Format)) {
-        const std::string rows = rows_like(Row, block_formats[Format]);
+        const std::string rows = rows_like(Row, mx_block_formats[Format]);
         for (const std::string_view name : input_types) {
             const ElementFormat& input = *find_element_format(name);
             Proof proof{name_of(Row, Format, name), codes_without_sign_of(input) + ": " + rows,
                         [&input](int threads) {
-                            return sweep_any(dialects[Row], block_formats[Format], input, threads);
+                            return sweep_any(e8m0_quantizers[Row], mx_block_formats[Format], input,
+                                             threads);
                         }};
             if (name == "f32") {
                 proof.run = sweep_f32<Row, Format>;
-                const bool is_short = is_first_format(Row, Format) && is_quick(dialects[Row]);
+                const bool is_short =
+                    is_first_format(Row, Format) && is_quick(e8m0_quantizers[Row]);
                 proof.effort = is_short ? Effort::always : Effort::whole_set;
             }
             proofs.push_back(proof);
@@ -98,12 +102,12 @@ void add_format(std::vector<Proof>& proofs, std::index_sequence<Row...>) {
 
 template <std::size_t... Format>
 void add_formats(std::vector<Proof>& proofs, std::index_sequence<Format...>) {
-    (add_format<Format>(proofs, std::make_index_sequence<dialects.size()>{}), ...);
+    (add_format<Format>(proofs, std::make_index_sequence<e8m0_quantizers.size()>{}), ...);
 }
 
 constexpr bool is_first_with_cast(std::size_t row) {
     for (std::size_t before = 0; before < row; ++before)
-        if (dialects[before].scale_cast == dialects[row].scale_cast) return false;
+        if (e8m0_quantizers[before].scale_cast == e8m0_quantizers[row].scale_cast) return false;
     return true;
 }
 
@@ -111,9 +115,9 @@ constexpr bool is_first_with_cast(std::size_t row) {
 template <std::size_t Row, std::size_t Input>
 Report prove_cast(int threads) {
     static constexpr ElementFormat input = *find_element_format(input_types[Input]);
-    const std::vector<exact::Run> runs = exact_casts(dialects[Row].scale_cast, input);
+    const std::vector<exact::Run> runs = exact_casts(e8m0_quantizers[Row].scale_cast, input);
     return sweep(runs, threads, [](std::uint32_t bits) {
-        constexpr ScaleCast cast = dialects[Row].scale_cast;
+        constexpr ScaleCast cast = e8m0_quantizers[Row].scale_cast;
         constexpr ElementFormat format = input;
         return fast::cast_to_scale(cast, fast::unpack(format, Code{bits})).bits;
     });
@@ -122,9 +126,10 @@ Report prove_cast(int threads) {
 template <std::size_t Row, std::size_t... Input>
 void add_cast(std::vector<Proof>& proofs, std::index_sequence<Input...>) {
     const auto add = [&](std::string_view name, Report (*run)(int)) {
-        proofs.push_back({"cast " + std::string(dialects[Row].name) + " " + std::string(name),
-                          all_codes_of(*find_element_format(name)), run,
-                          name == "f32" ? Effort::whole_set : Effort::always});
+        proofs.push_back(
+            {"cast " + std::string(e8m0_quantizers[Row].name) + " " + std::string(name),
+             all_codes_of(*find_element_format(name)), run,
+             name == "f32" ? Effort::whole_set : Effort::always});
     };
     if constexpr (is_first_with_cast(Row)) (add(input_types[Input], prove_cast<Row, Input>), ...);
 }
@@ -138,8 +143,8 @@ void add_casts(std::vector<Proof>& proofs, std::index_sequence<Row...>) {
 
 std::vector<Proof> scale_proofs() {
     std::vector<Proof> proofs;
-    add_formats(proofs, std::make_index_sequence<block_formats.size()>{});
-    add_casts(proofs, std::make_index_sequence<dialects.size()>{});
+    add_formats(proofs, std::make_index_sequence<mx_block_formats.size()>{});
+    add_casts(proofs, std::make_index_sequence<e8m0_quantizers.size()>{});
     return proofs;
 }
 

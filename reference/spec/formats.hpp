@@ -2,7 +2,11 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
+#include <initializer_list>
+#include <span>
+#include <string_view>
 
 #include "reference/spec/element_format.hpp"
 #include "reference/spec/named.hpp"
@@ -59,46 +63,93 @@ inline constexpr ElementFormat f16 = *find_element_format("f16");
 // The types a quantizer reads and a dequantizer writes.
 inline constexpr std::array<std::string_view, 3> input_types{"f32", "bf16", "f16"};
 
-// `block_size` elements that share one scale.
+// The elements, the type that holds a block's scale, and how many rows and columns share one. A
+// block of 0 x 0 is the whole tensor.
 struct BlockFormat {
     std::string_view name;
     ElementFormat element_format;
     ElementFormat scale_format;
-    int block_size;
+    int block_rows;
+    int block_columns;
     std::string_view source;
 
     MX_FOLDED constexpr const ElementFormat& element() const { return element_format; }
     MX_FOLDED constexpr const ElementFormat& scale() const { return scale_format; }
+    MX_FOLDED constexpr bool is_whole_tensor() const { return block_rows == 0; }
+    MX_FOLDED constexpr bool has_e8m0_scales() const {
+        return scale_format.zero_exponent == ZeroExponent::normal;
+    }
 };
 
 inline constexpr std::array block_formats{
-    BlockFormat{"mxfp8-e4m3", formats::e4m3, formats::e8m0, 32, "OCP MX v1.0 section 5.2 table 1"},
-    BlockFormat{"mxfp8-e5m2", formats::e5m2, formats::e8m0, 32, "OCP MX v1.0 section 5.2 table 1"},
-    BlockFormat{"mxfp6-e3m2", formats::e3m2, formats::e8m0, 32, "OCP MX v1.0 section 5.2 table 1"},
-    BlockFormat{"mxfp6-e2m3", formats::e2m3, formats::e8m0, 32, "OCP MX v1.0 section 5.2 table 1"},
-    BlockFormat{"mxfp4-e2m1", formats::e2m1, formats::e8m0, 32, "OCP MX v1.0 section 5.2 table 1"},
-    BlockFormat{"mxint8", formats::int8, formats::e8m0, 32, "OCP MX v1.0 section 5.2 table 1"},
-    BlockFormat{"mxint8-symmetric", formats::int8_symmetric, formats::e8m0, 32,
+    BlockFormat{"mxfp8-e4m3", formats::e4m3, formats::e8m0, 1, 32,
+                "OCP MX v1.0 section 5.2 table 1"},
+    BlockFormat{"mxfp8-e5m2", formats::e5m2, formats::e8m0, 1, 32,
+                "OCP MX v1.0 section 5.2 table 1"},
+    BlockFormat{"mxfp6-e3m2", formats::e3m2, formats::e8m0, 1, 32,
+                "OCP MX v1.0 section 5.2 table 1"},
+    BlockFormat{"mxfp6-e2m3", formats::e2m3, formats::e8m0, 1, 32,
+                "OCP MX v1.0 section 5.2 table 1"},
+    BlockFormat{"mxfp4-e2m1", formats::e2m1, formats::e8m0, 1, 32,
+                "OCP MX v1.0 section 5.2 table 1"},
+    BlockFormat{"mxint8", formats::int8, formats::e8m0, 1, 32, "OCP MX v1.0 section 5.2 table 1"},
+    BlockFormat{"mxint8-symmetric", formats::int8_symmetric, formats::e8m0, 1, 32,
                 "OCP MX v1.0 section 5.2 table 1, 5.3.4"},
+    BlockFormat{"nvfp4", formats::e2m1, formats::e4m3, 1, 16,
+                "NVIDIA/TransformerEngine@d0067d0:transformer_engine/common/cast/nvfp4"},
+    BlockFormat{"nvfp4-16x16", formats::e2m1, formats::e4m3, 16, 16,
+                "NVIDIA/TransformerEngine@d0067d0:transformer_engine/common/cast/nvfp4"},
+    BlockFormat{"fp8-e4m3-1x128", formats::e4m3, formats::f32, 1, 128,
+                "NVIDIA/TransformerEngine@d0067d0:transformer_engine/common/transpose"},
+    BlockFormat{"fp8-e4m3-128x128", formats::e4m3, formats::f32, 128, 128,
+                "NVIDIA/TransformerEngine@d0067d0:transformer_engine/common/transpose"},
+    BlockFormat{"fp8-e5m2-1x128", formats::e5m2, formats::f32, 1, 128,
+                "NVIDIA/TransformerEngine@d0067d0:transformer_engine/common/transpose"},
+    BlockFormat{"fp8-e5m2-128x128", formats::e5m2, formats::f32, 128, 128,
+                "NVIDIA/TransformerEngine@d0067d0:transformer_engine/common/transpose"},
+    BlockFormat{"fp8-e4m3-tensor", formats::e4m3, formats::f32, 0, 0,
+                "NVIDIA/TransformerEngine@d0067d0:transformer_engine/common/recipe"},
+    BlockFormat{"fp8-e5m2-tensor", formats::e5m2, formats::f32, 0, 0,
+                "NVIDIA/TransformerEngine@d0067d0:transformer_engine/common/recipe"},
+    // Blocks of 16 to 64 with a real-valued scale, as a description of "MXFP8" has them that is not
+    // the standard's.
+    BlockFormat{"fp8-e4m3-1x16", formats::e4m3, formats::f32, 1, 16, "nexus, MXFP8 page"},
+    BlockFormat{"fp8-e4m3-1x32", formats::e4m3, formats::f32, 1, 32, "nexus, MXFP8 page"},
+    BlockFormat{"fp8-e4m3-1x64", formats::e4m3, formats::f32, 1, 64, "nexus, MXFP8 page"},
+    BlockFormat{"fp8-e5m2-1x16", formats::e5m2, formats::f32, 1, 16, "nexus, MXFP8 page"},
+    BlockFormat{"fp8-e5m2-1x32", formats::e5m2, formats::f32, 1, 32, "nexus, MXFP8 page"},
+    BlockFormat{"fp8-e5m2-1x64", formats::e5m2, formats::f32, 1, 64, "nexus, MXFP8 page"},
 };
 
+// Returns nullptr when no row has that name.
 constexpr const BlockFormat* find_block_format(std::string_view name) {
     return find_named(block_formats, name);
 }
 
+// The two parts of the table: a shared power of two, as OCP MX has it, and a scale with a mantissa.
+inline constexpr std::size_t mx_format_count = [] {
+    std::size_t count = 0;
+    while (count < block_formats.size() && block_formats[count].has_e8m0_scales()) ++count;
+    return count;
+}();
+inline constexpr std::span<const BlockFormat, mx_format_count> mx_block_formats =
+    std::span(block_formats).first<mx_format_count>();
+inline constexpr std::span<const BlockFormat, block_formats.size() - mx_format_count>
+    real_scale_formats = std::span(block_formats).last<block_formats.size() - mx_format_count>();
+
 // A set of rows of block_formats, one bit each.
 using FormatSet = std::uint32_t;
 
-// The set of the formats whose names begin with `prefix`: "mxfp8" is both of FP8, "mx" is all.
-constexpr FormatSet formats_named(std::string_view prefix) {
+constexpr FormatSet formats_named(std::initializer_list<std::string_view> names) {
     FormatSet set = 0;
     for (std::size_t i = 0; i < block_formats.size(); ++i)
-        if (block_formats[i].name.starts_with(prefix)) set |= FormatSet{1} << i;
+        for (const std::string_view name : names)
+            if (block_formats[i].name == name) set |= FormatSet{1} << i;
     return set;
 }
 
 constexpr bool contains(FormatSet set, const BlockFormat& format) {
-    return (set & formats_named(format.name)) != 0;
+    return (set & formats_named({format.name})) != 0;
 }
 
 // A set of rows of input_types, one bit each.

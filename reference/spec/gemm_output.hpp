@@ -1,11 +1,10 @@
-// From the exact sum of a GEMM to what it becomes: the factors of whole tensors, and how a dialect
-// reads values that no format has held. Both oracles read it.
+// From the exact sum of a GEMM to what it becomes: the factors of whole tensors, and how a
+// quantizer reads values that no format has held. Both oracles read it.
 #pragma once
 
 #include <cstdint>
 
-#include "reference/spec/dialects.hpp"
-#include "reference/spec/recipes.hpp"
+#include "reference/spec/quantizers.hpp"
 
 namespace mx {
 
@@ -16,62 +15,63 @@ struct TensorFactor {
     std::uint32_t divisor = 1;
 };
 
-// That of a recipe, from the number that a file keeps for the tensor; all scales and the element
-// are multiplied exactly, where the recipe's own way back rounds each product to binary32. The
+// That of a quantizer, from the number that a file keeps for the tensor; all scales and the element
+// are multiplied exactly, where the quantizer's own way back rounds each product to binary32. The
 // largest element times scale_max is a whole number: 6 * 448.
-MX_FOLDED constexpr TensorFactor tensor_factor(const Recipe& recipe, Code kept) {
+MX_FOLDED constexpr TensorFactor tensor_factor(const Quantizer& quantizer, Code kept) {
     constexpr std::uint32_t largest_e2m1 = 6;
-    switch (recipe.way_back) {
+    switch (quantizer.way_back) {
         case WayBack::times_scale:
             return {};
         case WayBack::times_scale_tensor:
             return {kept, 1};
         case WayBack::times_scale_amax:
-            return {kept, largest_e2m1 * static_cast<std::uint32_t>(recipe.scale_max)};
+            return {kept, largest_e2m1 * static_cast<std::uint32_t>(quantizer.scale_max)};
     }
     return {};
 }
 
-// Elements are made of the exact value whatever the dialect. Its scale is, too, but where it is
+// Elements are made of the exact value whatever the quantizer. Its scale is, too, but where it is
 // computed in binary32: fl32 and log2f take a binary32 number, which is the amax rounded to nearest
 // even, and Inf beyond the range.
-MX_FOLDED constexpr bool reads_amax_in_f32(const Dialect& dialect) {
-    const ScaleRounding rounding = dialect.scale_cast.rounding;
-    const bool takes_logarithm = dialect.amax_rounding == AmaxRounding::whole_log2f ||
+MX_FOLDED constexpr bool reads_amax_in_f32(const Quantizer& quantizer) {
+    const ScaleRounding rounding = quantizer.scale_cast.rounding;
+    const bool takes_logarithm = quantizer.amax_rounding == AmaxRounding::whole_log2f ||
                                  rounding == ScaleRounding::nearest_log2 ||
                                  rounding == ScaleRounding::ceil_log2f;
     const bool is_exact =
-        dialect.scale_ratio == ScaleRatio::over_emax || dialect.scale_ratio == ScaleRatio::none;
+        quantizer.scale_ratio == ScaleRatio::over_emax || quantizer.scale_ratio == ScaleRatio::none;
     return takes_logarithm || !is_exact;
 }
 
-// A dialect that reads nothing as wide as binary32 says nothing of wider values.
-constexpr bool takes_exact_values(const Dialect& dialect) {
-    return dialect.reads("f32") && dialect.is_known();
+// A quantizer that reads nothing as wide as binary32 says nothing of wider values.
+constexpr bool takes_exact_values(const Quantizer& quantizer) {
+    return quantizer.reads("f32") && quantizer.is_known();
 }
 
-// Whether a recipe makes blocks of D one after the other. A number of the whole tensor that hangs
-// on all of D is there too late.
-constexpr bool makes_output_blocks(const Recipe& recipe, const RecipeFormat& format) {
-    return quantizes(recipe, format) && recipe.reads("f32") && !format.is_whole_tensor() &&
-           recipe.tensor_scale == TensorScale::none && recipe.transform == LaneTransform::none &&
-           recipe.candidate_error == CandidateError::none &&
-           recipe.element_rounding != Rounding::stochastic;
+// Whether a quantizer makes blocks of D one after the other. A number of the whole tensor that
+// hangs on all of D is there too late.
+constexpr bool makes_output_blocks(const Quantizer& quantizer, const BlockFormat& format) {
+    return quantizer.quantizes(format) && takes_exact_values(quantizer) &&
+           !format.is_whole_tensor() && quantizer.tensor_scale == TensorScale::none &&
+           quantizer.transform == LaneTransform::none &&
+           quantizer.candidate_error == CandidateError::none &&
+           quantizer.element_rounding != Rounding::stochastic;
 }
 
 // What would need a word on exact values, and has none yet: which of them are subnormal, and which
 // random bits decide.
 static_assert([] {
-    for (const Dialect& dialect : dialects)
-        if (takes_exact_values(dialect) && (dialect.subnormals == Subnormals::inputs_flushed ||
-                                            dialect.element_rounding == Rounding::stochastic))
+    for (const Quantizer& quantizer : e8m0_quantizers)
+        if (takes_exact_values(quantizer) && (quantizer.subnormals == Subnormals::inputs_flushed ||
+                                              quantizer.element_rounding == Rounding::stochastic))
             return false;
     return true;
 }());
 static_assert([] {
-    for (const RecipeFormat& format : recipe_formats)
-        for (const Recipe& recipe : recipes)
-            if (quantizes(recipe, format) && recipe.way_back == WayBack::times_scale_amax &&
+    for (const BlockFormat& format : real_scale_formats)
+        for (const Quantizer& quantizer : real_scale_quantizers)
+            if (quantizer.quantizes(format) && quantizer.way_back == WayBack::times_scale_amax &&
                 format.element().name != formats::e2m1.name)
                 return false;
     return true;

@@ -7,10 +7,10 @@
 #include <string>
 #include <string_view>
 
-#include "reference/spec/dialects.hpp"
 #include "reference/spec/gemm_models.hpp"
 #include "reference/spec/known_answers.hpp"
 #include "reference/spec/known_blocks.hpp"
+#include "reference/spec/quantizers.hpp"
 
 namespace mx::known {
 
@@ -117,7 +117,7 @@ std::string wrong_in_round() {
 template <typename Oracle>
 std::string wrong_in_scale() {
     for (const Cast& row : at_run_time(casts)) {
-        const Dialect& dialect = *find_dialect(row.dialect);
+        const Quantizer& dialect = *find_quantizer(row.dialect);
         for (std::size_t i = 0; i < cast_columns.size(); ++i) {
             const Code value{at_run_time(cast_columns)[i]};
             const std::uint32_t given = Oracle::cast(dialect, value).bits;
@@ -136,7 +136,7 @@ template <typename Oracle>
 std::string wrong_in_block() {
     for (const Block& row : at_run_time(blocks)) {
         const BlockCodes given =
-            Oracle::quantized(*find_dialect(row.dialect), *find_block_format(row.format), row);
+            Oracle::quantized(*find_quantizer(row.dialect), *find_block_format(row.format), row);
         const std::string place = std::string(row.format) + " by " + std::string(row.dialect) +
                                   " of " + hex(row.input[0]) + ": ";
         if (given[0] != row.scale) return difference(place + "the scale", given[0], row.scale);

@@ -4,7 +4,7 @@
 
 #include "reference/exact/block.hpp"
 #include "reference/fast/block.hpp"
-#include "reference/spec/dialects.hpp"
+#include "reference/spec/quantizers.hpp"
 
 namespace mx {
 namespace {
@@ -14,7 +14,7 @@ const BlockFormat& e5m2_blocks = *find_block_format("mxfp8-e5m2");
 
 TEST(EncodeScale, RoundUpRatioJustAboveTheLargestE5m2) {
     // 114688.008 / 57344 is just above 2: rounding up gives 2^2.
-    const Dialect& dialect = *find_dialect("nv");
+    const Quantizer& dialect = *find_quantizer("nv");
     const auto scale = [&](std::uint32_t bits) {
         const Code exact =
             exact::encode_scale(dialect, e5m2_blocks, exact::decode(formats::f32, Code{bits}));

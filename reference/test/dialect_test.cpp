@@ -6,7 +6,7 @@
 
 #include "reference/exact/block.hpp"
 #include "reference/fast/block.hpp"
-#include "reference/spec/dialects.hpp"
+#include "reference/spec/quantizers.hpp"
 #include "reference/test/dialect_examples.hpp"
 #include "reference/test/words.hpp"
 
@@ -14,7 +14,7 @@ namespace mx {
 namespace {
 
 // Scale, then elements. Both oracles must agree.
-Codes quantized(const Dialect& dialect, const BlockFormat& format, const Codes& f32_bits) {
+Codes quantized(const Quantizer& dialect, const BlockFormat& format, const Codes& f32_bits) {
     std::vector<exact::Value> values;
     for (const std::uint32_t bits : f32_bits)
         values.push_back(exact::read_input(dialect.subnormals, formats::f32, Code{bits}));
@@ -34,7 +34,7 @@ Codes quantized(const Dialect& dialect, const BlockFormat& format, const Codes& 
 void expect_all(const std::vector<BlockExample>& examples) {
     for (const BlockExample& example : examples)
         for (const std::string_view name : words_in(example.dialects)) {
-            const Dialect* dialect = find_dialect(name);
+            const Quantizer* dialect = find_quantizer(name);
             ASSERT_NE(dialect, nullptr) << name;
             const BlockFormat& format = *find_block_format(example.format);
             EXPECT_TRUE(dialect->quantizes(format)) << name << " " << format.name;
@@ -67,14 +67,14 @@ TEST(Dialects, EveryRowThatQuantizesHasAnExample) {
     std::set<std::string_view> named;
     for (const BlockExample& example : all_examples())
         for (const std::string_view name : words_in(example.dialects)) named.insert(name);
-    for (const Dialect& dialect : dialects) {
+    for (const Quantizer& dialect : e8m0_quantizers) {
         const bool answers = dialect.formats != 0 && dialect.is_known();
         EXPECT_TRUE(!answers || named.contains(dialect.name)) << dialect.name;
     }
 }
 
 std::uint32_t e4m3_scale(std::string_view name, std::uint32_t amax_bits) {
-    const Dialect& dialect = *find_dialect(name);
+    const Quantizer& dialect = *find_quantizer(name);
     const BlockFormat& format = *find_block_format(e4m3);
     const Code fast =
         fast::encode_scale(dialect, format, fast::unpack(formats::f32, Code{amax_bits}));
@@ -98,7 +98,7 @@ TEST(Dialects, RoundUpRatioPartsExactlyAboveTheLargestElement) {
 // Over all mantissas of a binade, the product with fl32(1 / max) and the quotient lead to the same
 // byte where it is rounded up; where it is rounded down, for one amax they do not, but for FP4.
 TEST(Dialects, ProductAndQuotientGiveTheSameByteRoundedUp) {
-    for (const BlockFormat& format : block_formats) {
+    for (const BlockFormat& format : mx_block_formats) {
         if (format.element().exponent_bits == 0) continue;
         const ScaleCast up{.rounding = ScaleRounding::toward_positive};
         const ScaleCast down{.rounding = ScaleRounding::toward_zero};
@@ -190,17 +190,18 @@ TEST(Dialects, CublasltGivesTheDocumentedBytes) {
 }
 
 TEST(Dialects, RowsAreComplete) {
-    for (const Dialect& dialect : dialects) {
+    for (const Quantizer& dialect : e8m0_quantizers) {
         EXPECT_FALSE(dialect.title.empty()) << dialect.name;
         EXPECT_FALSE(dialect.source.empty()) << dialect.name;
         EXPECT_NE(dialect.inputs, 0u) << dialect.name;
-        EXPECT_EQ(find_dialect(dialect.name), &dialect) << "a name stands twice: " << dialect.name;
+        EXPECT_EQ(find_quantizer(dialect.name), &dialect)
+            << "a name stands twice: " << dialect.name;
     }
 }
 
 // A row that waits is not silently one that answers.
 TEST(Dialects, OnlyTheseRowsWait) {
-    for (const Dialect& dialect : dialects)
+    for (const Quantizer& dialect : e8m0_quantizers)
         EXPECT_EQ(dialect.is_known(), dialect.name != "fbgemm-nearest") << dialect.name;
 }
 

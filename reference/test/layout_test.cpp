@@ -5,7 +5,7 @@
 #include "reference/exact/layout.hpp"
 #include "reference/fast/block.hpp"
 #include "reference/fast/pack.hpp"
-#include "reference/spec/dialects.hpp"
+#include "reference/spec/quantizers.hpp"
 
 namespace mx {
 namespace {
@@ -114,7 +114,7 @@ TEST(Packing, TheScaleFollowsThePackedCodesOfItsBlock) {
 // the row-wise codes gives other bits: here one column holds 1 and 1.0625 x 2^-9. Alone in its
 // column each value is kept; in its row beside 448, the small one is flushed to a coarser code.
 TEST(Columnwise, IsRequantisedAndNeverTransposed) {
-    const Dialect& ocp = *find_dialect("ocp");
+    const Quantizer& ocp = *find_quantizer("ocp");
     const BlockFormat& format = *find_block_format("mxfp8-e4m3");
     const std::uint32_t small = 0x3A880000;  // 1.0625 x 2^-10
     const std::uint32_t large = 0x43E00000;  // 448

@@ -8,7 +8,7 @@
 #include <random>
 
 #include "reference/exact/scale.hpp"
-#include "reference/spec/dialects.hpp"
+#include "reference/spec/quantizers.hpp"
 
 namespace mx {
 namespace {
@@ -73,7 +73,7 @@ void raise_to(mpfr_ptr x, std::uint32_t f32_code) {
     if (mpfr_cmp_d(x, least) < 0) mpfr_set_flt(x, least, MPFR_RNDN);
 }
 
-void make_ratio(mpfr_ptr x, const Dialect& dialect, const ElementFormat& element) {
+void make_ratio(mpfr_ptr x, const Quantizer& dialect, const ElementFormat& element) {
     mpfr_t largest;
     mpfr_init2(largest, 200);
     set_largest(largest, element);
@@ -149,8 +149,8 @@ TEST(MpfrScale, AgreesForEveryDialectAndFormat) {
     std::uint64_t compared = 0;
     mpfr_t x;
     mpfr_init2(x, 200);
-    for (const BlockFormat& format : block_formats)
-        for (const Dialect& dialect : dialects) {
+    for (const BlockFormat& format : mx_block_formats)
+        for (const Quantizer& dialect : e8m0_quantizers) {
             if (!dialect.quantizes(format)) continue;
             for (int i = 0; i < samples; ++i) {
                 const float amax = random_amax(random);

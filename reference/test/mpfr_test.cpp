@@ -9,7 +9,7 @@
 #include <random>
 
 #include "reference/exact/block.hpp"
-#include "reference/spec/dialects.hpp"
+#include "reference/spec/quantizers.hpp"
 
 namespace mx {
 namespace {

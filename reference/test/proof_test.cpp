@@ -7,7 +7,7 @@
 #include <cstdio>
 #include <set>
 
-#include "reference/proof/dialect_functions.hpp"
+#include "reference/proof/e8m0_functions.hpp"
 #include "reference/proof/digests.hpp"
 #include "reference/proof/interval_table.hpp"
 #include "reference/proof/stretch.hpp"
@@ -125,7 +125,7 @@ TEST(Stretch, NoticesOneWrongCodeAtEitherEnd) {
 }
 
 TEST(IntervalTable, CoversEveryCodeOnceAndCountsWhatDiffers) {
-    const auto table = interval_table({*find_dialect("ocp"), formats::f16, formats::e5m2});
+    const auto table = interval_table({*find_quantizer("ocp"), formats::f16, formats::e5m2});
     std::uint64_t next = 0;
     std::vector<std::uint8_t> codes;
     for (const exact::Run& run : table) {
@@ -147,24 +147,25 @@ TEST(IntervalTable, CoversEveryCodeOnceAndCountsWhatDiffers) {
 }
 
 TEST(DialectFunctions, EveryDialectThatQuantizesAFormatIsProvedForIt) {
-    for (const BlockFormat& format : block_formats)
-        for (std::size_t row = 0; row < dialects.size(); ++row) {
-            if (!dialects[row].quantizes(format)) continue;
+    for (const BlockFormat& format : mx_block_formats)
+        for (std::size_t row = 0; row < e8m0_quantizers.size(); ++row) {
+            if (!e8m0_quantizers[row].quantizes(format)) continue;
             const auto stands_for = [&](const auto& rules) {
                 for (std::size_t first = 0; first <= row; ++first)
                     if (is_first_with(rules, first, format) &&
-                        rules(dialects[first]) == rules(dialects[row]))
+                        rules(e8m0_quantizers[first]) == rules(e8m0_quantizers[row]))
                         return true;
                 return false;
             };
-            EXPECT_TRUE(stands_for(scale_rules)) << dialects[row].name;
-            EXPECT_TRUE(stands_for(element_rules)) << dialects[row].name;
-            EXPECT_TRUE(stands_for(without_description)) << dialects[row].name;
+            EXPECT_TRUE(stands_for(scale_rules)) << e8m0_quantizers[row].name;
+            EXPECT_TRUE(stands_for(element_rules)) << e8m0_quantizers[row].name;
+            EXPECT_TRUE(stands_for(without_description)) << e8m0_quantizers[row].name;
         }
 }
 
 TEST(DialectFunctions, RowsThatDifferInWhatIsReadAreNotTheSame) {
-    Dialect row = common_rules;
+    const Quantizer& common_rules = e8m0_quantizers[0];
+    Quantizer row = common_rules;
     row.scale_cast.byte_min = 1;
     EXPECT_NE(scale_rules(row), scale_rules(common_rules));
     EXPECT_EQ(element_rules(row), element_rules(common_rules));

@@ -6,9 +6,10 @@
 #include <cstdint>
 #include <vector>
 
-#include "reference/exact/recipe.hpp"
-#include "reference/fast/recipe.hpp"
-#include "reference/spec/recipes.hpp"
+#include "reference/exact/real_scale.hpp"
+#include "reference/fast/real_scale.hpp"
+#include "reference/spec/hadamard.hpp"
+#include "reference/spec/quantizers.hpp"
 
 namespace mx::recipe_test {
 
@@ -38,8 +39,8 @@ inline std::uint32_t f32_code(const exact::Value& value) {
 }
 
 inline Answered exact_answer(const Asked& asked) {
-    const Recipe& recipe = *find_recipe(asked.recipe);
-    const RecipeFormat& format = *find_recipe_format(asked.format);
+    const Quantizer& recipe = *find_quantizer(asked.recipe);
+    const BlockFormat& format = *find_block_format(asked.format);
     std::vector<exact::Value> lanes;
     for (const std::uint32_t bits : asked.lanes)
         lanes.push_back(exact::decode(asked.input, Code{bits}));
@@ -47,7 +48,7 @@ inline Answered exact_answer(const Asked& asked) {
     const exact::TensorNumbers tensor =
         exact::tensor_numbers(recipe, format, exact::f32_of_code(asked.tensor_amax),
                               exact::f32_of_code(asked.history_scale));
-    const exact::RecipeBlock block =
+    const exact::ScaledBlock block =
         exact::quantize_block({recipe, format, asked.input, tensor}, lanes, asked.random);
     Answered answered{
         f32_code(tensor.scale), block.scale.stored.bits, f32_code(block.scale.factor), {}};
@@ -55,7 +56,7 @@ inline Answered exact_answer(const Asked& asked) {
     return answered;
 }
 
-inline std::vector<fast::Unpacked> fast_lanes(const Recipe& recipe, const Asked& asked) {
+inline std::vector<fast::Unpacked> fast_lanes(const Quantizer& recipe, const Asked& asked) {
     std::vector<fast::Unpacked> lanes;
     for (const std::uint32_t bits : asked.lanes)
         lanes.push_back(fast::unpack(asked.input, Code{bits}));
@@ -68,8 +69,8 @@ inline std::vector<fast::Unpacked> fast_lanes(const Recipe& recipe, const Asked&
 }
 
 inline Answered fast_answer(const Asked& asked) {
-    const Recipe& recipe = *find_recipe(asked.recipe);
-    const RecipeFormat& format = *find_recipe_format(asked.format);
+    const Quantizer& recipe = *find_quantizer(asked.recipe);
+    const BlockFormat& format = *find_block_format(asked.format);
     const std::vector<fast::Unpacked> lanes = fast_lanes(recipe, asked);
     std::uint32_t amax = 0;
     for (const fast::Unpacked& lane : lanes)
@@ -78,7 +79,7 @@ inline Answered fast_answer(const Asked& asked) {
         fast::tensor_numbers(recipe, format, fast::unpack(formats::f32, Code{asked.tensor_amax}),
                              fast::unpack(formats::f32, Code{asked.history_scale}));
     const fast::BlockQuestion question{recipe, format, asked.input, tensor};
-    const fast::RecipeScale scale = fast::chosen_scale(
+    const fast::BlockScale scale = fast::chosen_scale(
         question, fast::unpack(formats::f32, Code{amax}), static_cast<int>(lanes.size()),
         [&](int lane) { return lanes[static_cast<std::size_t>(lane)]; });
     Answered answered{f32_code(tensor.scale), scale.stored.bits, f32_code(scale.factor), {}};

@@ -1,8 +1,9 @@
 // Delayed scaling in both oracles: what becomes of the history and of the scale.
 #include <gtest/gtest.h>
 
-#include "reference/exact/recipe_history.hpp"
-#include "reference/fast/recipe_history.hpp"
+#include "reference/exact/delayed_scaling.hpp"
+#include "reference/fast/delayed_scaling.hpp"
+#include "reference/spec/delayed_scaling.hpp"
 
 namespace mx {
 namespace {

@@ -1,5 +1,6 @@
 // Recipes in both oracles: numbers typed by hand from what each library does, worked out with
 // fractions on paper.
+#include "reference/spec/hadamard.hpp"
 #include "reference/test/recipe_both.hpp"
 
 namespace mx {
@@ -102,7 +103,7 @@ TEST(TeNvfp4, StochasticRounding) {
 }
 
 Codes rotated(const Codes& bf16_lanes) {
-    const Recipe& recipe = *find_recipe("te-nvfp4-rht");
+    const Quantizer& recipe = *find_quantizer("te-nvfp4-rht");
     std::vector<exact::Value> lanes;
     std::vector<fast::Unpacked> unpacked;
     for (const std::uint32_t bits : bf16_lanes) {
@@ -328,8 +329,8 @@ TEST(WayBack, Values) {
              BackCase{"te-fp8-block", "fp8-e4m3-1x128", one, 0x3B124925, 0x7E, one},
              BackCase{"te-fp8-block", "fp8-e4m3-1x128", one, 0x3B124925, 0x7F, 0x7FFFFFFF},
          }) {
-        const Recipe& recipe = *find_recipe(c.recipe);
-        const RecipeFormat& format = *find_recipe_format(c.format);
+        const Quantizer& recipe = *find_quantizer(c.recipe);
+        const BlockFormat& format = *find_block_format(c.format);
         EXPECT_EQ(f32_code(exact::dequantize_f32(recipe, format, exact::f32_of_code(c.kept),
                                                  {Code{c.scale}, Code{c.element}})),
                   c.expected)
@@ -347,12 +348,12 @@ TEST(Storage, OfScales) {
     const auto scale_bytes = [](std::int64_t scale_bits, std::int64_t block) {
         return std::int64_t{1'000'000'000} * scale_bits / 8 / block;
     };
-    const RecipeFormat& real = *find_recipe_format("fp8-e4m3-1x32");
+    const BlockFormat& real = *find_block_format("fp8-e4m3-1x32");
     EXPECT_EQ(scale_bytes(real.scale().code_bits(), real.block_columns), 125'000'000);
     EXPECT_EQ(scale_bytes(formats::f16.code_bits(), real.block_columns), 62'500'000);
     EXPECT_EQ(scale_bytes(formats::e8m0.code_bits(), 32), 31'250'000);
     // NVFP4: 8 bits of scale for 64 bits of elements, an eighth; 32 bits become 4.5.
-    const RecipeFormat& nvfp4 = *find_recipe_format("nvfp4");
+    const BlockFormat& nvfp4 = *find_block_format("nvfp4");
     const int block_bits = nvfp4.element().code_bits() * nvfp4.block_columns;
     EXPECT_EQ(block_bits / nvfp4.scale().code_bits(), 8);
     EXPECT_EQ(block_bits + nvfp4.scale().code_bits(), 72);  // of 512: 7.11 times less

@@ -4,7 +4,7 @@
 
 #include "reference/exact/scale.hpp"
 #include "reference/fast/scale.hpp"
-#include "reference/spec/dialects.hpp"
+#include "reference/spec/quantizers.hpp"
 #include "reference/test/words.hpp"
 
 namespace mx {
@@ -76,8 +76,8 @@ constexpr std::array cast_table{
 TEST(ScaleCast, EveryKnownLibraryByteForByte) {
     for (const CastRow& row : cast_table)
         for (const std::string_view name : words_in(row.dialects)) {
-            ASSERT_NE(find_dialect(name), nullptr) << name;
-            const ScaleCast& cast = find_dialect(name)->scale_cast;
+            ASSERT_NE(find_quantizer(name), nullptr) << name;
+            const ScaleCast& cast = find_quantizer(name)->scale_cast;
             for (std::size_t column = 0; column < column_count; ++column) {
                 if (row.bytes[column] == unknown) continue;
                 const Code input{columns[column]};
@@ -92,7 +92,7 @@ TEST(ScaleCast, EveryKnownLibraryByteForByte) {
 
 // A cast that the table above does not hold would be tested by nothing.
 TEST(ScaleCast, EveryRowThatOnlyCastsStandsInTheTable) {
-    for (const Dialect& dialect : dialects) {
+    for (const Quantizer& dialect : e8m0_quantizers) {
         if (dialect.formats != 0) continue;
         bool found = false;
         for (const CastRow& row : cast_table)

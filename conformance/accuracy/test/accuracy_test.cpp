@@ -8,19 +8,19 @@
 #include <vector>
 
 #include "conformance/accuracy/distributions.hpp"
-#include "reference/spec/dialects.hpp"
+#include "reference/spec/quantizers.hpp"
 
 namespace mx::accuracy {
 namespace {
 
-Quantizer quantizer(const char* format, const char* dialect) {
-    return {*find_block_format(format), *find_dialect(dialect)};
+Quantization quantizer(const char* format, const char* dialect) {
+    return {*find_block_format(format), *find_quantizer(dialect)};
 }
 
-Accuracy measured(const Quantizer& by, const Rows& rows) {
+Accuracy measured(const Quantization& by, const Rows& rows) {
     return measure(by, rows, encode(by, rows));
 }
-Accuracy measured(const Quantizer& by, const std::vector<float>& values) {
+Accuracy measured(const Quantization& by, const std::vector<float>& values) {
     return measured(by, Rows{values, static_cast<std::int64_t>(values.size())});
 }
 
@@ -84,7 +84,7 @@ TEST(Accuracy, BlocksEndWithTheRow) {
 TEST(Accuracy, StochasticRoundingNowAndThenTakesTheOtherNeighbour) {
     std::vector<float> values(64, 16.5F);
     values[0] = 256;
-    Quantizer by = quantizer("mxfp8-e4m3", "ocp");
+    Quantization by = quantizer("mxfp8-e4m3", "ocp");
     by.block = 64;
     EXPECT_DOUBLE_EQ(measured(by, values).noise, 63 * 0.25);
     by.rules.element_rounding = Rounding::stochastic;
@@ -95,7 +95,7 @@ TEST(Accuracy, StochasticRoundingNowAndThenTakesTheOtherNeighbour) {
 }
 
 TEST(Accuracy, ChangesAreCountedByValueAndByScale) {
-    const Quantizer ocp = quantizer("mxfp8-e4m3", "ocp"), nv = quantizer("mxfp8-e4m3", "nv");
+    const Quantization ocp = quantizer("mxfp8-e4m3", "ocp"), nv = quantizer("mxfp8-e4m3", "nv");
     const std::vector<float> values{500, 1, -0.0F};
     const Rows rows{values, 3};
     const BlockCodes first = encode(ocp, rows), second = encode(nv, rows);

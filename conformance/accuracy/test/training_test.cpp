@@ -5,7 +5,7 @@
 
 #include <cmath>
 
-#include "reference/spec/dialects.hpp"
+#include "reference/spec/quantizers.hpp"
 
 namespace mx::accuracy {
 namespace {
@@ -44,12 +44,12 @@ TEST(Training, TheGradientIsTheSlopeOfTheLoss) {
 }
 
 TEST(Training, FormatsThatHoldTheValuesBetterStayNearer) {
-    const Quantizer e4m3{*find_block_format("mxfp8-e4m3"), *find_dialect("nv")};
-    const Quantizer e5m2{*find_block_format("mxfp8-e5m2"), *find_dialect("nv")};
-    const Quantizer e2m1{*find_block_format("mxfp4-e2m1"), *find_dialect("nv")};
+    const Quantization e4m3{*find_block_format("mxfp8-e4m3"), *find_quantizer("nv")};
+    const Quantization e5m2{*find_block_format("mxfp8-e5m2"), *find_quantizer("nv")};
+    const Quantization e2m1{*find_block_format("mxfp4-e2m1"), *find_quantizer("nv")};
     const TrainingTask task = small(network_task(), 1);
     const TrainingRun plain = train(task, {});
-    const auto error = [&](const Quantizer& quantizer) {
+    const auto error = [&](const Quantization& quantizer) {
         return relative_distance(train(task, {&quantizer, &quantizer}).first_gradient,
                                  plain.first_gradient);
     };
@@ -59,7 +59,7 @@ TEST(Training, FormatsThatHoldTheValuesBetterStayNearer) {
 }
 
 TEST(Training, OnlyTheOperandsNamedAreQuantized) {
-    const Quantizer e2m1{*find_block_format("mxfp4-e2m1"), *find_dialect("ocp")};
+    const Quantization e2m1{*find_block_format("mxfp4-e2m1"), *find_quantizer("ocp")};
     const TrainingTask task = small(linear_task(), 1);
     const TrainingRun plain = train(task, {});
     // The loss comes before any gradient.
@@ -71,8 +71,8 @@ TEST(Training, OnlyTheOperandsNamedAreQuantized) {
 // The rows of gemm_models that are chains of fused multiply-adds are what the plain arithmetic
 // does.
 TEST(Training, TheModelOfAChainHasTheBitsOfAChain) {
-    const Quantizer e4m3{*find_block_format("mxfp8-e4m3"), *find_dialect("ocp")};
-    const Quantizer e5m2{*find_block_format("mxfp8-e5m2"), *find_dialect("ocp")};
+    const Quantization e4m3{*find_block_format("mxfp8-e4m3"), *find_quantizer("ocp")};
+    const Quantization e5m2{*find_block_format("mxfp8-e5m2"), *find_quantizer("ocp")};
     const TrainingTask task = small(linear_task(), 3);
     const TrainingRun plain = train(task, {&e4m3, &e5m2});
     ModelArithmetic chain("fma-chain-mx"), hopper("hopper-mx-wgmma");
@@ -101,7 +101,7 @@ TEST(Training, OneBitIsAParting) {
 }
 
 TEST(Training, WhatAnArithmeticCannotDoIsAnError) {
-    const Quantizer int8{*find_block_format("mxint8"), *find_dialect("ocp")};
+    const Quantization int8{*find_block_format("mxint8"), *find_quantizer("ocp")};
     ModelArithmetic hopper("hopper-mx-wgmma");
     const auto run = accuracy::train(small(linear_task(), 1), {&int8, &int8}, hopper);
     ASSERT_FALSE(run);
@@ -109,7 +109,7 @@ TEST(Training, WhatAnArithmeticCannotDoIsAnError) {
 }
 
 TEST(Training, ThroughAQuantizerIsQuantizedAndBack) {
-    const Quantizer e2m1{*find_block_format("mxfp4-e2m1"), *find_dialect("ocp"), 2};
+    const Quantization e2m1{*find_block_format("mxfp4-e2m1"), *find_quantizer("ocp"), 2};
     const std::vector<float> values{4, 1.2F, -6, 0.1F, 7};
     EXPECT_EQ(through({{values, 5}, &e2m1}), (std::vector<float>{4, 1, -6, 0, 6}));
     EXPECT_EQ(through({{values, 5}, nullptr}), values);

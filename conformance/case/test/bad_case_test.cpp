@@ -8,7 +8,7 @@
 
 #include "conformance/case/case.hpp"
 #include "conformance/case/fields.hpp"
-#include "reference/spec/dialects.hpp"
+#include "reference/spec/quantizers.hpp"
 
 namespace mx {
 namespace {
@@ -107,7 +107,7 @@ TEST(BadCase, WhatADialectDoesNotDo) {
     });
     // A cast to a scale hangs on no format.
     EXPECT_TRUE(parse_case("convert format=e8m0 dialect=torchao-floor shape=2x64 data=x").ok());
-    for (const Dialect& dialect : dialects)
+    for (const Quantizer& dialect : e8m0_quantizers)
         for (const std::string_view type : input_types) {
             const std::string text = "convert format=e8m0 dialect=" + std::string(dialect.name) +
                                      " input=" + std::string(type) + " shape=2x64 data=x";

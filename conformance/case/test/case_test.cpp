@@ -70,7 +70,7 @@ TEST(CaseGrammar, EveryFieldReachesTheCase) {
     Case c;
     c.operation = OperationKind::convert;
     c.format = find_block_format("mxfp8-e5m2");
-    c.dialect = find_dialect("nv");
+    c.dialect = find_quantizer("nv");
     c.type = formats::f16;
     c.axis = BlockAxis::row;
     c.rules = {Rounding::toward_negative, nullptr, Overflow::overflow, Subnormals::outputs_flushed};
@@ -228,7 +228,7 @@ TEST(RandomBits, OfAWordServeOneValueOrFour) {
 }
 
 TEST(Rules, AreTheDialectsWithWhatConvertNames) {
-    const Dialect rules = rules_of(
+    const Quantizer rules = rules_of(
         parsed("convert format=e4m3 rounding=to_odd overflow=overflow subnormals=inputs_flushed "
                "shape=1x1 data=x"));
     EXPECT_EQ(rules.element_rounding, Rounding::to_odd);
@@ -246,7 +246,7 @@ TEST(Rules, AreTheDialectsWithWhatConvertNames) {
 // are read back by the format alone.
 TEST(Rules, ARowThatWaitsLacksOnlyItsScale) {
     const std::string waiting = " dialect=fbgemm-nearest shape=1x32 data=x";
-    ASSERT_FALSE(find_dialect("fbgemm-nearest")->is_known());
+    ASSERT_FALSE(find_quantizer("fbgemm-nearest")->is_known());
     const std::string reason = "the scale of dialect 'fbgemm-nearest' waits for ";
     for (const char* text : {"quantize format=mxfp4-e2m1", "encode_scale format=mxfp4-e2m1"})
         EXPECT_TRUE(unknown_scale(parsed(text + waiting)).starts_with(reason)) << text;

@@ -56,7 +56,7 @@ expect 2 '--block 20: blocks have 16, 32 or 64' accuracy --block 20
 expect 2 "unknown format 'mxfp8'" accuracy --format mxfp8
 expect 2 "unknown dialect 'ocpp'; did you mean 'ocp'?" accuracy --dialect ocpp
 expect 2 'contradict each other' accuracy x.npy --data normal
-expect 2 'is a recipe; accuracy and train take block formats' \
+expect 2 'has no E8M0 scales; accuracy and train take MX formats' \
   accuracy --format nvfp4 --dialect te-nvfp4
 printf '' | npy empty.npy '<f4' '(0, 32)'
 expect 2 'empty.npy: holds no tensor of f32, bf16 or f16 with values' accuracy empty.npy

@@ -50,6 +50,6 @@ check 'a training that ran away is not off by nothing' \
   [ "$(grep -cE ' nan +nan +0 ' stdout)" = 0 ]
 expect 2 "unknown dialect 'ocpp'; did you mean 'ocp'?" train --dialect ocpp
 expect 2 "mxfp8-e4m3 needs a dialect" train --dialect ''
-expect 2 'is a recipe; accuracy and train take block formats' \
+expect 2 'has no E8M0 scales; accuracy and train take MX formats' \
   train --format nvfp4 --dialect te-nvfp4 --gradient-format nvfp4
 finish

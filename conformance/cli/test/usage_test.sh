@@ -112,6 +112,7 @@ done
 # Lists, for people and for machines.
 expect 0 'cpu ' list devices
 expect 0 'torchao-floor' list dialects
+expect 0 'te-nvfp4-rht' list quantizers
 expect 0 'gelu               judged under a model only' list models
 expect 0 'mxfp8-e4m3' list formats
 expect 0 'edge.tie' list families

@@ -115,7 +115,7 @@ int expect_borders(const Case& c, std::uint32_t scale, const ScaleGroup& group) 
 // Few scales leave the largest codes without a value, and some the codes beyond that of their
 // amax; most of a format's ties are there.
 int most_ties(const Case& c, std::uint32_t scale, const ScaleGroup& group) {
-    const Dialect rules = rules_of(c);
+    const Quantizer rules = rules_of(c);
     const BlockFormat& format = *c.format;
     const exact::Value amax = exact::read_input(rules.subnormals, c.type, Code{group.amax});
     const Code of_amax = exact::quantize_element(rules, format, Code{scale}, amax);
@@ -169,7 +169,7 @@ Codes codes_of(const Case& c) {
 
 // Without a scale the border of overflow counts too, where overflow shows.
 TEST(EdgeTie, OfConvertHasEveryBorderAndThatOfOverflow) {
-    for (const BlockFormat& format : block_formats)
+    for (const BlockFormat& format : mx_block_formats)
         for (const std::string_view type : input_types)
             for (const std::string overflow : {"saturate", "overflow"}) {
                 const ElementFormat& element = format.element();

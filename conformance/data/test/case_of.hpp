@@ -36,13 +36,13 @@ inline std::vector<Case> every_quantizer(const std::string& family) {
                                 " dialect=" + std::string(dialect) + " input=" + std::string(type) +
                                 " shape=1x32 data=" + family));
     };
-    const auto type_of = [](const Dialect& dialect) {
+    const auto type_of = [](const Quantizer& dialect) {
         return dialect.reads("f16") ? "f16" : dialect.reads("bf16") ? "bf16" : "f32";
     };
-    for (const BlockFormat& format : block_formats)
+    for (const BlockFormat& format : mx_block_formats)
         for (const std::string_view type : input_types) add(format.name, "ocp", type);
-    for (const Dialect& dialect : dialects)
-        for (const BlockFormat& format : block_formats)
+    for (const Quantizer& dialect : e8m0_quantizers)
+        for (const BlockFormat& format : mx_block_formats)
             if (dialect.is_known() && dialect.quantizes(format)) {
                 add(format.name, dialect.name, type_of(dialect));
                 break;
@@ -60,7 +60,7 @@ inline std::uint32_t largest_of(const BlockData& data, const ElementFormat& inpu
 
 // What the exact oracle makes of an amax, as the dialect reads it.
 inline std::uint32_t exact_scale(const Case& c, std::uint32_t amax) {
-    const Dialect rules = rules_of(c);
+    const Quantizer rules = rules_of(c);
     const exact::Value value = exact::read_input(rules.subnormals, c.type, Code{amax});
     return exact::encode_scale(rules, *c.format, value).bits;
 }

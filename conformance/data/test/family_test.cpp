@@ -106,7 +106,7 @@ TEST(Families, RandomBlocksAreDifferent) {
 
 // Blocks of more lanes than the format has codes hold each code more than once.
 TEST(CodesAll, HoldsEveryPair) {
-    for (const BlockFormat& format : block_formats)
+    for (const BlockFormat& format : mx_block_formats)
         for (const std::string blocks : {"axis=row block=16", "axis=row", "axis=tile block=32"}) {
             const Case c = case_of("dequantize format=" + std::string(format.name) + " " + blocks +
                                    " shape=1x32 data=codes.all");

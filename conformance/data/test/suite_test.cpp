@@ -211,7 +211,7 @@ TEST(SuiteLines, AStarStandsForWhatGoesTogether) {
             formats.insert(format_name(one.c));
         return formats;
     };
-    EXPECT_EQ(formats_of("quantize format=* dialect=ocp").size(), block_formats.size());
+    EXPECT_EQ(formats_of("quantize format=* dialect=ocp").size(), mx_block_formats.size());
     const auto torchao = formats_of("quantize format=* dialect=torchao-floor");
     EXPECT_FALSE(torchao.contains("mxint8"));
     EXPECT_TRUE(torchao.contains("mxfp4-e2m1"));
@@ -246,7 +246,7 @@ TEST(SuiteLines, BitsAreOneValue) {
     const auto plan = planned(one_line("smoke quantize format=* dialect=ocp shape=auto "
                                        "data=bits:3f800000,40000000,0"),
                               {});
-    ASSERT_EQ(plan.size(), block_formats.size());
+    ASSERT_EQ(plan.size(), mx_block_formats.size());
     EXPECT_EQ(plan[0].c.data, "bits:3f800000,40000000,0");
     EXPECT_EQ(plan[0].c.rows, 1);
 }

@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "reference/spec/dialects.hpp"
+#include "reference/spec/quantizers.hpp"
 
 namespace mx::emulate {
 namespace {
@@ -13,7 +13,7 @@ using Sets = std::vector<FieldNames>;
 Sets partings(const std::string& values, const std::string& here, const std::string& there) {
     const auto target = target_of_values({values, "mxfp8-e4m3", here, "f32"});
     EXPECT_TRUE(target.ok());
-    return parting_fields(target.value(), {*find_dialect(here), *find_dialect(there)});
+    return parting_fields(target.value(), {*find_quantizer(here), *find_quantizer(there)});
 }
 
 TEST(PartingFields, NameTheDecision) {
@@ -34,8 +34,8 @@ TEST(PartingFields, NameTheDecision) {
 TEST(PartingFields, NameEverySmallestSet) {
     const auto target = target_of_values({"496", "mxfp8-e4m3", "ocp", "f32"});
     ASSERT_TRUE(target.ok());
-    const Dialect& ocp = *find_dialect("ocp");
-    Dialect both = ocp;
+    const Quantizer& ocp = *find_quantizer("ocp");
+    Quantizer both = ocp;
     both.amax_rounding = AmaxRounding::nearest_away;
     both.scale_cast.rounding = ScaleRounding::toward_positive;
     EXPECT_EQ(parting_fields(target.value(), {ocp, both}),
@@ -46,7 +46,7 @@ TEST(Applies, ToTheFormatsAndTypesOfTheRow) {
     const auto applies_to = [](const char* dialect, const char* format, const char* input) {
         const auto target = target_of_values({"1", format, "ocp", input});
         EXPECT_TRUE(target.ok());
-        return applies(target.value(), *find_dialect(dialect));
+        return applies(target.value(), *find_quantizer(dialect));
     };
     EXPECT_TRUE(applies_to("nv", "mxfp8-e4m3", "f32"));
     EXPECT_FALSE(applies_to("thunderkittens", "mxfp8-e4m3", "f32"));
@@ -75,7 +75,7 @@ TEST(Answers, OfEveryOperation) {
         Sources sources;
         const auto target = target_of_case(c.value(), 0, sources);
         EXPECT_TRUE(target.ok());
-        const Dialect rules = rules_in(target.value(), *c.value().dialect);
+        const Quantizer rules = rules_in(target.value(), *c.value().dialect);
         EXPECT_EQ(exact_answers(target.value(), rules), fast_answers(target.value(), rules));
         return exact_answers(target.value(), rules);
     };
@@ -92,11 +92,11 @@ TEST(RulesIn, ConvertKeepsItsOwnOverflow) {
     ExplainTarget target;
     target.c = c.value();
     target.lanes = {Code{0x43f00000}};  // 480
-    const Dialect rules = rules_in(target, *find_dialect("nv"));
+    const Quantizer rules = rules_in(target, *find_quantizer("nv"));
     EXPECT_EQ(rules.name, "nv");
     EXPECT_EQ(exact_answers(target, rules)[0].code.bits, 0x7fu);
     target.c.rules->overflow = Overflow::saturate;
-    EXPECT_EQ(exact_answers(target, rules_in(target, *find_dialect("nv")))[0].code.bits, 0x7eu);
+    EXPECT_EQ(exact_answers(target, rules_in(target, *find_quantizer("nv")))[0].code.bits, 0x7eu);
 }
 
 }  // namespace

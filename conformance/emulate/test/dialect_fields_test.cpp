@@ -4,7 +4,7 @@
 #include <set>
 
 #include "conformance/emulate/dialect_fields.hpp"
-#include "reference/spec/dialects.hpp"
+#include "reference/spec/quantizers.hpp"
 
 namespace mx::emulate {
 namespace {
@@ -13,14 +13,14 @@ TEST(DialectFields, NamesAreDistinctAndValuesNamed) {
     std::set<std::string_view> names;
     for (const DialectField& field : dialect_fields()) {
         EXPECT_TRUE(names.insert(field.name).second) << field.name;
-        for (const Dialect& dialect : dialects) EXPECT_NE(field.value_of(dialect), "");
+        for (const Quantizer& dialect : e8m0_quantizers) EXPECT_NE(field.value_of(dialect), "");
     }
     EXPECT_EQ(names.size(), 23u);
 }
 
 TEST(DialectFields, ValuesAsInTheTable) {
     const auto value = [](std::string_view dialect, std::string_view name) {
-        return value_in(name, *find_dialect(dialect));
+        return value_in(name, *find_quantizer(dialect));
     };
     EXPECT_EQ(value("ocp", "scale_ratio"), "over_emax");
     EXPECT_EQ(value("nv", "scale_ratio"), "times_reciprocal");
@@ -34,13 +34,13 @@ TEST(DialectFields, ValuesAsInTheTable) {
     EXPECT_EQ(value("ml_dtypes", "scale_negative"), "nan_byte");
     EXPECT_EQ(value("deepgemm-fp4", "element_rounding"), "nearest_toward_zero");
     EXPECT_EQ(value("flashinfer", "subnormals"), "inputs_flushed");
-    EXPECT_EQ(named_value("scale_zero", *find_dialect("deepgemm")), "scale_zero = 0x01");
+    EXPECT_EQ(named_value("scale_zero", *find_quantizer("deepgemm")), "scale_zero = 0x01");
 }
 
 // Every byte and enumerator has a name, whatever row uses it or none.
 TEST(DialectFields, CopyTakesOverEveryDifference) {
-    for (const Dialect& from : dialects) {
-        Dialect to = *find_dialect("ocp");
+    for (const Quantizer& from : e8m0_quantizers) {
+        Quantizer to = *find_quantizer("ocp");
         for (const DialectField& field : dialect_fields()) field.copy(to, from);
         for (const DialectField& field : dialect_fields())
             EXPECT_EQ(field.value_of(to), field.value_of(from)) << from.name << " " << field.name;
@@ -49,7 +49,7 @@ TEST(DialectFields, CopyTakesOverEveryDifference) {
 }
 
 TEST(DialectFields, CopyMovesItsOwnFieldAndNoOther) {
-    Dialect opposite = *find_dialect("nv");
+    Quantizer opposite = *find_quantizer("nv");
     opposite.element_rounding = Rounding::toward_zero;
     opposite.element_overflow = Overflow::overflow;
     opposite.nan_code = NanCode::sign_kept;
@@ -59,12 +59,12 @@ TEST(DialectFields, CopyMovesItsOwnFieldAndNoOther) {
     opposite.inverse = Inverse::one_for_byte_zero;
     opposite.amax_min = 1;
     for (const DialectField& moved : dialect_fields()) {
-        Dialect mixed = *find_dialect("ocp");
+        Quantizer mixed = *find_quantizer("ocp");
         moved.copy(mixed, opposite);
         for (const DialectField& field : dialect_fields())
             EXPECT_EQ(field.value_of(mixed), field.name == moved.name
                                                  ? field.value_of(opposite)
-                                                 : field.value_of(*find_dialect("ocp")))
+                                                 : field.value_of(*find_quantizer("ocp")))
                 << moved.name << " " << field.name;
     }
 }

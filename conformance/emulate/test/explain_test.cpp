@@ -136,12 +136,12 @@ TEST(Explain, OtherOperations) {
 }
 
 // An oracle that is wrong about one lane, under every dialect or under one.
-Answers wrong_everywhere(const ExplainTarget& target, const Dialect& rules) {
+Answers wrong_everywhere(const ExplainTarget& target, const Quantizer& rules) {
     Answers answers = exact_answers(target, rules);
     answers.back().code.bits ^= 1;
     return answers;
 }
-Answers wrong_under_nv(const ExplainTarget& target, const Dialect& rules) {
+Answers wrong_under_nv(const ExplainTarget& target, const Quantizer& rules) {
     return rules.name == "nv" ? wrong_everywhere(target, rules) : exact_answers(target, rules);
 }
 

@@ -24,8 +24,8 @@ std::uint32_t f32_of(const exact::Value& value) {
 
 QuantizedTensor encoded(const data::HostTensor& tensor, const BlockNames& names) {
     EncodeOptions options{.program_version = "9.9.9"};
-    if (find_recipe(names.dialect) != nullptr &&
-        find_recipe(names.dialect)->tensor_scale == TensorScale::history)
+    if (find_quantizer(names.dialect) != nullptr &&
+        find_quantizer(names.dialect)->tensor_scale == TensorScale::history)
         options.recipe.history = {Code{0x40000000}};
     auto result = encode_tensor(tensor, names, options);
     EXPECT_TRUE(result.ok()) << result.error().message;
@@ -117,8 +117,8 @@ TEST(GemmFactor, SpecialScalesOfRecipes) {
 
 // The value of every lane, from the file's tensors and the grid of its blocks.
 std::vector<exact::Value> values_in(const data::TensorFile& file, const BlockNames& names) {
-    const Recipe& recipe = *find_recipe(names.dialect);
-    const RecipeFormat& format = *find_recipe_format(names.format);
+    const Quantizer& recipe = *find_quantizer(names.dialect);
+    const BlockFormat& format = *find_block_format(names.format);
     const auto elements = find_codes(file, "elements", format.element());
     const auto scales = find_codes(file, "scales", format.scale());
     exact::Value number = exact::number(1);
@@ -160,9 +160,9 @@ TEST(GemmFactor, EveryRecipeMultipliesExactly) {
     const data::HostTensor other = varied({2, 3, 144}, "f32");
     const QuantizedTensor mx_file = quantized(other, names_of("mxfp8-e5m2"));
     const GemmFactor mx = factor_in(mx_file.file);
-    for (const Recipe& recipe : recipes)
-        for (const RecipeFormat& format : recipe_formats) {
-            if (!quantizes(recipe, format)) continue;
+    for (const Quantizer& recipe : real_scale_quantizers)
+        for (const BlockFormat& format : real_scale_formats) {
+            if (!recipe.quantizes(format)) continue;
             const BlockNames names = names_of(std::string(format.name), std::string(recipe.name));
             const data::HostTensor tensor = varied(shape, recipe.reads("f32") ? "f32" : "bf16");
             const data::TensorFile file = encoded(tensor, names).file;

@@ -97,7 +97,7 @@ void expect_blocks(const GemmProblem& problem, const Case& c,
     names.dialect = c.dialect;
     names = completed(names);
     const auto made = [&]() -> Expected<QuantizedTensor> {
-        if (problem.rules.model == nullptr && find_recipe(c.dialect) == nullptr) {
+        if (problem.rules.model == nullptr && find_quantizer(c.dialect) == nullptr) {
             ValueTensor d{{}, problem.shape};
             d.values.resize(static_cast<std::size_t>(problem.outputs()));
             gemm_values(problem, {0, problem.outputs()}, d.values);

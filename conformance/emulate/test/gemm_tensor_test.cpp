@@ -128,8 +128,8 @@ void expect_exact(const GemmFactor& a, const GemmFactor& b, const GemmRules& rul
 }
 
 TEST(GemmTensor, IsExactForEveryPairOfFormats) {
-    for (const BlockFormat& a : block_formats)
-        for (const BlockFormat& b : block_formats)
+    for (const BlockFormat& a : mx_block_formats)
+        for (const BlockFormat& b : mx_block_formats)
             expect_exact(factor_of({a.name}, {3, 70}, 1), factor_of({b.name}, {4, 70}, 2), {});
 }
 

@@ -8,8 +8,8 @@
 #include "conformance/emulate/number_text.hpp"
 #include "conformance/emulate/parse_value.hpp"
 #include "conformance/emulate/quantize_tensor.hpp"
-#include "reference/spec/dialects.hpp"
 #include "reference/spec/formats.hpp"
+#include "reference/spec/quantizers.hpp"
 #include "reference/test/words.hpp"
 
 namespace mx::emulate {
@@ -41,8 +41,8 @@ void expect_known(const Answers& answers, const KnownBlock& known) {
 TEST(KnownBlocks, BothOraclesGiveThem) {
     for_each_block([](const KnownBlock& known, const std::string& dialect) {
         const ExplainTarget target = target_of(known, dialect);
-        expect_known(exact_answers(target, *find_dialect(dialect)), known);
-        expect_known(fast_answers(target, *find_dialect(dialect)), known);
+        expect_known(exact_answers(target, *find_quantizer(dialect)), known);
+        expect_known(fast_answers(target, *find_quantizer(dialect)), known);
     });
 }
 

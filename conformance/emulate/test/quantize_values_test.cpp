@@ -122,7 +122,7 @@ TEST(QuantizeValues, OutputsOfAGemmAlongEveryAxis) {
                 std::vector<exact::Value> lanes;
                 for (const std::size_t place : blocks[block]) lanes.push_back(expected[place]);
                 const exact::Block right = exact::quantize_exact_block(
-                    *find_dialect(dialect), *find_block_format("mxfp8-e5m2"), lanes);
+                    *find_quantizer(dialect), *find_block_format("mxfp8-e5m2"), lanes);
                 EXPECT_EQ(scales[block], static_cast<int>(right.scale.bits)) << axis << block;
                 for (std::size_t lane = 0; lane < lanes.size(); ++lane)
                     EXPECT_EQ(elements[blocks[block][lane]],

@@ -116,9 +116,9 @@ TEST(QuantizedFacts, CodesAreNotTakenForValues) {
 
 // Two rows that decide alike have one hash; otherwise it tells them apart.
 TEST(QuantizedFacts, TheHashIsOfTheRules) {
-    for (const Dialect& one : dialects)
-        for (const Dialect& other : dialects) {
-            Dialect renamed = other;
+    for (const Quantizer& one : e8m0_quantizers)
+        for (const Quantizer& other : e8m0_quantizers) {
+            Quantizer renamed = other;
             renamed.name = one.name, renamed.title = one.title, renamed.source = one.source;
             renamed.waits = one.waits, renamed.open = one.open;
             renamed.formats = one.formats, renamed.inputs = one.inputs;

@@ -39,12 +39,12 @@ TEST(RecipeExplain, Refuses) {
 }
 
 TEST(RecipeFields, NameEveryDecisionOfEveryRecipe) {
-    for (const Recipe& recipe : recipes)
+    for (const Quantizer& recipe : real_scale_quantizers)
         for (const auto& [name, value] : recipe_fields(recipe))
             EXPECT_FALSE(value.empty()) << recipe.name << " " << name;
-    EXPECT_EQ(recipe_format_text(*find_recipe_format("nvfp4")),
+    EXPECT_EQ(block_format_text(*find_block_format("nvfp4")),
               "e2m1 elements, one e4m3 scale per 1x16");
-    EXPECT_EQ(open_text(*find_recipe("te-nvfp4")), "nothing");
+    EXPECT_EQ(open_text(*find_quantizer("te-nvfp4")), "nothing");
 }
 
 }  // namespace

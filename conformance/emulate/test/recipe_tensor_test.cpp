@@ -1,5 +1,6 @@
 // Tensors by a recipe: packing, shapes of scales, and every refusal.
 #include "conformance/emulate/recipe_tensor.hpp"
+#include "reference/spec/delayed_scaling.hpp"
 
 #include <gtest/gtest.h>
 

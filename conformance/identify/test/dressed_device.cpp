@@ -8,7 +8,7 @@
 namespace mx::identify {
 namespace {
 
-Answer quantized(const Dialect& dialect, const Setting& setting, const std::byte* row,
+Answer quantized(const Quantizer& dialect, const Setting& setting, const std::byte* row,
                  std::size_t count) {
     Answer answer;
     const std::size_t width = static_cast<std::size_t>(setting.input.code_bytes());
@@ -21,7 +21,7 @@ Answer quantized(const Dialect& dialect, const Setting& setting, const std::byte
 
 }  // namespace
 
-Client dressed(const Dialect& dialect, const Setting& setting, Fault fault) {
+Client dressed(const Quantizer& dialect, const Setting& setting, Fault fault) {
     return {.ask = [=](const Question& question) {
         DeviceAnswer reply;
         reply.kind = AnswerKind::not_supported;

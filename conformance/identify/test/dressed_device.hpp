@@ -5,13 +5,13 @@
 #include <functional>
 
 #include "conformance/identify/subject.hpp"
-#include "reference/spec/dialect.hpp"
+#include "reference/spec/quantizer.hpp"
 
 namespace mx::identify {
 
 // Changes the answer to one block after it was given.
 using Fault = std::function<void(Answer& answer, std::size_t count)>;
 
-Client dressed(const Dialect& dialect, const Setting& setting, Fault fault = {});
+Client dressed(const Quantizer& dialect, const Setting& setting, Fault fault = {});
 
 }  // namespace mx::identify

@@ -8,14 +8,14 @@
 #include "conformance/identify/probes.hpp"
 #include "conformance/identify/test/dressed_device.hpp"
 #include "conformance/identify/witness.hpp"
-#include "reference/spec/dialects.hpp"
+#include "reference/spec/quantizers.hpp"
 
 namespace mx::identify {
 namespace {
 
 constexpr std::uint64_t a_few_hundred = 400;
 
-Identification identified(const Dialect& dialect, const Setting& setting, Fault fault = {}) {
+Identification identified(const Quantizer& dialect, const Setting& setting, Fault fault = {}) {
     Subject subject(dressed(dialect, setting, std::move(fault)), setting);
     auto found = identify(subject);
     EXPECT_TRUE(found.ok()) << (found.ok() ? "" : found.error().message);
@@ -23,7 +23,7 @@ Identification identified(const Dialect& dialect, const Setting& setting, Fault 
     return found.ok() ? std::move(found).value() : Identification{};
 }
 
-Setting setting_for(const Dialect& dialect, const BlockFormat& format) {
+Setting setting_for(const Quantizer& dialect, const BlockFormat& format) {
     for (const std::string_view type : input_types)
         if (dialect.reads(type)) return {format, *find_element_format(type), "any"};
     return {format, formats::f32, "any"};
@@ -46,9 +46,9 @@ bool names(const Identification& found, std::string_view name) {
 
 // Two rows that identification cannot tell apart must agree on blocks it never asked, too.
 void expect_alike(const Setting& setting, std::string_view a, std::string_view b) {
-    const Dialect& first = *find_dialect(a);
-    const Dialect& second = *find_dialect(b);
-    const std::vector<Dialect> both{first, second};
+    const Quantizer& first = *find_quantizer(a);
+    const Quantizer& second = *find_quantizer(b);
+    const std::vector<Quantizer> both{first, second};
     std::vector<Lanes> blocks = ordinary_amaxes(setting, both);
     for (const Pool& pool : {tiny_amaxes(setting, both), huge_amaxes(setting, both),
                              element_blocks(setting, first), unseen_blocks(setting)})
@@ -65,12 +65,12 @@ void expect_alike(const Setting& setting, std::string_view a, std::string_view b
 
 TEST(Identify, CallsEveryDialectByItsName) {
     std::size_t named = 0;
-    for (std::size_t row = 0; row < dialects.size(); ++row) {
-        const Dialect& dialect = dialects[row];
+    for (std::size_t row = 0; row < e8m0_quantizers.size(); ++row) {
+        const Quantizer& dialect = e8m0_quantizers[row];
         if (!dialect.is_known()) continue;
         // Every dialect in the first of its formats, and in another that changes from row to row.
         std::vector<BlockFormat> formats;
-        for (const BlockFormat& format : block_formats)
+        for (const BlockFormat& format : mx_block_formats)
             if (dialect.quantizes(format)) formats.push_back(format);
         if (formats.empty()) continue;
         std::vector<BlockFormat> chosen{formats.front()};
@@ -97,39 +97,40 @@ TEST(Identify, EndsOnADeviceThatFollowsNoRule) {
         answer.scale.bits ^= 0x40;
         for (std::uint8_t& element : answer.elements) element ^= 0x40;
     };
-    const Identification found = identified(*find_dialect("ocp"), e4m3_setting(), wrong);
+    const Identification found = identified(*find_quantizer("ocp"), e4m3_setting(), wrong);
     EXPECT_TRUE(found.identical.empty());
     EXPECT_GT(found.unexplained.blocks, 100u);
 }
 
 TEST(Identify, FindsOneDecisionThatDiffers) {
     const auto check = [](auto change, std::string_view field, const std::string& value) {
-        Dialect dialect = *find_dialect("ocp");
+        Quantizer dialect = *find_quantizer("ocp");
         change(dialect);
         const Identification found = identified(dialect, e4m3_setting());
         EXPECT_EQ(finding(found, field).values, std::vector<std::string>{value}) << field;
         EXPECT_NE(finding(found, field).witness, "") << field;
         EXPECT_EQ(found.unexplained.blocks, 0u) << field << ": " << found.unexplained.witness;
     };
-    check([](Dialect& d) { d.element_rounding = Rounding::to_odd; }, "element_rounding", "to_odd");
-    check([](Dialect& d) { d.element_rounding = Rounding::toward_positive; }, "element_rounding",
+    check([](Quantizer& d) { d.element_rounding = Rounding::to_odd; }, "element_rounding",
+          "to_odd");
+    check([](Quantizer& d) { d.element_rounding = Rounding::toward_positive; }, "element_rounding",
           "toward_positive");
-    check([](Dialect& d) { d.element_overflow = Overflow::overflow; }, "element_overflow",
+    check([](Quantizer& d) { d.element_overflow = Overflow::overflow; }, "element_overflow",
           "overflow");
-    check([](Dialect& d) { d.subnormals = Subnormals::outputs_flushed; }, "subnormals",
+    check([](Quantizer& d) { d.subnormals = Subnormals::outputs_flushed; }, "subnormals",
           "outputs_flushed");
-    check([](Dialect& d) { d.subnormals = Subnormals::inputs_flushed; }, "subnormals",
+    check([](Quantizer& d) { d.subnormals = Subnormals::inputs_flushed; }, "subnormals",
           "inputs_flushed");
-    check([](Dialect& d) { d.infinity_in_block = InfinityInBlock::own_lane_only; },
+    check([](Quantizer& d) { d.infinity_in_block = InfinityInBlock::own_lane_only; },
           "infinity_in_block", "own_lane_only");
-    check([](Dialect& d) { d.scale_cast.zero = 0x7F; }, "scale_zero", "0x7f");
-    check([](Dialect& d) { d.scale_cast.infinity = 0xFE; }, "scale_infinity", "0xfe");
-    check([](Dialect& d) { d.inverse = Inverse::over_scale_bits; }, "inverse", "over_scale_bits");
-    check([](Dialect& d) { d.sign_of_zero = SignOfZero::dropped; }, "sign_of_zero", "dropped");
+    check([](Quantizer& d) { d.scale_cast.zero = 0x7F; }, "scale_zero", "0x7f");
+    check([](Quantizer& d) { d.scale_cast.infinity = 0xFE; }, "scale_infinity", "0xfe");
+    check([](Quantizer& d) { d.inverse = Inverse::over_scale_bits; }, "inverse", "over_scale_bits");
+    check([](Quantizer& d) { d.sign_of_zero = SignOfZero::dropped; }, "sign_of_zero", "dropped");
 }
 
 TEST(Identify, SaysWhatNoVectorExplains) {
-    const Dialect& nv = *find_dialect("nv");
+    const Quantizer& nv = *find_quantizer("nv");
     const Identification shifted = identified(nv, e4m3_setting(), [](Answer& answer, std::size_t) {
         if (answer.scale.bits < 0xFE) ++answer.scale.bits;
     });
@@ -161,7 +162,7 @@ TEST(Identify, SaysWhenTheDeviceRefuses) {
 }
 
 TEST(Identify, ReportsThePartialBlock) {
-    const Dialect& nv = *find_dialect("nv");
+    const Quantizer& nv = *find_quantizer("nv");
     EXPECT_NE(identified(nv, e4m3_setting()).partial_block.find("from the lanes that exist"),
               std::string::npos);
     const Identification wrong =

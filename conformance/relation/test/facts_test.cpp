@@ -8,7 +8,7 @@
 #include "conformance/relation/suite.hpp"
 #include "conformance/selftest/oracle_device.hpp"
 #include "device/host/isolated_device.hpp"
-#include "reference/spec/dialects.hpp"
+#include "reference/spec/quantizers.hpp"
 
 namespace mx::relation {
 namespace {
@@ -29,8 +29,8 @@ DeviceAnswer ask_oracle(const Question& question) {
     return oracle().ask(question);
 }
 
-Setting setting_of(const std::string& operation, const Dialect& dialect, const BlockFormat& format,
-                   std::string_view type) {
+Setting setting_of(const std::string& operation, const Quantizer& dialect,
+                   const BlockFormat& format, std::string_view type) {
     return {.operation = operation,
             .format = std::string(format.name),
             .dialect = std::string(dialect.name),
@@ -75,8 +75,8 @@ void expect_all_seen(const Witnesses& witnesses) {
 
 TEST(Facts, OfEveryDialectAreThoseOfTheOracle) {
     Witnesses witnesses;
-    for (const Dialect& dialect : dialects)
-        for (const BlockFormat& format : block_formats)
+    for (const Quantizer& dialect : e8m0_quantizers)
+        for (const BlockFormat& format : mx_block_formats)
             for (const std::string_view type : input_types)
                 if (dialect.is_known() && dialect.quantizes(format) && dialect.reads(type))
                     hold_to_facts(setting_of("quantize", dialect, format, type), 2, witnesses);
@@ -85,9 +85,9 @@ TEST(Facts, OfEveryDialectAreThoseOfTheOracle) {
 
 TEST(Facts, OfDequantizeAreThoseOfTheOracle) {
     Witnesses witnesses;
-    for (const BlockFormat& format : block_formats)
+    for (const BlockFormat& format : mx_block_formats)
         for (const std::string_view type : input_types)
-            hold_to_facts(setting_of("dequantize", *find_dialect("ocp"), format, type), 2,
+            hold_to_facts(setting_of("dequantize", *find_quantizer("ocp"), format, type), 2,
                           witnesses);
     expect_all_seen(witnesses);
 }

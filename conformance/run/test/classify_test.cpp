@@ -49,7 +49,7 @@ TEST(Classify, Tie) {
     EXPECT_EQ(m.lanes[1], 1u);
     EXPECT_EQ(m.of, 2u);
     EXPECT_EQ(m.count, 1u);
-    EXPECT_EQ(m.source, find_dialect("ocp")->source);
+    EXPECT_EQ(m.source, find_quantizer("ocp")->source);
 }
 
 TEST(Classify, RoundingAndValue) {
@@ -125,8 +125,8 @@ TEST(Classify, ScaleAndTheElementsUnderIt) {
         EXPECT_EQ(m.stage, "scale");
         EXPECT_EQ(m.expected_scale, "0x7f");
         EXPECT_EQ(m.actual_scale, "0x80");
-        EXPECT_EQ(m.direction, m.expected_element.empty() ? "+1 code"
-                                                          : "element under a wrong scale");
+        EXPECT_EQ(m.direction,
+                  m.expected_element.empty() ? "+1 code" : "element under a wrong scale");
     }
 }
 
@@ -288,8 +288,7 @@ TEST(Disagreement, ExpectedBitsThatTheExactOracleDeniesAreOurFault) {
     Evidence e = block_of("ocp", 17);
     e.expected[0].set(1, 0x59);
     const Classified element = classified(e);
-    EXPECT_EQ(element.disagreement,
-              "block 0 lane 1: fast says 0x00000059, exact says 0x00000058");
+    EXPECT_EQ(element.disagreement, "block 0 lane 1: fast says 0x00000059, exact says 0x00000058");
     Evidence s = block_of("ocp", 17);
     s.expected[1].set(0, 126);
     EXPECT_NE(classified(s).disagreement.find("exact says 0x0000007f"), std::string::npos);

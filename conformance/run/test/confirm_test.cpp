@@ -60,7 +60,7 @@ TEST(Confirm, ConvertInEveryRuleForSubnormals) {
 }
 
 TEST(Confirm, CastsToAScaleInEveryDialect) {
-    for (const Dialect& dialect : dialects)
+    for (const Quantizer& dialect : e8m0_quantizers)
         for (const std::string_view type : input_types)
             if (dialect.reads(type))
                 for (const std::string data : {"edge.special", "edge.tie", "random.subnormal"})
@@ -69,8 +69,8 @@ TEST(Confirm, CastsToAScaleInEveryDialect) {
 }
 
 TEST(Confirm, EveryFormatInEveryDialectBlockByBlock) {
-    for (const Dialect& dialect : dialects)
-        for (const BlockFormat& format : block_formats) {
+    for (const Quantizer& dialect : e8m0_quantizers)
+        for (const BlockFormat& format : mx_block_formats) {
             if (!dialect.is_known() || !dialect.quantizes(format)) continue;
             const std::string names =
                 " format=" + std::string(format.name) + " dialect=" + std::string(dialect.name);

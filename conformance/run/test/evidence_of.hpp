@@ -11,7 +11,7 @@
 
 #include "conformance/run/classify.hpp"
 #include "conformance/run/expected.hpp"
-#include "reference/spec/dialects.hpp"
+#include "reference/spec/quantizers.hpp"
 
 namespace mx {
 

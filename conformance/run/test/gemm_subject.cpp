@@ -14,7 +14,7 @@
 #include "reference/fast/dot_model.hpp"
 #include "reference/fast/gemm_epilogue.hpp"
 #include "reference/fast/gemm_output.hpp"
-#include "reference/spec/dialects.hpp"
+#include "reference/spec/quantizers.hpp"
 
 namespace mx {
 namespace {
@@ -209,11 +209,12 @@ Code quantized_block(const PlainGemm& gemm, const std::uint32_t* numbers, std::s
         std::vector<fast::Unpacked> values;
         for (std::size_t i = 0; i < count; ++i)
             values.push_back(fast::unpack(f32, Code{numbers[i]}));
-        return fast::quantize_exact_block(*find_recipe(gemm.dialect), *find_recipe_format("nvfp4"),
-                                          values.data(), lanes, elements);
+        return fast::quantize_exact_block(*find_quantizer(gemm.dialect),
+                                          *find_block_format("nvfp4"), values.data(), lanes,
+                                          elements);
     }
     const std::string format = gemm.type_d == "e2m1" ? "mxfp4-e2m1" : "mxfp8-" + gemm.type_d;
-    return fast::quantize_block(*find_dialect(gemm.dialect), *find_block_format(format), f32,
+    return fast::quantize_block(*find_quantizer(gemm.dialect), *find_block_format(format), f32,
                                 numbers, lanes, elements);
 }
 

@@ -6,7 +6,7 @@
 
 #include "reference/exact/layout.hpp"
 #include "reference/fast/block.hpp"
-#include "reference/spec/dialects.hpp"
+#include "reference/spec/quantizers.hpp"
 
 namespace mx::test {
 namespace {
@@ -178,7 +178,7 @@ void quantize(const mx_operation& operation, const mx_tensor& input, const mx_te
                 lanes.push_back(blocks.at(values, line, i).bits);
             std::vector<std::uint8_t> codes(lanes.size());
             blocks.at(scales, line, first / blocks.size) = fast::quantize_block(
-                *find_dialect(operation.dialect), *find_block_format(operation.format),
+                *find_quantizer(operation.dialect), *find_block_format(operation.format),
                 *find_element_format(input.type), lanes.data(), static_cast<int>(lanes.size()),
                 codes.data());
             for (std::size_t i = 0; i < codes.size(); ++i)

@@ -43,7 +43,7 @@ TEST(Lookups, ReadingALineIsCounted) {
     EXPECT_TRUE(parse_case("quantize format=mxfp8-e4m3 shape=1x32 data=edge.tie").ok());
     EXPECT_GE(names_looked_up - before, 6u);
     const std::uint64_t parsed = names_looked_up;
-    EXPECT_NE(find_dialect("nv"), nullptr);
+    EXPECT_NE(find_quantizer("nv"), nullptr);
     EXPECT_NE(find_element_format("e4m3"), nullptr);
     EXPECT_TRUE(check_name("axis", "row", axis_names()).ok());
     EXPECT_EQ(names_looked_up - parsed, 3u);

@@ -7,7 +7,7 @@
 
 #include "conformance/run/runner.hpp"
 #include "reference/problem/problem.hpp"
-#include "reference/spec/dialects.hpp"
+#include "reference/spec/quantizers.hpp"
 
 // The embedded device's one door. This room may not include device/cpu; linking it is enough here.
 const mx_device_api* mx_cpu_device_api(void);
@@ -87,7 +87,7 @@ const std::set<std::string> embedded_dialects{"ocp",          "nv",           "t
 
 // Did the device refuse it by the dialect's name, or the runner for what the dialect waits for?
 bool is_refused(const CaseResult& r) {
-    const Dialect& dialect = *find_dialect(r.dialect);
+    const Quantizer& dialect = *find_quantizer(r.dialect);
     const bool waits = !dialect.is_known() && r.reason.ends_with(dialect.waits);
     return r.verdict == Verdict::not_supported &&
            (waits || r.reason == "dialect \"" + r.dialect + "\"");
@@ -229,9 +229,9 @@ TEST(Runner, DataThatCouldNotFailIsMistrusted) {
 // What a source leaves to a measurement is not asked of any device, but its casts are.
 TEST(Runner, ADialectThatWaitsIsNotAskedForBlocks) {
     Bench bench(embedded());
-    for (const Dialect& dialect : dialects) {
+    for (const Quantizer& dialect : e8m0_quantizers) {
         if (dialect.is_known()) continue;
-        for (const BlockFormat& format : block_formats) {
+        for (const BlockFormat& format : mx_block_formats) {
             if (!dialect.quantizes(format)) continue;
             const CaseResult result =
                 bench.run("quantize format=" + std::string(format.name) +

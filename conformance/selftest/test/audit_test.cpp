@@ -13,7 +13,7 @@
 namespace mx::selftest {
 namespace {
 
-const Setting setting{find_block_format("mxfp8-e4m3"), find_dialect("nv"), BlockAxis::row};
+const Setting setting{find_block_format("mxfp8-e4m3"), find_quantizer("nv"), BlockAxis::row};
 
 TEST(AuditData, UniformStaysInItsRangeAndFillsIt) {
     const Sample sample = draw(Population::uniform, setting, {64, 64});
@@ -54,7 +54,7 @@ TEST(AuditData, RampAndItsNumbers) {
 
 TEST(AuditData, ColumnsHaveTheirOwnScales) {
     const Sample sample =
-        draw(Population::ramp, {setting.format, find_dialect("ocp"), BlockAxis::col}, {2, 2});
+        draw(Population::ramp, {setting.format, find_quantizer("ocp"), BlockAxis::col}, {2, 2});
     ASSERT_EQ(sample.expected.scales.size(), 2u);  // of {0, 1/2} and of {1/4, 3/4}
     for (std::size_t i = 0; i < 4; ++i)
         EXPECT_EQ(sample.expected.values[i], static_cast<double>(sample.floats[i]));

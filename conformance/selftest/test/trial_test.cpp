@@ -83,7 +83,7 @@ TEST_F(Trial, LevelsDoNotRepeatEachOtherAndStartSmall) {
         for (const PlannedCase& planned : level.cases) {
             const Case& c = planned.c;
             Case kind = c;
-            if (kind.format != nullptr) kind.format = &block_formats[0];
+            if (kind.format != nullptr) kind.format = &mx_block_formats[0];
             kind.type = formats::f32;
             kind.rows = kind.columns = 0;
             kind.index = kind.seed = 0;

@@ -6,7 +6,7 @@
 #include "conformance/data/tensor_file.hpp"
 #include "conformance/data/test/file_bytes.hpp"
 #include "conformance/session/plan.hpp"
-#include "reference/spec/dialects.hpp"
+#include "reference/spec/quantizers.hpp"
 
 namespace mx::session {
 namespace {
@@ -73,9 +73,9 @@ TEST(PlanOfAFile, AsksEveryFormatDialectAndAxisInCasesThatParseBack) {
     // Along two axes and along both at once, into elements with each overflow, and once cast to a
     // scale.
     std::size_t wanted = 0;
-    for (const Dialect& dialect : dialects) {
+    for (const Quantizer& dialect : e8m0_quantizers) {
         if (!dialect.reads("f16")) continue;
-        for (const BlockFormat& format : block_formats)
+        for (const BlockFormat& format : mx_block_formats)
             wanted += dialect.quantizes(format) ? 3 + overflows.size() : 0;
         ++wanted;
     }

@@ -15,17 +15,18 @@ namespace {
 TEST(ElementKernels, ThereIsOneForEverySweep) {
     for (const DeviceElements& sweep : device_elements()) {
         const ElementRow row = kernel_row(sweep.dialect, sweep.format);
-        ASSERT_LT(row.format, block_formats.size()) << sweep.name;
+        ASSERT_LT(row.format, mx_block_formats.size()) << sweep.name;
         EXPECT_TRUE(has_kernel(row)) << sweep.name;
-        EXPECT_EQ(block_formats[row.format].name, sweep.format.name);
-        EXPECT_EQ(proof::element_rules(dialects[row.dialect]), proof::element_rules(sweep.dialect))
+        EXPECT_EQ(mx_block_formats[row.format].name, sweep.format.name);
+        EXPECT_EQ(proof::element_rules(e8m0_quantizers[row.dialect]),
+                  proof::element_rules(sweep.dialect))
             << sweep.name;
         EXPECT_EQ(device_element(sweep.format.element()),
                   *cuda::find_block_format(sweep.format.name))
             << sweep.name;
     }
-    const Dialect& flushing = *find_dialect("te-specialised");  // loses the sign of a zero
-    EXPECT_EQ(kernel_row(flushing, block_formats[0]).format, npos);
+    const Quantizer& flushing = *find_quantizer("te-specialised");  // loses the sign of a zero
+    EXPECT_EQ(kernel_row(flushing, mx_block_formats[0]).format, npos);
 }
 
 struct Tally {
@@ -72,12 +73,12 @@ void compare_rows(Tally& tally, std::index_sequence<Row...>) {
 // Two folds: Clang takes no more than 256 terms in one.
 template <std::size_t... Format>
 void compare_all(Tally& tally, std::index_sequence<Format...>) {
-    (compare_rows<Format>(tally, std::make_index_sequence<dialects.size()>{}), ...);
+    (compare_rows<Format>(tally, std::make_index_sequence<e8m0_quantizers.size()>{}), ...);
 }
 
 TEST(ElementOracle, RoundsValuesThatShareATargetAsItDoesOneByOne) {
     Tally tally;
-    compare_all(tally, std::make_index_sequence<block_formats.size()>{});
+    compare_all(tally, std::make_index_sequence<mx_block_formats.size()>{});
     EXPECT_EQ(tally.wrong, 0u);
     EXPECT_GT(tally.shared, 12'000'000u);
     EXPECT_GT(tally.alone, 0u);

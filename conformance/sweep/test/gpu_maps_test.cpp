@@ -10,7 +10,7 @@
 #include "conformance/sweep/device_elements.hpp"
 #include "conformance/sweep/gpu_maps.hpp"
 #include "conformance/sweep/gpu_sweep.hpp"
-#include "reference/proof/dialect_functions.hpp"
+#include "reference/proof/e8m0_functions.hpp"
 #include "reference/proof/digests.hpp"
 #include "reference/proof/sweep.hpp"
 
@@ -70,15 +70,15 @@ TEST(GpuMaps, HaveNamesOfTheirOwn) {
 
 TEST(DeviceElements, AreAskedOnceForEachFormatAndSetOfRules) {
     const std::vector<DeviceElements> sweeps = device_elements();
-    const auto covering = [&sweeps](const Dialect& dialect, const BlockFormat& format) {
+    const auto covering = [&sweeps](const Quantizer& dialect, const BlockFormat& format) {
         return std::ranges::count_if(sweeps, [&](const DeviceElements& sweep) {
             return sweep.format.name == format.name &&
                    proof::element_rules(sweep.dialect) == proof::element_rules(dialect);
         });
     };
-    for (const BlockFormat& format : block_formats) {
+    for (const BlockFormat& format : mx_block_formats) {
         for (const char* name : {"ocp", "nv", "torchao-floor", "torchao-rceil"}) {
-            const Dialect& dialect = *find_dialect(name);
+            const Quantizer& dialect = *find_quantizer(name);
             if (!dialect.quantizes(format)) continue;
             EXPECT_EQ(covering(dialect, format), 1) << format.name << " " << name;
         }

@@ -1,7 +1,7 @@
 // Uses the tables of the specification without an oracle. Built by consumer_test from the package
 // alone; only has to compile.
-#include "reference/spec/dialects.hpp"
 #include "reference/spec/formats.hpp"
+#include "reference/spec/quantizers.hpp"
 
-static_assert(mx::find_block_format("mxfp8-e4m3")->block_size == 32);
-static_assert(mx::find_dialect("ocp") != nullptr);
+static_assert(mx::find_block_format("mxfp8-e4m3")->block_columns == 32);
+static_assert(mx::find_quantizer("ocp") != nullptr);

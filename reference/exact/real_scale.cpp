@@ -1,5 +1,7 @@
-// See recipe.hpp.
-#include "reference/exact/recipe.hpp"
+// See real_scale.hpp.
+#include "reference/exact/real_scale.hpp"
+
+#include "reference/spec/hadamard.hpp"
 
 namespace mx::exact {
 namespace {
@@ -8,19 +10,15 @@ Value one() {
     return number(1);
 }
 
-Value over_constant(ConstantDivision division, const Value& value, const Value& constant) {
-    return division == ConstantDivision::divided ? quotient(value, constant)
-                                                 : product(value, quotient(one(), constant));
-}
-
 // The largest element times the largest block scale that is aimed at.
-Value range_of_tensor(const Recipe& recipe, const RecipeFormat& format) {
-    return number(largest_of(format.element()).magnitude * recipe.scale_max);
+Value range_of_tensor(const Quantizer& quantizer, const BlockFormat& format) {
+    return number(largest_of(format.element()).magnitude * quantizer.scale_max);
 }
 
-Value encode_scale_of_tensor(const Recipe& recipe, const RecipeFormat& format, const Value& amax) {
+Value encode_scale_of_tensor(const Quantizer& quantizer, const BlockFormat& format,
+                             const Value& amax) {
     const Value scale =
-        at_most(quotient(range_of_tensor(recipe, format), amax), largest_of(formats::f32));
+        at_most(quotient(range_of_tensor(quantizer, format), amax), largest_of(formats::f32));
     return is_zero(amax) || is_zero(scale) ? one() : scale;
 }
 
@@ -28,37 +26,47 @@ Value largest_allowed(EncodeOverflow overflow, const ElementFormat& input) {
     return largest_of(overflow == EncodeOverflow::largest_input ? input : formats::f32);
 }
 
-// max / amax, with what the recipe makes of an amax that no scale fits.
+// max / amax, with what the quantizer makes of an amax that no scale fits.
 Value encode_ratio(const BlockQuestion& question, const Value& amax) {
-    const Recipe& recipe = question.recipe;
+    const Quantizer& quantizer = question.quantizer;
     const bool useless = !amax.is_finite() || amax.magnitude == 0;
-    if (useless && recipe.useless_amax == UselessAmax::one) return one();
+    if (useless && quantizer.useless_amax == UselessAmax::one) return one();
     const Value ratio = quotient(largest_of(question.format.element()), amax);
-    if (!ratio.is_infinity() || recipe.encode_overflow == EncodeOverflow::infinity) return ratio;
-    return largest_allowed(recipe.encode_overflow, question.input);
+    if (!ratio.is_infinity() || quantizer.encode_overflow == EncodeOverflow::infinity) return ratio;
+    return largest_allowed(quantizer.encode_overflow, question.input);
 }
 
 Value ratio_of(const BlockQuestion& question, const Value& amax) {
-    const Recipe& recipe = question.recipe;
+    const Quantizer& quantizer = question.quantizer;
     const Value largest = largest_of(question.format.element());
     const Value& tensor = question.tensor.scale;
-    const auto over_max = [&] { return over_constant(recipe.division, amax, largest); };
-    switch (recipe.block_ratio) {
-        case BlockRatio::amax_over_max:
-            return over_max();
-        case BlockRatio::amax_over_max_over_tensor:
-            return quotient(over_max(), tensor);
-        case BlockRatio::amax_over_max_times_tensor:
-            return product(over_max(), tensor);
-        case BlockRatio::amax_times_scaled_tensor:
+    const auto divided = [&] { return quotient(amax, largest); };
+    const auto times_reciprocal = [&] { return product(amax, quotient(one(), largest)); };
+    switch (quantizer.scale_ratio) {
+        case ScaleRatio::divided:
+            return divided();
+        case ScaleRatio::times_reciprocal:
+            return times_reciprocal();
+        case ScaleRatio::divided_over_tensor:
+            return quotient(divided(), tensor);
+        case ScaleRatio::times_reciprocal_over_tensor:
+            return quotient(times_reciprocal(), tensor);
+        case ScaleRatio::divided_times_tensor:
+            return product(divided(), tensor);
+        case ScaleRatio::times_scaled_tensor:
             return at_most(product(amax, product(tensor, quotient(one(), largest))),
                            largest_of(formats::f32));
-        case BlockRatio::max_over_amax:
+        case ScaleRatio::max_over_amax:
             return encode_ratio(question, amax);
-        case BlockRatio::tensor:
+        case ScaleRatio::tensor:
             return tensor;
+        case ScaleRatio::over_emax:
+        case ScaleRatio::over_emax_f32:
+        case ScaleRatio::times_reciprocal_flushed:
+        case ScaleRatio::none:
+            break;
     }
-    MX_ASSERT(false && "a block ratio without a definition");
+    MX_ASSERT(false && "a ratio that no scale with a mantissa has");
     return {};
 }
 
@@ -82,47 +90,56 @@ Value e4m3_value(const Value& ratio) {
                   round(formats::e4m3, Rounding::nearest_even, Overflow::saturate, ratio));
 }
 
-Value scale_value(BlockScale rule, const Value& ratio, Candidate candidate) {
+Value scale_value(ScaleRule rule, const Value& ratio, Candidate candidate) {
     switch (rule) {
-        case BlockScale::f32:
+        case ScaleRule::e8m0_cast:
+            break;
+        case ScaleRule::f32:
             return ratio;
-        case BlockScale::power_of_two_below:
+        case ScaleRule::power_of_two_below:
             return power_of_two_below(ratio);
-        case BlockScale::power_of_two_above:
+        case ScaleRule::power_of_two_above:
             return power_of_two_above(ratio);
-        case BlockScale::e4m3:
+        case ScaleRule::e4m3:
             return e4m3_value(ratio);
-        case BlockScale::e4m3_from_2tom6:
+        case ScaleRule::e4m3_from_2tom6:
             return e4m3_value(
                 at_most(at_least(ratio, number(power_of_two(-6))), largest_of(formats::e4m3)));
-        case BlockScale::e4m3_best_of_two: {
+        case ScaleRule::e4m3_best_of_two: {
             const bool expanded = candidate == Candidate::maps_to_two_thirds;
             const Value wanted = expanded ? product(ratio, number(Rational(3, 2))) : ratio;
             return e4m3_value(at_most(wanted, largest_of(formats::e4m3)));
         }
     }
-    MX_ASSERT(false && "a block scale without a definition");
+    MX_ASSERT(false && "a rule that no scale with a mantissa has");
     return {};
 }
 
-Value factor_of(Factor rule, const Value& scale, const Value& tensor) {
+Value factor_of(Inverse rule, const Value& scale, const Value& tensor) {
     const Value largest = largest_of(formats::f32);
     switch (rule) {
-        case Factor::encode_scale:
+        case Inverse::encode_scale:
             return scale;
-        case Factor::reciprocal:
+        case Inverse::reciprocal:
             return quotient(one(), scale);
-        case Factor::reciprocal_of_product:
+        case Inverse::reciprocal_of_product:
             return at_most(quotient(one(), product(scale, quotient(one(), tensor))), largest);
-        case Factor::reciprocal_over_scale:
+        case Inverse::reciprocal_over_scale:
             return quotient(quotient(one(), tensor), scale);
-        case Factor::bf16_quotient:
+        case Inverse::bf16_quotient:
             return rounded_in(formats::bf16,
                               at_most(quotient(tensor, scale), largest_of(formats::bf16)));
-        case Factor::none:
+        case Inverse::divided:
             return one();
+        case Inverse::exact_power:
+        case Inverse::one_for_byte_zero:
+        case Inverse::zero_for_byte_zero:
+        case Inverse::zero_at_both_ends:
+        case Inverse::of_scale_bits:
+        case Inverse::over_scale_bits:
+            break;
     }
-    MX_ASSERT(false && "a factor without a definition");
+    MX_ASSERT(false && "an inverse that no scale with a mantissa has");
     return {};
 }
 
@@ -147,8 +164,8 @@ Value rotated_lane(std::span<const Value> lanes, int to) {
 
 }  // namespace
 
-std::vector<Value> transformed(const Recipe& recipe, std::span<const Value> lanes) {
-    if (recipe.transform == LaneTransform::none) return {lanes.begin(), lanes.end()};
+std::vector<Value> transformed(const Quantizer& quantizer, std::span<const Value> lanes) {
+    if (quantizer.transform == LaneTransform::none) return {lanes.begin(), lanes.end()};
     MX_ASSERT_COMPARE(lanes.size() % hadamard_size, ==, 0u);
     std::vector<Value> rotated;
     for (std::size_t first = 0; first < lanes.size(); first += hadamard_size)
@@ -157,26 +174,17 @@ std::vector<Value> transformed(const Recipe& recipe, std::span<const Value> lane
     return rotated;
 }
 
-Value amax_of(const Recipe& recipe, std::span<const Value> lanes) {
-    Value amax;
-    for (Value lane : lanes) {
-        lane.negative = false;
-        if (lane.is_nan() && recipe.nan_in_block == NanInBlock::own_lane_only) continue;
-        if (lane.is_nan()) return lane;
-        if (is_less(amax, lane)) amax = lane;
-    }
-    return amax;
-}
-
-TensorNumbers tensor_numbers(const Recipe& recipe, const RecipeFormat& format, const Value& amax,
-                             const Value& history_scale) {
-    switch (recipe.tensor_scale) {
+TensorNumbers tensor_numbers(const Quantizer& quantizer, const BlockFormat& format,
+                             const Value& amax, const Value& history_scale) {
+    switch (quantizer.tensor_scale) {
         case TensorScale::none:
             return {amax, one()};
         case TensorScale::encode:
-            return {amax, encode_scale_of_tensor(recipe, format, amax)};
-        case TensorScale::decode:
-            return {amax, over_constant(recipe.division, amax, range_of_tensor(recipe, format))};
+            return {amax, encode_scale_of_tensor(quantizer, format, amax)};
+        case TensorScale::decode_divided:
+            return {amax, quotient(amax, range_of_tensor(quantizer, format))};
+        case TensorScale::decode_times_reciprocal:
+            return {amax, product(amax, quotient(one(), range_of_tensor(quantizer, format)))};
         case TensorScale::history:
             return {amax, history_scale};
     }
@@ -184,43 +192,44 @@ TensorNumbers tensor_numbers(const Recipe& recipe, const RecipeFormat& format, c
     return {};
 }
 
-Value kept_number(const Recipe& recipe, const TensorNumbers& tensor) {
-    return recipe.way_back == WayBack::times_scale_amax ? tensor.amax : tensor.scale;
+Value kept_number(const Quantizer& quantizer, const TensorNumbers& tensor) {
+    return quantizer.way_back == WayBack::times_scale_amax ? tensor.amax : tensor.scale;
 }
 
-RecipeScale block_scale(const BlockQuestion& question, const Value& amax, Candidate candidate) {
-    const Recipe& recipe = question.recipe;
-    RecipeScale result;
+BlockScale block_scale(const BlockQuestion& question, const Value& amax, Candidate candidate) {
+    const Quantizer& quantizer = question.quantizer;
+    BlockScale result;
     result.amax = amax;
-    if (recipe.amax_min != 0) result.amax = at_least(amax, f32_of_code(recipe.amax_min));
+    if (quantizer.amax_min != 0) result.amax = at_least(amax, f32_of_code(quantizer.amax_min));
     result.ratio = ratio_of(question, result.amax);
-    result.scale = scale_value(recipe.block_scale, result.ratio, candidate);
-    result.factor = factor_of(recipe.factor, result.scale, question.tensor.scale);
-    const Value stored = recipe.stores_inverse() ? quotient(one(), result.scale) : result.scale;
+    result.scale = scale_value(quantizer.scale_rule, result.ratio, candidate);
+    result.factor = factor_of(quantizer.inverse, result.scale, question.tensor.scale);
+    const Value stored = quantizer.stores_inverse() ? quotient(one(), result.scale) : result.scale;
     result.stored =
         round(question.format.scale(), Rounding::nearest_even, Overflow::overflow, stored);
     return result;
 }
 
-Value scaled_lane(const Recipe& recipe, const RecipeScale& scale, const Value& lane) {
+Value scaled_lane(const Quantizer& quantizer, const BlockScale& scale, const Value& lane) {
     Value value = lane;
-    if (is_zero(lane) && recipe.sign_of_zero == SignOfZero::input_dropped) value.negative = false;
-    return recipe.factor == Factor::none ? quotient(value, scale.scale)
-                                         : product(value, scale.factor);
+    if (is_zero(lane) && quantizer.sign_of_zero == SignOfZero::input_dropped)
+        value.negative = false;
+    return quantizer.inverse == Inverse::divided ? quotient(value, scale.scale)
+                                                 : product(value, scale.factor);
 }
 
-Code quantize_lane(const BlockQuestion& question, const RecipeScale& scale, const Value& lane,
+Code quantize_lane(const BlockQuestion& question, const BlockScale& scale, const Value& lane,
                    RandomBits random) {
-    return round_element(element_rules(question.recipe), question.format.element(),
-                         scaled_lane(question.recipe, scale, lane), random);
+    return round_element(rules_after_product(question.quantizer), question.format.element(),
+                         scaled_lane(question.quantizer, scale, lane), random);
 }
 
 namespace {
 
-RecipeBlock quantize_candidate(const BlockQuestion& question, std::span<const Value> lanes,
+ScaledBlock quantize_candidate(const BlockQuestion& question, std::span<const Value> lanes,
                                std::span<const RandomBits> random, Candidate candidate) {
-    RecipeBlock block;
-    block.scale = block_scale(question, amax_of(question.recipe, lanes), candidate);
+    ScaledBlock block;
+    block.scale = block_scale(question, amax_of(question.quantizer, lanes), candidate);
     for (std::size_t lane = 0; lane < lanes.size(); ++lane)
         block.elements.push_back(quantize_lane(question, block.scale, lanes[lane],
                                                random.empty() ? RandomBits{} : random[lane]));
@@ -229,20 +238,20 @@ RecipeBlock quantize_candidate(const BlockQuestion& question, std::span<const Va
 
 }  // namespace
 
-RecipeBlock quantize_block(const BlockQuestion& question, std::span<const Value> lanes,
+ScaledBlock quantize_block(const BlockQuestion& question, std::span<const Value> lanes,
                            std::span<const RandomBits> random) {
-    RecipeBlock largest = quantize_candidate(question, lanes, random, Candidate::maps_to_largest);
-    if (question.recipe.candidate_error == CandidateError::none) return largest;
-    RecipeBlock expanded =
+    ScaledBlock largest = quantize_candidate(question, lanes, random, Candidate::maps_to_largest);
+    if (question.quantizer.candidate_error == CandidateError::none) return largest;
+    ScaledBlock expanded =
         quantize_candidate(question, lanes, random, Candidate::maps_to_two_thirds);
     const bool is_better = is_less(candidate_error(question, expanded, lanes),
                                    candidate_error(question, largest, lanes));
     return is_better ? expanded : largest;
 }
 
-Value candidate_error(const BlockQuestion& question, const RecipeBlock& block,
+Value candidate_error(const BlockQuestion& question, const ScaledBlock& block,
                       std::span<const Value> lanes) {
-    const Value range = range_of_tensor(question.recipe, question.format);
+    const Value range = range_of_tensor(question.quantizer, question.format);
     Value error;
     for (std::size_t lane = 0; lane < lanes.size(); ++lane) {
         const Value element = decode(question.format.element(), block.elements[lane]);
@@ -250,25 +259,25 @@ Value candidate_error(const BlockQuestion& question, const RecipeBlock& block,
             quotient(product(product(element, block.scale.scale), question.tensor.amax), range);
         Value difference = sum(back, negated(lanes[lane]));
         difference.negative = false;
-        if (question.recipe.candidate_error == CandidateError::square)
+        if (question.quantizer.candidate_error == CandidateError::square)
             difference = product(difference, difference);
         error = sum(error, difference);
     }
     return error;
 }
 
-Value dequantize_f32(const Recipe& recipe, const RecipeFormat& format, const Value& kept,
+Value dequantize_f32(const Quantizer& quantizer, const BlockFormat& format, const Value& kept,
                      StoredElement stored) {
     const Value value = decode(format.element(), stored.element);
     const Value scale = decode(format.scale(), stored.scale);
-    switch (recipe.way_back) {
+    switch (quantizer.way_back) {
         case WayBack::times_scale:
             return product(value, scale);
         case WayBack::times_scale_tensor:
             return product(value, product(kept, scale));
         case WayBack::times_scale_amax:
             return product(value, product(product(scale, kept),
-                                          quotient(one(), range_of_tensor(recipe, format))));
+                                          quotient(one(), range_of_tensor(quantizer, format))));
     }
     MX_ASSERT(false && "a way back without a definition");
     return {};

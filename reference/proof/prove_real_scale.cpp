@@ -1,10 +1,10 @@
-// fast/recipe*.hpp: scales and elements of every recipe. Where a step of a recipe is monotone,
+// fast/real_scale.hpp: scales and elements of every recipe. Where a step of a recipe is monotone,
 // whole input types are swept; binary32 arithmetic itself is compared on 16-bit types and on all
 // pairs of a list that holds the ends and neighbours of every kind of number.
 #include <algorithm>
 
-#include "reference/exact/recipe.hpp"
-#include "reference/proof/prove_recipe.hpp"
+#include "reference/exact/real_scale.hpp"
+#include "reference/proof/prove_real_scale.hpp"
 #include "reference/proof/sweep.hpp"
 
 namespace mx::proof {
@@ -145,8 +145,8 @@ std::vector<Proof> arithmetic_proofs() {
 
 // Both oracles' view of one recipe, format, input type and tensor.
 struct Setting {
-    const Recipe& recipe;
-    const RecipeFormat& format;
+    const Quantizer& recipe;
+    const BlockFormat& format;
     const ElementFormat& input;
     std::uint32_t tensor_amax;  // binary32; the scale itself for a recipe with a history
 
@@ -170,13 +170,13 @@ Report prove_scales(const Setting& setting, int threads) {
     const exact::TensorNumbers tensor = setting.exact_tensor();
     const fast::BlockQuestion question = setting.fast_question();
     const auto exact_scale = [&](std::uint32_t bits) {
-        const exact::RecipeScale scale =
+        const exact::BlockScale scale =
             exact::block_scale({setting.recipe, setting.format, setting.input, tensor},
                                exact::decode(formats::bf16, Code{bits}));
         return mixed(scale.stored.bits, f32_code(scale.factor));
     };
     const auto fast_scale = [&](std::uint32_t bits) {
-        const fast::RecipeScale scale =
+        const fast::BlockScale scale =
             fast::block_scale(question, fast::unpack(formats::bf16, Code{bits}));
         return mixed(scale.stored.bits, fast::f32_code(scale.factor));
     };
@@ -190,7 +190,7 @@ Report prove_scales(const Setting& setting, int threads) {
 Report prove_lanes(const Setting& setting, std::uint32_t amax, RandomBits random, int threads) {
     const exact::TensorNumbers tensor = setting.exact_tensor();
     const exact::BlockQuestion asked{setting.recipe, setting.format, setting.input, tensor};
-    const exact::RecipeScale exact_scale = exact::block_scale(asked, exact::f32_of_code(amax));
+    const exact::BlockScale exact_scale = exact::block_scale(asked, exact::f32_of_code(amax));
     const auto ask = [&](std::uint32_t bits) {
         return exact::quantize_lane(asked, exact_scale, exact::decode(setting.input, Code{bits}),
                                     random)
@@ -204,7 +204,7 @@ Report prove_lanes(const Setting& setting, std::uint32_t amax, RandomBits random
                                          sign | input.code_magnitude_mask(), ask));
     }
     const fast::BlockQuestion question = setting.fast_question();
-    const fast::RecipeScale scale =
+    const fast::BlockScale scale =
         fast::block_scale(question, fast::unpack(formats::f32, Code{amax}));
     return sweep(runs, threads, [&](std::uint32_t bits) {
         return std::uint64_t{
@@ -224,15 +224,15 @@ std::vector<std::uint32_t> spread_amax(const ElementFormat& element) {
     return codes;
 }
 
-const RecipeFormat& first_format_of(const Recipe& recipe) {
-    for (const RecipeFormat& format : recipe_formats)
-        if (quantizes(recipe, format)) return format;
-    return recipe_formats.front();
+const BlockFormat& first_format_of(const Quantizer& recipe) {
+    for (const BlockFormat& format : real_scale_formats)
+        if (recipe.quantizes(format)) return format;
+    return real_scale_formats.front();
 }
 
 constexpr std::uint32_t f32_3 = 0x40400000;
 
-Report prove_recipe_scales(const Recipe& recipe, int threads) {
+Report prove_recipe_scales(const Quantizer& recipe, int threads) {
     std::vector<Report> parts;
     if (recipe.tensor_scale == TensorScale::none)
         return prove_scales({recipe, first_format_of(recipe), formats::bf16, f32_3}, threads);
@@ -244,7 +244,7 @@ Report prove_recipe_scales(const Recipe& recipe, int threads) {
     return joined(parts);
 }
 
-Report prove_recipe_lanes(const Recipe& recipe, int threads) {
+Report prove_recipe_lanes(const Quantizer& recipe, int threads) {
     const std::vector<std::uint32_t> amax = spread_amax(first_format_of(recipe).element());
     const bool is_stochastic = recipe.element_rounding == Rounding::stochastic;
     std::vector<Report> parts(amax.size());
@@ -257,7 +257,7 @@ Report prove_recipe_lanes(const Recipe& recipe, int threads) {
 }
 
 // Every byte of random bits over every lane, for one scale.
-Report prove_random_bits(const Recipe& recipe, int threads) {
+Report prove_random_bits(const Quantizer& recipe, int threads) {
     std::vector<Report> parts(256);
     parallel_for(parts.size(), threads, [&](std::size_t bits) {
         parts[bits] = prove_lanes({recipe, first_format_of(recipe), formats::bf16, f32_3},
@@ -268,28 +268,28 @@ Report prove_random_bits(const Recipe& recipe, int threads) {
 
 // What quantize_lane reads of a recipe, besides the numbers of one scale.
 struct LaneRules {
-    Dialect element_rules;
+    Quantizer element_rules;
     SignOfZero sign_of_zero;
     bool divides;  // by the scale, where others multiply by a factor
     std::string_view element;
     friend bool operator==(const LaneRules&, const LaneRules&) = default;
 };
 
-LaneRules lane_rules(const Recipe& recipe) {
-    return {element_rules(recipe), recipe.sign_of_zero, recipe.factor == Factor::none,
+LaneRules lane_rules(const Quantizer& recipe) {
+    return {rules_after_product(recipe), recipe.sign_of_zero, recipe.inverse == Inverse::divided,
             first_format_of(recipe).element().name};
 }
 
 // Recipes with the same rules are one and the same function of a lane: all 2^32 of them are asked
 // under the scale of the first.
-std::vector<std::string_view> recipes_like(const Recipe& recipe) {
+std::vector<std::string_view> recipes_like(const Quantizer& recipe) {
     std::vector<std::string_view> names;
-    for (const Recipe& other : recipes)
+    for (const Quantizer& other : real_scale_quantizers)
         if (lane_rules(other) == lane_rules(recipe)) names.push_back(other.name);
     return names;
 }
 
-Proof f32_lanes_proof(const Recipe& recipe) {
+Proof f32_lanes_proof(const Quantizer& recipe) {
     std::string domain = "all 2^32 codes under one scale:";
     for (const std::string_view name : recipes_like(recipe)) domain += " " + std::string(name);
     return {"recipe elements " + std::string(recipe.name) + " f32", domain,
@@ -304,7 +304,7 @@ Proof f32_lanes_proof(const Recipe& recipe) {
 
 std::vector<Proof> recipe_proofs() {
     std::vector<Proof> proofs = arithmetic_proofs();
-    for (const Recipe& recipe : recipes) {
+    for (const Quantizer& recipe : real_scale_quantizers) {
         const std::string name(recipe.name);
         proofs.push_back({"recipe scales " + name, "all bf16 magnitudes x 1 or 6 tensor amax",
                           [&recipe](int threads) { return prove_recipe_scales(recipe, threads); }});

@@ -1,12 +1,13 @@
-// Recipes on integers: every step of spec/recipe.hpp.
-// Proved by reference/proof/prove_recipe.cpp.
+// Blocks whose scale has a mantissa, E4M3 or binary32, on integers: every step of
+// spec/quantizer.hpp. quantize.hpp chooses.
+// Proved by reference/proof/prove_real_scale.cpp.
 #pragma once
 
 #include <cstdint>
 
-#include "reference/fast/recipe_transform.hpp"
+#include "reference/fast/hadamard.hpp"
 #include "reference/fast/scale.hpp"
-#include "reference/spec/recipe_formats.hpp"
+#include "reference/spec/formats.hpp"
 
 namespace mx::fast {
 
@@ -18,17 +19,16 @@ MX_HOST_DEVICE constexpr Unpacked largest_of(const ElementFormat& format) {
     return unpack(format, Code{format.code_max_finite()});
 }
 
-MX_HOST_DEVICE constexpr Unpacked over_constant(ConstantDivision division, const Unpacked& value,
-                                                const Unpacked& constant) {
-    return division == ConstantDivision::divided ? quotient(value, constant)
-                                                 : product(value, quotient(whole(1), constant));
+MX_HOST_DEVICE constexpr Unpacked times_inverse_of(const Unpacked& value,
+                                                   const Unpacked& constant) {
+    return product(value, quotient(whole(1), constant));
 }
 
 // The largest element times the largest block scale that is aimed at: 13 bits at most.
-MX_HOST_DEVICE constexpr Unpacked range_of_tensor(const Recipe& recipe,
+MX_HOST_DEVICE constexpr Unpacked range_of_tensor(const Quantizer& quantizer,
                                                   const ElementFormat& element) {
     Unpacked range = largest_of(element);
-    range.significand *= static_cast<std::uint64_t>(recipe.scale_max);
+    range.significand *= static_cast<std::uint64_t>(quantizer.scale_max);
     return range;
 }
 
@@ -42,42 +42,46 @@ MX_HOST_DEVICE constexpr Unpacked within_f32(const Unpacked& value) {
     return value.kind == Kind::infinity ? largest_of(f32) : value;
 }
 
-MX_HOST_DEVICE constexpr TensorNumbers tensor_numbers(const Recipe& recipe,
-                                                      const RecipeFormat& format,
+MX_HOST_DEVICE constexpr TensorNumbers tensor_numbers(const Quantizer& quantizer,
+                                                      const BlockFormat& format,
                                                       const Unpacked& amax,
                                                       const Unpacked& history_scale = {}) {
-    const Unpacked range = range_of_tensor(recipe, format.element());
-    switch (recipe.tensor_scale) {
+    const Unpacked range = range_of_tensor(quantizer, format.element());
+    switch (quantizer.tensor_scale) {
         case TensorScale::none:
             return {amax, whole(1)};
         case TensorScale::encode: {
             const Unpacked scale = within_f32(quotient(range, amax));
             return {amax, is_zero(amax) || is_zero(scale) ? whole(1) : scale};
         }
-        case TensorScale::decode:
-            return {amax, over_constant(recipe.division, amax, range)};
+        case TensorScale::decode_divided:
+            return {amax, quotient(amax, range)};
+        case TensorScale::decode_times_reciprocal:
+            return {amax, times_inverse_of(amax, range)};
         case TensorScale::history:
             return {amax, history_scale};
     }
     return {};
 }
 
-MX_HOST_DEVICE constexpr Unpacked kept_number(const Recipe& recipe, const TensorNumbers& tensor) {
-    return recipe.way_back == WayBack::times_scale_amax ? tensor.amax : tensor.scale;
+MX_HOST_DEVICE constexpr Unpacked kept_number(const Quantizer& quantizer,
+                                              const TensorNumbers& tensor) {
+    return quantizer.way_back == WayBack::times_scale_amax ? tensor.amax : tensor.scale;
 }
 
 // The larger of two amax values as magnitude codes of the input, where NaN stands above all; a NaN
 // that does not count is passed over.
-MX_HOST_DEVICE constexpr std::uint32_t larger_amax(const Recipe& recipe, const ElementFormat& input,
-                                                   std::uint32_t amax, Code lane) {
+MX_HOST_DEVICE constexpr std::uint32_t larger_amax(const Quantizer& quantizer,
+                                                   const ElementFormat& input, std::uint32_t amax,
+                                                   Code lane) {
     const Code magnitude{lane.bits & input.code_magnitude_mask()};
-    if (recipe.nan_in_block == NanInBlock::own_lane_only && input.is_nan(magnitude)) return amax;
+    if (quantizer.nan_in_block == NanInBlock::own_lane_only && input.is_nan(magnitude)) return amax;
     return magnitude.bits > amax ? magnitude.bits : amax;
 }
 
 enum class Candidate { maps_to_largest, maps_to_two_thirds };
 
-struct RecipeScale {
+struct BlockScale {
     Code stored;
     Unpacked scale;
     Unpacked factor;
@@ -85,40 +89,50 @@ struct RecipeScale {
 
 // All but the block itself.
 struct BlockQuestion {
-    Recipe recipe;
-    RecipeFormat format;
+    Quantizer quantizer;
+    BlockFormat format;
     ElementFormat input;
     TensorNumbers tensor;
 };
 
 MX_HOST_DEVICE constexpr Unpacked encode_ratio(const BlockQuestion& question,
                                                const Unpacked& amax) {
-    const Recipe& recipe = question.recipe;
+    const Quantizer& quantizer = question.quantizer;
     const bool useless = amax.kind != Kind::finite || amax.significand == 0;
-    if (useless && recipe.useless_amax == UselessAmax::one) return whole(1);
+    if (useless && quantizer.useless_amax == UselessAmax::one) return whole(1);
     const Unpacked ratio = quotient(largest_of(question.format.element()), amax);
     if (ratio.kind != Kind::infinity) return ratio;
-    if (recipe.encode_overflow == EncodeOverflow::largest_f32) return within_f32(ratio);
-    return recipe.encode_overflow == EncodeOverflow::infinity ? ratio : largest_of(question.input);
+    if (quantizer.encode_overflow == EncodeOverflow::largest_f32) return within_f32(ratio);
+    return quantizer.encode_overflow == EncodeOverflow::infinity ? ratio
+                                                                 : largest_of(question.input);
 }
 
 MX_HOST_DEVICE constexpr Unpacked ratio_of(const BlockQuestion& question, const Unpacked& amax) {
-    const Recipe& recipe = question.recipe;
+    const Quantizer& quantizer = question.quantizer;
     const Unpacked largest = largest_of(question.format.element());
     const Unpacked& tensor = question.tensor.scale;
-    switch (recipe.block_ratio) {
-        case BlockRatio::amax_over_max:
-            return over_constant(recipe.division, amax, largest);
-        case BlockRatio::amax_over_max_over_tensor:
-            return quotient(over_constant(recipe.division, amax, largest), tensor);
-        case BlockRatio::amax_over_max_times_tensor:
-            return product(over_constant(recipe.division, amax, largest), tensor);
-        case BlockRatio::amax_times_scaled_tensor:
-            return within_f32(product(amax, product(tensor, quotient(whole(1), largest))));
-        case BlockRatio::max_over_amax:
+    switch (quantizer.scale_ratio) {
+        case ScaleRatio::divided:
+            return quotient(amax, largest);
+        case ScaleRatio::times_reciprocal:
+            return times_inverse_of(amax, largest);
+        case ScaleRatio::divided_over_tensor:
+            return quotient(quotient(amax, largest), tensor);
+        case ScaleRatio::times_reciprocal_over_tensor:
+            return quotient(times_inverse_of(amax, largest), tensor);
+        case ScaleRatio::divided_times_tensor:
+            return product(quotient(amax, largest), tensor);
+        case ScaleRatio::times_scaled_tensor:
+            return within_f32(product(amax, times_inverse_of(tensor, largest)));
+        case ScaleRatio::max_over_amax:
             return encode_ratio(question, amax);
-        case BlockRatio::tensor:
+        case ScaleRatio::tensor:
             return tensor;
+        case ScaleRatio::over_emax:
+        case ScaleRatio::over_emax_f32:
+        case ScaleRatio::times_reciprocal_flushed:
+        case ScaleRatio::none:
+            break;
     }
     return {};
 }
@@ -137,22 +151,24 @@ MX_HOST_DEVICE constexpr Unpacked power_of_two_above(const Unpacked& ratio) {
     return {Kind::finite, false, exponent < -126 ? -126 : exponent > 127 ? 127 : exponent, 1};
 }
 
-MX_HOST_DEVICE constexpr Unpacked scale_value(BlockScale rule, const Unpacked& ratio,
+MX_HOST_DEVICE constexpr Unpacked scale_value(ScaleRule rule, const Unpacked& ratio,
                                               Candidate candidate) {
     constexpr ElementFormat e4m3 = formats::e4m3;
     constexpr std::uint32_t f32_2tom6 = 0x3C800000;
     switch (rule) {
-        case BlockScale::f32:
+        case ScaleRule::e8m0_cast:
+            break;
+        case ScaleRule::f32:
             return ratio;
-        case BlockScale::power_of_two_below:
+        case ScaleRule::power_of_two_below:
             return {Kind::finite, false, top_of(ratio), 1};
-        case BlockScale::power_of_two_above:
+        case ScaleRule::power_of_two_above:
             return power_of_two_above(ratio);
-        case BlockScale::e4m3:
+        case ScaleRule::e4m3:
             return rounded_within(e4m3, ratio);
-        case BlockScale::e4m3_from_2tom6:
+        case ScaleRule::e4m3_from_2tom6:
             return rounded_within(e4m3, at_least(ratio, f32_2tom6));
-        case BlockScale::e4m3_best_of_two:
+        case ScaleRule::e4m3_best_of_two:
             return rounded_within(e4m3, candidate == Candidate::maps_to_largest
                                             ? ratio
                                             : product(ratio, {Kind::finite, false, -1, 3}));
@@ -160,63 +176,69 @@ MX_HOST_DEVICE constexpr Unpacked scale_value(BlockScale rule, const Unpacked& r
     return {};
 }
 
-MX_HOST_DEVICE constexpr Unpacked factor_of(Factor rule, const Unpacked& scale,
+MX_HOST_DEVICE constexpr Unpacked factor_of(Inverse rule, const Unpacked& scale,
                                             const Unpacked& tensor) {
     constexpr ElementFormat bf16 = formats::bf16;
     switch (rule) {
-        case Factor::encode_scale:
+        case Inverse::encode_scale:
             return scale;
-        case Factor::reciprocal:
+        case Inverse::reciprocal:
             return quotient(whole(1), scale);
-        case Factor::reciprocal_of_product:
+        case Inverse::reciprocal_of_product:
             return within_f32(quotient(whole(1), product(scale, quotient(whole(1), tensor))));
-        case Factor::reciprocal_over_scale:
+        case Inverse::reciprocal_over_scale:
             return quotient(quotient(whole(1), tensor), scale);
-        case Factor::bf16_quotient:
+        case Inverse::bf16_quotient:
             return rounded_within(bf16, quotient(tensor, scale));
-        case Factor::none:
+        case Inverse::divided:
             return whole(1);
+        case Inverse::exact_power:
+        case Inverse::one_for_byte_zero:
+        case Inverse::zero_for_byte_zero:
+        case Inverse::zero_at_both_ends:
+        case Inverse::of_scale_bits:
+        case Inverse::over_scale_bits:
+            break;
     }
     return {};
 }
 
 // `amax` is not negative.
-MX_HOST_DEVICE constexpr RecipeScale block_scale(const BlockQuestion& question,
-                                                 const Unpacked& amax,
-                                                 Candidate candidate = Candidate::maps_to_largest) {
-    const Recipe& recipe = question.recipe;
-    const Unpacked ratio = ratio_of(question, at_least(amax, recipe.amax_min));
-    const Unpacked scale = scale_value(recipe.block_scale, ratio, candidate);
-    const Unpacked stored = recipe.stores_inverse() ? quotient(whole(1), scale) : scale;
+MX_HOST_DEVICE constexpr BlockScale block_scale(const BlockQuestion& question, const Unpacked& amax,
+                                                Candidate candidate = Candidate::maps_to_largest) {
+    const Quantizer& quantizer = question.quantizer;
+    const Unpacked ratio = ratio_of(question, at_least(amax, quantizer.amax_min));
+    const Unpacked scale = scale_value(quantizer.scale_rule, ratio, candidate);
+    const Unpacked stored = quantizer.stores_inverse() ? quotient(whole(1), scale) : scale;
     return {round(question.format.scale(), Rounding::nearest_even, Overflow::overflow, stored),
-            scale, factor_of(recipe.factor, scale, question.tensor.scale)};
+            scale, factor_of(quantizer.inverse, scale, question.tensor.scale)};
 }
 
-MX_HOST_DEVICE constexpr Unpacked scaled_lane(const Recipe& recipe, const RecipeScale& scale,
+MX_HOST_DEVICE constexpr Unpacked scaled_lane(const Quantizer& quantizer, const BlockScale& scale,
                                               Unpacked lane) {
-    if (recipe.sign_of_zero == SignOfZero::input_dropped && is_zero(lane)) lane.negative = false;
-    return recipe.factor == Factor::none ? quotient(lane, scale.scale)
-                                         : product(lane, scale.factor);
+    if (quantizer.sign_of_zero == SignOfZero::input_dropped && is_zero(lane)) lane.negative = false;
+    return quantizer.inverse == Inverse::divided ? quotient(lane, scale.scale)
+                                                 : product(lane, scale.factor);
 }
 
-MX_HOST_DEVICE constexpr Code quantize_lane(const BlockQuestion& question, const RecipeScale& scale,
+MX_HOST_DEVICE constexpr Code quantize_lane(const BlockQuestion& question, const BlockScale& scale,
                                             const Unpacked& lane, RandomBits random = {}) {
-    return round_element(element_rules(question.recipe), question.format.element(),
-                         scaled_lane(question.recipe, scale, lane), random);
+    return round_element(rules_after_product(question.quantizer), question.format.element(),
+                         scaled_lane(question.quantizer, scale, lane), random);
 }
 
 // Adds the error of one lane's element to the sum of the lanes before it.
 MX_HOST_DEVICE constexpr Unpacked error_with(const BlockQuestion& question, const Unpacked& error,
-                                             const RecipeScale& scale, const Unpacked& lane) {
+                                             const BlockScale& scale, const Unpacked& lane) {
     const ElementFormat& element = question.format.element();
     const Unpacked code = unpack(element, quantize_lane(question, scale, lane));
     const Unpacked back = quotient(product(product(code, scale.scale), question.tensor.amax),
-                                   range_of_tensor(question.recipe, element));
+                                   range_of_tensor(question.quantizer, element));
     Unpacked minus_lane = lane;
     minus_lane.negative = !lane.negative;
     Unpacked difference = sum(back, minus_lane);
     difference.negative = false;
-    if (question.recipe.candidate_error == CandidateError::square)
+    if (question.quantizer.candidate_error == CandidateError::square)
         difference = product(difference, difference);
     return sum(error, difference);
 }
@@ -233,14 +255,14 @@ MX_HOST_DEVICE constexpr bool is_smaller_error(const Unpacked& left, const Unpac
 }
 
 // The scale of a block of `count` lanes, which are codes of the input format. Two candidates are
-// compared where the recipe has two.
+// compared where the quantizer has two.
 template <typename LaneAt>
-MX_HOST_DEVICE constexpr RecipeScale chosen_scale(const BlockQuestion& question,
-                                                  const Unpacked& amax, int count,
-                                                  const LaneAt& lane_at) {
-    const RecipeScale largest = block_scale(question, amax);
-    if (question.recipe.candidate_error == CandidateError::none) return largest;
-    const RecipeScale expanded = block_scale(question, amax, Candidate::maps_to_two_thirds);
+MX_HOST_DEVICE constexpr BlockScale chosen_scale(const BlockQuestion& question,
+                                                 const Unpacked& amax, int count,
+                                                 const LaneAt& lane_at) {
+    const BlockScale largest = block_scale(question, amax);
+    if (question.quantizer.candidate_error == CandidateError::none) return largest;
+    const BlockScale expanded = block_scale(question, amax, Candidate::maps_to_two_thirds);
     Unpacked error_largest = whole(0), error_expanded = whole(0);
     for (int lane = 0; lane < count; ++lane) {
         error_largest = error_with(question, error_largest, largest, lane_at(lane));
@@ -255,19 +277,20 @@ struct StoredElement {
 };
 
 // The binary32 value of an element on the way back; `kept` is kept_number.
-MX_HOST_DEVICE constexpr Unpacked dequantize_f32(const Recipe& recipe, const RecipeFormat& format,
-                                                 const Unpacked& kept, StoredElement stored) {
+MX_HOST_DEVICE constexpr Unpacked dequantize_f32(const Quantizer& quantizer,
+                                                 const BlockFormat& format, const Unpacked& kept,
+                                                 StoredElement stored) {
     const Unpacked value = unpack(format.element(), stored.element);
     const Unpacked scale = unpack(format.scale(), stored.scale);
-    switch (recipe.way_back) {
+    switch (quantizer.way_back) {
         case WayBack::times_scale:
             return product(value, scale);
         case WayBack::times_scale_tensor:
             return product(value, product(kept, scale));
         case WayBack::times_scale_amax:
-            return product(value,
-                           product(product(scale, kept),
-                                   quotient(whole(1), range_of_tensor(recipe, format.element()))));
+            return product(
+                value, product(product(scale, kept),
+                               quotient(whole(1), range_of_tensor(quantizer, format.element()))));
     }
     return {};
 }

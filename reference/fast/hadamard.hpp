@@ -1,12 +1,12 @@
 // The 16-point random Hadamard transform: signed sums of 16 bfloat16 values, exact, times 1/4,
 // rounded once to bfloat16.
-// Proved by reference/proof/prove_recipe_block.cpp.
+// Proved by reference/proof/prove_real_scale_block.cpp.
 #pragma once
 
 #include <cstdint>
 
 #include "reference/fast/f32_arithmetic.hpp"
-#include "reference/spec/recipe.hpp"
+#include "reference/spec/hadamard.hpp"
 
 namespace mx::fast {
 

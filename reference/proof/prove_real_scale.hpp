@@ -1,9 +1,9 @@
 // Shared by the two programs that prove recipes.
 #pragma once
 
-#include "reference/fast/recipe.hpp"
+#include "reference/fast/real_scale.hpp"
 #include "reference/proof/proof.hpp"
-#include "reference/spec/recipes.hpp"
+#include "reference/spec/quantizers.hpp"
 
 namespace mx::proof {
 

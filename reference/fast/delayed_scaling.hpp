@@ -1,10 +1,11 @@
 // Delayed scaling on integers: the scale for the next tensor from a history of amax.
-// Proved by reference/proof/prove_recipe_block.cpp.
+// Proved by reference/proof/prove_real_scale_block.cpp.
 #pragma once
 
 #include <cstdint>
 
-#include "reference/fast/recipe.hpp"
+#include "reference/fast/real_scale.hpp"
+#include "reference/spec/delayed_scaling.hpp"
 
 namespace mx::fast {
 

@@ -1,5 +1,5 @@
-// See recipe_history.hpp.
-#include "reference/exact/recipe_history.hpp"
+// See delayed_scaling.hpp.
+#include "reference/exact/delayed_scaling.hpp"
 
 namespace mx::exact {
 namespace {

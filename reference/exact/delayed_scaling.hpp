@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "reference/exact/f32_arithmetic.hpp"
-#include "reference/spec/recipe.hpp"
+#include "reference/spec/delayed_scaling.hpp"
 
 namespace mx::exact {
 

@@ -1,10 +1,14 @@
-// fast/recipe*.hpp where lanes meet: whole blocks with NaN, Inf and zeros, the choice between two
-// candidates, the transform of 16 lanes, the way back, and the history of delayed scaling.
-#include "reference/exact/recipe.hpp"
-#include "reference/exact/recipe_history.hpp"
-#include "reference/fast/recipe_history.hpp"
-#include "reference/proof/prove_recipe.hpp"
+// fast/real_scale.hpp, quantize.hpp, hadamard.hpp and delayed_scaling.hpp where lanes meet: whole
+// blocks with NaN, Inf and zeros, the choice between two candidates, the transform of 16 lanes, the
+// way back, and the history of delayed scaling.
+#include "reference/exact/delayed_scaling.hpp"
+#include "reference/exact/quantize.hpp"
+#include "reference/fast/delayed_scaling.hpp"
+#include "reference/fast/quantize.hpp"
+#include "reference/proof/prove_real_scale.hpp"
 #include "reference/proof/sweep.hpp"
+#include "reference/spec/delayed_scaling.hpp"
+#include "reference/spec/hadamard.hpp"
 
 namespace mx::proof {
 namespace {
@@ -26,19 +30,19 @@ std::uint32_t mixed(std::uint32_t left, std::uint32_t right) {
 // Random bits for lane 0, 1, 2 where the recipe wants them.
 constexpr std::array<RandomBits, 3> three_random{{{17, 8}, {255, 8}, {128, 8}}};
 
-std::uint32_t exact_block(const Recipe& recipe, const RecipeFormat& format, std::uint32_t index) {
+std::uint32_t exact_block(const Quantizer& recipe, const BlockFormat& format, std::uint32_t index) {
     std::vector<exact::Value> lanes;
     for (const std::uint32_t bits : triple(index)) lanes.push_back(exact::f32_of_code(bits));
     const exact::TensorNumbers tensor =
         exact::tensor_numbers(recipe, format, exact::amax_of(recipe, lanes), exact::number(3));
-    const exact::RecipeBlock block =
-        exact::quantize_block({recipe, format, formats::f32, tensor}, lanes, three_random);
-    std::uint32_t hash = block.scale.stored.bits;
+    const exact::Block block =
+        exact::quantize({recipe, format, formats::f32, tensor}, lanes, three_random);
+    std::uint32_t hash = block.scale.bits;
     for (const Code element : block.elements) hash = mixed(hash, element.bits);
     return hash;
 }
 
-std::uint32_t fast_block(const Recipe& recipe, const RecipeFormat& format, std::uint32_t index) {
+std::uint32_t fast_block(const Quantizer& recipe, const BlockFormat& format, std::uint32_t index) {
     const auto lanes = triple(index);
     std::uint32_t amax = 0;
     for (const std::uint32_t bits : lanes)
@@ -47,15 +51,11 @@ std::uint32_t fast_block(const Recipe& recipe, const RecipeFormat& format, std::
     const fast::BlockQuestion question{
         recipe, format, formats::f32,
         fast::tensor_numbers(recipe, format, amax_value, fast::whole(3))};
-    const auto lane_at = [&](int lane) {
-        return fast::unpack(formats::f32, Code{lanes[static_cast<std::size_t>(lane)]});
-    };
-    const fast::RecipeScale scale = fast::chosen_scale(question, amax_value, 3, lane_at);
-    std::uint32_t hash = scale.stored.bits;
-    for (int lane = 0; lane < 3; ++lane)
-        hash = mixed(hash, fast::quantize_lane(question, scale, lane_at(lane),
-                                               three_random[static_cast<std::size_t>(lane)])
-                               .bits);
+    std::array<std::uint8_t, 3> elements{};
+    const Code scale =
+        fast::quantize(question, lanes.data(), 3, elements.data(), three_random.data());
+    std::uint32_t hash = scale.bits;
+    for (const std::uint8_t element : elements) hash = mixed(hash, element);
     return hash;
 }
 
@@ -74,7 +74,7 @@ SparseLanes sparse(std::uint32_t index) {
     return lanes;
 }
 
-Report prove_transform(const Recipe& recipe, int threads) {
+Report prove_transform(const Quantizer& recipe, int threads) {
     return compare_everywhere(
         256 * notable_bf16.size() * notable_bf16.size(), threads,
         [&](std::uint32_t index) {
@@ -105,7 +105,7 @@ Report prove_transform(const Recipe& recipe, int threads) {
 
 // Every element under every E4M3 scale, or under notable binary32 scales, beside notable numbers of
 // the tensor.
-Report prove_way_back(const Recipe& recipe, const RecipeFormat& format, int threads) {
+Report prove_way_back(const Quantizer& recipe, const BlockFormat& format, int threads) {
     const bool is_small = format.scale().code_bits() == 8;
     const std::uint32_t scales = is_small ? 256 : notable_count;
     const std::uint32_t elements = std::uint32_t{1} << format.element().code_bits();
@@ -119,15 +119,17 @@ Report prove_way_back(const Recipe& recipe, const RecipeFormat& format, int thre
         elements * scales * notable_count, threads,
         [&](std::uint32_t index) {
             const auto [kept, stored] = split(index);
-            return exact::round(formats::f32, Rounding::nearest_even, Overflow::overflow,
-                                exact::dequantize_f32(recipe, format, exact::f32_of_code(kept),
-                                                      {stored.scale, stored.element}))
+            const exact::Value number = exact::f32_of_code(kept);
+            return exact::dequantize({recipe, format, formats::f32, number},
+                                     {stored.scale, stored.element})
                 .bits;
         },
         [&](std::uint32_t index) {
             const auto [kept, stored] = split(index);
-            return fast::f32_code(fast::dequantize_f32(
-                recipe, format, fast::unpack(formats::f32, Code{kept}), stored));
+            return fast::dequantize(
+                       {recipe, format, formats::f32, fast::unpack(formats::f32, Code{kept})},
+                       stored)
+                .bits;
         });
 }
 
@@ -175,9 +177,9 @@ Report prove_history(int threads) {
 
 std::vector<Proof> recipe_block_proofs() {
     std::vector<Proof> proofs;
-    for (const Recipe& recipe : recipes)
-        for (const RecipeFormat& format : recipe_formats) {
-            if (!quantizes(recipe, format)) continue;
+    for (const Quantizer& recipe : real_scale_quantizers)
+        for (const BlockFormat& format : real_scale_formats) {
+            if (!recipe.quantizes(format)) continue;
             const std::string name = std::string(recipe.name) + " " + std::string(format.name);
             proofs.push_back(
                 {"recipe blocks " + name, "all triples of 11 notable values",
@@ -188,9 +190,9 @@ std::vector<Proof> recipe_block_proofs() {
                          [&](std::uint32_t index) { return fast_block(recipe, format, index); });
                  }});
         }
-    for (const Recipe& recipe : recipes)
-        for (const RecipeFormat& format : recipe_formats)
-            if (quantizes(recipe, format) && format.block_columns != 128)
+    for (const Quantizer& recipe : real_scale_quantizers)
+        for (const BlockFormat& format : real_scale_formats)
+            if (recipe.quantizes(format) && format.block_columns != 128)
                 proofs.push_back(
                     {"recipe way back " + std::string(recipe.name) + " " + std::string(format.name),
                      "all elements x all or 11 scales x 11 numbers of the tensor",
@@ -199,7 +201,7 @@ std::vector<Proof> recipe_block_proofs() {
                      }});
     proofs.push_back(
         {"recipe transform", "16 lanes, two of them of 10 notable values, any places",
-         [](int threads) { return prove_transform(*find_recipe("te-nvfp4-rht"), threads); }});
+         [](int threads) { return prove_transform(*find_quantizer("te-nvfp4-rht"), threads); }});
     proofs.push_back(
         {"recipe history", "all triples of 11 notable amax x 16 rules", prove_history});
     return proofs;

@@ -3,12 +3,12 @@
 // therefore counts until it is named here. Used by prove_scale.cpp and prove_block.cpp.
 #pragma once
 
-#include "reference/spec/dialects.hpp"
+#include "reference/spec/quantizers.hpp"
 
 namespace mx::proof {
 
 // A row without what only describes it.
-constexpr Dialect without_description(Dialect dialect) {
+constexpr Quantizer without_description(Quantizer dialect) {
     dialect.name = dialect.title = dialect.source = dialect.waits = {};
     dialect.formats = 0;
     dialect.inputs = 0;
@@ -17,8 +17,8 @@ constexpr Dialect without_description(Dialect dialect) {
 }
 
 // What encode_scale reads of a row.
-constexpr Dialect scale_rules(Dialect dialect) {
-    const Dialect& any = common_rules;
+constexpr Quantizer scale_rules(Quantizer dialect) {
+    const Quantizer& any = e8m0_quantizers[0];
     dialect = without_description(dialect);
     dialect.nan_in_block = any.nan_in_block;
     if (dialect.infinity_in_block != InfinityInBlock::counts_as_2to128)
@@ -35,8 +35,8 @@ constexpr Dialect scale_rules(Dialect dialect) {
 }
 
 // What quantize_element reads of a row, and how the row reads its inputs.
-constexpr Dialect element_rules(Dialect dialect) {
-    const Dialect& any = common_rules;
+constexpr Quantizer element_rules(Quantizer dialect) {
+    const Quantizer& any = e8m0_quantizers[0];
     dialect = without_description(dialect);
     dialect.amax_rounding = any.amax_rounding;
     dialect.amax_min = any.amax_min;
@@ -60,9 +60,10 @@ constexpr bool same_for_scales(const ElementFormat& a, const ElementFormat& b) {
 // True where no row before `row` that quantizes to this format has the same rules.
 template <typename Rules>
 constexpr bool is_first_with(const Rules& rules, std::size_t row, const BlockFormat& format) {
-    if (!dialects[row].quantizes(format)) return false;
+    if (!e8m0_quantizers[row].quantizes(format)) return false;
     for (std::size_t before = 0; before < row; ++before)
-        if (dialects[before].quantizes(format) && rules(dialects[before]) == rules(dialects[row]))
+        if (e8m0_quantizers[before].quantizes(format) &&
+            rules(e8m0_quantizers[before]) == rules(e8m0_quantizers[row]))
             return false;
     return true;
 }
