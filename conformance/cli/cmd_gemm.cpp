@@ -44,7 +44,7 @@ struct GemmArguments {
     std::string alpha = "1";
     std::string beta;  // "": 0, and no C
     std::string activation = "none";
-    std::string scale_out;  // "": 1
+    std::string scale_out = "1";
     std::uint64_t jobs = 0;
 
     std::string value_type() const { return type.empty() ? "f32" : type; }
@@ -154,10 +154,8 @@ Expected<GemmRules> rules_of(const GemmArguments& arguments) {
     if (!alpha) return alpha.error();
     rules.alpha = alpha.value();
     const bool has_recipe = arguments.has_blocks() && emulate::names_recipe(arguments.blocks);
-    if (!arguments.scale_out.empty() || has_recipe) {
-        const std::string one = "1";
-        const auto scale =
-            parse_factor({"--scale-d", arguments.scale_out.empty() ? one : arguments.scale_out});
+    if (arguments.scale_out != "1" || has_recipe) {
+        const auto scale = parse_factor({"--scale-d", arguments.scale_out});
         if (!scale) return scale.error();
         rules.scale_out = scale.value();
     }
@@ -359,9 +357,7 @@ int gemm(const GemmArguments& arguments) {
 Command gemm_command() {
     auto o = std::make_shared<GemmArguments>();
     std::vector<Option> options{
-        {"A",
-         "M x K: a .safetensors that mxcheck quantize made, axis row; or f32, f16, bf16, e4m3 or "
-         "e5m2 values",
+        {"A", "M x K: of mxcheck quantize, axis row, or values of f32, f16, bf16, e4m3 or e5m2",
          &o->a, true},
         {"B", "N x K, likewise; with A's leading dimensions, or none", &o->b, true},
         {"--out", "D = alpha * A * B^T + beta * C: a .npy or .safetensors, replaced if there",
@@ -372,18 +368,14 @@ Command gemm_command() {
          "of D, to nearest even: f32 (the default), bf16, f16, e4m3 or e5m2; with --output-format "
          "what D is rounded to first (default: nothing)",
          &o->type},
-        {"--overflow",
-         "beyond the largest D: overflow (to Inf, or NaN without one; the default) or saturate "
-         "(the default of FP8 with a model)",
+        {"--overflow", "beyond D: overflow (Inf, or NaN) or saturate (default: FP8 under a model)",
          &o->overflow},
         {"--alpha", "a number of binary32, as 2.8, 0x1.8p3 or bits:0x3f800000", &o->alpha},
         {"--beta", "the same; needs --c", &o->beta},
         {"--c", "a .npy or .safetensors of the shape of D: f32, bf16 or f16; needs --beta", &o->c},
-        {"--bias", "a .npy or .safetensors with a number for each column of D: f32, bf16 or f16",
-         &o->bias},
+        {"--bias", "a file with an f32, bf16 or f16 number for each column of D", &o->bias},
         {"--activation", "none, relu or gelu, after the bias; gelu with a model", &o->activation},
-        {"--scale-d", "a number of binary32, which multiplies D before it is rounded",
-         &o->scale_out},
+        {"--scale-d", "a number of binary32, which multiplies D at the end", &o->scale_out},
         {"--row-scales-a",
          "an f32 .npy or .safetensors with a number for each row of A, which multiplies it",
          &o->row_scales_a},

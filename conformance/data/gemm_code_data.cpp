@@ -182,9 +182,11 @@ Code GemmCodePlan::addend(const ElementFormat& format, const FactorPlace& place)
         if (turn >= 6)
             return Code{format.code_infinity() | (turn == 6 ? format.code_sign_mask() : 0)};
     }
+    const std::uint64_t random = bits(place);
+    // The digits of every code reach far below: beside them one more has room.
+    if (kind_ == GemmCodeData::elements) return code_of(format, random >> 63 != 0 ? -1 : 1, -1);
     // A sum of products has its own share of the bits.
     const int width = std::min(format.mantissa_bits, std::max(1, fraction_bits_ - 4));
-    const std::uint64_t random = bits(place);
     const auto odd = static_cast<std::int64_t>((random >> 8) % (std::uint64_t{1} << width) | 1u);
     return code_of(format, random >> 63 != 0 ? -odd : odd, 0);
 }
