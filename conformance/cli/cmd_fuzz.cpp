@@ -10,10 +10,11 @@
 #include "conformance/case/names.hpp"
 #include "conformance/cli/commands.hpp"
 #include "conformance/cli/console.hpp"
-#include "conformance/cli/fuzz_workers.hpp"
+#include "conformance/cli/device_choice.hpp"
 #include "conformance/cli/progress.hpp"
 #include "conformance/run/runner.hpp"
 #include "fuzz/search/store.hpp"
+#include "fuzz/search/workers.hpp"
 
 namespace mx::cli {
 namespace {
@@ -96,11 +97,12 @@ Status check_options(const FuzzOptions& o) {
     return success();
 }
 
-Expected<FuzzPlan> plan_of(const FuzzOptions& o) {
+Expected<fuzz::FuzzPlan> plan_of(const FuzzOptions& o) {
     const auto source = device_source(o.choice);
     if (!source) return source.error();
     const auto timeout = std::chrono::seconds(o.timeout);
-    FuzzPlan plan{source.value(), {.call = timeout, .open = timeout}, {}, o.folder, scope_of(o)};
+    fuzz::FuzzPlan plan{
+        source.value(), {.call = timeout, .open = timeout}, {}, o.folder, scope_of(o)};
     plan.themes = fuzz::list_themes({o.operations, o.formats, o.dialects, o.types});
     if (plan.themes.empty())
         return bad(
@@ -149,7 +151,7 @@ std::string unreached(const std::vector<fuzz::Coverage>& coverage) {
     return names;
 }
 
-void print_summary(const FuzzPlan& plan, const FuzzOutcome& outcome) {
+void print_summary(const fuzz::FuzzPlan& plan, const fuzz::FuzzOutcome& outcome) {
     std::uint64_t themes = 0, reached = 0, to_reach = 0, parted = 0, variants = 0;
     for (const fuzz::Coverage& theme : outcome.coverage) {
         if (theme.is_refused || theme.blocks == 0) continue;
@@ -280,7 +282,7 @@ Expected<Failing> ask_remembered(const FuzzOptions& o) {
     return failing;
 }
 
-int report(const FuzzOptions& o, const FuzzPlan& plan, const FuzzOutcome& outcome,
+int report(const FuzzOptions& o, const fuzz::FuzzPlan& plan, const fuzz::FuzzOutcome& outcome,
            Failing by_file) {
     for (const fuzz::Found& found : outcome.finds)
         by_file[fuzz::find_path(o.folder, found.find)] = show(o, found);
@@ -312,7 +314,13 @@ int search(const FuzzOptions& o) {
     catch_interrupts();
     auto failing = ask_remembered(o);
     if (!failing) return fail_with(failing.error());
-    const auto outcome = run_workers(plan.value());
+    const auto outcome = [&plan] {
+        Progress progress("blocks", plan.value().blocks);
+        return fuzz::run_workers(
+            plan.value(), {interrupted, [&progress](std::uint64_t blocks, std::uint64_t finds) {
+                               progress.update(blocks, std::to_string(finds) + " found");
+                           }});
+    }();
     if (!outcome) return fail_with(outcome.error());
     return report(o, plan.value(), outcome.value(), std::move(failing).value());
 }

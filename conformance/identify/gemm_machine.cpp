@@ -120,8 +120,8 @@ struct Span {
     std::int64_t first, end;
 };
 
-// The first place from k on that is not 0 x 0; the end where there is none. A probe is nearly empty,
-// so that many places are looked at together.
+// The first place from k on that is not 0 x 0; the end where there is none. A probe is nearly
+// empty, so that many places are looked at together.
 std::int64_t next_product(const GemmProbe& probe, std::int64_t k, std::int64_t end) {
     constexpr std::int64_t together = 32;
     const auto bits_at = [&probe](std::int64_t place) {

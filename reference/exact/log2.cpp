@@ -13,8 +13,9 @@ struct Bounds {
     Rational low, high;
 };
 
-// ln 2 = 2 * (1/3 + 1/(3*3^3) + 1/(5*3^5) + ...): what is cut off is below the last term taken. Both
-// bounds are moved apart to multiples of 2^-120, so that few digits are counted with from there on.
+// ln 2 = 2 * (1/3 + 1/(3*3^3) + 1/(5*3^5) + ...): what is cut off is below the last term taken.
+// Both bounds are moved apart to multiples of 2^-120, so that few digits are counted with from
+// there on.
 Bounds logarithm_of_two() {
     Bounds bounds;
     Integer power = 3;

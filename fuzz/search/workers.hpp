@@ -1,16 +1,18 @@
 // The workers of a search: processes that each search on a device of their own and leave their
-// state on disk, and what all of them have found together. Used by cmd_fuzz.
+// state on disk, and what all of them have found together. Used by the command fuzz.
 #pragma once
 
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <vector>
 
-#include "conformance/cli/device_choice.hpp"
+#include "device/host/device_source.hpp"
+#include "device/host/isolated_device.hpp"
 #include "fuzz/search/search.hpp"
 
-namespace mx::cli {
+namespace mx::fuzz {
 
 struct FuzzPlan {
     DeviceSource source;
@@ -27,15 +29,21 @@ struct FuzzPlan {
 };
 
 struct FuzzOutcome {
-    fuzz::Counts counts;
-    std::vector<fuzz::Coverage> coverage;  // of all workers, a theme once
-    std::vector<fuzz::Found> finds;        // a kind once
-    std::vector<std::string> given_up;     // why a worker stopped early
+    Counts counts;
+    std::vector<Coverage> coverage;     // of all workers, a theme once
+    std::vector<Found> finds;           // a kind once
+    std::vector<std::string> given_up;  // why a worker stopped early
     double seconds = 0;
     bool interrupted = false;
 };
 
-// Runs them and waits. An error is about a worker's state, or a device that does not open.
-Expected<FuzzOutcome> run_workers(const FuzzPlan& plan);
+// What the caller says and hears meanwhile.
+struct FuzzWatch {
+    std::function<bool()> is_interrupted;
+    std::function<void(std::uint64_t blocks, std::uint64_t finds)> progress;
+};
 
-}  // namespace mx::cli
+// Runs them and waits. An error is about a worker's state, or a device that does not open.
+Expected<FuzzOutcome> run_workers(const FuzzPlan& plan, const FuzzWatch& watch);
+
+}  // namespace mx::fuzz

@@ -1,15 +1,13 @@
-// See fuzz_judge.hpp.
-#include "conformance/cli/fuzz_judge.hpp"
+// See device_judge.hpp.
+#include "fuzz/search/device_judge.hpp"
 
 #include "conformance/run/classify.hpp"
 #include "conformance/run/difference.hpp"
 #include "conformance/run/expected.hpp"
 
-namespace mx::cli {
+namespace mx::fuzz {
 namespace {
 
-using fuzz::Judgement;
-using fuzz::Outcome;
 using results::Mismatch;
 
 // Differences of one answer that are looked at closely.
@@ -111,4 +109,4 @@ void DeviceJudge::restart() {
     if (opened) device_.emplace(std::move(opened).value());
 }
 
-}  // namespace mx::cli
+}  // namespace mx::fuzz

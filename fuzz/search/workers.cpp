@@ -1,5 +1,5 @@
-// See fuzz_workers.hpp.
-#include "conformance/cli/fuzz_workers.hpp"
+// See workers.hpp.
+#include "fuzz/search/workers.hpp"
 
 #include <sys/mman.h>
 #include <sys/wait.h>
@@ -13,14 +13,16 @@
 #include <new>
 #include <thread>
 
-#include "conformance/cli/fuzz_judge.hpp"
-#include "conformance/cli/progress.hpp"
+#include "fuzz/search/device_judge.hpp"
 #include "fuzz/search/store.hpp"
 
-namespace mx::cli {
+namespace mx::fuzz {
 namespace {
 
 using Clock = std::chrono::steady_clock;
+
+// How the process of a worker ends.
+constexpr int ended_well = 0, ended_by_input = 2, ended_by_device = 3, ended_by_itself = 5;
 
 constexpr std::chrono::seconds store_period{20};
 constexpr std::chrono::milliseconds wait_period{20};
@@ -45,7 +47,7 @@ void tell(Board& board, const std::string& text) {
     std::strncpy(board.given_up, text.c_str(), sizeof board.given_up - 1);
 }
 
-fuzz::Share share_of(const FuzzPlan& plan, std::uint64_t worker) {
+Share share_of(const FuzzPlan& plan, std::uint64_t worker) {
     return {plan.seed, worker, plan.workers};
 }
 
@@ -59,33 +61,33 @@ public:
         auto device = IsolatedDevice::start(plan_.source, plan_.limits);
         if (!device) return fail(device.error());
         DeviceJudge judge(plan_.source, plan_.limits, std::move(device).value());
-        fuzz::Search search(plan_.themes, share_of(plan_, number_), judge);
-        const std::string path = fuzz::state_path(plan_.folder, number_);
+        Search search(plan_.themes, share_of(plan_, number_), judge);
+        const std::string path = state_path(plan_.folder, number_);
         if (plan_.resumes)
-            if (const Status status = fuzz::restore_state(path, plan_.scope, search); !status)
+            if (const Status status = restore_state(path, plan_.scope, search); !status)
                 return fail(status.error());
         blocks_before_ = search.counts().blocks;
-        search.run([this, &path](const fuzz::Search& now) { return is_enough(now, path); });
-        if (const Status status = fuzz::store_state(path, plan_.scope, search); !status)
+        search.run([this, &path](const Search& now) { return is_enough(now, path); });
+        if (const Status status = store_state(path, plan_.scope, search); !status)
             return fail(status.error());
         tell(board_, search.given_up());
-        return exit_conformant;
+        return ended_well;
     }
 
 private:
     int fail(const Error& error) {
         tell(board_, error.message);
-        return error.kind == ErrorKind::device ? exit_device : exit_usage;
+        return error.kind == ErrorKind::device ? ended_by_device : ended_by_input;
     }
 
-    bool is_enough(const fuzz::Search& now, const std::string& path) {
+    bool is_enough(const Search& now, const std::string& path) {
         const std::uint64_t blocks = now.counts().blocks - blocks_before_;
         board_.blocks = blocks;
         board_.finds = now.finds().size();
         const auto clock = Clock::now();
         if (clock - stored_ > store_period) {
             // A search that is killed loses no more than this.
-            [[maybe_unused]] const Status stored = fuzz::store_state(path, plan_.scope, now);
+            [[maybe_unused]] const Status stored = store_state(path, plan_.scope, now);
             stored_ = Clock::now();
         }
         if (board_.stop != 0 || getppid() != program_) return true;
@@ -105,22 +107,22 @@ private:
 };
 
 // Judges nothing: stands in where searches are only read.
-class NoJudge : public fuzz::Judge {
+class NoJudge : public Judge {
 public:
     bool supports(const Case&) override { return false; }
-    fuzz::Judgement judge(const Case&, const std::vector<CodeTensor>&) override { return {}; }
+    Judgement judge(const Case&, const std::vector<CodeTensor>&) override { return {}; }
     void restart() override {}
 };
 
-void add(FuzzOutcome& outcome, const fuzz::Search& search) {
-    const fuzz::Counts& counts = search.counts();
+void add(FuzzOutcome& outcome, const Search& search) {
+    const Counts& counts = search.counts();
     outcome.counts.rounds += counts.rounds;
     outcome.counts.blocks += counts.blocks;
     outcome.counts.calls += counts.calls;
     outcome.counts.refused += counts.refused;
     outcome.counts.deviations += counts.deviations;
-    for (const fuzz::Coverage& coverage : search.coverage())
-        for (fuzz::Coverage& sum : outcome.coverage) {
+    for (const Coverage& coverage : search.coverage())
+        for (Coverage& sum : outcome.coverage) {
             if (!(sum.theme == coverage.theme)) continue;
             sum.is_refused = sum.is_refused || coverage.is_refused;
             sum.blocks += coverage.blocks;
@@ -130,7 +132,7 @@ void add(FuzzOutcome& outcome, const fuzz::Search& search) {
         }
     for (const auto& [kind, found] : search.finds()) {
         bool is_known = false;
-        for (fuzz::Found& known : outcome.finds) {
+        for (Found& known : outcome.finds) {
             if (known.find.kind != kind) continue;
             is_known = true;
             known.find.seen += found.find.seen;
@@ -145,9 +147,8 @@ Expected<FuzzOutcome> joined(const FuzzPlan& plan) {
     for (const Case& theme : plan.themes) outcome.coverage.emplace_back(theme);
     NoJudge nobody;
     for (std::uint64_t worker = 0; worker < plan.workers; ++worker) {
-        fuzz::Search search(plan.themes, share_of(plan, worker), nobody);
-        const Status read =
-            fuzz::restore_state(fuzz::state_path(plan.folder, worker), plan.scope, search);
+        Search search(plan.themes, share_of(plan, worker), nobody);
+        const Status read = restore_state(state_path(plan.folder, worker), plan.scope, search);
         if (!read) return read.error();
         add(outcome, search);
     }
@@ -157,7 +158,7 @@ Expected<FuzzOutcome> joined(const FuzzPlan& plan) {
 struct Team {
     Board* boards;
     std::vector<pid_t> processes;
-    int worst = 0;  // exit code
+    int worst = ended_well;
 };
 
 Status start(const FuzzPlan& plan, Team& team) {
@@ -177,7 +178,7 @@ Status start(const FuzzPlan& plan, Team& team) {
 }
 
 // Takes those that have ended off the list.
-void reap(const FuzzPlan& plan, Team& team, std::size_t& running) {
+void reap(const FuzzPlan& plan, const FuzzWatch& watch, Team& team, std::size_t& running) {
     for (std::size_t i = 0; i < team.processes.size(); ++i) {
         int status = 0;
         if (team.processes[i] == 0) continue;
@@ -189,13 +190,13 @@ void reap(const FuzzPlan& plan, Team& team, std::size_t& running) {
             tell(team.boards[i],
                  "how worker " + std::to_string(i) +
                      " of mxcheck itself ended cannot be found out: " + std::strerror(errno));
-            team.worst = exit_self_test;
+            team.worst = ended_by_itself;
             continue;
         }
         if (WIFSIGNALED(status)) {
             tell(team.boards[i], "worker " + std::to_string(i) + " of mxcheck itself ended by " +
                                      strsignal(WTERMSIG(status)));
-            team.worst = exit_self_test;
+            team.worst = ended_by_itself;
         } else if (WEXITSTATUS(status) != 0 && team.worst == 0) {
             team.worst = WEXITSTATUS(status);
         }
@@ -203,33 +204,32 @@ void reap(const FuzzPlan& plan, Team& team, std::size_t& running) {
     const bool ends_all = plan.stops_at_first || team.worst != 0;
     bool has_find = team.worst != 0;
     for (std::size_t i = 0; i < plan.workers; ++i) has_find |= team.boards[i].finds > 0;
-    if (!interrupted() && !(ends_all && has_find)) return;
+    if (!watch.is_interrupted() && !(ends_all && has_find)) return;
     for (std::size_t i = 0; i < plan.workers; ++i) team.boards[i].stop = 1;
 }
 
-void wait(const FuzzPlan& plan, Team& team) {
-    Progress progress("blocks", plan.blocks);
+void wait(const FuzzPlan& plan, const FuzzWatch& watch, Team& team) {
     std::size_t running = team.processes.size();
     while (running > 0) {
         std::this_thread::sleep_for(wait_period);
-        reap(plan, team, running);
+        reap(plan, watch, team, running);
         std::uint64_t blocks = 0, finds = 0;
         for (std::size_t i = 0; i < plan.workers; ++i) {
             blocks += team.boards[i].blocks;
             finds += team.boards[i].finds;
         }
-        progress.update(blocks, std::to_string(finds) + " found");
+        watch.progress(blocks, finds);
     }
 }
 
 }  // namespace
 
-Expected<FuzzOutcome> run_workers(const FuzzPlan& plan) {
+Expected<FuzzOutcome> run_workers(const FuzzPlan& plan, const FuzzWatch& watch) {
     Team team{make_boards(plan.workers), {}};
     if (team.boards == nullptr) return Error{ErrorKind::system, "not enough memory"};
     const auto begin = Clock::now();
     const Status started = start(plan, team);
-    wait(plan, team);
+    wait(plan, watch, team);
     std::string told;
     std::vector<std::string> given_up;
     for (std::size_t i = 0; i < plan.workers; ++i)
@@ -240,13 +240,13 @@ Expected<FuzzOutcome> run_workers(const FuzzPlan& plan) {
     munmap(team.boards, plan.workers * sizeof(Board));
     if (!started) return started.error();
     if (team.worst != 0)
-        return Error{team.worst == exit_usage ? ErrorKind::bad_input : ErrorKind::device, told};
+        return Error{team.worst == ended_by_input ? ErrorKind::bad_input : ErrorKind::device, told};
     auto outcome = joined(plan);
     if (!outcome) return outcome.error();
     outcome.value().given_up = std::move(given_up);
     outcome.value().seconds = std::chrono::duration<double>(Clock::now() - begin).count();
-    outcome.value().interrupted = interrupted();
+    outcome.value().interrupted = watch.is_interrupted();
     return outcome;
 }
 
-}  // namespace mx::cli
+}  // namespace mx::fuzz

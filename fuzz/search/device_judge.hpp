@@ -1,5 +1,5 @@
 // The judge of a search: asks a device in a process of its own and holds its answer against the
-// oracle, as a run does. Used by cmd_fuzz.
+// oracle, as a run does. Used by the workers of a search.
 #pragma once
 
 #include <optional>
@@ -8,15 +8,15 @@
 #include "device/host/isolated_device.hpp"
 #include "fuzz/search/judge.hpp"
 
-namespace mx::cli {
+namespace mx::fuzz {
 
-class DeviceJudge : public fuzz::Judge {
+class DeviceJudge : public Judge {
 public:
     DeviceJudge(DeviceSource source, const Limits& limits, IsolatedDevice device)
         : source_(std::move(source)), limits_(limits), device_(std::move(device)) {}
 
     bool supports(const Case& c) override;
-    fuzz::Judgement judge(const Case& c, const std::vector<CodeTensor>& inputs) override;
+    Judgement judge(const Case& c, const std::vector<CodeTensor>& inputs) override;
     void restart() override;
 
 private:
@@ -25,4 +25,4 @@ private:
     std::optional<IsolatedDevice> device_;  // none after it could not be opened anew
 };
 
-}  // namespace mx::cli
+}  // namespace mx::fuzz
