@@ -97,6 +97,13 @@ void make_ratio(mpfr_ptr x, const Quantizer& dialect, const ElementFormat& eleme
             break;
         case ScaleRatio::none:
             break;
+        case ScaleRatio::times_reciprocal_over_tensor:
+        case ScaleRatio::divided_over_tensor:
+        case ScaleRatio::divided_times_tensor:
+        case ScaleRatio::times_scaled_tensor:
+        case ScaleRatio::max_over_amax:
+        case ScaleRatio::tensor:
+            ADD_FAILURE() << dialect.name << " has no scales of powers of two";
     }
     raise_to(x, dialect.ratio_min);
     mpfr_clear(largest);
