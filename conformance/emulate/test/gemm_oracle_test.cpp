@@ -41,7 +41,8 @@ void take(FromCase& made, GemmPart part, const CodeTensor& tensor, const Case& c
     const auto addend = [&](Shape shape) {
         return GemmAddend{"x.npy", {"x", tensor.type, std::move(shape), tensor.bytes}};
     };
-    const bool is_row_a = c.gemm.a.ends_with(":row"), is_row_b = c.gemm.b.ends_with(":row");
+    const bool is_row_a = c.gemm.a.scaling == FactorScaling::row;
+    const bool is_row_b = c.gemm.b.scaling == FactorScaling::row;
     const std::int64_t n = c.gemm.n;
     switch (part) {
         case GemmPart::a:
@@ -93,11 +94,11 @@ FromCase from_case(const Case& c, const std::vector<CodeTensor>& inputs) {
 void expect_blocks(const GemmProblem& problem, const Case& c,
                    const std::vector<CodeTensor>& expected) {
     BlockNames names;
-    names.format = c.type;
-    names.dialect = c.dialect;
+    names.format = type_name(c);
+    names.dialect = c.dialect->name;
     names = completed(names);
     const auto made = [&]() -> Expected<QuantizedTensor> {
-        if (problem.rules.model == nullptr && find_quantizer(c.dialect) == nullptr) {
+        if (problem.rules.model == nullptr && c.dialect->has_e8m0_scales()) {
             ValueTensor d{{}, problem.shape};
             d.values.resize(static_cast<std::size_t>(problem.outputs()));
             gemm_values(problem, {0, problem.outputs()}, d.values);
@@ -168,8 +169,8 @@ constexpr const char* outputs[] = {
 
 // Another mode of cuBLASLt: a run takes the case, gemm says which row fits.
 bool is_other_mode(const Case& c) {
-    const bool has_squares = c.gemm.b.ends_with(":128x128");
-    return c.gemm.model == (has_squares ? "hopper-fp8-1x128" : "hopper-fp8-128x128");
+    const bool has_squares = c.gemm.b.scaling == FactorScaling::f32_128x128;
+    return name_of(c.gemm.model) == (has_squares ? "hopper-fp8-1x128" : "hopper-fp8-128x128");
 }
 
 TEST(GemmOracle, GivesWhatARunExpectsOfEveryModel) {
@@ -185,7 +186,7 @@ TEST(GemmOracle, GivesWhatARunExpectsOfEveryModel) {
                 const auto c = parse_case("gemm shape=3x36x288 " + std::string(factors) + batches +
                                           " " + output + " model=" + model);
                 if (!c || !check_combination(c.value()) || !check_gemm_data(c.value())) continue;
-                const bool is_sum = c.value().gemm.epilogue.find("gelu") == std::string::npos;
+                const bool is_sum = c.value().gemm.epilogue.activation != Activation::gelu;
                 if (is_other_mode(c.value()) || (model == "any" && !is_sum)) continue;
                 std::string refusal;
                 EXPECT_TRUE(expect_alike(c.value(), refusal)) << print(c.value()) << refusal;
