@@ -7,6 +7,7 @@
 #include "reference/problem/problem.hpp"
 
 namespace mx {
+
 Status check_name(std::string_view kind, std::string_view name,
                   const std::vector<std::string>& known) {
     count_lookup();
