@@ -136,13 +136,13 @@ TEST(Shrink, AxisBothStaysOnlyWhereItMatters) {
     PlantedJudge anywhere(on_code(code));
     const Find plain = shrunk(anywhere, c, inputs(5000));
     ASSERT_EQ(plain.cases.size(), 1u);
-    EXPECT_EQ(plain.cases[0].axis, "row");
+    EXPECT_EQ(plain.cases[0].axis, BlockAxis::row);
     PlantedJudge both_alone([](const Case& asked, const CodeTensor& values) {
-        return asked.axis == "both" ? on_code(code)(asked, values) : std::nullopt;
+        return asked.axis == BlockAxis::both ? on_code(code)(asked, values) : std::nullopt;
     });
     const Find find = shrunk(both_alone, c, inputs(5000));
     ASSERT_EQ(find.cases.size(), 1u);
-    EXPECT_EQ(find.cases[0].axis, "both");
+    EXPECT_EQ(find.cases[0].axis, BlockAxis::both);
     EXPECT_EQ(element_count(find.cases[0]), 1);
 }
 
