@@ -99,7 +99,7 @@ std::string commas(std::string_view words) {
 std::vector<Row> model_rows() {
     std::vector<Row> rows{{"exact",
                            "all scaled products summed exactly, and the sum rounded once",
-                           {{"operands", "every MX format"},
+                           {{"operands", "every factor that gemm reads"},
                             {"standing", "the standard's sum, with no freedom taken"},
                             {"gelu", gelu_text},
                             {"source", "OCP MX v1.0 sections 6.1 and 6.2"}}}};

@@ -58,10 +58,12 @@ std::vector<std::string> relation_names() {
     return names;
 }
 
-// The codes of a format that no table has cross in bytes, unless another type is named.
+// The codes of a format that relations know nothing of, as all whose scales are no powers of two,
+// cross in bytes, unless another type is named.
 std::string elements_of_format(const std::string& name) {
     const BlockFormat* format = find_block_format(name);
-    return format == nullptr ? "u8" : std::string(format->element().name);
+    const bool is_known = format != nullptr && format->has_e8m0_scales();
+    return is_known ? std::string(format->element().name) : "u8";
 }
 
 std::string elements_of(const RelateOptions& o) {

@@ -116,19 +116,27 @@ Status check_addend(const GemmAddend& c, const std::vector<std::int64_t>& shape)
 // may. More than five of them lie beyond the sums that reference/fast has room for.
 Status check_room(const GemmProblem& problem) {
     int numbers = 1 + (problem.rules.scale_out ? 1 : 0);
+    const int lowest_number = formats::f32.quantum_exponent_min();
+    int lowest = numbers * lowest_number;  // exponent that a product may have
     for (const GemmFactor* factor : {&problem.a, &problem.b}) {
         const bool is_small = factor->element.exponent_bits < 8;
         const bool has_e8m0 = factor->scale.name == formats::e8m0.name;
         const bool has_scales = factor->scaling != gemm::Scaling::none;
         numbers += is_small && !(has_scales && has_e8m0) ? 0 : 1;
         numbers += has_scales && factor->scale.name == formats::f32.name ? 1 : 0;
-        numbers += factor->view().has_numbers() || !factor->row_numbers.empty() ? 1 : 0;
+        const bool has_numbers = factor->view().has_numbers() || !factor->row_numbers.empty();
+        numbers += has_numbers ? 1 : 0;
+        lowest += factor->element.quantum_exponent_min() +
+                  (has_scales ? factor->scale.quantum_exponent_min() : 0) +
+                  (has_numbers ? lowest_number : 0);
     }
     // What is divided at the end needs its leading digits, too.
     const bool is_divided = problem.a.tensor.divisor != 1 || problem.b.tensor.divisor != 1;
-    if (numbers <= (is_divided ? 4 : 5)) return success();
+    constexpr int most = 5;
+    if (numbers <= (is_divided ? most - 1 : most) && lowest >= most * lowest_number)
+        return success();
     return bad(
-        "a number for each row or tensor beside other scales leaves no room for a scale of D");
+        "numbers for rows or tensors beside other scales are more than exact sums have room for");
 }
 
 FactorScales factor_scales(const GemmFactor& factor) {

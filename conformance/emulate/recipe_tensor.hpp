@@ -12,7 +12,7 @@
 
 namespace mx::emulate {
 
-// Does the format or the dialect stand in the tables of recipes?
+// Has the format or the dialect scales with a mantissa?
 bool names_recipe(const BlockNames& names);
 
 // As error: a recipe that does not quantize to the format, or a name without the other.

@@ -109,7 +109,7 @@ std::string scales_round(const Setting& setting) {
 
 bool reads_as_f32(const Setting& setting, const std::string& type) {
     const Quantizer* dialect = find_quantizer(setting.dialect);
-    if (dialect == nullptr) return true;
+    if (dialect == nullptr || !dialect->has_e8m0_scales()) return true;
     if (!dialect->reads(type) || !dialect->reads("f32")) return false;
     return dialect->subnormals == Subnormals::honoured || type != "f16";
 }

@@ -1,4 +1,4 @@
-// See waiver_options.hpp.
+// See waiving.hpp.
 #include "conformance/session/waiving.hpp"
 
 #include "conformance/session/provenance.hpp"

@@ -48,6 +48,10 @@ struct Maker {
     }
 };
 
+// The values that a scale without a mantissa knows stand first.
+static_assert(static_cast<int>(ScaleRatio::none) == 5);
+static_assert(static_cast<int>(Inverse::over_scale_bits) == 5);
+
 void add_scale_values(Maker& maker) {
     maker.add_values("amax_rounding", &Quantizer::amax_rounding, 5);
     maker.add_values("scale_ratio", &Quantizer::scale_ratio, 6);

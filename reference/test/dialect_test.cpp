@@ -63,6 +63,28 @@ std::vector<BlockExample> all_examples() {
     return all;
 }
 
+// Fields that the oracles do not read under a row's type of scale hold what says nothing: a row
+// that sets one would be answered as if it had not, by both oracles alike.
+TEST(Dialects, SetNoFieldThatTheirScaleIgnores) {
+    for (const Quantizer& row : quantizers) {
+        SCOPED_TRACE(row.name);
+        if (row.has_e8m0_scales()) {
+            EXPECT_EQ(row.transform, LaneTransform::none);
+            EXPECT_EQ(row.tensor_scale, TensorScale::none);
+            EXPECT_EQ(row.scale_max, 0);
+            EXPECT_EQ(row.useless_amax, UselessAmax::as_computed);
+            EXPECT_EQ(row.encode_overflow, EncodeOverflow::infinity);
+            EXPECT_EQ(row.candidate_error, CandidateError::none);
+            EXPECT_EQ(row.way_back, WayBack::times_scale);
+        } else {
+            EXPECT_EQ(row.amax_rounding, AmaxRounding::none);
+            EXPECT_EQ(row.zero_block, ZeroBlock::as_cast);
+            EXPECT_EQ(row.ratio_min, 0u);
+            EXPECT_EQ(row.scale_cast, not_e8m0);
+        }
+    }
+}
+
 TEST(Dialects, EveryRowThatQuantizesHasAnExample) {
     std::set<std::string_view> named;
     for (const BlockExample& example : all_examples())
