@@ -33,9 +33,8 @@ void add(const CallSpec& spec, const std::string& target) {
     const std::string name = spec.operation + "/" + spec.value_type + "/" + spec.format + "/" +
                              spec.dialect + "/" + spec.axis + "/" + std::to_string(spec.rows) +
                              "x" + std::to_string(spec.columns) + "/" + data + "/" + target;
-    benchmark::RegisterBenchmark(name.c_str(), [spec, target](benchmark::State& state) {
-        run_device(state, spec, target);
-    });
+    benchmark::RegisterBenchmark(
+        name.c_str(), [spec, target](benchmark::State& state) { run_device(state, spec, target); });
 }
 
 void add_types_and_axes(const std::string& operation, const std::string& target) {

@@ -17,7 +17,7 @@ struct Traffic {
 void read4_write1(const Traffic& traffic);            // what a quantizer moves
 void read4_write1_streaming(const Traffic& traffic);  // the same, stores past the caches
 void read1_write4_streaming(const Traffic& traffic);  // what a dequantizer moves
-void copy_streaming(const Traffic& traffic);         // reads and writes 4, past the caches
+void copy_streaming(const Traffic& traffic);          // reads and writes 4, past the caches
 void write4(const Traffic& traffic);
 void read4(const Traffic& traffic);  // writes 64 bytes in all
 

@@ -41,8 +41,7 @@ struct TextFile {
 bool write_files(const std::vector<TextFile>& files) {
     bool written = true;
     for (const TextFile& file : files) {
-        const Status status =
-            write_atomically(file.path, {std::as_bytes(std::span(file.text))});
+        const Status status = write_atomically(file.path, {std::as_bytes(std::span(file.text))});
         if (status) continue;
         complain(status.error().message);
         written = false;

@@ -5,7 +5,6 @@
 
 #include "conformance/cli/environment.hpp"
 #include "reference/base/files.hpp"
-#include "reference/base/files.hpp"
 
 namespace mx::cli {
 namespace {

@@ -16,7 +16,9 @@
 namespace mx::data {
 namespace {
 
-std::string reason(int error_number) { return std::generic_category().message(error_number); }
+std::string reason(int error_number) {
+    return std::generic_category().message(error_number);
+}
 
 class FileSource final : public ByteSource {
 public:
@@ -90,7 +92,7 @@ Expected<std::unique_ptr<ByteSource>> open_file(const std::string& path) {
     struct stat facts {};
     const bool known = ::fstat(descriptor, &facts) == 0;
     if (!known || !S_ISREG(facts.st_mode)) {
-        const std::string why = !known                  ? reason(errno)
+        const std::string why = !known                   ? reason(errno)
                                 : S_ISDIR(facts.st_mode) ? "is a directory, not a tensor file"
                                                          : "is a device or pipe, not a tensor file";
         ::close(descriptor);

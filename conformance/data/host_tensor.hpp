@@ -19,7 +19,7 @@ namespace mx::data {
 // Dense, in C order, little endian. Types of less than a byte keep the packing of their file.
 struct HostTensor {
     std::string name;
-    std::string type;  // an id of tensor_types
+    std::string type;                 // an id of tensor_types
     std::vector<std::int64_t> shape;  // empty: a single value
     std::vector<std::byte> bytes;
     bool operator==(const HostTensor&) const = default;
@@ -55,17 +55,28 @@ struct TensorType {
 // NumPy has no word for the 8-bit floats, so .npy carries their bytes as '|u1'. On reading, the
 // first row with a spelling wins: u8 therefore stands above them.
 inline constexpr std::array tensor_types{
-    TensorType{"f32", 32, "F32", "<f4"},    TensorType{"f16", 16, "F16", "<f2"},
-    TensorType{"bf16", 16, "BF16", ""},     TensorType{"f64", 64, "F64", "<f8"},
-    TensorType{"u8", 8, "U8", "|u1"},       TensorType{"e4m3", 8, "F8_E4M3", "|u1"},
-    TensorType{"e5m2", 8, "F8_E5M2", "|u1"}, TensorType{"e8m0", 8, "F8_E8M0", "|u1"},
-    TensorType{"i8", 8, "I8", "|i1"},       TensorType{"u16", 16, "U16", "<u2"},
-    TensorType{"i16", 16, "I16", "<i2"},    TensorType{"u32", 32, "U32", "<u4"},
-    TensorType{"i32", 32, "I32", "<i4"},    TensorType{"u64", 64, "U64", "<u8"},
-    TensorType{"i64", 64, "I64", "<i8"},    TensorType{"bool", 8, "BOOL", "|b1"},
-    TensorType{"c64", 64, "C64", ""},       TensorType{"e2m1", 4, "F4", ""},
-    TensorType{"e2m3", 6, "F6_E2M3", ""},   TensorType{"e3m2", 6, "F6_E3M2", ""},
-    TensorType{"e4m3fnuz", 8, "F8_E4M3FNUZ", ""}, TensorType{"e5m2fnuz", 8, "F8_E5M2FNUZ", ""},
+    TensorType{"f32", 32, "F32", "<f4"},
+    TensorType{"f16", 16, "F16", "<f2"},
+    TensorType{"bf16", 16, "BF16", ""},
+    TensorType{"f64", 64, "F64", "<f8"},
+    TensorType{"u8", 8, "U8", "|u1"},
+    TensorType{"e4m3", 8, "F8_E4M3", "|u1"},
+    TensorType{"e5m2", 8, "F8_E5M2", "|u1"},
+    TensorType{"e8m0", 8, "F8_E8M0", "|u1"},
+    TensorType{"i8", 8, "I8", "|i1"},
+    TensorType{"u16", 16, "U16", "<u2"},
+    TensorType{"i16", 16, "I16", "<i2"},
+    TensorType{"u32", 32, "U32", "<u4"},
+    TensorType{"i32", 32, "I32", "<i4"},
+    TensorType{"u64", 64, "U64", "<u8"},
+    TensorType{"i64", 64, "I64", "<i8"},
+    TensorType{"bool", 8, "BOOL", "|b1"},
+    TensorType{"c64", 64, "C64", ""},
+    TensorType{"e2m1", 4, "F4", ""},
+    TensorType{"e2m3", 6, "F6_E2M3", ""},
+    TensorType{"e3m2", 6, "F6_E3M2", ""},
+    TensorType{"e4m3fnuz", 8, "F8_E4M3FNUZ", ""},
+    TensorType{"e5m2fnuz", 8, "F8_E5M2FNUZ", ""},
 };
 
 // NumPy's own limit; more dimensions than that are a broken file.

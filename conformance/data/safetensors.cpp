@@ -239,8 +239,8 @@ Expected<HostTensor> read_entry(const ByteSource& source, const Entry& entry, Pa
     if (begin > payload.used)
         return bad("has " + span + ", which leave a gap after " + std::to_string(payload.used));
     payload.used = end;
-    auto bytes = read_range(source, {payload.range.begin + begin, payload.range.begin + end},
-                            "the tensor");
+    auto bytes =
+        read_range(source, {payload.range.begin + begin, payload.range.begin + end}, "the tensor");
     if (!bytes) return bytes.error();
     return HostTensor{entry.name, std::string(type->id), entry.shape, std::move(bytes).value()};
 }

@@ -69,8 +69,10 @@ Expected<TensorFile> read_tensor_file(const std::string& path, const ReadOptions
         return bad_source(bytes, "is named .safetensors but holds a .npy; rename it");
     if (container == Container::npy) return parse_npy(bytes, options);
     if (!options.type_override.empty())
-        return bad_source(bytes, "a safetensors file names its own types; only a .npy can be read "
-                                 "as another type, here " + in_quotes(options.type_override));
+        return bad_source(bytes,
+                          "a safetensors file names its own types; only a .npy can be read "
+                          "as another type, here " +
+                              in_quotes(options.type_override));
     return parse_safetensors(bytes);
 }
 

@@ -1,6 +1,7 @@
 // See number_text.hpp.
 #include "conformance/emulate/number_text.hpp"
 
+#include "reference/base/hex.hpp"
 #include "reference/spec/assert.hpp"
 
 namespace mx::emulate {
@@ -24,10 +25,7 @@ std::string odd_times_power(const exact::Rational& magnitude) {
 }  // namespace
 
 std::string hex_code(const ElementFormat& format, Code code) {
-    std::string text = "0x";
-    for (int shift = format.code_bits() - 4; shift >= 0; shift -= 4)
-        text += "0123456789abcdef"[(code.bits >> shift) & 15];
-    return text;
+    return "0x" + hex(code.bits, (format.code_bits() + 3) / 4);
 }
 
 std::string exact_text(const exact::Value& value) {

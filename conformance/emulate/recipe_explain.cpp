@@ -10,6 +10,7 @@
 #include "conformance/emulate/text_table.hpp"
 #include "conformance/oracle/oracle_status.hpp"
 #include "reference/exact/real_scale.hpp"
+#include "reference/fast/block.hpp"
 #include "reference/fast/real_scale.hpp"
 #include "reference/spec/hadamard.hpp"
 
@@ -44,15 +45,12 @@ std::vector<Code> fast_codes_of(const Quantizer& recipe, const BlockFormat& form
         for (int to = 0; to < hadamard_size; ++to)
             values[static_cast<std::size_t>(to)] = fast::rotated_lane(before.data(), to);
     }
-    std::uint32_t amax = 0;
-    for (const fast::Unpacked& value : values)
-        amax = fast::larger_amax(recipe, formats::f32, amax, Code{fast::f32_code(value)});
-    const fast::Unpacked amax_value = fast::unpack(formats::f32, Code{amax});
-    const fast::BlockQuestion question{
-        recipe, format, input, fast::tensor_numbers(recipe, format, amax_value, fast::whole(1))};
-    const fast::BlockScale scale =
-        fast::chosen_scale(question, amax_value, static_cast<int>(values.size()),
-                           [&](int lane) { return values[static_cast<std::size_t>(lane)]; });
+    const auto count = static_cast<int>(values.size());
+    const fast::Unpacked amax = fast::amax_of_values(recipe, values.data(), count);
+    const fast::BlockQuestion question{recipe, format, input,
+                                       fast::tensor_numbers(recipe, format, amax, fast::whole(1))};
+    const fast::BlockScale scale = fast::chosen_scale(
+        question, amax, count, [&](int lane) { return values[static_cast<std::size_t>(lane)]; });
     std::vector<Code> codes{scale.stored};
     for (const fast::Unpacked& value : values)
         codes.push_back(fast::quantize_lane(question, scale, value, half_of_all));

@@ -3,6 +3,8 @@
 
 #include <array>
 
+#include "reference/base/hex.hpp"
+
 namespace mx::emulate {
 namespace {
 
@@ -69,13 +71,6 @@ std::string_view name_of(WayBack value) {
                value);
 }
 
-std::string hex(std::uint32_t bits) {
-    constexpr std::string_view digits = "0123456789abcdef";
-    std::string text = "0x";
-    for (int shift = 28; shift >= 0; shift -= 4) text += digits[bits >> shift & 0xF];
-    return text;
-}
-
 }  // namespace
 
 std::string open_text(const Quantizer& recipe) {
@@ -97,7 +92,7 @@ std::vector<std::pair<std::string, std::string>> recipe_fields(const Quantizer& 
             {"tensor_scale", text(recipe.tensor_scale)},
             {"constant_division", std::string(constant_division(recipe.scale_ratio))},
             {"scale_max", std::to_string(recipe.scale_max)},
-            {"amax_min", hex(recipe.amax_min)},
+            {"amax_min", "0x" + hex(recipe.amax_min, 8)},
             {"block_ratio", text(recipe.scale_ratio)},
             {"useless_amax", text(recipe.useless_amax)},
             {"encode_overflow", text(recipe.encode_overflow)},

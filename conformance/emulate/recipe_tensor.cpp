@@ -5,6 +5,7 @@
 #include "conformance/data/philox.hpp"
 #include "conformance/oracle/oracle_status.hpp"
 #include "reference/fast/delayed_scaling.hpp"
+#include "reference/fast/quantize.hpp"
 #include "reference/spec/hadamard.hpp"
 
 namespace mx::emulate {
@@ -62,11 +63,7 @@ public:
     void run(const RecipeOptions& options, Code history_scale) {
         const Quantizer& recipe = question_.quantizer;
         if (recipe.transform == LaneTransform::hadamard16) rotate();
-        std::uint32_t amax = 0;
-        for (const Code lane : lanes_)
-            amax = fast::larger_amax(recipe, question_.input, amax, lane);
-        question_.tensor = fast::tensor_numbers(recipe, question_.format,
-                                                fast::unpack(question_.input, Code{amax}),
+        question_.tensor = fast::tensor_numbers(recipe, question_.format, amax_of(lanes_),
                                                 fast::unpack(formats::f32, history_scale));
         for (std::int64_t block = 0; block < grid_.block_count(); ++block)
             quantize(grid_.lanes(block), options.seed);
@@ -80,6 +77,14 @@ public:
     }
 
 private:
+    fast::Unpacked amax_of(const std::vector<Code>& lanes) const {
+        std::vector<std::uint32_t> bits;
+        bits.reserve(lanes.size());
+        for (const Code lane : lanes) bits.push_back(lane.bits);
+        return fast::amax_of(question_.quantizer, question_.input, bits.data(),
+                             static_cast<std::int64_t>(bits.size()));
+    }
+
     void rotate() {
         for (std::int64_t block = 0; block < grid_.block_count(); ++block) {
             const std::vector<std::size_t> places = grid_.lanes(block);
@@ -94,14 +99,11 @@ private:
     }
 
     void quantize(const std::vector<std::size_t>& places, std::uint64_t seed) {
-        std::uint32_t amax = 0;
-        for (const std::size_t place : places)
-            amax = fast::larger_amax(question_.quantizer, question_.input, amax, lanes_[place]);
+        std::vector<Code> lanes;
+        for (const std::size_t place : places) lanes.push_back(lanes_[place]);
         const fast::BlockScale scale = fast::chosen_scale(
-            question_, fast::unpack(question_.input, Code{amax}), static_cast<int>(places.size()),
-            [&](int lane) {
-                return fast::unpack(question_.input,
-                                    lanes_[places[static_cast<std::size_t>(lane)]]);
+            question_, amax_of(lanes), static_cast<int>(lanes.size()), [&](int lane) {
+                return fast::unpack(question_.input, lanes[static_cast<std::size_t>(lane)]);
             });
         scales_.push_back(scale.stored);
         ++counts_.blocks;
@@ -241,16 +243,14 @@ Expected<data::TensorFile> dequantize_by_recipe(data::TensorFile file, const Blo
     const auto& [grid, elements, scales, kept] = codes.value();
     const Quantizer& recipe = *find_quantizer(names.dialect);
     const BlockFormat& format = *find_block_format(names.format);
-    const fast::Unpacked tensor_number = fast::unpack(formats::f32, kept);
     const ElementFormat& output = *find_element_format(type);
+    const fast::DequantizeQuestion question{recipe, format, output,
+                                            fast::unpack(formats::f32, kept)};
     std::vector<Code> values(elements.codes.size());
     for (std::int64_t block = 0; block < grid.block_count(); ++block)
         for (const std::size_t place : grid.lanes(block))
-            values[place] = fast::round(
-                output, Rounding::nearest_even, Overflow::overflow,
-                fast::dequantize_f32(
-                    recipe, format, tensor_number,
-                    {scales.codes[static_cast<std::size_t>(block)], elements.codes[place]}));
+            values[place] = fast::dequantize(
+                question, {scales.codes[static_cast<std::size_t>(block)], elements.codes[place]});
     data::TensorFile result;
     auto tensor = tensor_of("values", output, elements.shape, values);
     if (!tensor) return tensor.error();

@@ -40,7 +40,9 @@ bool all_zero(const Evidence& evidence) {
            std::all_of(evidence.actual.values.begin(), evidence.actual.values.end(), zero);
 }
 
-Answer answer(bool is_accepted) { return is_accepted ? Answer::accepts : Answer::rejects; }
+Answer answer(bool is_accepted) {
+    return is_accepted ? Answer::accepts : Answer::rejects;
+}
 
 constexpr std::array known{
     Rule{"transformer-engine",
@@ -106,6 +108,8 @@ Answer universal_max_error(const Evidence& evidence) {
     return answer(largest <= 1.0);
 }
 
-std::span<const Rule> rules() { return known; }
+std::span<const Rule> rules() {
+    return known;
+}
 
 }  // namespace mx::acceptance

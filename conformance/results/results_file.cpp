@@ -69,8 +69,8 @@ private:
         };
         for (const Total& total : totals)
             if (total.written != total.counted)
-                return bad("the footer counts " + std::to_string(total.written) + " " +
-                           total.name + ", the lines before it " + std::to_string(total.counted));
+                return bad("the footer counts " + std::to_string(total.written) + " " + total.name +
+                           ", the lines before it " + std::to_string(total.counted));
         parsed_.run.footer = std::move(footer);
         parsed_.run.complete = true;
         return success();
@@ -84,8 +84,8 @@ private:
 }  // namespace
 
 Error system_error(const std::string& path, std::string_view what, int error_number) {
-    return {ErrorKind::system, path + ": " + std::string(what) + ": " +
-                                   std::generic_category().message(error_number)};
+    return {ErrorKind::system,
+            path + ": " + std::string(what) + ": " + std::generic_category().message(error_number)};
 }
 
 RunFooter count_cases(std::span<const CaseResult> cases) {
@@ -116,8 +116,8 @@ Expected<ParsedResults> parse_for_resume(std::string_view text, const std::strin
         if (end == std::string_view::npos) break;
         const Status taken = parser.take(text.substr(begin, end - begin), end + 1);
         if (!taken.ok())
-            return Error{taken.error().kind, name + ", line " + std::to_string(number) + ": " +
-                                                 taken.error().message};
+            return Error{taken.error().kind,
+                         name + ", line " + std::to_string(number) + ": " + taken.error().message};
         begin = end + 1;
     }
     if (!parser.seen_header())

@@ -39,6 +39,7 @@ public:
 
 private:
     const gemm::OutputBlocks& blocks() const { return *problem_.blocks; }
+    std::string dialect() const { return std::string(blocks().quantizer->name); }
     const CodeTensor& elements() const { return evidence_.expected[0]; }
     const CodeTensor& scales() const { return evidence_.expected[scales_output]; }
 
@@ -54,7 +55,7 @@ private:
                 if (open_outputs[index_of(place.lane(lane))])
                     why = undetermined_because(problem_, problem_.output(place.lane(lane)));
             if (const std::string open = open_decision(block); why.empty() && !open.empty())
-                why = "dialect " + blocks().name + " leaves open: " + open;
+                why = "dialect " + dialect() + " leaves open: " + open;
             if (why.empty()) continue;
             if (undetermined_.empty()) first_open_ = place_text(problem_, place.first) + ": " + why;
             undetermined_.insert(block);
@@ -192,7 +193,8 @@ private:
         m.source = (problem_.model == nullptr ? std::string(any_order)
                                               : model_text(*problem_.model) + ": " +
                                                     std::string(problem_.model->source)) +
-                   "; blocks of D by dialect " + blocks().name + ": " + blocks().source;
+                   "; blocks of D by dialect " + dialect() + ": " +
+                   std::string(blocks().quantizer->source);
         m.note = "first at " + where(d) + ": " + actual + " (" + m.actual_value + ") expected " +
                  expected + " (" + m.expected_value + "), exact sum " + m.exact_value;
     }
@@ -227,7 +229,7 @@ private:
             made_.verdict = Verdict::mistrusted;
         else if (problem_.model != nullptr)
             made_.reason =
-                "bit for bit as " + model_text(*problem_.model) + ", and dialect " + blocks().name;
+                "bit for bit as " + model_text(*problem_.model) + ", and dialect " + dialect();
     }
 
     const Evidence& evidence_;

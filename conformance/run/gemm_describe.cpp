@@ -1,15 +1,13 @@
 // See gemm_describe.hpp.
 #include "conformance/run/gemm_describe.hpp"
 
+#include "reference/base/hex.hpp"
 #include "reference/exact/arithmetic.hpp"
 
 namespace mx {
 
 std::string hex(const ElementFormat& format, std::uint32_t bits) {
-    std::string text = "0x";
-    for (int shift = 8 * format.code_bytes() - 4; shift >= 0; shift -= 4)
-        text += "0123456789abcdef"[bits >> shift & 15];
-    return text;
+    return "0x" + hex(bits, 2 * format.code_bytes());
 }
 
 std::string fraction_text(const exact::Value& value) {

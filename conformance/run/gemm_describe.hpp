@@ -6,8 +6,8 @@
 
 #include "conformance/results/record.hpp"
 #include "conformance/run/difference.hpp"
-#include "reference/gemm/problem.hpp"
 #include "reference/exact/decode.hpp"
+#include "reference/gemm/problem.hpp"
 
 namespace mx {
 

@@ -30,15 +30,7 @@ gemm::Factor factor_of(const FactorType& type, const Shape& shape) {
 }
 
 gemm::OutputBlocks output_blocks_of(const Problem& p) {
-    const FactorScalingRow& scales = row_of(p.gemm.output.scaling);
-    gemm::OutputBlocks blocks;
-    blocks.size = scales.block;
-    blocks.scale = scales.scale;
-    blocks.quantizer = p.dialect;
-    blocks.format = find_block_format(type_name(p));
-    blocks.name = p.dialect->name;
-    blocks.source = p.dialect->source;
-    return blocks;
+    return {p.dialect, find_block_format(type_name(p)), row_of(p.gemm.output.scaling).scale};
 }
 
 void look_at(gemm::Problem& problem, GemmPart part, const CodeTensor& tensor) {

@@ -76,9 +76,9 @@ struct Record {
 
 // Appends what comes of these cases or tasks, in their order. False when the run ends here: at an
 // interrupt, or when the oracles disagree. Errors: the disk, or an input.
-Expected<bool> record_all(Campaign& campaign, const std::vector<std::size_t>& todo,
+Expected<bool> record_all(Campaign& campaign, const std::vector<std::size_t>& remaining,
                           const Results& results, Record& record) {
-    for (const std::size_t i : todo) {
+    for (const std::size_t i : remaining) {
         if (interrupted()) return false;
         auto result = results(i);
         if (!result) return result.error();
@@ -129,14 +129,14 @@ Expected<bool> closed_after(Expected<bool> ran, const std::function<Status()>& c
 }
 
 Expected<bool> run_cases(Campaign& campaign, const Opener& open, Sources& sources, Record& record) {
-    const std::vector<std::size_t> todo = left_of(campaign, 0, campaign.cases.size());
-    const std::size_t jobs = std::min(campaign.jobs, todo.size());
+    const std::vector<std::size_t> remaining = left_of(campaign, 0, campaign.cases.size());
+    const std::size_t jobs = std::min(campaign.jobs, remaining.size());
     const auto prepare = [&] { return worker_of(campaign, open, sources); };
     if (jobs > 1) {
-        auto workers = Workers::start(jobs, todo, prepare);
+        auto workers = Workers::start(jobs, remaining, prepare);
         if (!workers) return workers.error();
         const auto next = [&](std::size_t) { return workers.value().next(); };
-        const auto ran = record_all(campaign, todo, next, record);
+        const auto ran = record_all(campaign, remaining, next, record);
         if (workers.value().lost())
             record.listener.say("a process of this run was ended from outside; --resume goes on");
         return closed_after(
@@ -149,15 +149,16 @@ Expected<bool> run_cases(Campaign& campaign, const Opener& open, Sources& source
         if (!result) return result.error();
         return std::optional(std::move(result).value());
     };
-    return closed_after(record_all(campaign, todo, one, record), work.value().close, record);
+    return closed_after(record_all(campaign, remaining, one, record), work.value().close, record);
 }
 
 // Sweeps use a GPU from this very process, and what has used one must not fork: they come last.
 Expected<bool> run_tasks(Campaign& campaign, Record& record) {
     const std::size_t first = campaign.cases.size();
-    const auto todo = left_of(campaign, first, first + campaign.tasks.size());
+    const auto remaining = left_of(campaign, first, first + campaign.tasks.size());
     return record_all(
-        campaign, todo, [&](std::size_t i) { return campaign.tasks[i - first].run(); }, record);
+        campaign, remaining, [&](std::size_t i) { return campaign.tasks[i - first].run(); },
+        record);
 }
 
 // What only a whole run can be held to.

@@ -66,7 +66,7 @@ void close_all_but(int pipe) {
 }
 
 // All that a worker does. Ctrl-C is for the program, which then ends the workers.
-void work(int pipe, const std::vector<std::size_t>& todo, Share share,
+void work(int pipe, const std::vector<std::size_t>& remaining, Share share,
           const std::function<Expected<Workers::Work>()>& prepare) {
     close_all_but(pipe);
     // Tensors of one case after the other: memory that went back to the kernel in between would be
@@ -81,8 +81,8 @@ void work(int pipe, const std::vector<std::size_t>& todo, Share share,
         write_whole(pipe, line_of_error(prepared.error()));
         return;
     }
-    for (std::size_t i = share.first; i < todo.size(); i += share.step) {
-        const auto result = prepared.value().run(todo[i]);
+    for (std::size_t i = share.first; i < remaining.size(); i += share.step) {
+        const auto result = prepared.value().run(remaining[i]);
         const std::string line =
             result ? results::line_of(result.value()) : line_of_error(result.error());
         if (!write_whole(pipe, line) || !result) return;
@@ -97,10 +97,10 @@ Error system_error(const char* what) {
 
 }  // namespace
 
-Expected<Workers> Workers::start(std::size_t count, const std::vector<std::size_t>& todo,
+Expected<Workers> Workers::start(std::size_t count, const std::vector<std::size_t>& remaining,
                                  const std::function<Expected<Work>()>& prepare) {
     Workers workers;
-    workers.expected_ = todo.size();
+    workers.expected_ = remaining.size();
     for (std::size_t i = 0; i < count; ++i) {
         int ends[2];
         if (::pipe2(ends, O_CLOEXEC) != 0) return system_error("cannot make a pipe");
@@ -110,7 +110,7 @@ Expected<Workers> Workers::start(std::size_t count, const std::vector<std::size_
         if (process < 0) return system_error("cannot start a process");
         if (process == 0) {
             ::prctl(PR_SET_PDEATHSIG, SIGKILL);
-            if (::getppid() == parent) work(to_write.number(), todo, {i, count}, prepare);
+            if (::getppid() == parent) work(to_write.number(), remaining, {i, count}, prepare);
             ::_exit(0);
         }
         workers.workers_.push_back({process, std::move(to_read), {}});

@@ -21,7 +21,7 @@ namespace mx::session {
 
 class Workers {
 public:
-    // What one process does: the result of a place of `todo`, and, after the last of them, the end
+    // What one process does: the result of one of `remaining`, and, after the last of them, the end
     // of its device, if it has one.
     struct Work {
         std::function<Expected<results::CaseResult>(std::size_t)> run;
@@ -29,15 +29,15 @@ public:
     };
 
     // Forks `count` processes. Each calls `prepare` once, and what that returns for its part of
-    // `todo`. The calling process must have no other thread.
-    static Expected<Workers> start(std::size_t count, const std::vector<std::size_t>& todo,
+    // `remaining`. The calling process must have no other thread.
+    static Expected<Workers> start(std::size_t count, const std::vector<std::size_t>& remaining,
                                    const std::function<Expected<Work>()>& prepare);
     Workers(Workers&&) = default;
     // Waits for the processes if every result has been taken; ends them otherwise.
     ~Workers();
 
-    // The result of the next of `todo`; nothing when the user has interrupted the wait for it, or
-    // the process that was to give it is lost.
+    // The result of the next of `remaining`; nothing when the user has interrupted the wait for it,
+    // or the process that was to give it is lost.
     Expected<std::optional<results::CaseResult>> next();
     // Was a process ended from outside before it had given all its results?
     bool lost() const { return lost_; }

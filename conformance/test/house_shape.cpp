@@ -25,8 +25,7 @@ std::string without_preprocessor(std::string_view code) {
     bool continued = false;
     for (std::string_view line : lines_of(code)) {
         const std::size_t first = line.find_first_not_of(" \t");
-        const bool directive =
-            continued || (first != std::string_view::npos && line[first] == '#');
+        const bool directive = continued || (first != std::string_view::npos && line[first] == '#');
         if (directive) std::fill_n(result.begin() + static_cast<long>(at), line.size(), ' ');
         continued = directive && line.ends_with('\\');
         at += line.size() + 1;
@@ -57,8 +56,7 @@ bool opens_function(std::string_view head) {
     std::size_t position = 0;
     if (has_word(head, "namespace", position)) return false;
     for (std::string_view word : {"struct", "class", "union", "enum"})
-        if (has_word(head, word, position) &&
-            head.find('(', position) == std::string_view::npos)
+        if (has_word(head, word, position) && head.find('(', position) == std::string_view::npos)
             return false;
     const std::size_t close = head.rfind(')');
     if (close == std::string_view::npos) return false;
@@ -79,8 +77,7 @@ public:
     explicit FunctionFinder(std::string_view code) : code_(without_preprocessor(code)) {}
 
     std::vector<Function> run() {
-        for (at_ = 0; at_ < code_.size(); ++at_)
-            depth_ > 0 ? step_inside() : step_outside();
+        for (at_ = 0; at_ < code_.size(); ++at_) depth_ > 0 ? step_inside() : step_outside();
         return std::move(functions_);
     }
 
@@ -101,15 +98,26 @@ private:
 
     void step_outside() {
         switch (code_[at_]) {
-            case '(': ++parentheses_; break;
-            case ')': parentheses_ = std::max(0, parentheses_ - 1); break;
-            case '{': open_brace(); break;
-            case '}': head_start_ = at_ + 1; break;
-            case ':': skip_access_specifier(); break;
+            case '(':
+                ++parentheses_;
+                break;
+            case ')':
+                parentheses_ = std::max(0, parentheses_ - 1);
+                break;
+            case '{':
+                open_brace();
+                break;
+            case '}':
+                head_start_ = at_ + 1;
+                break;
+            case ':':
+                skip_access_specifier();
+                break;
             case ';':
                 if (parentheses_ == 0) head_start_ = at_ + 1;
                 break;
-            default: break;
+            default:
+                break;
         }
     }
 
@@ -161,8 +169,7 @@ Violations check_columns(const Tree& tree) {
         for (std::string_view line : lines_of(file.raw)) {
             ++number;
             if (columns_of(line) > columns_max)
-                found.push_back(
-                    {file.path, number, std::to_string(columns_of(line)) + " columns"});
+                found.push_back({file.path, number, std::to_string(columns_of(line)) + " columns"});
         }
     }
     return found;

@@ -14,8 +14,8 @@ namespace {
 constexpr std::array<std::string_view, 8> cpp_endings{".hpp", ".cpp", ".h",   ".c",
                                                       ".cu",  ".cuh", ".inc", ".def"};
 constexpr std::array<std::string_view, 3> script_endings{".cmake", ".sh", "CMakeLists.txt"};
-constexpr std::array<std::string_view, 10> text_endings{
-    ".md", ".py", ".js", ".css", ".html", ".json", ".in", ".suite", ".toml", ".txt"};
+constexpr std::array<std::string_view, 10> text_endings{".md",   ".py", ".js",    ".css",  ".html",
+                                                        ".json", ".in", ".suite", ".toml", ".txt"};
 constexpr std::array<std::string_view, 2> scripts_by_name{"bootstrap", ".ci/run"};
 constexpr std::array<std::string_view, 4> foreign_folders{".git", "build", "out", "shared"};
 
@@ -121,12 +121,13 @@ bool is_text(const SourceFile& file) {
 
 }  // namespace
 
-bool SourceFile::is_cpp() const { return ends_with_any(path, cpp_endings); }
+bool SourceFile::is_cpp() const {
+    return ends_with_any(path, cpp_endings);
+}
 
 bool SourceFile::is_script() const {
     return ends_with_any(path, script_endings) ||
-           std::find(scripts_by_name.begin(), scripts_by_name.end(), path) !=
-               scripts_by_name.end();
+           std::find(scripts_by_name.begin(), scripts_by_name.end(), path) != scripts_by_name.end();
 }
 
 bool Tree::has(std::string_view path) const {

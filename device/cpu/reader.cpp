@@ -6,9 +6,9 @@
 namespace mx::cpu {
 namespace {
 
+using kit::in_double_quotes;
 using kit::invalid;
 using kit::not_supported;
-using kit::in_double_quotes;
 using kit::text_of;
 
 int code_bits(ElementType element) {

@@ -11,8 +11,8 @@ namespace mx::cuda {
 namespace {
 
 using kit::Blocks;
-using kit::not_supported;
 using kit::in_double_quotes;
+using kit::not_supported;
 using kit::text_of;
 
 constexpr std::string_view places[] = {"host", "cuda"};

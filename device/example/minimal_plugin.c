@@ -1,9 +1,9 @@
 /* A whole device in one file: copy it and replace quantize_block by a call of your own quantizer.
  * It quantises float32 to MXFP8 E4M3 as OCP MX v1.0 section 6.3 says, in blocks of 1x32.
  * Build: cc -shared -fPIC -I<directory of mx_device.h> minimal_plugin.c -o mydev.so */
+/* clang-format off */
 #include <stdio.h>
 #include <string.h>
-
 #include "mx_device.h"
 enum { block_lanes = 32, scale_nan = 0xFF, element_nan = 0x7F, element_max = 0x7E };
 

@@ -73,9 +73,13 @@ Error system_error(const std::string& what) {
 
 }  // namespace
 
-bool ParentChannel::send(std::string_view message) const { return send_whole(socket_, message); }
+bool ParentChannel::send(std::string_view message) const {
+    return send_whole(socket_, message);
+}
 
-std::string ParentChannel::receive() const { return receive_whole(socket_); }
+std::string ParentChannel::receive() const {
+    return receive_whole(socket_);
+}
 
 Expected<ChildProcess> ChildProcess::start(int descriptor, const Body& body) {
     std::array<int, 2> sockets{};
@@ -120,9 +124,13 @@ ChildProcess& ChildProcess::operator=(ChildProcess&& other) noexcept {
     return *this;
 }
 
-ChildProcess::~ChildProcess() { finish(ending_time); }
+ChildProcess::~ChildProcess() {
+    finish(ending_time);
+}
 
-void ChildProcess::send(std::string_view message) { send_whole(socket_, message); }
+void ChildProcess::send(std::string_view message) {
+    send_whole(socket_, message);
+}
 
 Reply ChildProcess::receive(milliseconds timeout) {
     constexpr milliseconds longest_timeout = std::chrono::hours(24 * 365);
@@ -165,8 +173,7 @@ std::string ChildProcess::finish(milliseconds patience) {
 // WNOWAIT leaves it to kill_and_reap to free the id: the group is killed while the id is ours.
 bool ChildProcess::has_ended() const {
     siginfo_t info{};
-    const int result =
-        ::waitid(P_PID, static_cast<id_t>(pid_), &info, WEXITED | WNOHANG | WNOWAIT);
+    const int result = ::waitid(P_PID, static_cast<id_t>(pid_), &info, WEXITED | WNOHANG | WNOWAIT);
     return result != 0 ? errno != EINTR : info.si_pid == pid_;
 }
 

@@ -72,20 +72,20 @@ Expected<IsolatedDevice> IsolatedDevice::start(const DeviceSource& source, const
 }
 
 Status IsolatedDevice::open() {
-    Expected<ChildProcess> child =
-        ChildProcess::start(memory_.descriptor(), [this](ParentChannel parent) {
-            serve_device(source_, parent, memory_);
-        });
+    Expected<ChildProcess> child = ChildProcess::start(
+        memory_.descriptor(),
+        [this](ParentChannel parent) { serve_device(source_, parent, memory_); });
     if (!child) return child.error();
     const Reply reply = child.value().receive(limits_.open);
     if (reply.kind != ReplyKind::replied) {
-        return Error{ErrorKind::device, shown(source_) + " did not open: " + reply.text +
-                                            " in open"};
+        return Error{ErrorKind::device,
+                     shown(source_) + " did not open: " + reply.text + " in open"};
     }
     std::optional<Expected<Facts>> opened = decode_opened(reply.text);
     if (!opened) {
-        return Error{ErrorKind::device, shown(source_) + " did not open: it wrote to the channel "
-                                                         "between its process and mxcheck"};
+        return Error{ErrorKind::device, shown(source_) +
+                                            " did not open: it wrote to the channel "
+                                            "between its process and mxcheck"};
     }
     if (!*opened) return opened->error();
     facts_ = std::move(*opened).value();
@@ -124,8 +124,7 @@ std::optional<DeviceAnswer> IsolatedDevice::refuses(const Question& question) {
     return call(request, "supports");
 }
 
-DeviceAnswer IsolatedDevice::ask_open_device(const Question& question,
-                                             const Placement& placement) {
+DeviceAnswer IsolatedDevice::ask_open_device(const Question& question, const Placement& placement) {
     Request request{Command::supports, 0, question.operation, placed_specs(placement.inputs),
                     placed_specs(placement.outputs)};
     if (encode(request).size() > message_size_max) {
@@ -154,8 +153,7 @@ DeviceAnswer IsolatedDevice::ask_open_device(const Question& question,
     return answer;
 }
 
-std::optional<DeviceAnswer> IsolatedDevice::call(const Request& request,
-                                                 const std::string& phase) {
+std::optional<DeviceAnswer> IsolatedDevice::call(const Request& request, const std::string& phase) {
     child_->send(encode(request));
     const Reply reply = child_->receive(limits_.call);
     if (reply.kind == ReplyKind::replied) {
@@ -164,8 +162,9 @@ std::optional<DeviceAnswer> IsolatedDevice::call(const Request& request,
         }
         child_->finish(std::chrono::milliseconds{0});
         child_.reset();
-        return refusal(AnswerKind::device_error, phase + " wrote to the channel between the "
-                                                         "device's process and mxcheck");
+        return refusal(AnswerKind::device_error, phase +
+                                                     " wrote to the channel between the "
+                                                     "device's process and mxcheck");
     }
     child_.reset();
     return refusal(reply.kind == ReplyKind::late ? AnswerKind::timeout : AnswerKind::crash,
@@ -182,7 +181,8 @@ std::optional<DeviceAnswer> IsolatedDevice::judge(const CallResult& result, cons
         }
         return refusal(AnswerKind::device_error,
                        with_message(phase + " answered MX_NOT_SUPPORTED after supports had "
-                                            "answered MX_OK", result.message));
+                                            "answered MX_OK",
+                                    result.message));
     }
     if (result.status == MX_DEVICE_LOST) {
         // This device is never asked again; a new process may find it revived.

@@ -24,8 +24,8 @@ public:
     // The sentence, ended at the buffer's end when the plug-in forgot the NUL; printable.
     std::string text() const {
         const char* end = std::find(bytes_.data(), bytes_.data() + capacity, '\0');
-        return printable(std::string_view(bytes_.data(),
-                                          static_cast<std::size_t>(end - bytes_.data())));
+        return printable(
+            std::string_view(bytes_.data(), static_cast<std::size_t>(end - bytes_.data())));
     }
 
     bool was_overrun() const {

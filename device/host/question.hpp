@@ -32,11 +32,11 @@ inline constexpr std::uint8_t flag_unwritten = 1;  // a byte kept both poisons
 inline constexpr std::uint8_t flag_differs = 2;    // the two runs gave different bits
 
 struct OutputTensor {
-    std::vector<std::byte> bytes = {};      // of the first run, row-major without gaps; the whole
-                                            // buffer as it lies if the layout is not strided
-    std::vector<std::uint8_t> flags = {};   // one per element, row-major; or one per byte
-    std::uint64_t unwritten = 0;            // elements with flag_unwritten
-    std::uint64_t differing = 0;            // elements with flag_differs
+    std::vector<std::byte> bytes = {};     // of the first run, row-major without gaps; the whole
+                                           // buffer as it lies if the layout is not strided
+    std::vector<std::uint8_t> flags = {};  // one per element, row-major; or one per byte
+    std::uint64_t unwritten = 0;           // elements with flag_unwritten
+    std::uint64_t differing = 0;           // elements with flag_differs
 };
 
 // The device wrote to an input. Elements count in row-major order.

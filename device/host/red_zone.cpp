@@ -11,7 +11,9 @@ namespace {
 constexpr std::size_t word_size = sizeof(std::uint64_t);
 
 // Neighbours differ in every byte but, rarely, one: the odd constant is 2^64 over the golden ratio.
-std::uint64_t zone_word(std::size_t index) { return (index + 1) * 0x9E3779B97F4A7C15u; }
+std::uint64_t zone_word(std::size_t index) {
+    return (index + 1) * 0x9E3779B97F4A7C15u;
+}
 
 std::byte zone_byte(std::size_t place) {
     const std::uint64_t word = zone_word(place / word_size);

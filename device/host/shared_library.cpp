@@ -18,7 +18,9 @@ namespace mx {
 
 namespace {
 
-std::string quoted(const std::string& path) { return "device \"" + path + "\""; }
+std::string quoted(const std::string& path) {
+    return "device \"" + path + "\"";
+}
 
 bool starts_with_elf_magic(int descriptor) {
     std::array<char, 4> magic{};
@@ -34,14 +36,14 @@ Status check_file(const std::string& path) {
     struct stat facts {};
     if (::stat(path.c_str(), &facts) != 0) {
         if (errno == ENOENT) return failure(ErrorKind::bad_input, "does not exist");
-        return failure(ErrorKind::bad_input, std::string("cannot be read: ") +
-                                                 std::strerror(errno));
+        return failure(ErrorKind::bad_input,
+                       std::string("cannot be read: ") + std::strerror(errno));
     }
     if (!S_ISREG(facts.st_mode)) return failure(ErrorKind::bad_input, "is not a file");
     const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
     if (descriptor < 0) {
-        return failure(ErrorKind::bad_input, std::string("cannot be read: ") +
-                                                 std::strerror(errno));
+        return failure(ErrorKind::bad_input,
+                       std::string("cannot be read: ") + std::strerror(errno));
     }
     const bool elf = starts_with_elf_magic(descriptor);
     ::close(descriptor);
@@ -51,7 +53,9 @@ Status check_file(const std::string& path) {
 
 }  // namespace
 
-void SharedLibrary::Close::operator()(void* handle) const { ::dlclose(handle); }
+void SharedLibrary::Close::operator()(void* handle) const {
+    ::dlclose(handle);
+}
 
 SharedLibrary::SharedLibrary(void* handle, std::string path)
     : handle_(handle), path_(std::move(path)) {}
@@ -72,8 +76,9 @@ Expected<SharedLibrary> SharedLibrary::open(const std::string& path) {
 Expected<mx_device_get_api_function> SharedLibrary::entry() const {
     void* symbol = ::dlsym(handle_.get(), MX_DEVICE_ENTRY);
     if (symbol == nullptr) {
-        return Error{ErrorKind::device, quoted(path_) + " is no mxcheck device plug-in: it exports "
-                                                        "no function " MX_DEVICE_ENTRY};
+        return Error{ErrorKind::device, quoted(path_) +
+                                            " is no mxcheck device plug-in: it exports "
+                                            "no function " MX_DEVICE_ENTRY};
     }
     return reinterpret_cast<mx_device_get_api_function>(symbol);
 }

@@ -18,7 +18,9 @@ namespace mx {
 
 namespace {
 
-std::size_t page_size() { return static_cast<std::size_t>(::sysconf(_SC_PAGESIZE)); }
+std::size_t page_size() {
+    return static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
+}
 
 std::size_t physical_memory() {
     return static_cast<std::size_t>(::sysconf(_SC_PHYS_PAGES)) * page_size();
@@ -32,8 +34,8 @@ Error memory_error(std::size_t size) {
 }  // namespace
 
 Expected<SharedMemory> SharedMemory::create() {
-    const int descriptor = beyond_standard_streams(
-        ::memfd_create("mxcheck tensors", MFD_CLOEXEC | MFD_ALLOW_SEALING));
+    const int descriptor =
+        beyond_standard_streams(::memfd_create("mxcheck tensors", MFD_CLOEXEC | MFD_ALLOW_SEALING));
     if (descriptor < 0) return memory_error(0);
     // Pages that a plug-in cut off would end us with SIGBUS.
     if (::fcntl(descriptor, F_ADD_SEALS, F_SEAL_SHRINK) != 0) {

@@ -43,10 +43,17 @@ void for_each_run(const TensorSpec& spec, Visit visit) {
 // memcpy that stays a move instruction for single elements.
 inline void copy_run(std::byte* to, const std::byte* from, std::size_t size) {
     switch (size) {
-        case 1: std::memcpy(to, from, 1); break;
-        case 2: std::memcpy(to, from, 2); break;
-        case 4: std::memcpy(to, from, 4); break;
-        default: std::memcpy(to, from, size);
+        case 1:
+            std::memcpy(to, from, 1);
+            break;
+        case 2:
+            std::memcpy(to, from, 2);
+            break;
+        case 4:
+            std::memcpy(to, from, 4);
+            break;
+        default:
+            std::memcpy(to, from, size);
     }
 }
 

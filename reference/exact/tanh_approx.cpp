@@ -27,8 +27,7 @@ Rational polynomial(const TanhBinade& binade, const Rational& magnitude) {
     const Rational place = mantissa * power_of_two(binade.index_bits);
     const int index = static_cast<int>(whole_part(place));
     const TanhPiece& piece = tanh_pieces[static_cast<std::size_t>(binade.first_piece + index)];
-    const int x =
-        static_cast<int>(whole_part((place - index) * power_of_two(tanh_fraction_bits)));
+    const int x = static_cast<int>(whole_part((place - index) * power_of_two(tanh_fraction_bits)));
     const Rational units = piece.constant +
                            piece.linear * times_power_of_two(x, -tanh_fraction_bits) +
                            piece.square * times_power_of_two(cut_square(x), -15);

@@ -11,13 +11,13 @@ namespace mx::fast {
 // The block's amax as the quantizer sees it. In an input format magnitude codes of finite values,
 // Inf and NaN stand in that order, so a maximum of codes lets a NaN win where it should.
 MX_FOLDED constexpr Unpacked amax_of(const Quantizer& quantizer, const ElementFormat& input,
-                                     const std::uint32_t* lanes, int count) {
+                                     const std::uint32_t* lanes, std::int64_t count) {
     const bool skips_nan = quantizer.nan_in_block != NanInBlock::poisons_amax;
     const bool needs_a_number = quantizer.nan_in_block == NanInBlock::own_lane_unless_all;
     bool all_nan = count > 0;
     const bool skips_infinity = quantizer.infinity_in_block == InfinityInBlock::own_lane_only;
     std::uint32_t amax = 0;
-    for (int lane = 0; lane < count; ++lane) {
+    for (std::int64_t lane = 0; lane < count; ++lane) {
         const Code magnitude{lanes[lane] & input.code_magnitude_mask()};
         if (skips_nan && input.is_nan(magnitude)) continue;
         all_nan = false;
@@ -26,6 +26,38 @@ MX_FOLDED constexpr Unpacked amax_of(const Quantizer& quantizer, const ElementFo
     }
     if (needs_a_number && all_nan) return {Kind::nan, false, 0, 0};
     return read_input(quantizer.subnormals, input, Code{amax});
+}
+
+// Both finite.
+MX_HOST_DEVICE constexpr bool is_larger_magnitude(const Unpacked& left, const Unpacked& right) {
+    if (left.significand == 0 || right.significand == 0) return right.significand == 0;
+    const int left_shift = 64 - bit_width(left.significand);
+    const int right_shift = 64 - bit_width(right.significand);
+    const int left_exponent = left.exponent - left_shift;
+    const int right_exponent = right.exponent - right_shift;
+    if (left_exponent != right_exponent) return left_exponent > right_exponent;
+    return left.significand << left_shift > right.significand << right_shift;
+}
+
+// The same of values. As exact::amax_of.
+MX_HOST_DEVICE constexpr Unpacked amax_of_values(const Quantizer& quantizer, const Unpacked* lanes,
+                                                 int count) {
+    bool all_nan = count > 0, some_nan = false;
+    Unpacked amax{};
+    for (int lane = 0; lane < count; ++lane) {
+        const Unpacked& value = lanes[lane];
+        some_nan |= value.kind == Kind::nan;
+        all_nan &= value.kind == Kind::nan;
+        if (value.kind == Kind::infinity &&
+            quantizer.infinity_in_block != InfinityInBlock::own_lane_only)
+            amax = {Kind::infinity, false, 0, 0};
+        if (value.kind == Kind::finite && amax.kind == Kind::finite &&
+            is_larger_magnitude(value, amax))
+            amax = {Kind::finite, false, value.exponent, value.significand};
+    }
+    const bool is_nan = (some_nan && quantizer.nan_in_block == NanInBlock::poisons_amax) ||
+                        (all_nan && quantizer.nan_in_block == NanInBlock::own_lane_unless_all);
+    return is_nan ? Unpacked{Kind::nan, false, 0, 0} : amax;
 }
 
 // Does the quantizer take the inverse of this byte for zero?
@@ -66,14 +98,17 @@ MX_FOLDED constexpr Code quantize_element(const Quantizer& quantizer, const Bloc
 }
 
 // Quantizes `count` lanes of `input` codes; writes one element code a lane and returns the scale.
+// `random` has a value for each lane, or is null.
 MX_FOLDED constexpr Code quantize_block(const Quantizer& quantizer, const BlockFormat& format,
                                         const ElementFormat& input, const std::uint32_t* lanes,
-                                        int count, std::uint8_t* elements) {
+                                        int count, std::uint8_t* elements,
+                                        const RandomBits* random = nullptr) {
     const Code scale = encode_scale(quantizer, format, amax_of(quantizer, input, lanes, count));
     for (int lane = 0; lane < count; ++lane) {
         const Unpacked value = read_input(quantizer.subnormals, input, Code{lanes[lane]});
+        const RandomBits bits = random == nullptr ? RandomBits{} : random[lane];
         elements[lane] =
-            static_cast<std::uint8_t>(quantize_element(quantizer, format, scale, value).bits);
+            static_cast<std::uint8_t>(quantize_element(quantizer, format, scale, value, bits).bits);
     }
     return scale;
 }

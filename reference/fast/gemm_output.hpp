@@ -56,38 +56,6 @@ MX_HOST_DEVICE constexpr Unpacked output_value(const OutputFactors& factors, con
     return divisor == 1 ? leading_bits(total.sum) : leading_quotient(total.sum, divisor);
 }
 
-// Both finite.
-MX_HOST_DEVICE constexpr bool is_larger_magnitude(const Unpacked& left, const Unpacked& right) {
-    if (left.significand == 0 || right.significand == 0) return right.significand == 0;
-    const int left_shift = 64 - bit_width(left.significand);
-    const int right_shift = 64 - bit_width(right.significand);
-    const int left_exponent = left.exponent - left_shift;
-    const int right_exponent = right.exponent - right_shift;
-    if (left_exponent != right_exponent) return left_exponent > right_exponent;
-    return left.significand << left_shift > right.significand << right_shift;
-}
-
-// As exact::amax_of.
-MX_HOST_DEVICE constexpr Unpacked amax_of_values(const Quantizer& quantizer, const Unpacked* lanes,
-                                                 int count) {
-    bool all_nan = count > 0, some_nan = false;
-    Unpacked amax{};
-    for (int lane = 0; lane < count; ++lane) {
-        const Unpacked& value = lanes[lane];
-        some_nan |= value.kind == Kind::nan;
-        all_nan &= value.kind == Kind::nan;
-        if (value.kind == Kind::infinity &&
-            quantizer.infinity_in_block != InfinityInBlock::own_lane_only)
-            amax = {Kind::infinity, false, 0, 0};
-        if (value.kind == Kind::finite && amax.kind == Kind::finite &&
-            is_larger_magnitude(value, amax))
-            amax = {Kind::finite, false, value.exponent, value.significand};
-    }
-    const bool is_nan = (some_nan && quantizer.nan_in_block == NanInBlock::poisons_amax) ||
-                        (all_nan && quantizer.nan_in_block == NanInBlock::own_lane_unless_all);
-    return is_nan ? Unpacked{Kind::nan, false, 0, 0} : amax;
-}
-
 // The amax in the 24 bits that a scale is made of, which lose nothing that a scale hangs on. Where
 // the quantizer computes in binary32, that is the rounding it starts with. Elsewhere it compares
 // with binary32 numbers and with halves between powers of two, or rounds to seven bits and fewer,
@@ -102,9 +70,8 @@ MX_HOST_DEVICE constexpr Unpacked seen_by_scale(const Quantizer& quantizer, cons
 }
 
 MX_HOST_DEVICE constexpr Code quantize_under_e8m0(const Quantizer& quantizer,
-                                                  const BlockFormat& format,
-                                                  const Unpacked* lanes, int count,
-                                                  std::uint8_t* elements) {
+                                                  const BlockFormat& format, const Unpacked* lanes,
+                                                  int count, std::uint8_t* elements) {
     const Unpacked amax = amax_of_values(quantizer, lanes, count);
     const Code scale = encode_scale(quantizer, format, seen_by_scale(quantizer, amax));
     for (int lane = 0; lane < count; ++lane)
@@ -116,17 +83,14 @@ MX_HOST_DEVICE constexpr Code quantize_under_e8m0(const Quantizer& quantizer,
 // As exact::quantize_exact_block, of values with at most 62 digits; writes one element code a lane
 // and returns the scale.
 MX_HOST_DEVICE constexpr Code quantize_exact_block(const Quantizer& quantizer,
-                                                   const BlockFormat& format,
-                                                   const Unpacked* lanes, int count,
-                                                   std::uint8_t* elements) {
+                                                   const BlockFormat& format, const Unpacked* lanes,
+                                                   int count, std::uint8_t* elements) {
     if (quantizer.has_e8m0_scales())
         return quantize_under_e8m0(quantizer, format, lanes, count, elements);
     constexpr ElementFormat f32 = formats::f32;
-    std::uint32_t amax = 0;
-    for (int lane = 0; lane < count; ++lane)
-        amax = larger_amax(quantizer, f32, amax, Code{f32_code(lanes[lane])});
+    const Unpacked amax = rounded_in(f32, amax_of_values(quantizer, lanes, count));
     const BlockQuestion question{quantizer, format, f32, tensor_numbers(quantizer, format, {})};
-    const BlockScale scale = block_scale(question, unpack(f32, Code{amax}));
+    const BlockScale scale = block_scale(question, amax);
     for (int lane = 0; lane < count; ++lane) {
         const Unpacked number = unpack(f32, Code{f32_code(lanes[lane])});
         elements[lane] = static_cast<std::uint8_t>(quantize_lane(question, scale, number).bits);

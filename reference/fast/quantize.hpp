@@ -16,25 +16,19 @@ MX_HOST_DEVICE constexpr Code quantize(const BlockQuestion& question, const std:
                                        int count, std::uint8_t* elements,
                                        const RandomBits* random = nullptr) {
     const Quantizer& quantizer = question.quantizer;
-    const Unpacked amax = amax_of(quantizer, question.input, lanes, count);
+    if (quantizer.has_e8m0_scales())
+        return quantize_block(quantizer, question.format, question.input, lanes, count, elements,
+                              random);
     const auto lane_at = [&](int lane) {
         return read_input(quantizer.subnormals, question.input, Code{lanes[lane]});
     };
-    const auto random_at = [&](int lane) {
-        return random == nullptr ? RandomBits{} : random[lane];
-    };
-    if (quantizer.has_e8m0_scales()) {
-        const Code scale = encode_scale(quantizer, question.format, amax);
-        for (int lane = 0; lane < count; ++lane)
-            elements[lane] = static_cast<std::uint8_t>(
-                quantize_element(quantizer, question.format, scale, lane_at(lane), random_at(lane))
-                    .bits);
-        return scale;
-    }
+    const Unpacked amax = amax_of(quantizer, question.input, lanes, count);
     const BlockScale scale = chosen_scale(question, amax, count, lane_at);
-    for (int lane = 0; lane < count; ++lane)
-        elements[lane] = static_cast<std::uint8_t>(
-            quantize_lane(question, scale, lane_at(lane), random_at(lane)).bits);
+    for (int lane = 0; lane < count; ++lane) {
+        const RandomBits bits = random == nullptr ? RandomBits{} : random[lane];
+        elements[lane] =
+            static_cast<std::uint8_t>(quantize_lane(question, scale, lane_at(lane), bits).bits);
+    }
     return scale.stored;
 }
 

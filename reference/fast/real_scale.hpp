@@ -69,16 +69,6 @@ MX_HOST_DEVICE constexpr Unpacked kept_number(const Quantizer& quantizer,
     return quantizer.way_back == WayBack::times_scale_amax ? tensor.amax : tensor.scale;
 }
 
-// The larger of two amax values as magnitude codes of the input, where NaN stands above all; a NaN
-// that does not count is passed over.
-MX_HOST_DEVICE constexpr std::uint32_t larger_amax(const Quantizer& quantizer,
-                                                   const ElementFormat& input, std::uint32_t amax,
-                                                   Code lane) {
-    const Code magnitude{lane.bits & input.code_magnitude_mask()};
-    if (quantizer.nan_in_block == NanInBlock::own_lane_only && input.is_nan(magnitude)) return amax;
-    return magnitude.bits > amax ? magnitude.bits : amax;
-}
-
 enum class Candidate { maps_to_largest, maps_to_two_thirds };
 
 struct BlockScale {

@@ -1,5 +1,5 @@
-// The terms of a sum as the conditions of exactness.hpp see them. Used by exactness.cpp and
-// exactness_of_all.cpp alone.
+// The terms of a sum as the conditions of exactness.hpp see them. Used by exactness.cpp,
+// exactness_of_all.cpp and row_pairs.cpp alone.
 #pragma once
 
 #include <bit>
@@ -16,6 +16,18 @@ inline constexpr ElementFormat f32 = formats::f32;
 inline int highest_term(std::int64_t depth) {
     const auto terms = static_cast<std::uint64_t>(depth) + 2;
     return f32.exponent_max() + 1 - static_cast<int>(std::bit_width(terms));
+}
+
+inline bool has_digits(const fast::Unpacked& value) {
+    return value.kind == fast::Kind::finite && value.significand != 0;
+}
+
+// Of a value that has digits.
+inline int lowest_bit(const fast::Unpacked& value) {
+    return value.exponent + std::countr_zero(value.significand);
+}
+inline int above_highest_bit(const fast::Unpacked& value) {
+    return value.exponent + static_cast<int>(std::bit_width(value.significand));
 }
 
 // A number with the exponent that a machine aligns it by.
@@ -42,9 +54,8 @@ inline Term times(const Term& left, const Term& right) {
 // A factor of binary32 that is multiplied by somewhere: harmless where it only moves the exponent.
 inline bool only_moves(Code code) {
     const fast::Unpacked value = fast::unpack(f32, code);
-    return value.kind != fast::Kind::finite || value.significand == 0 ||
-           (std::has_single_bit(value.significand) &&
-            f32.magnitude(code) > f32.code_mantissa_mask());
+    return !has_digits(value) || (std::has_single_bit(value.significand) &&
+                                  f32.magnitude(code) > f32.code_mantissa_mask());
 }
 
 inline bool is_beyond(const Problem& problem, Code result) {

@@ -27,9 +27,8 @@ struct Survey {
         largest = std::max(largest, term.exponent);
         if (value.significand == 0) return;
         any = true;
-        quantum = std::min(quantum, value.exponent + std::countr_zero(value.significand));
-        highest =
-            std::max(highest, value.exponent + static_cast<int>(std::bit_width(value.significand)));
+        quantum = std::min(quantum, lowest_bit(value));
+        highest = std::max(highest, above_highest_bit(value));
     }
 };
 
@@ -101,10 +100,8 @@ fast::Unpacked scale_factor(const ScaledRow& row, std::int64_t k) {
 }
 
 bool is_in_range(const fast::Unpacked& value, int end) {
-    if (value.kind != fast::Kind::finite || value.significand == 0) return true;
-    const int lowest = value.exponent + std::countr_zero(value.significand);
-    const int highest = value.exponent + static_cast<int>(std::bit_width(value.significand));
-    return lowest >= f32.exponent_min() && highest <= end;
+    return !has_digits(value) ||
+           (lowest_bit(value) >= f32.exponent_min() && above_highest_bit(value) <= end);
 }
 
 // Alpha may come last, and is too late for what is Inf or 0 by then.

@@ -113,8 +113,7 @@ private:
             if (term.value.significand == 0) return true;
             sum.any = true;
             sum.largest = std::max(sum.largest, term.exponent);
-            sum.quantum = std::min(sum.quantum,
-                                   term.value.exponent + std::countr_zero(term.value.significand));
+            sum.quantum = std::min(sum.quantum, lowest_bit(term.value));
             sum.magnitudes +=
                 std::ldexp(static_cast<double>(term.value.significand), term.value.exponent);
             return true;

@@ -13,7 +13,7 @@ constexpr ElementFormat f32 = formats::f32;
 constexpr std::uint32_t f32_6_times_448 = 0x45280000;
 
 std::int64_t blocks_of_row(const Problem& problem) {
-    const std::int64_t size = problem.blocks->size;
+    const std::int64_t size = problem.blocks->size();
     return (problem.n + size - 1) / size;
 }
 
@@ -46,17 +46,17 @@ std::int64_t output_block_count(const Problem& problem) {
 }
 
 OutputBlockPlace output_block(const Problem& problem, std::int64_t block) {
-    const std::int64_t per_row = blocks_of_row(problem), size = problem.blocks->size;
+    const std::int64_t per_row = blocks_of_row(problem), size = problem.blocks->size();
     const std::int64_t first = block % per_row * size;
     return {{block / per_row, first}, std::min<std::int64_t>(size, problem.n - first)};
 }
 
 std::int64_t output_block_of(const Problem& problem, const OutputPlace& place) {
-    return place.row * blocks_of_row(problem) + place.column / problem.blocks->size;
+    return place.row * blocks_of_row(problem) + place.column / problem.blocks->size();
 }
 
 std::size_t lane_in_output_block(const Problem& problem, const OutputPlace& place) {
-    return static_cast<std::size_t>(place.column % problem.blocks->size);
+    return static_cast<std::size_t>(place.column % problem.blocks->size());
 }
 
 std::string open_decision_of(const OutputBlocks& blocks, std::span<const Code> numbers,

@@ -49,9 +49,9 @@ struct Factor {
 struct OutputBlocks {
     const Quantizer* quantizer = nullptr;
     const BlockFormat* format = nullptr;
-    std::int64_t size = 0;  // elements along a row that share a scale
-    ElementFormat scale;
-    std::string name, source;  // of the quantizer
+    ElementFormat scale;  // as D has them: NVFP4's without a sign
+
+    std::int64_t size() const { return format->block_columns; }
 };
 
 struct OutputPlace {

@@ -11,16 +11,14 @@
 
 #include <algorithm>
 #include <array>
-#include <bit>
 #include <cmath>
 #include <numeric>
 
-#include "reference/fast/dot_model.hpp"
+#include "reference/gemm/exact_terms.hpp"
 
 namespace mx::gemm {
 namespace {
 
-constexpr ElementFormat f32 = formats::f32;
 constexpr auto none = static_cast<std::int16_t>(ExponentRange::none);
 
 // A code as the survey reads it.
@@ -37,18 +35,6 @@ Decoded decoded(const ElementFormat& format, Code code) {
 double number_of(const fast::Unpacked& value) {
     const double magnitude = std::ldexp(static_cast<double>(value.significand), value.exponent);
     return value.negative ? -magnitude : magnitude;
-}
-
-bool has_digits(const fast::Unpacked& value) {
-    return value.kind == fast::Kind::finite && value.significand != 0;
-}
-
-int lowest_bit(const fast::Unpacked& value) {
-    return value.exponent + std::countr_zero(value.significand);
-}
-
-int above_highest_bit(const fast::Unpacked& value) {
-    return value.exponent + static_cast<int>(std::bit_width(value.significand));
 }
 
 // The least and the largest of each stretch of a row.
@@ -83,13 +69,6 @@ Table table_of(const ElementFormat& format) {
     Table table;
     for (std::uint32_t code = 0; code < 256; ++code) table[code] = decoded(format, Code{code});
     return table;
-}
-
-// A scale of binary32 that is multiplied by somewhere: harmless where it only moves the exponent.
-bool only_moves(Code code) {
-    const fast::Unpacked value = fast::unpack(f32, code);
-    return !has_digits(value) || (std::has_single_bit(value.significand) &&
-                                  f32.magnitude(code) > f32.code_mantissa_mask());
 }
 
 class Surveyor {

@@ -44,13 +44,9 @@ std::uint32_t exact_block(const Quantizer& recipe, const BlockFormat& format, st
 
 std::uint32_t fast_block(const Quantizer& recipe, const BlockFormat& format, std::uint32_t index) {
     const auto lanes = triple(index);
-    std::uint32_t amax = 0;
-    for (const std::uint32_t bits : lanes)
-        amax = fast::larger_amax(recipe, formats::f32, amax, Code{bits});
-    const fast::Unpacked amax_value = fast::unpack(formats::f32, Code{amax});
-    const fast::BlockQuestion question{
-        recipe, format, formats::f32,
-        fast::tensor_numbers(recipe, format, amax_value, fast::whole(3))};
+    const fast::Unpacked amax = fast::amax_of(recipe, formats::f32, lanes.data(), 3);
+    const fast::BlockQuestion question{recipe, format, formats::f32,
+                                       fast::tensor_numbers(recipe, format, amax, fast::whole(3))};
     std::array<std::uint8_t, 3> elements{};
     const Code scale =
         fast::quantize(question, lanes.data(), 3, elements.data(), three_random.data());

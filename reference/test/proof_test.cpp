@@ -7,8 +7,8 @@
 #include <cstdio>
 #include <set>
 
-#include "reference/proof/e8m0_functions.hpp"
 #include "reference/proof/digests.hpp"
+#include "reference/proof/e8m0_functions.hpp"
 #include "reference/proof/interval_table.hpp"
 #include "reference/proof/stretch.hpp"
 #include "reference/proof/sweep.hpp"

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "reference/exact/real_scale.hpp"
+#include "reference/fast/block.hpp"
 #include "reference/fast/real_scale.hpp"
 #include "reference/spec/hadamard.hpp"
 #include "reference/spec/quantizers.hpp"
@@ -72,16 +73,15 @@ inline Answered fast_answer(const Asked& asked) {
     const Quantizer& recipe = *find_quantizer(asked.recipe);
     const BlockFormat& format = *find_block_format(asked.format);
     const std::vector<fast::Unpacked> lanes = fast_lanes(recipe, asked);
-    std::uint32_t amax = 0;
-    for (const fast::Unpacked& lane : lanes)
-        amax = fast::larger_amax(recipe, formats::f32, amax, Code{f32_code(lane)});
+    const fast::Unpacked amax =
+        fast::amax_of_values(recipe, lanes.data(), static_cast<int>(lanes.size()));
     const fast::TensorNumbers tensor =
         fast::tensor_numbers(recipe, format, fast::unpack(formats::f32, Code{asked.tensor_amax}),
                              fast::unpack(formats::f32, Code{asked.history_scale}));
     const fast::BlockQuestion question{recipe, format, asked.input, tensor};
-    const fast::BlockScale scale = fast::chosen_scale(
-        question, fast::unpack(formats::f32, Code{amax}), static_cast<int>(lanes.size()),
-        [&](int lane) { return lanes[static_cast<std::size_t>(lane)]; });
+    const fast::BlockScale scale =
+        fast::chosen_scale(question, amax, static_cast<int>(lanes.size()),
+                           [&](int lane) { return lanes[static_cast<std::size_t>(lane)]; });
     Answered answered{f32_code(tensor.scale), scale.stored.bits, f32_code(scale.factor), {}};
     for (std::size_t lane = 0; lane < lanes.size(); ++lane)
         answered.elements.push_back(

@@ -78,12 +78,23 @@ std::string escape_markup(std::string_view text) {
     std::string escaped;
     for (const char character : printable(text)) {
         switch (character) {
-            case '&': escaped += "&amp;"; break;
-            case '<': escaped += "&lt;"; break;
-            case '>': escaped += "&gt;"; break;
-            case '"': escaped += "&quot;"; break;
-            case '\'': escaped += "&#39;"; break;
-            default: escaped.push_back(character);
+            case '&':
+                escaped += "&amp;";
+                break;
+            case '<':
+                escaped += "&lt;";
+                break;
+            case '>':
+                escaped += "&gt;";
+                break;
+            case '"':
+                escaped += "&quot;";
+                break;
+            case '\'':
+                escaped += "&#39;";
+                break;
+            default:
+                escaped.push_back(character);
         }
     }
     return escaped;
@@ -93,11 +104,21 @@ std::string escape_markdown(std::string_view text) {
     std::string escaped;
     for (const char character : on_one_line(text)) {
         switch (character) {
-            case '&': escaped += "&amp;"; break;
-            case '<': escaped += "&lt;"; break;
-            case '>': escaped += "&gt;"; break;
-            case '@': escaped += "&#64;"; break;  // mentions nobody
-            case '#': escaped += "&#35;"; break;  // links no issue
+            case '&':
+                escaped += "&amp;";
+                break;
+            case '<':
+                escaped += "&lt;";
+                break;
+            case '>':
+                escaped += "&gt;";
+                break;
+            case '@':
+                escaped += "&#64;";
+                break;  // mentions nobody
+            case '#':
+                escaped += "&#35;";
+                break;  // links no issue
             case '\\':
             case '`':
             case '*':
@@ -109,7 +130,8 @@ std::string escape_markdown(std::string_view text) {
                 escaped.push_back('\\');
                 escaped.push_back(character);
                 break;
-            default: escaped.push_back(character);
+            default:
+                escaped.push_back(character);
         }
     }
     return escaped;

@@ -19,18 +19,20 @@ TEST(Escape, OnlyPrintableUtf8Remains) {
     EXPECT_EQ(printable("a\tb\nc"), "a\tb\nc");
     EXPECT_EQ(printable(std::string_view("\0\x01\x1b\r\x7f", 5)),
               std::string(unknown) + unknown + unknown + unknown + unknown);
-    EXPECT_EQ(printable("\xc2\x85"), unknown);               // a control of the upper half
-    EXPECT_EQ(printable("\xe2\x80\xae" "abc"), std::string(unknown) + "abc");  // override
-    EXPECT_EQ(printable("\xef\xbf\xbe"), unknown);           // U+FFFE
+    EXPECT_EQ(printable("\xc2\x85"), unknown);  // a control of the upper half
+    EXPECT_EQ(printable("\xe2\x80\xae"
+                        "abc"),
+              std::string(unknown) + "abc");        // override
+    EXPECT_EQ(printable("\xef\xbf\xbe"), unknown);  // U+FFFE
     EXPECT_EQ(printable("é – 日本 😀"), "é – 日本 😀");
 }
 
 TEST(Escape, BrokenUtf8IsReplacedByteForByte) {
     EXPECT_EQ(printable("\xff"), unknown);
-    EXPECT_EQ(printable("\xc0\xaf"), std::string(unknown) + unknown);      // overlong
-    EXPECT_EQ(printable("\xe0\x80\xaf").size(), 9u);                       // overlong
-    EXPECT_EQ(printable("\xed\xa0\x80").size(), 9u);                       // surrogate
-    EXPECT_EQ(printable("\xf4\x90\x80\x80").size(), 12u);                  // beyond U+10FFFF
+    EXPECT_EQ(printable("\xc0\xaf"), std::string(unknown) + unknown);         // overlong
+    EXPECT_EQ(printable("\xe0\x80\xaf").size(), 9u);                          // overlong
+    EXPECT_EQ(printable("\xed\xa0\x80").size(), 9u);                          // surrogate
+    EXPECT_EQ(printable("\xf4\x90\x80\x80").size(), 12u);                     // beyond U+10FFFF
     EXPECT_EQ(printable("a\xe2\x82"), std::string("a") + unknown + unknown);  // cut
     EXPECT_EQ(printable("\xe2\x28\xa1"), std::string(unknown) + "(" + unknown);
 }

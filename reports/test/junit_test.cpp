@@ -62,10 +62,9 @@ TEST(Junit, CountsWhatItHolds) {
         const std::string xml = render_junit(fixture(name));
         const std::string wanted = " tests=\"" + std::to_string(occurrences(xml, "<testcase ")) +
                                    "\" failures=\"" +
-                                   std::to_string(occurrences(xml, "<failure ")) +
-                                   "\" errors=\"" + std::to_string(occurrences(xml, "<error ")) +
-                                   "\" skipped=\"" + std::to_string(occurrences(xml, "<skipped ")) +
-                                   "\"";
+                                   std::to_string(occurrences(xml, "<failure ")) + "\" errors=\"" +
+                                   std::to_string(occurrences(xml, "<error ")) + "\" skipped=\"" +
+                                   std::to_string(occurrences(xml, "<skipped ")) + "\"";
         const std::string root = xml.substr(xml.find("<testsuites"), 4000);
         EXPECT_NE(root.substr(0, root.find('>')).find(wanted), std::string::npos)
             << name << wanted << root.substr(0, root.find('>'));

@@ -26,8 +26,8 @@ TEST(Renderers, EveryVerdictAppears) {
         const std::string page = renderer.render(run);
         for (const Verdict verdict : verdicts_by_severity) {
             // JUnit has a word of its own for a plain pass.
-            if (renderer.name == "junit" && (verdict == Verdict::pass_exact ||
-                                             verdict == Verdict::pass_bounded))
+            if (renderer.name == "junit" &&
+                (verdict == Verdict::pass_exact || verdict == Verdict::pass_bounded))
                 continue;
             EXPECT_NE(page.find(words_of(verdict)), std::string::npos)
                 << renderer.name << " lacks " << words_of(verdict);

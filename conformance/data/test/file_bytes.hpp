@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <unistd.h>
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
@@ -11,7 +12,6 @@
 #include <iterator>
 #include <string>
 #include <string_view>
-#include <unistd.h>
 #include <vector>
 
 #include "conformance/data/host_tensor.hpp"

@@ -36,7 +36,9 @@ void expect_refused(std::string_view text, std::string_view part,
 }
 
 // A one-dimensional file of two float32, with something of its header replaced.
-std::string with_header(std::string_view header) { return npy_text(header, "abcdefgh"); }
+std::string with_header(std::string_view header) {
+    return npy_text(header, "abcdefgh");
+}
 
 constexpr std::string_view good = "{'descr': '<f4', 'fortran_order': False, 'shape': (2,), }\n";
 
@@ -56,10 +58,10 @@ TEST(Npy, ReadsScalarsEmptyTensorsAndOtherSpellings) {
 }
 
 TEST(Npy, SwapsBigEndian) {
-    EXPECT_EQ(parsed(npy_text("{'descr': '>f4', 'fortran_order': False, 'shape': (2,)}",
-                              "dcbahgfe"))
-                  .bytes,
-              to_bytes("abcdefgh"));
+    EXPECT_EQ(
+        parsed(npy_text("{'descr': '>f4', 'fortran_order': False, 'shape': (2,)}", "dcbahgfe"))
+            .bytes,
+        to_bytes("abcdefgh"));
 }
 
 TEST(Npy, TurnsFortranOrderIntoCOrder) {
@@ -76,9 +78,9 @@ TEST(Npy, TurnsFortranOrderIntoCOrder) {
 
 TEST(Npy, UntypedBytesNeedATypeFromTheUser) {
     const auto two = [](std::string_view descr, std::string_view payload) {
-        return npy_text("{'descr': '" + std::string(descr) +
-                            "', 'fortran_order': False, 'shape': (2,)}",
-                        payload);
+        return npy_text(
+            "{'descr': '" + std::string(descr) + "', 'fortran_order': False, 'shape': (2,)}",
+            payload);
     };
     for (const char* descr : {"<V2", "|V2", "<u2"})
         EXPECT_EQ(parsed(two(descr, "abcd"), "bf16"),
@@ -132,8 +134,8 @@ TEST(Npy, RefusesABrokenHeaderAndSaysWhere) {
 
 TEST(Npy, RefusesAShapeThatLies) {
     const auto shaped = [](std::string_view shape) {
-        return with_header("{'descr': '<f4', 'fortran_order': False, 'shape': " +
-                           std::string(shape) + "}");
+        return with_header(
+            "{'descr': '<f4', 'fortran_order': False, 'shape': " + std::string(shape) + "}");
     };
     EXPECT_EQ(parsed(shaped("(1, 2)")).shape, (Shape{1, 2}));
     expect_refused(shaped("(3,)"), "needs 12 bytes, but from byte 65 on there are 8");

@@ -37,9 +37,9 @@ TEST(Safetensors, ReadsTensorsInTheOrderOfTheirBytes) {
             R"(,"values":)" + entry("BF16", "[ 3 ]", "[0,6]") + "}   ",
         "abcdefgh"));
     ASSERT_TRUE(file.ok()) << file.error().message;
-    const TensorFile expected{{{"values", "bf16", {3}, to_bytes("abcdef")},
-                               {"scales", "e8m0", {2, 1}, to_bytes("gh")}},
-                              {{"who", "me"}, {"a", ""}}};
+    const TensorFile expected{
+        {{"values", "bf16", {3}, to_bytes("abcdef")}, {"scales", "e8m0", {2, 1}, to_bytes("gh")}},
+        {{"who", "me"}, {"a", ""}}};
     EXPECT_EQ(file.value(), expected);
 }
 
@@ -47,12 +47,13 @@ TEST(Safetensors, KnowsEveryType) {
     for (const TensorType& type : tensor_types) {
         const std::string bytes(static_cast<std::size_t>(type.bits) / 2, 'x');
         const auto file = parse(safetensors_text(
-            R"({"t":)" + entry(type.safetensors_name, "[4]",
-                               "[0," + std::to_string(bytes.size()) + "]") + "}",
+            R"({"t":)" +
+                entry(type.safetensors_name, "[4]", "[0," + std::to_string(bytes.size()) + "]") +
+                "}",
             bytes));
         ASSERT_TRUE(file.ok()) << file.error().message;
-        EXPECT_EQ(file.value().tensors.at(0), (HostTensor{"t", std::string(type.id), {4},
-                                                          to_bytes(bytes)}));
+        EXPECT_EQ(file.value().tensors.at(0),
+                  (HostTensor{"t", std::string(type.id), {4}, to_bytes(bytes)}));
     }
 }
 
@@ -144,8 +145,9 @@ TEST(Safetensors, RefusesOffsetsAndShapesThatLie) {
                "}";
     };
     EXPECT_TRUE(parse(safetensors_text(two("[4,8]", "[0,4]"), "abcdefgh")).ok());
-    expect_header_refused(two("[0,4]", "[0,4]"), "tensor 'b' (header entry at byte 66) has "
-                                                 "data_offsets [0, 4], which overlap");
+    expect_header_refused(two("[0,4]", "[0,4]"),
+                          "tensor 'b' (header entry at byte 66) has "
+                          "data_offsets [0, 4], which overlap");
     expect_header_refused(two("[0,4]", "[2,6]"), "overlap another tensor that ends at 4");
     expect_refused(safetensors_text(two("[0,4]", "[5,9]"), "abcdefghi"), "gap after 4");
 }

@@ -24,7 +24,9 @@ using test::to_bytes;
 
 constexpr std::string_view one_byte = "{'descr': '|u1', 'fortran_order': False, 'shape': (1,)}";
 
-TensorFile small_file() { return {{{"x", "f32", {2}, to_bytes("abcdefgh")}}, {}}; }
+TensorFile small_file() {
+    return {{{"x", "f32", {2}, to_bytes("abcdefgh")}}, {}};
+}
 
 TEST(TensorFiles, RoundTripOnDisk) {
     const ScratchDirectory scratch;

@@ -49,10 +49,10 @@ TEST(ParseValue, RoundsOnceToNearestEvenAndSaysSo) {
     const Row rows[] = {
         {"2.8", formats::f32, 0x40333333},
         {"1e-3", formats::f32, 0x3a83126f},
-        {"0x1.000001p0", formats::f32, 0x3f800000},   // a tie, to even
-        {"0x1.000003p0", formats::f32, 0x3f800002},   // a tie, to even
+        {"0x1.000001p0", formats::f32, 0x3f800000},  // a tie, to even
+        {"0x1.000003p0", formats::f32, 0x3f800002},  // a tie, to even
         {"0x1.00000100000001p0", formats::f32, 0x3f800001},
-        {"0x1p-150", formats::f32, 0x00000000},       // a tie between 0 and 2^-149
+        {"0x1p-150", formats::f32, 0x00000000},  // a tie between 0 and 2^-149
         {"-1e-400", formats::f32, 0x80000000},
         {"65519.99", formats::f16, 0x7bff},
     };
@@ -69,10 +69,15 @@ TEST(ParseValue, RoundsOnceToNearestEvenAndSaysSo) {
 }
 
 TEST(ParseValue, RefusesWhatIsNoNumberWithOneSentence) {
-    for (const char* text : {"", "-", "+", ".", "e5", "1e", "1e+", "1e+-5", "1.2.3", "0x", "0x1p",
-                             "1_0", "1f", "0x1g", "--1", "-+1", "nan(7)", "infin", "1 2", "bits:",
-                             "bits:7", "bits:0x", "bits:0x1g", "-bits:0x1", "1e5001", "1e-5001",
-                             "1e99999999999999999999"}) {
+    for (const char* text : {"",        "-",         "+",
+                             ".",       "e5",        "1e",
+                             "1e+",     "1e+-5",     "1.2.3",
+                             "0x",      "0x1p",      "1_0",
+                             "1f",      "0x1g",      "--1",
+                             "-+1",     "nan(7)",    "infin",
+                             "1 2",     "bits:",     "bits:7",
+                             "bits:0x", "bits:0x1g", "-bits:0x1",
+                             "1e5001",  "1e-5001",   "1e99999999999999999999"}) {
         const auto value = parse_value(formats::f32, text);
         ASSERT_FALSE(value.ok()) << text;
         EXPECT_EQ(value.error().message.find('\n'), std::string::npos) << text;

@@ -63,6 +63,7 @@ TEST(NumberText, FractionsShortAndLong) {
 
 TEST(NumberText, CodesHaveAllTheirDigits) {
     EXPECT_EQ(hex_code(formats::e4m3, Code{0x7}), "0x07");
+    EXPECT_EQ(hex_code(formats::e3m2, Code{0x1d}), "0x1d");  // six bits
     EXPECT_EQ(hex_code(formats::bf16, Code{0x80}), "0x0080");
     EXPECT_EQ(hex_code(formats::f32, Code{0x3f800000}), "0x3f800000");
 }

@@ -46,11 +46,10 @@ TEST(Attachments, ARowWithoutAMeasurementHasAReason) {
 }
 
 TEST(Attachments, Training) {
-    const auto runs =
-        read(
-            R"([{"task":"linear","forward":"f32","gradient":"f32","dialect":"",
+    const auto runs = read(
+                          R"([{"task":"linear","forward":"f32","gradient":"f32","dialect":"",
 "first_gradient_error":0,"weight_error":0,"losses":[2,null,1]}])")
-            .training;
+                          .training;
     ASSERT_EQ(runs.at(0).losses.size(), 3u);
     EXPECT_NE(runs[0].losses[1], runs[0].losses[1]);
 }

@@ -14,8 +14,12 @@ std::string replaced(std::string text, std::string_view from, std::string_view t
     return at == std::string::npos ? text : text.replace(at, from.size(), to);
 }
 
-std::string header_line() { return line_of(sample_header()); }
-std::string case_line() { return line_of(sample_case(0, Verdict::fail)); }
+std::string header_line() {
+    return line_of(sample_header());
+}
+std::string case_line() {
+    return line_of(sample_case(0, Verdict::fail));
+}
 std::string footer_line() {
     return line_of(count_cases(std::vector{sample_case(0, Verdict::fail)}));
 }
@@ -109,9 +113,13 @@ TEST(MalformedFile, TheSampleItselfIsAccepted) {
     EXPECT_TRUE(run.ok()) << run.error().message;
 }
 
-TEST(MalformedFile, EveryBadLineIsNamed) { expect_each_is_refused(defects_of_lines()); }
+TEST(MalformedFile, EveryBadLineIsNamed) {
+    expect_each_is_refused(defects_of_lines());
+}
 
-TEST(MalformedFile, EveryBadValueIsNamed) { expect_each_is_refused(defects_of_values()); }
+TEST(MalformedFile, EveryBadValueIsNamed) {
+    expect_each_is_refused(defects_of_values());
+}
 
 TEST(MalformedFile, UnknownKeysAreIgnored) {
     const std::string text = replaced(header_line(), "{\"kind\"", "{\"later\":[1],\"kind\"");

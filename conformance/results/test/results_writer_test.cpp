@@ -74,8 +74,7 @@ TEST(ResultsWriter, AFolderThatIsNotThereIsOneSentence) {
 TEST(ResultsWriter, AFullDiskIsReportedAtTheHeader) {
     // Where the device is missing, a file of that name would be made, and would not be full.
     if (!std::filesystem::is_character_file("/dev/full")) GTEST_SKIP() << "no /dev/full here";
-    const auto writer =
-        ResultsWriter::create("/dev/full", sample_header(), ExistingFile::replace);
+    const auto writer = ResultsWriter::create("/dev/full", sample_header(), ExistingFile::replace);
     ASSERT_FALSE(writer.ok());
     EXPECT_EQ(writer.error().kind, ErrorKind::system);
     EXPECT_EQ(writer.error().message, "/dev/full: cannot write: No space left on device");

@@ -21,8 +21,9 @@ Question question_of(const std::string& text, Storage& storage) {
 
 TEST(Question, PaddedRowsLieApartAndKeepTheirElements) {
     Storage storage;
-    const std::string text = "quantize format=mxfp8-e4m3 input=bf16 axis=col shape=33x5 "
-                             "data=random.bits layout=";
+    const std::string text =
+        "quantize format=mxfp8-e4m3 input=bf16 axis=col shape=33x5 "
+        "data=random.bits layout=";
     const Question dense = question_of(text + "dense", storage);
     const std::vector<std::byte> wanted(dense.inputs[0].data.begin(), dense.inputs[0].data.end());
     EXPECT_EQ(dense.inputs[0].spec.row_stride, 5);
@@ -32,9 +33,9 @@ TEST(Question, PaddedRowsLieApartAndKeepTheirElements) {
     ASSERT_EQ(padded.inputs[0].data.size(), byte_extent(spec).value());
     for (std::size_t row = 0; row < 33; ++row)
         for (std::size_t byte = 0; byte < 10; ++byte)
-            ASSERT_EQ(padded.inputs[0].data[row * 2 * static_cast<std::size_t>(spec.row_stride) +
-                                            byte],
-                      wanted[row * 10 + byte]);
+            ASSERT_EQ(
+                padded.inputs[0].data[row * 2 * static_cast<std::size_t>(spec.row_stride) + byte],
+                wanted[row * 10 + byte]);
     ASSERT_EQ(padded.outputs.size(), 2u);
     EXPECT_GT(padded.outputs[0].row_stride, 5);
     EXPECT_EQ(padded.outputs[1].rows, 2);
@@ -53,8 +54,8 @@ TEST(Question, NamesOnlyWhatTheOperationUses) {
     EXPECT_EQ(convert.operation.axis, "");
     EXPECT_EQ(convert.operation.rounding, "nearest_even");
     EXPECT_EQ(convert.operation.overflow, "saturate");
-    const Question back = question_of(
-        "dequantize format=mxfp8-e4m3 output=f16 shape=2x3 data=codes.random", storage);
+    const Question back =
+        question_of("dequantize format=mxfp8-e4m3 output=f16 shape=2x3 data=codes.random", storage);
     EXPECT_EQ(back.inputs.size(), 2u);
     EXPECT_EQ(back.outputs[0].type, "f16");
 }

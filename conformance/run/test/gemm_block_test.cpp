@@ -4,8 +4,8 @@
 
 #include <algorithm>
 
-#include "conformance/run/runner.hpp"
 #include "conformance/run/gemm_problem.hpp"
+#include "conformance/run/runner.hpp"
 #include "conformance/run/test/gemm_subject.hpp"
 #include "reference/fast/round.hpp"
 #include "reference/gemm/output_blocks.hpp"

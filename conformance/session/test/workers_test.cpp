@@ -20,14 +20,14 @@ results::CaseResult result_at(std::size_t index) {
 }
 
 TEST(Workers, ReturnResultsInOrderFromEveryProcess) {
-    std::vector<std::size_t> todo;
-    for (std::size_t i = 0; i < 1000; ++i) todo.push_back(3 * i);
-    auto workers = Workers::start(3, todo, [] {
+    std::vector<std::size_t> remaining;
+    for (std::size_t i = 0; i < 1000; ++i) remaining.push_back(3 * i);
+    auto workers = Workers::start(3, remaining, [] {
         return Expected(Workers::Work{[](std::size_t i) { return result_at(i); }});
     });
     ASSERT_TRUE(workers.ok());
     std::vector<std::string> processes;
-    for (const std::size_t i : todo) {
+    for (const std::size_t i : remaining) {
         const auto result = workers.value().next();
         ASSERT_TRUE(result.ok());
         ASSERT_TRUE(result.value().has_value());

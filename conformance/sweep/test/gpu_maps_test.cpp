@@ -10,8 +10,8 @@
 #include "conformance/sweep/device_elements.hpp"
 #include "conformance/sweep/gpu_maps.hpp"
 #include "conformance/sweep/gpu_sweep.hpp"
-#include "reference/proof/e8m0_functions.hpp"
 #include "reference/proof/digests.hpp"
+#include "reference/proof/e8m0_functions.hpp"
 #include "reference/proof/sweep.hpp"
 
 namespace mx::sweep {

@@ -13,7 +13,8 @@ namespace {
 // Lays out a question in aligned memory and lets `work` write to it between the stages.
 struct Call {
     explicit Call(const Question& asked)
-        : question(asked), placement(place(question).value()),
+        : question(asked),
+          placement(place(question).value()),
           words((placement.size + 7) / 8),
           memory(std::as_writable_bytes(std::span(words))),
           buffers(question, placement, memory) {}
@@ -91,13 +92,13 @@ TEST(CallBuffers, AMalformedQuestionIsASentence) {
 }
 
 TEST(CallBuffers, EveryWrittenElementComesBackDenseAndClean) {
-    for (const TensorSpec& spec : {dense("bf16", 3, 5), TensorSpec{"bf16", 3, 5, 8, 1},
-                                   TensorSpec{"bf16", 3, 5, 1, 3}}) {
+    for (const TensorSpec& spec :
+         {dense("bf16", 3, 5), TensorSpec{"bf16", 3, 5, 8, 1}, TensorSpec{"bf16", 3, 5, 1, 3}}) {
         Call call(bytes_out(spec));
         const auto outputs = call.run_twice([&](Call& self, int) {
             for (std::int64_t i = 0; i < 15; ++i) {
-                const auto place = static_cast<std::size_t>(i / 5 * spec.row_stride +
-                                                            i % 5 * spec.column_stride);
+                const auto place =
+                    static_cast<std::size_t>(i / 5 * spec.row_stride + i % 5 * spec.column_stride);
                 const auto value = static_cast<std::uint16_t>(1000 + i);
                 std::memcpy(self.output(0) + 2 * place, &value, 2);
             }

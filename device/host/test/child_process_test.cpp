@@ -87,7 +87,9 @@ TEST(ChildProcess, ALateChildIsKilledAndReaped) {
 }
 
 TEST(ChildProcess, AStubbornChildIsKilledWhenFinished) {
-    ChildProcess child = start([](ParentChannel) { for (;;) ::pause(); });
+    ChildProcess child = start([](ParentChannel) {
+        for (;;) ::pause();
+    });
     EXPECT_EQ(child.finish(milliseconds(30)), "did not end within 30 ms");
 }
 

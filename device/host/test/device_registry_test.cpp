@@ -11,7 +11,9 @@
 namespace mx {
 namespace {
 
-const mx_device_api* no_table(std::uint32_t) { return nullptr; }
+const mx_device_api* no_table(std::uint32_t) {
+    return nullptr;
+}
 
 DeviceRegistry two_devices() {
     DeviceRegistry registry;

@@ -28,8 +28,7 @@ std::string crash_reason(std::string_view flaw) {
 }
 
 TEST(IsolatedCrash, EachWayToEndIsTold) {
-    EXPECT_EQ(crash_reason("segfault_in_run"),
-              "killed by signal 11 (Segmentation fault) in run");
+    EXPECT_EQ(crash_reason("segfault_in_run"), "killed by signal 11 (Segmentation fault) in run");
     EXPECT_EQ(crash_reason("segfault_in_supports"),
               "killed by signal 11 (Segmentation fault) in supports");
     EXPECT_EQ(crash_reason("segfault_in_second_run"),
@@ -64,8 +63,7 @@ TEST(IsolatedCrash, AnEndIsSeenThoughAChildOfThePluginHoldsTheChannel) {
 TEST(IsolatedCrash, NonsenseOnTheChannelIsADeviceError) {
     const DeviceAnswer answer = ask_plugin("scribble_on_channel");
     EXPECT_EQ(answer.kind, AnswerKind::device_error);
-    EXPECT_EQ(answer.reason,
-              "run wrote to the channel between the device's process and mxcheck");
+    EXPECT_EQ(answer.reason, "run wrote to the channel between the device's process and mxcheck");
 }
 
 TEST(IsolatedCrash, TheNextQuestionIsAnswered) {
@@ -116,8 +114,7 @@ TEST(IsolatedCrash, ACrashAtTheEndIsTold) {
     IsolatedDevice device = IsolatedDevice::start(test::plugin("segfault_in_close")).value();
     const Status closed = device.close();
     ASSERT_FALSE(closed.ok());
-    EXPECT_NE(closed.error().message.find("did not close: killed by signal 11"),
-              std::string::npos);
+    EXPECT_NE(closed.error().message.find("did not close: killed by signal 11"), std::string::npos);
     EXPECT_TRUE(device.close().ok());
 }
 

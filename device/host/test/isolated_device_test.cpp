@@ -26,8 +26,8 @@ void expect_clean(const DeviceAnswer& answer, const ConvertQuestion& asked) {
 
 TEST(IsolatedDevice, AGoodDeviceAnswersCleanly) {
     IsolatedDevice device = IsolatedDevice::start(test::plugin("none")).value();
-    for (const Shape shape : {Shape{3, 5}, Shape{1, 1}, Shape{0, 5}, Shape{5, 0}, Shape{700, 999},
-                              Shape{3, 5}}) {
+    for (const Shape shape :
+         {Shape{3, 5}, Shape{1, 1}, Shape{0, 5}, Shape{5, 0}, Shape{700, 999}, Shape{3, 5}}) {
         const ConvertQuestion asked(shape);
         expect_clean(device.ask(asked.question), asked);
     }
@@ -35,9 +35,8 @@ TEST(IsolatedDevice, AGoodDeviceAnswersCleanly) {
 }
 
 TEST(IsolatedDevice, StridesGoThrough) {
-    for (const TensorSpec& output :
-         {TensorSpec{"e8m0", 3, 5, 8, 1}, TensorSpec{"e8m0", 3, 5, 1, 3},
-          TensorSpec{"e8m0", 3, 5, 1, 4}}) {
+    for (const TensorSpec& output : {TensorSpec{"e8m0", 3, 5, 8, 1}, TensorSpec{"e8m0", 3, 5, 1, 3},
+                                     TensorSpec{"e8m0", 3, 5, 1, 4}}) {
         const ConvertQuestion asked({"f32", 3, 5, 1, 6}, output);
         expect_clean(ask_plugin("none", asked), asked);
     }
@@ -99,14 +98,17 @@ TEST(IsolatedDevice, ErrorsOfTheDeviceAreSentences) {
     EXPECT_EQ(reason("failed_in_second_run"),
               "run (the second of two) answered MX_FAILED: no reason given");
     EXPECT_EQ(reason("lost_in_run"), "device lost in run: fell off the bus");
-    EXPECT_EQ(reason("late_not_supported"), "run answered MX_NOT_SUPPORTED after supports had "
-                                            "answered MX_OK: changed my mind");
+    EXPECT_EQ(reason("late_not_supported"),
+              "run answered MX_NOT_SUPPORTED after supports had "
+              "answered MX_OK: changed my mind");
     EXPECT_EQ(reason("odd_status"),
               "run answered MX_FAILED: run answered 7, which is no mx_status");
-    EXPECT_EQ(reason("throw_in_run"), "run answered MX_FAILED: run threw a C++ exception across "
-                                      "the C ABI: lost my way");
-    EXPECT_EQ(reason("message_overrun"), "supports answered MX_FAILED: supports wrote past the "
-                                         "end of its message buffer");
+    EXPECT_EQ(reason("throw_in_run"),
+              "run answered MX_FAILED: run threw a C++ exception across "
+              "the C ABI: lost my way");
+    EXPECT_EQ(reason("message_overrun"),
+              "supports answered MX_FAILED: supports wrote past the "
+              "end of its message buffer");
 }
 
 TEST(IsolatedDevice, SaysByShapesAloneWhatItDoesNotSupport) {
@@ -135,8 +137,9 @@ TEST(IsolatedDevice, AMalformedQuestionIsNotTheDevicesFault) {
     question.outputs[0].rows = -1;
     DeviceAnswer answer = device.ask(question);
     EXPECT_EQ(answer.kind, AnswerKind::host_error);
-    EXPECT_EQ(answer.reason, "output 0: tensor e8m0 -1 x 5, strides 5 and 1 has a negative size "
-                             "or stride");
+    EXPECT_EQ(answer.reason,
+              "output 0: tensor e8m0 -1 x 5, strides 5 and 1 has a negative size "
+              "or stride");
     question = good.question;
     question.outputs[0] = dense("e8m0", 1, std::int64_t{1} << 50);
     answer = device.ask(question);

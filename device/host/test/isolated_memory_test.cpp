@@ -23,8 +23,7 @@ void expect_one_hit(const DeviceAnswer& answer, const RedZoneHit& expected) {
 }
 
 TEST(IsolatedMemory, WritesBesideATensorAreSeen) {
-    expect_one_hit(ask_plugin("write_past_end"),
-                   {TensorRole::output, 0, RedZoneSide::after, 0, 3});
+    expect_one_hit(ask_plugin("write_past_end"), {TensorRole::output, 0, RedZoneSide::after, 0, 3});
     expect_one_hit(ask_plugin("write_before_begin"),
                    {TensorRole::output, 0, RedZoneSide::before, -2, 2});
     expect_one_hit(ask_plugin("write_in_second_run"),

@@ -40,8 +40,9 @@ TEST(IsolatedOpen, FilesThatAreNoPlugin) {
 }
 
 TEST(IsolatedOpen, TablesOfAnotherVersion) {
-    EXPECT_EQ(plugin_error("null_table"), "refuses device ABI versions 1 to 5, which this "
-                                          "mxcheck speaks, and serves no other up to version 16");
+    EXPECT_EQ(plugin_error("null_table"),
+              "refuses device ABI versions 1 to 5, which this "
+              "mxcheck speaks, and serves no other up to version 16");
     EXPECT_EQ(plugin_error("other_abi_only"),
               "serves device ABI version 6, this mxcheck speaks versions 1 to 5");
     EXPECT_EQ(plugin_error("other_abi_table"),

@@ -39,9 +39,9 @@ TEST(Operation, ImpossibleShapesAreSentences) {
     EXPECT_EQ(byte_extent(dense("f64", 3, 5)).error().message, "tensor type \"f64\" is unknown");
     EXPECT_EQ(byte_extent(dense("f32", -1, 5)).error().message,
               "tensor f32 -1 x 5, strides 5 and 1 has a negative size or stride");
-    for (const TensorSpec& spec : {dense("e4m3", huge, huge), dense("f32", huge / 2, 1),
-                                   TensorSpec{"e4m3", 3, 3, huge, 1},
-                                   TensorSpec{"e4m3", huge, huge, 0, 0}}) {
+    for (const TensorSpec& spec :
+         {dense("e4m3", huge, huge), dense("f32", huge / 2, 1), TensorSpec{"e4m3", 3, 3, huge, 1},
+          TensorSpec{"e4m3", huge, huge, 0, 0}}) {
         const Expected<std::size_t> extent = byte_extent(spec);
         ASSERT_FALSE(extent.ok()) << to_text(spec);
         EXPECT_NE(extent.error().message.find("larger than the address space"), std::string::npos);

@@ -35,8 +35,8 @@ struct ConvertQuestion {
             for (std::int64_t column = 0; column < input.columns; ++column) {
                 const auto index = static_cast<std::uint32_t>(row * input.columns + column);
                 const std::uint32_t bits = (127u + index % 100u) << 23;
-                const auto place = static_cast<std::size_t>(row * input.row_stride +
-                                                            column * input.column_stride);
+                const auto place =
+                    static_cast<std::size_t>(row * input.row_stride + column * input.column_stride);
                 std::memcpy(&data[place * 4], &bits, 4);
                 expected.push_back(static_cast<std::byte>(bits >> 23));
             }

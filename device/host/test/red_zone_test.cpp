@@ -20,7 +20,9 @@ TEST(RedZone, FindsEachChangedByteOfEachRange) {
                 memory[at] ^= std::byte{1};
                 const ChangedBytes changed = changed_in_zone(memory, {begin, end});
                 EXPECT_EQ(changed.count, inside ? 1u : 0u);
-                if (inside) { EXPECT_EQ(changed.first, at); }
+                if (inside) {
+                    EXPECT_EQ(changed.first, at);
+                }
                 memory[at] ^= std::byte{1};
             }
         }
@@ -31,7 +33,9 @@ TEST(RedZone, FillsNothingBesideTheRange) {
     alignas(8) std::array<std::byte, 40> memory{};
     fill_zone(memory, {11, 29});
     for (std::size_t at = 0; at < memory.size(); ++at) {
-        if (at < 11 || at >= 29) { EXPECT_EQ(memory[at], std::byte{0}) << at; }
+        if (at < 11 || at >= 29) {
+            EXPECT_EQ(memory[at], std::byte{0}) << at;
+        }
     }
 }
 

@@ -34,8 +34,8 @@ TEST(SharedLibrary, TextIsNoLibrary) {
         const test::TemporaryFile file(content);
         const Error error = SharedLibrary::open(file.path()).error();
         EXPECT_EQ(error.kind, ErrorKind::device);
-        EXPECT_EQ(error.message, "device \"" + file.path() +
-                                     "\" is not a shared library: it has no ELF header");
+        EXPECT_EQ(error.message,
+                  "device \"" + file.path() + "\" is not a shared library: it has no ELF header");
     }
 }
 
@@ -54,8 +54,9 @@ TEST(SharedLibrary, ALibraryWithoutTheSymbolIsNoDevice) {
     const Expected<SharedLibrary> library = SharedLibrary::open(path);
     ASSERT_TRUE(library.ok()) << library.error().message;
     EXPECT_EQ(library.value().entry().error().message,
-              "device \"" + path + "\" is no mxcheck device plug-in: it exports no function "
-              "mx_device_get_api");
+              "device \"" + path +
+                  "\" is no mxcheck device plug-in: it exports no function "
+                  "mx_device_get_api");
 }
 
 }  // namespace

@@ -25,8 +25,8 @@ TEST(Strided, GathersByTheFormulaOfTheAbi) {
         std::size_t at = 0;
         for (std::int64_t row = 0; row < spec.rows; ++row) {
             for (std::int64_t column = 0; column < spec.columns; ++column) {
-                const auto place = static_cast<std::size_t>(row * spec.row_stride +
-                                                            column * spec.column_stride);
+                const auto place =
+                    static_cast<std::size_t>(row * spec.row_stride + column * spec.column_stride);
                 for (std::size_t i = 0; i < width; ++i) {
                     EXPECT_EQ(dense_bytes[at++], tensor[place * width + i]) << to_text(spec);
                 }

@@ -193,9 +193,15 @@ mx_status run(void* device, const mx_operation* operation, const mx_tensor* inpu
 }
 
 mx_device_api make_table() {
-    mx_device_api table = {sizeof(mx_device_api), MX_DEVICE_ABI_VERSION, open_device,
-                           close_device,          describe,              supports,
-                           run,                   nullptr,               nullptr};
+    mx_device_api table = {sizeof(mx_device_api),
+                           MX_DEVICE_ABI_VERSION,
+                           open_device,
+                           close_device,
+                           describe,
+                           supports,
+                           run,
+                           nullptr,
+                           nullptr};
     if (flaw == "other_abi_table") table.abi_version = 7;
     if (flaw == "abi_version_1") table.abi_version = 1;
     if (flaw == "abi_version_3") table.abi_version = 3;
