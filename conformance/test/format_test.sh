@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# Does every source file stand as clang-format would write it, by .clang-format? Versions of the tool
-# differ in details, so one of them is asked; where it is not installed the test is skipped (77).
+# Does every source file stand as clang-format would write it, by .clang-format? Versions of the
+# tool differ in details, so one of them is asked; where it is not installed the test is skipped
+# (77).
 # usage: format_test.sh DIRECTORY
 set -euo pipefail
 readonly version=14
@@ -12,7 +13,7 @@ if [ -z "$tool" ] || ! "$tool" --version | grep -q "version $version\."; then
   exit 77
 fi
 mapfile -t files < <(find bench conformance device fuzz reference reports -type f \
-  \( -name '*.c' -o -name '*.cpp' -o -name '*.cu' -o -name '*.cuh' -o -name '*.h' -o -name '*.hpp' \))
+  -regex '.*\.\(c\|cpp\|cu\|cuh\|h\|hpp\)')
 if [ "${#files[@]}" -eq 0 ]; then
   echo "no source file lies in $1"
   exit 1
