@@ -7,7 +7,6 @@
 #include <filesystem>
 #include <limits>
 #include <optional>
-#include <ranges>
 
 namespace mx::data {
 namespace {
@@ -287,11 +286,11 @@ void fortran_to_c(std::span<const std::byte> from, std::span<std::byte> to,
     for (std::size_t done = 0; done < to.size(); done += width) {
         std::copy_n(from.begin() + static_cast<std::ptrdiff_t>(place), width,
                     to.begin() + static_cast<std::ptrdiff_t>(done));
-        for (Dimension& dimension : std::views::reverse(dimensions)) {
-            place += dimension.stride;
-            if (++dimension.index < dimension.size) break;
-            place -= dimension.stride * dimension.index;
-            dimension.index = 0;
+        for (auto dimension = dimensions.rbegin(); dimension != dimensions.rend(); ++dimension) {
+            place += dimension->stride;
+            if (++dimension->index < dimension->size) break;
+            place -= dimension->stride * dimension->index;
+            dimension->index = 0;
         }
     }
 }

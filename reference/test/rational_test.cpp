@@ -34,7 +34,8 @@ std::vector<Pair> pairs() {
             all.push_back({Rational(above, below), {above, below}});
     for (const int exponent : {-1100, -149, -64, -63, 24, 127, 1100})
         for (const int units : {-3, 1, 6, 255}) {
-            const Integer power = Integer(1) << static_cast<unsigned>(std::abs(exponent));
+            Integer power = 1;
+            for (int doubled = std::abs(exponent); doubled > 0; --doubled) power *= 2;
             const Integer above = exponent < 0 ? Integer(units) : Integer(units * power);
             const Integer below = exponent < 0 ? power : Integer(1);
             all.push_back({times_power_of_two(units, exponent), {above, below}});

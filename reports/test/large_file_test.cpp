@@ -17,10 +17,10 @@ namespace {
 
 using results::Verdict;
 
-#ifdef NDEBUG
+#if defined(NDEBUG) && !defined(__SANITIZE_ADDRESS__)
 constexpr double seconds_max = 20;
 #else
-constexpr double seconds_max = 200;  // sanitizers
+constexpr double seconds_max = 200;
 #endif
 
 // Every case fails in its own way, with long texts, full heat maps and reasons that differ.

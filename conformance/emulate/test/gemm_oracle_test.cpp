@@ -206,7 +206,7 @@ TEST(GemmOracle, ALoneProductBelowBinary32LeavesNoSignInD) {
     std::vector<CodeTensor> inputs = make_gemm_inputs(c);
     inputs[0].set(0, 0xB8);
     inputs[2].set(0, 0x38);
-    for (const std::size_t scales : {1, 3}) inputs[scales].set(0, 0);  // 2^-127
+    for (const std::size_t scales : {1u, 3u}) inputs[scales].set(0, 0);  // 2^-127
     const gemm::Problem problem = gemm_problem_of(c, inputs);
     const gemm::Output output = problem.output({0, 0});
     const exact::Value accumulator =
