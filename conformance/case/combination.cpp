@@ -1,6 +1,7 @@
 // Whether the fields of a problem go together. See check_combination in case.hpp.
 #include "conformance/case/case.hpp"
 #include "conformance/case/gemm_case.hpp"
+#include "reference/base/hex.hpp"
 #include "reference/spec/hadamard.hpp"
 
 namespace mx {
@@ -63,7 +64,12 @@ Status check_block_shape(const Problem& p) {
 }
 
 Status check_tensor_number(const Problem& p) {
-    if (!p.tensor_number || has_tensor_number(p)) return success();
+    if (!p.tensor_number) return success();
+    const Code number{*p.tensor_number};
+    if (formats::f32.is_negative(number) && !formats::f32.is_nan(number))
+        return bad("tensor=0x" + hex(number.bits, 8) +
+                   " is negative, which no amax is, and no scale");
+    if (has_tensor_number(p)) return success();
     if (!has_blocks(p)) return bad(name(p) + " has no blocks, so it has no tensor=");
     return bad("dialect '" + std::string(p.dialect->name) +
                "' has no number for the whole tensor, so it has no tensor=");

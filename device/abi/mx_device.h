@@ -140,10 +140,10 @@ typedef struct mx_operation {
     /* Since version 6: whether the dialect has a number for the whole tensor, of type "f32", 1 x 1,
      * as NVFP4 has. NULL: it has none. "given": quantize is given it, the amax of the tensor, from
      * which the tensor's scale follows as the dialect says, or, where scales come from a history of
-     * earlier tensors, that scale; dequantize is given the one that was kept. "derived": quantize
-     * finds the amax in its values, after the transform of a dialect that has one. What quantize
-     * keeps is the number that dequantize needs: the tensor's scale, or its amax where the dialect
-     * dequantizes with that. */
+     * earlier tensors, that scale; neither is negative, but each may be Inf or NaN. "derived":
+     * quantize finds the amax in its values, after the transform of a dialect that has one. What
+     * quantize keeps is what dequantize is "given": the tensor's scale, or its amax where the
+     * dialect dequantizes with that. */
     const char* tensor_scale;
 } mx_operation;
 
