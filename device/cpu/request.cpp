@@ -84,9 +84,9 @@ void expect_no_tensor_scale(const mx_operation& operation) {
 
 Work quantize_work(kit::Call& call) {
     if (has_real_scales(call.operation())) return quantize_real_scales_work(call);
-    expect_no_tensor_scale(call.operation());
     const ElementType element = block_format(call.operation());
     const DialectRule rule = dialect_rule(call.operation(), element);
+    expect_no_tensor_scale(call.operation());
     const kit::Blocks blocks = kit::blocks_of(call.operation());
     const kit::Tensor values = call.input("the values");
     EncodedTensors tensors{call.output("the codes"), std::nullopt};
@@ -104,10 +104,10 @@ Work quantize_work(kit::Call& call) {
 
 Work dequantize_work(kit::Call& call) {
     if (has_real_scales(call.operation())) return dequantize_real_scales_work(call);
-    expect_no_tensor_scale(call.operation());
     const ElementType element = block_format(call.operation());
     const kit::Blocks blocks = kit::blocks_of(call.operation());
     check_dialect(call.operation());
+    expect_no_tensor_scale(call.operation());
     EncodedTensors tensors{call.input("the codes"), std::nullopt};
     if (!is_inline(tensors.codes)) tensors.scales = call.input("the scales");
     const kit::Tensor values = call.output("the values");
