@@ -510,6 +510,30 @@ TEST(RealScales, TensorsOfAnyShape) {
     });
 }
 
+// Sums of three powers of two, of which the third decides where the first two lie half way between
+// two bfloat16: the amax that is kept shows every bit. Each sign comes with each other, or the
+// third follows from the first two.
+TEST(RealScales, WhatARotationRounds) {
+    std::mt19937 engine(19);
+    for_each_setting([&](const Setting& s) {
+        if (s.row.transform == LaneTransform::none) return;
+        for (int i = 0; i < 4000; ++i) {
+            Asked asked{s.row, s.format, s.type, "row", 1, 16, Codes(16), "derived", 0, {}};
+            const std::size_t first = engine() % 16, second = engine() % 16;
+            const std::size_t third = i % 2 == 0 ? first ^ second : engine() % 16;
+            const int top = 70 + static_cast<int>(engine() % 184);
+            const int places[] = {top, top - 8,
+                                  std::max(top - 9 - static_cast<int>(engine() % 80), 1)};
+            const std::size_t lanes[] = {first, second, third};
+            for (std::size_t term = 0; term < 3; ++term)
+                asked.values[lanes[term]] = static_cast<std::uint32_t>(places[term]) << 7 |
+                                            (static_cast<std::uint32_t>(engine()) & 0x8000);
+            judge(asked);
+            if (testing::Test::HasFatalFailure()) return;
+        }
+    });
+}
+
 // Every code under every scale byte, or under scales of binary32 of all kinds; every number kept.
 void judge_way_back(const Setting& s, const ElementFormat& output, std::uint32_t kept,
                     const Codes& scales) {
