@@ -9,6 +9,7 @@
 #include "conformance/case/field_row.hpp"
 #include "conformance/case/fields.hpp"
 #include "conformance/case/names.hpp"
+#include "reference/base/hex.hpp"
 
 namespace mx {
 namespace {
@@ -25,6 +26,12 @@ bool is_no_gemm(const Case& c) {
 }
 bool is_in_blocks(const Case& c) {
     return has_blocks(c);
+}
+bool is_in_small_blocks(const Case& c) {
+    return has_blocks(c) && !c.format->is_whole_tensor();
+}
+bool takes_tensor_number(const Case& c) {
+    return has_tensor_number(c);
 }
 bool has_rules(const Case& c) {
     return has_element_rules(c);
@@ -52,6 +59,9 @@ std::string rule_name(const Case& c) {
 std::string rounding_text(const Case& c) {
     return c.rules ? std::string(rounding_name_of(*c.rules)) : "";
 }
+std::string tensor_text(const Case& c) {
+    return c.tensor_number ? "0x" + hex(*c.tensor_number, 8) : std::string(derived_number);
+}
 std::string packing_text(const Case& c) {
     return std::string(c.packing->name);
 }
@@ -78,7 +88,7 @@ Status set_shape(CaseWords& words, const std::string& value) {
     return success();
 }
 Status set_block(CaseWords& words, const std::string& value) {
-    const Status known = check_name("block", value, block_names());
+    const Status known = check_name("block", value, all_block_names());
     if (known) words.block = static_cast<std::int64_t>(parse_number("block", value).value());
     return known;
 }
@@ -99,7 +109,8 @@ constexpr FieldRow fields[] = {
     {input_key, type_is_called<input_key>, name_from<type_name>, set_word<&CaseWords::type>},
     {output_key, type_is_called<output_key>, name_from<type_name>, set_word<&CaseWords::type>},
     {"axis", is_in_blocks, name_of_member<&Case::axis>, set_word<&CaseWords::axis>},
-    {"block", is_in_blocks, number_text_of<&Case::block>, set_block},
+    {"block", is_in_small_blocks, number_text_of<&Case::block>, set_block},
+    {"tensor", takes_tensor_number, tensor_text, set_word<&CaseWords::tensor>},
     {"rounding", has_rules, rounding_text, set_word<&CaseWords::rounding>},
     {"overflow", has_rules, rule_name<&ElementRules::overflow>, set_word<&CaseWords::overflow>},
     {"subnormals", has_rules, rule_name<&ElementRules::subnormals>,

@@ -43,8 +43,9 @@ struct CaseWords {
     std::string format;
     std::string dialect;
     std::string type = "f32";  // of a GEMM the output
-    std::string axis = "row";
-    std::string rounding, overflow, subnormals;  // "" where they were not given
+    std::string axis;          // "" where it was not given: what the format says
+    std::string tensor;        // the number of the whole tensor, "derived" or its code; "" likewise
+    std::string rounding, overflow, subnormals;  // "" likewise
     std::string layout = "dense";
     std::string scales = "linear";
     std::string packing = "bytes";

@@ -12,6 +12,9 @@ namespace mx {
 
 Expected<OperationKind> operation_named(const std::string& name);
 
+// tensor= where quantize is to find the number itself.
+inline constexpr std::string_view derived_number = "derived";
+
 // Looks names up one after the other and keeps the sentence of the first that no table has.
 class WordReader {
 public:

@@ -1,6 +1,8 @@
 // Whether the fields of a problem go together. See check_combination in case.hpp.
 #include "conformance/case/case.hpp"
 #include "conformance/case/gemm_case.hpp"
+#include "reference/base/hex.hpp"
+#include "reference/spec/hadamard.hpp"
 
 namespace mx {
 namespace {
@@ -43,6 +45,50 @@ Status check_axis(const Problem& p) {
                " does not: it takes axis=row, col or tile");
 }
 
+// The shape of a block: what the format says, but for MX, whose blocks lie along any axis.
+Status check_block_shape(const Problem& p) {
+    if (!has_blocks(p)) return success();
+    const BlockFormat& format = *p.format;
+    const bool is_square = format.block_rows > 1, is_tensor = format.is_whole_tensor();
+    const bool fits = is_tensor   ? p.axis == BlockAxis::tensor
+                      : is_square ? p.axis == BlockAxis::tile
+                      : format.has_e8m0_scales()
+                          ? p.axis != BlockAxis::tensor
+                          : p.axis != BlockAxis::tensor && p.axis != BlockAxis::tile;
+    if (fits) return success();
+    const std::string blocks = is_tensor ? "one block, the whole tensor"
+                                         : "blocks of " + std::to_string(format.block_rows) + "x" +
+                                               std::to_string(format.block_columns);
+    return bad("format '" + std::string(format.name) + "' has " + blocks +
+               ", so it has no axis=" + std::string(name_of(p.axis)));
+}
+
+Status check_tensor_number(const Problem& p) {
+    if (!p.tensor_number) return success();
+    const Code number{*p.tensor_number};
+    if (formats::f32.is_negative(number) && !formats::f32.is_nan(number))
+        return bad("tensor=0x" + hex(number.bits, 8) +
+                   " is negative, which no amax is, and no scale");
+    if (has_tensor_number(p)) return success();
+    if (!has_blocks(p)) return bad(name(p) + " has no blocks, so it has no tensor=");
+    return bad("dialect '" + std::string(p.dialect->name) +
+               "' has no number for the whole tensor, so it has no tensor=");
+}
+
+// The rotation takes 16 elements that follow each other along each axis that is asked for.
+Status check_transform(const Problem& p) {
+    if (p.operation != OperationKind::quantize || p.dialect->transform == LaneTransform::none)
+        return success();
+    for (const BlockAxis axis : axes_of(p)) {
+        const std::int64_t length = axis == BlockAxis::col ? p.rows : p.columns;
+        if (length % hadamard_size != 0)
+            return bad("dialect '" + std::string(p.dialect->name) +
+                       "' rotates groups of 16 elements, but there are " + std::to_string(length) +
+                       " along axis=" + std::string(name_of(axis)));
+    }
+    return success();
+}
+
 // Where block scales and elements lie: whether the format and the axis can have that.
 Status check_storage(const Problem& p) {
     const bool is_linear = p.scales == ScaleStorage::linear;
@@ -56,6 +102,12 @@ Status check_storage(const Problem& p) {
         return bad("packing=" + packing + " is for codes of " +
                    std::to_string(p.packing->code_bits) + " bits, and those of " + format_name(p) +
                    " have " + std::to_string(bits));
+    if (!p.format->has_e8m0_scales() && is_inline(p))
+        return bad("packing=inline is for scales of E8M0, and those of " + format_name(p) +
+                   " are " + std::string(scale_format_of(p).name));
+    if (!is_linear && scale_format_of(p).code_bytes() != 1)
+        return bad("scales=" + scales + " is for scales of one byte, and those of " +
+                   format_name(p) + " are " + std::string(scale_format_of(p).name));
     if (is_inline(p) && (p.axis != BlockAxis::row || !is_linear))
         return bad("packing=inline puts each scale behind its block of a row, so it has no axis=" +
                    std::string(name_of(p.axis)) + " with scales=" + scales);
@@ -87,7 +139,8 @@ Status check_dialect(const Problem& p) {
 
 Status check_combination(const Problem& p) {
     if (is_gemm(p)) return check_gemm(p);
-    for (const auto check : {check_who_decides, check_axis, check_x4, check_storage, check_dialect})
+    for (const auto check : {check_who_decides, check_axis, check_x4, check_storage, check_dialect,
+                             check_block_shape, check_tensor_number, check_transform})
         if (const Status status = check(p); !status) return status;
     return success();
 }

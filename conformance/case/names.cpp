@@ -30,6 +30,15 @@ std::vector<std::string> axis_names() {
 std::vector<std::string> block_names() {
     return {"16", "32", "64"};
 }
+std::vector<std::string> all_block_names() {
+    return {"16", "32", "64", "128"};
+}
+std::vector<std::string> block_format_names() {
+    return names_of(block_formats);
+}
+std::vector<std::string> quantizer_names() {
+    return names_of(quantizers);
+}
 std::vector<std::string> layout_names() {
     return first_of(row_layouts);
 }

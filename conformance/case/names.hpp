@@ -34,13 +34,17 @@ std::vector<std::string> first_of(const Pairs& pairs) {
 
 std::vector<std::string> operation_names();
 std::vector<std::string> axis_names();
-std::vector<std::string> block_names();
+std::vector<std::string> block_names();  // of formats whose scales are powers of two
+std::vector<std::string> all_block_names();
 std::vector<std::string> layout_names();
 std::vector<std::string> scales_names();
 std::vector<std::string> packing_names();
-// Of the block formats, or of the formats that convert writes.
+// Of the formats of OCP MX, or of the formats that convert writes.
 std::vector<std::string> format_names(OperationKind operation);
-std::vector<std::string> dialect_names();
+std::vector<std::string> dialect_names();  // of those with E8M0 scales
+// Of all block formats and quantizers: what quantize and dequantize take.
+std::vector<std::string> block_format_names();
+std::vector<std::string> quantizer_names();
 std::vector<std::string> type_names();
 std::vector<std::string> rounding_names();
 std::vector<std::string> overflow_names();

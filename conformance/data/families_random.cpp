@@ -54,7 +54,7 @@ public:
         const std::uint32_t choice = philox({seed_, stream_ + 1, index})[0];
         for (std::size_t lane = 0; lane < lanes; lane += 4) {
             const PhiloxBlock random = philox({seed_, stream_, (index * lanes + lane) / 4});
-            for (std::size_t i = 0; i < 4; ++i)
+            for (std::size_t i = 0; i < 4 && lane + i < lanes; ++i)
                 data.lanes[lane + i] = shape_(input_, random[i], choice) & mask_;
         }
         return data;
@@ -90,16 +90,36 @@ std::uint32_t subnormal_bits(const ElementFormat& input, std::uint32_t random,
     return sign | field << input.mantissa_bits | (random & input.code_mantissa_mask());
 }
 
+// Scales of any format by number: of a byte every code; of binary32 each exponent field, with other
+// mantissas, and from 256 on the codes of zero and NaN.
+class Scales {
+public:
+    explicit Scales(const Case& c) : format_(scale_format_of(c)), seed_(c.seed) {}
+    std::uint32_t at(std::uint32_t number) const {
+        if (format_.code_bytes() == 1) return number & format_.code_magnitude_mask();
+        const std::uint32_t field = number & 0xFF;
+        const bool is_other = number > 0xFF;
+        if (field == 0xFF) return format_.code_infinity() | (is_other ? 1 : 0);
+        const std::uint32_t mantissa = philox({seed_, 14, number})[0] >> 9;
+        return field << format_.mantissa_bits | (field == 0 && is_other ? 0 : mantissa);
+    }
+
+private:
+    ElementFormat format_;
+    std::uint64_t seed_;
+};
+
 class AllCodesSource : public BlockSource {
 public:
     explicit AllCodesSource(const Case& c)
         : zeros_(block_of_zeros(c)),
+          scales_(c),
           codes_(std::uint64_t{1} << element_format_of(c).code_bits()),
           blocks_of_a_scale_((codes_ + zeros_.lanes.size() - 1) / zeros_.lanes.size()) {}
     std::uint64_t size() const override { return 256 * blocks_of_a_scale_; }
     BlockData block(std::uint64_t index) const override {
         BlockData data = zeros_;
-        data.scale = static_cast<std::uint32_t>(index / blocks_of_a_scale_) & 0xFF;
+        data.scale = scales_.at(static_cast<std::uint32_t>(index / blocks_of_a_scale_) & 0xFF);
         const std::uint64_t first = index % blocks_of_a_scale_ * data.lanes.size();
         for (std::size_t lane = 0; lane < data.lanes.size(); ++lane)
             data.lanes[lane] = static_cast<std::uint32_t>((first + lane) % codes_);
@@ -108,6 +128,7 @@ public:
 
 private:
     BlockData zeros_;
+    Scales scales_;
     std::uint64_t codes_;
     std::uint64_t blocks_of_a_scale_;
 };
@@ -116,22 +137,25 @@ class RandomCodesSource : public BlockSource {
 public:
     explicit RandomCodesSource(const Case& c)
         : zeros_(block_of_zeros(c)),
+          scales_(c),
           mask_((std::uint32_t{1} << element_format_of(c).code_bits()) - 1),
           seed_(c.seed) {}
     std::uint64_t size() const override { return 0; }
     BlockData block(std::uint64_t index) const override {
         BlockData data = zeros_;
-        data.scale = philox({seed_, 11, index})[0] & 0xFF;
+        data.scale = scales_.at(philox({seed_, 11, index})[0] & 0x1FF);
         const std::size_t lanes = data.lanes.size();
         for (std::size_t lane = 0; lane < lanes; lane += 4) {
             const PhiloxBlock random = philox({seed_, 10, (index * lanes + lane) / 4});
-            for (std::size_t i = 0; i < 4; ++i) data.lanes[lane + i] = random[i] & mask_;
+            for (std::size_t i = 0; i < 4 && lane + i < lanes; ++i)
+                data.lanes[lane + i] = random[i] & mask_;
         }
         return data;
     }
 
 private:
     BlockData zeros_;
+    Scales scales_;
     std::uint32_t mask_;
     std::uint64_t seed_;
 };

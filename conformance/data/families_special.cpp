@@ -53,6 +53,7 @@ struct Blocks {
 // All lanes; of large blocks some, the first and the last among them.
 std::vector<std::size_t> lanes_to_visit(std::size_t lanes) {
     const std::size_t count = lanes <= 64 ? lanes : 16;
+    if (count == 1) return {0};
     std::vector<std::size_t> visited;
     for (std::size_t i = 0; i < count; ++i) visited.push_back(i * (lanes - 1) / (count - 1));
     return visited;

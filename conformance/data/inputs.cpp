@@ -125,8 +125,8 @@ Expected<std::shared_ptr<const BlockSource>> Sources::open(const Case& c) {
         return std::shared_ptr<const BlockSource>(list_source({BlockData{}}));
     }
     const BlockAxis axis = is_file(c) ? c.axis : BlockAxis::row;
-    const Key key{c.operation, c.format, c.dialect, c.type, lanes_of(c),
-                  axis,        c.rules,  c.seed,    c.data};
+    const Key key{c.operation, c.format, c.dialect,       c.type, lanes_of(c),
+                  axis,        c.rules,  c.tensor_number, c.seed, c.data};
     if (const auto found = std::ranges::find(open_, key, &Opened::key); found != open_.end())
         return found->source;
     if (is_file(c) || is_bits(c)) {
@@ -160,10 +160,10 @@ RandomBits random_bits_at(const Problem& p, const StochasticForm& form, const Co
 
 std::vector<CodeTensor> make_inputs(const Case& c, const BlockSource& source) {
     if (is_gemm(c)) return make_gemm_inputs(c);
-    const std::span<const Part> parts = inputs_of(c);
+    const std::vector<Part> parts = inputs_of(c);
     std::vector<CodeTensor> tensors;
     for (const Part part : parts) tensors.push_back(make_tensor(shape_of(c, part)));
-    const bool has_scales = parts.back() == Part::scales;
+    const bool has_scales = c.operation == OperationKind::dequantize;
     const Blocking blocking = blocking_of(c);
     const std::int64_t blocks = block_grid(blocking).count();
     for (std::int64_t block = 0; block < blocks; ++block) {
@@ -173,7 +173,10 @@ std::vector<CodeTensor> make_inputs(const Case& c, const BlockSource& source) {
             tensors[0].set(place.element(lane), data.lanes[static_cast<std::size_t>(lane)]);
         if (has_scales) tensors[1].set(static_cast<std::size_t>(block), data.scale);
     }
-    if (parts.back() == Part::random_bits) fill_random_words(c, tensors[0], tensors[1]);
+    for (std::size_t i = 0; i < parts.size(); ++i) {
+        if (parts[i] == Part::tensor_number) tensors[i].set(0, *c.tensor_number);
+        if (parts[i] == Part::random_bits) fill_random_words(c, tensors[0], tensors[i]);
+    }
     return tensors;
 }
 

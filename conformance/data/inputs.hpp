@@ -49,6 +49,7 @@ private:
         std::int64_t lanes;
         BlockAxis axis;  // of a file's blocks
         std::optional<ElementRules> rules;
+        std::optional<std::uint32_t> tensor_number;
         std::uint64_t seed;
         std::string data;
         bool operator==(const Key&) const = default;

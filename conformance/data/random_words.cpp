@@ -45,11 +45,26 @@ std::vector<Served> served_by(const Case& c, const CodeTensor& words, std::size_
     return served;
 }
 
+// A word for each value of blocks; a block asked alone gets those that it had among others.
+void fill_words_of_blocks(const Case& c, CodeTensor& words) {
+    const Blocking blocking = blocking_of(c);
+    const auto lanes = static_cast<std::uint64_t>(lanes_of(blocking));
+    for (std::int64_t block = 0; block < block_grid(blocking).count(); ++block) {
+        const BlockPlace place = place_of(blocking, block);
+        for (int lane = 0; lane < place.count; ++lane) {
+            const std::uint64_t number = (c.index + static_cast<std::uint64_t>(block)) * lanes +
+                                         static_cast<std::uint64_t>(lane);
+            words.set(place.element(lane), philox({c.seed, 12, number / 4})[number % 4]);
+        }
+    }
+}
+
 }  // namespace
 
 // The words depend on the seed, the values and their place in the endless list of the case's
 // blocks, so that one block asked alone gets the words it had among the others.
 void fill_random_words(const Case& c, const CodeTensor& values, CodeTensor& words) {
+    if (has_blocks(c)) return fill_words_of_blocks(c, words);
     const Converter convert(c);
     const auto words_of_a_block =
         static_cast<std::uint64_t>(block_size / stochastic_form_of(c)->values_per_word);

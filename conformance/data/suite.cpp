@@ -36,14 +36,18 @@ std::vector<std::string> gemm_names(const std::string& key) {
     return {};
 }
 
+// What a "*" stands for. The formats are those of OCP MX: the others have suites of their own,
+// whose lines name them.
 std::vector<std::string> all_names(const std::string& key, const std::string& operation) {
     if (operation == "gemm") return gemm_names(key);
+    const bool has_blocks = operation == "quantize" || operation == "dequantize";
+    if (key == "dialect" && has_blocks) return quantizer_names();
     if (key == "format")
         return format_names(operation == "convert" ? OperationKind::convert
                                                    : OperationKind::quantize);
     if (key == "dialect") return dialect_names();
     if (key == "input" || key == "output") return type_names();
-    if (key == "axis") return axis_names();
+    if (key == "axis") return {"row", "col", "tile", "both"};
     if (key == "block") return block_names();
     if (key == "layout") return layout_names();
     if (key == "scales") return scales_names();
@@ -90,6 +94,8 @@ Status set_automatic_shape(Case& c, Sources& sources) {
     const auto source = sources.open(c);
     if (!source) return source.error();
     const std::uint64_t size = source.value()->size();
+    if (c.axis == BlockAxis::tensor)
+        return bad("the shape of a tensor that is one block cannot be auto");
     if (size == 0) return bad("data family '" + c.data + "' never ends: its shape cannot be auto");
     c.rows = static_cast<std::int64_t>(size);
     c.columns = c.block;

@@ -75,6 +75,8 @@ Kind kind_of(const Evidence& evidence, const Site& site, const Difference& d) {
     if ((d.flags & flag_differs) != 0 && evidence.reads_pads)
         return {"padding", "buffer", "changes with the pads of an input"};
     if ((d.flags & flag_differs) != 0) return {"flaky", "buffer", "differs between two runs"};
+    if (site.is_tensor_number)
+        return {"scale", "scale", "the number of the tensor, " + direction_of(c, d)};
     if (site.is_scale) return {"scale", "scale", direction_of(c, d)};
     if (site.has_scale && !(site.expected_scale == site.actual_scale))
         return {"scale", "scale", "element under a wrong scale"};
@@ -86,7 +88,7 @@ std::string position_text(const Case& c, const Site& site, const Difference& d) 
     if (!argument.is_finite()) return exact::to_text(argument);
     const std::string fraction = (argument.negative && argument.magnitude != 0 ? "-" : "") +
                                  exact::to_fraction(argument.magnitude);
-    if (site.is_scale) return fraction;
+    if (site.is_scale || site.is_tensor_number) return fraction;
     const exact::Rounded rounded = rounding_of(c, site, d);
     const std::string between = " between " + exact::to_decimal(rounded.value_below) + " and " +
                                 exact::to_decimal(rounded.value_above);
@@ -104,23 +106,32 @@ std::string position_text(const Case& c, const Site& site, const Difference& d) 
     return fraction;
 }
 
+int output_scale_bytes(const Case& c) {
+    return has_blocks(c) ? scale_format_of(c).code_bytes() : formats::e8m0.code_bytes();
+}
+
 void describe_witness(const Case& c, const Site& site, const Difference& d, results::Mismatch& m) {
     const ElementFormat& input = input_format(c);
     const ElementFormat& output = output_format(c, d.output);
-    m.block = static_cast<std::uint64_t>(site.block);
-    m.lane = static_cast<std::uint32_t>(site.lane);
-    m.input_bits = hex_code(input, site.input);
-    m.input_value = exact::to_text(exact::decode(input, site.input));
-    if (c.operation == OperationKind::quantize) m.amax_value = exact::to_text(exact_amax(c, site));
+    const int scale_digits = 2 * output_scale_bytes(c);
+    const bool is_scale = site.is_scale || site.is_tensor_number;
+    if (!site.is_tensor_number) {
+        m.block = static_cast<std::uint64_t>(site.block);
+        m.lane = static_cast<std::uint32_t>(site.lane);
+        m.input_bits = hex_code(input, site.input);
+        m.input_value = exact::to_text(exact::decode(input, site.input));
+    }
+    if (c.operation == OperationKind::quantize && !site.is_tensor_number)
+        m.amax_value = exact::to_text(exact_amax(c, site));
     if (site.has_scale) {
-        m.expected_scale = "0x" + hex(site.expected_scale.bits, 2);
-        m.actual_scale = "0x" + hex(site.actual_scale.bits, 2);
+        m.expected_scale = "0x" + hex(site.expected_scale.bits, scale_digits);
+        m.actual_scale = "0x" + hex(site.actual_scale.bits, scale_digits);
     }
-    if (site.is_scale && !site.has_scale) {
-        m.expected_scale = "0x" + hex(d.expected, 2);
-        m.actual_scale = "0x" + hex(d.actual, 2);
+    if (is_scale && !site.has_scale) {
+        m.expected_scale = hex_code(output, Code{d.expected});
+        m.actual_scale = hex_code(output, Code{d.actual});
     }
-    if (!site.is_scale) {
+    if (!is_scale) {
         m.expected_element = hex_code(output, Code{d.expected});
         m.actual_element = hex_code(output, Code{d.actual});
     }
@@ -186,12 +197,13 @@ Clusters::Cluster& Clusters::cluster_of(const Site& site, const Difference& d) {
 
 void Clusters::add(const Difference& d) {
     const Case& c = evidence_.c;
-    const Site site = site_of(evidence_, d);
-    ++(site.is_scale ? scales_ : elements_);
+    if (!tensor_) tensor_ = exact_tensor_numbers(evidence_);
+    const Site site = site_of(evidence_, d, *tensor_);
+    ++(site.is_scale || site.is_tensor_number ? scales_ : elements_);
     Cluster& cluster = cluster_of(site, d);
     ++cluster.mismatch.count;
     ++cluster.mismatch.lanes[bucket_of(c, site.lane)];
-    if (c.operation != OperationKind::dequantize)
+    if (c.operation != OperationKind::dequantize && !site.is_tensor_number)
         heat_.add(leading_bfloat16(input_format(c), site.input), bucket_of(c, site.lane));
     const std::int64_t distance = magnitude_distance(output_format(c, d.output), d);
     if (distance > 0) ++cluster.away;

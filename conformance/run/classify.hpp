@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -47,6 +48,7 @@ private:
     std::vector<LayoutGuess> guesses_;  // what explains every difference of an output at once
     std::map<std::string, Cluster> clusters_;
     Heat heat_;
+    std::optional<exact::TensorNumbers> tensor_;  // once there is a difference
     std::uint64_t elements_ = 0, scales_ = 0;
     std::string disagreement_;
 };

@@ -9,7 +9,7 @@
 namespace mx {
 
 struct Difference {
-    std::size_t output = 0;   // 0: elements or values, 1: scales
+    std::size_t output = 0;   // 0: elements or values, 1: scales, 2: the tensor's number
     std::size_t element = 0;  // row-major
     std::uint32_t expected = 0;
     std::uint32_t actual = 0;

@@ -49,6 +49,7 @@ Operation operation_asked(const Case& c) {
                     .dialect = dialect_name(c),
                     .axis = has_blocks(c) ? std::string(name_of(c.axis)) : "",
                     .block_size = has_blocks(c) ? c.block : 0};
+    if (has_tensor_number(c)) asked.tensor_scale = c.tensor_number ? "given" : "derived";
     if (!c.rules) return asked;
     asked.rounding = rounding_name_of(*c.rules);
     asked.overflow = name_of(c.rules->overflow);

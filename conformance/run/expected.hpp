@@ -11,4 +11,8 @@ namespace mx {
 // of axis both, these of each side.
 std::vector<CodeTensor> expect(const Problem& p, const std::vector<CodeTensor>& inputs);
 
+// The tensor's amax that quantize finds in its values, as the code of a binary32 number. Only of a
+// dialect that has a number for the whole tensor, along one axis.
+std::uint32_t derived_amax(const Problem& p, const CodeTensor& values);
+
 }  // namespace mx

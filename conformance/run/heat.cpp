@@ -61,7 +61,7 @@ void Heat::write(results::CaseResult& result, std::size_t runs_max) const {
 void count_scales(const Evidence& evidence, results::CaseResult& result) {
     std::vector<std::uint64_t> expected(bytes), actual(bytes);
     for (std::size_t i = 0; i < evidence.expected.size(); ++i) {
-        if (output_format(evidence.c, i).name != formats::e8m0.name) continue;
+        if (!holds_scales(evidence.c, i) || evidence.expected[i].width != 1) continue;
         count_bytes(evidence.expected[i], expected);
         count_bytes(evidence.actual[i], actual);
     }

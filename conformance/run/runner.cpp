@@ -227,10 +227,9 @@ void judge_gemm_bits(Evidence& evidence, CaseResult& result) {
 
 void Runner::judge_bits(Evidence& evidence, CaseResult& result) {
     if (is_gemm(evidence.c)) return judge_gemm_bits(evidence, result);
-    const bool is_scales = output_format(evidence.c, 0) == formats::e8m0;
-    (is_scales ? result.scales : result.elements) = evidence.settled;
+    (holds_scales(evidence.c, 0) ? result.scales : result.elements) = evidence.settled;
     for (std::size_t i = 0; i < evidence.expected.size(); ++i) {
-        const bool scales = output_format(evidence.c, i) == formats::e8m0;
+        const bool scales = holds_scales(evidence.c, i);
         (scales ? result.scales : result.elements) += evidence.expected[i].count();
     }
     const std::uint64_t effort =
@@ -286,9 +285,16 @@ bool Runner::shows_alone(const Case& narrow, const Mismatch& mismatch) {
     return false;
 }
 
+// The axis of the block that a mismatch lies in: of axis both that of its side.
+BlockAxis axis_of(const Mismatch& m, const Case& c) {
+    if (m.axis.empty()) return c.axis;
+    return m.axis == name_of(BlockAxis::col) ? BlockAxis::col : BlockAxis::row;
+}
+
 // A repro line names one block where that block alone shows the mismatch again, of axis both its
 // tile; else the whole case.
-void Runner::find_repro_lines(const Case& c, CaseResult& result) {
+void Runner::find_repro_lines(const Evidence& evidence, CaseResult& result) {
+    const Case& c = evidence.c;
     std::size_t narrowed = 0;
     for (Mismatch& m : result.mismatches) {
         std::string text = print(c);
@@ -296,10 +302,11 @@ void Runner::find_repro_lines(const Case& c, CaseResult& result) {
         if (has_place && narrowed < narrowed_max && failing_cases_ <= failing_cases_in_detail) {
             ++narrowed;
             const auto block = static_cast<std::int64_t>(m.block);
-            const BlockAxis axis =
-                m.axis == name_of(BlockAxis::col) ? BlockAxis::col : BlockAxis::row;
-            const Case narrow =
-                m.axis.empty() ? single_block(c, block) : single_tile(c, {axis, block});
+            Case narrow =
+                m.axis.empty() ? single_block(c, block) : single_tile(c, {axis_of(m, c), block});
+            // One block keeps the number that its tensor had.
+            if (has_tensor_number(c) && c.operation == OperationKind::quantize && !c.tensor_number)
+                narrow.tensor_number = derived_amax(along(c, axis_of(m, c)), evidence.inputs[0]);
             const bool is_smaller = element_count(narrow) <= element_count(c);
             if (is_smaller && shows_alone(narrow, m)) text = print(narrow);
         }
@@ -313,7 +320,7 @@ Expected<CaseResult> Runner::run(const PlannedCase& planned) {
     CaseResult result = judge(planned, evidence.value());
     if (!result.mismatches.empty()) {
         if (!results::may_pass(result.verdict) && !options_.same_effort) ++failing_cases_;
-        find_repro_lines(planned.c, result);
+        find_repro_lines(evidence.value(), result);
     }
     return result;
 }

@@ -48,7 +48,7 @@ private:
     bool changes_with_pads(const Case& c, Question question, const DeviceAnswer& answer);
     results::CaseResult judge(const PlannedCase& planned, Evidence& evidence);
     void judge_bits(Evidence& evidence, results::CaseResult& result);
-    void find_repro_lines(const Case& c, results::CaseResult& result);
+    void find_repro_lines(const Evidence& evidence, results::CaseResult& result);
     bool shows_alone(const Case& narrow, const results::Mismatch& mismatch);
 
     Asker ask_;

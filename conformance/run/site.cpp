@@ -1,6 +1,8 @@
 // See site.hpp.
 #include "conformance/run/site.hpp"
 
+#include <optional>
+
 #include "reference/fast/block.hpp"
 #include "reference/problem/problem.hpp"
 
@@ -21,6 +23,39 @@ int amax_lane(const Case& c, const Site& site) {
             return static_cast<int>(lane);
     }
     return 0;
+}
+
+// Of codes those that an amax hangs on, by whatever rule: the largest number, an infinity, a NaN.
+std::vector<Code> amax_witnesses(const ElementFormat& format, const std::vector<Code>& codes) {
+    std::optional<Code> number, infinity, nan;
+    for (const Code code : codes) {
+        if (format.is_nan(code))
+            nan = code;
+        else if (format.is_infinity(code))
+            infinity = code;
+        else if (!number || format.magnitude(code) > format.magnitude(*number))
+            number = code;
+    }
+    std::vector<Code> witnesses;
+    for (const auto& witness : {number, infinity, nan})
+        if (witness) witnesses.push_back(*witness);
+    return witnesses;
+}
+
+std::vector<exact::Value> values_of(const Case& c, const std::vector<Code>& codes) {
+    std::vector<exact::Value> values;
+    for (const Code code : codes)
+        values.push_back(exact::read_input(rules_of(c).subnormals, c.type, code));
+    return values;
+}
+
+// The lanes as they are quantized.
+std::vector<exact::Value> exact_lanes(const Case& c, const Site& site) {
+    return exact::transformed(rules_of(c), values_of(c, site.lanes));
+}
+
+bool is_rotated(const Case& c) {
+    return c.dialect->transform != LaneTransform::none;
 }
 
 void add_block(const Evidence& e, const BlockPlace& place, Site& site) {
@@ -51,14 +86,57 @@ const ElementFormat& output_format(const Case& c, std::size_t output) {
             return c.type;
         case Part::elements:
             return element_format_of(c);
-        default:
-            return formats::e8m0;
+        case Part::scales:
+            return scale_format_of(c);
+        case Part::tensor_number:
+            return formats::f32;
+        case Part::value_scales:
+        case Part::random_bits:
+            break;
     }
+    return formats::e8m0;
 }
 
-Site site_of(const Evidence& e, const Difference& d) {
+bool holds_scales(const Case& c, std::size_t output) {
+    const Part part = outputs_of(c)[output];
+    return part == Part::scales || part == Part::tensor_number || part == Part::value_scales ||
+           casts_to_scale(c);
+}
+
+exact::TensorNumbers exact_tensor_numbers(const Evidence& e) {
+    const Case& c = e.c;
+    if (c.operation != OperationKind::quantize || !has_tensor_number(c)) return {};
+    if (c.tensor_number) {
+        const exact::Value given = exact::decode(formats::f32, Code{*c.tensor_number});
+        return exact::tensor_numbers(*c.dialect, *c.format, given, given);
+    }
+    std::vector<exact::Value> values;
+    if (is_rotated(c)) {
+        const Blocking blocking = blocking_of(c);
+        for (std::int64_t block = 0; block < block_grid(blocking).count(); ++block) {
+            const BlockPlace place = place_of(blocking, block);
+            Site group;
+            for (int lane = 0; lane < place.count; ++lane)
+                group.lanes.push_back(Code{e.inputs[0].at(place.element(lane))});
+            for (const exact::Value& value : exact_lanes(c, group)) values.push_back(value);
+        }
+    } else {
+        std::vector<Code> codes;
+        for (std::size_t i = 0; i < e.inputs[0].count(); ++i)
+            codes.push_back(Code{e.inputs[0].at(i)});
+        values = values_of(c, amax_witnesses(c.type, codes));
+    }
+    return exact::tensor_numbers(*c.dialect, *c.format, exact::amax_of(*c.dialect, values));
+}
+
+Site site_of(const Evidence& e, const Difference& d, const exact::TensorNumbers& tensor) {
     Site site;
+    site.tensor = tensor;
     const OperationKind kind = e.c.operation;
+    if (outputs_of(e.c)[d.output] == Part::tensor_number) {
+        site.is_tensor_number = true;
+        return site;
+    }
     site.is_scale = d.output == 1 || kind == OperationKind::encode_scale || casts_to_scale(e.c);
     if (d.output == 1) {
         site.block = static_cast<std::int64_t>(d.element);
@@ -68,8 +146,8 @@ Site site_of(const Evidence& e, const Difference& d) {
         site.lane = place.lane;
         site.input = Code{e.inputs[0].at(d.element)};
     }
-    if (const StochasticForm* form = stochastic_form_of(e.c); form != nullptr)
-        site.random = random_bits_at(e.c, *form, e.inputs[1], d.element);
+    if (const StochasticForm* form = stochastic_form_of(e.c); form != nullptr && !site.is_scale)
+        site.random = random_bits_at(e.c, *form, e.inputs.back(), d.element);
     if (kind == OperationKind::dequantize) {
         site.has_scale = true;
         site.expected_scale = site.actual_scale =
@@ -81,17 +159,62 @@ Site site_of(const Evidence& e, const Difference& d) {
 
 exact::Value exact_amax(const Case& c, const Site& site) {
     const Quantizer rules = rules_of(c);
-    const auto read = [&](Code code) {
-        return exact::read_input(rules.subnormals, input_format(c), code);
-    };
-    if (c.operation != OperationKind::quantize) return read(site.input);
-    std::vector<exact::Value> values;
-    for (const Code lane : site.lanes) values.push_back(read(lane));
-    return exact::amax_of(rules, values);
+    if (c.operation != OperationKind::quantize)
+        return exact::read_input(rules.subnormals, input_format(c), site.input);
+    if (is_rotated(c)) return exact::amax_of(rules, exact_lanes(c, site));
+    return exact::amax_of(rules, values_of(c, amax_witnesses(c.type, site.lanes)));
 }
+
+namespace {
+
+// Of a dialect whose scales have a mantissa.
+exact::BlockScale exact_block_scale(const Case& c, const Site& site) {
+    const Quantizer rules = rules_of(c);
+    const exact::BlockQuestion question{rules, *c.format, c.type, site.tensor};
+    if (rules.candidate_error != CandidateError::none)
+        return exact::quantize_block(question, exact_lanes(c, site)).scale;
+    return exact::block_scale(question, exact_amax(c, site));
+}
+
+exact::Value exact_lane(const Case& c, const Site& site) {
+    if (is_rotated(c)) return exact_lanes(c, site)[static_cast<std::size_t>(site.lane)];
+    return exact::read_input(rules_of(c).subnormals, c.type, site.input);
+}
+
+exact::Value exact_kept(const Case& c) {
+    return exact::decode(formats::f32, Code{c.tensor_number.value_or(0)});
+}
+
+bool has_real_scales(const Case& c) {
+    return has_blocks(c) && !c.format->has_e8m0_scales();
+}
+
+exact::Value argument_under_real_scale(const Case& c, const Site& site) {
+    const Quantizer rules = rules_of(c);
+    if (c.operation == OperationKind::dequantize)
+        return exact::dequantize_f32(rules, *c.format, exact_kept(c),
+                                     {site.expected_scale, site.input});
+    const exact::BlockScale scale = exact_block_scale(c, site);
+    return site.is_scale ? scale.ratio : exact::scaled_lane(rules, scale, exact_lane(c, site));
+}
+
+Code answer_under_real_scale(const Case& c, const Site& site) {
+    const Quantizer rules = rules_of(c);
+    if (c.operation == OperationKind::dequantize)
+        return exact::dequantize({rules, *c.format, c.type, exact_kept(c)},
+                                 {site.expected_scale, site.input});
+    const exact::BlockScale scale = exact_block_scale(c, site);
+    if (site.is_scale) return scale.stored;
+    return exact::quantize_lane({rules, *c.format, c.type, site.tensor}, scale, exact_lane(c, site),
+                                site.random);
+}
+
+}  // namespace
 
 exact::Value exact_argument(const Case& c, const Site& site, const Difference&) {
     const Quantizer rules = rules_of(c);
+    if (site.is_tensor_number) return exact::kept_number(rules, site.tensor);
+    if (has_real_scales(c)) return argument_under_real_scale(c, site);
     if (casts_to_scale(c)) return exact_amax(c, site);
     const exact::Value value = exact::read_input(rules.subnormals, input_format(c), site.input);
     if (c.operation == OperationKind::convert) return value;
@@ -104,103 +227,16 @@ exact::Value exact_argument(const Case& c, const Site& site, const Difference&) 
 
 Code exact_answer(const Case& c, const Site& site, const Difference& difference) {
     const Quantizer rules = rules_of(c);
+    if (site.is_tensor_number)
+        return exact::round(formats::f32, Rounding::nearest_even, Overflow::overflow,
+                            exact::kept_number(rules, site.tensor));
+    if (has_real_scales(c)) return answer_under_real_scale(c, site);
     if (casts_to_scale(c)) return exact::cast_to_scale(rules.scale_cast, exact_amax(c, site));
     if (site.is_scale) return exact::encode_scale(rules, *c.format, exact_amax(c, site));
     if (c.operation == OperationKind::dequantize)
         return exact::dequantize(*c.format, c.type, site.expected_scale, site.input);
     return exact::round_element(rules, element_format_of(c), exact_argument(c, site, difference),
                                 site.random);
-}
-
-namespace {
-
-bool scale_underflows(const Case& c, const Site& site) {
-    const exact::Value value = exact_amax(c, site);
-    if (!casts_to_scale(c)) return exact::scale_steps(rules_of(c), *c.format, value).underflowed;
-    return value.is_finite() && value.magnitude < exact::power_of_two(-127);
-}
-
-// The open decisions that a whole block hangs on.
-std::uint32_t block_decisions(const Case& c, const Site& site, const Difference& d) {
-    const ElementFormat& input = input_format(c);
-    const bool has_lanes = c.operation == OperationKind::quantize;
-    std::uint32_t found = 0;
-    for (const Code code : has_lanes ? site.lanes : std::vector<Code>{site.input}) {
-        if (input.is_nan(code)) found = found | Decision::nan_in_block;
-        if (input.is_infinity(code)) found = found | Decision::infinity_in_block;
-    }
-    const std::uint32_t expected_scale = has_lanes ? site.expected_scale.bits : d.expected;
-    if (found != 0 || expected_scale != 0) return found;
-    // An element under the scale that the dialect chose follows from it: nothing is open there.
-    if (!site.is_scale && site.actual_scale == site.expected_scale) return found;
-    const bool is_zero = has_lanes ? site.amax.significand == 0 : input.is_zero(site.input);
-    if (is_zero) return 0u | Decision::zero_block;
-    return scale_underflows(c, site) ? 0u | Decision::scale_underflow : 0u;
-}
-
-// Does the element follow from the scale that the device chose, where that choice was open? Then it
-// is part of the same decision. Under a NaN scale no element means anything (OCP MX 5.1); a NaN or
-// Inf lane has no scaled value to follow from.
-bool follows_own_scale(const Case& c, const Site& site, const Difference& d) {
-    const BlockFormat& format = *c.format;
-    const ElementFormat& input = input_format(c);
-    if (format.scale().is_nan(site.actual_scale)) return true;
-    if (input.is_nan(site.input) || input.is_infinity(site.input)) return true;
-    const Quantizer rules = rules_of(c);
-    const Code own = fast::quantize_element(rules, format, site.actual_scale,
-                                            fast::read_input(rules.subnormals, input, site.input));
-    const bool zero_lost_its_sign = format.element().is_zero(own) && d.actual == 0;
-    return own.bits == d.actual || zero_lost_its_sign;
-}
-
-// No reading of the text makes a block of finite values NaN.
-bool makes_numbers_nan(const Site& site, const Difference& d, std::uint32_t decisions_found) {
-    const std::uint32_t of_finite_blocks = Decision::zero_block | Decision::scale_underflow;
-    const Code scale = site.has_scale ? site.actual_scale : Code{d.actual};
-    return (decisions_found & of_finite_blocks) != 0 && formats::e8m0.is_nan(scale);
-}
-
-// What the scale of the whole block hangs on, if the difference hangs on that.
-std::uint32_t scale_decisions(const Case& c, const Site& site, const Difference& d) {
-    const std::uint32_t found = block_decisions(c, site, d);
-    if (makes_numbers_nan(site, d, found)) return 0;
-    return site.is_scale || follows_own_scale(c, site, d) ? found : 0;
-}
-
-// Is the element what a NaN became? In a format without NaN that may be any code.
-bool stands_for_nan(const Case& c, const Site& site) {
-    return input_format(c).is_nan(site.input) ||
-           (site.has_scale && formats::e8m0.is_nan(site.expected_scale));
-}
-
-std::uint32_t lane_decisions(const Case& c, const Site& site, const Difference& d) {
-    const ElementFormat& output = output_format(c, d.output);
-    const Code expected{d.expected}, actual{d.actual};
-    // A zero may lose its sign; it cannot gain one.
-    if (output.is_zero(expected) && d.actual == 0) return 0u | Decision::sign_of_zero;
-    if (output.is_nan(expected) && output.is_nan(actual)) return 0u | Decision::nan_code;
-    if (!output.has_nan() && stands_for_nan(c, site)) return 0u | Decision::nan_code;
-    if (c.operation != OperationKind::dequantize || d.expected == d.actual) return 0;
-    // A value beyond binary32 is expected as Inf in every output type.
-    if (!output.is_infinity(expected)) return 0;
-    const exact::Value value = exact_argument(c, site, d);
-    const exact::Value largest = exact::decode(formats::f32, Code{formats::f32.code_max_finite()});
-    const bool beyond = value.is_finite() && value.magnitude > largest.magnitude;
-    return beyond ? 0u | Decision::value_beyond_f32 : 0u;
-}
-
-}  // namespace
-
-std::string open_decision(const Case& c, const Site& site, const Difference& difference) {
-    const Quantizer& dialect = *c.dialect;
-    if (dialect.open == 0) return "";
-    std::uint32_t found = site.is_scale ? 0 : lane_decisions(c, site, difference);
-    if (site.is_scale || c.operation == OperationKind::quantize)
-        found |= scale_decisions(c, site, difference);
-    for (const auto& [name, text, decision] : decisions)
-        if ((found & dialect.open & static_cast<std::uint32_t>(decision)) != 0)
-            return std::string(name);
-    return "";
 }
 
 }  // namespace mx

@@ -5,7 +5,7 @@
 #include <cstdint>
 
 #include "conformance/run/difference.hpp"
-#include "reference/exact/block.hpp"
+#include "reference/exact/quantize.hpp"
 #include "reference/fast/block.hpp"
 
 namespace mx {
@@ -13,15 +13,26 @@ namespace mx {
 struct Site {
     std::int64_t block = 0;
     int lane = 0;
-    bool is_scale = false;    // the difference is in a scale
-    Code input;               // of the lane; of the amax lane when the difference is a scale
-    std::vector<Code> lanes;  // all inputs of the block (quantize only)
-    fast::Unpacked amax;      // as the dialect sees it (quantize only)
-    RandomBits random;        // that decide the rounding of the lane (convert only)
+    bool is_scale = false;          // the difference is in a scale
+    bool is_tensor_number = false;  // ... or in the number of the whole tensor
+    Code input;                     // of the lane; of the amax lane when the difference is a scale
+    std::vector<Code> lanes;        // all inputs of the block (quantize only)
+    fast::Unpacked amax;            // as the dialect sees it (quantize only)
+    RandomBits random;              // that decide the rounding of the lane, where some do
     Code expected_scale, actual_scale;  // quantize, dequantize
     bool has_scale = false;
+    exact::TensorNumbers tensor;  // quantize: what the whole tensor has
 };
-Site site_of(const Evidence& evidence, const Difference& difference);
+// `tensor` is that of the evidence, from exact_tensor_numbers.
+Site site_of(const Evidence& evidence, const Difference& difference,
+             const exact::TensorNumbers& tensor);
+
+// The numbers of the whole tensor, given or derived, from the exact oracle. Nothing where the
+// dialect has none, and of a problem that does not quantize.
+exact::TensorNumbers exact_tensor_numbers(const Evidence& evidence);
+
+// Does the output hold scales, or the number of a tensor?
+bool holds_scales(const Case& c, std::size_t output);
 
 // Formats of the codes in inputs[0] and in the output that differs.
 const ElementFormat& input_format(const Case& c);

@@ -31,10 +31,13 @@ void add_if_valid(const Case& c, std::vector<PlannedCase>& cases) {
 
 void add_quantize(Case c, std::vector<PlannedCase>& cases) {
     c.operation = OperationKind::quantize;
-    for (const BlockFormat& format : mx_block_formats)
-        for (const BlockAxis axis : {BlockAxis::row, BlockAxis::col, BlockAxis::both}) {
+    for (const BlockFormat& format : block_formats)
+        for (const auto& [name, axis] : block_axes) {
+            const bool is_other_tile = axis == BlockAxis::tile && format.block_rows == 1;
+            if (is_other_tile || !c.dialect->quantizes(format)) continue;
             c.format = &format;
             c.axis = axis;
+            c.block = format.block_columns;
             add_if_valid(c, cases);
         }
 }
@@ -55,9 +58,9 @@ void add_convert(Case c, std::vector<PlannedCase>& cases) {
 
 Status check_names(const PlanOptions& options) {
     for (const std::string& dialect : options.dialects)
-        if (const Status known = check_name("dialect", dialect, dialect_names()); !known)
+        if (const Status known = check_name("dialect", dialect, quantizer_names()); !known)
             return known;
-    std::vector<std::string> formats = format_names(OperationKind::quantize);
+    std::vector<std::string> formats = block_format_names();
     for (const std::string& element : format_names(OperationKind::convert))
         formats.push_back(element);
     for (const std::string& format : options.formats)
@@ -115,10 +118,10 @@ Expected<std::vector<PlannedCase>> plan_input(const std::string& path, const Pla
     c.seed = request.seed;
     std::vector<PlannedCase> cases;
     for (const std::string& dialect :
-         request.dialects.empty() ? dialect_names() : request.dialects) {
+         request.dialects.empty() ? quantizer_names() : request.dialects) {
         c.dialect = find_quantizer(dialect);
         add_quantize(c, cases);
-        add_convert(c, cases);
+        if (c.dialect->has_e8m0_scales()) add_convert(c, cases);
     }
     return cases;
 }

@@ -28,8 +28,10 @@ extern "C" {
  * "row" and "col", subnormals honoured and strided tensors. Version 3 added mx_operation.gemm and
  * mx_device_api.list_algorithms; older plug-ins are asked for no GEMM. Version 4 added axis "both";
  * older plug-ins are not asked for it. Version 5 added mx_device_api.open_configured; older
- * plug-ins take no configuration. */
-#define MX_DEVICE_ABI_VERSION 5u
+ * plug-ins take no configuration. Version 6 added mx_operation.tensor_scale, axis "tensor", scales of
+ * types "ue4m3" and "f32" and random bits of quantize; older plug-ins are asked for E8M0 scales
+ * alone. */
+#define MX_DEVICE_ABI_VERSION 6u
 
 #if defined(_WIN32)
 #define MX_DEVICE_EXPORT __declspec(dllexport)
@@ -93,12 +95,17 @@ typedef struct mx_gemm {
  *                 `rounding` is stochastic also in[1]: the random bits, as below.
  * "encode_scale"  in: amax values, >= 0, Inf or NaN. out: "e8m0" bytes, same shape: the block scale
  *                 that the dialect derives from that amax for `format` ("mxfp8-e4m3").
- * "quantize"      in: values, R x C. out[0]: element codes, R x C. out[1]: "e8m0" scales, one per
- *                 block of k = block_size lanes: R x ceil(C/k) for axis "row", ceil(R/k) x C for
- *                 "col", ceil(R/k) x ceil(C/k) for "tile". Layout "inline" has no out[1]. For axis
- *                 "both": out[0] and out[1] as for axis "row", out[2] and out[3] as for "col", all
- *                 from the one tensor of values, and never "inline".
- * "dequantize"    in[0]: element codes, R x C. in[1]: "e8m0" scales as above. out: values, R x C.
+ * "quantize"      in: values, R x C; the tensor's number, if tensor_scale is "given"; the random
+ *                 bits, if the dialect rounds stochastically: a "u32" word a value, as below.
+ *                 out[0]: element codes, R x C. out[1]: scales, one per block of k = block_size
+ *                 elements: R x ceil(C/k) for axis "row", ceil(R/k) x C for "col", ceil(R/k) x
+ *                 ceil(C/k) for "tile", 1 x 1 for "tensor". Their type is "e8m0" for the formats of
+ *                 OCP MX, "ue4m3" for NVFP4, "f32" for blocks and tensors of FP8. Layout "inline"
+ *                 has no out[1]. If tensor_scale is not NULL, then out[2]: the number that is kept.
+ *                 For axis "both": these outputs as for axis "row" and again as for "col", all from
+ *                 the one tensor of values, and never "inline".
+ * "dequantize"    in[0]: element codes, R x C. in[1]: scales as above. in[2]: the number that was
+ *                 kept, if tensor_scale is not NULL. out: values, R x C.
  * "gemm"          D = alpha * A * B^T + beta * C, A and B with their scales. in: A, M x K; its
  *                 scales, if it has any; B, N x K, both factors having their rows along K; its
  *                 scales; C, M x N, if beta is not 0; the bias, 1 x N, if the epilogue has one; the
@@ -117,8 +124,9 @@ typedef struct mx_operation {
     const char* format;   /* "mxfp8-e4m3", "mxfp4-e2m1", ...; for convert "e4m3", "e2m1", ... */
     const char* dialect;  /* "ocp", "nv", "torchao-floor", ...; of a gemm whose scaling_out is
                              "1x32" or "1x16" the one that makes the blocks of D */
-    const char* axis;     /* "row": blocks of 1xk, "col": of kx1, "tile": of kxk; of quantize also
-                             "both", which is "row" and "col"; NULL when there are no blocks */
+    const char* axis;     /* "row": blocks of 1xk, "col": of kx1, "tile": of kxk, "tensor": one
+                             block, the whole tensor; of quantize also "both", which is "row" and
+                             "col"; NULL when there are no blocks */
     const char* rounding; /* "nearest_even", ...; convert only, otherwise the dialect decides */
     const char* overflow; /* "saturate", or "overflow" (to Inf, or NaN where there is no Inf);
                              convert only, otherwise the dialect decides */
@@ -126,12 +134,22 @@ typedef struct mx_operation {
     const char* subnormals; /* "honoured"; "inputs_flushed": a subnormal value counts as a zero of
                                its sign; "outputs_flushed": so does a result that is subnormal after
                                rounding. Convert only, otherwise the dialect decides */
-    int64_t block_size;     /* k; 0 when there are no blocks */
+    int64_t block_size;     /* k; 0 when there are no blocks, and for axis "tensor" */
     /* Since version 3: */
     const mx_gemm* gemm; /* for "gemm", else NULL */
+    /* Since version 6: whether the dialect has a number for the whole tensor, of type "f32", 1 x 1,
+     * as NVFP4 has. NULL: it has none. "given": quantize is given it, the amax of the tensor, from
+     * which the tensor's scale follows as the dialect says, or, where scales come from a history of
+     * earlier tensors, that scale; neither is negative, but each may be Inf or NaN. "derived":
+     * quantize finds the amax in its values, after the transform of a dialect that has one. What
+     * quantize keeps is what dequantize is "given": the tensor's scale, or its amax where the
+     * dialect dequantizes with that. */
+    const char* tensor_scale;
 } mx_operation;
 
-/* Roundings of convert: "nearest_even", "nearest_away", "nearest_toward_zero" (the three differ in
+/* Random bits of quantize are those of "stochastic8" below: one word per value.
+ *
+ * Roundings of convert: "nearest_even", "nearest_away", "nearest_toward_zero" (the three differ in
  * ties), "toward_zero", "toward_positive", "toward_negative", "away_from_zero", "to_odd" (a value
  * between two codes becomes the odd one), and stochastic ones, which take random bits from in[1] of
  * type "u32". "stochastic8", "stochastic16" and "stochastic32": one word per value, of which the

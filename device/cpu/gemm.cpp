@@ -156,8 +156,8 @@ void gemm(const GemmJob& job) {
         numbers.d_blocks->values = values;
         quantize(*numbers.d_blocks);
     } else {
-        numbers.d_nvfp4->values = values;
-        quantize_nvfp4(*numbers.d_nvfp4);
+        numbers.d_nvfp4->values.plane = values;
+        quantize_real_scales(*numbers.d_nvfp4);
     }
 }
 

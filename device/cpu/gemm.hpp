@@ -7,7 +7,8 @@
 #include <string_view>
 
 #include "device/cpu/blocks.hpp"
-#include "device/cpu/nvfp4.hpp"
+#include "device/cpu/real_scale.hpp"
+#include "device/cpu/values.hpp"
 
 namespace mx::cpu {
 
@@ -27,12 +28,6 @@ struct Factor {
     FactorScaling scaling = FactorScaling::none;
     std::ptrdiff_t block = 32;
     Plane scales = {};
-};
-
-// Values of a type, with strides.
-struct Values {
-    ValueType type = ValueType::f32;
-    Plane plane = {};
 };
 
 // How products are summed: one after another, or in parts of K of which each begins at 0.
@@ -55,7 +50,7 @@ struct GemmJob {
     Values d;
     // D in blocks with scales; `values` is filled in by gemm.
     std::optional<BlockJob> d_blocks;
-    std::optional<Nvfp4Job> d_nvfp4;
+    std::optional<RealScaleJob> d_nvfp4;
     Summation summation = summations[0];
 };
 

@@ -2,20 +2,16 @@
 #include "device/cpu/gemm_decode.hpp"
 
 #include <algorithm>
-#include <bit>
 #include <cmath>
 #include <limits>
 
-#include "device/cpu/scalar.hpp"
+#include "device/cpu/values.hpp"
 
 namespace mx::cpu {
 namespace {
 
-constexpr std::uint8_t scale_one = 127;  // of E8M0
-
 double element_value(ElementType type, std::uint8_t code) {
-    return static_cast<double>(
-        std::bit_cast<float>(dequantized(element_of(type), {code, scale_one}, ValueType::f32)));
+    return static_cast<double>(number_of(type, code));
 }
 
 // The sign of UE4M3 means nothing.
@@ -54,13 +50,6 @@ void FactorDecoder::decode(std::ptrdiff_t line, std::ptrdiff_t depth, double* ou
                                scale
                          : static_cast<double>(value_at({factor_.value, codes}, line, k));
     }
-}
-
-float value_at(const Values& values, std::ptrdiff_t line, std::ptrdiff_t lane) {
-    const Plane& plane = values.plane;
-    const std::ptrdiff_t place = line * plane.line_stride + lane * plane.lane_stride;
-    return std::bit_cast<float>(
-        load_f32_bits(values.type, plane.data + place * width_of(values.type)));
 }
 
 }  // namespace mx::cpu

@@ -24,7 +24,4 @@ private:
     std::array<double, 256> scales_{};
 };
 
-// The number at a place, of any type of values.
-float value_at(const Values& values, std::ptrdiff_t line, std::ptrdiff_t lane);
-
 }  // namespace mx::cpu

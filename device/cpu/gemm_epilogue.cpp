@@ -4,13 +4,13 @@
 #include <bit>
 #include <cmath>
 
-#include "device/cpu/gemm_decode.hpp"
 #include "device/cpu/scalar.hpp"
+#include "device/cpu/values.hpp"
 
 namespace mx::cpu {
 namespace {
 
-constexpr std::uint32_t nan_of_gemm = 0x7FFFFFFF;  // its first bits are that of every type
+constexpr std::uint8_t nan_of_gemm = 0x7F;
 
 // That of the whole tensor, or of the row.
 float scale_of(const Factor& factor, std::ptrdiff_t line) {
@@ -33,26 +33,9 @@ float combined(const GemmJob& job, const Place& place, float sum) {
     return is_row && alpha == 1 ? sum : std::fma(alpha, sum, 0.0f);
 }
 
-void store(const Values& values, std::ptrdiff_t line, std::ptrdiff_t lane, float x) {
-    const std::uint32_t bits = std::bit_cast<std::uint32_t>(x);
-    const bool is_half = values.type != ValueType::f32;
-    std::uint32_t code = bits;
-    if (is_half) {
-        const std::uint32_t sign = bits >> 31 << 15;
-        const std::uint32_t magnitude = bits & f32_magnitude_mask;
-        code = sign | (magnitude == f32_infinity
-                           ? grid_of(values.type).code_overflow
-                           : round_to_grid(magnitude_of(magnitude), grid_of(values.type)));
-    }
-    if (std::isnan(x)) code = is_half ? nan_of_gemm >> 16 : nan_of_gemm;
-    const Plane& plane = values.plane;
-    const std::ptrdiff_t place = line * plane.line_stride + lane * plane.lane_stride;
-    store_code(values.type, code, plane.data + place * width_of(values.type));
-}
-
 void store_element(const GemmJob& job, std::ptrdiff_t line, std::ptrdiff_t lane, float x) {
     Conversion how;
-    how.nan_code = static_cast<std::uint8_t>(nan_of_gemm >> 24);
+    how.nan_code = nan_of_gemm;
     const Plane& plane = job.d.plane;
     plane.data[line * plane.line_stride + lane * plane.lane_stride] =
         element_code(element_of(*job.d_element), how, {std::bit_cast<std::uint32_t>(x), 0, 0});
@@ -69,7 +52,7 @@ void finish(const GemmJob& job, const Place& place, float sum) {
     if (job.d_element)
         store_element(job, line, place.column, x);
     else
-        store(job.d, line, place.column, x);
+        store_value(job.d, line, place.column, x);
 }
 
 }  // namespace mx::cpu

@@ -25,6 +25,18 @@ constexpr Named<Scaling> scalings[] = {{"", {FactorScaling::none, "", 0}},
                                        {"1x32", {FactorScaling::e8m0, "e8m0", 32}},
                                        {"1x16", {FactorScaling::ue4m3, "ue4m3", 16}}};
 
+// The blocks of a D of NVFP4; gemm fills in the values.
+RealScaleJob nvfp4_job(Extent extent, const Plane& codes, const Plane& scales) {
+    const RealScaleFormat& format = *find_real_scale_format("nvfp4");
+    RealScaleJob job;
+    job.rule = *find_real_scale_rule("cublaslt-nvfp4");
+    job.extent = extent;
+    job.block = {1, format.size};
+    job.codes = codes;
+    job.scales = scales;
+    return job;
+}
+
 struct OutputScaling {
     bool has_blocks, has_scale, is_nvfp4;
 };
@@ -149,7 +161,8 @@ private:
     // recipe of NVFP4.
     void read_blocks(const kit::Tensor& d, const kit::Tensor& scales, ElementType element) {
         scales.expect_type(out_.is_nvfp4 ? "ue4m3" : "e8m0");
-        scales.expect_shape(row_blocks(d, out_.is_nvfp4 ? nvfp4_block : row_block));
+        scales.expect_shape(
+            row_blocks(d, out_.is_nvfp4 ? find_real_scale_format("nvfp4")->size : row_block));
         const Layout layout = layout_of_codes(d, element);
         if (layout.kind == LayoutKind::inline_scales)
             kit::not_supported("a D in layout \"inline\"");
@@ -165,7 +178,7 @@ private:
         const Plane codes = output_plane(d, layout, element_of(element).sign_place + 1);
         const Plane scale_plane = output_plane(scales, scale_layout, 8);
         if (out_.is_nvfp4)
-            job_.d_nvfp4 = Nvfp4Job{extent_of(d), {}, codes, scale_plane};
+            job_.d_nvfp4 = nvfp4_job(extent_of(d), codes, scale_plane);
         else
             job_.d_blocks = BlockJob{{ValueType::f32, element, rule.scale, rule.nan_code},
                                      extent_of(d),

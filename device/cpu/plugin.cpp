@@ -15,6 +15,10 @@ struct Runner {
     void operator()(const EncodeScaleJob& job) const { encode_scales(job); }
     void operator()(const QuantizeJob& job) const { quantize(job.blocks); }
     void operator()(const DequantizeJob& job) const { dequantize(job.blocks); }
+    void operator()(const QuantizeRealScalesJob& job) const { quantize_real_scales(job.blocks); }
+    void operator()(const DequantizeRealScalesJob& job) const {
+        dequantize_real_scales(job.blocks);
+    }
     void operator()(const GemmJob& job) const { gemm(job); }
 };
 

@@ -3,6 +3,8 @@
 
 #include <string>
 
+#include "device/cpu/real_scale_rules.hpp"
+
 namespace mx::cpu {
 namespace {
 
@@ -18,7 +20,7 @@ int code_bits(ElementType element) {
 std::string_view name_of(kit::Axis axis) {
     for (const kit::Named<kit::Axis>& row : kit::axes)
         if (row.value == axis) return row.name;
-    return "";
+    return "tensor";
 }
 
 // What the table found, or a refusal of that name.
@@ -60,7 +62,7 @@ ElementType block_format(const mx_operation& operation) {
 DialectRule dialect_rule(const mx_operation& operation, ElementType element) {
     const std::string_view dialect = text_of(operation.dialect);
     const auto rule = find_dialect_rule(dialect, element);
-    if (!rule && knows_dialect(dialect))
+    if (!rule && (knows_dialect(dialect) || find_real_scale_rule(dialect) != nullptr))
         not_supported("dialect " + in_double_quotes(dialect) + " has no format " +
                       in_double_quotes(operation.format));
     return found(rule, "dialect", operation.dialect);
@@ -103,7 +105,8 @@ Layout layout_of_codes(const kit::Tensor& tensor, ElementType element) {
 Layout layout_of_scales(const kit::Tensor& tensor, kit::Axis axis) {
     const auto layout = find_layout(tensor.layout());
     if (layout && layout->kind == LayoutKind::strided) return *layout;
-    if (!layout || layout->kind != LayoutKind::scales || axis == kit::Axis::tile)
+    const bool is_along = axis == kit::Axis::row || axis == kit::Axis::column;
+    if (!layout || layout->kind != LayoutKind::scales || !is_along)
         not_supported("scales in layout " + in_double_quotes(tensor.layout()) + " along axis " +
                       in_double_quotes(name_of(axis)));
     if (layout->axis != name_of(axis))

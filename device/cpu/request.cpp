@@ -4,8 +4,10 @@
 
 #include <utility>
 
+#include "device/cpu/encoded.hpp"
 #include "device/cpu/gemm_request.hpp"
 #include "device/cpu/reader.hpp"
+#include "device/cpu/real_scale_request.hpp"
 
 namespace mx::cpu {
 namespace {
@@ -61,61 +63,6 @@ Work scale_work(kit::Call& call, const ScaleRule& rule) {
             {}};
 }
 
-// Codes and scales, which either side of a block operation has.
-struct Encoded {
-    Plane codes;
-    Plane scales;
-    std::vector<Staged> staged;
-};
-
-// A dense copy, with its memory only where there will be something to compute.
-Plane stage(const kit::Call& call, Staged staged, Encoded& encoded) {
-    const mx_tensor& tensor = staged.tensor;
-    if (call.has_data())
-        staged.dense.resize(static_cast<std::size_t>(tensor.rows * tensor.columns));
-    const Plane plane{staged.dense.data(), tensor.columns, 1};
-    encoded.staged.push_back(std::move(staged));
-    return plane;
-}
-
-// Scales that have no tensor of their own lie beside the codes.
-Plane inline_scales(const kit::Call& call, const kit::Blocks& blocks, Encoded& encoded) {
-    Staged& staged = encoded.staged.back();
-    const kit::Shape grid = blocks.grid({staged.tensor.rows, staged.tensor.columns});
-    if (call.has_data())
-        staged.dense_scales.resize(static_cast<std::size_t>(grid.rows * grid.columns));
-    return {staged.dense_scales.data(), grid.columns, 1};
-}
-
-struct EncodedTensors {
-    kit::Tensor codes;
-    std::optional<kit::Tensor> scales;  // nothing when inline
-};
-
-Encoded encoded_of(const kit::Call& call, const EncodedTensors& tensors, ElementType element,
-                   const kit::Blocks& blocks) {
-    const kit::Tensor& codes = tensors.codes;
-    Encoded encoded{plane_of(codes), {}, {}};
-    codes.expect_type(name_of(element));
-    const Layout layout = layout_of_codes(codes, element);
-    if (tensors.scales) {
-        const kit::Tensor& scales = *tensors.scales;
-        scales.expect_type("e8m0");
-        scales.expect_shape(blocks.grid(codes.shape()));
-        const Layout scale_layout = layout_of_scales(scales, blocks.axis);
-        encoded.scales = plane_of(scales);
-        if (scale_layout.kind != LayoutKind::strided)
-            encoded.scales = stage(call, {scale_layout, scales.raw(), 0, 8, {}, {}}, encoded);
-    } else {
-        check_inline(codes, blocks, element);
-    }
-    if (layout.kind == LayoutKind::strided) return encoded;
-    const int bits = element_of(element).sign_place + 1;
-    encoded.codes = stage(call, {layout, codes.raw(), blocks.size, bits, {}, {}}, encoded);
-    if (!tensors.scales) encoded.scales = inline_scales(call, blocks, encoded);
-    return encoded;
-}
-
 // Blocks always run along the lanes: a columnwise tensor is seen transposed.
 BlockJob seen_along_lanes(BlockJob job, const kit::Blocks& blocks) {
     job.block = {blocks.rows(), blocks.columns()};
@@ -127,19 +74,25 @@ BlockJob seen_along_lanes(BlockJob job, const kit::Blocks& blocks) {
     return job;
 }
 
-bool is_inline(const kit::Tensor& codes) {
-    return codes.layout() == "inline";
+// A scale that is a power of two serves numbers of any size.
+void expect_no_tensor_scale(const mx_operation& operation) {
+    if (operation.tensor_scale == nullptr) return;
+    kit::invalid("format " + kit::in_double_quotes(operation.format) +
+                 " has no number for the tensor, and tensor_scale is " +
+                 kit::in_double_quotes(operation.tensor_scale));
 }
 
 Work quantize_work(kit::Call& call) {
+    if (has_real_scales(call.operation())) return quantize_real_scales_work(call);
     const ElementType element = block_format(call.operation());
     const DialectRule rule = dialect_rule(call.operation(), element);
+    expect_no_tensor_scale(call.operation());
     const kit::Blocks blocks = kit::blocks_of(call.operation());
     const kit::Tensor values = call.input("the values");
     EncodedTensors tensors{call.output("the codes"), std::nullopt};
     if (!is_inline(tensors.codes)) tensors.scales = call.output("the scales");
     tensors.codes.expect_shape(values.shape());
-    Encoded encoded = encoded_of(call, tensors, element, blocks);
+    Encoded encoded = encoded_of(call, tensors, {element, "e8m0"}, blocks);
     const BlockJob job{{value_type(values), element, rule.scale, rule.nan_code},
                        extent_of(values),
                        {},
@@ -150,14 +103,16 @@ Work quantize_work(kit::Call& call) {
 }
 
 Work dequantize_work(kit::Call& call) {
+    if (has_real_scales(call.operation())) return dequantize_real_scales_work(call);
     const ElementType element = block_format(call.operation());
     const kit::Blocks blocks = kit::blocks_of(call.operation());
     check_dialect(call.operation());
+    expect_no_tensor_scale(call.operation());
     EncodedTensors tensors{call.input("the codes"), std::nullopt};
     if (!is_inline(tensors.codes)) tensors.scales = call.input("the scales");
     const kit::Tensor values = call.output("the values");
     values.expect_shape(tensors.codes.shape());
-    Encoded encoded = encoded_of(call, tensors, element, blocks);
+    Encoded encoded = encoded_of(call, tensors, {element, "e8m0"}, blocks);
     const BlockJob job{{value_type(values), element, {}, 0},
                        extent_of(values),
                        {},

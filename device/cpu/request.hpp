@@ -10,6 +10,7 @@
 #include "device/cpu/gemm.hpp"
 #include "device/cpu/layouts.hpp"
 #include "device/cpu/quantize.hpp"
+#include "device/cpu/real_scale.hpp"
 #include "device/kit/call.hpp"
 
 namespace mx::cpu {
@@ -20,11 +21,19 @@ struct QuantizeJob {
 struct DequantizeJob {
     BlockJob blocks;
 };
+struct QuantizeRealScalesJob {
+    RealScaleJob blocks;
+};
+struct DequantizeRealScalesJob {
+    RealScaleJob blocks;
+};
 
 // What is to be done: on the caller's strided tensors, or on dense copies of others, which are
 // unpacked before and packed after.
 struct Work {
-    std::variant<ConvertJob, EncodeScaleJob, QuantizeJob, DequantizeJob, GemmJob> job;
+    std::variant<ConvertJob, EncodeScaleJob, QuantizeJob, DequantizeJob, QuantizeRealScalesJob,
+                 DequantizeRealScalesJob, GemmJob>
+        job;
     std::vector<Staged> inputs;
     std::vector<Staged> outputs;
 };

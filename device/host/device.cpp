@@ -51,11 +51,12 @@ const char* or_null(const std::string& text) {
 class AbiOperation {
 public:
     explicit AbiOperation(const Operation& operation)
-        : operation_{sizeof(mx_operation),        operation.name.c_str(),
-                     or_null(operation.format),   or_null(operation.dialect),
-                     or_null(operation.axis),     or_null(operation.rounding),
-                     or_null(operation.overflow), or_null(operation.subnormals),
-                     operation.block_size,        nullptr} {
+        : operation_{sizeof(mx_operation),           operation.name.c_str(),
+                     or_null(operation.format),      or_null(operation.dialect),
+                     or_null(operation.axis),        or_null(operation.rounding),
+                     or_null(operation.overflow),    or_null(operation.subnormals),
+                     operation.block_size,           nullptr,
+                     or_null(operation.tensor_scale)} {
         if (!operation.gemm) return;
         const GemmOperation& gemm = *operation.gemm;
         gemm_ = {sizeof(mx_gemm),
@@ -129,13 +130,23 @@ std::string refusal(mx_device_get_api_function get_api) {
            std::to_string(newest_version_tried);
 }
 
-// What an older plug-in cannot be asked, for it cannot see the members that say so: a GEMM; axis
-// both, with more outputs than it may look for; of version 1 also blocks of another size, and
-// layouts whose names it may not look at. "" when it can be asked.
+// Blocks whose scales are no E8M0 bytes.
+bool has_real_scales(const Operation& operation, const std::vector<mx_tensor>& inputs,
+                     const std::vector<mx_tensor>& outputs) {
+    if (operation.name != "quantize" && operation.name != "dequantize") return false;
+    const std::vector<mx_tensor>& encoded = operation.name == "quantize" ? outputs : inputs;
+    return encoded.size() > 1 && std::string_view(encoded[1].type) != "e8m0";
+}
+
+// What an older plug-in cannot be asked, for it cannot see the members that say so: scales with a
+// mantissa; a GEMM; axis both, with more outputs than it may look for; of version 1 also blocks of
+// another size, and layouts whose names it may not look at. "" when it can be asked.
 std::string beyond_version(std::uint32_t version, const Operation& operation,
                            const std::vector<mx_tensor>& inputs,
                            const std::vector<mx_tensor>& outputs) {
     const std::string limit = "a plug-in of device ABI version " + std::to_string(version) + " ";
+    if (version < 6 && has_real_scales(operation, inputs, outputs))
+        return limit + "has scales of type e8m0 alone";
     if (version < 3 && operation.gemm) return limit + "has no gemm";
     if (version < 4 && operation.axis == "both") return limit + "has no axis both";
     if (version > 1) return "";

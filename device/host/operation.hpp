@@ -37,6 +37,7 @@ struct Operation {
     std::string subnormals = {};
     std::int64_t block_size = 0;  // 0 where there are no blocks
     std::optional<GemmOperation> gemm = {};
+    std::string tensor_scale = {};  // "given", "derived"
     bool operator==(const Operation&) const = default;
 };
 

@@ -141,9 +141,9 @@ std::string encode(const Request& request) {
     writer.number(static_cast<std::uint64_t>(request.command));
     writer.number(request.memory_size);
     const Operation& operation = request.operation;
-    for (const std::string* member :
-         {&operation.name, &operation.format, &operation.dialect, &operation.axis,
-          &operation.rounding, &operation.overflow, &operation.subnormals}) {
+    for (const std::string* member : {&operation.name, &operation.format, &operation.dialect,
+                                      &operation.axis, &operation.rounding, &operation.overflow,
+                                      &operation.subnormals, &operation.tensor_scale}) {
         writer.string(*member);
     }
     writer.signed_number(operation.block_size);
@@ -159,9 +159,9 @@ std::optional<Request> decode_request(std::string_view message) {
     request.command = static_cast<Command>(reader.number());
     request.memory_size = reader.number();
     Operation& operation = request.operation;
-    for (std::string* member :
-         {&operation.name, &operation.format, &operation.dialect, &operation.axis,
-          &operation.rounding, &operation.overflow, &operation.subnormals}) {
+    for (std::string* member : {&operation.name, &operation.format, &operation.dialect,
+                                &operation.axis, &operation.rounding, &operation.overflow,
+                                &operation.subnormals, &operation.tensor_scale}) {
         *member = reader.string();
     }
     operation.block_size = reader.signed_number();

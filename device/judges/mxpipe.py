@@ -40,6 +40,7 @@ class Request:
     rounding: str = ""
     overflow: str = ""
     subnormals: str = ""
+    tensor_scale: str = ""
     extra: dict = field(default_factory=dict)  # keys this version does not know
 
 

@@ -11,19 +11,20 @@
 
 namespace mx::kit {
 
-enum class Axis { row, column, tile };
+enum class Axis { row, column, tile, tensor };
 
 inline constexpr Named<Axis> axes[] = {
     {"row", Axis::row}, {"col", Axis::column}, {"tile", Axis::tile}};
 
 struct Blocks {
     Axis axis = Axis::row;
-    std::int64_t size = 32;
+    std::int64_t size = 32;  // 0 where the block is the tensor
 
     std::int64_t rows() const { return axis == Axis::row ? 1 : size; }
     std::int64_t columns() const { return axis == Axis::column ? 1 : size; }
     // Of the scales that belong to elements of that shape.
     Shape grid(Shape elements) const {
+        if (axis == Axis::tensor) return {1, 1};
         return {divided_up(elements.rows, rows()), divided_up(elements.columns, columns())};
     }
 
@@ -34,7 +35,7 @@ private:
 };
 
 // Of an operation that has blocks: `block_size` 0 says that there are none, so it contradicts the
-// operation.
+// operation. For a device without axis "tensor".
 inline Blocks blocks_of(const mx_operation& operation) {
     constexpr std::int64_t largest = 65536;  // keeps every product of sizes far from overflow
     const std::int64_t size = operation.block_size;
@@ -43,6 +44,15 @@ inline Blocks blocks_of(const mx_operation& operation) {
                 " has blocks, and block_size is " + std::to_string(size));
     if (size > largest) not_supported("blocks of " + std::to_string(size) + " elements");
     return {choose(axes, operation.axis, "axis"), size};
+}
+
+// Of a device that knows axis "tensor", too.
+inline Blocks blocks_or_tensor_of(const mx_operation& operation) {
+    if (text_of(operation.axis) != "tensor") return blocks_of(operation);
+    if (operation.block_size != 0)
+        invalid("axis \"tensor\" has no blocks of " + std::to_string(operation.block_size) +
+                " elements");
+    return {Axis::tensor, 0};
 }
 
 // Of axis "both" the call for the rows and the one for the columns, which share the input; of any
@@ -56,9 +66,11 @@ public:
         if (!is_whole || text_of(call.operation->name) != "quantize" ||
             text_of(call.operation->axis) != "both")
             return;
-        constexpr std::size_t each = 2;
+        // The codes, the scales, and the tensor's number where there is one.
+        const std::size_t each = call.operation->tensor_scale == nullptr ? 2 : 3;
         if (call.output_count != 2 * each)
-            invalid("axis \"both\" has 4 outputs, not " + std::to_string(call.output_count));
+            invalid("axis \"both\" has " + std::to_string(2 * each) + " outputs, not " +
+                    std::to_string(call.output_count));
         count_ = 2;
         for (std::size_t i = 0; i < 2; ++i) {
             operations_[i] = *call.operation;

@@ -76,6 +76,7 @@ Json header_of(const PipeRequest& request) {
     add("rounding", request.operation.rounding);
     add("overflow", request.operation.overflow);
     add("subnormals", request.operation.subnormals);
+    add("tensor_scale", request.operation.tensor_scale);
     if (request.operation.gemm) header["gemm"] = gemm_json(*request.operation.gemm);
     header["form"] = request.form == Form::hex ? "hex" : "binary";
     header["inputs"] = Json::array();

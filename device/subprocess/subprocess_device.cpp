@@ -82,6 +82,7 @@ Operation operation_of(const mx_operation& asked) {
     operation.overflow = or_empty(asked.overflow);
     operation.subnormals = or_empty(asked.subnormals);
     operation.block_size = asked.block_size;
+    operation.tensor_scale = or_empty(asked.tensor_scale);
     if (asked.gemm == nullptr) return operation;
     const mx_gemm& gemm = *asked.gemm;
     operation.gemm = GemmOperation{.batches = gemm.batches,

@@ -23,7 +23,7 @@ CodeTensor cut(const CodeTensor& tensor, const Rectangle& part) {
 }
 
 bool has_scales(const Case& c) {
-    return inputs_of(c).back() == Part::scales;
+    return c.operation == OperationKind::dequantize;
 }
 
 using Blocks = std::vector<std::vector<std::uint32_t>>;

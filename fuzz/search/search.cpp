@@ -38,7 +38,7 @@ BlockData block_at(const Case& c, std::int64_t block, const std::vector<CodeTens
     BlockData data;
     for (int lane = 0; lane < place.count; ++lane)
         data.lanes.push_back(inputs[0].at(place.element(lane)));
-    if (inputs_of(c).back() == Part::scales)
+    if (c.operation == OperationKind::dequantize)
         data.scale = inputs[1].at(static_cast<std::size_t>(block));
     return data;
 }
@@ -96,7 +96,7 @@ std::vector<CodeTensor> Search::make_batch(const Case& c, const Rules& rules, Co
                                            Random& random) {
     std::vector<CodeTensor> inputs;
     for (const Part part : inputs_of(c)) inputs.push_back(make_tensor(shape_of(c, part)));
-    const bool has_scales = inputs_of(c).back() == Part::scales;
+    const bool has_scales = c.operation == OperationKind::dequantize;
     const BlockGrid grid = block_grid(c);
     BlockMaker maker(rules, coverage.kept, random);
     BlockData data;

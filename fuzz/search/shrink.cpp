@@ -184,7 +184,7 @@ void Shrinker::shrink_elements(Sample& sample) {
 
 // One scale for all blocks, 2^0 if that will do.
 void Shrinker::shrink_scales(Sample& sample) {
-    if (inputs_of(sample.c).back() != Part::scales || sample.inputs[1].count() == 0) return;
+    if (sample.c.operation != OperationKind::dequantize || sample.inputs[1].count() == 0) return;
     for (const std::uint32_t scale : {std::uint32_t{127}, sample.inputs[1].at(0)}) {
         Sample plainer = sample;
         for (std::size_t i = 0; i < plainer.inputs[1].count(); ++i) plainer.inputs[1].set(i, scale);

@@ -8,6 +8,8 @@ namespace {
 
 // The rows and columns of a tensor that one block takes, before the tensor's edge cuts it.
 GridShape block_extent(const Blocking& t) {
+    if (t.axis == BlockAxis::tensor)
+        return {std::max<std::int64_t>(t.rows, 1), std::max<std::int64_t>(t.columns, 1)};
     return {t.axis == BlockAxis::row ? 1 : t.block, t.axis == BlockAxis::col ? 1 : t.block};
 }
 
@@ -34,6 +36,7 @@ BlockPlace place_in_tile(const Blocking& t, std::int64_t block) {
 
 std::int64_t lanes_of(const Blocking& t) {
     if (!t.has_blocks) return block_size;
+    if (t.axis == BlockAxis::tensor) return std::max<std::int64_t>(t.rows * t.columns, 1);
     return t.axis == BlockAxis::tile ? t.block * t.block : t.block;
 }
 
@@ -42,6 +45,7 @@ BlockGrid block_grid(const Blocking& t) {
         return (length + block - 1) / block;
     };
     if (!t.has_blocks) return {1, blocks(t.rows * t.columns, block_size)};
+    if (t.axis == BlockAxis::tensor) return {1, 1};
     if (t.axis == BlockAxis::both)
         return {blocks(t.rows, t.block), blocks(t.columns, t.block) * t.block};
     const GridShape extent = block_extent(t);

@@ -18,13 +18,13 @@ struct Blocking {
     std::int64_t rows = 0;
     std::int64_t columns = 0;
     BlockAxis axis = BlockAxis::row;
-    std::int64_t block = block_size;  // k
+    std::int64_t block = block_size;  // k; of axis tensor it says nothing
     bool has_blocks = true;
 
     bool operator==(const Blocking&) const = default;
 };
 
-// Elements of a whole block: k, or k * k for tiles.
+// Elements of a whole block: k, k * k for tiles, those of the tensor, if any, for axis tensor.
 std::int64_t lanes_of(const Blocking& tensor);
 
 // The grid of blocks over the tensor. For axis both these are the blocks of the data alone: k in

@@ -4,6 +4,7 @@
 namespace mx {
 namespace {
 
+// All that an operation may take and give: inputs_of and outputs_of leave out what a problem lacks.
 constexpr std::array operation_rows{
     OperationRow{OperationKind::convert,
                  "convert",
@@ -22,15 +23,15 @@ constexpr std::array operation_rows{
     OperationRow{OperationKind::quantize,
                  "quantize",
                  "input",
-                 {Part::values},
-                 1,
-                 {Part::elements, Part::scales},
-                 2},
+                 {Part::values, Part::tensor_number, Part::random_bits},
+                 3,
+                 {Part::elements, Part::scales, Part::tensor_number},
+                 3},
     OperationRow{OperationKind::dequantize,
                  "dequantize",
                  "output",
-                 {Part::elements, Part::scales},
-                 2,
+                 {Part::elements, Part::scales, Part::tensor_number},
+                 3,
                  {Part::values},
                  1},
     OperationRow{OperationKind::gemm, "gemm", "output", {}, 0, {}, 0},
@@ -67,6 +68,10 @@ bool casts_to_scale(const Problem& p) {
     return p.operation == OperationKind::convert && p.format == nullptr;
 }
 
+bool has_tensor_number(const Problem& p) {
+    return has_blocks(p) && p.dialect->tensor_scale != TensorScale::none;
+}
+
 bool has_output_blocks(const Problem& p) {
     return is_gemm(p) && has_blocks(p.gemm.output);
 }
@@ -95,7 +100,18 @@ const ElementFormat& element_format_of(const Problem& p) {
     return p.format == nullptr ? formats::e8m0 : p.format->element();
 }
 
+const ElementFormat& scale_format_of(const Problem& p) {
+    if (p.format == nullptr || p.format->has_e8m0_scales()) return formats::e8m0;
+    return p.format->scale() == formats::e4m3 ? ue4m3 : p.format->scale();
+}
+
 const StochasticForm* stochastic_form_of(const Problem& p) {
+    // What every dialect that rounds stochastically takes: a word with eight bits a value.
+    static constexpr const StochasticForm* of_dialects = &stochastic_forms[0];
+    static_assert(of_dialects->bits == 8 && of_dialects->values_per_word == 1);
+    const bool by_dialect = p.operation == OperationKind::quantize &&
+                            p.dialect->element_rounding == Rounding::stochastic;
+    if (by_dialect) return of_dialects;
     return p.rules ? p.rules->form : nullptr;
 }
 
@@ -122,19 +138,23 @@ std::span<const BlockAxis> axes_of(const Problem& p) {
     return {&p.axis, 1};
 }
 
-std::span<const Part> inputs_of(const Problem& p) {
+std::vector<Part> inputs_of(const Problem& p) {
     const OperationRow& row = row_of(p.operation);
-    const bool has_word = stochastic_form_of(p) != nullptr;
-    const bool lacks_word = p.operation == OperationKind::convert && !has_word;
-    return std::span(row.inputs).first(lacks_word ? 1 : row.input_count);
+    std::vector<Part> parts;
+    for (const Part part : std::span(row.inputs).first(row.input_count)) {
+        if (part == Part::tensor_number && !p.tensor_number) continue;
+        if (part == Part::random_bits && stochastic_form_of(p) == nullptr) continue;
+        parts.push_back(part);
+    }
+    return parts;
 }
 
 std::vector<Part> outputs_of(const Problem& p) {
     const OperationRow& row = row_of(p.operation);
     std::vector<Part> parts;
     for (std::size_t axis = 0; axis < axes_of(p).size(); ++axis)
-        parts.insert(parts.end(), row.outputs.begin(),
-                     row.outputs.begin() + static_cast<std::ptrdiff_t>(row.output_count));
+        for (const Part part : std::span(row.outputs).first(row.output_count))
+            if (part != Part::tensor_number || has_tensor_number(p)) parts.push_back(part);
     return parts;
 }
 
@@ -146,8 +166,10 @@ PartShape shape_of(const Problem& p, Part part) {
             return {element_format_of(p), p.rows, p.columns};
         case Part::scales: {
             const BlockGrid grid = block_grid(p);
-            return {formats::e8m0, grid.block_rows, grid.block_columns};
+            return {scale_format_of(p), grid.block_rows, grid.block_columns};
         }
+        case Part::tensor_number:
+            return {formats::f32, 1, 1};
         case Part::value_scales:
             return {formats::e8m0, p.rows, p.columns};
         case Part::random_bits: {

@@ -24,11 +24,12 @@ namespace mx {
 enum class OperationKind : std::uint8_t { convert, encode_scale, quantize, dequantize, gemm };
 
 // The words of a case line for enumerators of the tables.
-inline constexpr std::array<std::pair<std::string_view, BlockAxis>, 4> block_axes{{
+inline constexpr std::array<std::pair<std::string_view, BlockAxis>, 5> block_axes{{
     {"row", BlockAxis::row},
     {"col", BlockAxis::col},
     {"tile", BlockAxis::tile},
     {"both", BlockAxis::both},
+    {"tensor", BlockAxis::tensor},
 }};
 inline constexpr std::array<std::pair<std::string_view, ScaleStorage>, 5> scale_storages{{
     {"linear", ScaleStorage::linear},
@@ -66,8 +67,12 @@ struct Problem {
     ElementFormat type = formats::f32;   // of the values: the input of all operations but
                                          // dequantize, there the output; a GEMM has its own
     BlockAxis axis = BlockAxis::row;     // row where there are no blocks
-    std::int64_t block = block_size;     // k; 32 where there are no blocks
-    std::optional<ElementRules> rules;   // convert to elements only
+    std::int64_t block = block_size;     // k; 32 where there are no blocks, 0 of axis tensor
+    // The binary32 number of the whole tensor, where the dialect has one: given to quantize (the
+    // amax, or under a history the scale) or to dequantize (what quantize kept). None: quantize
+    // finds the amax in its values.
+    std::optional<std::uint32_t> tensor_number;
+    std::optional<ElementRules> rules;  // convert to elements only
     RowLayout layout = RowLayout::dense;
     ScaleStorage scales = ScaleStorage::linear;
     const Packing* packing = &packing_rows::bytes;  // of the elements of blocks
@@ -84,6 +89,8 @@ bool has_blocks(const Problem& p);  // quantize and dequantize
 bool has_element_rules(const Problem& p);
 // Does it cast values to scales, without blocks and by the dialect's cast alone?
 bool casts_to_scale(const Problem& p);
+// Does the dialect have a number for the whole tensor?
+bool has_tensor_number(const Problem& p);
 // Of D; not of any other tensor.
 bool has_output_blocks(const Problem& p);
 bool is_inline(const Problem& p);
@@ -95,6 +102,9 @@ BlockGrid block_grid(const Problem& p);
 
 // What elements are written in; e8m0 where convert casts to a scale.
 const ElementFormat& element_format_of(const Problem& p);
+
+// The type of a scale, as the device ABI has it: NVFP4's without a sign.
+const ElementFormat& scale_format_of(const Problem& p);
 
 // nullptr where the rounding takes no random bits.
 const StochasticForm* stochastic_form_of(const Problem& p);
@@ -117,11 +127,12 @@ Asked along(Asked asked, BlockAxis axis) {
 
 // What a tensor of an operation holds.
 enum class Part : std::uint8_t {
-    values,        // numbers of the problem's type
-    elements,      // codes of the element format
-    scales,        // one E8M0 byte for each block
-    value_scales,  // one E8M0 byte for each value
-    random_bits,   // u32 words, where the rounding is stochastic
+    values,         // numbers of the problem's type
+    elements,       // codes of the element format
+    scales,         // one for each block, of the format's scale type
+    value_scales,   // one E8M0 byte for each value
+    tensor_number,  // one number of binary32, where the dialect has one for the whole tensor
+    random_bits,    // u32 words, where the rounding is stochastic
 };
 
 // What each operation takes and gives.
@@ -129,16 +140,16 @@ struct OperationRow {
     OperationKind kind;
     std::string_view name;
     std::string_view type_key;   // how a case spells the type of its values
-    std::array<Part, 2> inputs;  // of a GEMM the tensors are a list of its own, gemm_tensors.hpp
+    std::array<Part, 3> inputs;  // of a GEMM the tensors are a list of its own, gemm_tensors.hpp
     std::size_t input_count;
-    std::array<Part, 2> outputs;
+    std::array<Part, 3> outputs;
     std::size_t output_count;
 };
 std::span<const OperationRow> operations();
 const OperationRow& row_of(OperationKind operation);
 
 // The tensors of a problem, in the order of the device ABI.
-std::span<const Part> inputs_of(const Problem& p);
+std::vector<Part> inputs_of(const Problem& p);
 std::vector<Part> outputs_of(const Problem& p);
 
 // Words of random bits: not numbers of any format.

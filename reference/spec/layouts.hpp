@@ -31,10 +31,11 @@ enum class Dimension : std::uint8_t { rows, columns };
 
 // How blocks lie in a tensor.
 enum class BlockAxis : std::uint8_t {
-    row,   // 1xk
-    col,   // kx1
-    tile,  // kxk
-    both,  // row and col, each with outputs of its own
+    row,     // 1xk
+    col,     // kx1
+    tile,    // kxk
+    both,    // row and col, each with outputs of its own
+    tensor,  // one block, the whole tensor
 };
 
 // What the layout says of bytes that hold no scale, and of bits that hold no code.

@@ -67,7 +67,7 @@ TEST(BadCase, NamesNearNothingGetTheWholeList) {
     expect_sentences({
         {"brew format=mxfp8-e4m3 shape=2x64 data=x",
          {"unknown operation 'brew'; known are: convert encode_scale quantize dequantize"}},
-        {good + " axis=diagonal", {"unknown axis 'diagonal'; known are: row col tile both"}},
+        {good + " axis=diagonal", {"unknown axis 'diagonal'; known are: row col tile both tensor"}},
         {good + " block=8", {"unknown block '8'", "16", "32", "64"}},
         {good + " block=032", {"unknown block '032'"}},
         {good + " dialect=", {"unknown dialect ''", "ocp", "torchao-rceil"}},
@@ -113,6 +113,43 @@ TEST(BadCase, WhatADialectDoesNotDo) {
                                      " input=" + std::string(type) + " shape=2x64 data=x";
             EXPECT_EQ(parse_case(text).ok(), dialect.reads(type)) << text;
         }
+}
+
+TEST(BadCase, WhatFormatsWithOtherScalesDoNotHave) {
+    const std::string nvfp4 = "quantize format=nvfp4 dialect=te-nvfp4 shape=2x64 data=x";
+    const std::string of_128 =
+        "quantize format=fp8-e4m3-1x128 dialect=te-fp8-block shape=2x64 data=x";
+    expect_sentences({
+        {nvfp4 + " block=32", {"format 'nvfp4' has blocks of 1x16, not block=32"}},
+        {nvfp4 + " axis=tile", {"format 'nvfp4' has blocks of 1x16, so it has no axis=tile"}},
+        {nvfp4 + " axis=tensor", {"format 'nvfp4' has blocks of 1x16, so it has no axis=tensor"}},
+        {good + " axis=tensor", {"has blocks of 1x32, so it has no axis=tensor"}},
+        {"quantize format=nvfp4-16x16 dialect=te-nvfp4 shape=2x64 data=x axis=row",
+         {"format 'nvfp4-16x16' has blocks of 16x16, so it has no axis=row"}},
+        {"quantize format=fp8-e4m3-tensor dialect=te-fp8-current shape=2x64 data=x axis=row",
+         {"has one block, the whole tensor, so it has no axis=row"}},
+        {nvfp4 + " tensor=1.0", {"tensor '1.0' is neither derived nor the code of a binary32"}},
+        {nvfp4 + " tensor=0x", {"tensor '0x' is neither derived nor"}},
+        {nvfp4 + " tensor=0x100000000", {"tensor '0x100000000' is neither"}},
+        {nvfp4 + " tensor=0xbf800000", {"tensor=0xbf800000 is negative, which no amax is"}},
+        {good + " tensor=0x3f800000", {"dialect 'ocp' has no number for the whole tensor"}},
+        {good + " tensor=derived", {"dialect 'ocp' has no number for the whole tensor"}},
+        {good_convert + " tensor=0x3f800000", {"convert has no blocks, so it has no tensor="}},
+        {"dequantize format=nvfp4 dialect=te-nvfp4 shape=2x64 data=x tensor=derived",
+         {"dequantize takes the number that quantize kept"}},
+        {"quantize format=fp8-e4m3-tensor dialect=te-fp8-delayed shape=2x64 data=x tensor=derived",
+         {"takes its scale from earlier tensors"}},
+        {"quantize format=nvfp4 dialect=te-nvfp4-rht input=bf16 shape=2x40 data=x",
+         {"rotates groups of 16 elements, but there are 40 along axis=row"}},
+        {nvfp4 + " packing=inline", {"packing=inline is for scales of E8M0"}},
+        {of_128 + " scales=128x4", {"scales=128x4 is for scales of one byte"}},
+        {"quantize format=nvfp4 dialect=ocp shape=2x64 data=x", {"does not quantize nvfp4"}},
+        {"quantize format=mxfp4-e2m1 dialect=te-nvfp4 shape=2x64 data=x",
+         {"dialect 'te-nvfp4' does not quantize mxfp4-e2m1"}},
+        {"encode_scale format=nvfp4 shape=2x64 data=x", {"unknown format 'nvfp4'"}},
+        {"quantize format=nvfp5 shape=2x64 data=x",
+         {"unknown format 'nvfp5'; did you mean 'nvfp4'"}},
+    });
 }
 
 TEST(BadCase, WhatNoSourceSaysOfFourRoundedAtOnce) {

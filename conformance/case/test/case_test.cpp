@@ -206,6 +206,53 @@ TEST(Parts, AxisBothIsRowsAndThenColumns) {
     EXPECT_EQ(axes_of(column)[0], BlockAxis::col);
 }
 
+const std::string nvfp4 = "quantize format=nvfp4 dialect=te-nvfp4 shape=33x65 data=x";
+
+TEST(Parts, OfAScaleWithAMantissaHaveTheNumberOfTheTensor) {
+    EXPECT_EQ(inputs(parsed(nvfp4)), (std::vector{Part::values}));
+    EXPECT_EQ(inputs(parsed(nvfp4 + " tensor=0x3f800000")),
+              (std::vector{Part::values, Part::tensor_number}));
+    EXPECT_EQ(outputs_of(parsed(nvfp4)),
+              (std::vector{Part::elements, Part::scales, Part::tensor_number}));
+    EXPECT_EQ(outputs_of(parsed(nvfp4 + " axis=both")).size(), 6u);
+    const PartShape scales = shape_of(parsed(nvfp4), Part::scales);
+    EXPECT_EQ(scales.type, ue4m3);
+    EXPECT_EQ(scales.rows, 33);
+    EXPECT_EQ(scales.columns, 5);
+    EXPECT_EQ(shape_of(parsed(nvfp4), Part::tensor_number).type, formats::f32);
+
+    const std::string dequantize = "dequantize format=nvfp4 shape=3x5 data=x dialect=";
+    EXPECT_EQ(inputs(parsed(dequantize + "te-nvfp4")),
+              (std::vector{Part::elements, Part::scales, Part::tensor_number}));
+    EXPECT_EQ(inputs(parsed(dequantize + "torchao-nvfp4-single")),
+              (std::vector{Part::elements, Part::scales}));
+
+    const Case rounded = parsed("quantize format=nvfp4 dialect=te-nvfp4-sr shape=3x5 data=x");
+    EXPECT_EQ(inputs(rounded), (std::vector{Part::values, Part::random_bits}));
+    EXPECT_EQ(shape_of(rounded, Part::random_bits).columns, 5);
+}
+
+// The format says how its blocks lie, and what it does not say has a default.
+TEST(Cases, OfAScaleWithAMantissaComeBackAsTheyWerePrinted) {
+    for (const char* text :
+         {"quantize format=nvfp4 dialect=te-nvfp4 input=f32 axis=row block=16 tensor=derived "
+          "layout=dense scales=128x4 packing=low_first shape=3x5 data=x index=0 seed=0",
+          "quantize format=nvfp4-16x16 dialect=te-nvfp4 input=bf16 axis=tile block=16 "
+          "tensor=0x00000001 layout=dense scales=linear packing=bytes shape=3x5 data=x index=0 "
+          "seed=0",
+          "quantize format=fp8-e4m3-tensor dialect=te-fp8-delayed input=f32 axis=tensor "
+          "tensor=0x3f800000 layout=dense scales=linear packing=bytes shape=3x5 data=x index=0 "
+          "seed=0",
+          "dequantize format=fp8-e5m2-128x128 dialect=te-fp8-block output=f32 axis=tile block=128 "
+          "layout=dense scales=linear packing=bytes shape=3x5 data=x index=0 seed=0"})
+        EXPECT_EQ(print(parsed(text)), text);
+    EXPECT_EQ(parsed("quantize format=fp8-e4m3-128x128 dialect=te-fp8-block shape=3x5 data=x").axis,
+              BlockAxis::tile);
+    EXPECT_EQ(lanes_of(parsed("quantize format=fp8-e4m3-tensor dialect=te-fp8-current shape=3x5 "
+                              "data=x")),
+              15);
+}
+
 TEST(Parts, RandomBitsAreAskedForWhereTheRoundingNeedsThem) {
     EXPECT_EQ(inputs(parsed("convert format=e4m3 shape=1x1 data=x")), (std::vector{Part::values}));
     EXPECT_EQ(inputs(parsed("convert format=e4m3 shape=1x1 data=x rounding=stochastic8")),

@@ -50,7 +50,7 @@ finds() { # CODE TEXT MUTANT ARGUMENT...
   expect "$1" "$2" fuzz --device "$(plugin "$3")" --time 60s --first --jobs 2 --corpus "find.$3" \
     "${@:4}"
 }
-finds 1 'FOUND quantize' nv_ratio_divided --format mxint8 --dialect nv
+finds 1 'FOUND quantize' nv_ratio_divided --operation quantize --format mxint8 --dialect nv
 finds 1 'FOUND' nan_payload_lost
 finds 1 'FOUND quantize' partial_block_padding_read
 finds 1 'FOUND quantize' swizzle_assumes_32 --operation quantize

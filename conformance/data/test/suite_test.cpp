@@ -103,12 +103,17 @@ std::vector<std::pair<std::string, OperationKind>> named_operations() {
     return named;
 }
 
+std::vector<std::string> formats_of_any(OperationKind kind) {
+    const bool has_blocks = kind == OperationKind::quantize || kind == OperationKind::dequantize;
+    return has_blocks ? block_format_names() : format_names(kind);
+}
+
 // The same for every combination that is valid with some type of value.
 std::set<std::string> askable() {
     std::set<std::string> names;
     for (const auto& [operation, kind] : named_operations())
-        for (const std::string& format : format_names(kind))
-            for (const std::string& dialect : dialect_names())
+        for (const std::string& format : formats_of_any(kind))
+            for (const std::string& dialect : quantizer_names())
                 for (const std::string& type : type_names()) {
                     const std::string key = operation == "dequantize" ? "output=" : "input=";
                     if (parse_case(operation + " format=" + format + " dialect=" + dialect + " " +
@@ -133,9 +138,9 @@ TEST(BuiltInSuites, SmokeAsksEveryFormatDialectAndAxis) {
     }
     for (const std::string& axis : axis_names()) EXPECT_TRUE(axes.contains(axis)) << axis;
     for (const auto& [operation, kind] : named_operations())
-        for (const std::string& format : format_names(kind))
+        for (const std::string& format : formats_of_any(kind))
             EXPECT_TRUE(formats.contains(operation + " " + format)) << operation << " " << format;
-    for (const std::string& dialect : dialect_names())
+    for (const std::string& dialect : quantizer_names())
         EXPECT_TRUE(dialects_found.contains(dialect)) << dialect;
 }
 

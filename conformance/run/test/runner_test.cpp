@@ -81,9 +81,14 @@ std::string nv(const std::string& rest) {
     return "quantize format=mxfp8-e4m3 dialect=nv input=f32 " + rest;
 }
 
-// The dialects that device/cpu is written for; it refuses the others, and says which it was.
-const std::set<std::string> embedded_dialects{"ocp",          "nv",           "torchao-floor",
-                                              "torchao-ceil", "torchao-even", "torchao-rceil"};
+// The dialects that device/cpu is written for: these, and all whose scale has a mantissa. It
+// refuses the others, and says which it was.
+const std::set<std::string> embedded_dialects = [] {
+    std::set<std::string> names{"ocp",          "nv",           "torchao-floor",
+                                "torchao-ceil", "torchao-even", "torchao-rceil"};
+    for (const Quantizer& row : real_scale_quantizers) names.emplace(row.name);
+    return names;
+}();
 
 // Did the device refuse it by the dialect's name, or the runner for what the dialect waits for?
 bool is_refused(const CaseResult& r) {
@@ -100,6 +105,7 @@ void expect_counts(const Case& c, const CaseResult& r) {
         const Case side = along(c, axis);
         lanes += static_cast<std::uint64_t>(element_count(side));
         blocks += static_cast<std::uint64_t>(block_grid(side).count());
+        if (has_tensor_number(side)) ++blocks;  // counted with the scales
     }
     const bool only_scales = c.operation == OperationKind::encode_scale || casts_to_scale(c);
     EXPECT_EQ(r.elements, only_scales ? 0 : lanes) << r.case_text;

@@ -51,15 +51,15 @@ TEST(Device, AnEmptyMemberCrossesAsNull) {
 
 TEST(Device, AWrongTableIsASentence) {
     EXPECT_EQ(open_error("null_table"),
-              "refuses device ABI versions 1 to 5, which this mxcheck speaks, and serves no other "
+              "refuses device ABI versions 1 to 6, which this mxcheck speaks, and serves no other "
               "up to version 16");
     EXPECT_EQ(open_error("other_abi_only"),
-              "serves device ABI version 6, this mxcheck speaks versions 1 to 5");
+              "serves device ABI version 7, this mxcheck speaks versions 1 to 6");
     EXPECT_EQ(open_error("other_abi_table"),
-              "was built for device ABI version 7, this mxcheck speaks versions 1 to 5");
+              "was built for device ABI version 7, this mxcheck speaks versions 1 to 6");
     EXPECT_EQ(open_error("short_table"),
               "returned a table of " + std::to_string(sizeof(mx_device_api) - sizeof(void*)) +
-                  " bytes, device ABI version 5 has " + std::to_string(sizeof(mx_device_api)));
+                  " bytes, device ABI version 6 has " + std::to_string(sizeof(mx_device_api)));
     EXPECT_EQ(open_error("missing_run"), "returned a table without the function run");
     EXPECT_EQ(open_error("null_facts"), "described 3 facts at the address NULL");
     EXPECT_EQ(open_error("failed_open"), "did not open: MX_FAILED, the unit is asleep");
@@ -105,6 +105,27 @@ TEST(Device, AnOlderPlugInIsNotAskedForBothAxesAtOnce) {
               "a plug-in of device ABI version 3 has no axis both");
     EXPECT_EQ(answer("abi_version_3", "row"), "only convert");
     EXPECT_EQ(answer("none", "both"), "only convert");
+}
+
+// It would answer "only convert", as above: it does not know what these scales are.
+TEST(Device, AnOlderPlugInIsNotAskedForScalesWithAMantissa) {
+    const auto answer = [&](const char* plugin, const char* name, const char* scale) {
+        Device device = Device::open(test::plugin(plugin)).value();
+        const std::vector<TensorSpec> values{dense("f32", 1, 16)};
+        const std::vector<TensorSpec> encoded{dense("e2m1", 1, 16), dense(scale, 1, 1)};
+        const bool quantizes = std::string_view(name) == "quantize";
+        const TensorSpecs specs =
+            quantizes ? TensorSpecs{values, encoded} : TensorSpecs{encoded, values};
+        return device.supports({.name = name, .axis = "row", .block_size = 32}, specs).message;
+    };
+    for (const char* name : {"quantize", "dequantize"}) {
+        for (const char* scale : {"ue4m3", "f32"}) {
+            EXPECT_EQ(answer("abi_version_3", name, scale),
+                      "a plug-in of device ABI version 3 has scales of type e8m0 alone");
+            EXPECT_EQ(answer("none", name, scale), "only convert");
+        }
+        EXPECT_EQ(answer("abi_version_3", name, "e8m0"), "only convert");
+    }
 }
 
 TEST(Device, AConfigurationReachesTheDeviceThatTakesOne) {

@@ -42,6 +42,15 @@ TEST(Protocol, AGemmArrivesWhole) {
     EXPECT_EQ(got->operation, sent.operation);
 }
 
+TEST(Protocol, ATensorsNumberIsAskedFor) {
+    Request sent;
+    sent.operation.name = "quantize";
+    sent.operation.tensor_scale = "derived";
+    const std::optional<Request> got = decode_request(encode(sent));
+    ASSERT_TRUE(got);
+    EXPECT_EQ(got->operation.tensor_scale, "derived");
+}
+
 // A flag has one bit and alpha 32 of them: what is more was not written by this program.
 TEST(Protocol, AGemmOfOddFlagsIsNoRequest) {
     Request request;

@@ -202,7 +202,7 @@ mx_device_api make_table() {
                            run,
                            nullptr,
                            nullptr};
-    if (flaw == "other_abi_table") table.abi_version = 7;
+    if (flaw == "other_abi_table") table.abi_version = MX_DEVICE_ABI_VERSION + 1;
     if (flaw == "abi_version_1") table.abi_version = 1;
     if (flaw == "abi_version_3") table.abi_version = 3;
     if (flaw == "short_table") table.struct_size -= sizeof(void*);
@@ -216,7 +216,7 @@ mx_device_api make_table() {
 extern "C" const mx_device_api* mx_device_get_api(std::uint32_t host_abi_version) {
     static const mx_device_api table = make_table();
     if (flaw == "null_table") return nullptr;
-    if (flaw == "other_abi_only" && host_abi_version != 6) return nullptr;
+    if (flaw == "other_abi_only" && host_abi_version != MX_DEVICE_ABI_VERSION + 1) return nullptr;
     if (flaw == "abi_version_1" && host_abi_version != 1) return nullptr;
     if (flaw == "abi_version_3" && host_abi_version != 3) return nullptr;
     return &table;
