@@ -3,6 +3,7 @@
 // tables: written apart from them.
 #pragma once
 
+#include <cstdint>
 #include <string_view>
 
 #include "device/cpu/types.hpp"
