@@ -119,6 +119,15 @@ Status check_storage(const Problem& p) {
     return success();
 }
 
+// Formats beyond MX have few dialects, which are worth a list.
+std::string others_that_do(const BlockFormat& format) {
+    if (format.has_e8m0_scales()) return "";
+    std::string names;
+    for (const Quantizer& row : quantizers)
+        if (row.quantizes(format)) names += (names.empty() ? "" : ", ") + std::string(row.name);
+    return "; these do: " + names;
+}
+
 Status check_dialect(const Problem& p) {
     const Quantizer& dialect = *p.dialect;
     const std::string called = "dialect '" + std::string(dialect.name) + "'";
@@ -127,7 +136,7 @@ Status check_dialect(const Problem& p) {
         if (!quantizes_any)
             return bad(called + " is a cast to a scale alone: ask it to convert format=e8m0");
         if (!dialect.quantizes(*p.format))
-            return bad(called + " does not quantize " + format_name(p));
+            return bad(called + " does not quantize " + format_name(p) + others_that_do(*p.format));
     }
     const bool reads_values = p.operation != OperationKind::dequantize;
     if (reads_values && !dialect.reads(p.type.name))

@@ -5,7 +5,6 @@
 #include "conformance/cli/commands.hpp"
 #include "conformance/cli/device_choice.hpp"
 #include "conformance/emulate/explain.hpp"
-#include "conformance/emulate/recipe_explain.hpp"
 
 namespace mx::cli {
 namespace {
@@ -52,27 +51,10 @@ Expected<emulate::ExplainTarget> target_of(const ExplainOptions& options) {
     return emulate::target_of_case(c.value(), options.block, sources, options.axis);
 }
 
-// --values of a format of recipes; a CASE has no such format.
-bool asks_for_recipe(const ExplainOptions& options) {
-    return options.case_text.empty() && !options.values.empty() && options.block == 0 &&
-           emulate::names_recipe({.format = options.format, .dialect = options.dialect});
-}
-
-Expected<emulate::Explanation> explanation_of(const ExplainOptions& options) {
-    if (asks_for_recipe(options))
-        return emulate::explain_recipe({.values = options.values,
-                                        .format = options.format,
-                                        .dialect = options.dialect,
-                                        .input = options.input.empty() ? "f32" : options.input});
-    const auto target = target_of(options);
-    if (!target) return target.error();
-    return emulate::explain(target.value());
-}
-
 int explain(const ExplainOptions& options) {
-    const auto found = explanation_of(options);
-    if (!found) return fail_with(found.error());
-    const emulate::Explanation& explanation = found.value();
+    const auto target = target_of(options);
+    if (!target) return fail_with(target.error());
+    const emulate::Explanation explanation = emulate::explain(target.value());
     if (std::fputs(explanation.text.c_str(), stdout) < 0 || std::fflush(stdout) != 0) {
         complain("cannot write the explanation to standard output");
         return exit_usage;

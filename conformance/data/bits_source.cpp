@@ -38,7 +38,7 @@ Expected<std::uint32_t> take_scale(const Case& c, std::string_view& text) {
     if (c.operation != OperationKind::dequantize) return std::uint32_t{0};
     if (text.find(':') == std::string_view::npos)
         return bad("data=bits: of dequantize is SCALE:CODE,CODE,..., such as bits:7f:38,b8");
-    return parse_code(formats::e8m0, take_until(text, ':'));
+    return parse_code(scale_format_of(c), take_until(text, ':'));
 }
 
 }  // namespace

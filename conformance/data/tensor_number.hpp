@@ -2,6 +2,8 @@
 // given. Used by the families and by the expected bits.
 #pragma once
 
+#include <cstdint>
+
 #include "reference/fast/real_scale.hpp"
 #include "reference/problem/problem.hpp"
 

@@ -43,6 +43,8 @@ Explanation explain(const ExplainTarget& target, Oracle other) {
         result.fault = sound.error().message;
         return result;
     }
+    if (has_blocks(target.c) && !target.c.format->has_e8m0_scales())
+        return explain_real_scale(target);
     const Quantizer rules = rules_of(target.c);
     result.fault = disagreement_in({exact_answers(target, rules), other(target, rules)});
     result.text = paragraph(target.title) +

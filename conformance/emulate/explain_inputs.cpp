@@ -120,7 +120,7 @@ std::vector<std::string_view> fields_of(Decision decision) {
         case Decision::nan_code:
             return {"nan_code"};
         case Decision::value_beyond_f32:
-        // Of rows whose scales have a mantissa, which recipe_explain.cpp shows.
+        // Of rows whose scales have a mantissa, which explain_real_scale.cpp shows.
         case Decision::transform_order:
         case Decision::random_bits:
         case Decision::scale_precision:

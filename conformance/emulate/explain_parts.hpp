@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "conformance/emulate/answers.hpp"
+#include "conformance/emulate/explain.hpp"
 #include "conformance/emulate/text_table.hpp"
 #include "reference/exact/block.hpp"
 
@@ -34,6 +34,9 @@ std::string explain_elements(const ExplainTarget& target, const Quantizer& rules
 
 // The way back: scale * element, rounded to the output type.
 std::string explain_values(const ExplainTarget& target);
+
+// The whole explanation of a block whose scale has a mantissa. Its tensor's number is given.
+Explanation explain_real_scale(const ExplainTarget& target);
 
 // Every dialect's answers to the same block, and on which decisions they part. A dialect on which
 // the exact oracle and `other` differ is named in `fault`.

@@ -3,6 +3,7 @@
 
 #include "conformance/case/names.hpp"
 #include "conformance/emulate/parse_value.hpp"
+#include "conformance/run/expected.hpp"
 #include "reference/exact/decode.hpp"
 #include "reference/problem/problem.hpp"
 #include "reference/spec/formats.hpp"
@@ -66,7 +67,31 @@ void add_random_bits(ExplainTarget& target, const BlockSource& source, const Blo
     if (form == nullptr) return;
     const std::vector<CodeTensor> inputs = make_inputs(target.c, source);
     for (int lane = 0; lane < place.count; ++lane)
-        target.random.push_back(random_bits_at(target.c, *form, inputs[1], place.element(lane)));
+        target.random.push_back(
+            random_bits_at(target.c, *form, inputs.back(), place.element(lane)));
+}
+
+// Does quantize find the number of the tensor in its values?
+bool finds_tensor_number(const Problem& p) {
+    return p.operation == OperationKind::quantize && has_tensor_number(p) && !p.tensor_number;
+}
+
+// Of typed values: they are the whole tensor, and half of all random bits are below theirs.
+Status complete_real_scale(ExplainTarget& target) {
+    Case& c = target.c;
+    const BlockFormat& format = *c.format;
+    const auto lanes = static_cast<std::int64_t>(target.lanes.size());
+    const std::int64_t lanes_max = std::int64_t{format.block_rows} * format.block_columns;
+    if (!format.is_whole_tensor() && lanes > lanes_max)
+        return bad("a block of " + format_name(c) + " has " + std::to_string(lanes_max) +
+                   " elements, not " + std::to_string(lanes));
+    CodeTensor values = make_tensor(shape_of(c, Part::values));
+    for (std::size_t i = 0; i < target.lanes.size(); ++i) values.set(i, target.lanes[i].bits);
+    if (finds_tensor_number(c)) c.tensor_number = derived_amax(c, values);
+    if (const StochasticForm* form = stochastic_form_of(c))
+        target.random.assign(target.lanes.size(), {1u << (form->bits - 1), form->bits});
+    target.title += " and the whole tensor";
+    return success();
 }
 
 }  // namespace
@@ -96,6 +121,8 @@ Expected<ExplainTarget> target_of_case(const Case& whole, std::uint64_t block, S
     if (c.axis != whole.axis) target.title += " of axis " + std::string(name_of(c.axis));
     add_lanes(target, {whole, block}, *source.value(), place);
     add_random_bits(target, *source.value(), place);
+    if (finds_tensor_number(c))
+        target.c.tensor_number = derived_amax(c, make_inputs(whole, *source.value())[0]);
     if (c.operation == OperationKind::encode_scale)
         if (const Status fit = check_amax(target); !fit) return fit.error();
     return target;
@@ -107,24 +134,25 @@ Expected<ExplainTarget> target_of_values(const TypedValues& typed) {
     words.format = typed.format;
     words.dialect = typed.dialect;
     words.type = typed.input;
-    words.block = block_size;
     words.rest.rows = 1;
     auto named = case_of(words);
     if (!named) return named.error();
     ExplainTarget target;
     target.c = std::move(named).value();
     Case& c = target.c;
-    if (const Status valid = check_known(c); !valid) return valid.error();
     const auto values = parse_values(c.type, typed.values);
     if (!values) return values.error();
+    c.columns = static_cast<std::int64_t>(values.value().size());
+    if (const Status valid = check_known(c); !valid) return valid.error();
     for (const ParsedValue& value : values.value()) {
         target.lanes.push_back(value.code);
         target.input_notes.push_back(value.note);
     }
-    c.columns = static_cast<std::int64_t>(target.lanes.size());
     target.title = "quantize format=" + format_name(c) + " dialect=" + dialect_name(c) +
                    " input=" + type_name(c) + ", " + std::to_string(c.columns) +
                    (c.columns == 1 ? " value" : " values") + " as one block";
+    if (c.format->has_e8m0_scales()) return target;
+    if (const Status fits = complete_real_scale(target); !fits) return fits.error();
     return target;
 }
 

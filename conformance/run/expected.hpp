@@ -1,6 +1,7 @@
 // The right answer to a problem, from the fast oracle.
 #pragma once
 
+#include <cstdint>
 #include <vector>
 
 #include "conformance/data/inputs.hpp"

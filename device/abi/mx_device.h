@@ -28,8 +28,8 @@ extern "C" {
  * "row" and "col", subnormals honoured and strided tensors. Version 3 added mx_operation.gemm and
  * mx_device_api.list_algorithms; older plug-ins are asked for no GEMM. Version 4 added axis "both";
  * older plug-ins are not asked for it. Version 5 added mx_device_api.open_configured; older
- * plug-ins take no configuration. Version 6 added mx_operation.tensor_scale, axis "tensor", scales of
- * types "ue4m3" and "f32" and random bits of quantize; older plug-ins are asked for E8M0 scales
+ * plug-ins take no configuration. Version 6 added mx_operation.tensor_scale, axis "tensor", scales
+ * of types "ue4m3" and "f32" and random bits of quantize; older plug-ins are asked for E8M0 scales
  * alone. */
 #define MX_DEVICE_ABI_VERSION 6u
 

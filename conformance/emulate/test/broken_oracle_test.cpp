@@ -5,7 +5,6 @@
 #include "conformance/emulate/explain.hpp"
 #include "conformance/emulate/gemm_tensor.hpp"
 #include "conformance/emulate/quantize_values.hpp"
-#include "conformance/emulate/recipe_explain.hpp"
 #include "conformance/emulate/tensor_codec.hpp"
 
 namespace mx::emulate {
@@ -33,7 +32,6 @@ TEST(BrokenOracle, NothingIsAnswered) {
     expect_refused(gemm_problem({}, {}, {}, {}));
     const TypedValues typed{
         .values = "1", .format = "mxfp8-e4m3", .dialect = "ocp", .input = "f32"};
-    expect_refused(explain_recipe(typed));
     const Explanation explained = explain(target_of_values(typed).value());
     EXPECT_TRUE(explained.fault.starts_with(start)) << explained.fault;
     EXPECT_EQ(explained.text, "");
