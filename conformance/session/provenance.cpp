@@ -9,7 +9,6 @@
 #include <thread>
 
 #include "conformance/data/suite.hpp"
-#include "conformance/emulate/dialect_fields.hpp"
 #include "reference/base/files.hpp"
 #include "reference/proof/sha256.hpp"
 #include "reference/spec/formats.hpp"
@@ -45,21 +44,49 @@ std::string format_rows() {
                 std::to_string(f.exponent_bias) + " " +
                 std::to_string(static_cast<int>(f.zero_exponent)) + " " +
                 std::to_string(static_cast<int>(f.specials)) + "\n";
-    for (const BlockFormat& f : mx_block_formats)
+    for (const BlockFormat& f : block_formats)
         text += std::string(f.name) + " " + std::string(f.element().name) + " " +
-                std::string(f.scale().name) + " " + std::to_string(f.block_columns) + "\n";
+                std::string(f.scale().name) + " " + std::to_string(f.block_rows) + "x" +
+                std::to_string(f.block_columns) + "\n";
     return text;
 }
 
-// Every field that decides bits, from the one list of them, so that a new field is hashed too.
+template <typename... Numbers>
+std::string numbers_text(Numbers... numbers) {
+    return ((" " + std::to_string(static_cast<std::uint32_t>(numbers))) + ...);
+}
+
+std::string row_text(const ScaleCast& cast) {
+    const auto& [rounding, underflow, byte_min, byte_max, overflow, infinity, nan, zero, negative] =
+        cast;
+    return numbers_text(rounding, underflow, byte_min, byte_max, overflow, infinity, nan, zero,
+                        negative);
+}
+
+// Every field that decides bits. A field that is added to the row does not compile here until it
+// is hashed, too.
+std::string row_text(const Quantizer& row) {
+    [[maybe_unused]] const auto& [name, title, source, waits, scale_type, formats, inputs,
+                                  transform, subnormals, nan_in_block, infinity_in_block,
+                                  amax_rounding, amax_min, zero_block, tensor_scale, scale_max,
+                                  scale_ratio, ratio_min, useless_amax, encode_overflow, scale_rule,
+                                  scale_cast, candidate_error, inverse, element_rounding,
+                                  element_overflow, nan_code, sign_of_zero, way_back, nan_value,
+                                  open] = row;
+    return std::string(name) + (waits.empty() ? "" : " waits") +
+           numbers_text(scale_type, formats, inputs, transform, subnormals, nan_in_block,
+                        infinity_in_block, amax_rounding, amax_min, zero_block, tensor_scale,
+                        scale_max, scale_ratio, ratio_min, useless_amax, encode_overflow,
+                        scale_rule) +
+           row_text(scale_cast) +
+           numbers_text(candidate_error, inverse, element_rounding, element_overflow, nan_code,
+                        sign_of_zero, way_back, nan_value, open) +
+           "\n";
+}
+
 std::string dialect_rows() {
     std::string text;
-    for (const Quantizer& dialect : e8m0_quantizers) {
-        text += dialect.name;
-        for (const emulate::DialectField& field : emulate::dialect_fields())
-            text += " " + std::string(field.value_of(dialect));
-        text += " " + std::to_string(dialect.open) + "\n";
-    }
+    for (const Quantizer& row : quantizers) text += row_text(row);
     return text;
 }
 
