@@ -23,7 +23,7 @@ int dequantize(const DequantizeArguments& arguments) {
     const auto facts = emulate::read_facts(file.value(), arguments.names);
     if (!facts) return fail_with(in_file(arguments.input, facts.error()));
     const auto result =
-        emulate::decode_tensor(std::move(file).value(), facts.value(), arguments.type);
+        emulate::dequantize_tensor(std::move(file).value(), facts.value(), arguments.type);
     if (!result) return fail_with(in_file(arguments.input, result.error()));
     const Status written = data::write_tensor_file(arguments.out, result.value());
     if (!written) return fail_with(written.error());

@@ -17,8 +17,8 @@
 #include "conformance/emulate/gemm_fields.hpp"
 #include "conformance/emulate/gemm_tensor.hpp"
 #include "conformance/emulate/parse_value.hpp"
+#include "conformance/emulate/quantize_tensor.hpp"
 #include "conformance/emulate/quantize_values.hpp"
-#include "conformance/emulate/recipe_tensor.hpp"
 #include "reference/base/text.hpp"
 #include "reference/spec/gemm_models.hpp"
 
@@ -153,7 +153,7 @@ Expected<GemmRules> rules_of(const GemmArguments& arguments) {
     const auto alpha = parse_factor({"--alpha", arguments.alpha});
     if (!alpha) return alpha.error();
     rules.alpha = alpha.value();
-    const bool has_recipe = arguments.has_blocks() && emulate::names_recipe(arguments.blocks);
+    const bool has_recipe = arguments.has_blocks() && emulate::has_real_scales(arguments.blocks);
     if (arguments.scale_out != "1" || has_recipe) {
         const auto scale = parse_factor({"--scale-d", arguments.scale_out});
         if (!scale) return scale.error();
@@ -300,8 +300,8 @@ int rounded_gemm(const GemmArguments& arguments, const GemmProblem& problem) {
     if (!arguments.has_blocks()) return write_values(arguments, problem, std::move(values));
     return write_blocks(
         arguments, problem,
-        emulate::encode_tensor(std::move(values), emulate::completed(arguments.blocks),
-                               {.program_version = program_version()}));
+        emulate::quantize_tensor(std::move(values), emulate::completed(arguments.blocks),
+                                 {.program_version = program_version()}));
 }
 
 // D that is rounded when its blocks are made, and not before.

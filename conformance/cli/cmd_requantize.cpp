@@ -71,7 +71,7 @@ int requantize(const TensorArguments& arguments) {
     if (!facts) return fail_with(in_file(arguments.input, facts.error()));
     const emulate::BlockNames names = switched(facts.value().names, arguments.names);
     if (const Status known = emulate::check_names(names); !known) return fail_with(known.error());
-    emulate::EncodeOptions encode;
+    emulate::QuantizeOptions encode;
     encode.program_version = program_version();
     const auto result = emulate::requantize_tensor(file.value(), facts.value(), names, encode);
     if (!result) return fail_with(in_file(arguments.input, result.error()));

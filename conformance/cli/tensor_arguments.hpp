@@ -7,7 +7,7 @@
 
 #include "conformance/cli/arguments.hpp"
 #include "conformance/data/tensor_file.hpp"
-#include "conformance/emulate/tensor_codec.hpp"
+#include "conformance/emulate/requantize.hpp"
 
 namespace mx::cli {
 

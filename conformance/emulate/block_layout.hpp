@@ -9,12 +9,14 @@
 
 #include "conformance/data/host_tensor.hpp"
 #include "reference/base/status.hpp"
+#include "reference/spec/layouts.hpp"
 
 namespace mx::emulate {
 
 // Blocks lie along the last dimension (axis row), along the last but one (axis col), or over both
-// (axis tile), and never across two slices. With axis row all dimensions but the last count as
-// rows of one slice; otherwise the last two make a slice.
+// (axis tile), and never across two slices; or one block is the tensor. With axis row, and where
+// the block is the tensor, all dimensions but the last count as rows of one slice; otherwise the
+// last two make a slice.
 struct BlockLayout {
     std::int64_t slices = 1;
     std::int64_t rows = 0;  // of a slice
@@ -26,12 +28,13 @@ struct BlockLayout {
 
     bool is_empty() const { return slices == 0 || rows == 0 || columns == 0; }
     std::int64_t elements() const { return is_empty() ? 0 : slices * rows * columns; }
-    std::int64_t blocks() const { return is_empty() ? 0 : slices * block_rows * block_columns; }
+    // An empty tensor that is one block has a scale all the same.
+    std::int64_t blocks() const { return slices * block_rows * block_columns; }
 };
 
 struct BlockShape {
-    std::string axis;  // row, col or tile
-    std::int64_t block = 0;
+    BlockAxis axis = BlockAxis::row;  // row, col, tile or tensor
+    std::int64_t block = 0;           // 0 of axis tensor
 };
 
 // 1 for no lengths.

@@ -13,7 +13,7 @@ Expected<data::TensorFile> dequantize_tensor(data::TensorFile file, const Quanti
     if (const Status sound = oracle_status(); !sound) return sound.error();
     const Status known = check_name("type", type, type_names());
     if (!known) return known.error();
-    const auto layout = layout_of(facts.shape, {facts.names.axis, std::stoll(facts.names.block)});
+    const auto layout = layout_of(facts.shape, block_shape(facts.names));
     if (!layout) return layout.error();
     auto codes = load(file, facts.names, layout.value());
     if (!codes) return codes.error();
@@ -22,11 +22,17 @@ Expected<data::TensorFile> dequantize_tensor(data::TensorFile file, const Quanti
 
     data::HostTensor values{"values", type, facts.shape, {}};
     const std::int64_t slices = layout.value().is_empty() ? 0 : layout.value().slices;
+    CodeTensor number = make_tensor(shape_of(p, Part::tensor_number));
+    if (has_tensor_number(p)) {
+        number.bytes = codes.value().tensor_number;
+        p.tensor_number = number.at(0);
+    }
     for (std::int64_t index = 0; index < slices; ++index) {
         const Slice slice{index, slices};
         std::vector<CodeTensor> inputs;
         inputs.push_back(take_slice(codes.value().elements, shape_of(p, Part::elements), slice));
         inputs.push_back(take_slice(codes.value().scales, shape_of(p, Part::scales), slice));
+        if (has_tensor_number(p)) inputs.push_back(number);
         append(values.bytes, std::move(expect(p, inputs)[0].bytes));
     }
     data::TensorFile result;

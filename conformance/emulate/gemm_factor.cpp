@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <array>
 
-#include "conformance/emulate/recipe_tensor.hpp"
+#include "conformance/emulate/stored_tensors.hpp"
 
 namespace mx::emulate {
 namespace {
@@ -17,64 +17,29 @@ const std::uint8_t* pointer_to(const std::vector<std::byte>& bytes) {
     return reinterpret_cast<const std::uint8_t*>(bytes.data());
 }
 
-// Codes in words of their format.
-std::vector<std::byte> words_of(const std::vector<Code>& codes, const ElementFormat& format) {
-    std::vector<std::byte> bytes;
-    for (const Code code : codes)
-        for (int i = 0; i < format.code_bytes(); ++i)
-            bytes.push_back(static_cast<std::byte>(code.bits >> (8 * i) & 0xFF));
-    return bytes;
-}
-
-// The scales of NVFP4 are written as E4M3 and read without a sign, which therefore must not be set.
-Status check_unsigned(const std::vector<Code>& scales, const ElementFormat& format) {
-    const auto wrong =
-        std::ranges::find_if(scales, [&format](Code code) { return format.is_negative(code); });
-    if (wrong == scales.end()) return success();
-    return bad("scale " + std::to_string(wrong - scales.begin()) + " is byte " +
-               std::to_string(wrong->bits) + ", and a UE4M3 scale has no sign");
-}
-
 Expected<GemmFactor> factor_of_blocks(data::TensorFile& file, const QuantizedFacts& facts) {
-    const BlockNames& names = facts.names;
-    const BlockFormat& format = *find_block_format(names.format);
-    const std::int64_t block = std::stoll(names.block);
-    const auto layout = layout_of(facts.shape, {names.axis, block});
+    const Problem p = problem_of(facts.names, OperationKind::dequantize).value();
+    const auto layout = layout_of(facts.shape, block_shape(facts.names));
     if (!layout) return layout.error();
-    auto codes = load(file, names, layout.value());
+    auto codes = load(file, facts.names, layout.value());
     if (!codes) return codes.error();
     GemmFactor factor;
-    factor.element = format.element();
-    factor.scale = format.scale();
-    factor.block = block;
-    factor.codes = std::move(codes).value();
-    return factor;
-}
-
-Expected<GemmFactor> factor_of_recipe(const data::TensorFile& file, const QuantizedFacts& facts) {
-    const Quantizer& recipe = *find_quantizer(facts.names.dialect);
-    const BlockFormat& format = *find_block_format(facts.names.format);
-    const auto codes = recipe_codes(file, facts.names);
-    if (!codes) return codes.error();
-    const auto& [grid, elements, scales, kept] = codes.value();
-    if (elements.shape != facts.shape)
-        return bad("its metadata say shape " + data::shape_text(facts.shape) +
-                   ", but tensor 'elements' has " + data::shape_text(elements.shape));
-    GemmFactor factor;
-    factor.element = format.element();
-    factor.scale = format.scale();
-    if (factor.scale.name == formats::e4m3.name) {
-        if (const Status fits = check_unsigned(scales.codes, factor.scale); !fits)
-            return fits.error();
-        factor.scale = ue4m3;
+    factor.element = p.format->element();
+    factor.scale = scale_format_of(p);
+    factor.block = p.block;
+    factor.block_rows = p.axis == BlockAxis::tile ? p.block : 1;
+    if (p.format->is_whole_tensor()) {
+        factor.scaling = gemm::Scaling::tensor;
+        factor.block = std::max<std::int64_t>(layout.value().columns, 1);
+        factor.block_rows = std::max<std::int64_t>(layout.value().rows, 1);
     }
-    factor.block = grid.block_columns;
-    factor.block_rows = grid.block_rows;
-    if (format.is_whole_tensor()) factor.scaling = gemm::Scaling::tensor;
-    factor.tensor = tensor_factor(recipe, kept);
-    factor.transform = recipe.transform;
-    factor.codes.elements = words_of(elements.codes, factor.element);
-    factor.codes.scales = words_of(scales.codes, factor.scale);
+    if (has_tensor_number(p)) {
+        CodeTensor kept = make_tensor(shape_of(p, Part::tensor_number));
+        kept.bytes = codes.value().tensor_number;
+        factor.tensor = tensor_factor(*p.dialect, Code{kept.at(0)});
+    }
+    factor.transform = p.dialect->transform;
+    factor.codes = std::move(codes).value();
     return factor;
 }
 
@@ -164,8 +129,7 @@ Expected<GemmFactor> quantized_factor(data::TensorFile& file) {
                    "with --axis row");
     const std::vector<std::int64_t>& shape = facts.value().shape;
     if (const Status fits = check_dimensions(shape); !fits) return fits.error();
-    auto factor = names_recipe(names) ? factor_of_recipe(file, facts.value())
-                                      : factor_of_blocks(file, facts.value());
+    auto factor = factor_of_blocks(file, facts.value());
     if (!factor) return factor.error();
     factor.value().format = names.format;
     factor.value().shape = shape;

@@ -2,7 +2,6 @@
 #include "conformance/emulate/quantize_values.hpp"
 
 #include "conformance/emulate/block_counter.hpp"
-#include "conformance/emulate/recipe_tensor.hpp"
 #include "conformance/emulate/stored_tensors.hpp"
 #include "conformance/oracle/oracle_status.hpp"
 #include "reference/fast/gemm_output.hpp"
@@ -45,7 +44,7 @@ void quantize_slice(const Problem& p, std::span<const fast::Unpacked> values, Co
 }  // namespace
 
 Status check_exact_names(const BlockNames& names) {
-    if (names_recipe(names))
+    if (has_real_scales(names))
         return bad("a recipe reads tensors of a type: give --type, which D is rounded to before " +
                    names.dialect + " makes " + names.format + " of it");
     if (const Status known = check_names(names); !known) return known;
@@ -64,7 +63,7 @@ Expected<QuantizedTensor> quantize_values(const ValueTensor& tensor, const Block
                                           const std::string& program_version) {
     if (const Status sound = oracle_status(); !sound) return sound.error();
     if (const Status known = check_exact_names(names); !known) return known.error();
-    const auto layout = layout_of(tensor.shape, {names.axis, std::stoll(names.block)});
+    const auto layout = layout_of(tensor.shape, block_shape(names));
     if (!layout) return layout.error();
     const Problem p = problem_of_slice(names, layout.value(), OperationKind::quantize);
     if (const Status valid = check_combination(p); !valid) return valid.error();

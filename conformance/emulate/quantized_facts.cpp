@@ -8,10 +8,11 @@
 #include "conformance/case/names.hpp"
 #include "conformance/emulate/dialect_fields.hpp"
 #include "conformance/emulate/recipe_fields.hpp"
-#include "conformance/emulate/recipe_tensor.hpp"
 #include "conformance/emulate/stored_tensors.hpp"
 #include "reference/proof/sha256.hpp"
+#include "reference/spec/hadamard.hpp"
 #include "reference/spec/layouts.hpp"
+#include "reference/spec/quantizers.hpp"
 
 namespace mx::emulate {
 namespace {
@@ -31,7 +32,6 @@ std::vector<std::string> all_names(const Table& table) {
     return names;
 }
 
-// Of a recipe's format the block has one shape.
 std::string block_of(const std::string& format) {
     const BlockFormat* row = find_block_format(format);
     if (row == nullptr) return "";
@@ -59,21 +59,27 @@ Status check_dialect(const BlockNames& names) {
     const BlockFormat& format = *find_block_format(names.format);
     if (find_quantizer(names.dialect)->quantizes(format)) return success();
     std::string list;
-    for (const Quantizer& dialect : e8m0_quantizers)
+    for (const Quantizer& dialect : quantizers)
         if (dialect.quantizes(format))
             list += (list.empty() ? "" : ", ") + std::string(dialect.name);
     return bad("dialect '" + names.dialect + "' does not quantize " + names.format +
                "; those that do are " + list);
 }
 
-// A recipe leaves no choice of block, scales and packing.
-Status check_recipe_names(const BlockNames& names) {
-    if (const Status known = check_recipe(names); !known) return known;
-    const BlockNames own = completed({names.format, names.dialect, names.axis, "", "", ""});
-    for (const auto& [key, member] : data::name_keys)
-        if (names.*member != own.*member)
-            return bad("format " + names.format + " has " + std::string(key) + " " + own.*member +
-                       ", not " + data::in_quotes(names.*member));
+// A format whose scales have a mantissa has blocks of one shape.
+Status check_block(const BlockNames& names) {
+    if (!has_real_scales(names)) return check_name("block", names.block, block_names());
+    const BlockFormat& format = *find_block_format(names.format);
+    const std::string own = block_of(names.format);
+    if (names.block != own)
+        return bad("format " + names.format + " has block " + own + ", not " +
+                   data::in_quotes(names.block));
+    if (names.axis != "row" && names.axis != "col")
+        return bad("blocks of " + names.format + " lie along axis row or col, not " +
+                   data::in_quotes(names.axis));
+    if (names.axis == "col" && format.block_rows != 1)
+        return bad("the blocks of " + names.format +
+                   " are the same along both axes; leave out --axis col");
     return success();
 }
 
@@ -180,8 +186,7 @@ BlockNames completed(BlockNames names) {
 
 Status check_names(const BlockNames& names) {
     if (const Status known = check_known(names); !known) return known;
-    if (names_recipe(names)) return check_recipe_names(names);
-    if (const Status known = check_name("block", names.block, block_names()); !known) return known;
+    if (const Status known = check_block(names); !known) return known;
     if (const Status quantizes = check_dialect(names); !quantizes) return quantizes;
     if (names.axis == "both")
         return bad(
@@ -192,7 +197,14 @@ Status check_names(const BlockNames& names) {
     // Whether the dialect reads a type is asked once there is a tensor.
     for (const std::string_view type : input_types)
         if (p.value().dialect->reads(type)) p.value().type = *find_element_format(type);
+    // One group of whatever the dialect rotates.
+    p.value().rows = p.value().columns = hadamard_size;
     return check_combination(p.value());
+}
+
+bool has_real_scales(const BlockNames& names) {
+    const BlockFormat* format = find_block_format(names.format);
+    return format != nullptr && !format->has_e8m0_scales();
 }
 
 std::string rules_hash(const std::string& dialect) {

@@ -25,8 +25,11 @@ struct QuantizedFacts {
 BlockNames completed(BlockNames names);
 
 // As error: a name that its table does not have, or names that do not go together. For completed
-// names of any format, those of recipes too.
+// names.
 Status check_names(const BlockNames& names);
+
+// Have the format's scales a mantissa?
+bool has_real_scales(const BlockNames& names);
 
 // SHA-256 over every field of the dialect's row that decides bits. The name must be known.
 std::string rules_hash(const std::string& dialect);

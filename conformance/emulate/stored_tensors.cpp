@@ -41,7 +41,7 @@ StoredTensor stored_elements(const Problem& p, const BlockLayout& layout) {
 }
 
 StoredTensor stored_scales(const Problem& p, const BlockLayout& layout) {
-    StoredTensor stored{"scales", "e8m0", layout.scale_shape};
+    StoredTensor stored{"scales", std::string(p.format->scale().name), layout.scale_shape};
     const ScaleLayout* order = scale_layout_for(p.scales, p.axis);
     if (order == nullptr) return stored;
     const GridShape padded = fast::padded_shape(*order, {layout.block_rows, layout.block_columns});
@@ -87,10 +87,20 @@ Status check_codes(const std::vector<std::byte>& elements, const ElementFormat& 
                std::to_string(format.code_bits()) + " bits");
 }
 
+// The scales of NVFP4 have no sign, though the type in the file has one.
+Status check_signs(const std::vector<std::byte>& scales, const Problem& p) {
+    if (!(scale_format_of(p) == ue4m3)) return success();
+    const auto wrong =
+        std::ranges::find_if(scales, [](std::byte b) { return b >= std::byte{0x80}; });
+    if (wrong == scales.end()) return success();
+    return bad("scale " + std::to_string(wrong - scales.begin()) + " is byte " +
+               std::to_string(std::to_integer<int>(*wrong)) + ", and a UE4M3 scale has no sign");
+}
+
 // The codes of one slice out of the bytes of its buffer.
 void collect_slice(const Problem& p, const Buffer& buffer, std::vector<std::byte> bytes,
                    Codes& codes) {
-    const std::array parts{&codes.elements, &codes.scales};
+    const std::array parts{&codes.elements, &codes.scales, &codes.tensor_number};
     if (is_strided(buffer.spec)) {
         append(*parts[buffer.tensor], std::move(bytes));
         return;
@@ -108,6 +118,7 @@ std::vector<StoredTensor> stored_tensors(const BlockNames& names, const BlockLay
     const Problem p = problem_of_slice(names, layout, OperationKind::quantize);
     std::vector<StoredTensor> stored{stored_elements(p, layout)};
     if (!is_inline(p)) stored.push_back(stored_scales(p, layout));
+    if (has_tensor_number(p)) stored.push_back({"tensor_scale", "f32", {1, 1}});
     return stored;
 }
 
@@ -116,13 +127,22 @@ Expected<Problem> problem_of(const BlockNames& names, OperationKind operation) {
     words.operation = name_of(operation);
     words.format = names.format;
     words.dialect = names.dialect;
-    words.axis = names.axis;
-    words.block = std::stoll(names.block);
+    // A format whose blocks are squares, or the tensor, has them along no axis.
+    const BlockFormat* format = find_block_format(names.format);
+    const bool has_real_scales = format != nullptr && !format->has_e8m0_scales();
+    const bool is_square = has_real_scales && format->block_rows != 1;
+    words.axis = is_square ? "" : names.axis;
+    words.block = has_real_scales ? 0 : std::stoll(names.block);
     words.scales = names.scales;
     words.packing = names.packing;
     auto c = case_of(words);
     if (!c) return c.error();
     return static_cast<Problem>(c.value());
+}
+
+BlockShape block_shape(const BlockNames& names) {
+    const Problem p = problem_of(names, OperationKind::quantize).value();
+    return {p.axis, p.block};
 }
 
 Problem problem_of_slice(const BlockNames& names, const BlockLayout& layout,
@@ -165,9 +185,11 @@ std::vector<data::HostTensor> store(Codes codes, const BlockNames& names,
     std::vector<data::HostTensor> result;
     for (const StoredTensor& stored : stored_tensors(names, layout))
         result.push_back({stored.name, stored.type, stored.shape, {}});
-    if (layout.is_empty()) return result;
     const Problem p = problem_of_slice(names, layout, OperationKind::quantize);
-    const std::vector<Buffer> buffers = output_buffers(p);
+    if (has_tensor_number(p)) result.back().bytes = std::move(codes.tensor_number);
+    if (layout.blocks() == 0) return result;
+    std::vector<Buffer> buffers = output_buffers(p);
+    if (has_tensor_number(p)) buffers.pop_back();  // one for all slices
     for (std::int64_t index = 0; index < layout.slices; ++index) {
         std::vector<CodeTensor> tensors;
         const Slice slice{index, layout.slices};
@@ -191,10 +213,15 @@ Expected<Codes> load(data::TensorFile& file, const BlockNames& names, const Bloc
         stored.push_back(std::move(bytes).value());
     }
     Codes codes;
-    if (layout.is_empty()) return codes;
     const Problem p = problem_of_slice(names, layout, OperationKind::dequantize);
+    std::vector<Buffer> buffers = input_buffers(p);
+    if (has_tensor_number(p)) {
+        codes.tensor_number = std::move(stored.back());
+        buffers.pop_back();
+    }
+    if (layout.blocks() == 0) return codes;
     for (std::int64_t index = 0; index < layout.slices; ++index)
-        for (const Buffer& buffer : input_buffers(p)) {
+        for (const Buffer& buffer : buffers) {
             std::vector<std::byte>& bytes = stored[buffer.tensor];
             const auto size = static_cast<std::int64_t>(bytes.size()) / layout.slices;
             CodeTensor part = take_slice(bytes, {formats::e8m0, 1, size}, {index, layout.slices});
@@ -202,6 +229,7 @@ Expected<Codes> load(data::TensorFile& file, const BlockNames& names, const Bloc
         }
     const Status sound = check_codes(codes.elements, element_format_of(p));
     if (!sound) return sound.error();
+    if (const Status fit = check_signs(codes.scales, p); !fit) return fit.error();
     return codes;
 }
 

@@ -14,10 +14,11 @@ namespace mx::emulate {
 
 using data::BlockNames;
 
-// Of all slices, one after another; a code a byte, row by row.
+// Of all slices, one after another; a code in the fewest whole bytes, row by row.
 struct Codes {
     std::vector<std::byte> elements;
     std::vector<std::byte> scales;
+    std::vector<std::byte> tensor_number;  // binary32, of a dialect that has one
 };
 
 // A tensor without its bytes. Elements have their native type and the tensor's own shape where
@@ -35,6 +36,8 @@ std::vector<StoredTensor> stored_tensors(const BlockNames& names, const BlockLay
 // What names say, looked up: of a tensor without a shape yet, and of f32. As error: a name that no
 // table has.
 Expected<Problem> problem_of(const BlockNames& names, OperationKind operation);
+// How its blocks lie. For names that check_names has passed.
+BlockShape block_shape(const BlockNames& names);
 // The same of one slice.
 Problem problem_of_slice(const BlockNames& names, const BlockLayout& layout,
                          OperationKind operation);

@@ -10,6 +10,27 @@
 #include "reference/spec/hadamard.hpp"
 
 namespace mx {
+
+CodeTensor transformed(const Problem& p, const CodeTensor& input) {
+    if (p.dialect->transform == LaneTransform::none) return input;
+    Blocking groups = blocking_of(p);
+    groups.block = hadamard_size;
+    CodeTensor rotated = input;
+    std::array<fast::Unpacked, hadamard_size> before;
+    for (std::int64_t group = 0; group < block_grid(groups).count(); ++group) {
+        const BlockPlace place = place_of(groups, group);
+        for (int lane = 0; lane < hadamard_size; ++lane)
+            before[static_cast<std::size_t>(lane)] =
+                fast::unpack(p.type, Code{input.at(place.element(lane))});
+        for (int lane = 0; lane < hadamard_size; ++lane)
+            rotated.set(place.element(lane),
+                        fast::round(p.type, Rounding::nearest_even, Overflow::overflow,
+                                    fast::rotated_lane(before.data(), lane))
+                            .bits);
+    }
+    return rotated;
+}
+
 namespace {
 
 CodeTensor output_tensor(const Problem& p, Part part) {
@@ -38,27 +59,6 @@ CodeTensor expect_scales(const Problem& p, const CodeTensor& input) {
         output.set(i, fast::encode_scale(rules, format, amax).bits);
     }
     return output;
-}
-
-// The rotation of a dialect that has one, in groups of 16 along the axis.
-CodeTensor transformed(const Problem& p, const CodeTensor& input) {
-    if (p.dialect->transform == LaneTransform::none) return input;
-    Blocking groups = blocking_of(p);
-    groups.block = hadamard_size;
-    CodeTensor rotated = input;
-    std::array<fast::Unpacked, hadamard_size> before;
-    for (std::int64_t group = 0; group < block_grid(groups).count(); ++group) {
-        const BlockPlace place = place_of(groups, group);
-        for (int lane = 0; lane < hadamard_size; ++lane)
-            before[static_cast<std::size_t>(lane)] =
-                fast::unpack(p.type, Code{input.at(place.element(lane))});
-        for (int lane = 0; lane < hadamard_size; ++lane)
-            rotated.set(place.element(lane),
-                        fast::round(p.type, Rounding::nearest_even, Overflow::overflow,
-                                    fast::rotated_lane(before.data(), lane))
-                            .bits);
-    }
-    return rotated;
 }
 
 // Of the values as they are quantized.

@@ -12,6 +12,10 @@ namespace mx {
 // of axis both, these of each side.
 std::vector<CodeTensor> expect(const Problem& p, const std::vector<CodeTensor>& inputs);
 
+// The values as they are quantized: after the rotation of a dialect that has one, in groups of 16
+// along the axis.
+CodeTensor transformed(const Problem& p, const CodeTensor& values);
+
 // The tensor's amax that quantize finds in its values, as the code of a binary32 number. Only of a
 // dialect that has a number for the whole tensor, along one axis.
 std::uint32_t derived_amax(const Problem& p, const CodeTensor& values);

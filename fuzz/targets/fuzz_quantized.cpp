@@ -1,7 +1,7 @@
 // Any bytes as a quantized file, which is a .safetensors that says how it was made: refused with a
 // sentence, or values of the shape it says.
 #include "conformance/data/safetensors.hpp"
-#include "conformance/emulate/tensor_codec.hpp"
+#include "conformance/emulate/requantize.hpp"
 #include "fuzz/targets/text.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
@@ -13,7 +13,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
         require_sentence(facts.error());
         return 0;
     }
-    const auto values = mx::emulate::decode_tensor(std::move(file).value(), facts.value(), "f32");
+    const auto values = mx::emulate::dequantize_tensor(std::move(file).value(), facts.value(), "f32");
     if (!values) {
         require_sentence(values.error());
         return 0;

@@ -5,7 +5,7 @@
 #include "conformance/emulate/explain.hpp"
 #include "conformance/emulate/gemm_tensor.hpp"
 #include "conformance/emulate/quantize_values.hpp"
-#include "conformance/emulate/tensor_codec.hpp"
+#include "conformance/emulate/requantize.hpp"
 
 namespace mx::emulate {
 namespace {
@@ -24,11 +24,11 @@ TEST(BrokenOracle, NothingIsAnswered) {
     const data::BlockNames standard = completed({.format = "mxfp8-e4m3", .dialect = "ocp"});
     const data::BlockNames recipe = completed({.format = "nvfp4", .dialect = "te-nvfp4"});
     const data::HostTensor tensor{"x", "f32", {1, 32}, std::vector<std::byte>(128)};
-    expect_refused(encode_tensor(tensor, standard, {}));
-    expect_refused(encode_tensor(tensor, recipe, {}));
+    expect_refused(quantize_tensor(tensor, standard, {}));
+    expect_refused(quantize_tensor(tensor, recipe, {}));
     expect_refused(quantize_values({{}, {0, 32}}, standard, ""));
     expect_refused(dequantize_tensor({}, {standard, "f32", {1, 32}}, "f32"));
-    expect_refused(dequantize_by_recipe({}, recipe, "f32"));
+    expect_refused(dequantize_tensor({}, {recipe, "f32", {1, 32}}, "f32"));
     expect_refused(gemm_problem({}, {}, {}, {}));
     const TypedValues typed{
         .values = "1", .format = "mxfp8-e4m3", .dialect = "ocp", .input = "f32"};

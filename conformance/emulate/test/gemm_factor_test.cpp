@@ -1,6 +1,7 @@
 // Quantized files as factors of a GEMM: rows as the exact oracle reads them, factors of whole
 // tensors worked by hand, every recipe against sums over its file's own tensors, and refusals.
 #include "conformance/emulate/gemm_factor.hpp"
+#include "conformance/emulate/stored_tensors.hpp"
 
 #include "conformance/emulate/gemm_tensor.hpp"
 #include "conformance/emulate/test/tensors.hpp"
@@ -23,11 +24,11 @@ std::uint32_t f32_of(const exact::Value& value) {
 }
 
 QuantizedTensor encoded(const data::HostTensor& tensor, const BlockNames& names) {
-    EncodeOptions options{.program_version = "9.9.9"};
+    QuantizeOptions options{.program_version = "9.9.9"};
     if (find_quantizer(names.dialect) != nullptr &&
         find_quantizer(names.dialect)->tensor_scale == TensorScale::history)
-        options.recipe.history = {Code{0x40000000}};
-    auto result = encode_tensor(tensor, names, options);
+        options.history = {Code{0x40000000}};
+    auto result = quantize_tensor(tensor, names, options);
     EXPECT_TRUE(result.ok()) << result.error().message;
     return std::move(result).value();
 }
@@ -115,26 +116,33 @@ TEST(GemmFactor, SpecialScalesOfRecipes) {
     EXPECT_EQ(with(0x00000001, std::byte{0x31}), 1u);           // 9/16 of it
 }
 
-// The value of every lane, from the file's tensors and the grid of its blocks.
-std::vector<exact::Value> values_in(const data::TensorFile& file, const BlockNames& names) {
+// The value of every lane, from the codes of the file and the grid of its blocks.
+std::vector<exact::Value> values_in(data::TensorFile file, const BlockNames& names) {
     const Quantizer& recipe = *find_quantizer(names.dialect);
     const BlockFormat& format = *find_block_format(names.format);
-    const auto elements = find_codes(file, "elements", format.element());
-    const auto scales = find_codes(file, "scales", format.scale());
+    const auto facts = read_facts(file, names);
+    const auto layout = layout_of(facts.value().shape, block_shape(names));
+    const Problem p = problem_of_slice(names, layout.value(), OperationKind::dequantize);
+    Codes codes = load(file, names, layout.value()).value();
     exact::Value number = exact::number(1);
-    if (recipe.way_back != WayBack::times_scale)
-        number = exact::decode(formats::f32,
-                               find_codes(file, "tensor_scale", formats::f32).value().codes[0]);
+    if (recipe.way_back != WayBack::times_scale) {
+        CodeTensor kept = make_tensor(shape_of(p, Part::tensor_number));
+        kept.bytes = codes.tensor_number;
+        number = exact::decode(formats::f32, Code{kept.at(0)});
+    }
     if (recipe.way_back == WayBack::times_scale_amax) number.magnitude /= 6 * recipe.scale_max;
-    const auto grid = recipe_grid(format, names.axis, elements.value().shape);
-    std::vector<exact::Value> values(elements.value().codes.size());
-    for (std::int64_t block = 0; block < grid.value().block_count(); ++block)
-        for (const std::size_t place : grid.value().lanes(block))
-            values[place] = exact::times(
-                exact::times(number, exact::decode(
-                                         format.scale(),
-                                         scales.value().codes.at(static_cast<std::size_t>(block)))),
-                exact::decode(format.element(), elements.value().codes[place]));
+    std::vector<exact::Value> values;
+    for (std::int64_t index = 0; index < layout.value().slices; ++index) {
+        const Slice slice{index, layout.value().slices};
+        const CodeTensor elements = take_slice(codes.elements, shape_of(p, Part::elements), slice);
+        const CodeTensor scales = take_slice(codes.scales, shape_of(p, Part::scales), slice);
+        for (std::size_t at = 0; at < elements.count(); ++at) {
+            const auto block = static_cast<std::size_t>(lane_of(blocking_of(p), at).block);
+            values.push_back(exact::times(
+                exact::times(number, exact::decode(format.scale(), Code{scales.at(block)})),
+                exact::decode(format.element(), Code{elements.at(at)})));
+        }
+    }
     return values;
 }
 
@@ -251,7 +259,8 @@ TEST(GemmFactor, RefusesWhatIsNone) {
               "x.safetensors: scale 0 is byte 184, and a UE4M3 scale has no sign");
     damaged = one_in_nvfp4();
     damaged.tensors.pop_back();
-    EXPECT_EQ(refusal(damaged), "x.safetensors: the file has no tensor 'tensor_scale'");
+    EXPECT_EQ(refusal(damaged),
+              "x.safetensors: has no tensor 'tensor_scale', which its metadata need");
 }
 
 TEST(GemmFactor, RotatedLanesGoWithRotatedLanes) {

@@ -102,12 +102,12 @@ void expect_blocks(const GemmProblem& problem, const Case& c,
             ValueTensor d{{}, problem.shape};
             d.values.resize(static_cast<std::size_t>(problem.outputs()));
             gemm_values(problem, {0, problem.outputs()}, d.values);
-            return quantize_values(d, names, "9.9.9");
+            return quantize_values(d, names, {.program_version = "9.9.9"});
         }
         data::HostTensor d{"values", "f32", problem.shape, {}};
         d.bytes.resize(problem.bytes);
         gemm_outputs(problem, {0, problem.outputs()}, d.bytes);
-        return encode_tensor(std::move(d), names, {.program_version = "9.9.9"});
+        return quantize_tensor(std::move(d), names, {.program_version = "9.9.9"});
     }();
     ASSERT_TRUE(made.ok()) << made.error().message;
     const auto codes = gemm_factor("d.safetensors", made.value().file);

@@ -69,7 +69,7 @@ TEST(KnownBlocks, QuantizedTensorsHoldThem) {
                 tensor.bytes.push_back(std::byte((value.code.bits >> shift) & 0xff));
         tensor.shape = {static_cast<std::int64_t>(values.value().size())};
         const BlockNames names = completed({.format = "mxfp8-e4m3", .dialect = dialect});
-        const auto result = quantize_tensor(tensor, names, "0");
+        const auto result = quantize_tensor(tensor, names, {.program_version = "0"});
         ASSERT_TRUE(result.ok()) << result.error().message;
         const auto& tensors = result.value().file.tensors;
         ASSERT_EQ(tensors[1].bytes.size(), 1u);

@@ -10,7 +10,7 @@ namespace {
 Requantized requantized(const data::TensorFile& file, const BlockNames& names) {
     const auto facts = read_facts(file, {});
     EXPECT_TRUE(facts.ok()) << error_of(facts);
-    auto result = requantize_tensor(file, facts.value(), names, {{}, "9.9.9"});
+    auto result = requantize_tensor(file, facts.value(), names, {.program_version = "9.9.9"});
     EXPECT_TRUE(result.ok()) << error_of(result);
     return std::move(result).value();
 }
@@ -84,14 +84,15 @@ TEST(Requantize, RefusesWhatF32CannotHold) {
     QuantizedTensor before = quantized(f32_tensor({1, 2}, {1, 256}), names_of("mxfp8-e4m3"));
     before.file.tensors[1].bytes[0] = std::byte{127 + 120};
     const auto facts = read_facts(before.file, {});
-    const auto refused =
-        requantize_tensor(before.file, facts.value(), names_of("mxfp8-e5m2"), {{}, "0"});
+    const auto refused = requantize_tensor(before.file, facts.value(), names_of("mxfp8-e5m2"),
+                                           {.program_version = "0"});
     EXPECT_EQ(error_of(refused),
               "element 1 times its scale is beyond the largest f32, so the tensor cannot go "
               "through f32 exactly");
     before.file.tensors[1].bytes[0] = std::byte{127 + 119};
-    EXPECT_TRUE(
-        requantize_tensor(before.file, facts.value(), names_of("mxfp8-e5m2"), {{}, "0"}).ok());
+    EXPECT_TRUE(requantize_tensor(before.file, facts.value(), names_of("mxfp8-e5m2"),
+                                  {.program_version = "0"})
+                    .ok());
 }
 
 // To a recipe and back: values alone are compared, since its scales are of another kind.
@@ -105,8 +106,9 @@ TEST(Requantize, RecipesToo) {
     ASSERT_TRUE(facts.ok()) << error_of(facts);
     data::TensorFile other = there.tensor.file;
     other.tensors[0].shape = {16, 64};
-    EXPECT_EQ(error_of(decode_tensor(other, facts.value(), "f32")),
-              "its metadata say shape (32, 32), but tensor 'elements' has (16, 64)");
+    EXPECT_EQ(error_of(dequantize_tensor(other, facts.value(), "f32")),
+              "its metadata need tensor 'elements' to be e2m1 of shape (32, 32), but it is e2m1 of "
+              "shape (16, 64)");
     const Requantized back = requantized(there.tensor.file, names_of("mxfp4-e2m1"));
     EXPECT_EQ(back.changes.elements, 1024u);
 }

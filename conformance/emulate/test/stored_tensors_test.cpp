@@ -121,8 +121,8 @@ TEST(StoredTensors, PadsAreNotRead) {
         names.scales = name_of(layout.storage);
         const data::HostTensor tensor = powers_of_two({2, 3, 40});
         QuantizedTensor zeros = quantized(tensor, names);
-        Codes marks{std::vector<std::byte>(240), {}};
-        const auto grid = layout_of(tensor.shape, {names.axis, 32});
+        Codes marks{std::vector<std::byte>(240), {}, {}};
+        const auto grid = layout_of(tensor.shape, block_shape(names));
         marks.scales.assign(static_cast<std::size_t>(grid.value().blocks()), std::byte{1});
         const std::vector<data::HostTensor> marked = store(marks, names, grid.value());
         int pads = 0;
@@ -161,7 +161,7 @@ TEST(StoredTensors, EveryDialectOfEveryFormat) {
                 tensor = {"x", "bf16", tensor.shape, upper};
             }
             if (!dialect.is_known()) {
-                EXPECT_EQ(error_of(quantize_tensor(tensor, names, "0")),
+                EXPECT_EQ(error_of(quantize_tensor(tensor, names, {.program_version = "0"})),
                           "the scale of dialect '" + names.dialect + "' waits for " +
                               std::string(dialect.waits));
                 continue;

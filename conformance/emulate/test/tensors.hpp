@@ -6,7 +6,7 @@
 #include <bit>
 #include <cstdint>
 
-#include "conformance/emulate/tensor_codec.hpp"
+#include "conformance/emulate/requantize.hpp"
 
 namespace mx::emulate::test {
 
@@ -45,7 +45,7 @@ inline std::vector<int> bytes_of(const data::HostTensor& tensor) {
 }
 
 inline QuantizedTensor quantized(const data::HostTensor& tensor, const BlockNames& names) {
-    auto result = quantize_tensor(tensor, names, "9.9.9");
+    auto result = quantize_tensor(tensor, names, {.program_version = "9.9.9"});
     EXPECT_TRUE(result.ok()) << result.error().message;
     return std::move(result).value();
 }

@@ -1,5 +1,5 @@
-// Tensors by a recipe: packing, shapes of scales, and every refusal.
-#include "conformance/emulate/recipe_tensor.hpp"
+// Tensors under scales with a mantissa: packing, shapes of scales, and every refusal.
+#include "conformance/emulate/quantize_tensor.hpp"
 #include "reference/spec/delayed_scaling.hpp"
 
 #include <gtest/gtest.h>
@@ -25,23 +25,24 @@ std::vector<std::uint32_t> repeated(std::uint32_t code, std::size_t count) {
 
 BlockNames names(const std::string& format, const std::string& dialect,
                  const std::string& axis = "row") {
-    return {.format = format, .dialect = dialect, .axis = axis};
+    return completed({.format = format, .dialect = dialect, .axis = axis});
 }
 
 QuantizedTensor quantized(data::HostTensor tensor, const BlockNames& with,
-                          const RecipeOptions& options = {}) {
-    auto result = quantize_by_recipe(std::move(tensor), with, options, "test");
+                          QuantizeOptions options = {}) {
+    options.program_version = "test";
+    auto result = quantize_tensor(std::move(tensor), with, options);
     EXPECT_TRUE(static_cast<bool>(result)) << result.error().message;
     return std::move(result).value();
 }
 
-std::string refusal(data::HostTensor tensor, const BlockNames& with,
-                    const RecipeOptions& options = {}) {
-    const auto result = quantize_by_recipe(std::move(tensor), with, options, "test");
+std::string refusal(data::HostTensor tensor, const BlockNames& with, QuantizeOptions options = {}) {
+    options.program_version = "test";
+    const auto result = quantize_tensor(std::move(tensor), with, options);
     return result ? "accepted" : result.error().message;
 }
 
-TEST(RecipeTensor, Nvfp4PacksPairsAndKeepsTheAmax) {
+TEST(RealScaleTensor, Nvfp4PacksPairsAndKeepsTheAmax) {
     std::vector<std::uint32_t> codes = repeated(three, 20);
     codes[0] = six;
     const QuantizedTensor result =
@@ -59,7 +60,7 @@ TEST(RecipeTensor, Nvfp4PacksPairsAndKeepsTheAmax) {
     EXPECT_EQ(result.counts.blocks, 2u);
 }
 
-TEST(RecipeTensor, ThereAndBack) {
+TEST(RealScaleTensor, ThereAndBack) {
     for (const auto& [format, dialect] :
          {std::pair{"nvfp4", "te-nvfp4"}, std::pair{"nvfp4-16x16", "te-nvfp4"},
           std::pair{"nvfp4", "torchao-nvfp4-single"}, std::pair{"fp8-e4m3-1x128", "te-fp8-block"},
@@ -67,15 +68,15 @@ TEST(RecipeTensor, ThereAndBack) {
           std::pair{"fp8-e5m2-tensor", "te-fp8-current"}, std::pair{"fp8-e4m3-1x32", "nexus"}}) {
         const data::HostTensor tensor = f32_tensor({2, 3, 32}, repeated(three, 192));
         QuantizedTensor result = quantized(tensor, names(format, dialect));
-        const auto back =
-            dequantize_by_recipe(std::move(result.file), names(format, dialect), "f32");
+        const auto back = dequantize_tensor(std::move(result.file),
+                                            {names(format, dialect), "f32", tensor.shape}, "f32");
         ASSERT_TRUE(static_cast<bool>(back)) << back.error().message;
         EXPECT_EQ(back.value().tensors[0].bytes, tensor.bytes) << format << " " << dialect;
         EXPECT_EQ(back.value().tensors[0].shape, tensor.shape);
     }
 }
 
-TEST(RecipeTensor, ShapesOfScales) {
+TEST(RealScaleTensor, ShapesOfScales) {
     const auto shape_of = [](const char* format, const char* dialect, const char* axis) {
         return quantized(f32_tensor({2, 20, 48}, repeated(one, 1920)), names(format, dialect, axis))
             .file.tensors[1]
@@ -87,8 +88,8 @@ TEST(RecipeTensor, ShapesOfScales) {
     EXPECT_EQ(shape_of("fp8-e4m3-tensor", "te-fp8-current", "row"), (Shape{1, 1}));
 }
 
-TEST(RecipeTensor, DelayedScaling) {
-    RecipeOptions options;
+TEST(RealScaleTensor, DelayedScaling) {
+    QuantizeOptions options;
     options.history = {Code{one}, Code{0x40E00000}};  // 1 and 7: the scale is 64
     const QuantizedTensor result = quantized(f32_tensor({1, 2}, {one, three}),
                                              names("fp8-e4m3-tensor", "te-fp8-delayed"), options);
@@ -99,11 +100,11 @@ TEST(RecipeTensor, DelayedScaling) {
 }
 
 // Half way between two codes the seed decides, and the same seed decides alike.
-TEST(RecipeTensor, StochasticRoundingHangsOnTheSeed) {
+TEST(RealScaleTensor, StochasticRoundingHangsOnTheSeed) {
     std::vector<std::uint32_t> codes = repeated(0x3FA00000, 256);  // 1.25
     for (std::size_t block = 0; block < 256; block += 16) codes[block] = six;
     const auto elements = [&](std::uint64_t seed) {
-        RecipeOptions options;
+        QuantizeOptions options;
         options.seed = seed;
         return quantized(f32_tensor({1, 256}, codes), names("nvfp4", "te-nvfp4-sr"), options)
             .file.tensors[0]
@@ -113,52 +114,76 @@ TEST(RecipeTensor, StochasticRoundingHangsOnTheSeed) {
     EXPECT_NE(elements(1), elements(2));
 }
 
-TEST(RecipeTensor, EmptyTensors) {
+TEST(RealScaleTensor, EmptyTensors) {
     const QuantizedTensor result = quantized(f32_tensor({0, 16}, {}), names("nvfp4", "te-nvfp4"));
     EXPECT_EQ(result.file.tensors[1].shape, (Shape{0, 1}));
+    EXPECT_EQ(result.file.tensors[2].bytes, f32_tensor({1, 1}, {0}).bytes);
     EXPECT_EQ(result.counts.blocks, 0u);
+    const QuantizedTensor one_block =
+        quantized(f32_tensor({0, 16}, {}), names("fp8-e4m3-tensor", "te-fp8-current"));
+    EXPECT_EQ(one_block.file.tensors[1].bytes, f32_tensor({1, 1}, {one}).bytes);
 }
 
-TEST(RecipeTensor, RefusesWithASentence) {
+// As the formats of OCP MX have them: swizzled scales, either order of nibbles, odd rows.
+TEST(RealScaleTensor, LayoutsThereAndBack) {
+    for (const char* scales : {"linear", "128x4", "8x4", "te-padded"})
+        for (const char* packing : {"low_first", "high_first", "bytes"})
+            for (const char* axis : {"row", "col"}) {
+                BlockNames with = names("nvfp4", "te-nvfp4", axis);
+                with.scales = scales;
+                with.packing = packing;
+                const data::HostTensor tensor = f32_tensor({2, 5, 33}, repeated(three, 330));
+                QuantizedTensor result = quantized(tensor, with);
+                const auto facts = read_facts(result.file, with);
+                ASSERT_TRUE(facts.ok()) << facts.error().message;
+                const auto back = dequantize_tensor(result.file, facts.value(), "f32");
+                ASSERT_TRUE(back.ok()) << back.error().message;
+                EXPECT_EQ(back.value().tensors[0].bytes, tensor.bytes) << scales << packing << axis;
+            }
+}
+
+TEST(RealScaleTensor, RefusesWithASentence) {
     const data::HostTensor tensor = f32_tensor({1, 16}, repeated(one, 16));
-    EXPECT_EQ(refusal(tensor, names("nvfp4", "ocp"))
-                  .find("format nvfp4 is quantized by the "
-                        "dialects te-nvfp4,"),
-              0u);
-    EXPECT_EQ(refusal(tensor, names("mxfp8-e4m3", "te-nvfp4")),
-              "dialect te-nvfp4 quantizes to nvfp4, nvfp4-16x16, not to 'mxfp8-e4m3'");
+    EXPECT_TRUE(refusal(tensor, names("nvfp4", "ocp"))
+                    .starts_with("dialect 'ocp' does not quantize nvfp4; those that do are "
+                                 "te-nvfp4, "));
+    EXPECT_TRUE(refusal(tensor, names("mxfp8-e4m3", "te-nvfp4"))
+                    .starts_with("dialect 'te-nvfp4' does not quantize mxfp8-e4m3; those that do "
+                                 "are ocp, "));
     EXPECT_EQ(refusal(tensor, names("nvfp4", "te-nvfp4-fast")),
-              "dialect te-nvfp4-fast does not read tensors of type 'f32'");
+              "dialect 'te-nvfp4-fast' does not read input=f32");
     EXPECT_EQ(refusal(tensor, names("nvfp4-16x16", "te-nvfp4", "col")),
               "the blocks of nvfp4-16x16 are the same along both axes; leave out --axis col");
     EXPECT_EQ(refusal(tensor, names("fp8-e4m3-tensor", "te-fp8-delayed")),
               "dialect te-fp8-delayed takes its scale from earlier tensors: give --amax-history, "
               "the newest first");
-    EXPECT_EQ(refusal(f32_tensor({3}, repeated(one, 3)), names("nvfp4", "te-nvfp4")),
-              "a tensor of shape (3,) has an odd number of elements, but two of four bits share a "
-              "byte");
     data::HostTensor halves{"x", "bf16", {1, 8}, std::vector<std::byte>(16)};
-    EXPECT_EQ(refusal(halves, names("nvfp4", "te-nvfp4-rht")),
-              "dialect te-nvfp4-rht rotates groups of 16 lanes, but there are 8 along axis row");
+    EXPECT_EQ(
+        refusal(halves, names("nvfp4", "te-nvfp4-rht")),
+        "dialect 'te-nvfp4-rht' rotates groups of 16 elements, but there are 8 along axis=row");
 }
 
-TEST(RecipeTensor, RefusesAFileThatDoesNotFit) {
+TEST(RealScaleTensor, RefusesAFileThatDoesNotFit) {
     const auto refused = [](data::TensorFile file) {
-        const auto back = dequantize_by_recipe(std::move(file), names("nvfp4", "te-nvfp4"), "f32");
+        const auto back =
+            dequantize_tensor(std::move(file), {names("nvfp4", "te-nvfp4"), "f32", {1, 32}}, "f32");
         return back ? "accepted" : back.error().message;
     };
     const data::TensorFile whole =
         quantized(f32_tensor({1, 32}, repeated(one, 32)), names("nvfp4", "te-nvfp4")).file;
     data::TensorFile file = whole;
     file.tensors.pop_back();
-    EXPECT_EQ(refused(file), "the file has no tensor 'tensor_scale'");
+    EXPECT_EQ(refused(file), "has no tensor 'tensor_scale', which its metadata need");
     file = whole;
     file.tensors[1].type = "f32";
-    EXPECT_EQ(refused(file), "tensor 'scales' is f32, but the format needs e4m3");
+    EXPECT_EQ(refused(file),
+              "its metadata need tensor 'scales' to be e4m3 of shape (1, 2), but it is f32 of "
+              "shape (1, 2)");
     file = whole;
     file.tensors[1].shape = {2, 1};
     EXPECT_EQ(refused(file),
-              "elements of shape (1, 32) have scales of shape (1, 2), but the file's have (2, 1)");
+              "its metadata need tensor 'scales' to be e4m3 of shape (1, 2), but it is e4m3 of "
+              "shape (2, 1)");
 }
 
 }  // namespace

@@ -1,30 +1,16 @@
-// Tensors to quantized files and back, whatever the names stand for: a block format of the standard
-// or a recipe. Used by the commands; the one place that knows of both.
+// A quantized tensor quantized anew under other names, and what that changed.
 #pragma once
 
 #include <cstdint>
 
-#include "conformance/emulate/recipe_tensor.hpp"
+#include "conformance/emulate/quantize_tensor.hpp"
 
 namespace mx::emulate {
-
-struct EncodeOptions {
-    RecipeOptions recipe = {};
-    std::string program_version;
-};
-
-// The names are completed ones. The file has all metadata.
-Expected<QuantizedTensor> encode_tensor(data::HostTensor tensor, const BlockNames& names,
-                                        const EncodeOptions& options);
-
-// `facts` are read_facts of the file.
-Expected<data::TensorFile> decode_tensor(data::TensorFile file, const QuantizedFacts& facts,
-                                         const std::string& type);
 
 // What became of a tensor that was quantized a second time.
 struct Changes {
     bool is_same_grid = false;  // of blocks: only then scales have counterparts
-    bool has_codes = false;     // element by element; not told where a recipe is at work
+    bool has_codes = false;     // element by element; not told where a scale has a mantissa
     std::uint64_t scales = 0, scales_changed = 0;
     std::uint64_t elements = 0, elements_changed = 0;  // as numbers, without their scale
     std::uint64_t values_changed = 0;                  // element times scale
@@ -39,10 +25,10 @@ struct Requantized {
 };
 
 // To f32, exactly, and quantized anew under `names`. As error: a value beyond f32, and all that
-// decode_tensor and encode_tensor have.
+// dequantize_tensor and quantize_tensor have.
 //
 // Memory: both values as f32 and the codes of both; 2.6 times the f32 tensor.
 Expected<Requantized> requantize_tensor(const data::TensorFile& file, const QuantizedFacts& facts,
-                                        const BlockNames& names, const EncodeOptions& options);
+                                        const BlockNames& names, const QuantizeOptions& options);
 
 }  // namespace mx::emulate

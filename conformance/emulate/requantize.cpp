@@ -1,5 +1,5 @@
-// See tensor_codec.hpp.
-#include "conformance/emulate/tensor_codec.hpp"
+// See requantize.hpp.
+#include "conformance/emulate/requantize.hpp"
 
 #include <algorithm>
 #include <array>
@@ -44,7 +44,7 @@ struct CodesOf {
 };
 
 Expected<CodesOf> codes_of(data::TensorFile file, const QuantizedFacts& facts) {
-    const auto layout = layout_of(facts.shape, {facts.names.axis, std::stoll(facts.names.block)});
+    const auto layout = layout_of(facts.shape, block_shape(facts.names));
     if (!layout) return layout.error();
     auto codes = load(file, facts.names, layout.value());
     if (!codes) return codes.error();
@@ -96,50 +96,28 @@ Status check_exact(const CodesOf& codes, const std::vector<std::byte>& values) {
 }
 
 Expected<std::vector<std::byte>> values_of(data::TensorFile file, const QuantizedFacts& facts) {
-    auto decoded = decode_tensor(std::move(file), facts, "f32");
+    auto decoded = dequantize_tensor(std::move(file), facts, "f32");
     if (!decoded) return decoded.error();
     return std::move(decoded.value().tensors.front().bytes);
 }
 
 }  // namespace
 
-Expected<QuantizedTensor> encode_tensor(data::HostTensor tensor, const BlockNames& names,
-                                        const EncodeOptions& options) {
-    if (const Status known = check_names(names); !known) return known.error();
-    if (!names_recipe(names))
-        return quantize_tensor(std::move(tensor), names, options.program_version);
-    const QuantizedFacts facts{names, tensor.type, tensor.shape};
-    auto result =
-        quantize_by_recipe(std::move(tensor), names, options.recipe, options.program_version);
-    if (result) result.value().file.metadata = metadata_of(facts, options.program_version);
-    return result;
-}
-
-Expected<data::TensorFile> decode_tensor(data::TensorFile file, const QuantizedFacts& facts,
-                                         const std::string& type) {
-    if (!names_recipe(facts.names)) return dequantize_tensor(std::move(file), facts, type);
-    for (const data::HostTensor& tensor : file.tensors)
-        if (tensor.name == "elements" && tensor.shape != facts.shape)
-            return bad("its metadata say shape " + data::shape_text(facts.shape) +
-                       ", but tensor 'elements' has " + data::shape_text(tensor.shape));
-    return dequantize_by_recipe(std::move(file), facts.names, type);
-}
-
 Expected<Requantized> requantize_tensor(const data::TensorFile& file, const QuantizedFacts& facts,
-                                        const BlockNames& names, const EncodeOptions& options) {
+                                        const BlockNames& names, const QuantizeOptions& options) {
     auto values = values_of(file, facts);
     if (!values) return values.error();
     Requantized result;
     Changes& changes = result.changes;
     changes.is_same_grid = facts.names.axis == names.axis && facts.names.block == names.block;
     const QuantizedFacts now{names, "f32", facts.shape};
-    const bool is_standard = !names_recipe(facts.names) && !names_recipe(names);
+    const bool is_standard = !has_real_scales(facts.names) && !has_real_scales(names);
 
     auto before = is_standard ? codes_of(file, facts) : Expected<CodesOf>(bad(""));
     if (before)
         if (const Status exact = check_exact(before.value(), values.value()); !exact)
             return exact.error();
-    auto tensor = encode_tensor({"values", "f32", facts.shape, values.value()}, names, options);
+    auto tensor = quantize_tensor({"values", "f32", facts.shape, values.value()}, names, options);
     if (!tensor) return tensor.error();
     result.tensor = std::move(tensor).value();
     if (before) {
