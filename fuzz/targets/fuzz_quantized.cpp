@@ -13,7 +13,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
         require_sentence(facts.error());
         return 0;
     }
-    const auto values = mx::emulate::dequantize_tensor(std::move(file).value(), facts.value(), "f32");
+    const auto values =
+        mx::emulate::dequantize_tensor(std::move(file).value(), facts.value(), "f32");
     if (!values) {
         require_sentence(values.error());
         return 0;
