@@ -1,9 +1,8 @@
 // What a dialect's source leaves open, and whether a difference hangs on that. See site.hpp.
 #include <algorithm>
 #include <bit>
-#include <limits>
+#include <optional>
 
-#include "conformance/data/tensor_number.hpp"
 #include "conformance/run/site.hpp"
 #include "reference/fast/quantize.hpp"
 
@@ -19,15 +18,18 @@ bool scale_underflows(const Case& c, const Site& site) {
 // Can the 16 sums of a rotated group come out differently in another order? Not where all that is
 // added lies in the 24 bits of binary32 above the lowest bit there is.
 bool hangs_on_order(const Case& c, const Site& site) {
-    int lowest = std::numeric_limits<int>::max(), highest = std::numeric_limits<int>::min();
+    std::optional<int> lowest;
+    int highest = 0;
     for (const Code code : site.lanes) {
         const fast::Unpacked lane = fast::unpack(c.type, code);
         if (lane.kind != fast::Kind::finite || lane.significand == 0) continue;
-        lowest = std::min(lowest, lane.exponent + std::countr_zero(lane.significand));
-        highest = std::max(highest, lane.exponent + fast::bit_width(lane.significand));
+        const int bottom = lane.exponent + std::countr_zero(lane.significand);
+        const int top = lane.exponent + fast::bit_width(lane.significand);
+        highest = lowest ? std::max(highest, top) : top;
+        lowest = lowest ? std::min(*lowest, bottom) : bottom;
     }
     constexpr int sixteen_lanes = 4;
-    return highest + sixteen_lanes - lowest > formats::f32.mantissa_bits + 1;
+    return lowest && highest + sixteen_lanes - *lowest > formats::f32.mantissa_bits + 1;
 }
 
 // Of a scale with a mantissa.
@@ -61,7 +63,8 @@ std::uint32_t block_decisions(const Case& c, const Site& site, const Difference&
     return scale_underflows(c, site) ? 0u | Decision::scale_underflow : 0u;
 }
 
-// The element under a stored scale.
+// The element under a stored scale. Where that has a mantissa, it is the row of a dialect without a
+// number for the tensor: no other leaves its scales open.
 Code element_under(const Case& c, const Site& site, Code stored) {
     const Quantizer rules = rules_of(c);
     const BlockFormat& format = *c.format;
@@ -70,11 +73,8 @@ Code element_under(const Case& c, const Site& site, Code stored) {
     const fast::BlockQuestion question{rules, format, c.type, {}};
     fast::Unpacked scale = fast::unpack(format.scale(), stored);
     if (rules.stores_inverse()) scale = fast::quotient(fast::whole(1), scale);
-    const fast::Unpacked tensor =
-        c.tensor_number ? numbers_of(c, *c.tensor_number).scale : fast::whole(1);
-    return fast::quantize_lane(question,
-                               {stored, scale, fast::factor_of(rules.inverse, scale, tensor)}, lane,
-                               site.random);
+    const fast::Unpacked factor = fast::factor_of(rules.inverse, scale, fast::whole(1));
+    return fast::quantize_lane(question, {stored, scale, factor}, lane, site.random);
 }
 
 // Does the element follow from the scale that the device chose, where that choice was open? Then it
