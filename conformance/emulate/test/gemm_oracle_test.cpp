@@ -85,7 +85,7 @@ FromCase from_case(const Case& c, const std::vector<CodeTensor>& inputs) {
     // A run's FP8 saturates, exact or not.
     if (problem.model == nullptr && problem.epilogue.is_narrow())
         made.rules.overflow = Overflow::saturate;
-    const std::vector<GemmTensor> tensors = tensors_of(setting_of(c));
+    const std::vector<GemmTensor> tensors = tensors_of(c);
     for (std::size_t i = 0; i < inputs.size(); ++i) take(made, tensors[i].part, inputs[i], c);
     return made;
 }

@@ -81,7 +81,7 @@ public:
 
     std::vector<CodeTensor> inputs(const Case& c) {
         std::vector<CodeTensor> inputs = make_gemm_inputs(c);
-        const std::vector<GemmTensor> tensors = tensors_of(setting_of(c));
+        const std::vector<GemmTensor> tensors = tensors_of(c);
         // Those of both factors take the same place of their ranges, or opposite ones.
         const std::uint64_t base = drawn();
         for (std::size_t i = 0; i < inputs.size(); ++i) {
