@@ -33,7 +33,8 @@ constexpr std::array block_outputs{
 
 // Of D in blocks.
 bool are_blocks_made(const Problem& p) {
-    return p.dialect != nullptr && makes_output_blocks(*p.dialect, *block_format_of(p.gemm.output));
+    return p.dialect != nullptr &&
+           makes_output_blocks(*p.dialect, *small_block_format(p.gemm.output));
 }
 
 bool is_narrow(const FactorType& output) {

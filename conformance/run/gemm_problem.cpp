@@ -32,10 +32,10 @@ gemm::Factor factor_of(const FactorType& type, const Shape& shape) {
 }
 
 gemm::OutputBlocks output_blocks_of(const Problem& p) {
-    return {p.dialect, block_format_of(p.gemm.output), row_of(p.gemm.output.scaling).scale};
+    return {p.dialect, small_block_format(p.gemm.output), row_of(p.gemm.output.scaling).scale};
 }
 
-void look_at(gemm::Problem& problem, GemmPart part, const CodeTensor& tensor) {
+void look_at(gemm::ProblemView& problem, GemmPart part, const CodeTensor& tensor) {
     switch (part) {
         case GemmPart::a:
             problem.a.codes = view_of(tensor);
@@ -66,10 +66,10 @@ void look_at(gemm::Problem& problem, GemmPart part, const CodeTensor& tensor) {
 
 }  // namespace
 
-gemm::Problem gemm_problem_of(const Problem& p, const std::vector<CodeTensor>& inputs) {
+gemm::ProblemView gemm_problem_of(const Problem& p, const std::vector<CodeTensor>& inputs) {
     const GemmProblem& asked = p.gemm;
     const std::int64_t parts = parts_of(asked.algorithm);
-    gemm::Problem problem;
+    gemm::ProblemView problem;
     problem.a = factor_of(asked.a, {asked.m, asked.k});
     problem.b = factor_of(asked.b, {asked.n, asked.k});
     problem.m = asked.m;

@@ -9,7 +9,7 @@ namespace {
 constexpr const BlockFormat* nvfp4 = find_block_format("nvfp4");
 }
 
-const BlockFormat* block_format_of(const FactorType& factor) {
+const BlockFormat* small_block_format(const FactorType& factor) {
     if (factor.scaling == FactorScaling::ue4m3_1x16) return nvfp4;
     if (factor.scaling != FactorScaling::e8m0_1x32) return nullptr;
     for (const BlockFormat& format : mx_block_formats)
@@ -18,7 +18,7 @@ const BlockFormat* block_format_of(const FactorType& factor) {
 }
 
 std::string name_of(const FactorType& factor) {
-    if (const BlockFormat* format = block_format_of(factor)) return std::string(format->name);
+    if (const BlockFormat* format = small_block_format(factor)) return std::string(format->name);
     const std::string element(factor.element.name);
     if (factor.scaling == FactorScaling::none) return element;
     return element + ":" + std::string(name_of(factor.scaling));

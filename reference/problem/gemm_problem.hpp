@@ -70,7 +70,7 @@ struct FactorType {
 // As a case line says it.
 std::string name_of(const FactorType& factor);
 // The format of small blocks with scales of their own; nullptr of others.
-const BlockFormat* block_format_of(const FactorType& factor);
+const BlockFormat* small_block_format(const FactorType& factor);
 
 // What is done to the sum beside alpha and C.
 struct EpilogueSteps {
