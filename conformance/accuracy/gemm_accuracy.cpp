@@ -22,7 +22,7 @@ double gap_at(const ElementFormat& d, double value) {
 }
 
 template <typename Visit>
-void for_each_output(const gemm::Problem& problem, const Visit& visit) {
+void for_each_output(const gemm::ProblemView& problem, const Visit& visit) {
     for (std::int64_t row = 0; row < problem.m; ++row)
         for (std::int64_t column = 0; column < problem.n; ++column)
             visit(gemm::OutputPlace{row, column},
@@ -35,7 +35,7 @@ void add_share(double share, GemmAccuracy& accuracy) {
     ++accuracy.shares[share == 0 ? exact_share : std::ilogb(share)];
 }
 
-void add_output(const gemm::Problem& problem, const gemm::Output& output, Code actual,
+void add_output(const gemm::ProblemView& problem, const gemm::Output& output, Code actual,
                 GemmAccuracy& accuracy) {
     ++accuracy.outputs;
     const ElementFormat& d = problem.epilogue.output;
@@ -82,7 +82,7 @@ Outputs expected_outputs(const Case& c, const GemmFactors& data) {
 }
 
 GemmAccuracy measure(const Case& c, const GemmFactors& data, const Outputs& outputs) {
-    const gemm::Problem problem = gemm_problem_of(c, data.inputs);
+    const gemm::ProblemView problem = gemm_problem_of(c, data.inputs);
     GemmAccuracy accuracy;
     for_each_output(problem, [&](const gemm::OutputPlace& place, std::size_t index) {
         add_output(problem, problem.output(place), outputs[index], accuracy);
@@ -91,7 +91,7 @@ GemmAccuracy measure(const Case& c, const GemmFactors& data, const Outputs& outp
 }
 
 double quantizing_sqnr(const Case& c, const GemmFactors& data) {
-    const gemm::Problem problem = gemm_problem_of(c, data.inputs);
+    const gemm::ProblemView problem = gemm_problem_of(c, data.inputs);
     double signal = 0, noise = 0;
     for_each_output(problem, [&](const gemm::OutputPlace& place, std::size_t) {
         const std::int64_t k = problem.depth;

@@ -26,8 +26,7 @@ struct FactorTensors {
     CodeTensor* scales;
 };
 
-void round_each(const FactorTensors& factor) {
-    const ElementFormat& format = *find_element_format(factor.codes.type);
+void round_each(const FactorTensors& factor, const ElementFormat& format) {
     for (std::size_t i = 0; i < factor.values.size(); ++i)
         factor.codes.set(i, rounded(format, factor.values[i]).bits);
 }
@@ -42,17 +41,16 @@ Status fill_blocks(const FactorTensors& factor, const QuantizerNames& names) {
 }
 
 // The rows and columns that share a scale of binary32.
-Shape area_of(FactorScaling scaling, const CodeTensor& codes) {
-    if (scaling == FactorScaling::tensor) return {codes.rows, codes.columns};
-    if (scaling == FactorScaling::row) return {1, codes.columns};
-    return {scaling == FactorScaling::f32_128x128 ? 128 : 1, 128};
+Shape area_of(const FactorScalingRow& scales, const CodeTensor& codes) {
+    return {scales.rows == 0 ? codes.rows : scales.rows,
+            scales.block == 0 ? codes.columns : scales.block};
 }
 
 // The largest magnitude of an area becomes the largest element.
-void fill_f32_scaled(const FactorTensors& factor, FactorScaling scaling) {
-    const ElementFormat& format = *find_element_format(factor.codes.type);
+void fill_f32_scaled(const FactorTensors& factor, const FactorType& type) {
+    const ElementFormat& format = type.element;
     const double largest = number_of(fast::unpack(format, Code{format.code_max_finite()}));
-    const Shape area = area_of(scaling, factor.codes);
+    const Shape area = area_of(row_of(type.scaling), factor.codes);
     CodeTensor& scales = *factor.scales;
     const auto scale_index = [&](std::size_t i) {
         const auto place = static_cast<std::int64_t>(i);
@@ -77,9 +75,9 @@ Status fill(const FactorTensors& factor, const FactorType& type, const std::stri
     if (type.scaling == FactorScaling::e8m0_1x32)
         return fill_blocks(factor, {name_of(type), dialect});
     if (type.scaling == FactorScaling::none)
-        round_each(factor);
+        round_each(factor, type.element);
     else
-        fill_f32_scaled(factor, type.scaling);
+        fill_f32_scaled(factor, type);
     return success();
 }
 
@@ -88,10 +86,9 @@ Status fill(const FactorTensors& factor, const FactorType& type, const std::stri
 Expected<GemmFactors> gemm_factors(const Case& c, const Distribution& distribution,
                                    const std::string& dialect) {
     GemmFactors data;
-    const GemmSetting setting = setting_of(c);
-    data.a = draw(distribution, {setting.m * setting.k, 2 * c.seed});
-    data.b = draw(distribution, {setting.n * setting.k, 2 * c.seed + 1});
-    for (const GemmTensor& tensor : tensors_of(setting)) {
+    data.a = draw(distribution, {c.gemm.m * c.gemm.k, 2 * c.seed});
+    data.b = draw(distribution, {c.gemm.n * c.gemm.k, 2 * c.seed + 1});
+    for (const GemmTensor& tensor : tensors_of(c)) {
         if (tensor.part == GemmPart::d) break;
         if (tensor.part > GemmPart::scales_b)
             return bad("accuracy measures products alone, without C, bias or a scale of D");

@@ -34,7 +34,7 @@ constexpr std::array block_outputs{
 // Of D in blocks.
 bool are_blocks_made(const Problem& p) {
     return p.dialect != nullptr &&
-           makes_output_blocks(*p.dialect, *find_block_format(name_of(p.gemm.output)));
+           makes_output_blocks(*p.dialect, *small_block_format(p.gemm.output));
 }
 
 bool is_narrow(const FactorType& output) {

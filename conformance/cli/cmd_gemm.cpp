@@ -25,8 +25,8 @@
 namespace mx::cli {
 namespace {
 
-using emulate::GemmProblem;
 using emulate::GemmRules;
+using emulate::TensorGemm;
 
 constexpr std::string_view exact_name = "exact";
 
@@ -56,7 +56,7 @@ Error bad(std::string message) {
 }
 
 std::vector<std::string> type_choice() {
-    return {emulate::gemm_types.begin(), emulate::gemm_types.end()};
+    return names_of(emulate::gemm_types);
 }
 
 // Long before there is something to write.
@@ -195,7 +195,7 @@ Expected<std::optional<emulate::GemmAddend>> read_addend(const std::string& path
     return std::optional(emulate::GemmAddend{path, std::move(file.value().tensors.front())});
 }
 
-Expected<GemmProblem> read_problem(const GemmArguments& arguments, const GemmRules& rules) {
+Expected<TensorGemm> read_problem(const GemmArguments& arguments, const GemmRules& rules) {
     auto a = read_factor({arguments.a, arguments.row_scales_a});
     if (!a) return a.error();
     auto b = read_factor({arguments.b, arguments.row_scales_b});
@@ -204,14 +204,14 @@ Expected<GemmProblem> read_problem(const GemmArguments& arguments, const GemmRul
     if (!c) return c.error();
     auto bias = read_addend(arguments.bias);
     if (!bias) return bias.error();
-    return emulate::gemm_problem(std::move(a).value(), std::move(b).value(),
-                                 {std::move(c).value(), std::move(bias).value()}, rules);
+    return emulate::tensor_gemm(std::move(a).value(), std::move(b).value(),
+                                {std::move(c).value(), std::move(bias).value()}, rules);
 }
 
 // Does all outputs, or as many as there are before the user interrupts, which is then said. Each
 // piece of work is some ten milliseconds.
 template <typename Work>
-bool does_all(const GemmProblem& problem, std::uint64_t jobs, const Work& work) {
+bool does_all(const TensorGemm& problem, std::uint64_t jobs, const Work& work) {
     const std::int64_t outputs = problem.outputs();
     const std::int64_t piece = gemm::outputs_at_once(problem.view());
     std::atomic<std::int64_t> next{0}, done{0};
@@ -259,7 +259,7 @@ void print_standing(const GemmModel* model) {
                 std::string(model->source).c_str());
 }
 
-int write_values(const GemmArguments& arguments, const GemmProblem& problem,
+int write_values(const GemmArguments& arguments, const TensorGemm& problem,
                  data::HostTensor values) {
     const auto specials = emulate::count_specials(problem.rules.type, values.bytes);
     data::TensorFile file;
@@ -276,7 +276,7 @@ int write_values(const GemmArguments& arguments, const GemmProblem& problem,
     return exit_conformant;
 }
 
-int write_blocks(const GemmArguments& arguments, const GemmProblem& problem,
+int write_blocks(const GemmArguments& arguments, const TensorGemm& problem,
                  const Expected<emulate::QuantizedTensor>& blocks) {
     if (!blocks) return fail_with(blocks.error());
     const Status written = data::write_tensor_file(arguments.out, blocks.value().file);
@@ -290,7 +290,7 @@ int write_blocks(const GemmArguments& arguments, const GemmProblem& problem,
 }
 
 // D of a type, and the blocks that are made of it.
-int rounded_gemm(const GemmArguments& arguments, const GemmProblem& problem) {
+int rounded_gemm(const GemmArguments& arguments, const TensorGemm& problem) {
     data::HostTensor values{"values", arguments.value_type(), problem.shape, {}};
     values.bytes.resize(problem.bytes);
     const bool done = does_all(problem, arguments.jobs, [&](gemm::OutputRange range) {
@@ -305,7 +305,7 @@ int rounded_gemm(const GemmArguments& arguments, const GemmProblem& problem) {
 }
 
 // D that is rounded when its blocks are made, and not before.
-int exact_gemm(const GemmArguments& arguments, const GemmProblem& problem) {
+int exact_gemm(const GemmArguments& arguments, const TensorGemm& problem) {
     emulate::ValueTensor d{{}, problem.shape};
     d.values.resize(static_cast<std::size_t>(problem.outputs()));
     const bool done = does_all(problem, arguments.jobs, [&](gemm::OutputRange range) {
@@ -318,7 +318,7 @@ int exact_gemm(const GemmArguments& arguments, const GemmProblem& problem) {
 }
 
 // "3,5": which output of D, whose rows count on through the batches.
-Expected<std::int64_t> parse_place(const std::string& text, const GemmProblem& problem) {
+Expected<std::int64_t> parse_place(const std::string& text, const TensorGemm& problem) {
     const std::size_t comma = std::min(text.find(','), text.size());
     const auto row = parse_number("row", text.substr(0, comma));
     const auto column = parse_number("column", text.substr(std::min(comma + 1, text.size())));
@@ -331,7 +331,7 @@ Expected<std::int64_t> parse_place(const std::string& text, const GemmProblem& p
     return static_cast<std::int64_t>(row.value() * columns + column.value());
 }
 
-int explain_gemm(const GemmArguments& arguments, const GemmProblem& problem) {
+int explain_gemm(const GemmArguments& arguments, const TensorGemm& problem) {
     const auto place = parse_place(arguments.explained, problem);
     if (!place) return fail_with(place.error());
     std::fputs(emulate::explain_output(problem, place.value()).c_str(), stdout);

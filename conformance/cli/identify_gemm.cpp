@@ -1,9 +1,11 @@
 // See identify_gemm.hpp.
 #include "conformance/cli/identify_gemm.hpp"
 
+#include <algorithm>
 #include <cstdio>
 #include <nlohmann/json.hpp>
 
+#include "conformance/case/gemm_case.hpp"
 #include "conformance/case/names.hpp"
 #include "conformance/identify/gemm_census.hpp"
 #include "conformance/identify/gemm_identify.hpp"
@@ -17,7 +19,6 @@ using identify::GemmClass;
 using identify::GemmFinding;
 using identify::GemmIdentification;
 using identify::GemmMisses;
-using identify::GemmSetting;
 using identify::GemmShape;
 using identify::GemmSplit;
 using Json = nlohmann::ordered_json;
@@ -27,8 +28,13 @@ constexpr const char* no_scaling = "none";
 std::vector<std::string> factor_types() {
     return {"e4m3", "e5m2", "e3m2", "e2m3", "e2m1", "bf16", "f16", "f32"};
 }
+std::string scaling_text(FactorScaling scaling) {
+    return scaling == FactorScaling::none ? no_scaling : std::string(name_of(scaling));
+}
 std::vector<std::string> scaling_names() {
-    return {no_scaling, "tensor", "row", "1x128", "128x128", "1x32", "1x16"};
+    std::vector<std::string> names;
+    for (const FactorScalingRow& row : factor_scalings) names.push_back(scaling_text(row.scaling));
+    return names;
 }
 
 Error bad(std::string message) {
@@ -45,55 +51,74 @@ Expected<std::pair<std::string, std::string>> pair_of(const std::string& option,
 }
 
 // MX formats say both what the elements are and how they are scaled.
-Expected<GemmSetting> setting_of_formats(const IdentifyGemmOptions& options) {
-    const auto names = pair_of("--format", options.formats);
-    if (!names) return names.error();
-    for (const std::string& name : {names.value().first, names.value().second}) {
-        const Status known = check_name("format", name, format_names(OperationKind::quantize));
-        if (!known) return known.error();
-        if (!find_block_format(name)->element().has_zero() ||
-            find_block_format(name)->element().exponent_bits == 0)
-            return bad("--format " + name + ": no machine is known that multiplies it");
-    }
-    return GemmSetting{find_block_format(names.value().first)->element(),
-                       find_block_format(names.value().second)->element(),
-                       "1x32",
-                       "1x32",
-                       options.accumulation,
-                       options.algorithm};
+Expected<FactorType> factor_of_format(const std::string& name) {
+    const Status known = check_name("format", name, format_names(OperationKind::quantize));
+    if (!known) return known.error();
+    const auto factor = parse_gemm_factor(name);
+    if (!factor || factor->element.exponent_bits == 0)
+        return bad("--format " + name + ": no machine is known that multiplies it");
+    return *factor;
 }
 
-Expected<GemmSetting> setting_of(const IdentifyGemmOptions& options) {
-    if (!options.formats.empty()) return setting_of_formats(options);
-    const auto types = pair_of("--types", options.types);
-    if (!types) return types.error();
-    for (const std::string& type : {types.value().first, types.value().second})
-        if (const Status known = check_name("type", type, factor_types()); !known)
-            return known.error();
-    GemmSetting setting{*find_element_format(types.value().first),
-                        *find_element_format(types.value().second),
-                        "",
-                        "",
-                        options.accumulation,
-                        options.algorithm};
-    if (options.scaling.empty()) return setting;
-    const auto scaling = pair_of("--scaling", options.scaling);
+Expected<FactorType> factor_of_type(const std::string& name) {
+    if (const Status known = check_name("type", name, factor_types()); !known) return known.error();
+    return FactorType{*find_element_format(name), FactorScaling::none};
+}
+
+Expected<FactorScaling> scaling_named(const std::string& name) {
+    if (const Status known = check_name("scaling", name, scaling_names()); !known)
+        return known.error();
+    return std::ranges::find(factor_scalings, name,
+                             [](const FactorScalingRow& row) { return scaling_text(row.scaling); })
+        ->scaling;
+}
+
+// What the reader makes of one name for both factors, or of one for each.
+template <typename Row>
+Expected<std::pair<Row, Row>> read_pair(const std::string& option,
+                                        const std::vector<std::string>& names,
+                                        Expected<Row> (*read)(const std::string&)) {
+    const auto pair = pair_of(option, names);
+    if (!pair) return pair.error();
+    const auto a = read(pair.value().first);
+    if (!a) return a.error();
+    const auto b = read(pair.value().second);
+    if (!b) return b.error();
+    return std::pair{a.value(), b.value()};
+}
+
+Expected<Accumulation> accumulation_named(const std::string& name) {
+    if (name.empty()) return Accumulation::by_default;
+    const Status known = check_name("accumulation", name, gemm_accumulation_names());
+    if (!known) return known.error();
+    return find_named(accumulations, name)->second;
+}
+
+Expected<GemmProblem> setting_of(const IdentifyGemmOptions& options) {
+    const bool has_formats = !options.formats.empty();
+    const auto factors = has_formats ? read_pair("--format", options.formats, factor_of_format)
+                                     : read_pair("--types", options.types, factor_of_type);
+    if (!factors) return factors.error();
+    const auto accumulation = accumulation_named(options.accumulation);
+    if (!accumulation) return accumulation.error();
+    GemmProblem setting{.a = factors.value().first, .b = factors.value().second};
+    setting.accumulation = accumulation.value();
+    if (!options.algorithm.empty()) setting.algorithm = options.algorithm;
+    if (has_formats || options.scaling.empty()) return setting;
+    const auto scaling = read_pair("--scaling", options.scaling, scaling_named);
     if (!scaling) return scaling.error();
-    for (const std::string& name : {scaling.value().first, scaling.value().second})
-        if (const Status known = check_name("scaling", name, scaling_names()); !known)
-            return known.error();
-    if (scaling.value().first != no_scaling) setting.scaling_a = scaling.value().first;
-    if (scaling.value().second != no_scaling) setting.scaling_b = scaling.value().second;
+    setting.a.scaling = scaling.value().first;
+    setting.b.scaling = scaling.value().second;
     return setting;
 }
 
 // Nothing was said about scales: FP8 has one for each tensor where the device takes it.
 void choose_scaling(const IdentifyGemmOptions& options, const Client& device,
-                    GemmSetting& setting) {
+                    GemmProblem& setting) {
     const bool is_said = !options.scaling.empty() || !options.formats.empty();
-    if (is_said || setting.a.code_bits() != 8 || setting.b.code_bits() != 8) return;
-    GemmSetting scaled = setting;
-    scaled.scaling_a = scaled.scaling_b = "tensor";
+    if (is_said || setting.a.element.code_bits() != 8 || setting.b.element.code_bits() != 8) return;
+    GemmProblem scaled = setting;
+    scaled.a.scaling = scaled.b.scaling = FactorScaling::tensor;
     if (identify::takes(device, scaled)) setting = scaled;
 }
 
@@ -108,12 +133,12 @@ Expected<GemmShape> shape_of(const std::string& text) {
     return shape;
 }
 
-std::string text_of(const GemmSetting& setting) {
-    const auto scale = [](const std::string& name) { return name.empty() ? no_scaling : name; };
-    std::string text = std::string(setting.a.name) + " x " + std::string(setting.b.name) +
-                       ", scales " + scale(setting.scaling_a) + " x " + scale(setting.scaling_b);
-    if (!setting.accumulation.empty()) text += ", accumulation " + setting.accumulation;
-    if (!setting.algorithm.empty()) text += ", algorithm " + setting.algorithm;
+std::string text_of(const GemmProblem& setting) {
+    std::string text = std::string(setting.a.element.name) + " x " +
+                       std::string(setting.b.element.name) + ", scales " +
+                       scaling_text(setting.a.scaling) + " x " + scaling_text(setting.b.scaling);
+    if (setting.accumulation == Accumulation::fast) text += ", accumulation fast";
+    if (setting.names_algorithm()) text += ", algorithm " + setting.algorithm;
     return text;
 }
 
@@ -209,13 +234,14 @@ Json json_of(const GemmMisses& misses) {
     return {{"unexplained", misses.count}, {"of", misses.of}, {"witness", misses.witness}};
 }
 
-Json json_of(const GemmSetting& setting) {
-    return {{"a", setting.a.name},
-            {"b", setting.b.name},
-            {"scaling_a", setting.scaling_a},
-            {"scaling_b", setting.scaling_b},
-            {"accumulation", setting.accumulation},
-            {"algorithm", setting.algorithm}};
+Json json_of(const GemmProblem& setting) {
+    const bool is_fast = setting.accumulation == Accumulation::fast;
+    return {{"a", setting.a.element.name},
+            {"b", setting.b.element.name},
+            {"scaling_a", name_of(setting.a.scaling)},
+            {"scaling_b", name_of(setting.b.scaling)},
+            {"accumulation", is_fast ? "fast" : ""},
+            {"algorithm", setting.names_algorithm() ? setting.algorithm : ""}};
 }
 
 Json json_of(const GemmIdentification& found) {
@@ -308,7 +334,7 @@ Json json_of(const GemmCensus& census) {
 }
 
 int census_of(const IdentifyGemmOptions& options, const Client& device,
-              const GemmSetting& setting) {
+              const GemmProblem& setting) {
     const auto shape = shape_of(options.shape);
     if (!shape) return fail_with(shape.error());
     const auto census = identify::take_census(device, setting, shape.value());

@@ -10,10 +10,6 @@
 namespace mx {
 namespace {
 
-bool is_block_scaling(const std::string& scaling) {
-    return scaling == "1x32" || scaling == "1x16";
-}
-
 // Walks from the last of `count` places in even rows, from the first in odd ones, so that few rows
 // meet both ends.
 std::int64_t turn_of(std::int64_t row, std::int64_t count) {
@@ -23,20 +19,16 @@ std::int64_t turn_of(std::int64_t row, std::int64_t count) {
 
 }  // namespace
 
-GemmCodePlan::GemmCodePlan(GemmCodeData kind, const GemmSetting& s, int fraction_bits,
-                           std::uint64_t index)
+GemmCodePlan::GemmCodePlan(GemmCodeData kind, const Case& c, int fraction_bits)
     : kind_(kind),
-      seed_(seed_of(s, index)),
-      index_(index),
-      depth_(s.k),
-      fraction_bits_(fraction_bits) {
-    const auto side = [](const std::string& type, const std::string& scaling, std::int64_t rows) {
-        return Side{*find_element_format(type), scaling, block_of(scaling), rows};
-    };
-    a_ = side(s.a, s.scaling_a, s.m);
-    b_ = side(s.b, s.scaling_b, s.n);
-    (index % 2 == 0 ? a_ : b_).is_hot = kind != GemmCodeData::nonfinite;
-    is_high_ = index / 2 % 2 == 0;
+      seed_(seed_of(c)),
+      index_(c.index),
+      depth_(c.gemm.k),
+      fraction_bits_(fraction_bits),
+      a_{c.gemm.a.element, row_of(c.gemm.a.scaling), c.gemm.m},
+      b_{c.gemm.b.element, row_of(c.gemm.b.scaling), c.gemm.n} {
+    (index_ % 2 == 0 ? a_ : b_).is_hot = kind != GemmCodeData::nonfinite;
+    is_high_ = index_ / 2 % 2 == 0;
 }
 
 std::uint64_t GemmCodePlan::bits(const FactorPlace& place) const {
@@ -58,13 +50,16 @@ GemmCodePlan::Role GemmCodePlan::role_of(const Side& side, std::int64_t row) {
 }
 
 bool GemmCodePlan::has_nan_scale(const Side& side, Role role) {
-    return is_block_scaling(side.scaling) &&
+    return has_small_blocks(side.scales.scaling) &&
            (role == Role::nan_scale || role == Role::nan_scale_of_zeros);
 }
 
 // Of the elements under walked scales: as small as is normal everywhere, where scales are large.
 int GemmCodePlan::factor_exponent(const Side& side) const {
-    if (!is_high_ || a_.scaling != "1x32" || b_.scaling != "1x32") return 0;
+    const auto is_mx = [](const Side& each) {
+        return each.scales.scaling == FactorScaling::e8m0_1x32;
+    };
+    if (!is_high_ || !is_mx(a_) || !is_mx(b_)) return 0;
     return side.format.exponent_bits == 0 ? 0 : std::max(side.format.exponent_min(), -6);
 }
 
@@ -114,7 +109,8 @@ Code GemmCodePlan::nonfinite_element(const Side& side, const FactorPlace& place)
                 return Code{format.code_infinity() | format.code_sign_mask()};
             return one;
         case Role::nan_scale_of_zeros:
-            if (has_nan_scale(side, role) && place.column / side.block == middle / side.block)
+            if (has_nan_scale(side, role) &&
+                place.column / side.scales.block == middle / side.scales.block)
                 return Code{0};
             return one;
         case Role::zeros:
@@ -146,26 +142,27 @@ Code GemmCodePlan::walked_scale(const Side& side, const FactorPlace& place) cons
     const auto code = [&](std::int64_t lowest, std::int64_t highest) {
         const std::int64_t base = lowest + turn_of(row, highest - lowest);
         // The last block, which a first row has its element in, reaches the ends.
-        const std::int64_t last = (depth_ - 1) / side.block;
+        const std::int64_t last = (depth_ - 1) / side.scales.block;
         return Code{static_cast<std::uint32_t>(base + (last + place.column + place.row + 1) % 2)};
     };
-    if (side.scaling == "1x16") return code(1, ue4m3.code_max_finite());
+    if (side.scales.scaling == FactorScaling::ue4m3_1x16) return code(1, ue4m3.code_max_finite());
     const int lowest = 4 - factor_exponent(a_) - factor_exponent(b_);
     return is_high_ ? code(lowest, highest_scale() + 127) : code(1, 124);
 }
 
 Code GemmCodePlan::scale(const FactorPlace& place) const {
     const Side& side = side_of(place.part);
-    const ElementFormat& format = scale_format(side.scaling);
+    const ElementFormat& format = side.scales.scale;
     const bool walks = side.is_hot && kind_ == GemmCodeData::scales;
-    if (walks && is_block_scaling(side.scaling)) return walked_scale(side, place);
+    if (walks && has_small_blocks(side.scales.scaling)) return walked_scale(side, place);
     if (kind_ == GemmCodeData::nonfinite && has_nan_scale(side, role_of(side, place.row)) &&
-        place.column == depth_ / 2 / side.block)
+        place.column == depth_ / 2 / side.scales.block)
         return Code{format.code_nan()};
-    if (side.scaling == "tensor") return code_of(format, 1, &side == &a_ ? 1 : -2);
+    if (side.scales.scaling == FactorScaling::tensor)
+        return code_of(format, 1, &side == &a_ ? 1 : -2);
     // Rows of A in turn; of B all alike, so that swapped scales differ, but for those of tiles.
     const std::int64_t of_row = &side == &a_ ? place.row + place.row / side.batch : 0;
-    const std::int64_t sharing = side.scaling == "128x128" ? place.row : of_row;
+    const std::int64_t sharing = side.scales.rows > 1 ? place.row : of_row;
     const auto turn = static_cast<int>((place.column + sharing) % 2);
     // Such that the product with a scale that is walked has a code.
     if (kind_ == GemmCodeData::scales) return code_of(format, 1, is_high_ ? turn - 3 : turn + 1);

@@ -16,9 +16,9 @@ enum class GemmCodeData {
 
 class GemmCodePlan {
 public:
-    // `fraction_bits` are those that every accumulator keeps. An odd `index` lets B do what A does.
-    GemmCodePlan(GemmCodeData kind, const GemmSetting& setting, int fraction_bits,
-                 std::uint64_t index);
+    // `fraction_bits` are those that every accumulator keeps. An odd index of the case lets B do
+    // what A does.
+    GemmCodePlan(GemmCodeData kind, const Case& c, int fraction_bits);
 
     Code element(const FactorPlace& place) const;
     Code scale(const FactorPlace& place) const;
@@ -29,8 +29,7 @@ public:
 private:
     struct Side {
         ElementFormat format;
-        std::string scaling;
-        std::int64_t block = 0;  // elements that share a scale along k; 0: whole rows
+        FactorScalingRow scales;
         std::int64_t batch = 0;  // rows of a batch
         bool is_hot = false;     // its rows have one element each
     };

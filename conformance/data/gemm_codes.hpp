@@ -30,6 +30,13 @@ inline constexpr std::array<std::string_view, 10> gemm_data_names{
     "uniform",    "middle",   "positive",    "zeros",   "small",
     "cancelling", "dominant", "zero_beside", "special", "zero_rows"};
 
+// Codes of random data, and over how many binades the scales of factors are spread.
+struct GemmDraw {
+    GemmData data = GemmData::uniform;
+    std::uint64_t seed = 0;
+    std::uint32_t scale_binades = 8;
+};
+
 struct GemmPlace {
     std::uint64_t seed;
     std::uint32_t tensor;  // GemmPart, so that each has bits of its own

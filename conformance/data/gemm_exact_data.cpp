@@ -15,9 +15,9 @@ struct ScaleRange {
     int medium;  // for blocks whose partners take the opposite
     int least;
 };
-ScaleRange range_of(const std::string& scaling) {
-    if (scaling == "1x32") return {100, 20, -127};
-    if (scaling == "1x16") return {4, 3, -9};
+ScaleRange range_of(const FactorScalingRow& scales) {
+    if (scales.scaling == FactorScaling::e8m0_1x32) return {100, 20, -127};
+    if (scales.scaling == FactorScaling::ue4m3_1x16) return {4, 3, -9};
     return {50, 20, -60};
 }
 
@@ -26,47 +26,48 @@ constexpr int product_exponent = 2;
 
 }  // namespace
 
-GemmExactPlan::GemmExactPlan(GemmExactData kind, const GemmSetting& s, int fraction_bits,
-                             std::uint64_t index)
-    : kind_(kind), seed_(seed_of(s, index)), index_(index), depth_(s.k) {
-    const auto side = [](const std::string& type, const std::string& scaling, std::int64_t rows) {
-        Side made{*find_element_format(type), scaling, block_of(scaling), rows};
-        return made;
-    };
-    a_ = side(s.a, s.scaling_a, s.m);
-    b_ = side(s.b, s.scaling_b, s.n);
-    a_.has_partner = b_.has_partner = a_.block != 0 && a_.block == b_.block;
+GemmExactPlan::GemmExactPlan(GemmExactData kind, const Case& c, int fraction_bits)
+    : kind_(kind),
+      seed_(seed_of(c)),
+      index_(c.index),
+      depth_(c.gemm.k),
+      a_{c.gemm.a.element, row_of(c.gemm.a.scaling), c.gemm.m},
+      b_{c.gemm.b.element, row_of(c.gemm.b.scaling), c.gemm.n} {
+    a_.has_partner = b_.has_partner = a_.scales.block != 0 && a_.scales.block == b_.scales.block;
     choose_lowest();
-    Side& sparse = is_alone() && a_.block == 0 ? b_ : a_;
+    Side& sparse = is_alone() && a_.scales.block == 0 ? b_ : a_;
     sparse.is_sparse = true;
     // Half of the room for C and the bias, and for each side whose block scales have no partner to
     // take the opposite: they take 1 or 2.
     int room = fraction_bits + 1 - product_exponent;
-    has_addend_ = s.beta << 1 != 0 || has_bias(s);
+    has_addend_ = c.gemm.reads_c() || c.gemm.epilogue.adds_bias;
     if (has_addend_) --room;
     // Scales of rows move products beside C and the bias: by 1 or 2 each.
     for (const Side* one : {&a_, &b_})
-        if (has_addend_ && one->scaling == "row") --room;
+        if (has_addend_ && one->scales.scaling == FactorScaling::row) --room;
     for (const Side* one : {&a_, &b_})
-        if (one->block != 0 && !one->has_partner) --room;
+        if (one->scales.block != 0 && !one->has_partner) --room;
     const bool has_mantissas = kind == GemmExactData::mantissas ||
                                kind == GemmExactData::cancelling || is_alone() ||
                                kind == GemmExactData::one_hot;
     if (has_mantissas) share_mantissas(room);
     // The scales of NVFP4 have three mantissa bits each, which products have as well.
     for (const Side* one : {&a_, &b_})
-        if (one->scaling == "1x16") room -= 4;
+        if (one->scales.scaling == FactorScaling::ue4m3_1x16) room -= 4;
     room -= a_.mantissa_bits + b_.mantissa_bits;
     // One more or less must show in D, also beside C.
     if (kind == GemmExactData::counting)
-        room = std::min(room, find_element_format(s.output)->mantissa_bits) - 1;
+        room = std::min(room, c.gemm.output.element.mantissa_bits) - 1;
     products_ = std::int64_t{1} << std::clamp(room, 0, 40);
 }
 
 // The side whose scales go down to E8M0 code 0. Its elements are 2, 4 and 6, so that each is a
 // normal number of binary32 with its scale; INT8 has none of them.
 void GemmExactPlan::choose_lowest() {
-    if (kind_ != GemmExactData::lowest || a_.scaling != "1x32" || b_.scaling != "1x32") return;
+    const auto is_mx = [](const Side& side) {
+        return side.scales.scaling == FactorScaling::e8m0_1x32;
+    };
+    if (kind_ != GemmExactData::lowest || !is_mx(a_) || !is_mx(b_)) return;
     const auto has_six = [](const Side& side) { return side.format.exponent_bits != 0; };
     Side& lowest = has_six(a_) && (index_ % 2 == 0 || !has_six(b_)) ? a_ : b_;
     lowest.has_lowest = has_six(lowest);
@@ -107,9 +108,9 @@ const GemmExactPlan::Side& GemmExactPlan::side_of(GemmPart part) const {
 
 // The block that a row has elements in. Rows that share the scales of a tile share the block.
 std::int64_t GemmExactPlan::own_block(const Side& side, std::int64_t row) const {
-    const std::int64_t length = side.block == 0 ? depth_ : side.block;
+    const std::int64_t length = side.scales.block == 0 ? depth_ : side.scales.block;
     const std::int64_t blocks = (depth_ + length - 1) / length;
-    const std::int64_t turn = side.scaling == "128x128" ? row / 128 : row;
+    const std::int64_t turn = side.scales.rows > 1 ? row / side.scales.rows : row;
     if (turn == 0) return blocks - 1;
     return (blocks - 1 + turn + static_cast<std::int64_t>(index_ % 65536)) % blocks;
 }
@@ -126,9 +127,9 @@ bool GemmExactPlan::is_chosen(const Side& side, const FactorPlace& place) const 
     if (!side.is_sparse) return true;
     if (kind_ == GemmExactData::one_hot) return place.column == hot(side, place.row);
     std::int64_t first = 0, length = depth_;
-    if (is_alone() && side.block != 0) {
-        first = own_block(side, place.row) * side.block;
-        length = std::min(side.block, depth_ - first);
+    if (is_alone() && side.scales.block != 0) {
+        first = own_block(side, place.row) * side.scales.block;
+        length = std::min(side.scales.block, depth_ - first);
         if (place.column < first || place.column >= first + length) return false;
     }
     // Those that cancel are chosen in pairs.
@@ -205,7 +206,7 @@ int GemmExactPlan::block_exponent(const Side& side, std::int64_t block) const {
         const int high = 98 + static_cast<int>(block % 3);
         return side.has_lowest ? -high : high;
     }
-    const ScaleRange a = range_of(a_.scaling), b = range_of(b_.scaling);
+    const ScaleRange a = range_of(a_.scales), b = range_of(b_.scales);
     const int range = is_alone() ? std::min(a.wide, b.wide) : std::min(a.medium, b.medium);
     // As many different ones as there are; none next to 0, where a scale might as well be 1.
     const auto count = static_cast<std::uint64_t>(2 * range + 1);
@@ -217,7 +218,7 @@ int GemmExactPlan::block_exponent(const Side& side, std::int64_t block) const {
 
 int GemmExactPlan::scale_exponent(const Side& side, const FactorPlace& place) const {
     const bool is_a = &side == &a_;
-    if (side.scaling == "tensor") {
+    if (side.scales.scaling == FactorScaling::tensor) {
         const int exponent = static_cast<int>(bits({GemmPart::scale_out, 1, 0}) % 41) - 20;
         return is_a ? exponent : 1 - exponent;
     }
@@ -230,22 +231,23 @@ int GemmExactPlan::scale_exponent(const Side& side, const FactorPlace& place) co
         is_a ? 2 - static_cast<std::uint64_t>(turn_of(side, place.row)) : 1 + of_batch;
     const std::uint64_t of_row = counts ? of_counted : bits({place.part, sharing, -1}) % 4;
     const int range_of_row = counts ? 4 : 2;
-    if (side.scaling == "row")
+    if (side.scales.scaling == FactorScaling::row)
         return static_cast<int>(has_addend_ && !counts ? of_row % 2 : of_row);
     if (is_alone() && side.is_sparse &&
-        place.column != own_block(side, sharing * (side.scaling == "128x128" ? 128 : 1)))
-        return range_of(side.scaling).least;
-    if (is_lowest(side, place)) return range_of(side.scaling).least;
+        place.column != own_block(side, sharing * std::max<std::int64_t>(1, side.scales.rows)))
+        return range_of(side.scales).least;
+    if (is_lowest(side, place)) return range_of(side.scales).least;
     return block_exponent(side, place.column) + static_cast<int>(of_row) % range_of_row;
 }
 
 Code GemmExactPlan::scale(const FactorPlace& place) const {
     const Side& side = side_of(place.part);
-    const ElementFormat& format = scale_format(side.scaling);
-    if (is_special_row(place) && side.block != 0 && place.column == 0 && place.row % 3 == 0)
+    const ElementFormat& format = side.scales.scale;
+    if (is_special_row(place) && side.scales.block != 0 && place.column == 0 && place.row % 3 == 0)
         return Code{format.code_nan()};
     const int exponent = scale_exponent(side, place);
-    if (side.scaling != "1x16" || exponent < -6) return code_of(format, 1, exponent);
+    if (side.scales.scaling != FactorScaling::ue4m3_1x16 || exponent < -6)
+        return code_of(format, 1, exponent);
     const auto mantissa = static_cast<std::int64_t>(bits(place) >> 8 & 7);
     return code_of(format, 8 + mantissa, exponent - 3);
 }

@@ -21,9 +21,9 @@ enum class GemmExactData {
 
 class GemmExactPlan {
 public:
-    // `fraction_bits` are those that every accumulator keeps. `index` makes other data of the kind.
-    GemmExactPlan(GemmExactData kind, const GemmSetting& setting, int fraction_bits,
-                  std::uint64_t index);
+    // `fraction_bits` are those that every accumulator keeps. The index of the case makes other
+    // data of the kind.
+    GemmExactPlan(GemmExactData kind, const Case& c, int fraction_bits);
 
     Code element(const FactorPlace& place) const;
     Code scale(const FactorPlace& place) const;
@@ -34,8 +34,7 @@ public:
 private:
     struct Side {
         ElementFormat format;
-        std::string scaling;
-        std::int64_t block = 0;    // elements that share a scale along k; 0: whole rows
+        FactorScalingRow scales;
         std::int64_t batch = 0;    // rows of a batch
         int mantissa_bits = 0;     // of them in use
         bool is_sparse = false;    // the side whose zeros decide which products there are

@@ -3,7 +3,6 @@
 
 #include "conformance/data/gemm_codes.hpp"
 #include "reference/fast/round.hpp"
-#include "reference/spec/gemm.hpp"
 
 namespace mx {
 
@@ -11,8 +10,8 @@ bool is_first(GemmPart part) {
     return part == GemmPart::a || part == GemmPart::scales_a;
 }
 
-std::uint64_t seed_of(const GemmSetting& setting, std::uint64_t index) {
-    return setting.seed + index * 0x9E3779B97F4A7C15u;
+std::uint64_t seed_of(const Case& c) {
+    return c.seed + c.index * 0x9E3779B97F4A7C15u;
 }
 
 std::uint64_t bits_of(std::uint64_t seed, const FactorPlace& place) {
@@ -26,11 +25,6 @@ Code code_of(const ElementFormat& format, std::int64_t significand, int exponent
     const auto magnitude = static_cast<std::uint64_t>(negative ? -significand : significand);
     return fast::round(format, Rounding::nearest_even, Overflow::saturate,
                        {fast::Kind::finite, negative, exponent, magnitude});
-}
-
-const ElementFormat& scale_format(const std::string& scaling) {
-    if (scaling == "1x32") return formats::e8m0;
-    return scaling == "1x16" ? ue4m3 : formats::f32;
 }
 
 }  // namespace mx

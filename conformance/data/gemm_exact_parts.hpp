@@ -3,8 +3,8 @@
 #pragma once
 
 #include <cstdint>
-#include <string>
 
+#include "conformance/case/case.hpp"
 #include "conformance/data/gemm_tensors.hpp"
 
 namespace mx {
@@ -19,13 +19,11 @@ struct FactorPlace {
 // Of A or its scales?
 bool is_first(GemmPart part);
 
-// Of data `index` of a setting.
-std::uint64_t seed_of(const GemmSetting& setting, std::uint64_t index);
+// Of the case's data, which its index chooses.
+std::uint64_t seed_of(const Case& c);
 std::uint64_t bits_of(std::uint64_t seed, const FactorPlace& place);
 
 // significand * 2^exponent, which the format has.
 Code code_of(const ElementFormat& format, std::int64_t significand, int exponent);
-
-const ElementFormat& scale_format(const std::string& scaling);
 
 }  // namespace mx

@@ -82,14 +82,6 @@ GemmData random_kind(std::string_view name) {
     return GemmData::uniform;
 }
 
-std::string or_null(std::string_view word, std::string_view null) {
-    return word == null ? "" : std::string(word);
-}
-
-const ElementFormat& format_of(const TensorSpec& spec) {
-    return spec.type == ue4m3.name ? ue4m3 : *find_element_format(spec.type);
-}
-
 // Rows of A and B under scales of the whole range, so that their products leave binary32 and come
 // back; some of A as low as E8M0 goes, some of B as high.
 std::uint32_t far_scale(const GemmPlace& place, std::uint64_t bits) {
@@ -105,17 +97,16 @@ std::uint32_t far_scale(const GemmPlace& place, std::uint64_t bits) {
 Code random_scale(GemmData data, const ElementFormat& format, const GemmPlace& place) {
     const std::uint64_t bits = bits_of(place);
     if (data == GemmData::special && (bits >> 40) % 251 == 0) return Code{format.code_nan()};
-    if (format.name == ue4m3.name) return Code{code_near_one(format, bits, 8)};
+    if (format == ue4m3) return Code{code_near_one(format, bits, 8)};
     if (data == GemmData::dominant) return Code{far_scale(place, bits)};
     return Code{static_cast<std::uint32_t>(119 + bits % 17)};
 }
 
 Code random_code(const GemmTensor& tensor, GemmData data, const GemmPlace& place) {
-    const ElementFormat& format = format_of(tensor.spec);
+    const ElementFormat& format = tensor.type;
     if (tensor.content == GemmContent::elements) return gemm_code(data, format, place);
-    if (tensor.spec.type == "e8m0" || tensor.spec.type == ue4m3.name)
-        return random_scale(data, format, place);
-    return gemm_number(data, format, place, binades_of(tensor));
+    if (format == formats::e8m0 || format == ue4m3) return random_scale(data, format, place);
+    return gemm_number(data, format, place, binades_of(tensor.part));
 }
 
 template <typename Plan>
@@ -130,7 +121,7 @@ Code exact_code(const Plan& plan, const GemmTensor& tensor, const FactorPlace& p
         case GemmPart::scale_out:
             return plan.scale_out();
         default:
-            return plan.addend(format_of(tensor.spec), place);
+            return plan.addend(tensor.type, place);
     }
 }
 
@@ -157,55 +148,26 @@ const std::vector<GemmFamily>& gemm_data_families() {
     return table;
 }
 
-GemmSetting setting_of(const Problem& p) {
-    const GemmProblem& gemm = p.gemm;
-    GemmSetting setting{.a = std::string(gemm.a.element.name),
-                        .b = std::string(gemm.b.element.name),
-                        .output = std::string(gemm.output.element.name)};
-    setting.scaling_out = name_of(gemm.output.scaling);
-    setting.dialect = dialect_name(p);
-    setting.m = gemm.m;
-    setting.n = gemm.n;
-    setting.k = gemm.k;
-    setting.batches = gemm.batches;
-    setting.scaling_a = name_of(gemm.a.scaling);
-    setting.scaling_b = name_of(gemm.b.scaling);
-    setting.alpha = gemm.alpha;
-    setting.beta = gemm.beta;
-    setting.epilogue = or_null(name_of(gemm.epilogue), "none");
-    setting.accumulation = or_null(name_of(gemm.accumulation), "default");
-    setting.addend = gemm.c ? gemm.c->name : "";
-    setting.layout = name_of(p.layout);
-    setting.scale_order = name_of(p.scales);
-    setting.packing = p.packing->name;
-    return setting;
-}
-
-GemmSetting setting_of(const Case& c) {
-    GemmSetting setting = setting_of(static_cast<const Problem&>(c));
-    setting.seed = c.seed;
-    return setting;
-}
-
 Status check_gemm_data(const Case& c) {
     return check_name("data family of gemm", c.data, names_of(gemm_data_families()));
 }
 
 std::vector<CodeTensor> make_gemm_inputs(const Case& c) {
-    const GemmSetting setting = setting_of(c);
     const auto exact = kind_of(exact_rows, c.data);
     const auto codes = kind_of(code_rows, c.data);
-    const int bits = fraction_bits_kept(setting);
-    const GemmExactPlan exact_plan(exact.value_or(GemmExactData::signs), setting, bits, c.index);
-    const GemmCodePlan code_plan(codes.value_or(GemmCodeData::elements), setting, bits, c.index);
-    const std::uint64_t seed = setting.seed + c.index * 0x9E3779B97F4A7C15u;
+    const int bits = fraction_bits_kept(c.gemm);
+    const GemmExactPlan exact_plan(exact.value_or(GemmExactData::signs), c, bits);
+    const GemmCodePlan code_plan(codes.value_or(GemmCodeData::elements), c, bits);
+    const std::uint64_t seed = seed_of(c);
     const GemmData data = random_kind(c.data);
+    const std::vector<GemmTensor> asked = tensors_of(c);
     std::vector<CodeTensor> tensors;
-    for (const GemmTensor& tensor : tensors_of(setting)) {
+    for (const GemmTensor& tensor : asked) {
         if (is_output(tensor.part)) break;
-        if (tensor.part == GemmPart::scale_out && setting.scaling_out == "1x16") {
+        if (tensor.part == GemmPart::scale_out &&
+            c.gemm.output.scaling == FactorScaling::ue4m3_1x16) {
             // Sums that are exact stay so times a power of two.
-            Code scale = fitting_scale_out(setting, tensors);
+            Code scale = fitting_scale_out(c.gemm, asked, tensors);
             if (exact || codes) scale.bits &= formats::f32.code_infinity();
             if (scale.bits == code_of_one(formats::f32)) scale = Code{0x3F000000};  // a half
             tensors.push_back(filled(tensor, [scale](const FactorPlace&) { return scale; }));
@@ -223,12 +185,14 @@ std::vector<CodeTensor> make_gemm_inputs(const Case& c) {
     return tensors;
 }
 
-int fraction_bits_kept(const GemmSetting& setting) {
+int fraction_bits_kept(const GemmProblem& gemm) {
     int least = formats::f32.mantissa_bits;
     for (const GemmModel& model : gemm_models) {
-        if (!lists(model.operands, setting.a) || !lists(model.operands, setting.b)) continue;
+        if (!lists(model.operands, gemm.a.element.name) ||
+            !lists(model.operands, gemm.b.element.name))
+            continue;
         const bool ends_in_half = model.accumulator.exponent_bits < formats::f32.exponent_bits;
-        if (ends_in_half && setting.output != formats::f16.name) continue;
+        if (ends_in_half && gemm.output.element != formats::f16) continue;
         least = std::min({least, model.fraction_bits, model.accumulator.mantissa_bits,
                           model.promoted.mantissa_bits});
     }

@@ -19,18 +19,14 @@ struct GemmFamily {
 };
 const std::vector<GemmFamily>& gemm_data_families();
 
-// What is asked, in the words of the device ABI; of a case with its seed.
-GemmSetting setting_of(const Problem& p);
-GemmSetting setting_of(const Case& c);
-
 // As error: a name that is none of a family.
 Status check_gemm_data(const Case& c);
 
-// One for each input of tensors_of(setting_of(c)). Only for data that check_gemm_data accepts.
+// One for each input of tensors_of(c). Only for data that check_gemm_data accepts.
 std::vector<CodeTensor> make_gemm_inputs(const Case& c);
 
 // The fraction bits that every accumulator keeps which this case may meet: the least of the rows of
 // gemm_models that multiply such elements. Those that end in binary16 count where D is binary16.
-int fraction_bits_kept(const GemmSetting& setting);
+int fraction_bits_kept(const GemmProblem& gemm);
 
 }  // namespace mx

@@ -6,7 +6,6 @@
 #include <cmath>
 
 #include "reference/fast/decode.hpp"
-#include "reference/spec/gemm.hpp"
 
 namespace mx {
 namespace {
@@ -14,11 +13,17 @@ namespace {
 // Rows and columns of D that are looked at.
 constexpr std::int64_t looked_at_max = 48;
 
-double number_of(const CodeTensor& tensor, std::int64_t row, std::int64_t column) {
-    const ElementFormat& format =
-        tensor.type == ue4m3.name ? ue4m3 : *find_element_format(tensor.type);
+// The codes of a tensor, if there is one.
+struct Numbers {
+    ElementFormat type = {};
+    const CodeTensor* codes = nullptr;
+
+    double at(std::int64_t row, std::int64_t column) const;
+};
+
+double Numbers::at(std::int64_t row, std::int64_t column) const {
     const fast::Unpacked value = fast::unpack(
-        format, Code{tensor.at(static_cast<std::size_t>(row * tensor.columns + column))});
+        type, Code{codes->at(static_cast<std::size_t>(row * codes->columns + column))});
     if (value.kind != fast::Kind::finite) return std::nan("");
     const double magnitude =
         std::ldexp(static_cast<double>(value.significand), static_cast<int>(value.exponent));
@@ -26,16 +31,14 @@ double number_of(const CodeTensor& tensor, std::int64_t row, std::int64_t column
 }
 
 struct Side {
-    const CodeTensor* codes = nullptr;
-    const CodeTensor* scales = nullptr;
-    std::string scaling;
+    Numbers elements, scales;
+    FactorScalingRow scaling;
 
     double at(std::int64_t row, std::int64_t k) const {
-        const double element = number_of(*codes, row, k);
-        if (scales == nullptr) return element;
-        const std::int64_t line = scaling == "tensor" ? 0 : scaling == "128x128" ? row / 128 : row;
-        const std::int64_t block = block_of(scaling);
-        return element * number_of(*scales, line, block == 0 ? 0 : k / block);
+        const double element = elements.at(row, k);
+        if (scales.codes == nullptr) return element;
+        const std::int64_t line = scaling.rows == 0 ? 0 : row / scaling.rows;
+        return element * scales.at(line, scaling.block == 0 ? 0 : k / scaling.block);
     }
 };
 
@@ -45,27 +48,27 @@ std::int64_t step_for(std::int64_t count) {
 
 }  // namespace
 
-Code fitting_scale_out(const GemmSetting& setting, const std::vector<CodeTensor>& inputs) {
-    const std::vector<GemmTensor> tensors = tensors_of(setting);
-    Side a{nullptr, nullptr, setting.scaling_a}, b{nullptr, nullptr, setting.scaling_b};
-    const CodeTensor* c = nullptr;
-    for (std::size_t i = 0; i < inputs.size(); ++i) {
-        if (tensors[i].part == GemmPart::c) c = &inputs[i];
-        if (tensors[i].part == GemmPart::a) a.codes = &inputs[i];
-        if (tensors[i].part == GemmPart::scales_a) a.scales = &inputs[i];
-        if (tensors[i].part == GemmPart::b) b.codes = &inputs[i];
-        if (tensors[i].part == GemmPart::scales_b) b.scales = &inputs[i];
-    }
-    const auto alpha = static_cast<double>(std::bit_cast<float>(setting.alpha));
-    const auto beta = static_cast<double>(std::bit_cast<float>(setting.beta));
+Code fitting_scale_out(const GemmProblem& gemm, const std::vector<GemmTensor>& tensors,
+                       const std::vector<CodeTensor>& inputs) {
+    const auto numbers_of = [&](GemmPart part) {
+        for (std::size_t i = 0; i < inputs.size(); ++i)
+            if (tensors[i].part == part) return Numbers{tensors[i].type, &inputs[i]};
+        return Numbers{};
+    };
+    const Side a{numbers_of(GemmPart::a), numbers_of(GemmPart::scales_a), row_of(gemm.a.scaling)};
+    const Side b{numbers_of(GemmPart::b), numbers_of(GemmPart::scales_b), row_of(gemm.b.scaling)};
+    const Numbers c = numbers_of(GemmPart::c);
+    const std::int64_t rows = gemm.batches * gemm.m;
+    const auto alpha = static_cast<double>(std::bit_cast<float>(gemm.alpha));
+    const auto beta = static_cast<double>(std::bit_cast<float>(gemm.beta));
     double largest = 0;
-    for (std::int64_t row = 0; row < a.codes->rows; row += step_for(a.codes->rows))
-        for (std::int64_t column = 0; column < setting.n; column += step_for(setting.n)) {
-            const std::int64_t b_row = row / setting.m * setting.n + column;
+    for (std::int64_t row = 0; row < rows; row += step_for(rows))
+        for (std::int64_t column = 0; column < gemm.n; column += step_for(gemm.n)) {
+            const std::int64_t b_row = row / gemm.m * gemm.n + column;
             double sum = 0;
-            for (std::int64_t k = 0; k < setting.k; ++k) sum += a.at(row, k) * b.at(b_row, k);
+            for (std::int64_t k = 0; k < gemm.k; ++k) sum += a.at(row, k) * b.at(b_row, k);
             sum *= alpha;
-            if (c != nullptr) sum += beta * number_of(*c, row, column);
+            if (c.codes != nullptr) sum += beta * c.at(row, column);
             if (std::isfinite(sum)) largest = std::max(largest, std::fabs(sum));
         }
     // Others may be twice as large, or have a bias.

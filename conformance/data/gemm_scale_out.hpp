@@ -10,7 +10,8 @@
 
 namespace mx {
 
-// `inputs` are the tensors of the setting before that scale.
-Code fitting_scale_out(const GemmSetting& setting, const std::vector<CodeTensor>& inputs);
+// `inputs` are those of `tensors` before that scale.
+Code fitting_scale_out(const GemmProblem& gemm, const std::vector<GemmTensor>& tensors,
+                       const std::vector<CodeTensor>& inputs);
 
 }  // namespace mx

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 
-#include "device/host/layout.hpp"
 #include "reference/spec/layouts.hpp"
 
 namespace mx {
@@ -13,58 +12,70 @@ std::int64_t whole(std::int64_t length, std::int64_t unit) {
     return (length + unit - 1) / unit;
 }
 
-bool is_narrow(const std::string& type) {
-    return code_bits(type) <= 8;
+bool is_narrow(const ElementFormat& format) {
+    return format.code_bits() <= 8;
 }
 
 // FP8 is scaled by one given number, unless it lies in blocks of MX; so is what becomes NVFP4.
-bool has_scale_out(const GemmSetting& setting) {
-    return is_narrow(setting.output) && setting.scaling_out != "1x32";
+bool has_scale_out(const FactorType& output) {
+    return is_narrow(output.element) && output.scaling != FactorScaling::e8m0_1x32;
 }
 
-bool is_fp8(const std::string& type) {
-    return type == "e4m3" || type == "e5m2";
+bool is_fp8(const ElementFormat& format) {
+    return format == formats::e4m3 || format == formats::e5m2;
+}
+
+// C has the type of D unless the problem says another; of FP8 and FP4 there is none, so it is
+// bfloat16.
+ElementFormat addend_type(const GemmProblem& gemm) {
+    if (gemm.c) return *gemm.c;
+    return is_narrow(gemm.output.element) ? formats::bf16 : gemm.output.element;
+}
+
+// As cuBLASLt wants it: D's type; bfloat16 where that is FP8 or FP4, or binary32 made of FP8.
+ElementFormat bias_type(const GemmProblem& gemm) {
+    const ElementFormat& output = gemm.output.element;
+    const bool is_wide_of_fp8 = output == formats::f32 && is_fp8(gemm.a.element);
+    return is_narrow(output) || is_wide_of_fp8 ? formats::bf16 : output;
 }
 
 // One for each small block of a row.
-TensorSpec scales_of_blocks(const GemmSetting& setting, const std::string& scaling, Shape of) {
-    const std::string type = scaling == "1x16" ? "ue4m3" : "e8m0";
-    const std::int64_t columns = whole(of.columns, block_of(scaling));
-    if (setting.scale_order == "linear") return dense(type, of.rows, columns);
-    return {type, of.rows, columns, 0, 0, setting.scale_order};
+TensorSpec scales_of_blocks(const Problem& p, const FactorScalingRow& row, Shape of) {
+    const std::int64_t columns = whole(of.columns, row.block);
+    if (p.scales == ScaleStorage::linear) return dense(row.scale.name, of.rows, columns);
+    return {std::string(row.scale.name), of.rows, columns, 0, 0, std::string(name_of(p.scales))};
 }
 
 // Scales of blocks of 128 lie as cuBLASLt wants them: those of neighbouring rows side by side; and
 // those of square blocks along k, each line filled up to four.
-TensorSpec scales_of(const GemmSetting& setting, const std::string& scaling, std::int64_t rows) {
-    const std::int64_t blocks = whole(setting.k, 128);
-    if (scaling == "tensor") return dense("f32", 1, 1);
-    if (scaling == "row") return dense("f32", rows, 1);
-    if (scaling == "1x128") return {"f32", rows, blocks, 1, rows, "strided"};
-    if (scaling == "128x128")
-        return {"f32", whole(rows, 128), blocks, whole(blocks, 4) * 4, 1, "strided"};
-    return scales_of_blocks(setting, scaling, {rows, setting.k});
+TensorSpec scales_of(const Problem& p, FactorScaling scaling, std::int64_t rows) {
+    const FactorScalingRow& row = row_of(scaling);
+    const std::string type(row.scale.name);
+    if (row.block == 0) return dense(type, row.rows == 0 ? 1 : rows, 1);
+    if (has_small_blocks(scaling)) return scales_of_blocks(p, row, {rows, p.gemm.k});
+    const std::int64_t blocks = whole(p.gemm.k, row.block);
+    if (row.rows == 1) return {type, rows, blocks, 1, rows, "strided"};
+    return {type, whole(rows, row.rows), blocks, whole(blocks, 4) * 4, 1, "strided"};
 }
 
 // Padded rows end this many elements before the next begins; odd, so that nothing stays aligned.
 constexpr std::int64_t padding = 3;
 
-TensorSpec rows_of(const GemmSetting& setting, const std::string& type, Shape shape) {
-    TensorSpec spec = dense(type, shape);
-    if (setting.layout == "padded") spec.row_stride += padding;
+TensorSpec rows_of(const Problem& p, const ElementFormat& type, Shape shape) {
+    TensorSpec spec = dense(type.name, shape);
+    if (p.layout == RowLayout::padded) spec.row_stride += padding;
     return spec;
 }
 
-TensorSpec codes_of(const GemmSetting& setting, const std::string& type, Shape shape) {
-    const Packing& packing = *find_packing(setting.packing);
-    if (code_bits(type) != packing.code_bits) return rows_of(setting, type, shape);
-    return {type, shape.rows, shape.columns, 0, 0, std::string(packing.layout)};
+TensorSpec codes_of(const Problem& p, const ElementFormat& type, Shape shape) {
+    if (type.code_bits() != p.packing->code_bits) return rows_of(p, type, shape);
+    return {std::string(type.name),        shape.rows, shape.columns, 0, 0,
+            std::string(p.packing->layout)};
 }
 
-// As cuBLASLt wants it: D's type; bfloat16 where that is FP8 or FP4, or binary32 made of FP8.
-std::string bias_type(const GemmSetting& setting) {
-    if (is_narrow(setting.output)) return "bf16";
-    return setting.output == "f32" && is_fp8(setting.a) ? "bf16" : setting.output;
+// A name of the ABI, where NULL stands for what is usual.
+std::string or_null(std::string_view word, std::string_view usual) {
+    return word == usual ? "" : std::string(word);
 }
 
 }  // namespace
@@ -72,75 +83,86 @@ std::string bias_type(const GemmSetting& setting) {
 std::int64_t GemmTensor::bytes() const {
     const auto extent = byte_extent(spec);
     // Whole lines, also where the last is filled up.
-    const std::int64_t lines =
-        spec.rows * spec.row_stride * static_cast<std::int64_t>(element_width(spec.type));
+    const std::int64_t lines = spec.rows * spec.row_stride * type.code_bytes();
     return extent ? std::max(lines, static_cast<std::int64_t>(extent.value())) : 0;
 }
 
-std::uint32_t binades_of(const GemmTensor& tensor) {
-    return tensor.part == GemmPart::c || tensor.part == GemmPart::bias ? 20 : 8;
+std::uint32_t binades_of(GemmPart part) {
+    return part == GemmPart::c || part == GemmPart::bias ? 20 : 8;
 }
 
-std::vector<GemmTensor> tensors_of(const GemmSetting& s) {
+Problem problem_of(const GemmProblem& gemm) {
+    Problem p;
+    p.operation = OperationKind::gemm;
+    p.gemm = gemm;
+    p.rows = gemm.batches * gemm.m;
+    p.columns = gemm.n;
+    return p;
+}
+
+std::vector<GemmTensor> tensors_of(const Problem& p) {
     using enum GemmContent;
+    const GemmProblem& gemm = p.gemm;
     std::vector<GemmTensor> tensors;
-    const std::int64_t rows_a = s.batches * s.m, rows_b = s.batches * s.n;
-    tensors.push_back({GemmPart::a, elements, codes_of(s, s.a, {rows_a, s.k})});
-    if (!s.scaling_a.empty())
-        tensors.push_back({GemmPart::scales_a, numbers, scales_of(s, s.scaling_a, rows_a)});
-    tensors.push_back({GemmPart::b, elements, codes_of(s, s.b, {rows_b, s.k})});
-    if (!s.scaling_b.empty())
-        tensors.push_back({GemmPart::scales_b, numbers, scales_of(s, s.scaling_b, rows_b)});
-    if (s.beta << 1 != 0)
-        tensors.push_back({GemmPart::c, numbers, rows_of(s, addend_type(s), {rows_a, s.n})});
-    if (has_bias(s)) tensors.push_back({GemmPart::bias, numbers, dense(bias_type(s), 1, s.n)});
-    if (has_scale_out(s)) tensors.push_back({GemmPart::scale_out, numbers, dense("f32", 1, 1)});
-    tensors.push_back({GemmPart::d, elements, codes_of(s, s.output, {rows_a, s.n})});
-    if (!s.scaling_out.empty())
+    const auto add_factor = [&](const FactorType& factor, std::int64_t rows, GemmPart codes,
+                                GemmPart scales) {
         tensors.push_back(
-            {GemmPart::scales_d, numbers, scales_of_blocks(s, s.scaling_out, {rows_a, s.n})});
+            {codes, elements, factor.element, codes_of(p, factor.element, {rows, gemm.k})});
+        if (factor.scaling != FactorScaling::none)
+            tensors.push_back({scales, numbers, row_of(factor.scaling).scale,
+                               scales_of(p, factor.scaling, rows)});
+    };
+    const std::int64_t rows_a = gemm.batches * gemm.m, rows_b = gemm.batches * gemm.n;
+    add_factor(gemm.a, rows_a, GemmPart::a, GemmPart::scales_a);
+    add_factor(gemm.b, rows_b, GemmPart::b, GemmPart::scales_b);
+    const ElementFormat c = addend_type(gemm), bias = bias_type(gemm);
+    if (gemm.reads_c())
+        tensors.push_back({GemmPart::c, numbers, c, rows_of(p, c, {rows_a, gemm.n})});
+    if (gemm.epilogue.adds_bias)
+        tensors.push_back({GemmPart::bias, numbers, bias, dense(bias.name, 1, gemm.n)});
+    if (has_scale_out(gemm.output))
+        tensors.push_back(
+            {GemmPart::scale_out, numbers, formats::f32, dense(formats::f32.name, 1, 1)});
+    const ElementFormat& d = gemm.output.element;
+    tensors.push_back({GemmPart::d, elements, d, codes_of(p, d, {rows_a, gemm.n})});
+    if (!has_blocks(gemm.output)) return tensors;
+    const FactorScalingRow& blocks = row_of(gemm.output.scaling);
+    tensors.push_back(
+        {GemmPart::scales_d, numbers, blocks.scale, scales_of_blocks(p, blocks, {rows_a, gemm.n})});
     return tensors;
 }
 
-Operation operation_of(const GemmSetting& setting, const std::string& algorithm) {
-    Operation operation{.name = "gemm", .dialect = setting.dialect};
-    std::string scaling_out = setting.scaling_out;
-    if (scaling_out.empty() && has_scale_out(setting)) scaling_out = "tensor";
-    operation.gemm = GemmOperation{setting.batches,   setting.alpha,        setting.beta,
-                                   setting.scaling_a, setting.scaling_b,    scaling_out,
-                                   setting.epilogue,  setting.accumulation, algorithm};
+Operation operation_of(const Problem& p) {
+    const GemmProblem& gemm = p.gemm;
+    Operation operation{.name = "gemm"};
+    if (p.dialect != nullptr) operation.dialect = p.dialect->name;
+    const bool is_tensor = !has_blocks(gemm.output) && has_scale_out(gemm.output);
+    const FactorScaling scaling_out = is_tensor ? FactorScaling::tensor : gemm.output.scaling;
+    operation.gemm = GemmOperation{.batches = gemm.batches,
+                                   .alpha = gemm.alpha,
+                                   .beta = gemm.beta,
+                                   .scaling_a = std::string(name_of(gemm.a.scaling)),
+                                   .scaling_b = std::string(name_of(gemm.b.scaling)),
+                                   .scaling_out = std::string(name_of(scaling_out)),
+                                   .epilogue = or_null(name_of(gemm.epilogue), "none"),
+                                   .accumulation = or_null(name_of(gemm.accumulation), "default"),
+                                   .algorithm = gemm.names_algorithm() ? gemm.algorithm : ""};
     return operation;
 }
 
-std::int64_t block_of(const std::string& scaling) {
-    if (scaling == "1x32") return 32;
-    if (scaling == "1x16") return 16;
-    return scaling == "1x128" || scaling == "128x128" ? 128 : 0;
-}
-
-std::string addend_type(const GemmSetting& setting) {
-    if (!setting.addend.empty()) return setting.addend;
-    return is_narrow(setting.output) ? "bf16" : setting.output;
-}
-
-bool has_bias(const GemmSetting& setting) {
-    return setting.epilogue.find("bias") != std::string::npos;
-}
-
-GemmEpilogue epilogue_of(const GemmSetting& setting, std::int64_t parts) {
+GemmEpilogue epilogue_of(const GemmProblem& gemm, std::int64_t parts) {
     GemmEpilogue epilogue;
-    const bool has_blocks = !setting.scaling_out.empty();
-    epilogue.output = has_blocks ? formats::f32 : *find_element_format(setting.output);
-    epilogue.addend = *find_element_format(addend_type(setting));
-    epilogue.bias = *find_element_format(bias_type(setting));
-    epilogue.adds_bias = has_bias(setting);
-    epilogue.scales_output = has_scale_out(setting);
-    if (setting.scaling_a == "tensor") epilogue.scales = FactorScales::in_alpha;
-    if (setting.scaling_a == "row") epilogue.scales = FactorScales::on_accumulator;
-    if (setting.scaling_a.ends_with("x128")) epilogue.scales = FactorScales::in_accumulator;
+    epilogue.output = has_blocks(gemm.output) ? formats::f32 : gemm.output.element;
+    epilogue.addend = addend_type(gemm);
+    epilogue.bias = bias_type(gemm);
+    epilogue.adds_bias = gemm.epilogue.adds_bias;
+    epilogue.scales_output = has_scale_out(gemm.output);
+    const FactorScalingRow& scales = row_of(gemm.a.scaling);
+    if (scales.scaling == FactorScaling::tensor) epilogue.scales = FactorScales::in_alpha;
+    if (scales.scaling == FactorScaling::row) epilogue.scales = FactorScales::on_accumulator;
+    if (scales.block == 128) epilogue.scales = FactorScales::in_accumulator;
     if (parts > 1) epilogue.kernel = GemmKernel::adds_parts;
-    if (setting.epilogue.ends_with("relu")) epilogue.activation = Activation::relu;
-    if (setting.epilogue.ends_with("gelu")) epilogue.activation = Activation::gelu;
+    epilogue.activation = gemm.epilogue.activation;
     return epilogue;
 }
 
@@ -155,13 +177,14 @@ std::int64_t parts_of(const std::string& algorithm) {
     return number;
 }
 
-std::int64_t part_length(const GemmSetting& setting, std::int64_t parts) {
+std::int64_t part_length(const GemmProblem& gemm, std::int64_t parts) {
     if (parts <= 1) return 0;
-    const std::int64_t tile = 128 / static_cast<std::int64_t>(element_width(setting.a));
+    const std::int64_t tile = 128 / gemm.a.element.code_bytes();
     // Scales of square blocks are read four at a time.
-    const bool by_fours = setting.scaling_a == "128x128" || setting.scaling_b == "128x128";
+    const bool by_fours = gemm.a.scaling == FactorScaling::f32_128x128 ||
+                          gemm.b.scaling == FactorScaling::f32_128x128;
     const std::int64_t unit = by_fours ? 4 : 1;
-    return whole(whole(whole(setting.k, tile), parts), unit) * unit * tile;
+    return whole(whole(whole(gemm.k, tile), parts), unit) * unit * tile;
 }
 
 }  // namespace mx

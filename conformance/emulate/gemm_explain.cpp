@@ -19,7 +19,7 @@ namespace {
 constexpr std::int64_t lines_max = 64;
 
 // The elements that share a scale on both sides.
-std::int64_t stretch_of(const GemmProblem& problem) {
+std::int64_t stretch_of(const TensorGemm& problem) {
     std::int64_t stretch = 0;
     for (const GemmFactor* factor : {&problem.a, &problem.b})
         if (factor->scaling == gemm::Scaling::blocks) stretch = std::gcd(stretch, factor->block);
@@ -54,7 +54,7 @@ exact::Value scale_at(const ScaledRow& row, std::int64_t k) {
     return row.block == 0 ? exact::number(1) : exact::decode(row.scale, row.scale_at(k));
 }
 
-std::string blocks_text(const GemmProblem& problem, const gemm::Output& output) {
+std::string blocks_text(const TensorGemm& problem, const gemm::Output& output) {
     TextTable table({{"k"},
                      {"sum of elements", Align::right},
                      {"scale of A", Align::right},
@@ -82,7 +82,7 @@ std::string factor_text(const char* name, const TensorFactor& factor) {
 }
 
 // A number of a tensor over 2688 is no whole number times a power of two.
-std::string total_in_full(const GemmProblem& problem, const exact::Value& total) {
+std::string total_in_full(const TensorGemm& problem, const exact::Value& total) {
     const bool is_dyadic = problem.a.tensor.divisor * problem.b.tensor.divisor == 1;
     if (is_dyadic || !total.is_finite()) return exact_and_decimal(total);
     const std::string fraction = exact::to_fraction(exact::with_sign(total));
@@ -90,10 +90,10 @@ std::string total_in_full(const GemmProblem& problem, const exact::Value& total)
     return fraction == decimal ? fraction : fraction + " = " + decimal;
 }
 
-std::string total_text(const GemmProblem& problem, const gemm::Output& output,
+std::string total_text(const TensorGemm& problem, const gemm::Output& output,
                        const exact::Value& total) {
     const GemmRules& rules = problem.rules;
-    const gemm::Problem view = problem.view();
+    const gemm::ProblemView view = problem.view();
     std::string text =
         "sum: " + exact_and_decimal(exact::dot(output.a, output.b, output.depth)) + "\n";
     text += factor_text("A", output.number_a) + factor_text("B", output.number_b);
@@ -111,11 +111,10 @@ std::string total_text(const GemmProblem& problem, const gemm::Output& output,
             "  times the scale of D: " + exact_text(exact::decode(formats::f32, *rules.scale_out)) +
             "\n";
     text += "exact: " + total_in_full(problem, total) + "\n";
-    for (const std::string_view type : gemm_types) {
-        const ElementFormat format = *find_element_format(type);
+    for (const ElementFormat& format : gemm_types) {
         const Code code = exact::round(format, Rounding::nearest_even,
                                        rules.overflow.value_or(Overflow::overflow), total);
-        text += "  in " + std::string(type) + ": " + code_and_value(format, code) + "\n";
+        text += "  in " + std::string(format.name) + ": " + code_and_value(format, code) + "\n";
     }
     return text;
 }
@@ -158,7 +157,7 @@ std::string steps_text(const GemmModel& model, const gemm::Output& output) {
            table.print() + shortened_note(std::min(all, lines_max), all);
 }
 
-std::string models_text(const GemmProblem& problem, const gemm::Output& output) {
+std::string models_text(const TensorGemm& problem, const gemm::Output& output) {
     TextTable table({{"model"}, {"accumulator"}, {"lost", Align::right}});
     bool any = false;
     for (const GemmModel& model : gemm_models) {
@@ -177,8 +176,8 @@ std::string models_text(const GemmProblem& problem, const gemm::Output& output) 
 }
 
 // From the accumulator on.
-std::string result_text(const GemmProblem& problem, const gemm::Output& output) {
-    const gemm::Problem view = problem.view();
+std::string result_text(const TensorGemm& problem, const gemm::Output& output) {
+    const gemm::ProblemView view = problem.view();
     const Code code = exact::finish(view.epilogue, output.operands,
                                     accumulated(*view.model, output, output.depth));
     return "D: " + code_and_value(view.epilogue.output, code) + "\n";
@@ -186,8 +185,8 @@ std::string result_text(const GemmProblem& problem, const gemm::Output& output) 
 
 }  // namespace
 
-std::string explain_output(const GemmProblem& problem, std::int64_t index) {
-    const gemm::Problem view = problem.view();
+std::string explain_output(const TensorGemm& problem, std::int64_t index) {
+    const gemm::ProblemView view = problem.view();
     const gemm::Output output = view.output(view.place(index));
     const exact::Value total = exact_value(view, output);
     std::string text = "output " + std::to_string(index) + " of D, row " +

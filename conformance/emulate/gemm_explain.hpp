@@ -11,6 +11,6 @@ namespace mx::emulate {
 // Text of some lines, from the exact oracle. Output `index` counts along the rows of D. With a
 // model in the rules its accumulator is shown beside the exact sum, step by step; without one, what
 // every model that takes both factors ends with.
-std::string explain_output(const GemmProblem& problem, std::int64_t index);
+std::string explain_output(const TensorGemm& problem, std::int64_t index);
 
 }  // namespace mx::emulate

@@ -92,21 +92,23 @@ Expected<std::vector<std::int64_t>> joined_shape(const GemmFactor& a, const Gemm
     return shape;
 }
 
-Status check_type(const GemmAddend& addend) {
+Status take_type(GemmAddend& addend) {
     const Status known = check_name("type", addend.tensor.type, type_names());
-    return known ? success() : bad(addend.path + ": " + known.error().message);
+    if (!known) return bad(addend.path + ": " + known.error().message);
+    addend.type = *find_element_format(addend.tensor.type);
+    return success();
 }
 
-Status check_bias(const GemmAddend& bias, std::int64_t columns) {
-    if (const Status known = check_type(bias); !known) return known;
+Status take_bias(GemmAddend& bias, std::int64_t columns) {
+    if (const Status known = take_type(bias); !known) return known;
     const std::vector<std::int64_t>& shape = bias.tensor.shape;
     if (product(shape) == columns && !shape.empty() && shape.back() == columns) return success();
     return bad(bias.path + " of shape " + data::shape_text(shape) + " is no bias: D has " +
                std::to_string(columns) + " columns");
 }
 
-Status check_addend(const GemmAddend& c, const std::vector<std::int64_t>& shape) {
-    if (const Status known = check_type(c); !known) return known;
+Status take_c(GemmAddend& c, const std::vector<std::int64_t>& shape) {
+    if (const Status known = take_type(c); !known) return known;
     if (c.tensor.shape == shape) return success();
     return bad(c.path + " of shape " + data::shape_text(c.tensor.shape) +
                " cannot be added: D has shape " + data::shape_text(shape));
@@ -114,7 +116,7 @@ Status check_addend(const GemmAddend& c, const std::vector<std::int64_t>& shape)
 
 // Of MX factors an element with its scale has the digits of a binary32 number, and of others either
 // may. More than five of them lie beyond the sums that reference/fast has room for.
-Status check_room(const GemmProblem& problem) {
+Status check_room(const TensorGemm& problem) {
     int numbers = 1 + (problem.rules.scale_out ? 1 : 0);
     const int lowest_number = formats::f32.quantum_exponent_min();
     int lowest = numbers * lowest_number;  // exponent that a product may have
@@ -154,12 +156,12 @@ FactorScales factor_scales(const GemmFactor& factor) {
                                                   : FactorScales::none;
 }
 
-GemmEpilogue epilogue_of(const GemmProblem& problem) {
+GemmEpilogue epilogue_of(const TensorGemm& problem) {
     const GemmRules& rules = problem.rules;
     GemmEpilogue epilogue;
     epilogue.output = rules.type;
-    if (problem.c) epilogue.addend = *find_element_format(problem.c->tensor.type);
-    if (problem.bias) epilogue.bias = *find_element_format(problem.bias->tensor.type);
+    if (problem.c) epilogue.addend = problem.c->type;
+    if (problem.bias) epilogue.bias = problem.bias->type;
     epilogue.adds_bias = problem.bias.has_value();
     epilogue.scales = factor_scales(problem.a);
     epilogue.activation = rules.activation;
@@ -173,8 +175,8 @@ GemmEpilogue epilogue_of(const GemmProblem& problem) {
 
 }  // namespace
 
-gemm::Problem GemmProblem::view() const {
-    gemm::Problem made;
+gemm::ProblemView TensorGemm::view() const {
+    gemm::ProblemView made;
     made.a = a.view();
     made.b = b.view();
     made.m = a.rows();
@@ -195,29 +197,29 @@ gemm::Problem GemmProblem::view() const {
     return made;
 }
 
-Expected<GemmProblem> gemm_problem(GemmFactor a, GemmFactor b, GemmAddends addends,
-                                   const GemmRules& rules) {
+Expected<TensorGemm> tensor_gemm(GemmFactor a, GemmFactor b, GemmAddends addends,
+                                 const GemmRules& rules) {
     auto& [c, bias] = addends;
     if (const Status sound = oracle_status(); !sound) return sound.error();
     auto shape = joined_shape(a, b);
     if (!shape) return shape.error();
     if (c)
-        if (const Status fits = check_addend(*c, shape.value()); !fits) return fits.error();
+        if (const Status fits = take_c(*c, shape.value()); !fits) return fits.error();
     if (bias)
-        if (const Status fits = check_bias(*bias, shape.value().back()); !fits) return fits.error();
+        if (const Status fits = take_bias(*bias, shape.value().back()); !fits) return fits.error();
     if (!c && !formats::f32.is_zero(rules.beta)) return bad("a beta that is not 0 needs C");
     if (const Status fits = check_transforms(a, b); !fits) return fits.error();
     if (const Status fits = check_rules(rules, a, b); !fits) return fits.error();
     const auto bytes = data::byte_count(*data::find_tensor_type(rules.type.name), shape.value());
     if (!bytes) return bytes.error();
-    GemmProblem problem{std::move(a),    std::move(b), std::move(c),
-                        std::move(bias), rules,        std::move(shape).value(),
-                        bytes.value()};
+    TensorGemm problem{std::move(a),    std::move(b), std::move(c),
+                       std::move(bias), rules,        std::move(shape).value(),
+                       bytes.value()};
     if (const Status fits = check_room(problem); !fits) return fits.error();
     return problem;
 }
 
-void gemm_outputs(const GemmProblem& problem, gemm::OutputRange range, std::span<std::byte> d) {
+void gemm_outputs(const TensorGemm& problem, gemm::OutputRange range, std::span<std::byte> d) {
     const int width = problem.rules.type.code_bytes();
     gemm::for_each_result(problem.view(), range, [&](std::int64_t output, Code code) {
         for (int i = 0; i < width; ++i)
@@ -226,7 +228,7 @@ void gemm_outputs(const GemmProblem& problem, gemm::OutputRange range, std::span
     });
 }
 
-void gemm_values(const GemmProblem& problem, gemm::OutputRange range, std::span<fast::Unpacked> d) {
+void gemm_values(const TensorGemm& problem, gemm::OutputRange range, std::span<fast::Unpacked> d) {
     gemm::for_each_number(problem.view(), range,
                           [&](std::int64_t output, const fast::Unpacked& value) {
                               d[static_cast<std::size_t>(output)] = value;

@@ -24,15 +24,18 @@ struct GemmRules {
 };
 
 // The types that D may have; values are rounded to them once.
-inline constexpr std::array<std::string_view, 5> gemm_types{"f32", "bf16", "f16", "e4m3", "e5m2"};
+inline constexpr std::array gemm_types{formats::f32, formats::bf16, formats::f16, formats::e4m3,
+                                       formats::e5m2};
 
-// C under the path of its file.
+// C or the bias, under the path of its file.
 struct GemmAddend {
     std::string path;
     data::HostTensor tensor;
+    ElementFormat type = formats::f32;  // as tensor_gemm finds it in the file
 };
 
-struct GemmProblem {
+// Unlike mx::GemmProblem it holds its tensors, and blocks of any size.
+struct TensorGemm {
     GemmFactor a;
     GemmFactor b;
     std::optional<GemmAddend> c, bias;
@@ -42,7 +45,7 @@ struct GemmProblem {
 
     std::int64_t outputs() const { return product(shape); }
     // Looks into this one.
-    gemm::Problem view() const;
+    gemm::ProblemView view() const;
 };
 
 // B has the batches of A, or none and serves all of them. C has the shape of D, the bias a number
@@ -51,16 +54,16 @@ struct GemmProblem {
 struct GemmAddends {
     std::optional<GemmAddend> c = {}, bias = {};
 };
-Expected<GemmProblem> gemm_problem(GemmFactor a, GemmFactor b, GemmAddends addends,
-                                   const GemmRules& rules);
+Expected<TensorGemm> tensor_gemm(GemmFactor a, GemmFactor b, GemmAddends addends,
+                                 const GemmRules& rules);
 
 // Outputs of D, counted along its rows, into the bytes of the whole of D. Ranges that do not
 // overlap may be written at the same time.
-void gemm_outputs(const GemmProblem& problem, gemm::OutputRange range, std::span<std::byte> d);
+void gemm_outputs(const TensorGemm& problem, gemm::OutputRange range, std::span<std::byte> d);
 
 // The same outputs before they are rounded, into the values of the whole of D, as
 // gemm::for_each_number gives them.
-void gemm_values(const GemmProblem& problem, gemm::OutputRange range, std::span<fast::Unpacked> d);
+void gemm_values(const TensorGemm& problem, gemm::OutputRange range, std::span<fast::Unpacked> d);
 
 struct SpecialCounts {
     std::uint64_t nan = 0;

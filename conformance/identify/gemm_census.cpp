@@ -19,7 +19,7 @@ struct Batch {
 constexpr std::array families{GemmData::uniform,     GemmData::positive, GemmData::cancelling,
                               GemmData::zero_beside, GemmData::dominant, GemmData::special};
 
-std::vector<Batch> batches_of(const GemmSetting& setting, const GemmShape& shape) {
+std::vector<Batch> batches_of(const GemmProblem& setting, const GemmShape& shape) {
     std::vector<Batch> batches;
     for (const GemmData data : families) {
         const auto rows = [&](std::int64_t count, std::uint64_t seed) {
@@ -89,13 +89,13 @@ constexpr std::int64_t parts_max = 32;
 
 // Lengths of a part that K may be split into: whole tiles of 128 bytes, whole fours of them where
 // scales are read four at a time, or as even as can be.
-std::vector<std::int64_t> lengths_of(const GemmSetting& setting, std::int64_t k,
+std::vector<std::int64_t> lengths_of(const GemmProblem& setting, std::int64_t k,
                                      std::int64_t parts) {
     if (parts == 1) return {0};
     const auto whole = [](std::int64_t length, std::int64_t unit) {
         return (length + unit - 1) / unit;
     };
-    const std::int64_t tile = 128 / setting.a.code_bytes();
+    const std::int64_t tile = 128 / setting.a.element.code_bytes();
     const std::int64_t tiles = whole(whole(k, tile), parts);
     std::vector<std::int64_t> lengths{tiles * tile};
     for (const std::int64_t other : {whole(tiles, 4) * 4 * tile, whole(k, parts)})
@@ -112,7 +112,7 @@ struct Explanation {
 };
 
 // How many of the first outputs are foretold before one is not, and then how many in all.
-std::size_t count(const GemmMachine& machine, const GemmSetting& setting,
+std::size_t count(const GemmMachine& machine, const GemmProblem& setting,
                   const GemmAnswers& answers, bool goes_on) {
     std::size_t foretold = 0;
     for (const GemmAnswer& answer : answers) {
@@ -124,7 +124,7 @@ std::size_t count(const GemmMachine& machine, const GemmSetting& setting,
     return foretold;
 }
 
-std::vector<Explanation> explanations_of(const GemmSetting& setting, std::int64_t k,
+std::vector<Explanation> explanations_of(const GemmProblem& setting, std::int64_t k,
                                          const GemmAnswers& sample,
                                          const std::vector<std::int64_t>& parts) {
     std::vector<Explanation> found;
@@ -143,7 +143,7 @@ std::vector<Explanation> explanations_of(const GemmSetting& setting, std::int64_
     return found;
 }
 
-void name_nearest(const GemmSetting& setting, const GemmAnswers& sample, GemmClass& group) {
+void name_nearest(const GemmProblem& setting, const GemmAnswers& sample, GemmClass& group) {
     GemmMachine nearest;
     bool has_one = false;
     for (const GemmModel* row : rows_for(setting)) {
@@ -166,7 +166,7 @@ void name_nearest(const GemmSetting& setting, const GemmAnswers& sample, GemmCla
 }
 
 // The parts that the names say are tried first, then one part, then every other number.
-void name_class(const GemmSetting& setting, const GemmShape& shape, const GemmAnswers& sample,
+void name_class(const GemmProblem& setting, const GemmShape& shape, const GemmAnswers& sample,
                 GemmClass& group) {
     group.looked_at = sample.size();
     std::vector<std::int64_t> parts = group.parts_named;
@@ -199,7 +199,7 @@ std::vector<Code> nans_in(const Outputs& outputs) {
 
 }  // namespace
 
-Expected<GemmCensus> take_census(const Client& device, const GemmSetting& setting,
+Expected<GemmCensus> take_census(const Client& device, const GemmProblem& setting,
                                  const GemmShape& shape) {
     if (std::max(shape.m, shape.n) * shape.k > census_elements_max)
         return Error{ErrorKind::bad_input, "--shape " + text_of(shape) +
@@ -211,7 +211,7 @@ Expected<GemmCensus> take_census(const Client& device, const GemmSetting& settin
     const std::vector<Batch> batches = batches_of(setting, shape);
     std::vector<Outputs> kept;
     for (const std::string& name : names.value()) {
-        GemmSetting named = setting;
+        GemmProblem named = setting;
         named.algorithm = name;
         GemmSubject subject(device, named);
         auto outputs = outputs_of(subject, batches);

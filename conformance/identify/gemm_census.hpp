@@ -22,7 +22,7 @@ struct GemmClass {
 };
 
 struct GemmCensus {
-    GemmSetting setting;
+    GemmProblem setting;
     GemmShape shape;
     std::vector<GemmClass> classes;     // in the order of the device's list
     std::vector<std::string> refusals;  // algorithms that it named and did not run
@@ -34,7 +34,7 @@ struct GemmCensus {
 inline constexpr std::int64_t census_elements_max = std::int64_t{1} << 24;
 
 // The error is a sentence about the device, or about the shape.
-Expected<GemmCensus> take_census(const Client& device, const GemmSetting& setting,
+Expected<GemmCensus> take_census(const Client& device, const GemmProblem& setting,
                                  const GemmShape& shape);
 
 }  // namespace mx::identify

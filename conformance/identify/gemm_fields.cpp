@@ -44,7 +44,7 @@ bool cuts_nothing(const GemmMachine& machine) {
 
 constexpr int products_max = 128;
 
-Machines products_values(const GemmMachine& base, const GemmSetting&) {
+Machines products_values(const GemmMachine& base, const GemmProblem&) {
     if (cuts_nothing(base)) return {base};
     return each(base, numbers(1, base.model.exact_group > 1 ? 16 : products_max),
                 [](GemmMachine& m, int products) { m.model.products = products; });
@@ -55,7 +55,7 @@ std::string products_text(const GemmMachine& machine) {
     return count + " groups of " + std::to_string(machine.model.exact_group);
 }
 
-Machines order_values(const GemmMachine& base, const GemmSetting&) {
+Machines order_values(const GemmMachine& base, const GemmProblem&) {
     return of_model(base, &GemmModel::order, ProductOrder::along_k, ProductOrder::pairs_of_four);
 }
 std::string order_text(const GemmMachine& machine) {
@@ -65,7 +65,7 @@ std::string order_text(const GemmMachine& machine) {
 }
 
 // A machine that cuts nothing rounds every product it adds.
-Machines fraction_values(const GemmMachine& base, const GemmSetting&) {
+Machines fraction_values(const GemmMachine& base, const GemmProblem&) {
     Machines all =
         each(base, numbers(4, 40), [](GemmMachine& m, int bits) { m.model.fraction_bits = bits; });
     if (!cuts_nothing(base) && base.model.products > 1) return all;
@@ -90,7 +90,7 @@ constexpr std::array cuts{Rounding::toward_zero,     Rounding::toward_negative,
                           Rounding::toward_positive, Rounding::away_from_zero,
                           Rounding::nearest_even,    Rounding::nearest_away};
 
-Machines cut_values(const GemmMachine& base, const GemmSetting&) {
+Machines cut_values(const GemmMachine& base, const GemmProblem&) {
     if (cuts_nothing(base)) return {base};
     return each(base, cuts, [](GemmMachine& m, Rounding cut) { m.cut = cut; });
 }
@@ -104,7 +104,7 @@ constexpr std::array<std::string_view, 24> narrow_names{
     "e8m16", "e8m17", "e8m18", "e8m19", "e8m20", "e8m21", "e8m22", "f32"};
 
 // binary32 with its last mantissa bits left zero, and binary16.
-Machines accumulator_values(const GemmMachine& base, const GemmSetting&) {
+Machines accumulator_values(const GemmMachine& base, const GemmProblem&) {
     if (cuts_nothing(base)) return {base};
     Machines all = each(base, numbers(4, 23), [](GemmMachine& m, int bits) {
         m.model.accumulator = e8m13;
@@ -119,7 +119,7 @@ std::string accumulator_text(const GemmMachine& machine) {
     return std::string(machine.model.accumulator.name);
 }
 
-Machines rounding_values(const GemmMachine& base, const GemmSetting&) {
+Machines rounding_values(const GemmMachine& base, const GemmProblem&) {
     if (cuts_nothing(base)) return {base};
     return each(base, cuts, [](GemmMachine& m, Rounding rounding) { m.model.rounding = rounding; });
 }
@@ -127,7 +127,7 @@ std::string sum_rounding_text(const GemmMachine& machine) {
     return rounding_text(machine.model.rounding);
 }
 
-Machines exponent_values(const GemmMachine& base, const GemmSetting&) {
+Machines exponent_values(const GemmMachine& base, const GemmProblem&) {
     if (cuts_nothing(base)) return {base};
     Machines all =
         of_model(base, &GemmModel::exponents, FactorExponents::own, FactorExponents::f16);
@@ -142,7 +142,7 @@ std::string exponent_text(const GemmMachine& machine) {
                                                            : "sum of the factors' fields in f16";
 }
 
-Machines zero_values(const GemmMachine& base, const GemmSetting&) {
+Machines zero_values(const GemmMachine& base, const GemmProblem&) {
     if (cuts_nothing(base)) return {base};
     return of_model(base, &GemmModel::zero_products, ZeroProducts::left_out, ZeroProducts::counted);
 }
@@ -150,7 +150,7 @@ std::string zero_text(const GemmMachine& machine) {
     return machine.model.zero_products == ZeroProducts::left_out ? "left out" : "counted";
 }
 
-Machines factor_values(const GemmMachine& base, const GemmSetting&) {
+Machines factor_values(const GemmMachine& base, const GemmProblem&) {
     return of_machine(base, &GemmMachine::factors, Subnormals::honoured,
                       Subnormals::inputs_flushed);
 }
@@ -158,7 +158,7 @@ std::string factor_text(const GemmMachine& machine) {
     return machine.factors == Subnormals::honoured ? "honoured" : "flushed to zero";
 }
 
-Machines floor_values(const GemmMachine& base, const GemmSetting&) {
+Machines floor_values(const GemmMachine& base, const GemmProblem&) {
     if (cuts_nothing(base)) return {base};
     std::vector<int> floors{-all_bits};
     for (const int floor : numbers(-150, -100)) floors.push_back(floor);
@@ -170,7 +170,7 @@ std::string floor_text(const GemmMachine& machine) {
 }
 
 // Whole steps: a machine promotes between them.
-Machines promotion_values(const GemmMachine& base, const GemmSetting&) {
+Machines promotion_values(const GemmMachine& base, const GemmProblem&) {
     const int step = base.model.products * base.model.exact_group;
     std::vector<int> lengths = numbers(8, 512, 8);
     std::erase_if(lengths, [step](int length) { return length % step != 0; });
@@ -181,7 +181,7 @@ std::string promotion_text(const GemmMachine& machine) {
     return machine.model.promotion == 0 ? "none" : std::to_string(machine.model.promotion);
 }
 
-Machines outer_values(const GemmMachine& base, const GemmSetting&) {
+Machines outer_values(const GemmMachine& base, const GemmProblem&) {
     if (base.model.promotion == 0) return {base};
     return of_model(base, &GemmModel::promoted, formats::f32, formats::f16);
 }
@@ -189,7 +189,7 @@ std::string outer_text(const GemmMachine& machine) {
     return machine.model.promotion == 0 ? "none" : std::string(machine.model.promoted.name);
 }
 
-Machines part_values(const GemmMachine& base, const GemmSetting&) {
+Machines part_values(const GemmMachine& base, const GemmProblem&) {
     std::vector<int> lengths{0};
     for (const int length : numbers(32, 480, 32)) lengths.push_back(length);
     return each(base, lengths, [](GemmMachine& m, int length) { m.part = length; });
@@ -198,7 +198,7 @@ std::string part_text(const GemmMachine& machine) {
     return machine.part == 0 ? "no" : "parts of " + std::to_string(machine.part);
 }
 
-Machines block_values(const GemmMachine& base, const GemmSetting& setting) {
+Machines block_values(const GemmMachine& base, const GemmProblem& setting) {
     if (!has_block_scales(setting)) return {base};
     Machines all;
     for (const GemmModel* row : rows_for(setting)) {
@@ -233,7 +233,7 @@ std::string block_text(const GemmMachine& machine) {
     return "";
 }
 
-Machines addend_values(const GemmMachine& base, const GemmSetting&) {
+Machines addend_values(const GemmMachine& base, const GemmProblem&) {
     return of_machine(base, &GemmMachine::addend, AddendPlace::after_sum,
                       AddendPlace::first_summand);
 }
@@ -242,7 +242,7 @@ std::string addend_text(const GemmMachine& machine) {
                                                     : "the sum begins with it";
 }
 
-Machines addend_step_values(const GemmMachine& base, const GemmSetting&) {
+Machines addend_step_values(const GemmMachine& base, const GemmProblem&) {
     if (base.addend == AddendPlace::first_summand) return {base};
     using enum AddendStep;
     return of_machine(base, &GemmMachine::addend_step, fused_alpha, fused_beta, rounded_apart);
@@ -260,7 +260,7 @@ std::string addend_step_text(const GemmMachine& machine) {
     return "";
 }
 
-Machines no_addend_values(const GemmMachine& base, const GemmSetting&) {
+Machines no_addend_values(const GemmMachine& base, const GemmProblem&) {
     using enum NoAddend;
     return of_machine(base, &GemmMachine::no_addend, zero_added, zero_added_unless_alpha_is_one,
                       nothing_added);
@@ -271,8 +271,8 @@ std::string no_addend_text(const GemmMachine& machine) {
                                                         : "+0 is added where alpha is not 1";
 }
 
-Machines scale_values(const GemmMachine& base, const GemmSetting& setting) {
-    if (setting.scaling_a.empty() || has_block_scales(setting)) return {base};
+Machines scale_values(const GemmMachine& base, const GemmProblem& setting) {
+    if (setting.a.scaling == FactorScaling::none || has_block_scales(setting)) return {base};
     using enum ScaleStep;
     return of_machine(base, &GemmMachine::scale_step, alpha_b_a, alpha_a_b, alpha_product, sum_b_a,
                       sum_a_b, sum_product);
@@ -284,7 +284,7 @@ std::string scale_text(const GemmMachine& machine) {
     return std::string(names[static_cast<std::size_t>(machine.scale_step)]);
 }
 
-Machines result_values(const GemmMachine& base, const GemmSetting&) {
+Machines result_values(const GemmMachine& base, const GemmProblem&) {
     return of_machine(base, &GemmMachine::results, Subnormals::honoured,
                       Subnormals::outputs_flushed);
 }
@@ -314,17 +314,15 @@ constexpr std::array fields{
     GemmField{"subnormal results", "C", result_values, result_text},
 };
 
-bool takes_scales(const GemmModel& row, const std::string& scaling) {
-    const GemmScaling* rule = find_gemm_scaling(scaling);
-    return rule != nullptr && lists(row.scales, rule->format.name) &&
-           lists(row.blocks, std::to_string(rule->block));
+bool takes_scales(const GemmModel& row, FactorScaling scaling) {
+    const FactorScalingRow& scales = row_of(scaling);
+    return takes_block_scales(row, scales.scale.name, std::to_string(scales.block));
 }
 
 // Scales that a row can apply.
-bool applies(const GemmModel& row, const GemmSetting& setting) {
+bool applies(const GemmModel& row, const GemmProblem& setting) {
     if (!has_block_scales(setting)) return row.scaling == BlockScaling::none;
-    return row.scaling != BlockScaling::none && takes_scales(row, setting.scaling_a) &&
-           takes_scales(row, setting.scaling_b);
+    return takes_scales(row, setting.a.scaling) && takes_scales(row, setting.b.scaling);
 }
 
 bool is_number(const std::string& text) {
@@ -357,11 +355,11 @@ std::string values_text(const std::vector<std::string>& values) {
     return text;
 }
 
-std::vector<const GemmModel*> rows_for(const GemmSetting& setting) {
+std::vector<const GemmModel*> rows_for(const GemmProblem& setting) {
     std::vector<const GemmModel*> rows;
     for (const GemmModel& row : gemm_models)
-        if (lists(row.operands, setting.a.name) && lists(row.operands, setting.b.name) &&
-            applies(row, setting))
+        if (lists(row.operands, setting.a.element.name) &&
+            lists(row.operands, setting.b.element.name) && applies(row, setting))
             rows.push_back(&row);
     return rows;
 }

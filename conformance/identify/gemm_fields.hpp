@@ -16,7 +16,7 @@ struct GemmField {
     std::string_view probes;  // what those that were made for it are about; "": none were
     // Copies of a machine, each with another value; the present one may be among them. Values in
     // their natural order, so that neighbours are the hardest to tell apart.
-    std::vector<GemmMachine> (*values)(const GemmMachine& base, const GemmSetting& setting);
+    std::vector<GemmMachine> (*values)(const GemmMachine& base, const GemmProblem& setting);
     std::string (*text)(const GemmMachine& machine);
 };
 
@@ -26,6 +26,6 @@ std::span<const GemmField> gemm_fields();
 std::string values_text(const std::vector<std::string>& values);
 
 // The rows of the table that a device could follow under this setting.
-std::vector<const GemmModel*> rows_for(const GemmSetting& setting);
+std::vector<const GemmModel*> rows_for(const GemmProblem& setting);
 
 }  // namespace mx::identify

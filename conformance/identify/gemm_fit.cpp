@@ -13,12 +13,12 @@ namespace {
 
 using Answers = std::span<const GemmAnswer>;
 
-bool foretells(const GemmMachine& machine, const GemmSetting& setting, const GemmAnswer& answer) {
+bool foretells(const GemmMachine& machine, const GemmProblem& setting, const GemmAnswer& answer) {
     return foretold(machine, setting, answer.probe) == answer.d;
 }
 
 // Stops as soon as it cannot reach `wanted` any more.
-std::size_t count_up_to(const GemmMachine& machine, const GemmSetting& setting, Answers answers,
+std::size_t count_up_to(const GemmMachine& machine, const GemmProblem& setting, Answers answers,
                         std::size_t wanted) {
     std::size_t count = 0;
     for (std::size_t i = 0; i < answers.size(); ++i) {
@@ -38,7 +38,7 @@ struct Fit {
 };
 
 // Does a value of the field foretell more?
-bool improve(const GemmField& field, const GemmSetting& setting, Answers answers, Fit& fit) {
+bool improve(const GemmField& field, const GemmProblem& setting, Answers answers, Fit& fit) {
     const std::size_t before = fit.foretold;
     for (const GemmMachine& other : field.values(fit.machine, setting)) {
         const std::size_t count = count_up_to(other, setting, answers, fit.foretold + 1);
@@ -51,7 +51,7 @@ constexpr int rounds_max = 6;
 
 // Each field from the probes that were made for it, which hang on the others as little as can be:
 // from here the search over all answers finds its way.
-GemmMachine measured(const GemmMachine& start, const GemmSetting& setting, Answers answers,
+GemmMachine measured(const GemmMachine& start, const GemmProblem& setting, Answers answers,
                      std::span<const std::string_view> names) {
     GemmMachine machine = start;
     for (const GemmField& field : gemm_fields()) {
@@ -77,7 +77,7 @@ std::size_t weight(const GemmProbe& probe) {
 // An answer that the machine foretells and the other does not: of the probes that were made for
 // the field if there is one, and with the fewest products.
 const GemmAnswer* best_witness(const GemmField& field, const GemmMachine& other,
-                               const GemmSetting& setting, Answers explained) {
+                               const GemmProblem& setting, Answers explained) {
     const GemmAnswer* best = nullptr;
     std::size_t least = 0;
     for (const GemmAnswer& answer : explained) {
@@ -92,7 +92,7 @@ const GemmAnswer* best_witness(const GemmField& field, const GemmMachine& other,
 }
 
 // For each of the others an answer; those that share one share a sentence.
-std::string witness_text(const GemmField& field, const GemmSetting& setting, Answers explained,
+std::string witness_text(const GemmField& field, const GemmProblem& setting, Answers explained,
                          const std::vector<GemmMachine>& others) {
     std::string text;
     const GemmAnswer* last = nullptr;
@@ -120,7 +120,7 @@ std::vector<GemmMachine> neighbours(const std::vector<GemmMachine>& all, std::si
 }
 
 GemmFinding finding_of(const GemmField& field, const GemmMachine& machine,
-                       const GemmSetting& setting, Answers explained) {
+                       const GemmProblem& setting, Answers explained) {
     GemmFinding finding{std::string(field.name), {}, ""};
     const std::string present = field.text(machine);
     std::vector<GemmMachine> told_apart;
@@ -163,13 +163,13 @@ std::string number_text(double number) {
     return text;
 }
 
-std::string product_text(const GemmSetting& setting, const GemmProbe& probe, std::size_t k) {
-    return number_text(number_of(setting.a, probe.a[k])) + " x " +
-           number_text(number_of(setting.b, probe.b[k]));
+std::string product_text(const GemmProblem& setting, const GemmProbe& probe, std::size_t k) {
+    return number_text(number_of(setting.a.element, probe.a[k])) + " x " +
+           number_text(number_of(setting.b.element, probe.b[k]));
 }
 
 // Runs of equal products are drawn together.
-std::string products_text(const GemmSetting& setting, const GemmProbe& probe) {
+std::string products_text(const GemmProblem& setting, const GemmProbe& probe) {
     constexpr int shown_max = 6;
     std::string text;
     int shown = 0;
@@ -196,7 +196,7 @@ std::string bits_text(Code d) {
     return text;
 }
 
-std::string text_of(const GemmSetting& setting, const GemmProbe& probe) {
+std::string text_of(const GemmProblem& setting, const GemmProbe& probe) {
     constexpr std::size_t few = 24;
     std::string text = weight(probe) > few
                            ? "random " + probe.about + " data, K=" + std::to_string(probe.depth())
@@ -210,12 +210,12 @@ std::string text_of(const GemmSetting& setting, const GemmProbe& probe) {
     return text;
 }
 
-std::size_t count_foretold(const GemmMachine& machine, const GemmSetting& setting,
+std::size_t count_foretold(const GemmMachine& machine, const GemmProblem& setting,
                            Answers answers) {
     return count_up_to(machine, setting, answers, 0);
 }
 
-GemmMachine fitted(const GemmMachine& start, const GemmSetting& setting, Answers answers,
+GemmMachine fitted(const GemmMachine& start, const GemmProblem& setting, Answers answers,
                    std::span<const std::string_view> names) {
     const GemmMachine begin = measured(start, setting, answers, names);
     Fit fit{begin, count_foretold(begin, setting, answers)};
@@ -229,7 +229,7 @@ GemmMachine fitted(const GemmMachine& start, const GemmSetting& setting, Answers
     return fit.machine;
 }
 
-std::vector<GemmFinding> findings_of(const GemmMachine& machine, const GemmSetting& setting,
+std::vector<GemmFinding> findings_of(const GemmMachine& machine, const GemmProblem& setting,
                                      Answers answers) {
     std::vector<GemmAnswer> explained;
     for (const GemmAnswer& answer : answers)

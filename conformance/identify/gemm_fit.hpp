@@ -18,11 +18,11 @@ struct GemmAnswer {
 };
 using GemmAnswers = std::vector<GemmAnswer>;
 
-std::size_t count_foretold(const GemmMachine& machine, const GemmSetting& setting,
+std::size_t count_foretold(const GemmMachine& machine, const GemmProblem& setting,
                            std::span<const GemmAnswer> answers);
 
 // Begins with the machine and changes the fields of these names; all if none is named.
-GemmMachine fitted(const GemmMachine& start, const GemmSetting& setting,
+GemmMachine fitted(const GemmMachine& start, const GemmProblem& setting,
                    std::span<const GemmAnswer> answers,
                    std::span<const std::string_view> names = {});
 
@@ -32,11 +32,11 @@ struct GemmFinding {
     std::vector<std::string> values;  // that explain them as well; one if it is determined
     std::string witness;              // a probe on which the neighbouring values fail
 };
-std::vector<GemmFinding> findings_of(const GemmMachine& machine, const GemmSetting& setting,
+std::vector<GemmFinding> findings_of(const GemmMachine& machine, const GemmProblem& setting,
                                      std::span<const GemmAnswer> answers);
 
 // "k 0: 256 x 128, k 1: -256 x 128, k 2: 2^-3 x 1": the products that are not zero, in short.
-std::string text_of(const GemmSetting& setting, const GemmProbe& probe);
+std::string text_of(const GemmProblem& setting, const GemmProbe& probe);
 // "0x3f000000 (0.5)"
 std::string bits_text(Code d);
 

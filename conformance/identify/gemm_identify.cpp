@@ -24,14 +24,14 @@ GemmAnswers paired(GemmProbes probes, const std::vector<Code>& bits) {
 // Something that a device need not do.
 struct Extra {
     std::string_view name;
-    GemmProbes (*probes)(const GemmSetting& setting, std::int64_t depth);
+    GemmProbes (*probes)(const GemmProblem& setting, std::int64_t depth);
 };
 constexpr std::array extras{Extra{"C, with alpha and beta of 1", addend_probes},
                             Extra{"alpha and beta", factor_probes},
                             Extra{"scales other than 1", scale_probes}};
 
 Expected<GemmAnswers> ask_all_probes(GemmSubject& subject, GemmIdentification& found) {
-    const GemmSetting& setting = subject.setting();
+    const GemmProblem& setting = subject.setting();
     GemmProbes probes = sum_probes(setting, probe_shape.k);
     for (GemmProbe& probe : special_probes(setting, probe_shape.k))
         probes.push_back(std::move(probe));
@@ -62,7 +62,7 @@ GemmMachine machine_of(const GemmModel& row, const GemmMachine& rest) {
 }
 
 // Where no row takes the operands, any will do to begin with.
-std::vector<const GemmModel*> beginnings(const GemmSetting& setting) {
+std::vector<const GemmModel*> beginnings(const GemmProblem& setting) {
     std::vector<const GemmModel*> rows = rows_for(setting);
     if (rows.empty()) rows = {find_gemm_model("hopper-half"), find_gemm_model("fma-chain")};
     return rows;
@@ -74,7 +74,7 @@ struct Candidate {
 };
 
 // From the rows that come nearest; the first that explains everything ends the search.
-GemmMachine best_machine(const GemmSetting& setting, const GemmAnswers& answers) {
+GemmMachine best_machine(const GemmProblem& setting, const GemmAnswers& answers) {
     constexpr std::size_t tried_max = 4;
     std::vector<Candidate> candidates;
     for (const GemmModel* row : beginnings(setting)) {
@@ -95,7 +95,7 @@ GemmMachine best_machine(const GemmSetting& setting, const GemmAnswers& answers)
     return best.machine;
 }
 
-GemmMisses misses_of(const GemmMachine& machine, const GemmSetting& setting,
+GemmMisses misses_of(const GemmMachine& machine, const GemmProblem& setting,
                      const GemmAnswers& answers) {
     GemmMisses misses{0, answers.size(), ""};
     for (const GemmAnswer& answer : answers) {
@@ -180,7 +180,7 @@ void read_specials(const GemmSubject& subject, const GemmAnswers& answers,
 }
 
 // Which length of a part, of those that the answers point to, foretells the most?
-GemmMachine with_part(const GemmSetting& setting, const GemmMachine& machine,
+GemmMachine with_part(const GemmProblem& setting, const GemmMachine& machine,
                       const GemmAnswers& answers) {
     std::set<std::int64_t> lengths{0};
     for (const GemmAnswer& answer : answers)
@@ -201,9 +201,9 @@ GemmMachine with_part(const GemmSetting& setting, const GemmMachine& machine,
 GemmAnswers read_split(GemmSubject& subject, GemmIdentification& found) {
     GemmSplit& split = found.split;
     split.shape = long_shape;
-    const GemmSetting& setting = found.setting;
+    const GemmProblem& setting = found.setting;
     if (const auto names = subject.algorithms(long_shape); names && !names.value().empty())
-        split.algorithm = setting.algorithm.empty() ? names.value().front() : setting.algorithm;
+        split.algorithm = setting.names_algorithm() ? setting.algorithm : names.value().front();
     GemmProbes probes = split_probes(setting, long_shape.k);
     const auto bits = subject.ask(long_shape, probes);
     if (!bits) {

@@ -27,7 +27,7 @@ struct GemmSplit {
 };
 
 struct GemmIdentification {
-    GemmSetting setting;
+    GemmProblem setting;
     GemmShape shape;
     GemmMachine machine;                                        // that explains the most
     std::vector<GemmFinding> findings;                          // its fields

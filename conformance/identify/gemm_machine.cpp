@@ -2,9 +2,9 @@
 #include "conformance/identify/gemm_machine.hpp"
 
 #include <algorithm>
-#include <array>
 #include <span>
 
+#include "conformance/data/gemm_codes.hpp"
 #include "reference/gemm/model_sum.hpp"
 
 namespace mx::identify {
@@ -12,12 +12,6 @@ namespace {
 
 using fast::Kind;
 using fast::Unpacked;
-
-constexpr std::array scalings{
-    GemmScaling{"tensor", formats::f32, 0, false}, GemmScaling{"row", formats::f32, 0, true},
-    GemmScaling{"1x128", formats::f32, 128, true}, GemmScaling{"128x128", formats::f32, 128, false},
-    GemmScaling{"1x32", formats::e8m0, 32, true},  GemmScaling{"1x16", ue4m3, 16, true},
-};
 
 // A product, or a group of them, with its place in the order of summation.
 struct Item {
@@ -27,32 +21,32 @@ struct Item {
 
 // May a product of 0 x 0 be passed over? A scale of NaN makes NaN of it, and a machine that counts
 // the exponents of zeros moves them by the scales.
-bool passes_over_zeros(const GemmModel& model, const GemmSetting& setting, const GemmProbe& probe) {
+bool passes_over_zeros(const GemmModel& model, const GemmProblem& setting, const GemmProbe& probe) {
     if (model.scaling == BlockScaling::none) return true;
     if (model.zero_products == ZeroProducts::counted) return false;
-    const auto is_finite = [](const std::string& scaling, const std::vector<Code>& scales) {
-        const GemmScaling* rule = find_gemm_scaling(scaling);
-        return rule == nullptr || std::none_of(scales.begin(), scales.end(), [rule](Code scale) {
-                   return fast::unpack(rule->format, scale).kind != Kind::finite;
-               });
+    const auto is_finite = [](FactorScaling scaling, const std::vector<Code>& scales) {
+        const ElementFormat& format = row_of(scaling).scale;
+        return std::none_of(scales.begin(), scales.end(), [&format](Code scale) {
+            return fast::unpack(format, scale).kind != Kind::finite;
+        });
     };
-    return is_finite(setting.scaling_a, probe.scales_a) &&
-           is_finite(setting.scaling_b, probe.scales_b);
+    return is_finite(setting.a.scaling, probe.scales_a) &&
+           is_finite(setting.b.scaling, probe.scales_b);
 }
 
-Unpacked scale_of(const std::string& scaling, std::span<const Code> scales, std::int64_t k) {
-    const GemmScaling* row = find_gemm_scaling(scaling);
-    if (row == nullptr || scales.empty()) return {Kind::finite, false, 0, 1};
-    return fast::unpack(row->format,
-                        scales[row->block == 0 ? 0 : static_cast<std::size_t>(k / row->block)]);
+Unpacked scale_of(FactorScaling scaling, std::span<const Code> scales, std::int64_t k) {
+    const FactorScalingRow& row = row_of(scaling);
+    if (scaling == FactorScaling::none || scales.empty()) return {Kind::finite, false, 0, 1};
+    return fast::unpack(row.scale,
+                        scales[row.block == 0 ? 0 : static_cast<std::size_t>(k / row.block)]);
 }
 
 struct Scales {
     Unpacked a, b;
 };
-Scales scales_at(const GemmSetting& setting, const GemmProbe& probe, std::int64_t k) {
-    return {scale_of(setting.scaling_a, probe.scales_a, k),
-            scale_of(setting.scaling_b, probe.scales_b, k)};
+Scales scales_at(const GemmProblem& setting, const GemmProbe& probe, std::int64_t k) {
+    return {scale_of(setting.a.scaling, probe.scales_a, k),
+            scale_of(setting.b.scaling, probe.scales_b, k)};
 }
 
 // The inverse of fast::place_in_order.
@@ -62,7 +56,7 @@ std::int64_t place_of(ProductOrder order, std::int64_t k) {
 }
 
 // Factors that become bfloat16 with their scales, before they are multiplied.
-fast::Summand dequantised_product(const GemmMachine& machine, const GemmSetting& setting,
+fast::Summand dequantised_product(const GemmMachine& machine, const GemmProblem& setting,
                                   const GemmProbe& probe, std::int64_t k) {
     constexpr ElementFormat bf16 = formats::bf16;
     const auto at = static_cast<std::size_t>(k);
@@ -71,22 +65,22 @@ fast::Summand dequantised_product(const GemmMachine& machine, const GemmSetting&
         return fast::rounded_in(
             bf16, fast::exact_product(fast::read_input(machine.factors, format, code), scale));
     };
-    const Unpacked x = factor(setting.a, probe.a[at], scales.a);
-    const Unpacked y = factor(setting.b, probe.b[at], scales.b);
+    const Unpacked x = factor(setting.a.element, probe.a[at], scales.a);
+    const Unpacked y = factor(setting.b.element, probe.b[at], scales.b);
     return {fast::exact_product(x, y), fast::exponent_of(bf16, x) + fast::exponent_of(bf16, y)};
 }
 
-fast::Summand product_at(const GemmMachine& machine, const GemmSetting& setting,
+fast::Summand product_at(const GemmMachine& machine, const GemmProblem& setting,
                          const GemmProbe& probe, std::int64_t k) {
     if (machine.model.scaling == BlockScaling::dequantised)
         return dequantised_product(machine, setting, probe, k);
     const auto at = static_cast<std::size_t>(k);
-    const Unpacked x = fast::read_input(machine.factors, setting.a, probe.a[at]);
-    const Unpacked y = fast::read_input(machine.factors, setting.b, probe.b[at]);
+    const Unpacked x = fast::read_input(machine.factors, setting.a.element, probe.a[at]);
+    const Unpacked y = fast::read_input(machine.factors, setting.b.element, probe.b[at]);
     const bool own = machine.model.exponents == FactorExponents::own;
     fast::Summand product{fast::exact_product(x, y),
-                          fast::exponent_of(own ? setting.a : formats::f16, x) +
-                              fast::exponent_of(own ? setting.b : formats::f16, y)};
+                          fast::exponent_of(own ? setting.a.element : formats::f16, x) +
+                              fast::exponent_of(own ? setting.b.element : formats::f16, y)};
     if (machine.product_exponent == ProductExponent::normalised && product.value.significand != 0)
         product.exponent = product.value.exponent + fast::bit_width(product.value.significand) - 1;
     if (machine.model.scaling != BlockScaling::product_exponent) return product;
@@ -97,21 +91,22 @@ fast::Summand product_at(const GemmMachine& machine, const GemmSetting& setting,
     return product;
 }
 
-fast::Summand group_at(const GemmModel& model, const GemmSetting& setting, const GemmProbe& probe,
+fast::Summand group_at(const GemmModel& model, const GemmProblem& setting, const GemmProbe& probe,
                        std::int64_t first) {
     const std::int64_t end = std::min(first + model.exact_group, probe.depth());
-    const int unit = setting.a.quantum_exponent_min() + setting.b.quantum_exponent_min();
+    const int unit =
+        setting.a.element.quantum_exponent_min() + setting.b.element.quantum_exponent_min();
     std::int64_t sum = 0;
     for (std::int64_t k = first; k < end; ++k) {
         const auto at = static_cast<std::size_t>(k);
-        const Unpacked product = fast::exact_product(fast::unpack(setting.a, probe.a[at]),
-                                                     fast::unpack(setting.b, probe.b[at]));
+        const Unpacked product = fast::exact_product(fast::unpack(setting.a.element, probe.a[at]),
+                                                     fast::unpack(setting.b.element, probe.b[at]));
         sum += fast::cut(product, unit);
     }
     const Scales scales = scales_at(setting, probe, first);
     const Unpacked exact{Kind::finite, sum < 0, unit, static_cast<std::uint64_t>(std::abs(sum))};
-    const ElementFormat& format_a = find_gemm_scaling(setting.scaling_a)->format;
-    const ElementFormat& format_b = find_gemm_scaling(setting.scaling_b)->format;
+    const ElementFormat& format_a = row_of(setting.a.scaling).scale;
+    const ElementFormat& format_b = row_of(setting.b.scaling).scale;
     return {fast::exact_product(exact, fast::exact_product(scales.a, scales.b)),
             fast::exponent_of(format_a, scales.a) + fast::exponent_of(format_b, scales.b)};
 }
@@ -138,7 +133,7 @@ std::int64_t next_product(const GemmProbe& probe, std::int64_t k, std::int64_t e
 }
 
 // What is not 0 x 0 of this part of K, in the order of summation; places count from its beginning.
-std::vector<Item> items_of(const GemmMachine& machine, const GemmSetting& setting,
+std::vector<Item> items_of(const GemmMachine& machine, const GemmProblem& setting,
                            const GemmProbe& probe, Span span) {
     std::vector<Item> items;
     const GemmModel& model = machine.model;
@@ -181,15 +176,15 @@ std::int64_t cut_as(Rounding rounding, const Unpacked& value, int unit) {
 }
 
 // Products of 0 x 0 that stand nowhere have the exponents of zeros.
-void note_zeros(const GemmSetting& setting, const GemmModel& model, fast::Survey& survey) {
+void note_zeros(const GemmProblem& setting, const GemmModel& model, fast::Survey& survey) {
     const bool own = model.exponents == FactorExponents::own;
-    const ElementFormat& a = own ? setting.a : formats::f16;
-    const ElementFormat& b = own ? setting.b : formats::f16;
+    const ElementFormat& a = own ? setting.a.element : formats::f16;
+    const ElementFormat& b = own ? setting.b.element : formats::f16;
     fast::note(survey, {{Kind::finite, false, 0, 0}, a.exponent_min() + b.exponent_min()},
                model.zero_products);
 }
 
-Unpacked step(const GemmMachine& machine, const GemmSetting& setting, std::span<const Item> items,
+Unpacked step(const GemmMachine& machine, const GemmProblem& setting, std::span<const Item> items,
               std::int64_t places, const Unpacked& accumulator) {
     const GemmModel& model = machine.model;
     fast::Survey survey;
@@ -226,7 +221,7 @@ Unpacked promoted(const GemmModel& model, const Scales& scales, const Unpacked& 
     return fast::sum_in(model.promoted, outer, inner);
 }
 
-Unpacked accumulated(const GemmMachine& machine, const GemmSetting& setting, const GemmProbe& probe,
+Unpacked accumulated(const GemmMachine& machine, const GemmProblem& setting, const GemmProbe& probe,
                      Span span, const Unpacked& c) {
     const GemmModel& model = machine.model;
     const std::vector<Item> items = items_of(machine, setting, probe, span);
@@ -252,7 +247,7 @@ Unpacked accumulated(const GemmMachine& machine, const GemmSetting& setting, con
     return model.promotion == 0 ? inner : outer;
 }
 
-Unpacked summed(const GemmMachine& machine, const GemmSetting& setting, const GemmProbe& probe,
+Unpacked summed(const GemmMachine& machine, const GemmProblem& setting, const GemmProbe& probe,
                 const Unpacked& c) {
     if (machine.part == 0) return accumulated(machine, setting, probe, {0, probe.depth()}, c);
     Unpacked total = c;
@@ -289,10 +284,10 @@ Unpacked with_addend(AddendStep step, const Factors& factors, const Unpacked& be
     return fast::sum(product, fast::product(beta, c));
 }
 
-Code finished(const GemmMachine& machine, const GemmSetting& setting, const GemmProbe& probe,
+Code finished(const GemmMachine& machine, const GemmProblem& setting, const GemmProbe& probe,
               const Unpacked& sum) {
     Factors factors{fast::unpack(formats::f32, probe.alpha), sum};
-    const bool has_scales = !setting.scaling_a.empty() && !has_block_scales(setting);
+    const bool has_scales = setting.a.scaling != FactorScaling::none && !has_block_scales(setting);
     if (has_scales) factors = scaled(machine.scale_step, factors, scales_at(setting, probe, 0));
     const bool adds = probe.beta.bits << 1 != 0 && machine.addend == AddendPlace::after_sum;
     const bool is_done =
@@ -323,17 +318,15 @@ struct FactorRow {
     std::vector<Code> scales;
     ScaledRow row;
 
-    FactorRow(const ElementFormat& format, const std::string& scaling,
-              const std::vector<Code>& codes, std::vector<Code> given)
-        : scales(std::move(given)), row{format, view(codes)} {
-        const GemmScaling* rule = find_gemm_scaling(scaling);
-        if (rule == nullptr || rule->block == 0) return;
-        const Code one{static_cast<std::uint32_t>(rule->format.exponent_bias)
-                       << rule->format.mantissa_bits};
-        scales.resize(codes.size() / static_cast<std::size_t>(rule->block) + 1, one);
-        row.scale = rule->format;
+    FactorRow(const FactorType& factor, const std::vector<Code>& codes, std::vector<Code> given)
+        : scales(std::move(given)), row{factor.element, view(codes)} {
+        const FactorScalingRow& rule = row_of(factor.scaling);
+        if (rule.block == 0) return;
+        scales.resize(codes.size() / static_cast<std::size_t>(rule.block) + 1,
+                      Code{code_of_one(rule.scale)});
+        row.scale = rule.scale;
         row.scales = view(scales);
-        row.block = rule->block;
+        row.block = rule.block;
     }
 
     static CodeView view(const std::vector<Code>& codes) {
@@ -343,30 +336,23 @@ struct FactorRow {
 
 }  // namespace
 
-const GemmScaling* find_gemm_scaling(std::string_view name) {
-    for (const GemmScaling& row : scalings)
-        if (row.name == name) return &row;
-    return nullptr;
-}
-
-bool has_block_scales(const GemmSetting& setting) {
-    const GemmScaling* row = find_gemm_scaling(setting.scaling_a);
-    return row != nullptr && row->block != 0;
+bool has_block_scales(const GemmProblem& setting) {
+    return row_of(setting.a.scaling).block != 0;
 }
 
 Code without_payload(Code d) {
     return formats::f32.is_nan(d) ? Code{formats::f32.code_nan()} : d;
 }
 
-Code foretold(const GemmMachine& machine, const GemmSetting& setting, const GemmProbe& probe) {
+Code foretold(const GemmMachine& machine, const GemmProblem& setting, const GemmProbe& probe) {
     return finished(machine, setting, probe,
                     summed(machine, setting, probe, first_summand(machine, probe)));
 }
 
-Code foretold_by_model(const GemmMachine& machine, const GemmSetting& setting,
+Code foretold_by_model(const GemmMachine& machine, const GemmProblem& setting,
                        const GemmProbe& probe) {
-    const FactorRow left(setting.a, setting.scaling_a, probe.a, probe.scales_a);
-    const FactorRow right(setting.b, setting.scaling_b, probe.b, probe.scales_b);
+    const FactorRow left(setting.a, probe.a, probe.scales_a);
+    const FactorRow right(setting.b, probe.b, probe.scales_b);
     const ScaledRow &a = left.row, &b = right.row;
     const Unpacked c = first_summand(machine, probe);
     const Unpacked sum = machine.part == 0 ? gemm::accumulate(machine.model, a, b, probe.depth(), c)

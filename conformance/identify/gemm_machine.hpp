@@ -5,33 +5,20 @@
 
 #include <cstdint>
 #include <string>
-#include <string_view>
 #include <vector>
 
+#include "reference/problem/gemm_problem.hpp"
 #include "reference/spec/gemm_model.hpp"
 
 namespace mx::identify {
 
 inline constexpr Code one_f32{0x3F800000};
 
-// What is asked for: the types, how they are scaled, and which of its ways the device is to take.
-struct GemmSetting {
-    ElementFormat a, b;
-    std::string scaling_a, scaling_b;  // names of the device ABI, "" where there are none
-    std::string accumulation, algorithm;
-};
-
-// Scales of one name: their type, and how many elements along k have one in common.
-struct GemmScaling {
-    std::string_view name;
-    ElementFormat format;
-    std::int64_t block;  // 0: all
-    bool by_row;         // one for each row, or for all of them
-};
-const GemmScaling* find_gemm_scaling(std::string_view name);
+// What is asked of a machine is here a GEMM to binary32: its factors, how they are scaled, and
+// which of its ways the device is to take. The shape and the numbers are those of each call.
 
 // The scales stand for blocks along k, as only a machine itself can apply them.
-bool has_block_scales(const GemmSetting& setting);
+bool has_block_scales(const GemmProblem& setting);
 
 // One row of A, one row of B, and the numbers that go with their product.
 struct GemmProbe {
@@ -74,10 +61,10 @@ struct GemmMachine {
 };
 
 // The bits of binary32 that the machine answers; any NaN is 0x7fffffff.
-Code foretold(const GemmMachine& machine, const GemmSetting& setting, const GemmProbe& probe);
+Code foretold(const GemmMachine& machine, const GemmProblem& setting, const GemmProbe& probe);
 
 // The same by the engine of reference/fast, for a machine that sums as its model says.
-Code foretold_by_model(const GemmMachine& machine, const GemmSetting& setting,
+Code foretold_by_model(const GemmMachine& machine, const GemmProblem& setting,
                        const GemmProbe& probe);
 
 // One NaN for all.

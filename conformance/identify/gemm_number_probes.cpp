@@ -6,15 +6,15 @@ namespace mx::identify {
 namespace {
 
 // A power of two as the product of two scales, as alike as can be.
-void set_scales(const GemmSetting& setting, GemmProbe& probe, std::size_t block, int exponent) {
-    const auto code = [](const std::string& scaling, int power) {
-        const ElementFormat& format = find_gemm_scaling(scaling)->format;
+void set_scales(const GemmProblem& setting, GemmProbe& probe, std::size_t block, int exponent) {
+    const auto code = [](FactorScaling scaling, int power) {
+        const ElementFormat& format = row_of(scaling).scale;
         if (format.has_zero()) return code_of(format, {power});
         return Code{static_cast<std::uint32_t>(power + format.exponent_bias)};
     };
     const int a = exponent / 2;
-    probe.scales_a[block] = code(setting.scaling_a, a);
-    probe.scales_b[block] = code(setting.scaling_b, exponent - a);
+    probe.scales_a[block] = code(setting.a.scaling, a);
+    probe.scales_b[block] = code(setting.b.scaling, exponent - a);
 }
 
 // Where a large product, what takes it away again, and a third one lie, in halves of blocks: the
@@ -26,9 +26,9 @@ struct Trio {
 // As add_step_mates and add_fractions, with one product in a block and its size in the scales:
 // elements of 4 and 6 bits have no room for it.
 void add_blocks(Rows& rows) {
-    const GemmSetting& setting = rows.setting();
-    const GemmScaling& rule = *find_gemm_scaling(setting.scaling_a);
-    if (rule.block == 0 || setting.scaling_b != setting.scaling_a) return;
+    const GemmProblem& setting = rows.setting();
+    const FactorScalingRow& rule = row_of(setting.a.scaling);
+    if (rule.block == 0 || setting.b.scaling != setting.a.scaling) return;
     const auto count = static_cast<std::size_t>((rows.depth() + rule.block - 1) / rule.block);
     const auto scaled = [&](const Trio& trio, int exponent, Small size) {
         const auto place = [&](std::int64_t halves) { return halves * rule.block / 2; };
@@ -46,7 +46,7 @@ void add_blocks(Rows& rows) {
          third < std::min<std::int64_t>(static_cast<std::int64_t>(count), 16); ++third)
         for (const int exponent : {-8, -16, -18}) scaled({0, 2, 2 * third}, exponent, {0});
     // What E8M0 and binary32 reach, and UE4M3.
-    const int least = rule.format.has_zero() && rule.format.code_bits() <= 8 ? -18 : -30;
+    const int least = rule.scale.has_zero() && rule.scale.code_bits() <= 8 ? -18 : -30;
     for (const Trio& trio : {Trio{0, 2, 4}, Trio{0, 4, 2}, Trio{0, 1, 2}})
         for (int exponent = 16; exponent >= least; --exponent)
             for (const int quarters : {4, -4, 6, -6}) scaled(trio, exponent, {0, quarters});
@@ -58,18 +58,16 @@ Code random_f32(GemmData data, std::uint64_t seed, std::uint64_t row) {
 
 // Scales of A as large as those of B are small, and the other way round: what is multiplied first
 // overflows or underflows.
-GemmProbes opposed_scales(const GemmSetting& setting, std::int64_t depth) {
+GemmProbes opposed_scales(const GemmProblem& setting, std::int64_t depth) {
     GemmProbes all;
     for (const int distance : {-120, -100, 100, 120}) {
         GemmProbes probes = random_probes(setting, depth, 4, GemmData::middle, 60);
         add_scales(setting, 60, probes);
         for (GemmProbe& probe : probes) {
             probe.about = "scales";
-            const auto opposed = [](const std::string& scaling, int exponent,
+            const auto opposed = [](FactorScaling scaling, int exponent,
                                     std::vector<Code>& scales) {
-                const GemmScaling* rule = find_gemm_scaling(scaling);
-                if (rule == nullptr) return;
-                const ElementFormat& format = rule->format;
+                const ElementFormat& format = row_of(scaling).scale;
                 const int most = format.exponent_max() - 1, least = format.exponent_min();
                 const int power = std::clamp(exponent, least, most);
                 for (Code& scale : scales)
@@ -77,8 +75,8 @@ GemmProbes opposed_scales(const GemmSetting& setting, std::int64_t depth) {
                                      << format.mantissa_bits |
                                  (scale.bits & format.code_mantissa_mask())};
             };
-            opposed(setting.scaling_a, distance, probe.scales_a);
-            opposed(setting.scaling_b, -distance, probe.scales_b);
+            opposed(setting.a.scaling, distance, probe.scales_a);
+            opposed(setting.b.scaling, -distance, probe.scales_b);
         }
         append(all, std::move(probes));
     }
@@ -86,7 +84,7 @@ GemmProbes opposed_scales(const GemmSetting& setting, std::int64_t depth) {
 }
 }  // namespace
 
-GemmProbes addend_probes(const GemmSetting& setting, std::int64_t depth) {
+GemmProbes addend_probes(const GemmProblem& setting, std::int64_t depth) {
     Rows rows(setting, depth);
     const auto power = [](int exponent, std::uint32_t mantissa) {
         return Code{static_cast<std::uint32_t>(exponent + 127) << 23 | mantissa};
@@ -114,7 +112,7 @@ GemmProbes addend_probes(const GemmSetting& setting, std::int64_t depth) {
     return std::move(rows.all());
 }
 
-GemmProbes factor_probes(const GemmSetting& setting, std::int64_t depth) {
+GemmProbes factor_probes(const GemmProblem& setting, std::int64_t depth) {
     struct Numbers {
         std::uint32_t alpha, beta;
     };
@@ -141,12 +139,13 @@ GemmProbes factor_probes(const GemmSetting& setting, std::int64_t depth) {
     return all;
 }
 
-GemmProbes scale_probes(const GemmSetting& setting, std::int64_t depth) {
-    if (setting.scaling_a.empty() && setting.scaling_b.empty()) return {};
+GemmProbes scale_probes(const GemmProblem& setting, std::int64_t depth) {
+    const bool has_scales_a = setting.a.scaling != FactorScaling::none;
+    if (!has_scales_a && setting.b.scaling == FactorScaling::none) return {};
     static constexpr std::array<std::uint32_t, 4> alphas{0x3F800000, 0x3FB504F3, 0xBF800000,
                                                          0x3FB504F3};
     Rows blocks(setting, depth);
-    if (!setting.scaling_a.empty()) add_blocks(blocks);
+    if (has_scales_a) add_blocks(blocks);
     GemmProbes all = std::move(blocks.all());
     for (std::size_t i = 0; i < alphas.size(); ++i) {
         GemmProbes probes;
@@ -165,24 +164,24 @@ GemmProbes scale_probes(const GemmSetting& setting, std::int64_t depth) {
     return all;
 }
 
-void add_scales(const GemmSetting& setting, std::uint64_t seed, GemmProbes& probes) {
-    const auto scales = [&](const std::string& scaling, std::uint32_t tensor, std::size_t row) {
-        const GemmScaling* rule = find_gemm_scaling(scaling);
+void add_scales(const GemmProblem& setting, std::uint64_t seed, GemmProbes& probes) {
+    const auto scales = [&](FactorScaling scaling, std::uint32_t tensor, std::size_t row) {
+        const FactorScalingRow& rule = row_of(scaling);
         std::vector<Code> all;
-        if (rule == nullptr) return all;
+        if (scaling == FactorScaling::none) return all;
         const std::int64_t depth = probes[row].depth();
-        const std::int64_t count = rule->block == 0 ? 1 : (depth + rule->block - 1) / rule->block;
+        const std::int64_t count = rule.block == 0 ? 1 : (depth + rule.block - 1) / rule.block;
         for (std::int64_t block = 0; block < count; ++block) {
             // What whole tensors share is the same in all probes.
-            const GemmPlace place{seed, tensor, rule->by_row ? row : 0,
+            const GemmPlace place{seed, tensor, rule.rows == 1 ? row : 0,
                                   static_cast<std::uint64_t>(block)};
-            all.push_back(Code{code_near_one(rule->format, bits_of(place), 8)});
+            all.push_back(Code{code_near_one(rule.scale, bits_of(place), 8)});
         }
         return all;
     };
     for (std::size_t row = 0; row < probes.size(); ++row) {
-        probes[row].scales_a = scales(setting.scaling_a, 2, row);
-        probes[row].scales_b = scales(setting.scaling_b, 3, row);
+        probes[row].scales_a = scales(setting.a.scaling, 2, row);
+        probes[row].scales_b = scales(setting.b.scaling, 3, row);
     }
 }
 

@@ -41,7 +41,7 @@ void add_fractions(Rows& rows) {
 
 // The same beside products whose fields and values differ in exponent (P6, P9), and zeros (P8).
 void add_exponents(Rows& rows) {
-    const ElementFormat &a = rows.setting().a, &b = rows.setting().b;
+    const ElementFormat &a = rows.setting().a.element, &b = rows.setting().b.element;
     const Code high_a = code_of(a, {a.exponent_max() - 1, 6});
     const Code high_b = code_of(b, {b.exponent_max() - 1, 6});
     const Code low_a{1}, low_b{1}, zero{0};
@@ -81,8 +81,8 @@ void add_widths(Rows& rows) {
                     for (int i = 0; i < count; ++i) rows.product(i, {0, 4 * sign});
                     rows.product(count, {-below, quarters});
                 }
-    const Code largest_a{rows.setting().a.code_max_finite()};
-    const Code largest_b{rows.setting().b.code_max_finite()};
+    const Code largest_a{rows.setting().a.element.code_max_finite()};
+    const Code largest_b{rows.setting().b.element.code_max_finite()};
     for (const int count : {1, 2, 8, 64}) {
         rows.probe("accumulator");
         for (int i = 0; i < count; ++i) rows.codes(i, largest_a, largest_b);
@@ -124,7 +124,8 @@ void add_promotions(Rows& rows) {
 
 // Powers of two, the last one twice, whose sum is the smallest number of binary32.
 void add_floors(Rows& rows) {
-    const int least = rows.setting().a.exponent_min() + rows.setting().b.exponent_min();
+    const int least =
+        rows.setting().a.element.exponent_min() + rows.setting().b.element.exponent_min();
     if (least > -152) return;
     for (int last = 151; last < 170; ++last) {
         rows.probe("exponent floor");
@@ -136,7 +137,7 @@ void add_floors(Rows& rows) {
 
 }  // namespace
 
-GemmProbes sum_probes(const GemmSetting& setting, std::int64_t depth) {
+GemmProbes sum_probes(const GemmProblem& setting, std::int64_t depth) {
     Rows rows(setting, depth);
     add_step_mates(rows);
     add_fractions(rows);
@@ -149,9 +150,9 @@ GemmProbes sum_probes(const GemmSetting& setting, std::int64_t depth) {
     return std::move(rows.all());
 }
 
-GemmProbes special_probes(const GemmSetting& setting, std::int64_t depth) {
+GemmProbes special_probes(const GemmProblem& setting, std::int64_t depth) {
     Rows rows(setting, depth);
-    const ElementFormat &a = setting.a, &b = setting.b;
+    const ElementFormat &a = setting.a.element, &b = setting.b.element;
     const Code one_a = code_of(a, {0}), one_b = code_of(b, {0}), zero{0};
     const auto with_sign = [](const ElementFormat& format, std::uint32_t magnitude) {
         return format.negative(magnitude);
@@ -173,15 +174,15 @@ GemmProbes special_probes(const GemmSetting& setting, std::int64_t depth) {
     return std::move(rows.all());
 }
 
-GemmProbes random_probes(const GemmSetting& setting, std::int64_t depth, std::size_t count,
+GemmProbes random_probes(const GemmProblem& setting, std::int64_t depth, std::size_t count,
                          GemmData data, std::uint64_t seed) {
     GemmProbes probes(count);
     for (std::size_t row = 0; row < count; ++row) {
         probes[row].about = std::string(gemm_data_names[static_cast<std::size_t>(data)]);
         for (std::int64_t k = 0; k < depth; ++k) {
             const auto at = static_cast<std::uint64_t>(k);
-            probes[row].a.push_back(gemm_code(data, setting.a, {seed, 0, row, at}));
-            probes[row].b.push_back(gemm_code(data, setting.b, {seed, 1, row, at}));
+            probes[row].a.push_back(gemm_code(data, setting.a.element, {seed, 0, row, at}));
+            probes[row].b.push_back(gemm_code(data, setting.b.element, {seed, 1, row, at}));
         }
     }
     return probes;
@@ -192,7 +193,7 @@ constexpr std::int64_t split_step = 32;
 constexpr std::int64_t beyond_promotion = 160;
 }  // namespace
 
-GemmProbes split_probes(const GemmSetting& setting, std::int64_t depth) {
+GemmProbes split_probes(const GemmProblem& setting, std::int64_t depth) {
     Rows rows(setting, depth);
     const Small large{large_of(rows)}, hidden{hidden_of(rows)};
     for (int i = 1; i < 64; ++i) {
@@ -206,14 +207,14 @@ GemmProbes split_probes(const GemmSetting& setting, std::int64_t depth) {
     return std::move(rows.all());
 }
 
-std::int64_t part_seen(const GemmSetting& setting, const GemmProbe& probe, Code answer) {
+std::int64_t part_seen(const GemmProblem& setting, const GemmProbe& probe, Code answer) {
     if (probe.about != "split along k" || formats::f32.is_nan(answer)) return 0;
     // The first product is one of those that are counted.
     const auto value = [](const ElementFormat& format, Code code) {
         const fast::Unpacked number = fast::unpack(format, code);
         return std::ldexp(static_cast<double>(number.significand), number.exponent);
     };
-    const double one = value(setting.a, probe.a[0]) * value(setting.b, probe.b[0]);
+    const double one = value(setting.a.element, probe.a[0]) * value(setting.b.element, probe.b[0]);
     const double count = value(formats::f32, answer) / one;
     const bool is_count = answer.bits >> 31 == 0 && count >= 1 &&
                           count < static_cast<double>(probe.depth()) && std::floor(count) == count;

@@ -35,7 +35,7 @@ inline Code code_of(const ElementFormat& format, Small value) {
 
 class Rows {
 public:
-    Rows(const GemmSetting& setting, std::int64_t depth) : setting_(setting), depth_(depth) {}
+    Rows(const GemmProblem& setting, std::int64_t depth) : setting_(setting), depth_(depth) {}
 
     // Begins a new probe.
     Rows& probe(std::string about) {
@@ -55,17 +55,18 @@ public:
     }
     // A product of that value, of factors as alike as can be.
     Rows& product(std::int64_t k, Small value) {
-        const int least = setting_.a.exponent_min() + setting_.b.exponent_min();
+        const int least = setting_.a.element.exponent_min() + setting_.b.element.exponent_min();
         // Below what two normal numbers reach one of them is the smallest normal.
         int a = value.exponent >= 0 ? (value.exponent + 1) / 2 : -((-value.exponent) / 2);
-        a = std::clamp(
-            a, std::max(setting_.a.exponent_min(), value.exponent - setting_.b.exponent_max()),
-            setting_.a.exponent_max());
+        a = std::clamp(a,
+                       std::max(setting_.a.element.exponent_min(),
+                                value.exponent - setting_.b.element.exponent_max()),
+                       setting_.a.element.exponent_max());
         if (value.exponent < least)
-            a = std::max(value.exponent - setting_.b.exponent_min(),
-                         setting_.a.quantum_exponent_min());
-        return codes(k, code_of(setting_.a, {a, value.quarters}),
-                     code_of(setting_.b, {value.exponent - a}));
+            a = std::max(value.exponent - setting_.b.element.exponent_min(),
+                         setting_.a.element.quantum_exponent_min());
+        return codes(k, code_of(setting_.a.element, {a, value.quarters}),
+                     code_of(setting_.b.element, {value.exponent - a}));
     }
     Rows& addend(Code c) {
         probes_.back().c = c;
@@ -73,16 +74,20 @@ public:
         return *this;
     }
 
-    int largest() const { return setting_.a.exponent_max() + setting_.b.exponent_max(); }
-    int smallest() const {
-        return std::max(setting_.a.quantum_exponent_min() + setting_.b.quantum_exponent_min(), -40);
+    int largest() const {
+        return setting_.a.element.exponent_max() + setting_.b.element.exponent_max();
     }
-    const GemmSetting& setting() const { return setting_; }
+    int smallest() const {
+        return std::max(
+            setting_.a.element.quantum_exponent_min() + setting_.b.element.quantum_exponent_min(),
+            -40);
+    }
+    const GemmProblem& setting() const { return setting_; }
     std::int64_t depth() const { return depth_; }
     GemmProbes& all() { return probes_; }
 
 private:
-    const GemmSetting& setting_;
+    const GemmProblem& setting_;
     std::int64_t depth_;
     GemmProbes probes_;
 };
@@ -92,8 +97,8 @@ inline int large_of(const Rows& rows) {
     return std::min(rows.largest() - 1, 15);
 }
 inline int hidden_of(const Rows& rows) {
-    return std::max(large_of(rows) - 28,
-                    rows.setting().a.exponent_min() + rows.setting().b.exponent_min());
+    return std::max(large_of(rows) - 28, rows.setting().a.element.exponent_min() +
+                                             rows.setting().b.element.exponent_min());
 }
 
 inline void append(GemmProbes& all, GemmProbes more) {

@@ -4,6 +4,9 @@
 #include <algorithm>
 #include <cstring>
 
+#include "conformance/data/gemm_tensors.hpp"
+#include "device/host/layout.hpp"
+
 namespace mx::identify {
 namespace {
 
@@ -15,138 +18,124 @@ std::int64_t whole(std::int64_t length, std::int64_t unit) {
 
 // A tensor and its bytes.
 struct Filled {
-    TensorSpec spec;
+    GemmTensor tensor;
     std::vector<std::byte> bytes;
 
+    explicit Filled(const GemmTensor& of) : tensor(of), bytes(byte_extent(of.spec).value()) {}
+
     void put(std::size_t at, Code code) {
-        const std::size_t width = element_width(spec.type);
+        const auto width = static_cast<std::size_t>(tensor.type.code_bytes());
         std::memcpy(bytes.data() + at * width, &code.bits, width);
     }
-};
-
-Filled filled(const TensorSpec& spec, std::size_t bytes) {
-    return {spec, std::vector<std::byte>(bytes)};
-}
-
-enum class Side { a, b };
-
-// One factor of a GEMM, as its tensors are made.
-struct Factor {
-    const ElementFormat& format;
-    const std::string& scaling;
-    std::int64_t rows, k;
-    Probes probes;
-    Side side;
-    GemmLayout layout;
-
-    const std::vector<Code>& codes(std::size_t row) const {
-        return side == Side::a ? probes[row].a : probes[row].b;
-    }
-    const std::vector<Code>& scales(std::size_t row) const {
-        return side == Side::a ? probes[row].scales_a : probes[row].scales_b;
+    // Two codes in a byte, the even one in the low half.
+    void put_half(std::size_t at, Code code) {
+        bytes[at / 2] |= static_cast<std::byte>(code.bits << (at % 2 * 4));
     }
 };
 
-// Two codes in a byte, the even one in the low half.
-Filled packed_elements(const Factor& factor) {
-    const auto line = static_cast<std::size_t>(whole(factor.k, 2));
-    Filled tensor =
-        filled({std::string(factor.format.name), factor.rows, factor.k, 0, 0, "packed-low"},
-               static_cast<std::size_t>(factor.rows) * line);
-    for (std::size_t row = 0; row < factor.probes.size(); ++row)
-        for (std::size_t at = 0; at < factor.codes(row).size(); ++at)
-            tensor.bytes[row * line + at / 2] |=
-                static_cast<std::byte>(factor.codes(row)[at].bits << (at % 2 * 4));
-    return tensor;
+// Row i of A and what goes with it are those of left[i], row j of B those of right[j].
+struct Call {
+    Problem problem;
+    Probes left, right;
+};
+
+bool is_of_a(GemmPart part) {
+    return part == GemmPart::a || part == GemmPart::scales_a;
 }
 
-Filled elements_of(const Factor& factor) {
-    if (factor.format.code_bits() == 4 && factor.layout == GemmLayout::tiled)
-        return packed_elements(factor);
-    const TensorSpec spec = dense(factor.format.name, factor.rows, factor.k);
-    Filled tensor = filled(spec, byte_extent(spec).value());
-    for (std::size_t row = 0; row < factor.probes.size(); ++row)
-        for (std::size_t at = 0; at < factor.codes(row).size(); ++at)
-            tensor.put(row * static_cast<std::size_t>(factor.k) + at, factor.codes(row)[at]);
-    return tensor;
+void fill_elements(const Call& call, Filled& tensor) {
+    const bool is_a = is_of_a(tensor.tensor.part);
+    const Probes probes = is_a ? call.left : call.right;
+    const bool is_packed = !is_strided(tensor.tensor.spec);
+    // Packed rows begin with whole bytes.
+    const std::int64_t length = whole(call.problem.gemm.k, is_packed ? 2 : 1) * (is_packed ? 2 : 1);
+    for (std::size_t row = 0; row < probes.size(); ++row) {
+        const std::vector<Code>& codes = is_a ? probes[row].a : probes[row].b;
+        const std::size_t first = row * static_cast<std::size_t>(length);
+        for (std::size_t at = 0; at < codes.size(); ++at)
+            is_packed ? tensor.put_half(first + at, codes[at]) : tensor.put(first + at, codes[at]);
+    }
 }
 
 // The place of the scale of one row and one block, in elements.
 std::size_t scale_place(const TensorSpec& spec, std::int64_t row, std::int64_t block) {
-    if (spec.layout != "128x4")
+    if (is_strided(spec))
         return static_cast<std::size_t>(row * spec.row_stride + block * spec.column_stride);
     return static_cast<std::size_t>((row / 128 * whole(spec.columns, 4) + block / 4) * 512 +
                                     row % 32 * 16 + row % 128 / 32 * 4 + block % 4);
 }
 
-// Where cuBLASLt looks for them.
-TensorSpec scale_spec(const Factor& factor, const GemmScaling& rule) {
-    if (rule.block == 0) return dense(rule.format.name, rule.by_row ? factor.rows : 1, 1);
-    const std::int64_t blocks = whole(factor.k, rule.block);
-    const std::string type(rule.format.name);
-    if (factor.scaling == "1x128") return {type, factor.rows, blocks, 1, factor.rows};
-    if (factor.scaling == "128x128")
-        return {type, whole(factor.rows, 128), blocks, whole(blocks, 4) * 4, 1};
-    if (factor.layout == GemmLayout::linear) return dense(type, factor.rows, blocks);
-    return {type, factor.rows, blocks, 0, 0, "128x4"};
-}
-
 // Rows that share a scale have the first one's; where a probe has none it is 1.
-Code scale_at(const Factor& factor, const GemmScaling& rule, std::int64_t row, std::int64_t block) {
-    const auto at = static_cast<std::size_t>(rule.by_row ? row : 0);
-    if (at < factor.probes.size() && static_cast<std::size_t>(block) < factor.scales(at).size())
-        return factor.scales(at)[static_cast<std::size_t>(block)];
-    return Code{static_cast<std::uint32_t>(rule.format.exponent_bias) << rule.format.mantissa_bits};
-}
-
-Filled scales_of(const Factor& factor) {
-    const GemmScaling& rule = *find_gemm_scaling(factor.scaling);
-    const TensorSpec spec = scale_spec(factor, rule);
-    Filled tensor = filled(spec, byte_extent(spec).value());
+void fill_scales(const Call& call, Filled& tensor) {
+    const bool is_a = is_of_a(tensor.tensor.part);
+    const Probes probes = is_a ? call.left : call.right;
+    const GemmProblem& gemm = call.problem.gemm;
+    const bool is_by_row = row_of((is_a ? gemm.a : gemm.b).scaling).rows == 1;
+    const auto scale_at = [&](std::int64_t row, std::int64_t block) {
+        const auto at = static_cast<std::size_t>(is_by_row ? row : 0);
+        const Code one{code_of_one(tensor.tensor.type)};
+        if (at >= probes.size()) return one;
+        const std::vector<Code>& scales = is_a ? probes[at].scales_a : probes[at].scales_b;
+        const auto column = static_cast<std::size_t>(block);
+        return column < scales.size() ? scales[column] : one;
+    };
+    const TensorSpec& spec = tensor.tensor.spec;
     for (std::int64_t row = 0; row < spec.rows; ++row)
         for (std::int64_t block = 0; block < spec.columns; ++block)
-            tensor.put(scale_place(spec, row, block), scale_at(factor, rule, row, block));
-    return tensor;
+            tensor.put(scale_place(spec, row, block), scale_at(row, block));
 }
 
-Operation operation_of(const GemmSetting& setting, const GemmProbe& probe) {
-    Operation operation{.name = "gemm"};
-    operation.gemm = GemmOperation{.alpha = probe.alpha.bits,
-                                   .beta = probe.beta.bits,
-                                   .scaling_a = setting.scaling_a,
-                                   .scaling_b = setting.scaling_b,
-                                   .accumulation = setting.accumulation,
-                                   .algorithm = setting.algorithm};
-    return operation;
+void fill_addends(const Call& call, Filled& c) {
+    const auto columns = static_cast<std::size_t>(call.problem.gemm.n);
+    for (std::size_t row = 0; row < call.left.size(); ++row)
+        for (std::size_t column = 0; column < call.right.size(); ++column)
+            c.put(row * columns + column, call.left[row].c);
 }
 
-std::vector<Filled> inputs_of(const GemmSetting& setting, const GemmShape& shape, Probes left,
-                              Probes right, GemmLayout layout) {
+std::vector<Filled> inputs_of(const Call& call) {
     std::vector<Filled> inputs;
-    for (const Factor& factor :
-         {Factor{setting.a, setting.scaling_a, shape.m, shape.k, left, Side::a, layout},
-          Factor{setting.b, setting.scaling_b, shape.n, shape.k, right, Side::b, layout}}) {
-        inputs.push_back(elements_of(factor));
-        if (!factor.scaling.empty()) inputs.push_back(scales_of(factor));
+    for (const GemmTensor& tensor : tensors_of(call.problem)) {
+        if (is_output(tensor.part)) break;
+        Filled& input = inputs.emplace_back(tensor);
+        if (tensor.part == GemmPart::c)
+            fill_addends(call, input);
+        else if (tensor.content == GemmContent::elements)
+            fill_elements(call, input);
+        else
+            fill_scales(call, input);
     }
-    if (left[0].beta.bits << 1 == 0) return inputs;
-    const TensorSpec c = dense("f32", shape.m, shape.n);
-    inputs.push_back(filled(c, byte_extent(c).value()));
-    for (std::size_t row = 0; row < left.size(); ++row)
-        for (std::size_t column = 0; column < right.size(); ++column)
-            inputs.back().put(row * static_cast<std::size_t>(shape.n) + column, left[row].c);
     return inputs;
 }
 
-bool shares_scales(const std::string& scaling) {
-    return scaling == "tensor" || scaling == "128x128";
+// Alpha and beta are those of the first probe.
+Call call_of(const GemmProblem& setting, const GemmShape& shape, Probes left, Probes right,
+             GemmLayout layout) {
+    GemmProblem gemm = setting;
+    gemm.m = shape.m;
+    gemm.n = shape.n;
+    gemm.k = shape.k;
+    gemm.alpha = left[0].alpha.bits;
+    gemm.beta = left[0].beta.bits;
+    Call call{problem_of(gemm), left, right};
+    if (layout == GemmLayout::linear) return call;
+    call.problem.packing = &packing_rows::low_first;
+    call.problem.scales = ScaleStorage::tiles_128x4;
+    return call;
+}
+
+bool shares_scales(FactorScaling scaling) {
+    return scaling != FactorScaling::none && row_of(scaling).rows != 1;
+}
+
+TensorSpec output_spec(const GemmShape& shape) {
+    return dense(formats::f32.name, shape.m, shape.n);
 }
 
 // May two probes be rows of one GEMM?
-bool go_together(const GemmSetting& setting, const GemmProbe& first, const GemmProbe& second) {
+bool go_together(const GemmProblem& setting, const GemmProbe& first, const GemmProbe& second) {
     if (first.alpha != second.alpha || first.beta != second.beta) return false;
-    if (shares_scales(setting.scaling_a) && first.scales_a != second.scales_a) return false;
-    return !shares_scales(setting.scaling_b) || first.scales_b == second.scales_b;
+    if (shares_scales(setting.a.scaling) && first.scales_a != second.scales_a) return false;
+    return !shares_scales(setting.b.scaling) || first.scales_b == second.scales_b;
 }
 
 }  // namespace
@@ -156,10 +145,10 @@ std::string text_of(const GemmShape& shape) {
 }
 
 DeviceAnswer GemmSubject::answer_to(const GemmShape& shape, Probes left, Probes right) {
-    const std::vector<Filled> inputs = inputs_of(setting_, shape, left, right, layout_);
-    Question question{.operation = operation_of(setting_, left[0]),
-                      .outputs = {dense("f32", shape.m, shape.n)}};
-    for (const Filled& input : inputs) question.inputs.push_back({input.spec, input.bytes});
+    const Call call = call_of(setting_, shape, left, right, layout_);
+    const std::vector<Filled> inputs = inputs_of(call);
+    Question question{.operation = operation_of(call.problem), .outputs = {output_spec(shape)}};
+    for (const Filled& input : inputs) question.inputs.push_back({input.tensor.spec, input.bytes});
     ++calls_;
     return client_.ask(question);
 }
@@ -175,7 +164,7 @@ Expected<std::vector<Code>> GemmSubject::run(const GemmShape& shape, Probes left
         else
             answer = std::move(other);
     }
-    const auto read = outputs_of(std::move(answer), {.outputs = {dense("f32", shape.m, shape.n)}});
+    const auto read = outputs_of(std::move(answer), {.outputs = {output_spec(shape)}});
     if (!read)
         return Error{read.error().kind, "gemm " + text_of(shape) + ": " + read.error().message};
     std::vector<Code> outputs(static_cast<std::size_t>(shape.m * shape.n));
@@ -218,14 +207,14 @@ Expected<std::vector<Code>> GemmSubject::ask_all(Probes left, Probes right) {
 
 Expected<std::vector<std::string>> GemmSubject::algorithms(const GemmShape& shape) {
     const std::vector<GemmProbe> none(1);
-    const std::vector<Filled> inputs = inputs_of(setting_, shape, none, none, layout_);
-    Question question{.operation = operation_of(setting_, none[0]),
-                      .outputs = {dense("f32", shape.m, shape.n)}};
-    for (const Filled& input : inputs) question.inputs.push_back({input.spec, {}});
+    const Problem asked = call_of(setting_, shape, none, none, layout_).problem;
+    Question question{.operation = operation_of(asked), .outputs = {output_spec(shape)}};
+    for (const GemmTensor& tensor : tensors_of(asked))
+        if (!is_output(tensor.part)) question.inputs.push_back({tensor.spec, {}});
     return client_.algorithms(question);
 }
 
-bool takes(const Client& device, const GemmSetting& setting) {
+bool takes(const Client& device, const GemmProblem& setting) {
     constexpr GemmShape shape{128, 128, 512};
     GemmProbe zeros;
     zeros.a = zeros.b = std::vector<Code>(static_cast<std::size_t>(shape.k));

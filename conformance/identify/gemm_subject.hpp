@@ -28,10 +28,10 @@ std::string text_of(const GemmShape& shape);
 
 class GemmSubject {
 public:
-    GemmSubject(Client client, GemmSetting setting)
+    GemmSubject(Client client, GemmProblem setting)
         : client_(std::move(client)), setting_(std::move(setting)) {}
 
-    const GemmSetting& setting() const { return setting_; }
+    const GemmProblem& setting() const { return setting_; }
     std::uint64_t calls() const { return calls_; }
     std::uint64_t outputs_read() const { return outputs_read_; }
 
@@ -57,7 +57,7 @@ private:
                            std::span<const GemmProbe> right);
 
     Client client_;
-    GemmSetting setting_;
+    GemmProblem setting_;
     GemmLayout layout_ = GemmLayout::tiled;
     std::vector<Code> nans_;
     std::uint64_t calls_ = 0;
@@ -65,6 +65,6 @@ private:
 };
 
 // Does the device multiply so at all? Asked with one problem of zeros.
-bool takes(const Client& device, const GemmSetting& setting);
+bool takes(const Client& device, const GemmProblem& setting);
 
 }  // namespace mx::identify

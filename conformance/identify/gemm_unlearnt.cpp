@@ -18,7 +18,7 @@ constexpr std::array other_shapes{
     GemmShape{16, 528, 144}, GemmShape{528, 16, 144}, GemmShape{304, 288, 144}};
 constexpr std::array other_families{GemmData::uniform, GemmData::positive, GemmData::zero_beside};
 
-UnlearntCall rows_of(const GemmSetting& setting, const GemmShape& shape, GemmData data,
+UnlearntCall rows_of(const GemmProblem& setting, const GemmShape& shape, GemmData data,
                      std::uint64_t seed) {
     const auto rows = [&](std::int64_t count, std::uint64_t of) {
         return random_probes(setting, shape.k, static_cast<std::size_t>(count), data, of);
@@ -27,7 +27,7 @@ UnlearntCall rows_of(const GemmSetting& setting, const GemmShape& shape, GemmDat
 }
 
 // With scales, alpha and C.
-UnlearntCall with_everything(const GemmSetting& setting, std::size_t family) {
+UnlearntCall with_everything(const GemmProblem& setting, std::size_t family) {
     const auto data = static_cast<GemmData>(family);
     UnlearntCall call = rows_of(setting, usual, data, 2001);
     add_scales(setting, 3001 + family, call.left);
@@ -52,8 +52,8 @@ Status ask(GemmSubject& subject, UnlearntCall call, UnlearntCalls& calls) {
 // Of the algorithm that the device takes for the shape, if it says so.
 bool splits_k(GemmSubject& subject, const GemmShape& shape) {
     const auto names = subject.algorithms(shape);
-    const std::string& named = subject.setting().algorithm;
-    if (!named.empty()) return parts_named(named) > 1;
+    const GemmProblem& asked = subject.setting();
+    if (asked.names_algorithm()) return parts_named(asked.algorithm) > 1;
     return names && !names.value().empty() && parts_named(names.value().front()) > 1;
 }
 
@@ -111,13 +111,13 @@ Expected<UnlearntCalls> ask_unlearnt(GemmSubject& subject, bool takes_everything
     return calls;
 }
 
-Code foretold_by(Engine engine, const GemmMachine& machine, const GemmSetting& setting,
+Code foretold_by(Engine engine, const GemmMachine& machine, const GemmProblem& setting,
                  const GemmProbe& probe) {
     return engine == Engine::machine ? foretold(machine, setting, probe)
                                      : foretold_by_model(machine, setting, probe);
 }
 
-GemmMisses misses_of(Engine engine, const GemmMachine& machine, const GemmSetting& setting,
+GemmMisses misses_of(Engine engine, const GemmMachine& machine, const GemmProblem& setting,
                      const UnlearntCalls& calls) {
     GemmMisses misses;
     for (const UnlearntCall& call : calls)
@@ -136,7 +136,7 @@ GemmMisses misses_of(Engine engine, const GemmMachine& machine, const GemmSettin
     return misses;
 }
 
-GemmMixture mixture_of(const GemmMachine& nearest, const GemmSetting& setting,
+GemmMixture mixture_of(const GemmMachine& nearest, const GemmProblem& setting,
                        const GemmAnswers& probed, const UnlearntCalls& calls) {
     GemmAnswers rest;
     GemmMixture mixture;

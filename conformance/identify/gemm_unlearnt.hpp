@@ -39,10 +39,10 @@ Expected<UnlearntCalls> ask_unlearnt(GemmSubject& subject, bool takes_everything
 
 // The engine that foretells: that of reference/fast knows the rows alone.
 enum class Engine { machine, row };
-Code foretold_by(Engine engine, const GemmMachine& machine, const GemmSetting& setting,
+Code foretold_by(Engine engine, const GemmMachine& machine, const GemmProblem& setting,
                  const GemmProbe& probe);
 
-GemmMisses misses_of(Engine engine, const GemmMachine& machine, const GemmSetting& setting,
+GemmMisses misses_of(Engine engine, const GemmMachine& machine, const GemmProblem& setting,
                      const UnlearntCalls& calls);
 
 // Two machines in one device.
@@ -51,7 +51,7 @@ struct GemmMixture {
     std::uint64_t answers = 0;  // all of them
     std::vector<std::string> shapes;  // in which they were
 };
-GemmMixture mixture_of(const GemmMachine& nearest, const GemmSetting& setting,
+GemmMixture mixture_of(const GemmMachine& nearest, const GemmProblem& setting,
                        const GemmAnswers& probed, const UnlearntCalls& calls);
 
 }  // namespace mx::identify

@@ -42,8 +42,7 @@ std::vector<std::byte> strided_bytes(const CodeTensor& tensor, const TensorSpec&
 }
 
 Operation operation_asked(const Case& c) {
-    if (is_gemm(c))
-        return operation_of(setting_of(c), c.gemm.algorithm == "default" ? "" : c.gemm.algorithm);
+    if (is_gemm(c)) return operation_of(c);
     Operation asked{.name = std::string(name_of(c.operation)),
                     .format = format_name(c),
                     .dialect = dialect_name(c),

@@ -234,7 +234,7 @@ private:
 
     const Evidence& evidence_;
     std::uint64_t confirmed_max_;
-    gemm::Problem problem_;
+    gemm::ProblemView problem_;
     std::vector<Code> numbers_;  // exact results as binary32, in the order of D; none under a model
     std::set<std::int64_t> undetermined_, wrong_scales_;  // blocks
     std::uint64_t undetermined_count_ = 0;                // elements in them
@@ -245,7 +245,7 @@ private:
 
 }  // namespace
 
-std::vector<CodeTensor> expect_gemm_blocks(const Problem& p, const gemm::Problem& problem) {
+std::vector<CodeTensor> expect_gemm_blocks(const Problem& p, const gemm::ProblemView& problem) {
     const std::int64_t blocks = output_block_count(problem);
     std::vector<CodeTensor> made;
     made.push_back(make_tensor({problem.element, p.rows, p.columns}));

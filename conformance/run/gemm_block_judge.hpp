@@ -11,7 +11,7 @@
 namespace mx {
 
 // Elements, then scales.
-std::vector<CodeTensor> expect_gemm_blocks(const Problem& p, const gemm::Problem& problem);
+std::vector<CodeTensor> expect_gemm_blocks(const Problem& p, const gemm::ProblemView& problem);
 
 GemmJudgement judge_gemm_blocks(const Evidence& evidence, std::uint64_t confirmed_max);
 

@@ -21,7 +21,7 @@ ScaledRow row_of_model(const GemmModel& model, ScaledRow row) {
 
 }  // namespace
 
-exact::Value exact_value(const gemm::Problem& problem, const gemm::Output& output) {
+exact::Value exact_value(const gemm::ProblemView& problem, const gemm::Output& output) {
     const GemmEpilogue& epilogue = problem.epilogue;
     const EpilogueOperands& operands = output.operands;
     const bool adds_c = operands.beta.bits << 1 != 0;
@@ -40,7 +40,7 @@ exact::Value exact_value(const gemm::Problem& problem, const gemm::Output& outpu
     return value;
 }
 
-Code confirmed_result(const gemm::Problem& problem, const gemm::Output& output) {
+Code confirmed_result(const gemm::ProblemView& problem, const gemm::Output& output) {
     if (problem.is_exact())
         return exact::round(problem.epilogue.output, Rounding::nearest_even,
                             problem.epilogue.overflow(), exact_value(problem, output));
@@ -53,7 +53,7 @@ Code confirmed_result(const gemm::Problem& problem, const gemm::Output& output) 
     return exact::finish(problem.epilogue, output.operands, accumulator);
 }
 
-gemm::OutputBlock confirmed_block(const gemm::Problem& problem,
+gemm::OutputBlock confirmed_block(const gemm::ProblemView& problem,
                                   const gemm::OutputBlockPlace& place) {
     std::vector<exact::Value> lanes;
     for (std::int64_t lane = 0; lane < place.count; ++lane) {

@@ -10,10 +10,10 @@
 namespace mx {
 
 // The result before it is rounded to D's type, and the code that expected_result must give.
-exact::Value exact_value(const gemm::Problem& problem, const gemm::Output& output);
-Code confirmed_result(const gemm::Problem& problem, const gemm::Output& output);
+exact::Value exact_value(const gemm::ProblemView& problem, const gemm::Output& output);
+Code confirmed_result(const gemm::ProblemView& problem, const gemm::Output& output);
 
-gemm::OutputBlock confirmed_block(const gemm::Problem& problem,
+gemm::OutputBlock confirmed_block(const gemm::ProblemView& problem,
                                   const gemm::OutputBlockPlace& place);
 
 }  // namespace mx

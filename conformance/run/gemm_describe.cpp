@@ -52,7 +52,7 @@ std::string model_text(const GemmModel& model) {
     return "model " + std::string(model.name) + ", " + std::string(standing_text(model.standing));
 }
 
-std::string place_text(const gemm::Problem& problem, const gemm::OutputPlace& place) {
+std::string place_text(const gemm::ProblemView& problem, const gemm::OutputPlace& place) {
     const std::int64_t m = problem.m;
     std::string text =
         "row " + std::to_string(place.row % m) + ", column " + std::to_string(place.column);

@@ -23,6 +23,6 @@ GemmKind gemm_kind_of(const ElementFormat& d, const Difference& difference);
 std::string hex(const ElementFormat& format, std::uint32_t bits);
 std::string fraction_text(const exact::Value& value);
 std::string model_text(const GemmModel& model);
-std::string place_text(const gemm::Problem& problem, const gemm::OutputPlace& place);
+std::string place_text(const gemm::ProblemView& problem, const gemm::OutputPlace& place);
 
 }  // namespace mx

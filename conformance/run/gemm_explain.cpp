@@ -54,7 +54,7 @@ public:
     }
 
 private:
-    const gemm::Problem& problem() const { return answer_.problem; }
+    const gemm::ProblemView& problem() const { return answer_.problem; }
 
     bool predicts(const Predict& predict, const std::vector<std::size_t>& witnesses) const {
         return std::ranges::all_of(witnesses, [&](std::size_t element) {
@@ -141,7 +141,7 @@ private:
                          "column");
     }
     std::string transposed() {
-        const gemm::Problem& s = problem();
+        const gemm::ProblemView& s = problem();
         if (s.m != s.n || s.m == 1) return "";
         const bool is_it = explains([&](const gemm::OutputPlace& place) {
             const std::int64_t batch = place.row / s.m * s.m;
@@ -211,7 +211,7 @@ private:
 
     // A later batch with something of the first.
     std::string batches() {
-        const gemm::Problem& s = problem();
+        const gemm::ProblemView& s = problem();
         if (s.batches == 1) return "";
         struct Part {
             const char* name;
@@ -248,9 +248,9 @@ std::string explanation_of(const GemmAnswer& answer) {
     return Search(answer).find();
 }
 
-std::string unwritten_text(const gemm::Problem& problem,
+std::string unwritten_text(const gemm::ProblemView& problem,
                            const std::vector<std::size_t>& unwritten) {
-    const gemm::Problem& s = problem;
+    const gemm::ProblemView& s = problem;
     const auto whole = [&](std::int64_t length, const std::string& kind) -> std::string {
         if (static_cast<std::int64_t>(unwritten.size()) % length != 0) return "";
         std::string text;

@@ -11,7 +11,7 @@
 namespace mx {
 
 struct GemmAnswer {
-    const gemm::Problem& problem;
+    const gemm::ProblemView& problem;
     const CodeTensor& expected;
     const CodeTensor& actual;
     std::vector<std::size_t> differing;  // elements, in order, none of them unwritten
@@ -21,6 +21,7 @@ struct GemmAnswer {
 std::string explanation_of(const GemmAnswer& answer);
 
 // Outputs that were never written: whole batches or rows; "" where they are neither.
-std::string unwritten_text(const gemm::Problem& problem, const std::vector<std::size_t>& unwritten);
+std::string unwritten_text(const gemm::ProblemView& problem,
+                           const std::vector<std::size_t>& unwritten);
 
 }  // namespace mx

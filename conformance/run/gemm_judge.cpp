@@ -194,7 +194,7 @@ private:
 
     const Evidence& evidence_;
     std::uint64_t confirmed_max_;
-    gemm::Problem problem_;
+    gemm::ProblemView problem_;
     std::vector<bool> undetermined_;
     std::vector<gemm::Bound> bounds_;
     std::uint64_t undetermined_count_ = 0;
@@ -208,7 +208,7 @@ private:
 }  // namespace
 
 std::vector<CodeTensor> expect_gemm(const Problem& p, const std::vector<CodeTensor>& inputs) {
-    const gemm::Problem problem = gemm_problem_of(p, inputs);
+    const gemm::ProblemView problem = gemm_problem_of(p, inputs);
     if (problem.blocks) return expect_gemm_blocks(p, problem);
     CodeTensor d = make_tensor({p.gemm.output.element, p.rows, p.columns});
     std::size_t element = 0;

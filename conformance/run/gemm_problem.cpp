@@ -1,6 +1,8 @@
 // See gemm_problem.hpp.
 #include "conformance/run/gemm_problem.hpp"
 
+#include <algorithm>
+
 #include "reference/spec/gemm_models.hpp"
 
 namespace mx {
@@ -25,15 +27,15 @@ gemm::Factor factor_of(const FactorType& type, const Shape& shape) {
     factor.scaling = scaling_of(type.scaling);
     factor.scale = scales.scale;
     factor.block = scales.block;
-    factor.block_rows = type.scaling == FactorScaling::f32_128x128 ? 128 : 1;
+    factor.block_rows = std::max<std::int64_t>(1, scales.rows);
     return factor;
 }
 
 gemm::OutputBlocks output_blocks_of(const Problem& p) {
-    return {p.dialect, find_block_format(type_name(p)), row_of(p.gemm.output.scaling).scale};
+    return {p.dialect, small_block_format(p.gemm.output), row_of(p.gemm.output.scaling).scale};
 }
 
-void look_at(gemm::Problem& problem, GemmPart part, const CodeTensor& tensor) {
+void look_at(gemm::ProblemView& problem, GemmPart part, const CodeTensor& tensor) {
     switch (part) {
         case GemmPart::a:
             problem.a.codes = view_of(tensor);
@@ -64,11 +66,10 @@ void look_at(gemm::Problem& problem, GemmPart part, const CodeTensor& tensor) {
 
 }  // namespace
 
-gemm::Problem gemm_problem_of(const Problem& p, const std::vector<CodeTensor>& inputs) {
+gemm::ProblemView gemm_problem_of(const Problem& p, const std::vector<CodeTensor>& inputs) {
     const GemmProblem& asked = p.gemm;
-    const GemmSetting s = setting_of(p);
     const std::int64_t parts = parts_of(asked.algorithm);
-    gemm::Problem problem;
+    gemm::ProblemView problem;
     problem.a = factor_of(asked.a, {asked.m, asked.k});
     problem.b = factor_of(asked.b, {asked.n, asked.k});
     problem.m = asked.m;
@@ -77,14 +78,14 @@ gemm::Problem gemm_problem_of(const Problem& p, const std::vector<CodeTensor>& i
     problem.batches = asked.batches;
     problem.alpha = Code{asked.alpha};
     problem.beta = Code{asked.beta};
-    problem.epilogue = epilogue_of(s, parts);
+    problem.epilogue = epilogue_of(asked, parts);
     problem.model = asked.model.row;
     problem.is_bounded = asked.model.is_bounded;
-    if (problem.model != nullptr) problem.part = part_length(s, parts);
-    problem.fraction_bits = fraction_bits_kept(s);
+    if (problem.model != nullptr) problem.part = part_length(asked, parts);
+    problem.fraction_bits = fraction_bits_kept(asked);
     problem.element = asked.output.element;
     if (has_output_blocks(p)) problem.blocks = output_blocks_of(p);
-    const std::vector<GemmTensor> tensors = tensors_of(s);
+    const std::vector<GemmTensor> tensors = tensors_of(p);
     for (std::size_t i = 0; i < inputs.size(); ++i) look_at(problem, tensors[i].part, inputs[i]);
     return problem;
 }

@@ -11,6 +11,6 @@ namespace mx {
 
 // Looks into `inputs`, which are those of the case, in the order of the device ABI; without them
 // everything but codes and scales is known.
-gemm::Problem gemm_problem_of(const Problem& p, const std::vector<CodeTensor>& inputs);
+gemm::ProblemView gemm_problem_of(const Problem& p, const std::vector<CodeTensor>& inputs);
 
 }  // namespace mx

@@ -15,7 +15,7 @@ constexpr std::size_t looked_at_max = 8192;
 // Is there an output that comes out otherwise? Every so many of them are looked at, in steps that
 // meet all rows and columns.
 template <typename Result>
-bool tells(const gemm::Problem& problem, const CodeTensor& expected, const Accepts& accepts,
+bool tells(const gemm::ProblemView& problem, const CodeTensor& expected, const Accepts& accepts,
            const Result& result) {
     const std::size_t count = expected.count();
     std::size_t step = count / looked_at_max + 1;
@@ -30,13 +30,13 @@ bool tells(const gemm::Problem& problem, const CodeTensor& expected, const Accep
 // Other arithmetic that a named model must be told from.
 struct OtherRules {
     std::string what;
-    gemm::Problem problem;
+    gemm::ProblemView problem;
 };
 
-std::vector<OtherRules> neighbours_of(const gemm::Problem& problem,
+std::vector<OtherRules> neighbours_of(const gemm::ProblemView& problem,
                                       std::vector<GemmModel>& models) {
     std::vector<OtherRules> others;
-    gemm::Problem exact = problem;
+    gemm::ProblemView exact = problem;
     exact.model = nullptr;
     others.push_back({"the exact sum rounded once", exact});
     models.reserve(1);
@@ -44,7 +44,7 @@ std::vector<OtherRules> neighbours_of(const gemm::Problem& problem,
         problem.model->scaling == BlockScaling::none) {
         models.push_back(*problem.model);
         models.back().promotion *= 2;
-        gemm::Problem other = problem;
+        gemm::ProblemView other = problem;
         other.model = &models.back();
         others.push_back({"promotion after twice as many products", other});
     }
@@ -53,7 +53,7 @@ std::vector<OtherRules> neighbours_of(const gemm::Problem& problem,
 
 // The codes of a block's lanes after something has gone wrong, as the block is made of them.
 template <typename Result>
-gemm::OutputBlock wrong_block(const gemm::Problem& problem, const gemm::OutputBlockPlace& place,
+gemm::OutputBlock wrong_block(const gemm::ProblemView& problem, const gemm::OutputBlockPlace& place,
                               const Result& result) {
     std::vector<Code> numbers;
     for (std::int64_t lane = 0; lane < place.count; ++lane) {
@@ -66,7 +66,8 @@ gemm::OutputBlock wrong_block(const gemm::Problem& problem, const gemm::OutputBl
 
 // Is there a block that comes out otherwise?
 template <typename Result>
-bool tells_blocks(const gemm::Problem& problem, const AcceptsBlock& accepts, const Result& result) {
+bool tells_blocks(const gemm::ProblemView& problem, const AcceptsBlock& accepts,
+                  const Result& result) {
     const std::int64_t count = output_block_count(problem);
     const std::int64_t looked_at = static_cast<std::int64_t>(looked_at_max) / 32;
     std::int64_t step = count / looked_at + 1;
@@ -88,14 +89,14 @@ constexpr const char* could_not_fail = "this data could not have failed: every o
 
 }  // namespace
 
-bool is_as_good(const gemm::Problem& problem, Code expected, Code actual) {
+bool is_as_good(const gemm::ProblemView& problem, Code expected, Code actual) {
     if (expected == actual) return true;
     if (problem.model != nullptr && !problem.is_bounded) return false;
     const ElementFormat& d = problem.element;
     return (d.is_zero(expected) && d.is_zero(actual)) || (d.is_nan(expected) && d.is_nan(actual));
 }
 
-std::string untold_by(const gemm::Problem& problem, const CodeTensor& expected,
+std::string untold_by(const gemm::ProblemView& problem, const CodeTensor& expected,
                       const Accepts& accepts) {
     const std::string same = could_not_fail;
     for (const WrongGemm& wrong : wrong_gemms()) {
@@ -116,7 +117,7 @@ std::string untold_by(const gemm::Problem& problem, const CodeTensor& expected,
     return "";
 }
 
-std::string untold_by_blocks(const gemm::Problem& problem, const CodeTensor& scales,
+std::string untold_by_blocks(const gemm::ProblemView& problem, const CodeTensor& scales,
                              const AcceptsBlock& accepts) {
     const std::string same = could_not_fail;
     if (scales_are_alike(scales))

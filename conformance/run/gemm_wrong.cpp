@@ -58,26 +58,26 @@ void ignore_scales(AlteredOutput& output, Row& row) {
 }
 
 // With an alpha of 0 nothing of A and B is left to be wrong about.
-bool has_products(const gemm::Problem& problem) {
+bool has_products(const gemm::ProblemView& problem) {
     return problem.alpha.bits << 1 != 0;
 }
 bool has_blocks(const gemm::Factor& factor) {
     return factor.scaling == gemm::Scaling::blocks && factor.depth > factor.block;
 }
-bool has_blocks_a(const gemm::Problem& problem) {
+bool has_blocks_a(const gemm::ProblemView& problem) {
     return has_products(problem) && has_blocks(problem.a);
 }
-bool has_blocks_b(const gemm::Problem& problem) {
+bool has_blocks_b(const gemm::ProblemView& problem) {
     return has_products(problem) && has_blocks(problem.b);
 }
-bool has_scales_a(const gemm::Problem& problem) {
+bool has_scales_a(const gemm::ProblemView& problem) {
     return has_products(problem) && problem.a.scaling != gemm::Scaling::none;
 }
-bool has_scales_b(const gemm::Problem& problem) {
+bool has_scales_b(const gemm::ProblemView& problem) {
     return has_products(problem) && problem.b.scaling != gemm::Scaling::none;
 }
 // Rows of both factors have scales of the same shape.
-bool may_swap_scales(const gemm::Problem& problem) {
+bool may_swap_scales(const gemm::ProblemView& problem) {
     const gemm::Factor &a = problem.a, &b = problem.b;
     return has_products(problem) && a.scaling == gemm::Scaling::blocks && b.scaling == a.scaling &&
            b.block == a.block && b.block_rows == a.block_rows && problem.m == problem.n &&
@@ -122,28 +122,28 @@ constexpr std::array table{
     WrongGemm{"A takes the scales of B, and B those of A", true, may_swap_scales,
               with_swapped_scales},
     WrongGemm{"alpha is taken as 1", true,
-              [](const gemm::Problem& problem) { return problem.alpha.bits != one_of_f32; },
+              [](const gemm::ProblemView& problem) { return problem.alpha.bits != one_of_f32; },
               altered<[](AlteredOutput& o) { o.operands().alpha = Code{one_of_f32}; }>},
     WrongGemm{"C is not added", false,
-              [](const gemm::Problem& problem) { return problem.beta.bits << 1 != 0; },
+              [](const gemm::ProblemView& problem) { return problem.beta.bits << 1 != 0; },
               altered<[](AlteredOutput& o) { o.operands().beta = Code{0}; }>},
     WrongGemm{"C is added without beta", false,
-              [](const gemm::Problem& problem) {
+              [](const gemm::ProblemView& problem) {
                   return problem.beta.bits << 1 != 0 && problem.beta.bits != one_of_f32;
               },
               altered<[](AlteredOutput& o) { o.operands().beta = Code{one_of_f32}; }>},
     WrongGemm{"the bias is not added", false,
-              [](const gemm::Problem& problem) { return problem.epilogue.adds_bias; },
+              [](const gemm::ProblemView& problem) { return problem.epilogue.adds_bias; },
               altered<[](AlteredOutput& o) { o.operands().bias = Code{0}; }>},
     WrongGemm{"the scale of D is taken as 1", true,
-              [](const gemm::Problem& problem) { return problem.epilogue.scales_output; },
+              [](const gemm::ProblemView& problem) { return problem.epilogue.scales_output; },
               altered<[](AlteredOutput& o) { o.operands().scale_out = Code{one_of_f32}; }>},
     WrongGemm{"a row of D is that of the row before", true,
-              [](const gemm::Problem& problem) { return problem.m > 1; }, of_row_before},
+              [](const gemm::ProblemView& problem) { return problem.m > 1; }, of_row_before},
     WrongGemm{"a column of D is that of the column before", true,
-              [](const gemm::Problem& problem) { return problem.n > 1; }, of_column_before},
+              [](const gemm::ProblemView& problem) { return problem.n > 1; }, of_column_before},
     WrongGemm{"a later batch is the first one again", true,
-              [](const gemm::Problem& problem) { return problem.batches > 1; }, of_first_batch},
+              [](const gemm::ProblemView& problem) { return problem.batches > 1; }, of_first_batch},
 };
 
 }  // namespace

@@ -43,7 +43,7 @@ private:
 
 // The place of an output, and the others around it.
 struct GemmScene {
-    const gemm::Problem& problem;
+    const gemm::ProblemView& problem;
     gemm::OutputPlace place;
 };
 
@@ -51,7 +51,7 @@ struct WrongGemm {
     std::string_view what;  // "C is not added"
     bool is_gross = true;   // more than a bound of rounding errors hides
     // Can it go wrong so, in this case at all?
-    bool (*applies)(const gemm::Problem& problem);
+    bool (*applies)(const gemm::ProblemView& problem);
     // The code of the output; nothing where this output would be right.
     std::optional<Code> (*result)(const GemmScene& scene);
 };

@@ -59,7 +59,7 @@ std::vector<Buffer> buffers_of(const Problem& p, std::span<const Part> parts) {
 
 std::vector<Buffer> gemm_buffers(const Problem& p, TensorRole role) {
     std::vector<Buffer> buffers;
-    for (const GemmTensor& tensor : tensors_of(setting_of(p)))
+    for (const GemmTensor& tensor : tensors_of(p))
         if (is_output(tensor.part) == (role == TensorRole::output))
             buffers.push_back({tensor.spec, buffers.size()});
     return buffers;

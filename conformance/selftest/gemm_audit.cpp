@@ -33,12 +33,12 @@ double number_of(const ElementFormat& format, Code code) {
 
 // Elements around an eighth of the largest one, so that few saturate; scales of blocks that differ
 // by a factor of two, as those of normal numbers do; the rest around 1.
-std::uint32_t ordinary_code(const GemmTensor& tensor, const ElementFormat& format,
-                            std::size_t number) {
+std::uint32_t ordinary_code(const GemmTensor& tensor, std::size_t number) {
+    const ElementFormat& format = tensor.type;
     const std::size_t place = number + (static_cast<std::size_t>(tensor.part) << 24);
     constexpr std::uint32_t scale_of_tensor = 0x3D23D70A;  // 0.04
     const bool is_scale = tensor.part == GemmPart::scales_a || tensor.part == GemmPart::scales_b;
-    if (is_scale && format.name == formats::f32.name) return scale_of_tensor;
+    if (is_scale && format == formats::f32) return scale_of_tensor;
     if (is_scale) return 120 + (drawn(Population::normal, place) > 0 ? 1u : 0u);
     const bool is_factor = tensor.part == GemmPart::a || tensor.part == GemmPart::b;
     const double unit = is_factor ? number_of(format, Code{format.code_max_finite()}) / 8 : 1;
@@ -48,12 +48,10 @@ std::uint32_t ordinary_code(const GemmTensor& tensor, const ElementFormat& forma
 std::vector<CodeTensor> ordinary_inputs(const Case& c) {
     std::vector<CodeTensor> inputs = make_gemm_inputs(c);
     std::size_t index = 0;
-    for (const GemmTensor& tensor : tensors_of(setting_of(c))) {
+    for (const GemmTensor& tensor : tensors_of(c)) {
         if (is_output(tensor.part)) continue;
         CodeTensor& input = inputs[index++];
-        const ElementFormat& format = *find_element_format(tensor.spec.type);
-        for (std::size_t i = 0; i < input.count(); ++i)
-            input.set(i, ordinary_code(tensor, format, i));
+        for (std::size_t i = 0; i < input.count(); ++i) input.set(i, ordinary_code(tensor, i));
     }
     return inputs;
 }

@@ -16,7 +16,7 @@ namespace {
 
 constexpr unsigned threads_per_block = 128;
 
-// A tensor of the setting in GPU memory, as a kernel sees it.
+// A tensor in GPU memory, as a kernel sees it.
 struct View {
     std::uint8_t* bytes = nullptr;
     int width = 1;
@@ -58,7 +58,8 @@ __global__ void fill(Fill job) {
         word[i] = static_cast<std::uint8_t>(code.bits >> (8 * i));
 }
 
-struct Problem {
+// What the model's kernel reads.
+struct GpuGemm {
     GemmModel model;
     ElementFormat a_format, b_format;
     View a, b, scales_a, scales_b, c, bias, scale_out;
@@ -79,7 +80,7 @@ struct Found {
     std::uint32_t actual, expected;
 };
 
-__device__ ScaledRow row_of(const Problem& p, const ElementFormat& format, const View& codes,
+__device__ ScaledRow row_of(const GpuGemm& p, const ElementFormat& format, const View& codes,
                             const View& scales, std::int64_t row, std::int64_t rows_per_scale) {
     ScaledRow result{format, codes.row(row), p.scale_format, {}, 0};
     if (rows_per_scale == 0) return result;
@@ -88,7 +89,7 @@ __device__ ScaledRow row_of(const Problem& p, const ElementFormat& format, const
     return result;
 }
 
-__device__ EpilogueOperands operands_of(const Problem& p, std::int64_t row, std::int64_t b_row,
+__device__ EpilogueOperands operands_of(const GpuGemm& p, std::int64_t row, std::int64_t b_row,
                                         std::int64_t column) {
     EpilogueOperands operands;
     operands.alpha = Code{p.alpha};
@@ -106,7 +107,7 @@ __device__ EpilogueOperands operands_of(const Problem& p, std::int64_t row, std:
 
 // What the model says of every output; the algorithms that it says the same of share it.
 __global__ void __launch_bounds__(threads_per_block)
-    foretell(Problem p, std::uint32_t* foretold, unsigned long long* asked) {
+    foretell(GpuGemm p, std::uint32_t* foretold, unsigned long long* asked) {
     const std::int64_t index = std::int64_t{blockIdx.x} * blockDim.x + threadIdx.x;
     const bool is_inside = index < p.batches * p.m * p.n;
     if (is_inside) {
@@ -145,33 +146,33 @@ unsigned blocks_for(std::int64_t threads) {
     return static_cast<unsigned>((threads + threads_per_block - 1) / threads_per_block);
 }
 
-// A tensor of the setting in memory of its own.
+// A tensor in memory of its own.
 class OnGpu {
 public:
     OnGpu(GpuCalls& calls, const GemmTensor& tensor)
         : tensor_(tensor), memory_(calls, static_cast<std::size_t>(tensor.bytes())) {
-        const auto width = static_cast<int>(element_width(tensor.spec.type));
+        const int width = tensor.type.code_bytes();
         view_ = {memory_.at(), width, tensor.spec.row_stride, tensor.spec.column_stride};
     }
     const GemmTensor& tensor() const { return tensor_; }
     const View& view() const { return view_; }
     TensorBuffer buffer() const { return {tensor_.spec, memory_.at(), "cuda"}; }
 
-    void fill_with(GpuCalls& calls, const GemmSetting& setting) const {
+    void fill_with(GpuCalls& calls, const GemmDraw& draw) const {
         const std::int64_t count = tensor_.spec.rows * tensor_.spec.columns;
         if (!calls.ok() || count == 0) return;
         fill<<<blocks_for(count), threads_per_block>>>(
-            {view_, *find_element_format(tensor_.spec.type), tensor_.content, setting.data,
-             tensor_.spec.rows, tensor_.spec.columns, setting.seed,
-             static_cast<std::uint32_t>(tensor_.part), binades_in(setting)});
+            {view_, tensor_.type, tensor_.content, draw.data, tensor_.spec.rows,
+             tensor_.spec.columns, draw.seed, static_cast<std::uint32_t>(tensor_.part),
+             binades_in(draw)});
         calls.note("making the inputs", cudaGetLastError());
     }
 
 private:
-    std::uint32_t binades_in(const GemmSetting& setting) const {
+    std::uint32_t binades_in(const GemmDraw& draw) const {
         const bool is_of_factor =
             tensor_.part == GemmPart::scales_a || tensor_.part == GemmPart::scales_b;
-        return is_of_factor ? setting.scale_binades : binades_of(tensor_);
+        return is_of_factor ? draw.scale_binades : binades_of(tensor_.part);
     }
 
     GemmTensor tensor_;
@@ -185,15 +186,16 @@ View view_in(const std::vector<std::unique_ptr<OnGpu>>& tensors, GemmPart part) 
     return {};
 }
 
-Problem problem_of(const GemmSetting& setting, const GemmModelled& modelled,
-                   const std::vector<std::unique_ptr<OnGpu>>& tensors) {
-    const auto rows_per_scale = [](const std::string& scaling) {
-        return std::int64_t{scaling == "128x128" ? 128 : block_of(scaling) != 0 ? 1 : 0};
+GpuGemm gemm_on_gpu(const GemmProblem& gemm, const GemmModelled& modelled,
+                    const std::vector<std::unique_ptr<OnGpu>>& tensors) {
+    const FactorScalingRow &scales_a = row_of(gemm.a.scaling), &scales_b = row_of(gemm.b.scaling);
+    const auto rows_per_scale = [](const FactorScalingRow& row) {
+        return row.block == 0 ? 0 : row.rows;
     };
-    Problem problem{};
+    GpuGemm problem{};
     problem.model = gemm_models[modelled.model];
-    problem.a_format = *find_element_format(setting.a);
-    problem.b_format = *find_element_format(setting.b);
+    problem.a_format = gemm.a.element;
+    problem.b_format = gemm.b.element;
     problem.a = view_in(tensors, GemmPart::a);
     problem.b = view_in(tensors, GemmPart::b);
     problem.scales_a = view_in(tensors, GemmPart::scales_a);
@@ -201,29 +203,29 @@ Problem problem_of(const GemmSetting& setting, const GemmModelled& modelled,
     problem.c = view_in(tensors, GemmPart::c);
     problem.bias = view_in(tensors, GemmPart::bias);
     problem.scale_out = view_in(tensors, GemmPart::scale_out);
-    problem.m = setting.m;
-    problem.n = setting.n;
-    problem.k = setting.k;
-    problem.batches = setting.batches;
-    problem.rows_a_per_scale = rows_per_scale(setting.scaling_a);
-    problem.rows_b_per_scale = rows_per_scale(setting.scaling_b);
-    problem.scale_format = setting.scaling_a == "1x32" ? formats::e8m0 : formats::f32;
-    problem.block = block_of(setting.scaling_a);
-    problem.part = part_length(setting, modelled.parts);
+    problem.m = gemm.m;
+    problem.n = gemm.n;
+    problem.k = gemm.k;
+    problem.batches = gemm.batches;
+    problem.rows_a_per_scale = rows_per_scale(scales_a);
+    problem.rows_b_per_scale = rows_per_scale(scales_b);
+    problem.scale_format = scales_a.scale;
+    problem.block = scales_a.block;
+    problem.part = part_length(gemm, modelled.parts);
     problem.epilogue = modelled.epilogue;
-    problem.alpha = setting.alpha;
-    problem.beta = setting.beta;
+    problem.alpha = gemm.alpha;
+    problem.beta = gemm.beta;
     return problem;
 }
 
-// One setting: its tensors in GPU memory, and what models say of it.
+// One GEMM: its tensors in GPU memory, and what models say of it.
 class Check {
 public:
-    Check(Device& device, const GemmSetting& setting) : device_(device), setting_(setting) {
-        for (const GemmTensor& tensor : tensors_of(setting)) {
+    Check(Device& device, const DrawnGemm& drawn) : device_(device), gemm_(drawn.gemm) {
+        for (const GemmTensor& tensor : tensors_of(problem_of(gemm_))) {
             tensors_.push_back(std::make_unique<OnGpu>(calls_, tensor));
             const bool is_output = tensor.part == GemmPart::d;
-            if (!is_output) tensors_.back()->fill_with(calls_, setting);
+            if (!is_output) tensors_.back()->fill_with(calls_, drawn.draw);
             (is_output ? buffers_.outputs : buffers_.inputs).push_back(tensors_.back()->buffer());
         }
         calls_.note("making the inputs", cudaDeviceSynchronize());
@@ -238,7 +240,9 @@ public:
         if (calls_.ok()) calls_.note("poisoning D", cudaMemset(output.view().bytes, 0xFF, bytes));
         calls_.note("the model", cudaDeviceSynchronize());
         if (!calls_.ok()) return calls_.error();
-        const CallResult ran = device_.run(operation_of(setting_, asked.name), buffers_);
+        Problem problem = problem_of(gemm_);
+        problem.gemm.algorithm = asked.name;
+        const CallResult ran = device_.run(operation_of(problem), buffers_);
         if (ran.status == MX_NOT_SUPPORTED) {
             differing.refusal = ran.message;
             return differing;
@@ -254,7 +258,7 @@ private:
         std::unique_ptr<GpuValue<std::uint32_t>> codes;
     };
 
-    std::int64_t outputs() const { return setting_.batches * setting_.m * setting_.n; }
+    std::int64_t outputs() const { return gemm_.batches * gemm_.m * gemm_.n; }
 
     // Worked out before the device runs for the first time, from inputs that it has not seen.
     const std::uint32_t* foretold_by(const GemmModelled& modelled, double& seconds) {
@@ -268,7 +272,7 @@ private:
         GpuTimer timer(calls_);
         if (calls_.ok())
             foretell<<<blocks_for(outputs()), threads_per_block>>>(
-                problem_of(setting_, modelled, tensors_), codes, asked.at());
+                gemm_on_gpu(gemm_, modelled, tensors_), codes, asked.at());
         calls_.note("the model", cudaGetLastError());
         seconds = timer.seconds();
         unsigned long long number = 0;
@@ -282,7 +286,7 @@ private:
         const GpuValue<Found> found(calls_);
         if (calls_.ok())
             compare<<<blocks_for(outputs()), threads_per_block>>>(
-                tensors_.back()->view(), outputs(), setting_.n, foretold, found.at());
+                tensors_.back()->view(), outputs(), gemm_.n, foretold, found.at());
         calls_.note("the comparison", cudaGetLastError());
         Found answer{};
         found.read(&answer);
@@ -298,7 +302,7 @@ private:
     }
 
     Device& device_;
-    const GemmSetting& setting_;
+    const GemmProblem& gemm_;
     GpuCalls calls_;
     std::vector<std::unique_ptr<OnGpu>> tensors_;
     TensorBuffers buffers_;
@@ -307,10 +311,10 @@ private:
 
 }  // namespace
 
-Expected<std::vector<GemmDifferences>> check_gemm(Device& device, const GemmSetting& setting,
+Expected<std::vector<GemmDifferences>> check_gemm(Device& device, const DrawnGemm& drawn,
                                                   const std::vector<AskedAlgorithm>& algorithms) {
     std::vector<GemmDifferences> all;
-    Check check(device, setting);
+    Check check(device, drawn);
     for (const AskedAlgorithm& algorithm : algorithms) {
         auto differing = check.ask(algorithm);
         if (!differing) return differing.error();

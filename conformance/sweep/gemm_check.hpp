@@ -12,8 +12,14 @@
 
 namespace mx::sweep {
 
-// "e4m3 x e5m2 to bf16, tensor x tensor, 256x256x1024, uniform"
-std::string text_of(const GemmSetting& setting);
+// A GEMM and the codes of its tensors.
+struct DrawnGemm {
+    GemmProblem gemm;
+    GemmDraw draw;
+};
+
+// "e4m3 x e5m2 to bf16, scales tensor x tensor, 256x256x1024, uniform"
+std::string text_of(const DrawnGemm& asked);
 
 // How it is computed, if the model is right.
 struct GemmModelled {
@@ -24,7 +30,7 @@ struct GemmModelled {
 
 // The row for what is asked of a GPU of this architecture, as cuBLASLt of CUDA 13 has it. As error:
 // there is none, so that nothing is known.
-Expected<GemmModelled> modelled(const GemmSetting& setting, const std::string& algorithm,
+Expected<GemmModelled> modelled(const DrawnGemm& asked, const std::string& algorithm,
                                 int architecture);
 
 struct GemmDifferences {
@@ -38,19 +44,19 @@ struct GemmDifferences {
         refusal;  // the device lists the algorithm, and does not do it: nothing was compared
 };
 
-// The algorithms that the device lists for the setting, or why it does not do it.
+// The algorithms that the device lists for the GEMM, or why it does not do it.
 struct GemmOffer {
     std::vector<std::string> algorithms;
     std::string refusal;  // "" where it does
 };
-Expected<GemmOffer> offer_of(Device& device, const GemmSetting& setting);
+Expected<GemmOffer> offer_of(Device& device, const GemmProblem& gemm);
 
 // By each of the algorithms, in their order. The model works out an output once for all of them.
 struct AskedAlgorithm {
     std::string name;
     GemmModelled modelled;
 };
-Expected<std::vector<GemmDifferences>> check_gemm(Device& device, const GemmSetting& setting,
+Expected<std::vector<GemmDifferences>> check_gemm(Device& device, const DrawnGemm& drawn,
                                                   const std::vector<AskedAlgorithm>& algorithms);
 
 }  // namespace mx::sweep

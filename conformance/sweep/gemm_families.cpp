@@ -9,36 +9,37 @@ namespace mx::sweep {
 namespace {
 
 struct Types {
-    const char* a;
-    const char* b;
+    ElementFormat a, b;
 };
 // cuBLASLt has no E5M2 x E5M2: it is asked all the same, so that its refusal is on record.
-constexpr std::array fp8_pairs{Types{"e4m3", "e4m3"}, Types{"e4m3", "e5m2"}, Types{"e5m2", "e4m3"},
-                               Types{"e5m2", "e5m2"}};
+constexpr std::array fp8_pairs{
+    Types{formats::e4m3, formats::e4m3}, Types{formats::e4m3, formats::e5m2},
+    Types{formats::e5m2, formats::e4m3}, Types{formats::e5m2, formats::e5m2}};
 
 struct Scales {
-    const char* a;
-    const char* b;
+    FactorScaling a, b;
 };
-constexpr std::array fp8_scales{Scales{"tensor", "tensor"}, Scales{"row", "row"},
-                                Scales{"1x128", "1x128"}, Scales{"1x128", "128x128"},
-                                Scales{"128x128", "1x128"}};
+constexpr std::array fp8_scales{Scales{FactorScaling::tensor, FactorScaling::tensor},
+                                Scales{FactorScaling::row, FactorScaling::row},
+                                Scales{FactorScaling::f32_1x128, FactorScaling::f32_1x128},
+                                Scales{FactorScaling::f32_1x128, FactorScaling::f32_128x128},
+                                Scales{FactorScaling::f32_128x128, FactorScaling::f32_1x128}};
 
 // FP8 comes out with scales of whole tensors alone, and E5M2 of pairs that have one.
-std::vector<std::string> outputs_of(const Types& types, const Scales& scales) {
-    std::vector<std::string> outputs{"f32", "bf16", "f16"};
-    if (std::string_view(scales.a) != "tensor") return outputs;
-    outputs.push_back("e4m3");
-    const bool has_e5m2 =
-        types.a != std::string_view("e4m3") || types.a != std::string_view(types.b);
-    if (has_e5m2) outputs.push_back("e5m2");
+std::vector<ElementFormat> outputs_of(const Types& types, const Scales& scales) {
+    std::vector<ElementFormat> outputs{formats::f32, formats::bf16, formats::f16};
+    if (scales.a != FactorScaling::tensor) return outputs;
+    outputs.push_back(formats::e4m3);
+    const bool has_e5m2 = types.a != formats::e4m3 || types.b != formats::e4m3;
+    if (has_e5m2) outputs.push_back(formats::e5m2);
     return outputs;
 }
 
 // Scales of blocks have no fast accumulation.
-std::vector<std::string> accumulations_of(const Scales& scales) {
-    const bool is_block = std::string_view(scales.a).find("128") != std::string_view::npos;
-    return is_block ? std::vector<std::string>{""} : std::vector<std::string>{"", "fast"};
+std::vector<Accumulation> accumulations_of(const Scales& scales) {
+    const bool is_block = row_of(scales.a).block != 0;
+    if (is_block) return {Accumulation::by_default};
+    return {Accumulation::by_default, Accumulation::fast};
 }
 
 constexpr std::uint32_t awkward_alpha = 0xBF9D70A4;  // -1.23
@@ -47,30 +48,33 @@ constexpr std::uint32_t awkward_beta = 0x3F451EB8;   // 0.77
 // alpha, beta and epilogue: what may come after the sum.
 struct After {
     std::uint32_t alpha, beta;
-    const char* epilogue;
+    EpilogueSteps epilogue = {};
 };
-constexpr std::array plain{After{0x3F800000, 0, ""}};
+constexpr std::array plain{After{0x3F800000, 0}};
 constexpr std::array afters{
-    After{0x3F800000, 0, ""},
-    After{awkward_alpha, 0, ""},
-    After{0x3F800000, 0x3F800000, ""},
-    After{awkward_alpha, awkward_beta, ""},
+    After{0x3F800000, 0},
+    After{awkward_alpha, 0},
+    After{0x3F800000, 0x3F800000},
+    After{awkward_alpha, awkward_beta},
 };
-constexpr std::array epilogues{After{awkward_alpha, 0, "bias"},
-                               After{0x3F800000, 0, "bias"},
-                               After{0x3F800000, 0, "relu"},
-                               After{awkward_alpha, 0, "relu"},
-                               After{awkward_alpha, awkward_beta, "bias-relu"},
-                               After{0x3F800000, 0, "gelu"},
-                               After{awkward_alpha, 0, "gelu"},
-                               After{0x3F800000, awkward_beta, "gelu"},
-                               After{awkward_alpha, awkward_beta, "bias-gelu"}};
+constexpr EpilogueSteps bias{true, Activation::none};
+constexpr EpilogueSteps relu{false, Activation::relu}, bias_relu{true, Activation::relu};
+constexpr EpilogueSteps gelu{false, Activation::gelu}, bias_gelu{true, Activation::gelu};
+constexpr std::array with_epilogue{After{awkward_alpha, 0, bias},
+                                   After{0x3F800000, 0, bias},
+                                   After{0x3F800000, 0, relu},
+                                   After{awkward_alpha, 0, relu},
+                                   After{awkward_alpha, awkward_beta, bias_relu},
+                                   After{0x3F800000, 0, gelu},
+                                   After{awkward_alpha, 0, gelu},
+                                   After{0x3F800000, awkward_beta, gelu},
+                                   After{awkward_alpha, awkward_beta, bias_gelu}};
 
 // Where outputs overflow and vanish, and the products of scales and alpha do: 2^100, 2^-100 and 0.
 constexpr std::uint32_t huge = 0x71800000, tiny = 0x0D800000, nothing = 0;
 constexpr std::array wide_afters{
-    After{0x3F800000, 0, ""},       After{huge, awkward_beta, ""},  After{tiny, 0, ""},
-    After{awkward_alpha, huge, ""}, After{nothing, 0x3F800000, ""}, After{nothing, 0, ""},
+    After{0x3F800000, 0},       After{huge, awkward_beta},  After{tiny, 0},
+    After{awkward_alpha, huge}, After{nothing, 0x3F800000}, After{nothing, 0},
 };
 
 // Binades over which the scales of factors are spread: their product ends near the ends of
@@ -83,7 +87,7 @@ constexpr std::array<std::int64_t, 13> depths{16,   32,   48,   144,   160,   27
 
 class FamilyMaker {
 public:
-    FamilyMaker(GemmSetting base, GemmEffort effort) : base_(std::move(base)), effort_(effort) {}
+    FamilyMaker(const GemmProblem& base, GemmEffort effort) : base_(base), effort_(effort) {}
 
     // Every kind of data, with everything that may come after.
     void add_data() {
@@ -110,32 +114,33 @@ public:
     }
     // Outputs beyond the ends of binary32, and scales whose products are.
     void add_wide() {
-        const bool is_short = effort_ == GemmEffort::quick || base_.scaling_a.empty();
+        const bool is_short =
+            effort_ == GemmEffort::quick || base_.a.scaling == FactorScaling::none;
         for (const std::uint32_t binades : wide_binades) {
             for (const std::size_t data : {0u, 4u, 8u})
                 for (std::size_t i = 0; i < wide_afters.size(); ++i) {
                     add(wide_afters[i], 64, 64, 272, data);
-                    settings_.back().scale_binades = binades;
+                    gemms_.back().draw.scale_binades = binades;
                     // A tensor has one scale: another each time.
-                    settings_.back().seed += (binades * wide_afters.size() + i) << 32;
+                    gemms_.back().draw.seed += (binades * wide_afters.size() + i) << 32;
                 }
             if (is_short) break;
         }
     }
     // C of the other type that an output of FP8 takes.
     void add_half_addends() {
-        base_.addend = "f16";
+        base_.c = formats::f16;
         for (const std::size_t data : {0u, 3u, 8u}) add(afters[3], 128, 64, 272, data);
-        base_.addend = "";
+        base_.c.reset();
     }
     // Factors without a scale, which is a scale of 1.
     void add_unscaled() {
-        base_.scaling_a = base_.scaling_b = "";
+        base_.a.scaling = base_.b.scaling = FactorScaling::none;
         for (const std::size_t data : {0u, 8u}) add(afters[3], 128, 64, 272, data);
-        base_.scaling_a = base_.scaling_b = "tensor";
+        base_.a.scaling = base_.b.scaling = FactorScaling::tensor;
     }
     void add_epilogues() {
-        for (const After& after : epilogues) {
+        for (const After& after : with_epilogue) {
             add(after, 256, 256, 512, 0);
             // Sums of nothing, which may be of either sign, by algorithms that split K.
             add(after, 64, 64, 8192, 9);
@@ -146,50 +151,52 @@ public:
         add(afters[3], 64, 128, 384, 3);
         base_.batches = 1;
     }
-    std::vector<GemmSetting> take() { return std::move(settings_); }
+    std::vector<DrawnGemm> take() { return std::move(gemms_); }
 
 private:
     void add(const After& after, std::int64_t m, std::int64_t n, std::int64_t k, std::size_t data) {
-        GemmSetting setting = base_;
+        GemmProblem gemm = base_;
         // Where the range is narrow, 2^-10 of alpha keeps most outputs inside.
-        const ElementFormat& output = *find_element_format(setting.output);
-        const bool is_lowered = output.exponent_bits < 8 && after.alpha != nothing;
-        setting.alpha = after.alpha - (is_lowered ? 10u << 23 : 0);
-        setting.beta = after.beta;
-        setting.epilogue = after.epilogue;
-        setting.m = m;
-        setting.n = n;
-        setting.k = k;
-        setting.data = static_cast<GemmData>(data);
+        const bool is_lowered = gemm.output.element.exponent_bits < 8 && after.alpha != nothing;
+        gemm.alpha = after.alpha - (is_lowered ? 10u << 23 : 0);
+        gemm.beta = after.beta;
+        gemm.epilogue = after.epilogue;
+        gemm.m = m;
+        gemm.n = n;
+        gemm.k = k;
         // The same for quick and full.
-        setting.seed = static_cast<std::uint64_t>(m * 31 + k) * 16 + data;
-        settings_.push_back(setting);
+        const std::uint64_t seed = static_cast<std::uint64_t>(m * 31 + k) * 16 + data;
+        gemms_.push_back({gemm, {static_cast<GemmData>(data), seed}});
     }
 
-    GemmSetting base_;
+    GemmProblem base_;
     GemmEffort effort_;
-    std::vector<GemmSetting> settings_;
+    std::vector<DrawnGemm> gemms_;
 };
 
-GemmFamily family_of(const GemmSetting& base, GemmEffort effort) {
+GemmFamily family_of(const GemmProblem& base, GemmEffort effort) {
     GemmFamily family;
-    family.name = "gemm " + base.a + " x " + base.b + " to " + base.output;
-    if (!base.scaling_a.empty())
-        family.name += ", scales " + base.scaling_a + " x " + base.scaling_b;
-    if (!base.accumulation.empty()) family.name += ", " + base.accumulation;
+    const auto name = [](const auto& row) { return std::string(row.name); };
+    const bool has_scales = base.a.scaling != FactorScaling::none;
+    family.name = "gemm " + name(base.a.element) + " x " + name(base.b.element) + " to " +
+                  name(base.output.element);
+    if (has_scales)
+        family.name +=
+            ", scales " + name(row_of(base.a.scaling)) + " x " + name(row_of(base.b.scaling));
+    if (base.accumulation == Accumulation::fast) family.name += ", fast";
     FamilyMaker maker(base, effort);
     maker.add_data();
     maker.add_depths();
     maker.add_few_rows();
     maker.add_large();
     maker.add_wide();
-    const bool is_tensor = base.scaling_a == "tensor";
+    const bool is_tensor = base.a.scaling == FactorScaling::tensor;
     maker.add_epilogues();
-    if (is_tensor || base.scaling_a.empty()) maker.add_batches();
+    if (is_tensor || !has_scales) maker.add_batches();
     if (is_tensor) maker.add_unscaled();
-    if (find_element_format(base.output)->code_bits() == 8) maker.add_half_addends();
-    family.settings = maker.take();
-    family.domain = std::to_string(family.settings.size()) +
+    if (base.output.element.code_bits() == 8) maker.add_half_addends();
+    family.gemms = maker.take();
+    family.domain = std::to_string(family.gemms.size()) +
                     " problems: " + std::to_string(gemm_data_names.size()) +
                     " kinds of data, with and without C and alpha, K from 16 to 32768, "
                     "by every algorithm offered";
@@ -218,11 +225,9 @@ constexpr std::array<std::int64_t, 3> mx_large_depths{32, 96, 144};
 
 class MxFamilyMaker {
 public:
-    MxFamilyMaker(GemmSetting base, GemmEffort effort) : base_(std::move(base)), effort_(effort) {
-        base_.scaling_a = base_.scaling_b = "1x32";
-    }
+    MxFamilyMaker(const GemmProblem& base, GemmEffort effort) : base_(base), effort_(effort) {}
 
-    std::vector<GemmSetting> take() {
+    std::vector<DrawnGemm> take() {
         for (const MxSpread& spread : mx_spreads)
             for (std::size_t data = 0; data < gemm_data_names.size(); ++data)
                 for (const After& after : afters) add(after, 256, 256, spread.k, data, spread);
@@ -236,7 +241,7 @@ public:
         add(afters[3], 64, 128, 384, 3, mx_spreads[0]);
         base_.batches = 1;
         if (effort_ == GemmEffort::full) add_large();
-        return std::move(settings_);
+        return std::move(gemms_);
     }
 
 private:
@@ -247,21 +252,20 @@ private:
     }
     void add(const After& after, std::int64_t m, std::int64_t n, std::int64_t k, std::size_t data,
              const MxSpread& spread) {
-        GemmSetting setting = base_;
-        setting.alpha = after.alpha;
-        setting.beta = after.beta;
-        setting.m = m;
-        setting.n = n;
-        setting.k = k;
-        setting.data = static_cast<GemmData>(data);
-        setting.scale_binades = spread.binades;
-        setting.seed = static_cast<std::uint64_t>(m * 31 + k) * 4096 + spread.binades * 16 + data;
-        settings_.push_back(setting);
+        GemmProblem gemm = base_;
+        gemm.alpha = after.alpha;
+        gemm.beta = after.beta;
+        gemm.m = m;
+        gemm.n = n;
+        gemm.k = k;
+        const std::uint64_t seed =
+            static_cast<std::uint64_t>(m * 31 + k) * 4096 + spread.binades * 16 + data;
+        gemms_.push_back({gemm, {static_cast<GemmData>(data), seed, spread.binades}});
     }
 
-    GemmSetting base_;
+    GemmProblem base_;
     GemmEffort effort_;
-    std::vector<GemmSetting> settings_;
+    std::vector<DrawnGemm> gemms_;
 };
 
 }  // namespace
@@ -270,29 +274,31 @@ std::vector<GemmFamily> gemm_families(GemmEffort effort) {
     std::vector<GemmFamily> families;
     for (const Types& types : fp8_pairs)
         for (const Scales& scales : fp8_scales)
-            for (const std::string& output : outputs_of(types, scales))
-                for (const std::string& accumulation : accumulations_of(scales)) {
-                    GemmSetting base{.a = types.a, .b = types.b, .output = output};
-                    base.scaling_a = scales.a;
-                    base.scaling_b = scales.b;
+            for (const ElementFormat& output : outputs_of(types, scales))
+                for (const Accumulation accumulation : accumulations_of(scales)) {
+                    GemmProblem base{.a = {types.a, scales.a}, .b = {types.b, scales.b}};
+                    base.output.element = output;
                     base.accumulation = accumulation;
                     families.push_back(family_of(base, effort));
                 }
-    for (const char* half : {"bf16", "f16"})
-        for (const std::string& output : {std::string("f32"), std::string(half)})
-            families.push_back(family_of({.a = half, .b = half, .output = output}, effort));
+    for (const ElementFormat& half : {formats::bf16, formats::f16})
+        for (const ElementFormat& output : {formats::f32, half})
+            families.push_back(family_of({.a = {half}, .b = {half}, .output = {output}}, effort));
     return families;
 }
 
 std::vector<GemmFamily> mx_gemm_families(GemmEffort effort) {
+    constexpr FactorType e4m3{formats::e4m3, FactorScaling::e8m0_1x32};
+    constexpr FactorType e5m2{formats::e5m2, FactorScaling::e8m0_1x32};
     std::vector<GemmFamily> families;
-    for (const char* a : {"e4m3", "e5m2"})
-        for (const char* b : {"e4m3", "e5m2"})
-            for (const char* output : {"f32", "bf16"}) {
+    for (const FactorType& a : {e4m3, e5m2})
+        for (const FactorType& b : {e4m3, e5m2})
+            for (const ElementFormat& output : {formats::f32, formats::bf16}) {
                 GemmFamily family;
-                family.name = std::string("gemm mxfp8-") + a + " x mxfp8-" + b + " to " + output;
-                family.settings = MxFamilyMaker({.a = a, .b = b, .output = output}, effort).take();
-                family.domain = std::to_string(family.settings.size()) +
+                family.name =
+                    "gemm " + name_of(a) + " x " + name_of(b) + " to " + std::string(output.name);
+                family.gemms = MxFamilyMaker({.a = a, .b = b, .output = {output}}, effort).take();
+                family.domain = std::to_string(family.gemms.size()) +
                                 " problems: " + std::to_string(gemm_data_names.size()) +
                                 " kinds of data, scales over 8, 60 and all binades, with and "
                                 "without C and alpha, K from 16 to 32768, by every algorithm";

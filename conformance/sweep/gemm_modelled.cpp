@@ -5,28 +5,29 @@
 namespace mx::sweep {
 namespace {
 
-bool is_fp8(const std::string& type) {
-    return type == "e4m3" || type == "e5m2";
+bool is_fp8(const FactorType& factor) {
+    return factor.element == formats::e4m3 || factor.element == formats::e5m2;
 }
 
 // The name of the row, "" where there is none.
-std::string row_name(const GemmSetting& setting) {
-    const bool is_half = setting.a == setting.b && (setting.a == "bf16" || setting.a == "f16");
-    if (is_half) return setting.scaling_a.empty() ? "hopper-half" : "";
-    if (!is_fp8(setting.a) || !is_fp8(setting.b)) return "";
-    const bool by_row = setting.scaling_a == "1x128", by_tile = setting.scaling_a == "128x128";
-    const bool b_by_row = setting.scaling_b == "1x128", b_by_tile = setting.scaling_b == "128x128";
+std::string row_name(const GemmProblem& gemm) {
+    using enum FactorScaling;
+    const FactorType &a = gemm.a, &b = gemm.b;
+    const bool is_half =
+        a.element == b.element && (a.element == formats::bf16 || a.element == formats::f16);
+    if (is_half) return a.scaling == none ? "hopper-half" : "";
+    if (!is_fp8(a) || !is_fp8(b)) return "";
+    const bool by_row = a.scaling == f32_1x128, by_tile = a.scaling == f32_128x128;
+    const bool b_by_row = b.scaling == f32_1x128, b_by_tile = b.scaling == f32_128x128;
     if (by_row && b_by_row) return "hopper-fp8-1x128";
     if ((by_row && b_by_tile) || (by_tile && b_by_row)) return "hopper-fp8-128x128";
-    const bool is_whole =
-        setting.scaling_a.empty() || setting.scaling_a == "tensor" || setting.scaling_a == "row";
-    if (!is_whole || setting.scaling_a != setting.scaling_b) return "";
-    return setting.accumulation == "fast" ? "hopper-fp8" : "hopper-fp8-promoted";
+    if (row_of(a.scaling).block != 0 || a.scaling != b.scaling) return "";
+    return gemm.accumulation == Accumulation::fast ? "hopper-fp8" : "hopper-fp8-promoted";
 }
 
 // The row for what device/hopper does with MX factors.
-std::string mx_row_name(const GemmSetting& setting, const std::string& algorithm) {
-    if (setting.scaling_b != "1x32" || !is_fp8(setting.a) || !is_fp8(setting.b)) return "";
+std::string mx_row_name(const GemmProblem& gemm, const std::string& algorithm) {
+    if (gemm.b.scaling != FactorScaling::e8m0_1x32 || !is_fp8(gemm.a) || !is_fp8(gemm.b)) return "";
     if (algorithm == "wgmma") return "hopper-mx-wgmma";
     if (algorithm == "slices-of-32") return "hopper-mx-slices";
     return algorithm == "dequantised-bf16" ? "hopper-mx-bf16" : "";
@@ -37,53 +38,60 @@ bool is_fma_kernel(const std::string& algorithm) {
     return algorithm.starts_with("id=16,") || algorithm.find(",id=16,") != std::string::npos;
 }
 
-TensorSpecs specs_of(const GemmSetting& setting) {
+TensorSpecs specs_of(const Problem& p) {
     TensorSpecs specs;
-    for (const GemmTensor& tensor : tensors_of(setting))
+    for (const GemmTensor& tensor : tensors_of(p))
         (tensor.part == GemmPart::d ? specs.outputs : specs.inputs).push_back(tensor.spec);
     return specs;
 }
 
 }  // namespace
 
-std::string text_of(const GemmSetting& s) {
-    const auto or_none = [](const std::string& text) { return text.empty() ? "none" : text; };
-    std::string text = s.a + " x " + s.b + " to " + s.output + ", scales " + or_none(s.scaling_a) +
-                       " x " + or_none(s.scaling_b) + ", ";
-    if (s.batches != 1) text += std::to_string(s.batches) + " of ";
-    text += std::to_string(s.m) + "x" + std::to_string(s.n) + "x" + std::to_string(s.k) + ", " +
-            std::string(gemm_data_names[static_cast<std::size_t>(s.data)]);
-    if (s.alpha != 0x3F800000) text += ", alpha";
-    if (s.beta << 1 != 0) text += ", C";
-    if (!s.epilogue.empty()) text += ", " + s.epilogue;
-    if (!s.accumulation.empty()) text += ", " + s.accumulation;
+std::string text_of(const DrawnGemm& asked) {
+    const GemmProblem& gemm = asked.gemm;
+    const auto scales = [](const FactorType& factor) {
+        const bool has_scales = factor.scaling != FactorScaling::none;
+        return has_scales ? std::string(name_of(factor.scaling)) : "none";
+    };
+    std::string text = std::string(gemm.a.element.name) + " x " + std::string(gemm.b.element.name) +
+                       " to " + std::string(gemm.output.element.name) + ", scales " +
+                       scales(gemm.a) + " x " + scales(gemm.b) + ", ";
+    if (gemm.batches != 1) text += std::to_string(gemm.batches) + " of ";
+    text += std::to_string(gemm.m) + "x" + std::to_string(gemm.n) + "x" + std::to_string(gemm.k) +
+            ", " + std::string(gemm_data_names[static_cast<std::size_t>(asked.draw.data)]);
+    if (gemm.alpha != 0x3F800000) text += ", alpha";
+    if (gemm.reads_c()) text += ", C";
+    if (gemm.epilogue != EpilogueSteps{}) text += ", " + std::string(name_of(gemm.epilogue));
+    if (gemm.accumulation == Accumulation::fast) text += ", fast";
     return text;
 }
 
-Expected<GemmModelled> modelled(const GemmSetting& setting, const std::string& algorithm,
+Expected<GemmModelled> modelled(const DrawnGemm& asked, const std::string& algorithm,
                                 int architecture) {
+    const GemmProblem& gemm = asked.gemm;
     const auto unknown = [](const std::string& what) {
         return Error{ErrorKind::bad_input, "no model is known of " + what};
     };
     if (architecture != 90)
         return unknown("cuBLASLt on sm_" + std::to_string(architecture) + ": UNVERIFIED");
-    const bool is_mx = setting.scaling_a == "1x32";
+    const bool is_mx = gemm.a.scaling == FactorScaling::e8m0_1x32;
     // The check on the GPU knows one kind of scales for both factors.
-    if (is_mx != (setting.scaling_b == "1x32")) return unknown(text_of(setting));
-    std::string name = is_mx ? mx_row_name(setting, algorithm) : row_name(setting);
+    if (is_mx != (gemm.b.scaling == FactorScaling::e8m0_1x32)) return unknown(text_of(asked));
+    std::string name = is_mx ? mx_row_name(gemm, algorithm) : row_name(gemm);
     if (name == "hopper-half" && is_fma_kernel(algorithm)) name = "fma-chain";
-    if (name.empty()) return unknown(text_of(setting));
+    if (name.empty()) return unknown(text_of(asked));
     GemmModelled modelled;
     const GemmModel* row = find_gemm_model(name);
     modelled.model = static_cast<std::size_t>(row - gemm_models.data());
     modelled.parts = parts_of(algorithm);
-    modelled.epilogue = epilogue_of(setting, modelled.parts);
+    modelled.epilogue = epilogue_of(gemm, modelled.parts);
     return modelled;
 }
 
-Expected<GemmOffer> offer_of(Device& device, const GemmSetting& setting) {
-    const Operation operation = operation_of(setting, "");
-    const TensorSpecs specs = specs_of(setting);
+Expected<GemmOffer> offer_of(Device& device, const GemmProblem& gemm) {
+    const Problem asked = problem_of(gemm);
+    const Operation operation = operation_of(asked);
+    const TensorSpecs specs = specs_of(asked);
     const CallResult supported = device.supports(operation, specs);
     if (supported.status == MX_NOT_SUPPORTED) return GemmOffer{{}, supported.message};
     if (supported.status != MX_OK)

@@ -11,9 +11,9 @@
 namespace mx::sweep {
 namespace {
 
-std::string place_text(const GemmSetting& setting, const std::string& algorithm,
+std::string place_text(const DrawnGemm& asked, const std::string& algorithm,
                        const GemmDifferences& differing) {
-    return text_of(setting) + ", row " + std::to_string(differing.row) + ", column " +
+    return text_of(asked) + ", row " + std::to_string(differing.row) + ", column " +
            std::to_string(differing.column) + ", by " +
            (algorithm.empty() ? "its own choice" : algorithm);
 }
@@ -46,12 +46,12 @@ struct Tally {
     std::uint64_t outputs_with_c = 0, outputs_in_parts = 0;
     std::set<std::string> algorithms;
 
-    void add(const GemmSetting& setting, const std::string& algorithm, std::uint64_t outputs) {
+    void add(const GemmProblem& gemm, const std::string& algorithm, std::uint64_t outputs) {
         const bool is_in_parts = parts_of(algorithm) > 1;
         ++gemms;
         algorithms.insert(algorithm);
         if (is_in_parts) ++gemms_in_parts, outputs_in_parts += outputs;
-        if (setting.beta << 1 != 0) outputs_with_c += outputs;
+        if (gemm.reads_c()) outputs_with_c += outputs;
     }
     std::string text() const {
         return std::to_string(gemms) + " GEMMs by " + std::to_string(algorithms.size()) +
@@ -61,44 +61,43 @@ struct Tally {
     }
 };
 
-void add(const GemmSetting& setting, const std::string& algorithm, const GemmDifferences& differing,
+void add(const DrawnGemm& asked, const std::string& algorithm, const GemmDifferences& differing,
          SweepAnswer& answer) {
     constexpr std::size_t shown_max = 5;
     answer.inputs += differing.outputs;
     answer.differing += differing.differing;
     answer.seconds += differing.seconds;
     if (differing.differing != 0 && answer.first.size() < shown_max)
-        answer.first.push_back({place_text(setting, algorithm, differing), "",
+        answer.first.push_back({place_text(asked, algorithm, differing), "",
                                 proof::to_hex(differing.actual),
                                 proof::to_hex(differing.expected)});
 }
 
-// One setting by every algorithm, added to the answer.
-Status ask_setting(Multiplier& multiplier, const GemmSetting& setting, SweepAnswer& answer,
-                   Tally& tally) {
-    const auto offer = offer_of(*multiplier.device, setting);
+// One GEMM by every algorithm, added to the answer.
+Status ask_gemm(Multiplier& multiplier, const DrawnGemm& drawn, SweepAnswer& answer, Tally& tally) {
+    const auto offer = offer_of(*multiplier.device, drawn.gemm);
     if (!offer) return offer.error();
     if (!offer.value().refusal.empty()) refuse(answer, offer.value().refusal);
     std::vector<AskedAlgorithm> asked;
     for (const std::string& algorithm : offer.value().algorithms) {
-        const auto model = modelled(setting, algorithm, multiplier.architecture);
+        const auto model = modelled(drawn, algorithm, multiplier.architecture);
         if (!model)
             refuse(answer, model.error().message);
         else
             asked.push_back({algorithm, model.value()});
     }
     if (asked.empty()) return success();
-    const auto checked = check_gemm(*multiplier.device, setting, asked);
+    const auto checked = check_gemm(*multiplier.device, drawn, asked);
     if (!checked)
-        return Error{checked.error().kind, text_of(setting) + ": " + checked.error().message};
+        return Error{checked.error().kind, text_of(drawn) + ": " + checked.error().message};
     for (std::size_t i = 0; i < asked.size(); ++i) {
         const GemmDifferences& differing = checked.value()[i];
         if (!differing.refusal.empty()) {
             refuse(answer, asked[i].name + ": " + differing.refusal);
             continue;
         }
-        tally.add(setting, asked[i].name, differing.outputs);
-        add(setting, asked[i].name, differing, answer);
+        tally.add(drawn.gemm, asked[i].name, differing.outputs);
+        add(drawn, asked[i].name, differing, answer);
     }
     return success();
 }
@@ -107,12 +106,12 @@ Expected<SweepAnswer> ask_family(Multiplier& multiplier, const GemmFamily& famil
                                  const Watch& go_on) {
     SweepAnswer answer;
     Tally tally;
-    const int all = static_cast<int>(family.settings.size());
+    const int all = static_cast<int>(family.gemms.size());
     for (int i = 0; i < all; ++i) {
         answer.complete = go_on({i, all});
         if (!answer.complete) return answer;
-        const GemmSetting& setting = family.settings[static_cast<std::size_t>(i)];
-        const Status asked = ask_setting(multiplier, setting, answer, tally);
+        const DrawnGemm& drawn = family.gemms[static_cast<std::size_t>(i)];
+        const Status asked = ask_gemm(multiplier, drawn, answer, tally);
         if (!asked) return asked.error();
     }
     answer.note = tally.text();

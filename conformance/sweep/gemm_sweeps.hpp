@@ -11,11 +11,11 @@
 
 namespace mx::sweep {
 
-// Settings of one kind: the same types, scales and accumulation, over data, C, alpha and shapes.
+// GEMMs of one kind: the same types, scales and accumulation, over data, C, alpha and shapes.
 struct GemmFamily {
     std::string name;    // "gemm e4m3 x e5m2 to bf16, tensor scales, fast"
     std::string domain;  // "9 kinds of data, ..."
-    std::vector<GemmSetting> settings;
+    std::vector<DrawnGemm> gemms;
 };
 
 // quick: some 10^7 outputs, in seconds. full: more than 10^9.

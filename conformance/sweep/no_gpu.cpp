@@ -31,7 +31,7 @@ Expected<TanhDifferences> compare_tanh() {
     return no_cuda();
 }
 
-Expected<std::vector<GemmDifferences>> check_gemm(Device&, const GemmSetting&,
+Expected<std::vector<GemmDifferences>> check_gemm(Device&, const DrawnGemm&,
                                                   const std::vector<AskedAlgorithm>&) {
     return no_cuda();
 }

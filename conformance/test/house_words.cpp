@@ -28,10 +28,12 @@ constexpr std::array<std::string_view, 3> markers{
     "X"};
 
 // Forms that were replaced: a case of strings, looked up again wherever it was asked.
-constexpr std::array<std::string_view, 10> gone{
-    "case_of_slice",  "block_format_of",          "value_format_of",  "model_row_name",
-    "GemmFactorWord", "parse_gemm_output",        "check_case_names", "check_gemm_names",
-    "complete_gemm",  "find_scale_layout_of_case"};
+constexpr std::array<std::string_view, 13> gone{
+    "case_of_slice", "block_format_of", "value_format_of", "model_row_name", "GemmFactorWord",
+    "parse_gemm_output", "check_case_names", "check_gemm_names", "complete_gemm",
+    "find_scale_layout_of_case",
+    // A GEMM as text beside the typed one, and a second table of scalings.
+    "GemmSetting", "GemmScaling", "find_gemm_scaling"};
 
 template <typename Action>
 void for_each_word(std::string_view text, Action&& action) {

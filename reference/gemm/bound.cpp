@@ -57,7 +57,7 @@ Accuracy accuracy_of(const GemmModel& model) {
 }
 
 // The weakest of those that multiply such elements, in the shortest steps that such a one has.
-Accuracy weakest_accuracy(const Problem& problem) {
+Accuracy weakest_accuracy(const ProblemView& problem) {
     std::int64_t step = 0;
     for (const GemmModel& model : gemm_models) {
         const bool multiplies = lists(model.operands, problem.a.element.name) &&
@@ -140,7 +140,7 @@ Sums sums_of(const Output& output, const Accuracy& accuracy) {
 
 // From the accumulator to D: each step may lose a unit of what it makes, and one number below the
 // normal range.
-double with_epilogue(const Problem& problem, const Output& output, const Sums& sums) {
+double with_epilogue(const ProblemView& problem, const Output& output, const Sums& sums) {
     const EpilogueOperands& operands = output.operands;
     const double alpha = magnitude_of(f32, operands.alpha);
     double total = alpha * (sums.magnitudes + sums.error);
@@ -181,7 +181,7 @@ double size_of(const fast::Total& total) {
 
 // Scales that move the exponents of products, or multiply sums exactly, are never applied one by
 // one.
-std::string scaled_because(const Problem& problem, const Output& output) {
+std::string scaled_because(const ProblemView& problem, const Output& output) {
     const bool is_exact =
         problem.model != nullptr && (problem.model->scaling == BlockScaling::product_exponent ||
                                      problem.model->scaling == BlockScaling::group);
@@ -190,7 +190,7 @@ std::string scaled_because(const Problem& problem, const Output& output) {
 
 }  // namespace
 
-Bound bound_of(const Problem& problem, const Output& output) {
+Bound bound_of(const ProblemView& problem, const Output& output) {
     const ElementFormat& d = problem.epilogue.output;
     Bound made;
     if (problem.epilogue.activation == Activation::gelu) {
@@ -229,14 +229,14 @@ Bound bound_of(const Problem& problem, const Output& output) {
     return made;
 }
 
-double distance_of(const Problem& problem, const fast::Total& result, Code actual) {
+double distance_of(const ProblemView& problem, const fast::Total& result, Code actual) {
     fast::Total distance = result;
     fast::add_product(distance, fast::unpack(problem.epilogue.output, actual),
                       fast::unpack(f32, Code{0xBF800000}));
     return size_of(distance);
 }
 
-double share_of_bound(const Problem& problem, const Bound& bound, Code actual) {
+double share_of_bound(const ProblemView& problem, const Bound& bound, Code actual) {
     const ElementFormat& d = problem.epilogue.output;
     if (bound.is_nan) return d.is_nan(actual) ? 0 : infinite;
     if (bound.is_infinite) return actual == bound.infinity ? 0 : infinite;

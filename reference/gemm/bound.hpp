@@ -29,13 +29,13 @@ struct Bound {
     fast::Total result;  // exact, before it is rounded to D's type
     double bound = 0;    // of the distance to it, rounding to D's type included
 };
-Bound bound_of(const Problem& problem, const Output& output);
+Bound bound_of(const ProblemView& problem, const Output& output);
 
 // How far a finite code lies from the exact result.
-double distance_of(const Problem& problem, const fast::Total& result, Code actual);
+double distance_of(const ProblemView& problem, const fast::Total& result, Code actual);
 
 // The distance of a code from the exact result, as a share of the bound; infinite for a NaN where a
 // number belongs and the other way round.
-double share_of_bound(const Problem& problem, const Bound& bound, Code actual);
+double share_of_bound(const ProblemView& problem, const Bound& bound, Code actual);
 
 }  // namespace mx::gemm

@@ -58,7 +58,7 @@ inline bool only_moves(Code code) {
                                   f32.magnitude(code) > f32.code_mantissa_mask());
 }
 
-inline bool is_beyond(const Problem& problem, Code result) {
+inline bool is_beyond(const ProblemView& problem, Code result) {
     const ElementFormat& d = problem.epilogue.output;
     return d.is_infinity(result) ||
            (problem.epilogue.is_narrow() && d.magnitude(result) == d.code_max_finite());

@@ -33,7 +33,7 @@ struct Survey {
 };
 
 template <typename Visit>
-void for_each_term(const Problem& problem, const Output& output, const Visit& visit) {
+void for_each_term(const ProblemView& problem, const Output& output, const Visit& visit) {
     const Term alpha = term_of(f32, output.operands.alpha);
     const auto scale = [](const ScaledRow& row, std::int64_t k) {
         if (row.block == 0) return Term{{fast::Kind::finite, false, 0, 1}, 0};
@@ -164,7 +164,7 @@ bool scales_fit(const Output& output) {
     return true;
 }
 
-std::string factors_because(const Problem& problem, const Output& output) {
+std::string factors_because(const ProblemView& problem, const Output& output) {
     if (problem.epilogue.activation == Activation::gelu)
         return "GELU is no sum: only a model says which bits it gives, so name a row with model=";
     const EpilogueOperands& operands = output.operands;
@@ -186,7 +186,7 @@ std::string exponent_text(int exponent) {
 }
 
 // T against 2^(q + F + 1), once every term is known to be below 2^(q + 62).
-bool magnitudes_fit(const Problem& problem, const Output& output, int quantum, int bits) {
+bool magnitudes_fit(const ProblemView& problem, const Output& output, int quantum, int bits) {
     std::uint64_t sum = 0;
     const std::uint64_t limit = std::uint64_t{1} << (bits + 1);
     for_each_term(problem, output, [&](const Term& term) {
@@ -199,7 +199,7 @@ bool magnitudes_fit(const Problem& problem, const Output& output, int quantum, i
     return sum < limit;
 }
 
-std::string sum_because(const Problem& problem, const Output& output, const Survey& survey) {
+std::string sum_because(const ProblemView& problem, const Output& output, const Survey& survey) {
     const int bits = problem.fraction_bits;
     const std::string kept = " and the weakest accumulator of such elements keeps " +
                              std::to_string(bits) + " bits of fraction";
@@ -227,7 +227,7 @@ std::string partly_scaled_because(const Output& output) {
     return factor_out_of_range(output);
 }
 
-std::string undetermined_because(const Problem& problem, const Output& output) {
+std::string undetermined_because(const ProblemView& problem, const Output& output) {
     if (std::string why = factors_because(problem, output); !why.empty()) return why;
     Survey survey;
     for_each_term(problem, output, [&survey](const Term& term) { survey.note(term); });

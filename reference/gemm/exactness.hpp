@@ -22,12 +22,12 @@
 namespace mx::gemm {
 
 // "" where the output's bits are determined; else a sentence: what leaves them open.
-std::string undetermined_because(const Problem& problem, const Output& output);
+std::string undetermined_because(const ProblemView& problem, const Output& output);
 
 // Which outputs of D are not determined, in its order, with the exact results, rounded once.
 // The same as asking for each of them, and quick: most are decided from what each pair of rows
 // shows at once (reference/gemm/row_pairs.hpp), and the others are asked.
-std::vector<bool> undetermined_outputs(const Problem& problem, std::span<const Code> results);
+std::vector<bool> undetermined_outputs(const ProblemView& problem, std::span<const Code> results);
 
 // "" where whatever is multiplied by one scale before another, or by alpha, keeps to the normal
 // range of binary32; else a sentence. Beyond it a factor that comes later cannot bring back what

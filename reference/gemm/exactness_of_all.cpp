@@ -16,7 +16,7 @@ enum class Decided { determined, undetermined, open };
 
 class Decider {
 public:
-    Decider(const Problem& problem, const Output& like)
+    Decider(const ProblemView& problem, const Output& like)
         : problem_(problem),
           bits_(problem.fraction_bits),
           end_(highest_term(like.depth)),
@@ -65,7 +65,7 @@ private:
     }
 
     // What is the same for all outputs: else each is asked, which takes no time.
-    static bool is_known(const Problem& problem, const Output& like) {
+    static bool is_known(const ProblemView& problem, const Output& like) {
         const EpilogueOperands& operands = like.operands;
         const fast::Unpacked alpha = fast::unpack(f32, operands.alpha);
         return problem.epilogue.activation != Activation::gelu && only_moves(operands.alpha) &&
@@ -143,7 +143,7 @@ private:
         return sum.magnitudes < std::ldexp(1.0, end_) ? Decided::determined : Decided::open;
     }
 
-    const Problem& problem_;
+    const ProblemView& problem_;
     int bits_;
     int end_;
     Term alpha_;
@@ -153,7 +153,7 @@ private:
 
 }  // namespace
 
-std::vector<bool> undetermined_outputs(const Problem& problem, std::span<const Code> results) {
+std::vector<bool> undetermined_outputs(const ProblemView& problem, std::span<const Code> results) {
     std::vector<bool> undetermined(results.size());
     if (results.empty()) return undetermined;
     const auto is_undetermined = [&](const OutputPlace& place) {

@@ -35,7 +35,7 @@ fast::Total times(Code factor, const fast::Total& total) {
 }
 
 // From the dot product on, times the divisors of both numbers.
-fast::Total total_of(const Problem& problem, const Output& output, const fast::Total& dot) {
+fast::Total total_of(const ProblemView& problem, const Output& output, const fast::Total& dot) {
     const GemmEpilogue& epilogue = problem.epilogue;
     const EpilogueOperands& operands = output.operands;
     const std::uint32_t divisor = output.number_a.divisor * output.number_b.divisor;
@@ -63,7 +63,7 @@ fast::Unpacked number_of(const Output& output, const fast::Total& total) {
                         : fast::leading_quotient(total.sum, divisor);
 }
 
-Code rounded_once(const Problem& problem, const fast::Unpacked& number) {
+Code rounded_once(const ProblemView& problem, const fast::Unpacked& number) {
     return fast::round(problem.epilogue.output, Rounding::nearest_even, problem.epilogue.overflow(),
                        number);
 }
@@ -74,7 +74,7 @@ ScaledRow row_of_model(const GemmModel& model, ScaledRow row) {
     return row;
 }
 
-Code modelled_result(const Problem& problem, const Output& output) {
+Code modelled_result(const ProblemView& problem, const Output& output) {
     const GemmModel& model = *problem.model;
     const fast::Unpacked accumulator =
         accumulate_in_parts(model, row_of_model(model, output.a), row_of_model(model, output.b),
@@ -99,7 +99,8 @@ std::vector<ScaledRow> without_scales(std::vector<ScaledRow> rows) {
 // The exact sums of part of a row of D, or of whole rows of one batch.
 class Rectangle {
 public:
-    Rectangle(const Problem& problem, OutputRange range) : problem_(problem), first_(range.first) {
+    Rectangle(const ProblemView& problem, OutputRange range)
+        : problem_(problem), first_(range.first) {
         columns_ = std::min(problem.n, range.end - range.first);
         for (std::int64_t output = range.first; output < range.end; output += problem.n)
             a_.push_back(problem.a.row(problem.place(output).row));
@@ -171,7 +172,7 @@ private:
                !problem_.a.has_numbers() && !problem_.b.has_numbers();
     }
 
-    const Problem& problem_;
+    const ProblemView& problem_;
     std::int64_t first_;
     std::int64_t columns_ = 0;
     std::vector<ScaledRow> a_, b_;
@@ -179,7 +180,7 @@ private:
 };
 
 // The end of the next rectangle of a range: part of a row, or whole rows of one batch.
-std::int64_t rectangle_end(const Problem& problem, OutputRange range) {
+std::int64_t rectangle_end(const ProblemView& problem, OutputRange range) {
     const std::int64_t width = problem.n, batch = problem.m * width;
     const std::int64_t row_end = (range.first / width + 1) * width;
     if (range.first % width != 0 || range.end < row_end) return std::min(range.end, row_end);
@@ -187,7 +188,7 @@ std::int64_t rectangle_end(const Problem& problem, OutputRange range) {
     return std::min(range.end / width * width, batch_end);
 }
 
-void for_each_exact(const Problem& problem, OutputRange range, Asked asked,
+void for_each_exact(const ProblemView& problem, OutputRange range, Asked asked,
                     const TakeNumber& take) {
     for (std::int64_t end; range.first < range.end; range.first = end) {
         end = rectangle_end(problem, range);
@@ -197,21 +198,21 @@ void for_each_exact(const Problem& problem, OutputRange range, Asked asked,
 
 }  // namespace
 
-fast::Total exact_total(const Problem& problem, const Output& output) {
+fast::Total exact_total(const ProblemView& problem, const Output& output) {
     MX_ASSERT(output.number_a.divisor == 1 && output.number_b.divisor == 1);
     return total_of(problem, output, fast::dot(output.a, output.b, output.depth));
 }
 
-Code exact_result(const Problem& problem, const Output& output) {
+Code exact_result(const ProblemView& problem, const Output& output) {
     const fast::Total dot = fast::dot(output.a, output.b, output.depth);
     return rounded_once(problem, number_of(output, total_of(problem, output, dot)));
 }
 
-Code expected_result(const Problem& problem, const Output& output) {
+Code expected_result(const ProblemView& problem, const Output& output) {
     return problem.is_exact() ? exact_result(problem, output) : modelled_result(problem, output);
 }
 
-void for_each_result(const Problem& problem, OutputRange range, const TakeResult& take) {
+void for_each_result(const ProblemView& problem, OutputRange range, const TakeResult& take) {
     if (problem.is_exact())
         return for_each_exact(problem, range, Asked::values,
                               [&](std::int64_t output, const fast::Unpacked& number) {
@@ -221,14 +222,14 @@ void for_each_result(const Problem& problem, OutputRange range, const TakeResult
         take(output, modelled_result(problem, problem.output(problem.place(output))));
 }
 
-void for_each_number(const Problem& problem, OutputRange range, const TakeNumber& take) {
+void for_each_number(const ProblemView& problem, OutputRange range, const TakeNumber& take) {
     if (problem.is_exact()) return for_each_exact(problem, range, Asked::sums, take);
     for_each_result(problem, range, [&](std::int64_t output, Code result) {
         take(output, fast::unpack(problem.epilogue.output, result));
     });
 }
 
-std::vector<Code> expected_results(const Problem& problem) {
+std::vector<Code> expected_results(const ProblemView& problem) {
     std::vector<Code> results(static_cast<std::size_t>(problem.outputs()));
     for_each_result(problem, {0, problem.outputs()}, [&](std::int64_t output, Code result) {
         results[static_cast<std::size_t>(output)] = result;
@@ -236,7 +237,7 @@ std::vector<Code> expected_results(const Problem& problem) {
     return results;
 }
 
-std::int64_t outputs_at_once(const Problem& problem) {
+std::int64_t outputs_at_once(const ProblemView& problem) {
     const std::int64_t products = problem.depth + 32;
     if (!problem.is_exact()) return std::max<std::int64_t>(1, (1 << 20) / products);
     // Without a kernel a product takes ten times as long.

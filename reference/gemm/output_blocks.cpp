@@ -12,7 +12,7 @@ constexpr ElementFormat f32 = formats::f32;
 // The largest element of NVFP4 under its largest scale.
 constexpr std::uint32_t f32_6_times_448 = 0x45280000;
 
-std::int64_t blocks_of_row(const Problem& problem) {
+std::int64_t blocks_of_row(const ProblemView& problem) {
     const std::int64_t size = problem.blocks->size();
     return (problem.n + size - 1) / size;
 }
@@ -41,21 +41,21 @@ std::string open_name(const OutputBlocks& blocks, Decision decision) {
 
 }  // namespace
 
-std::int64_t output_block_count(const Problem& problem) {
+std::int64_t output_block_count(const ProblemView& problem) {
     return problem.batches * problem.m * blocks_of_row(problem);
 }
 
-OutputBlockPlace output_block(const Problem& problem, std::int64_t block) {
+OutputBlockPlace output_block(const ProblemView& problem, std::int64_t block) {
     const std::int64_t per_row = blocks_of_row(problem), size = problem.blocks->size();
     const std::int64_t first = block % per_row * size;
     return {{block / per_row, first}, std::min<std::int64_t>(size, problem.n - first)};
 }
 
-std::int64_t output_block_of(const Problem& problem, const OutputPlace& place) {
+std::int64_t output_block_of(const ProblemView& problem, const OutputPlace& place) {
     return place.row * blocks_of_row(problem) + place.column / problem.blocks->size();
 }
 
-std::size_t lane_in_output_block(const Problem& problem, const OutputPlace& place) {
+std::size_t lane_in_output_block(const ProblemView& problem, const OutputPlace& place) {
     return static_cast<std::size_t>(place.column % problem.blocks->size());
 }
 
@@ -113,7 +113,7 @@ std::optional<Code> element_under(const OutputBlocks& blocks, const ScaledNumber
         {scaled.scale, factor, fast::factor_of(quantizer.inverse, factor, fast::whole(1))}, value);
 }
 
-OutputBlock block_of_numbers(const Problem& problem, std::span<const Code> numbers) {
+OutputBlock block_of_numbers(const ProblemView& problem, std::span<const Code> numbers) {
     const OutputBlocks& blocks = *problem.blocks;
     if (!blocks.quantizer->has_e8m0_scales()) {
         std::vector<fast::Unpacked> lanes;
@@ -128,7 +128,7 @@ OutputBlock block_of_numbers(const Problem& problem, std::span<const Code> numbe
     return made_of(scale, elements);
 }
 
-std::vector<OutputBlock> expected_blocks(const Problem& problem) {
+std::vector<OutputBlock> expected_blocks(const ProblemView& problem) {
     // The lanes of a block among those of all of D.
     const auto lanes_of = [&problem](const auto& all, std::int64_t block) {
         const OutputBlockPlace place = output_block(problem, block);

@@ -28,14 +28,14 @@ struct OutputBlockPlace {
 };
 
 // The blocks of D in the order of their scales.
-std::int64_t output_block_count(const Problem& problem);
-OutputBlockPlace output_block(const Problem& problem, std::int64_t block);
+std::int64_t output_block_count(const ProblemView& problem);
+OutputBlockPlace output_block(const ProblemView& problem, std::int64_t block);
 // That of an output, and an output's lane in it.
-std::int64_t output_block_of(const Problem& problem, const OutputPlace& place);
-std::size_t lane_in_output_block(const Problem& problem, const OutputPlace& place);
+std::int64_t output_block_of(const ProblemView& problem, const OutputPlace& place);
+std::size_t lane_in_output_block(const ProblemView& problem, const OutputPlace& place);
 
 // All of D, in the order of its scales.
-std::vector<OutputBlock> expected_blocks(const Problem& problem);
+std::vector<OutputBlock> expected_blocks(const ProblemView& problem);
 
 // What the source of D's dialect or recipe does not say, and this block of binary32 numbers meets;
 // "" where there is nothing.
@@ -55,6 +55,6 @@ struct ScaledNumber {
 std::optional<Code> element_under(const OutputBlocks& blocks, const ScaledNumber& scaled);
 
 // By the fast oracle, of binary32 numbers.
-OutputBlock block_of_numbers(const Problem& problem, std::span<const Code> numbers);
+OutputBlock block_of_numbers(const ProblemView& problem, std::span<const Code> numbers);
 
 }  // namespace mx::gemm

@@ -45,11 +45,11 @@ bool Factor::has_numbers() const {
     return number.number != one || number.divisor != 1 || row_numbers.bytes != nullptr;
 }
 
-std::int64_t Problem::row_of_b(const OutputPlace& place) const {
+std::int64_t ProblemView::row_of_b(const OutputPlace& place) const {
     return (shares_b ? 0 : place.row / m * n) + place.column;
 }
 
-EpilogueOperands Problem::operands(const OutputPlace& place) const {
+EpilogueOperands ProblemView::operands(const OutputPlace& place) const {
     EpilogueOperands operands;
     operands.alpha = alpha;
     operands.beta = beta;
@@ -61,7 +61,7 @@ EpilogueOperands Problem::operands(const OutputPlace& place) const {
     return operands;
 }
 
-Output Problem::output(const OutputPlace& place) const {
+Output ProblemView::output(const OutputPlace& place) const {
     const std::int64_t of_b = row_of_b(place);
     return {a.row(place.row),       b.row(of_b),      depth, operands(place),
             a.number_of(place.row), b.number_of(of_b)};
@@ -82,7 +82,7 @@ bool takes(const GemmModel& model, const Factor& a, const Factor& b) {
            of_many_rows == (model.scaling == BlockScaling::promoted_product ? 1 : 0);
 }
 
-BatchRows rows_of_batch(const Problem& problem, std::int64_t batch) {
+BatchRows rows_of_batch(const ProblemView& problem, std::int64_t batch) {
     BatchRows rows;
     const std::int64_t first_a = batch * problem.m;
     const std::int64_t first_b = problem.shares_b ? 0 : batch * problem.n;

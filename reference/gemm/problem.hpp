@@ -68,7 +68,7 @@ struct Output {
     TensorFactor number_a = {}, number_b = {};
 };
 
-struct Problem {
+struct ProblemView {
     Factor a, b;
     std::int64_t m = 0, n = 0, depth = 0, batches = 1;
     bool shares_b = false;                       // one B for all batches
@@ -105,6 +105,6 @@ bool takes(const GemmModel& model, const Factor& a, const Factor& b);
 struct BatchRows {
     std::vector<ScaledRow> a, b;
 };
-BatchRows rows_of_batch(const Problem& problem, std::int64_t batch);
+BatchRows rows_of_batch(const ProblemView& problem, std::int64_t batch);
 
 }  // namespace mx::gemm

@@ -5,11 +5,20 @@
 
 namespace mx {
 
+namespace {
+constexpr const BlockFormat* nvfp4 = find_block_format("nvfp4");
+}
+
+const BlockFormat* small_block_format(const FactorType& factor) {
+    if (factor.scaling == FactorScaling::ue4m3_1x16) return nvfp4;
+    if (factor.scaling != FactorScaling::e8m0_1x32) return nullptr;
+    for (const BlockFormat& format : mx_block_formats)
+        if (format.element() == factor.element) return &format;
+    return nullptr;
+}
+
 std::string name_of(const FactorType& factor) {
-    if (factor.scaling == FactorScaling::ue4m3_1x16) return "nvfp4";
-    if (factor.scaling == FactorScaling::e8m0_1x32)
-        for (const BlockFormat& format : mx_block_formats)
-            if (format.element() == factor.element) return std::string(format.name);
+    if (const BlockFormat* format = small_block_format(factor)) return std::string(format->name);
     const std::string element(factor.element.name);
     if (factor.scaling == FactorScaling::none) return element;
     return element + ":" + std::string(name_of(factor.scaling));

@@ -31,15 +31,16 @@ struct FactorScalingRow {
     std::string_view name;  // as the device ABI calls it
     ElementFormat scale;
     std::int64_t block;  // elements of a row that share a scale; 0 where whole rows or none do
+    std::int64_t rows;   // that share one; 0 where all or none do
 };
 inline constexpr std::array factor_scalings{
-    FactorScalingRow{FactorScaling::none, "", formats::f32, 0},
-    FactorScalingRow{FactorScaling::tensor, "tensor", formats::f32, 0},
-    FactorScalingRow{FactorScaling::row, "row", formats::f32, 0},
-    FactorScalingRow{FactorScaling::f32_1x128, "1x128", formats::f32, 128},
-    FactorScalingRow{FactorScaling::f32_128x128, "128x128", formats::f32, 128},
-    FactorScalingRow{FactorScaling::e8m0_1x32, "1x32", formats::e8m0, 32},
-    FactorScalingRow{FactorScaling::ue4m3_1x16, "1x16", ue4m3, 16},
+    FactorScalingRow{FactorScaling::none, "", formats::f32, 0, 0},
+    FactorScalingRow{FactorScaling::tensor, "tensor", formats::f32, 0, 0},
+    FactorScalingRow{FactorScaling::row, "row", formats::f32, 0, 1},
+    FactorScalingRow{FactorScaling::f32_1x128, "1x128", formats::f32, 128, 1},
+    FactorScalingRow{FactorScaling::f32_128x128, "128x128", formats::f32, 128, 128},
+    FactorScalingRow{FactorScaling::e8m0_1x32, "1x32", formats::e8m0, 32, 1},
+    FactorScalingRow{FactorScaling::ue4m3_1x16, "1x16", ue4m3, 16, 1},
 };
 static_assert([] {
     for (std::size_t i = 0; i < factor_scalings.size(); ++i)
@@ -68,6 +69,8 @@ struct FactorType {
 
 // As a case line says it.
 std::string name_of(const FactorType& factor);
+// The format of small blocks with scales of their own; nullptr of others.
+const BlockFormat* small_block_format(const FactorType& factor);
 
 // What is done to the sum beside alpha and C.
 struct EpilogueSteps {
@@ -112,19 +115,21 @@ std::string name_of(const ModelChoice& model);
 
 // D = alpha * A * B^T + beta * C.
 struct GemmProblem {
-    FactorType a, b;
-    FactorType output;
+    FactorType a = {}, b = {};
+    FactorType output = {};
     std::int64_t m = 0, n = 0, k = 0;
     std::int64_t batches = 1;
     std::uint32_t alpha = 0x3F800000;  // bits of binary32, as beta
     std::uint32_t beta = 0;
-    std::optional<ElementFormat> c;  // the type of C; none where beta is 0
-    EpilogueSteps epilogue;
+    std::optional<ElementFormat> c = {};  // the type of C; none where beta is 0
+    EpilogueSteps epilogue = {};
     Accumulation accumulation = Accumulation::by_default;
     std::string algorithm = "default";  // the device's own word
-    ModelChoice model;
+    ModelChoice model = {};
 
     bool reads_c() const { return beta << 1 != 0; }
+    // Or is it left to the device?
+    bool names_algorithm() const { return algorithm != "default"; }
 
     bool operator==(const GemmProblem&) const = default;
 };

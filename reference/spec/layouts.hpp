@@ -203,9 +203,11 @@ inline constexpr std::array packings{
 
 namespace packing_rows {
 inline constexpr const Packing& bytes = packings[0];
+inline constexpr const Packing& low_first = packings[1];
 inline constexpr const Packing& in_line = packings[4];
 }  // namespace packing_rows
-static_assert(packing_rows::bytes.name == "bytes" && packing_rows::in_line.name == "inline");
+static_assert(packing_rows::bytes.name == "bytes" && packing_rows::low_first.name == "low_first" &&
+              packing_rows::in_line.name == "inline");
 
 constexpr const Packing* find_packing(std::string_view name) {
     return find_named(packings, name);

@@ -29,7 +29,7 @@ TEST(BrokenOracle, NothingIsAnswered) {
     expect_refused(quantize_values({{}, {0, 32}}, standard, ""));
     expect_refused(dequantize_tensor({}, {standard, "f32", {1, 32}}, "f32"));
     expect_refused(dequantize_tensor({}, {recipe, "f32", {1, 32}}, "f32"));
-    expect_refused(gemm_problem({}, {}, {}, {}));
+    expect_refused(tensor_gemm({}, {}, {}, {}));
     const TypedValues typed{
         .values = "1", .format = "mxfp8-e4m3", .dialect = "ocp", .input = "f32"};
     const Explanation explained = explain(target_of_values(typed).value());

@@ -41,7 +41,7 @@ GemmFactor factor_in(data::TensorFile file) {
 
 std::vector<std::uint32_t> product_of(const GemmFactor& a, const GemmFactor& b,
                                       const GemmRules& rules = {}) {
-    const auto problem = gemm_problem(a, b, {}, rules);
+    const auto problem = tensor_gemm(a, b, {}, rules);
     EXPECT_TRUE(problem.ok()) << problem.error().message;
     std::vector<std::byte> d(problem.value().bytes);
     gemm_outputs(problem.value(), {0, problem.value().outputs()}, d);
@@ -213,7 +213,7 @@ TEST(GemmFactor, ModelsTakeTheRecipesTheyAreOf) {
         return factor_in(encoded(varied({3, 256}, "f32"), names_of(format, dialect)).file);
     };
     const auto refusal = [](const char* model, const GemmFactor& a, const GemmFactor& b) {
-        return error_of(gemm_problem(a, b, {}, {.model = find_gemm_model(model)}));
+        return error_of(tensor_gemm(a, b, {}, {.model = find_gemm_model(model)}));
     };
     const GemmFactor single = factor("nvfp4", "torchao-nvfp4-single");
     EXPECT_EQ(refusal("blackwell-fp4", single, single), "no error");
@@ -269,10 +269,10 @@ TEST(GemmFactor, RotatedLanesGoWithRotatedLanes) {
     const GemmFactor plain = factor_in(encoded(tensor, names_of("nvfp4", "te-nvfp4")).file);
     rotated.path = "r.safetensors";
     for (const auto& [a, b] : {std::pair{rotated, plain}, std::pair{plain, rotated}})
-        EXPECT_EQ(error_of(gemm_problem(a, b, {}, {})),
+        EXPECT_EQ(error_of(tensor_gemm(a, b, {}, {})),
                   "r.safetensors holds rotated lanes, and x.safetensors does not: their products "
                   "mean nothing");
-    EXPECT_EQ(error_of(gemm_problem(rotated, rotated, {}, {})), "no error");
+    EXPECT_EQ(error_of(tensor_gemm(rotated, rotated, {}, {})), "no error");
 }
 
 }  // namespace

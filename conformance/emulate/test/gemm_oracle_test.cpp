@@ -73,7 +73,7 @@ void take(FromCase& made, GemmPart part, const CodeTensor& tensor, const Case& c
 }
 
 FromCase from_case(const Case& c, const std::vector<CodeTensor>& inputs) {
-    const gemm::Problem problem = gemm_problem_of(c, inputs);
+    const gemm::ProblemView problem = gemm_problem_of(c, inputs);
     FromCase made;
     made.a = factor_of(problem.a, {c.gemm.batches, c.gemm.m, c.gemm.k});
     made.b = factor_of(problem.b, {c.gemm.batches, c.gemm.n, c.gemm.k});
@@ -85,13 +85,13 @@ FromCase from_case(const Case& c, const std::vector<CodeTensor>& inputs) {
     // A run's FP8 saturates, exact or not.
     if (problem.model == nullptr && problem.epilogue.is_narrow())
         made.rules.overflow = Overflow::saturate;
-    const std::vector<GemmTensor> tensors = tensors_of(setting_of(c));
+    const std::vector<GemmTensor> tensors = tensors_of(c);
     for (std::size_t i = 0; i < inputs.size(); ++i) take(made, tensors[i].part, inputs[i], c);
     return made;
 }
 
 // D in blocks, read back from what would be written.
-void expect_blocks(const GemmProblem& problem, const Case& c,
+void expect_blocks(const TensorGemm& problem, const Case& c,
                    const std::vector<CodeTensor>& expected) {
     BlockNames names;
     names.format = type_name(c);
@@ -120,7 +120,7 @@ void expect_blocks(const GemmProblem& problem, const Case& c,
 bool expect_alike(const Case& c, std::string& refusal) {
     const std::vector<CodeTensor> inputs = make_gemm_inputs(c);
     const FromCase from = from_case(c, inputs);
-    const auto problem = gemm_problem(from.a, from.b, from.addends, from.rules);
+    const auto problem = tensor_gemm(from.a, from.b, from.addends, from.rules);
     if (!problem) {
         refusal = problem.error().message;
         return false;
@@ -133,7 +133,7 @@ bool expect_alike(const Case& c, std::string& refusal) {
     std::vector<std::byte> d(problem.value().bytes);
     gemm_outputs(problem.value(), {0, problem.value().outputs()}, d);
     EXPECT_EQ(d, expected[0].bytes) << print(c);
-    const gemm::Problem asked = gemm_problem_of(c, inputs);
+    const gemm::ProblemView asked = gemm_problem_of(c, inputs);
     for (const std::int64_t output : {std::int64_t{0}, asked.outputs() - 1})
         EXPECT_EQ(confirmed_result(asked, asked.output(asked.place(output))).bits,
                   expected[0].at(static_cast<std::size_t>(output)))
@@ -207,7 +207,7 @@ TEST(GemmOracle, ALoneProductBelowBinary32LeavesNoSignInD) {
     inputs[0].set(0, 0xB8);
     inputs[2].set(0, 0x38);
     for (const std::size_t scales : {1u, 3u}) inputs[scales].set(0, 0);  // 2^-127
-    const gemm::Problem problem = gemm_problem_of(c, inputs);
+    const gemm::ProblemView problem = gemm_problem_of(c, inputs);
     const gemm::Output output = problem.output({0, 0});
     const exact::Value accumulator =
         exact::accumulate(*problem.model, output.a, output.b, 1, exact::number(0));
@@ -217,7 +217,7 @@ TEST(GemmOracle, ALoneProductBelowBinary32LeavesNoSignInD) {
     EXPECT_EQ(expect_gemm(c, inputs)[0].at(0), 0u);
     std::string refusal;
     const FromCase from = from_case(c, inputs);
-    const auto asked = gemm_problem(from.a, from.b, from.addends, from.rules);
+    const auto asked = tensor_gemm(from.a, from.b, from.addends, from.rules);
     ASSERT_TRUE(asked.ok()) << asked.error().message;
     std::vector<std::byte> d(4, std::byte{0xA5});
     gemm_outputs(asked.value(), {0, 1}, d);

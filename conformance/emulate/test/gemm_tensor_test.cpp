@@ -70,7 +70,7 @@ CodeRow copied_row(const GemmFactor& factor, std::int64_t index) {
     return row;
 }
 
-std::vector<std::uint32_t> outputs_of(const GemmProblem& problem) {
+std::vector<std::uint32_t> outputs_of(const TensorGemm& problem) {
     std::vector<std::byte> d(problem.bytes, std::byte{0xA5});
     // In two ranges, as threads do it.
     const std::int64_t middle = problem.outputs() / 3;
@@ -83,9 +83,9 @@ std::vector<std::uint32_t> outputs_of(const GemmProblem& problem) {
     return codes;
 }
 
-GemmProblem problem_of(GemmFactor a, GemmFactor b, const GemmRules& rules,
-                       std::optional<GemmAddend> c = {}) {
-    auto problem = gemm_problem(std::move(a), std::move(b), {std::move(c), {}}, rules);
+TensorGemm problem_of(GemmFactor a, GemmFactor b, const GemmRules& rules,
+                      std::optional<GemmAddend> c = {}) {
+    auto problem = tensor_gemm(std::move(a), std::move(b), {std::move(c), {}}, rules);
     EXPECT_TRUE(problem.ok()) << problem.error().message;
     return std::move(problem).value();
 }
@@ -140,9 +140,9 @@ TEST(GemmTensor, IsExactForOneProductEach) {
 }
 
 TEST(GemmTensor, IsExactForEveryTypeAndBlock) {
-    for (const std::string_view type : gemm_types)
+    for (const ElementFormat& type : gemm_types)
         for (const Overflow overflow : {Overflow::overflow, Overflow::saturate}) {
-            const GemmRules rules{.type = *find_element_format(type), .overflow = overflow};
+            const GemmRules rules{.type = type, .overflow = overflow};
             expect_exact(factor_of({"mxfp8-e5m2", 16}, {5, 71}, 3),
                          factor_of({"mxfp4-e2m1", 64}, {3, 71}, 4), rules);
         }
@@ -152,7 +152,7 @@ TEST(GemmTensor, NanAndInfReachTheirOutputsAlone) {
     const GemmFactor a = factor_of({"mxfp8-e5m2", 32, true}, {40, 33}, 5);
     const GemmFactor b = factor_of({"mxfp8-e4m3", 32}, {3, 33}, 6);
     expect_exact(a, b, {});
-    const GemmProblem problem = problem_of(a, b, {});
+    const TensorGemm problem = problem_of(a, b, {});
     std::vector<std::byte> d(problem.bytes);
     gemm_outputs(problem, {0, problem.outputs()}, d);
     const SpecialCounts counts = count_specials(formats::f32, d);
@@ -207,13 +207,13 @@ TEST(GemmTensor, AddsTheMultipleOfC) {
     nan.tensor.bytes.assign(nan.tensor.bytes.size(), std::byte{0xFF});
     rules.beta = {0};
     EXPECT_EQ(outputs_of(problem_of(a, b, rules, nan)), without);
-    EXPECT_EQ(error_of(gemm_problem(a, b, {}, {.beta = one})), "a beta that is not 0 needs C");
+    EXPECT_EQ(error_of(tensor_gemm(a, b, {}, {.beta = one})), "a beta that is not 0 needs C");
 }
 
 TEST(GemmTensor, BatchesHaveTheirOwnB) {
     const GemmFactor a = factor_of({}, {2, 3, 4, 33}, 11);
     const GemmFactor b = factor_of({}, {2, 3, 5, 33}, 12), shared = factor_of({}, {5, 33}, 13);
-    const GemmProblem problem = problem_of(a, b, {});
+    const TensorGemm problem = problem_of(a, b, {});
     EXPECT_EQ(problem.shape, (Shape{2, 3, 4, 5}));
     EXPECT_EQ(problem.bytes, 480u);
     const auto own = outputs_of(problem), same = outputs_of(problem_of(a, shared, {}));
@@ -239,11 +239,10 @@ TEST(GemmTensor, FollowsTheModel) {
                         {"blackwell-mx", {"mxfp8-e5m2", 32, true}, {"mxfp8-e5m2"}},
                         {"blackwell-fp4", {"mxfp4-e2m1"}, {"mxfp4-e2m1", 16}}};
     for (const Fit& fit : fits)
-        for (const std::string_view type : gemm_types)
+        for (const ElementFormat& type : gemm_types)
             for (const Overflow overflow : {Overflow::overflow, Overflow::saturate}) {
-                const GemmRules rules{.model = find_gemm_model(fit.model),
-                                      .type = *find_element_format(type),
-                                      .overflow = overflow};
+                const GemmRules rules{
+                    .model = find_gemm_model(fit.model), .type = type, .overflow = overflow};
                 expect_exact(factor_of(fit.a, {6, 200}, 14), factor_of(fit.b, {9, 200}, 15), rules);
             }
     // Else the test above might have compared one thing with itself.
@@ -257,7 +256,7 @@ TEST(GemmTensor, RefusesWhatAModelDoesNotTake) {
     a.path = "a.safetensors", b.path = "b.safetensors";
     const auto refusal = [&](std::string_view model, const GemmFactor& left,
                              const GemmFactor& right) {
-        return error_of(gemm_problem(left, right, {}, {.model = find_gemm_model(model)}));
+        return error_of(tensor_gemm(left, right, {}, {.model = find_gemm_model(model)}));
     };
     const std::string without = refusal("hopper-fp8", a, b);
     EXPECT_EQ(without.find("model hopper-fp8 multiplies e4m3 e5m2 without block scales, and "
@@ -285,7 +284,7 @@ TEST(GemmTensor, RefusesWhatAModelDoesNotTake) {
               std::string::npos);
     EXPECT_NE(refusal("hopper-fp8-1x128", a, b).find("with f32 scales for 128 along K"),
               std::string::npos);
-    EXPECT_NE(error_of(gemm_problem(a, b, {}, {.activation = Activation::gelu}))
+    EXPECT_NE(error_of(tensor_gemm(a, b, {}, {.activation = Activation::gelu}))
                   .find("only a model says which bits it gives"),
               std::string::npos);
 }
@@ -294,7 +293,7 @@ TEST(GemmTensor, RefusesShapesThatDoNotGoTogether) {
     const auto refusal = [](const Shape& left, const Shape& right) {
         GemmFactor a = factor_of({}, left, 20), b = factor_of({}, right, 21);
         a.path = "a.safetensors", b.path = "b.safetensors";
-        return error_of(gemm_problem(std::move(a), std::move(b), {}, {}));
+        return error_of(tensor_gemm(std::move(a), std::move(b), {}, {}));
     };
     EXPECT_EQ(refusal({2, 64}, {2, 32}),
               "a.safetensors of shape (2, 64) and b.safetensors of shape (2, 32) do not go "
@@ -304,18 +303,18 @@ TEST(GemmTensor, RefusesShapesThatDoNotGoTogether) {
     EXPECT_NE(refusal({4, 8}, {3, 4, 8}).find(batches), std::string::npos);
     EXPECT_EQ(refusal({2, 64}, {2, 64}), "no error");
     const GemmFactor a = factor_of({}, {2, 8}, 22), b = factor_of({}, {3, 8}, 23);
-    EXPECT_EQ(error_of(gemm_problem(a, b, {GemmAddend{"c.npy", addend_of({3, 2})}}, {.beta = one})),
+    EXPECT_EQ(error_of(tensor_gemm(a, b, {GemmAddend{"c.npy", addend_of({3, 2})}}, {.beta = one})),
               "c.npy of shape (3, 2) cannot be added: D has shape (2, 3)");
     data::HostTensor bytes{"c", "u8", {2, 3}, std::vector<std::byte>(6)};
-    EXPECT_EQ(error_of(gemm_problem(a, b, {{}, GemmAddend{"bias.npy", addend_of({2})}}, {})),
+    EXPECT_EQ(error_of(tensor_gemm(a, b, {{}, GemmAddend{"bias.npy", addend_of({2})}}, {})),
               "bias.npy of shape (2,) is no bias: D has 3 columns");
-    EXPECT_NE(error_of(gemm_problem(a, b, {GemmAddend{"c.npy", bytes}}, {.beta = one}))
+    EXPECT_NE(error_of(tensor_gemm(a, b, {GemmAddend{"c.npy", bytes}}, {.beta = one}))
                   .find("c.npy: unknown type 'u8'"),
               std::string::npos);
 }
 
 TEST(GemmTensor, WritesItsRangeAlone) {
-    const GemmProblem problem =
+    const TensorGemm problem =
         problem_of(factor_of({}, {3, 32}, 26), factor_of({}, {3, 32}, 27), {.type = formats::bf16});
     std::vector<std::byte> d(problem.bytes, std::byte{0xA5});
     gemm_outputs(problem, {4, 6}, d);

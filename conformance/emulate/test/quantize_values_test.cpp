@@ -96,7 +96,7 @@ std::vector<std::vector<std::size_t>> places_of(const std::string& axis, const S
 TEST(QuantizeValues, OutputsOfAGemmAlongEveryAxis) {
     const GemmFactor a = factor_of({2, 37, 70}, 1), b = factor_of({2, 40, 70}, 2);
     const GemmRules rules{.alpha = {0x3EAAAAAB}};  // a third, so that sums have long tails
-    const auto problem = gemm_problem(a, b, {}, rules);
+    const auto problem = tensor_gemm(a, b, {}, rules);
     ASSERT_TRUE(problem.ok());
     ValueTensor d{std::vector<fast::Unpacked>(2 * 37 * 40), problem.value().shape};
     gemm_values(problem.value(), {0, 1000}, d.values);

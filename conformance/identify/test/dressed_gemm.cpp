@@ -1,6 +1,7 @@
 // See dressed_gemm.hpp.
 #include "conformance/identify/test/dressed_gemm.hpp"
 
+#include <algorithm>
 #include <cstring>
 
 #include "reference/fast/gemm_epilogue.hpp"
@@ -62,14 +63,14 @@ CodeView view_of(const std::vector<Code>& codes) {
 
 Row row_of(const InputTensor& tensor, const InputTensor* scales, const std::string& scaling,
            std::int64_t index) {
+    const FactorScalingRow& rule =
+        *std::ranges::find(factor_scalings, scaling, &FactorScalingRow::name);
     Row row{codes_of(tensor, index), {}, {}};
     row.view = {*find_element_format(tensor.spec.type), view_of(row.codes)};
     if (scales == nullptr) return row;
-    const std::int64_t line = scaling == "128x128" ? index / 128 : scaling == "tensor" ? 0 : index;
-    row.scales = codes_of(*scales, line);
-    const GemmScaling& rule = *find_gemm_scaling(scaling);
+    row.scales = codes_of(*scales, rule.rows == 0 ? 0 : index / rule.rows);
     if (rule.block == 0) return row;
-    row.view.scale = rule.format;
+    row.view.scale = rule.scale;
     row.view.scales = view_of(row.scales);
     row.view.block = rule.block;
     return row;

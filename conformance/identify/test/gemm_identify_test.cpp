@@ -27,42 +27,45 @@ std::vector<std::string> words_of(std::string_view text) {
     return words;
 }
 
-// A block of the row's, as the device ABI calls its scales.
-std::string scaling_named(const GemmModel& row, const std::string& block) {
-    if (block == "128" && row.scaling == BlockScaling::promoted_product) return "128x128";
-    return "1x" + block;
+// The scales of a block of the row's.
+FactorScaling scaling_for(const GemmModel& row, const std::string& block) {
+    if (block == "16") return FactorScaling::ue4m3_1x16;
+    if (block == "32") return FactorScaling::e8m0_1x32;
+    const bool is_tiled = row.scaling == BlockScaling::promoted_product;
+    return is_tiled ? FactorScaling::f32_128x128 : FactorScaling::f32_1x128;
 }
 
 // Every setting of factors alike under which the row could be asked. The first has binary exponents
 // to spare: E4M3 if the row takes it.
-std::vector<GemmSetting> settings_of(const GemmModel& row) {
-    std::vector<GemmSetting> settings;
+std::vector<GemmProblem> settings_of(const GemmModel& row) {
+    std::vector<GemmProblem> settings;
     for (const std::string& name : words_of(row.operands)) {
         const ElementFormat& format = *find_element_format(name);
-        GemmSetting setting{format, format, "", "", "", ""};
+        GemmProblem setting{.a = {format}, .b = {format}};
         if (row.scaling == BlockScaling::none) {
-            if (format.code_bits() == 8) setting.scaling_a = setting.scaling_b = "tensor";
+            if (format.code_bits() == 8)
+                setting.a.scaling = setting.b.scaling = FactorScaling::tensor;
             settings.push_back(setting);
             continue;
         }
         for (const std::string& block : words_of(row.blocks)) {
-            setting.scaling_a = block == "128" ? "1x128" : scaling_named(row, block);
-            setting.scaling_b = scaling_named(row, block);
+            setting.b.scaling = scaling_for(row, block);
+            setting.a.scaling = block == "128" ? FactorScaling::f32_1x128 : setting.b.scaling;
             settings.push_back(setting);
         }
     }
-    std::stable_sort(settings.begin(), settings.end(),
-                     [](const GemmSetting& left, const GemmSetting& right) {
-                         return (left.a.name == "e4m3") > (right.a.name == "e4m3");
-                     });
+    std::stable_sort(
+        settings.begin(), settings.end(), [](const GemmProblem& left, const GemmProblem& right) {
+            return (left.a.element == formats::e4m3) > (right.a.element == formats::e4m3);
+        });
     return settings;
 }
 
-GemmSetting setting_for(const GemmModel& row) {
+GemmProblem setting_for(const GemmModel& row) {
     return settings_of(row).front();
 }
 
-GemmIdentification identified(const Dress& dress, const GemmSetting& setting) {
+GemmIdentification identified(const Dress& dress, const GemmProblem& setting) {
     GemmSubject subject(device_of(dress), setting);
     auto found = identify_gemm(subject);
     EXPECT_TRUE(found.ok()) << (found.ok() ? "" : found.error().message);
@@ -109,10 +112,10 @@ bool are_same_arithmetic(const GemmModel& a, const GemmModel& b) {
 
 // The settings that it takes to meet every other row which shares one with this row: where two rows
 // meet, they must be told apart. E2M1 without block scales spans too few binades to show anything.
-std::vector<GemmSetting> meetings_of(const GemmModel& row, std::set<std::string_view>& met) {
-    std::vector<GemmSetting> settings;
-    for (const GemmSetting& setting : settings_of(row)) {
-        if (setting.a.name == "e2m1" && setting.scaling_a.empty()) continue;
+std::vector<GemmProblem> meetings_of(const GemmModel& row, std::set<std::string_view>& met) {
+    std::vector<GemmProblem> settings;
+    for (const GemmProblem& setting : settings_of(row)) {
+        if (setting.a == FactorType{formats::e2m1, FactorScaling::none}) continue;
         bool is_new = settings.empty();
         for (const GemmModel* other : rows_for(setting))
             if (!are_same_arithmetic(row, *other))
@@ -127,14 +130,14 @@ class EveryRow : public testing::TestWithParam<std::size_t> {};
 TEST_P(EveryRow, IsCalledByItsNameAndByNoOther) {
     const GemmModel& row = gemm_models[GetParam()];
     std::set<std::string_view> met;
-    for (const GemmSetting& setting : meetings_of(row, met)) {
+    for (const GemmProblem& setting : meetings_of(row, met)) {
         const GemmIdentification found = identified(dressed_as(row), setting);
         EXPECT_EQ(found.unexplained(), 0u)
             << found.learnt.witness << found.unlearnt.witness << found.split.misses.witness;
-        EXPECT_TRUE(names(found.rows, row.name)) << setting.a.name << " " << setting.scaling_a;
+        EXPECT_TRUE(names(found.rows, row.name)) << name_of(setting.a);
         for (const std::string& name : found.rows)
             EXPECT_TRUE(are_same_arithmetic(row, row_of(name)))
-                << name << " " << setting.a.name << " " << setting.scaling_a;
+                << name << " " << name_of(setting.a);
         EXPECT_EQ(found.split.part, 0);
         for (const GemmFinding& one : found.findings)
             EXPECT_EQ(std::set(one.values.begin(), one.values.end()).size(), one.values.size())
@@ -154,7 +157,7 @@ TEST(GemmModels, EveryPairThatMeetsIsTold) {
             told += met.contains(other.name);
             alike += are_same_arithmetic(one, other);
             bool share = false;
-            for (const GemmSetting& setting : settings_of(one))
+            for (const GemmProblem& setting : settings_of(one))
                 for (const GemmModel* row : rows_for(setting)) share |= row == &other;
             apart += !share && !are_same_arithmetic(one, other);
         }
@@ -174,7 +177,7 @@ INSTANTIATE_TEST_SUITE_P(GemmModels, EveryRow, testing::Range(std::size_t{0}, ge
                              return name;
                          });
 
-GemmSetting fp8() {
+GemmProblem fp8() {
     return setting_for(row_of("hopper-fp8"));
 }
 
@@ -309,7 +312,7 @@ TEST(GemmIdentify, ARefusalIsASentence) {
 }
 
 // The room's own engine against that of reference/fast, where both can do it.
-void expect_sums_as_the_model(const GemmModel& row, const GemmSetting& setting) {
+void expect_sums_as_the_model(const GemmModel& row, const GemmProblem& setting) {
     GemmMachine machine;
     machine.model = row;
     for (std::size_t family = 0; family < 2 * gemm_data_names.size(); ++family) {
@@ -320,13 +323,13 @@ void expect_sums_as_the_model(const GemmModel& row, const GemmSetting& setting) 
         add_scales(setting, family, probes);
         for (const GemmProbe& probe : probes)
             ASSERT_EQ(foretold(machine, setting, probe), foretold_by_model(machine, setting, probe))
-                << row.name << " " << setting.a.name << " " << probe.about;
+                << row.name << " " << setting.a.element.name << " " << probe.about;
     }
 }
 
 TEST(GemmMachine, SumsAsTheModelsDo) {
     for (const GemmModel& row : gemm_models)
-        for (const GemmSetting& setting : settings_of(row)) expect_sums_as_the_model(row, setting);
+        for (const GemmProblem& setting : settings_of(row)) expect_sums_as_the_model(row, setting);
 }
 
 TEST(GemmCensus, ClassesHaveTheNamesOfTheirRows) {

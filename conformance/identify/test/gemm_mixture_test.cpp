@@ -17,8 +17,9 @@
 namespace mx::identify {
 namespace {
 
-GemmSetting fp8() {
-    return {formats::e4m3, formats::e4m3, "tensor", "tensor", "", ""};
+GemmProblem fp8() {
+    constexpr FactorType factor{formats::e4m3, FactorScaling::tensor};
+    return {.a = factor, .b = factor};
 }
 
 Client row_device(std::string_view name) {

@@ -27,7 +27,7 @@ struct Products {
         const auto c =
             parse_case("gemm shape=1x1x" + std::to_string(a.size()) + " data=gemm.zeros " + fields);
         EXPECT_TRUE(c.ok()) << (c ? "" : c.error().message);
-        const gemm::Problem problem = gemm_problem_of(c.value(), {});
+        const gemm::ProblemView problem = gemm_problem_of(c.value(), {});
         const auto row = [](const gemm::Factor& factor, const std::vector<std::uint8_t>& codes) {
             return ScaledRow{factor.element, {codes.data(), 1, 1}, formats::f32, {}, 0};
         };
@@ -101,7 +101,7 @@ TEST(GemmExactness, ProductsKeepToTheRangeWithoutAlphaToo) {
         const Case c =
             parse_case("gemm a=mxfp8-e5m2 b=mxfp8-e5m2 shape=1x1x1 data=gemm.zeros" + alpha)
                 .value();
-        const gemm::Problem problem = gemm_problem_of(c, {});
+        const gemm::ProblemView problem = gemm_problem_of(c, {});
         const ScaledRow row{formats::e5m2, {&code, 1, 1}, formats::e8m0, {&scale, 1, 1}, 32};
         gemm::Output output{row, row, 1, {}};
         output.operands.alpha = problem.alpha;

@@ -15,7 +15,7 @@ struct Counts {
 };
 
 void expect_alike(const Case& c, const std::vector<CodeTensor>& inputs, Counts& counts) {
-    const gemm::Problem problem = gemm_problem_of(c, inputs);
+    const gemm::ProblemView problem = gemm_problem_of(c, inputs);
     const std::vector<Code> results = gemm::expected_results(problem);
     const std::vector<bool> undetermined = undetermined_outputs(problem, results);
     ASSERT_EQ(undetermined.size(), results.size());
@@ -81,7 +81,7 @@ public:
 
     std::vector<CodeTensor> inputs(const Case& c) {
         std::vector<CodeTensor> inputs = make_gemm_inputs(c);
-        const std::vector<GemmTensor> tensors = tensors_of(setting_of(c));
+        const std::vector<GemmTensor> tensors = tensors_of(c);
         // Those of both factors take the same place of their ranges, or opposite ones.
         const std::uint64_t base = drawn();
         for (std::size_t i = 0; i < inputs.size(); ++i) {
@@ -160,7 +160,7 @@ TEST(GemmManyAtOnce, ScalesOfBinary32LeaveTheConditionsInForce) {
     for (CodeTensor& tensor : inputs)
         for (std::size_t i = 0; i < tensor.count(); ++i)
             tensor.set(i, tensor.width == 4 ? 0x3F800000 : i == 0 ? 0x70 : 0x38);  // 2^7, 2^0
-    const gemm::Problem problem = gemm_problem_of(c, inputs);
+    const gemm::ProblemView problem = gemm_problem_of(c, inputs);
     const std::string why = undetermined_because(problem, problem.output({0, 0}));
     EXPECT_NE(why.find("multiples of 2^0, but are aligned to 2^14"), std::string::npos) << why;
 }

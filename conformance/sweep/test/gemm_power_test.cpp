@@ -1,4 +1,4 @@
-// Could the GEMMs that are asked have shown a wrong model? Some outputs of every setting are worked
+// Could the GEMMs that are asked have shown a wrong model? Some outputs of every GEMM are worked
 // out here by the model and by wrong ones, as the kernel on the GPU does it.
 #include <gtest/gtest.h>
 
@@ -32,51 +32,50 @@ const std::array wrong_models{
                [](GemmModel&, GemmEpilogue& e) { e.kernel = GemmKernel::adds_parts; }},
 };
 
-CodeRow row_of(const GemmSetting& s, GemmPart part, std::uint64_t row) {
-    CodeRow codes{*find_element_format(part == GemmPart::a ? s.a : s.b), {}};
-    for (std::int64_t k = 0; k < s.k; ++k)
-        codes.codes.push_back(gemm_code(s.data, codes.element,
-                                        {s.seed, static_cast<std::uint32_t>(part), row,
+CodeRow row_of(const DrawnGemm& s, GemmPart part, std::uint64_t row) {
+    CodeRow codes{(part == GemmPart::a ? s.gemm.a : s.gemm.b).element, {}};
+    for (std::int64_t k = 0; k < s.gemm.k; ++k)
+        codes.codes.push_back(gemm_code(s.draw.data, codes.element,
+                                        {s.draw.seed, static_cast<std::uint32_t>(part), row,
                                          static_cast<std::uint64_t>(k)})
                                   .bits);
     return codes;
 }
 
-EpilogueOperands operands_of(const GemmSetting& s, const GemmEpilogue& epilogue, std::uint64_t row,
+EpilogueOperands operands_of(const DrawnGemm& s, const GemmEpilogue& epilogue, std::uint64_t row,
                              std::uint64_t column) {
     const auto number = [&](GemmPart part, const ElementFormat& format, std::uint64_t r,
                             std::uint64_t c) {
         const bool is_factor = part == GemmPart::scales_a || part == GemmPart::scales_b;
-        const std::uint32_t binades =
-            is_factor ? s.scale_binades : binades_of({part, GemmContent::numbers, {}});
-        return gemm_number(s.data, format, {s.seed, static_cast<std::uint32_t>(part), r, c},
-                           binades);
+        const std::uint32_t binades = is_factor ? s.draw.scale_binades : binades_of(part);
+        return gemm_number(s.draw.data, format,
+                           {s.draw.seed, static_cast<std::uint32_t>(part), r, c}, binades);
     };
-    EpilogueOperands operands{.alpha = Code{s.alpha}, .beta = Code{s.beta}};
+    EpilogueOperands operands{.alpha = Code{s.gemm.alpha}, .beta = Code{s.gemm.beta}};
     const bool by_row = epilogue.scales == FactorScales::on_accumulator;
     if (epilogue.has_scales()) {
         operands.scale_a = number(GemmPart::scales_a, formats::f32, by_row ? row : 0, 0);
         operands.scale_b = number(GemmPart::scales_b, formats::f32, by_row ? column : 0, 0);
     }
-    if (s.beta << 1 != 0) operands.c = number(GemmPart::c, epilogue.addend, row, column);
+    if (s.gemm.reads_c()) operands.c = number(GemmPart::c, epilogue.addend, row, column);
     if (epilogue.adds_bias) operands.bias = number(GemmPart::bias, epilogue.bias, 0, column);
     if (epilogue.scales_output)
         operands.scale_out = number(GemmPart::scale_out, formats::f32, 0, 0);
     return operands;
 }
 
-// How often each wrong model gives other bits, over a few outputs of every short setting.
+// How often each wrong model gives other bits, over a few outputs of every short GEMM.
 std::map<std::string, int> seen_in(const GemmFamily& family) {
     std::map<std::string, int> seen;
-    for (const GemmSetting& s : family.settings) {
-        if (s.k > 1024 || s.batches != 1) continue;
+    for (const DrawnGemm& s : family.gemms) {
+        if (s.gemm.k > 1024 || s.gemm.batches != 1) continue;
         const GemmModelled right = modelled(s, "", 90).value();
         for (std::uint64_t i = 0; i < 3; ++i)
             for (std::uint64_t j = 0; j < 3; ++j) {
                 const CodeRow a = row_of(s, GemmPart::a, i), b = row_of(s, GemmPart::b, j);
                 const auto bits_by = [&](const GemmModel& model, const GemmEpilogue& epilogue) {
                     return fast::finish(epilogue, operands_of(s, epilogue, i, j),
-                                        fast::accumulate(model, a.row(), b.row(), s.k, {}))
+                                        fast::accumulate(model, a.row(), b.row(), s.gemm.k, {}))
                         .bits;
                 };
                 const std::uint32_t expected = bits_by(gemm_models[right.model], right.epilogue);
@@ -100,14 +99,14 @@ TEST(GemmPower, WideScalesOverflowAndUnderflow) {
         if (!is_asked) continue;
         ++families;
         int infinite = 0, subnormal = 0, vanished = 0;
-        for (const GemmSetting& s : family.settings) {
-            const bool is_wide = s.scale_binades != 8 && s.alpha << 1 != 0;
-            if (!is_wide || s.data == GemmData::special) continue;
+        for (const DrawnGemm& s : family.gemms) {
+            const bool is_wide = s.draw.scale_binades != 8 && s.gemm.alpha << 1 != 0;
+            if (!is_wide || s.draw.data == GemmData::special) continue;
             const GemmModelled right = modelled(s, "", 90).value();
             for (std::uint64_t i = 0; i < 16; ++i) {
                 const CodeRow a = row_of(s, GemmPart::a, i), b = row_of(s, GemmPart::b, i);
                 const fast::Unpacked sum =
-                    fast::accumulate(gemm_models[right.model], a.row(), b.row(), s.k, {});
+                    fast::accumulate(gemm_models[right.model], a.row(), b.row(), s.gemm.k, {});
                 if (sum.kind != fast::Kind::finite || sum.significand == 0) continue;
                 const std::uint32_t d =
                     fast::finish(right.epilogue, operands_of(s, right.epilogue, i, i), sum).bits &

@@ -10,21 +10,34 @@
 namespace mx::sweep {
 namespace {
 
-GemmSetting setting(const std::string& scaling_a, const std::string& scaling_b) {
-    GemmSetting s{.a = "e4m3", .b = "e5m2", .output = "bf16", .m = 256, .n = 128, .k = 1024};
-    s.scaling_a = scaling_a;
-    s.scaling_b = scaling_b;
-    return s;
+using enum FactorScaling;
+
+GemmProblem scaled(FactorScaling scaling_a, FactorScaling scaling_b) {
+    return {.a = {formats::e4m3, scaling_a},
+            .b = {formats::e5m2, scaling_b},
+            .output = {formats::bf16},
+            .m = 256,
+            .n = 128,
+            .k = 1024};
 }
 
-std::string model_of(const GemmSetting& s, const std::string& algorithm = "") {
-    const auto found = modelled(s, algorithm, 90);
+// Of 16 bits to binary32.
+GemmProblem halves(const ElementFormat& type, std::int64_t k) {
+    return {.a = {type}, .b = {type}, .m = 16, .n = 16, .k = k};
+}
+
+Expected<GemmModelled> modelled(const GemmProblem& gemm, const std::string& algorithm,
+                                int architecture) {
+    return modelled(DrawnGemm{gemm, {}}, algorithm, architecture);
+}
+
+std::string model_of(const GemmProblem& gemm, const std::string& algorithm = "") {
+    const auto found = modelled(gemm, algorithm, 90);
     return found ? std::string(gemm_models[found.value().model].name) : found.error().message;
 }
 
 TEST(GemmData, EveryCodeIsOneOfItsKind) {
-    for (const char* type : {"e4m3", "e5m2", "bf16"}) {
-        const ElementFormat& format = *find_element_format(type);
+    for (const ElementFormat& format : {formats::e4m3, formats::e5m2, formats::bf16}) {
         for (std::size_t data = 0; data < gemm_data_names.size(); ++data) {
             std::set<std::uint32_t> codes;
             for (std::uint64_t k = 0; k < 4096; ++k) {
@@ -37,7 +50,7 @@ TEST(GemmData, EveryCodeIsOneOfItsKind) {
                     EXPECT_FALSE(format.is_negative(code));
                 }
             }
-            EXPECT_GE(codes.size(), 8u) << type << " " << gemm_data_names[data];
+            EXPECT_GE(codes.size(), 8u) << format.name << " " << gemm_data_names[data];
         }
     }
 }
@@ -78,20 +91,20 @@ TEST(GemmData, ZerosMeetTheLargest) {
 }
 
 TEST(GemmModelled, ScalesOfUnlikeKindsHaveNoModel) {
-    for (const char* other : {"", "tensor", "row", "1x128", "128x128"})
-        for (const auto& s : {setting("1x32", other), setting(other, "1x32")})
+    for (const FactorScaling other : {none, tensor, row, f32_1x128, f32_128x128})
+        for (const auto& s : {scaled(e8m0_1x32, other), scaled(other, e8m0_1x32)})
             EXPECT_NE(model_of(s, "wgmma").find("no model is known of"), std::string::npos)
-                << text_of(s);
-    GemmSetting half = setting("", "1x32");
-    half.a = half.b = "bf16";
+                << text_of({s, {}});
+    GemmProblem half = scaled(none, e8m0_1x32);
+    half.a.element = half.b.element = formats::bf16;
     EXPECT_NE(model_of(half).find("no model is known of"), std::string::npos);
 }
 
 TEST(GemmTensors, AreThoseOfTheAbi) {
-    GemmSetting s = setting("1x128", "128x128");
+    GemmProblem s = scaled(f32_1x128, f32_128x128);
     s.beta = 0x3F800000;
-    s.epilogue = "bias";
-    const auto tensors = tensors_of(s);
+    s.epilogue.adds_bias = true;
+    const auto tensors = tensors_of(problem_of(s));
     ASSERT_EQ(tensors.size(), 7u);
     EXPECT_EQ(tensors[0].spec, dense("e4m3", 256, 1024));
     EXPECT_EQ(tensors[1].spec, (TensorSpec{"f32", 256, 8, 1, 256, "strided"}));
@@ -102,54 +115,53 @@ TEST(GemmTensors, AreThoseOfTheAbi) {
     EXPECT_EQ(tensors[6].spec, dense("bf16", 256, 128));
     EXPECT_EQ(tensors[6].part, GemmPart::d);
     s.beta = 0x80000000;
-    EXPECT_EQ(tensors_of(s).size(), 6u) << "-0 is no C";
+    EXPECT_EQ(tensors_of(problem_of(s)).size(), 6u) << "-0 is no C";
 }
 
 TEST(GemmTensors, Fp8OutputHasAScaleOfItsOwn) {
-    GemmSetting s = setting("tensor", "tensor");
-    s.output = "e4m3";
+    GemmProblem s = scaled(tensor, tensor);
+    s.output.element = formats::e4m3;
     s.beta = 0x3F800000;
-    EXPECT_EQ(operation_of(s, "").gemm->scaling_out, "tensor");
-    const auto tensors = tensors_of(s);
+    EXPECT_EQ(operation_of(problem_of(s)).gemm->scaling_out, "tensor");
+    const auto tensors = tensors_of(problem_of(s));
     ASSERT_EQ(tensors.size(), 7u);
     EXPECT_EQ(tensors[4].spec.type, "bf16");
     EXPECT_EQ(tensors[5].part, GemmPart::scale_out);
 }
 
 TEST(GemmModelled, TheRowThatFits) {
-    EXPECT_EQ(model_of(setting("tensor", "tensor")), "hopper-fp8-promoted");
-    EXPECT_EQ(model_of(setting("row", "row")), "hopper-fp8-promoted");
-    GemmSetting fast = setting("tensor", "tensor");
-    fast.accumulation = "fast";
+    EXPECT_EQ(model_of(scaled(tensor, tensor)), "hopper-fp8-promoted");
+    EXPECT_EQ(model_of(scaled(row, row)), "hopper-fp8-promoted");
+    GemmProblem fast = scaled(tensor, tensor);
+    fast.accumulation = Accumulation::fast;
     EXPECT_EQ(model_of(fast), "hopper-fp8");
-    fast.epilogue = "bias-gelu";
+    fast.epilogue = {true, Activation::gelu};
     EXPECT_EQ(model_of(fast), "hopper-fp8");
-    EXPECT_EQ(model_of(setting("1x128", "1x128")), "hopper-fp8-1x128");
-    EXPECT_EQ(model_of(setting("128x128", "1x128")), "hopper-fp8-128x128");
-    GemmSetting half{.a = "bf16", .b = "bf16", .output = "f32", .m = 16, .n = 16, .k = 64};
+    EXPECT_EQ(model_of(scaled(f32_1x128, f32_1x128)), "hopper-fp8-1x128");
+    EXPECT_EQ(model_of(scaled(f32_128x128, f32_1x128)), "hopper-fp8-128x128");
+    const GemmProblem half = halves(formats::bf16, 64);
     EXPECT_EQ(model_of(half, "id=66,tile=20,splitk=1"), "hopper-half");
     EXPECT_EQ(model_of(half, "id=16,tile=20,splitk=1"), "fma-chain");
 }
 
 TEST(GemmModelled, WhatNobodyKnowsHasNoModel) {
-    EXPECT_FALSE(modelled(setting("tensor", "tensor"), "", 100));
-    EXPECT_FALSE(modelled(setting("tensor", "row"), "", 90));
-    EXPECT_FALSE(modelled(setting("1x32", "1x32"), "", 90));
+    EXPECT_FALSE(modelled(scaled(tensor, tensor), "", 100));
+    EXPECT_FALSE(modelled(scaled(tensor, row), "", 90));
+    EXPECT_FALSE(modelled(scaled(e8m0_1x32, e8m0_1x32), "", 90));
 }
 
 TEST(GemmModelled, SplitsAreWholeTiles) {
-    GemmSetting s = setting("tensor", "tensor");
+    GemmProblem s = scaled(tensor, tensor);
     s.k = 16384;
     const GemmModelled split = modelled(s, "id=66,splitk=6,reduction=2", 90).value();
     EXPECT_EQ(split.parts, 6);
     EXPECT_EQ(split.epilogue.kernel, GemmKernel::adds_parts);
     EXPECT_EQ(part_length(s, split.parts), 22 * 128);
     EXPECT_EQ(part_length(s, modelled(s, "id=66,splitk=1", 90).value().parts), 0);
-    s.scaling_a = "1x128";
-    s.scaling_b = "128x128";
+    s.a.scaling = f32_1x128;
+    s.b.scaling = f32_128x128;
     EXPECT_EQ(part_length(s, split.parts), 24 * 128);
-    GemmSetting half{.a = "f16", .b = "f16", .output = "f32", .m = 16, .n = 16, .k = 4112};
-    EXPECT_EQ(part_length(half, split.parts), 11 * 64);
+    EXPECT_EQ(part_length(halves(formats::f16, 4112), split.parts), 11 * 64);
 }
 
 TEST(GemmFamilies, CoverTypesScalesAndDepths) {
@@ -159,8 +171,8 @@ TEST(GemmFamilies, CoverTypesScalesAndDepths) {
         for (const GemmFamily& family : gemm_families(effort)) {
             EXPECT_TRUE(names.insert(family.name).second) << family.name;
             std::set<std::int64_t> depths;
-            for (const GemmSetting& s : family.settings) {
-                depths.insert(s.k);
+            for (const DrawnGemm& s : family.gemms) {
+                depths.insert(s.gemm.k);
                 EXPECT_TRUE(modelled(s, "", 90)) << text_of(s);
             }
             EXPECT_TRUE(depths.contains(16) && depths.contains(32768)) << family.name;
@@ -174,31 +186,32 @@ TEST(GemmFamilies, CoverTypesScalesAndDepths) {
 // Has the family a problem of which this is true?
 template <typename Question>
 bool asks(const GemmFamily& family, Question question) {
-    return std::any_of(family.settings.begin(), family.settings.end(), question);
+    return std::any_of(family.gemms.begin(), family.gemms.end(), question);
 }
 
 // Every pair, output, accumulation and beta of SCALAR_32F, and every kind of data under each.
 TEST(GemmFamilies, ScalesOfTensorsAreAskedWithEverything) {
     std::set<std::string> seen;
     for (const GemmFamily& family : gemm_families(GemmEffort::full)) {
-        const GemmSetting& first = family.settings.front();
-        if (first.scaling_a != "tensor") continue;
-        seen.insert(first.a + first.b + first.output + first.accumulation);
+        const GemmProblem& first = family.gemms.front().gemm;
+        if (first.a.scaling != tensor) continue;
+        EXPECT_TRUE(seen.insert(family.name).second) << family.name;
         for (std::size_t data = 0; data < gemm_data_names.size(); ++data)
             for (const std::uint32_t beta : {0x00000000u, 0x3F800000u, 0x3F451EB8u})
-                EXPECT_TRUE(asks(family, [&](const GemmSetting& s) {
-                    return s.data == static_cast<GemmData>(data) && s.beta == beta;
+                EXPECT_TRUE(asks(family, [&](const DrawnGemm& s) {
+                    return s.draw.data == static_cast<GemmData>(data) && s.gemm.beta == beta;
                 })) << family.name;
         for (const std::uint32_t binades : {8u, 120u, 250u})
-            EXPECT_TRUE(asks(family, [&](const GemmSetting& s) {
-                return s.scale_binades == binades;
+            EXPECT_TRUE(asks(family, [&](const DrawnGemm& s) {
+                return s.draw.scale_binades == binades;
             })) << family.name;
-        EXPECT_TRUE(asks(family, [](const GemmSetting& s) { return s.m == 1; })) << family.name;
-        EXPECT_TRUE(asks(family, [](const GemmSetting& s) { return s.alpha << 1 == 0; }));
-        EXPECT_TRUE(asks(family, [](const GemmSetting& s) { return s.scaling_a.empty(); }));
-        EXPECT_TRUE(asks(family, [](const GemmSetting& s) { return s.batches > 1; }));
-        const bool is_fp8 = find_element_format(first.output)->code_bits() == 8;
-        EXPECT_EQ(asks(family, [](const GemmSetting& s) { return s.addend == "f16"; }), is_fp8);
+        EXPECT_TRUE(asks(family, [](const DrawnGemm& s) { return s.gemm.m == 1; })) << family.name;
+        EXPECT_TRUE(asks(family, [](const DrawnGemm& s) { return s.gemm.alpha << 1 == 0; }));
+        EXPECT_TRUE(asks(family, [](const DrawnGemm& s) { return s.gemm.a.scaling == none; }));
+        EXPECT_TRUE(asks(family, [](const DrawnGemm& s) { return s.gemm.batches > 1; }));
+        const bool is_fp8 = first.output.element.code_bits() == 8;
+        EXPECT_EQ(asks(family, [](const DrawnGemm& s) { return s.gemm.c == formats::f16; }),
+                  is_fp8);
     }
     // Four pairs to f32, bf16, f16 and e4m3, three of them to e5m2, with and without fast.
     EXPECT_EQ(seen.size(), 2u * (4 * 4 + 3));

@@ -17,7 +17,7 @@ namespace {
 
 constexpr const char* ways[] = {"wgmma", "slices-of-32", "dequantised-bf16"};
 
-const GemmModel& model_of(const GemmSetting& s, const std::string& way) {
+const GemmModel& model_of(const DrawnGemm& s, const std::string& way) {
     return gemm_models[modelled(s, way, 90).value().model];
 }
 
@@ -28,10 +28,10 @@ TEST(MxGemmFamilies, CoverTypesScalesAndDepths) {
         std::set<std::uint32_t> binades;
         std::set<std::int64_t> depths;
         std::set<std::int64_t> columns;
-        for (const GemmSetting& s : family.settings) {
-            binades.insert(s.scale_binades);
-            depths.insert(s.k);
-            columns.insert(s.n);
+        for (const DrawnGemm& s : family.gemms) {
+            binades.insert(s.draw.scale_binades);
+            depths.insert(s.gemm.k);
+            columns.insert(s.gemm.n);
         }
         EXPECT_TRUE(columns.contains(16800)) << family.name;  // another kernel may do these
         EXPECT_EQ(binades, (std::set<std::uint32_t>{8, 60, 255}));
@@ -42,27 +42,34 @@ TEST(MxGemmFamilies, CoverTypesScalesAndDepths) {
 }
 
 TEST(MxGemmModelled, EveryWayHasItsRow) {
-    GemmSetting s{.a = "e4m3", .b = "e5m2", .output = "f32", .m = 16, .n = 16, .k = 64};
-    s.scaling_a = s.scaling_b = "1x32";
+    DrawnGemm s{{.a = {formats::e4m3, FactorScaling::e8m0_1x32},
+                 .b = {formats::e5m2, FactorScaling::e8m0_1x32},
+                 .m = 16,
+                 .n = 16,
+                 .k = 64},
+                {}};
     EXPECT_EQ(model_of(s, "wgmma").name, "hopper-mx-wgmma");
     EXPECT_EQ(model_of(s, "slices-of-32").name, "hopper-mx-slices");
     EXPECT_EQ(model_of(s, "dequantised-bf16").name, "hopper-mx-bf16");
     EXPECT_FALSE(modelled(s, "another", 90));
     EXPECT_FALSE(modelled(s, "", 90)) << "the device's own choice says nothing of its arithmetic";
     EXPECT_FALSE(modelled(s, "wgmma", 100));
-    s.scaling_b = "tensor";
+    s.gemm.b.scaling = FactorScaling::tensor;
     EXPECT_FALSE(modelled(s, "wgmma", 90));
 }
 
-CodeRow row_of(const GemmSetting& s, GemmPart part, std::uint64_t row) {
+CodeRow row_of(const DrawnGemm& s, GemmPart part, std::uint64_t row) {
     const auto tensor = static_cast<std::uint32_t>(part);
-    CodeRow codes{*find_element_format(part == GemmPart::a ? s.a : s.b), {}};
+    const auto depth = static_cast<std::uint64_t>(s.gemm.k);
+    CodeRow codes{(part == GemmPart::a ? s.gemm.a : s.gemm.b).element, {}};
     codes.block = 32;
-    for (std::uint64_t k = 0; k < static_cast<std::uint64_t>(s.k); ++k)
-        codes.codes.push_back(gemm_code(s.data, codes.element, {s.seed, tensor, row, k}).bits);
-    for (std::uint64_t k = 0; k < static_cast<std::uint64_t>(s.k + 31) / 32; ++k)
-        codes.scales.push_back(
-            gemm_number(s.data, codes.scale, {s.seed, tensor + 1, row, k}, s.scale_binades).bits);
+    for (std::uint64_t k = 0; k < depth; ++k)
+        codes.codes.push_back(
+            gemm_code(s.draw.data, codes.element, {s.draw.seed, tensor, row, k}).bits);
+    for (std::uint64_t k = 0; k < (depth + 31) / 32; ++k)
+        codes.scales.push_back(gemm_number(s.draw.data, codes.scale,
+                                           {s.draw.seed, tensor + 1, row, k}, s.draw.scale_binades)
+                                   .bits);
     return codes;
 }
 
@@ -96,14 +103,15 @@ const WrongModel wrong_models[] = {
 // Outputs of one family that a wrong model changes, by its name.
 std::map<std::string, int> seen_in(const GemmFamily& family, const std::string& way) {
     std::map<std::string, int> seen;
-    for (const GemmSetting& s : family.settings) {
-        if (s.k > 1024 || s.m < 200 || s.alpha != 0x3F800000 || s.beta != 0) continue;
+    for (const DrawnGemm& s : family.gemms) {
+        if (s.gemm.k > 1024 || s.gemm.m < 200 || s.gemm.alpha != 0x3F800000 || s.gemm.beta != 0)
+            continue;
         const GemmModelled right = modelled(s, way, 90).value();
         for (std::uint64_t i = 0; i < 16; ++i) {
             const CodeRow a = row_of(s, GemmPart::a, i / 4), b = row_of(s, GemmPart::b, i % 4);
             const auto bits_by = [&](const GemmModel& model) {
                 return fast::finish(right.epilogue, {},
-                                    fast::accumulate(model, a.row(), b.row(), s.k, {}))
+                                    fast::accumulate(model, a.row(), b.row(), s.gemm.k, {}))
                     .bits;
             };
             const std::uint32_t expected = bits_by(gemm_models[right.model]);
