@@ -88,7 +88,8 @@ Matrix decoded(const RealScaleRequest& request) {
         if (has(Bug::dequantize_tiles_transposed) && request.blocks.axis == kit::Axis::tile)
             block = transposed(request.scales, block);
         float scale = read_number(request.scales, block);
-        if (has(Bug::dequantize_scale_sign_ignored)) scale = std::fabs(scale);
+        if (has(Bug::dequantize_nan_scale_as_480) && std::isnan(scale) && request.element == e2m1)
+            scale = 480;
         const float factor = factor_back(request, scale, kept);
         for_each_cell(area, [&](Cell cell) {
             values.at(cell) = element_number(read(request.codes, cell), request.element) * factor;
