@@ -67,7 +67,7 @@ std::vector<LevelCases> gpu_plan(const std::vector<LevelCases>& plan) {
 
 // No bug of real scales needs a large tensor, and the eleven dialects take long over theirs.
 void leave_out_large_cases(std::vector<LevelCases>& plan) {
-    constexpr std::uint64_t large = 1u << 18;
+    constexpr std::uint64_t large = 1u << 17;
     for (LevelCases& level : plan)
         std::erase_if(level.cases, [](const PlannedCase& planned) {
             return static_cast<std::uint64_t>(element_count(planned.c)) >= large;

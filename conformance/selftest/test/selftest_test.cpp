@@ -201,15 +201,17 @@ TEST(SelftestOfAGemm, FailsWhenABugSurvivesOrTheBaseIsNotClean) {
 
 TEST(SelftestOfRealScales, KillsAndFailsWhereItMust) {
     Subjects subjects;
-    subjects.real_scales = {
-        real_scale_mutant("none"), failure(), {real_scale_mutant("scale_toward_zero")}};
+    subjects.real_scales = {real_scale_mutant("none"),
+                            real_scale_mutant("canary"),
+                            {real_scale_mutant("scale_toward_zero")}};
     auto table = run_selftest(subjects, smoke());
     ASSERT_TRUE(table.ok()) << table.error().message;
     EXPECT_TRUE(table.value().problems.empty()) << table.value().problems[0];
     EXPECT_EQ(table.value().real_scales.rows[0].hunt.kill->suite, "nvfp4");
     EXPECT_GT(table.value().real_scales.base.scales, 0u);
-    subjects.real_scales = {
-        real_scale_mutant("scale_toward_zero"), failure(), {real_scale_mutant("none")}};
+    subjects.real_scales = {real_scale_mutant("scale_toward_zero"),
+                            real_scale_mutant("canary"),
+                            {real_scale_mutant("none")}};
     table = run_selftest(subjects, smoke());
     ASSERT_TRUE(table.ok()) << table.error().message;
     ASSERT_EQ(table.value().problems.size(), 2u);
