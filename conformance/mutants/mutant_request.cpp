@@ -50,22 +50,6 @@ constexpr kit::Named<RoundingName> roundings[] = {
     {"stochastic16", {Rounding::stochastic, {16, 1}}},
     {"stochastic32", {Rounding::stochastic, {32, 1}}},
     {"stochastic-x4", {Rounding::stochastic, {16, 4}}}};
-constexpr kit::Named<Layout> code_layouts[] = {{"strided", Layout::strided},
-                                               {"packed-low", Layout::packed_low},
-                                               {"packed-high", Layout::packed_high},
-                                               {"packed-6", Layout::packed_6},
-                                               {"inline", Layout::inline_codes}};
-constexpr kit::Named<Layout> row_scale_layouts[] = {{"strided", Layout::strided},
-                                                    {"128x4", Layout::tiles_128x4},
-                                                    {"8x4", Layout::tiles_8x4},
-                                                    {"32x8", Layout::tiles_32x8},
-                                                    {"te-padded", Layout::te_padded}};
-constexpr kit::Named<Layout> col_scale_layouts[] = {{"strided", Layout::strided},
-                                                    {"128x4-col", Layout::tiles_128x4},
-                                                    {"8x4-col", Layout::tiles_8x4},
-                                                    {"32x8-col", Layout::tiles_32x8},
-                                                    {"te-padded-col", Layout::te_padded}};
-
 // Bits of the codes that a layout is for; those asked for where it takes any.
 int bits_of(Layout layout, int asked) {
     if (layout == Layout::packed_low || layout == Layout::packed_high) return 4;

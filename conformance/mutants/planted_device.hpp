@@ -1,5 +1,5 @@
 // The bug that a configuration names, "bug=ties_away", for each family of planted bugs. Used by the
-// three plug-ins; knows no bug.
+// four plug-ins; knows no bug.
 #pragma once
 
 #include <array>

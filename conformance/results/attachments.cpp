@@ -153,7 +153,7 @@ KillMatrix kills_of(const Json& json) {
     must(json, "passed", kills.passed);
     may(json, "problems", kills.problems);
     add_bugs(json.at("bugs"), "block", kills);
-    for (const char* group : {"gemm", "gpu"})
+    for (const char* group : {"real_scales", "gemm", "gpu"})
         if (json.contains(group)) add_bugs(json.at(group).at("bugs"), group, kills);
     return kills;
 }

@@ -55,7 +55,7 @@ struct TrainingCurve {
 };
 
 struct PlantedBug {
-    std::string group;  // "block", "gemm", "gpu"
+    std::string group;  // "block", "real_scales", "gemm", "gpu"
     std::string name, description;
     bool killed = false, not_run = false;
     std::string level, suite, verdict, mismatch_class, case_text;  // of the kill

@@ -198,7 +198,8 @@ Clusters::Cluster& Clusters::cluster_of(const Site& site, const Difference& d) {
 void Clusters::add(const Difference& d) {
     const Case& c = evidence_.c;
     if (!tensor_) tensor_ = exact_tensor_numbers(evidence_);
-    const Site site = site_of(evidence_, d, *tensor_);
+    last_site_ = site_of(evidence_, d, *tensor_, &last_site_);
+    const Site& site = last_site_;
     ++(site.is_scale || site.is_tensor_number ? scales_ : elements_);
     Cluster& cluster = cluster_of(site, d);
     ++cluster.mismatch.count;

@@ -49,6 +49,7 @@ private:
     std::map<std::string, Cluster> clusters_;
     Heat heat_;
     std::optional<exact::TensorNumbers> tensor_;  // once there is a difference
+    Site last_site_;
     std::uint64_t elements_ = 0, scales_ = 0;
     std::string disagreement_;
 };

@@ -299,7 +299,8 @@ void Runner::find_repro_lines(const Evidence& evidence, CaseResult& result) {
     for (Mismatch& m : result.mismatches) {
         std::string text = print(c);
         const bool has_place = !m.input_bits.empty();
-        if (has_place && narrowed < narrowed_max && failing_cases_ <= failing_cases_in_detail) {
+        if (has_place && element_count(c) > 0 && narrowed < narrowed_max &&
+            failing_cases_ <= failing_cases_in_detail) {
             ++narrowed;
             const auto block = static_cast<std::int64_t>(m.block);
             Case narrow =

@@ -58,18 +58,26 @@ bool is_rotated(const Case& c) {
     return c.dialect->transform != LaneTransform::none;
 }
 
-void add_block(const Evidence& e, const BlockPlace& place, Site& site) {
+// Lanes that `before` has, if it is of the same block, are not read again: of a tile there are
+// thousands, and as many differences may be in it.
+void add_block(const Evidence& e, const BlockPlace& place, const Site* before, Site& site) {
     const std::size_t block = static_cast<std::size_t>(site.block);
     site.has_scale = true;
     site.expected_scale = Code{e.expected[1].at(block)};
     site.actual_scale = Code{e.actual[1].at(block)};
-    std::vector<std::uint32_t> codes;
-    for (int lane = 0; lane < place.count; ++lane) {
-        site.lanes.push_back(Code{e.inputs[0].at(place.element(lane))});
-        codes.push_back(site.lanes.back().bits);
+    if (before != nullptr && before->has_scale && before->block == site.block) {
+        site.lanes = before->lanes;
+        site.amax = before->amax;
+    } else {
+        std::vector<std::uint32_t> codes;
+        for (int lane = 0; lane < place.count; ++lane) {
+            site.lanes.push_back(Code{e.inputs[0].at(place.element(lane))});
+            codes.push_back(site.lanes.back().bits);
+        }
+        site.amax = fast::amax_of(rules_of(e.c), input_format(e.c), codes.data(), place.count);
     }
-    site.amax = fast::amax_of(rules_of(e.c), input_format(e.c), codes.data(), place.count);
-    if (!site.is_scale) return;
+    // A tensor that is one block has a scale even where it is empty.
+    if (!site.is_scale || site.lanes.empty()) return;
     site.lane = amax_lane(e.c, site);
     site.input = site.lanes[static_cast<std::size_t>(site.lane)];
 }
@@ -129,7 +137,8 @@ exact::TensorNumbers exact_tensor_numbers(const Evidence& e) {
     return exact::tensor_numbers(*c.dialect, *c.format, exact::amax_of(*c.dialect, values));
 }
 
-Site site_of(const Evidence& e, const Difference& d, const exact::TensorNumbers& tensor) {
+Site site_of(const Evidence& e, const Difference& d, const exact::TensorNumbers& tensor,
+             const Site* before) {
     Site site;
     site.tensor = tensor;
     const OperationKind kind = e.c.operation;
@@ -153,7 +162,8 @@ Site site_of(const Evidence& e, const Difference& d, const exact::TensorNumbers&
         site.expected_scale = site.actual_scale =
             Code{e.inputs[1].at(static_cast<std::size_t>(site.block))};
     }
-    if (kind == OperationKind::quantize) add_block(e, place_of(blocking_of(e.c), site.block), site);
+    if (kind == OperationKind::quantize)
+        add_block(e, place_of(blocking_of(e.c), site.block), before, site);
     return site;
 }
 

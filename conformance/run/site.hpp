@@ -23,9 +23,10 @@ struct Site {
     bool has_scale = false;
     exact::TensorNumbers tensor;  // quantize: what the whole tensor has
 };
-// `tensor` is that of the evidence, from exact_tensor_numbers.
+// `tensor` is that of the evidence, from exact_tensor_numbers; `before` any site of the same
+// evidence or nullptr, and spares time where it is of the same block.
 Site site_of(const Evidence& evidence, const Difference& difference,
-             const exact::TensorNumbers& tensor);
+             const exact::TensorNumbers& tensor, const Site* before);
 
 // The numbers of the whole tensor, given or derived, from the exact oracle. Nothing where the
 // dialect has none, and of a problem that does not quantize.

@@ -44,6 +44,7 @@ Cells kill_cells(const Row& row) {
 Grid kill_grid(const KillTable& table) {
     Grid grid{{"planted bug", "killed at", "suite", "verdict", "class", "by the case"}, {}};
     for (const Row& row : table.rows) grid.rows.push_back(kill_cells(row));
+    for (const Row& row : table.real_scales.rows) grid.rows.push_back(kill_cells(row));
     for (const Row& row : table.gemm.rows) grid.rows.push_back(kill_cells(row));
     for (const Row& row : table.gpu.rows)
         grid.rows.push_back(table.gpu.not_run.empty() ? kill_cells(row)
@@ -111,7 +112,8 @@ std::string killed_text(const std::vector<Row>& rows) {
 }
 
 bool is_of_gpu_alone(const KillTable& table) {
-    return table.rows.empty() && table.gemm.rows.empty() && !table.gpu.rows.empty();
+    return table.rows.empty() && table.real_scales.rows.empty() && table.gemm.rows.empty() &&
+           !table.gpu.rows.empty();
 }
 
 // One sentence a rule, this harness first.
@@ -185,10 +187,13 @@ std::vector<std::string> check_lines(const KillTable& table) {
         lines = {clean_line("the base without a bug", table.base),
                  clean_line("the oracle as a device", table.oracle),
                  canary_line("the canary", table.canary)};
-    if (!table.gemm.rows.empty()) {
-        lines.push_back(clean_line("the base of those of a GEMM", table.gemm.base));
-        lines.push_back(canary_line("the canary of those of a GEMM", table.gemm.canary));
-    }
+    const auto add_cast = [&lines](const CastTable& cast, const std::string& whose) {
+        if (cast.rows.empty()) return;
+        lines.push_back(clean_line("the base of those of " + whose, cast.base));
+        lines.push_back(canary_line("the canary of those of " + whose, cast.canary));
+    };
+    add_cast(table.real_scales, "real scales");
+    add_cast(table.gemm, "a GEMM");
     if (!table.gpu.not_run.empty())
         lines.push_back("the planted bugs of a GPU were not run: " + table.gpu.not_run);
     else if (!table.gpu.rows.empty())
@@ -202,11 +207,11 @@ std::string gpu_summary(const GpuTable& gpu) {
            (gpu.base.complaint.empty() ? ", clean base passed" : ", clean base did NOT pass");
 }
 
-std::string gemm_summary(const GemmTable& gemm) {
-    return "killed " + killed_text(gemm.rows) +
-           (gemm.canary.complaint.empty() ? ", canary failed"
+std::string cast_summary(const CastTable& cast) {
+    return "killed " + killed_text(cast.rows) +
+           (cast.canary.complaint.empty() ? ", canary failed"
                                           : ", canary did NOT fail as it must") +
-           (gemm.base.complaint.empty() ? ", clean base passed" : ", clean base did NOT pass");
+           (cast.base.complaint.empty() ? ", clean base passed" : ", clean base did NOT pass");
 }
 
 nlohmann::ordered_json json_of(const Row& row, const std::vector<RuleText>& rules) {
@@ -267,15 +272,14 @@ nlohmann::ordered_json json_of(const CanaryCheck& check) {
     return {{"failed", check.failed}, {"complaint", check.complaint}};
 }
 
-nlohmann::ordered_json json_of(const GemmTable& gemm) {
-    const std::vector<RuleText> rules = rules_of_gemm();
-    nlohmann::ordered_json json{{"planted", gemm.rows.size()},
-                                {"killed", killed_of(gemm.rows)},
-                                {"base", json_of(gemm.base)},
-                                {"canary", json_of(gemm.canary)},
-                                {"rules", json_of_rules(gemm.rows, rules)}};
+nlohmann::ordered_json json_of(const CastTable& cast, const std::vector<RuleText>& rules) {
+    nlohmann::ordered_json json{{"planted", cast.rows.size()},
+                                {"killed", killed_of(cast.rows)},
+                                {"base", json_of(cast.base)},
+                                {"canary", json_of(cast.canary)}};
+    if (!rules.empty()) json["rules"] = json_of_rules(cast.rows, rules);
     json["bugs"] = nlohmann::ordered_json::array();
-    for (const Row& row : gemm.rows) json["bugs"].push_back(json_of(row, rules));
+    for (const Row& row : cast.rows) json["bugs"].push_back(json_of(row, rules));
     return json;
 }
 
@@ -285,10 +289,12 @@ std::vector<std::string> problems_of(const KillTable& table) {
     std::vector<std::string> problems;
     for (const std::string* complaint :
          {&table.base.complaint, &table.oracle.complaint, &table.canary.complaint,
+          &table.real_scales.base.complaint, &table.real_scales.canary.complaint,
           &table.gemm.base.complaint, &table.gemm.canary.complaint, &table.gpu.base.complaint})
         if (!complaint->empty()) problems.push_back(*complaint);
     std::vector<Row> tried = table.rows;
-    tried.insert(tried.end(), table.gemm.rows.begin(), table.gemm.rows.end());
+    for (const CastTable* cast : {&table.real_scales, &table.gemm})
+        tried.insert(tried.end(), cast->rows.begin(), cast->rows.end());
     if (table.gpu.not_run.empty())
         tried.insert(tried.end(), table.gpu.rows.begin(), table.gpu.rows.end());
     for (const Row& row : tried) {
@@ -299,7 +305,7 @@ std::vector<std::string> problems_of(const KillTable& table) {
                                " cases of level " + table.level + "; " + row.subject.description +
                                "; it shows on: " + row.subject.shows_on);
     }
-    if (table.rows.empty() && table.gemm.rows.empty() && table.gpu.rows.empty())
+    if (tried.empty() && table.gpu.rows.empty())
         problems.push_back("there was no planted bug to kill");
     return problems;
 }
@@ -310,7 +316,9 @@ std::string summary_line(const KillTable& table) {
     line += table.canary.complaint.empty() ? "failed" : "did NOT fail as it must";
     line += table.base.complaint.empty() ? ", clean base passed" : ", clean base did NOT pass";
     if (!table.oracle.complaint.empty()) line += ", the oracle as a device did NOT pass";
-    if (!table.gemm.rows.empty()) line += "; of a GEMM: " + gemm_summary(table.gemm);
+    if (!table.real_scales.rows.empty())
+        line += "; of real scales: " + cast_summary(table.real_scales);
+    if (!table.gemm.rows.empty()) line += "; of a GEMM: " + cast_summary(table.gemm);
     if (!table.gpu.rows.empty()) line += "; of a GPU: " + gpu_summary(table.gpu);
     return line;
 }
@@ -335,8 +343,8 @@ std::string render_markdown(const KillTable& table) {
     text +=
         "\n" + markdown(kill_grid(table)) +
         "\nA kill can be seen again with `mxcheck replay 'CASE' --device mutants.so:bug=NAME`, one "
-        "of a GEMM or a GPU with gemm_mutants.so or gpu_mutants.so and the name behind `gemm_` or "
-        "`gpu_`.\n";
+        "of real scales, a GEMM or a GPU with real_scale_mutants.so, gemm_mutants.so or "
+        "gpu_mutants.so and the name behind `real_scale_`, `gemm_` or `gpu_`.\n";
     if (!is_of_gpu_alone(table)) {
         for (const RuleSection& section : sections_of(table)) {
             text.append("\n## ").append(section.title).append("\n\n").append(section.legend);
@@ -365,7 +373,8 @@ std::string render_json(const KillTable& table) {
     }
     json["bugs"] = nlohmann::ordered_json::array();
     for (const Row& row : table.rows) json["bugs"].push_back(json_of(row, rules_of_blocks()));
-    if (!table.gemm.rows.empty()) json["gemm"] = json_of(table.gemm);
+    if (!table.real_scales.rows.empty()) json["real_scales"] = json_of(table.real_scales, {});
+    if (!table.gemm.rows.empty()) json["gemm"] = json_of(table.gemm, rules_of_gemm());
     json["gpu"] = json_of(table.gpu);
     return json.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
 }

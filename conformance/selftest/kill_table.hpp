@@ -17,8 +17,9 @@ struct Row {
     std::string fault;              // why it could not be tried, "" if it was
 };
 
-// The planted bugs of a GEMM. Their outcomes are of acceptance::gemm_rules().
-struct GemmTable {
+// The planted bugs of one library. Of a GEMM their outcomes are of acceptance::gemm_rules(), of
+// real scales there are none.
+struct CastTable {
     CanaryCheck canary;
     CleanCheck base;
     std::vector<Row> rows;  // none where they are not asked
@@ -34,7 +35,8 @@ struct GpuTable {
 struct KillTable {
     std::string level;
     std::vector<Row> rows;  // none where only those of a GPU are asked for
-    GemmTable gemm;
+    CastTable real_scales;
+    CastTable gemm;
     GpuTable gpu;
     CanaryCheck canary;
     CleanCheck base;                    // the planted bugs without a bug
@@ -46,8 +48,9 @@ struct KillTable {
 // bug of a GPU that is not run for want of one is neither killed nor a problem.
 std::vector<std::string> problems_of(const KillTable& table);
 
-// "killed 44 of 44 planted bugs; canary failed, clean base passed; of a GEMM: killed 52 of 52,
-// canary failed, clean base passed; of a GPU: 9 not run"
+// "killed 44 of 44 planted bugs; canary failed, clean base passed; of real scales: killed 9 of 9,
+// canary failed, clean base passed; of a GEMM: killed 52 of 52, canary failed, clean base passed;
+// of a GPU: 9 not run"
 std::string summary_line(const KillTable& table);
 
 std::string render_text(const KillTable& table);

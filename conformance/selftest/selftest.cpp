@@ -65,6 +65,15 @@ std::vector<LevelCases> gpu_plan(const std::vector<LevelCases>& plan) {
     return asked;
 }
 
+// No bug of real scales needs a large tensor, and the eleven dialects take long over theirs.
+void leave_out_large_cases(std::vector<LevelCases>& plan) {
+    constexpr std::uint64_t large = 1u << 17;
+    for (LevelCases& level : plan)
+        std::erase_if(level.cases, [](const PlannedCase& planned) {
+            return static_cast<std::uint64_t>(element_count(planned.c)) >= large;
+        });
+}
+
 // A bug takes about as long as this many cases of the clean checks; for the progress line alone.
 constexpr std::size_t steps_of_a_bug = 60;
 
@@ -95,6 +104,7 @@ struct Trials {
     Sources& sources;
     std::vector<LevelCases> plan;       // of the planted bugs
     std::vector<LevelCases> full_plan;  // of the oracle: every dialect
+    std::vector<LevelCases> real_scale_plan;
     std::vector<LevelCases> gemm_plan;
 };
 
@@ -103,9 +113,13 @@ std::size_t count_steps(const Trials& trials) {
     if (!trials.subjects.bugs.empty())
         steps += trials.plan.front().cases.size() + count_cases(trials.plan) +
                  count_cases(trials.full_plan) + trials.subjects.bugs.size() * steps_of_a_bug;
-    if (!trials.subjects.gemm.bugs.empty())
-        steps += trials.gemm_plan.front().cases.size() + count_cases(trials.gemm_plan) +
-                 trials.subjects.gemm.bugs.size() * steps_of_a_bug;
+    const auto add_cast = [&steps](const Cast& cast, const std::vector<LevelCases>& plan) {
+        if (!cast.bugs.empty())
+            steps +=
+                plan.front().cases.size() + count_cases(plan) + cast.bugs.size() * steps_of_a_bug;
+    };
+    add_cast(trials.subjects.real_scales, trials.real_scale_plan);
+    add_cast(trials.subjects.gemm, trials.gemm_plan);
     if (!trials.subjects.gpu.bugs.empty())
         steps +=
             count_cases(gpu_plan(trials.plan)) + trials.subjects.gpu.bugs.size() * steps_of_a_bug;
@@ -132,7 +146,23 @@ Status try_cpu(const Trials& trials, Announcer& announcer, KillTable& table) {
     return success();
 }
 
-Status try_gemm(const Trials& trials, Announcer& announcer, GemmTable& table) {
+// Which no rule of another project is asked about.
+void try_real_scales(const Trials& trials, Announcer& announcer, CastTable& table) {
+    const Cast& subjects = trials.subjects.real_scales;
+    const Court patient{trials.sources, {}, announcer.on_case()};
+    announcer.begin("the canary of real scales");
+    table.canary = check_canary(subjects.canary, trials.real_scale_plan.front(), patient);
+    announcer.begin("the clean base of real scales");
+    table.base = check_clean(subjects.base, trials.real_scale_plan, patient);
+    for (const Subject& bug : subjects.bugs) {
+        announcer.begin(bug.name);
+        table.rows.push_back(
+            hunt_bug(bug, trials.real_scale_plan, {trials.sources, trials.settings.patience}));
+        announcer.advance(steps_of_a_bug);
+    }
+}
+
+Status try_gemm(const Trials& trials, Announcer& announcer, CastTable& table) {
     const Cast& subjects = trials.subjects.gemm;
     const Court patient{trials.sources, {}, announcer.on_case()};
     announcer.begin("the canary of a GEMM");
@@ -174,6 +204,9 @@ Expected<KillTable> run_selftest(const Subjects& subjects, const Settings& setti
     if (!plan) return plan.error();
     auto full_plan = plan_by_level({settings.level, known_dialects()}, sources);
     if (!full_plan) return full_plan.error();
+    auto real_scale_plan = plan_by_level({settings.level, real_scale_bug_dialects()}, sources);
+    if (!real_scale_plan) return real_scale_plan.error();
+    leave_out_large_cases(real_scale_plan.value());
     auto gemm_plan = plan_gemm(settings.level, sources);
     if (!gemm_plan) return gemm_plan.error();
     const Trials trials{subjects,
@@ -181,6 +214,7 @@ Expected<KillTable> run_selftest(const Subjects& subjects, const Settings& setti
                         sources,
                         std::move(plan).value(),
                         std::move(full_plan).value(),
+                        std::move(real_scale_plan).value(),
                         std::move(gemm_plan).value()};
     Announcer announcer(settings, count_steps(trials));
     KillTable table;
@@ -189,6 +223,7 @@ Expected<KillTable> run_selftest(const Subjects& subjects, const Settings& setti
         const Status tried = try_cpu(trials, announcer, table);
         if (!tried) return tried.error();
     }
+    if (!subjects.real_scales.bugs.empty()) try_real_scales(trials, announcer, table.real_scales);
     if (!subjects.gemm.bugs.empty()) {
         const Status tried = try_gemm(trials, announcer, table.gemm);
         if (!tried) return tried.error();

@@ -10,6 +10,7 @@
 #include "conformance/mutants/gemm/gemm_mutants.hpp"
 #include "conformance/mutants/gpu/gpu_mutants.hpp"
 #include "conformance/mutants/mutants.hpp"
+#include "conformance/mutants/real_scale/real_scale_mutants.hpp"
 #include "reference/spec/quantizers.hpp"
 
 namespace mx::selftest {
@@ -80,10 +81,14 @@ Expected<Subjects> find_subjects(const std::string& folder) {
     if (!cast) return cast.error();
     auto gemm = found_cast({mutants::gemm::table, "gemm_mutants.so", "gemm_"}, folder);
     if (!gemm) return gemm.error();
+    auto real_scales =
+        found_cast({mutants::real_scale::table, "real_scale_mutants.so", "real_scale_"}, folder);
+    if (!real_scales) return real_scales.error();
     subjects.base = std::move(cast.value().base);
     subjects.canary = std::move(cast.value().canary);
     subjects.bugs = std::move(cast.value().bugs);
     subjects.gemm = std::move(gemm).value();
+    subjects.real_scales = std::move(real_scales).value();
     return subjects;
 }
 
@@ -108,6 +113,12 @@ bool gpu_bugs_answer(const Case& c) {
 
 std::vector<std::string> bug_dialects() {
     return {"ocp", "nv"};
+}
+
+std::vector<std::string> real_scale_bug_dialects() {
+    return {"te-nvfp4",      "te-nvfp4-sr",          "te-nvfp4-4over6-mae", "te-nvfp4-rht",
+            "torchao-nvfp4", "torchao-nvfp4-single", "te-fp8-block",        "te-fp8-block-pow2",
+            "deepgemm-fp8",  "te-fp8-current",       "te-fp8-delayed"};
 }
 
 std::vector<std::string> known_dialects() {

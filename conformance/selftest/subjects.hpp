@@ -39,11 +39,13 @@ struct Subjects {
     std::vector<Subject> bugs;
     GpuSubjects gpu = {};
     Cast gemm = {};
+    Cast real_scales = {};  // of blocks whose scale has a mantissa
 };
 
-// Every line of conformance/mutants/mutants.def, of gemm/gemm_mutants.def and of
-// gpu/gpu_mutants.def, from the plug-ins in `folder`. The error names the folder or the plug-in
-// that is missing. That those of a GPU are missing is no error: they cannot be built everywhere.
+// Every line of conformance/mutants/mutants.def, of gemm/gemm_mutants.def, of
+// real_scale/real_scale_mutants.def and of gpu/gpu_mutants.def, from the plug-ins in `folder`. The
+// error names the folder or the plug-in that is missing. That those of a GPU are missing is no
+// error: they cannot be built everywhere.
 Expected<Subjects> find_subjects(const std::string& folder);
 
 // The same, of those of a GPU alone.
@@ -51,6 +53,7 @@ Expected<Subjects> find_gpu_subjects(const std::string& folder);
 
 // The dialects that the planted bugs speak.
 std::vector<std::string> bug_dialects();
+std::vector<std::string> real_scale_bug_dialects();
 
 // Whether a case is of the one kind that the planted bugs of a GPU answer, all of it.
 bool gpu_bugs_answer(const Case& c);

@@ -28,6 +28,7 @@ std::string own_cell(const PlantedBug& bug) {
 }
 
 std::string title_of(const std::string& group) {
+    if (group == "real_scales") return "Planted bugs of scales that have a mantissa";
     if (group == "gemm") return "Planted bugs of a matrix product";
     return group == "gpu" ? "Planted bugs of a GPU" : "Planted bugs of blocks";
 }
@@ -84,7 +85,7 @@ std::string kills_section(const Page& page) {
                 shown(kills.summary) + ".</p>\n";
         for (const std::string& problem : kills.problems)
             text += "<p class=\"caution\">" + shown(problem) + "</p>\n";
-        for (const char* group : {"block", "gemm", "gpu"})
+        for (const char* group : {"block", "real_scales", "gemm", "gpu"})
             text += group_text(kills, {group, id + group});
     }
     return text;

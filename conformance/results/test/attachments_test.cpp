@@ -60,13 +60,15 @@ TEST(Attachments, KillTable) {
             R"({"version":1,"level":"quick","passed":true,"summary":"s","problems":[],
 "bugs":[{"name":"a",
 "description":"d","killed":true,"kill":{"level":"smoke","suite":"x","verdict":"fail","class":
-"tie","case":"c"},"rules":{"cosine":"missed"}}],"gpu":{"bugs":[{"name":"g","killed":false,
+"tie","case":"c"},"rules":{"cosine":"missed"}}],
+"real_scales":{"bugs":[{"name":"r","killed":true}]},"gpu":{"bugs":[{"name":"g","killed":false,
 "not_run":true}]}})")
             .kills;
-    ASSERT_EQ(kills.at(0).bugs.size(), 2u);
+    ASSERT_EQ(kills.at(0).bugs.size(), 3u);
     EXPECT_EQ(kills[0].bugs[0].rules.at("cosine"), "missed");
-    EXPECT_EQ(kills[0].bugs[1].group, "gpu");
-    EXPECT_TRUE(kills[0].bugs[1].not_run);
+    EXPECT_EQ(kills[0].bugs[1].group, "real_scales");
+    EXPECT_EQ(kills[0].bugs[2].group, "gpu");
+    EXPECT_TRUE(kills[0].bugs[2].not_run);
 }
 
 TEST(Attachments, WhatIsNoneOfTheseIsRefusedWithItsPlace) {

@@ -206,6 +206,20 @@ TEST(Runner, AFlakyDeviceIsFlaky) {
 
 const std::string sound = nv("shape=3x71 data=random.spread");
 
+// A tensor that is one block has a scale even where it has no element to show beside it.
+TEST(Runner, AWrongScaleOfAnEmptyTensorIsAFailure) {
+    DeviceSource source = mutant("zero_block_unguarded");
+    source.path = MX_MUTANT_DIRECTORY "/real_scale_mutants.so";
+    Bench bench(source);
+    const CaseResult result = bench.run(
+        "quantize format=fp8-e4m3-tensor dialect=te-fp8-current input=f32 shape=0x0 "
+        "data=random.spread");
+    EXPECT_EQ(result.verdict, Verdict::fail);
+    EXPECT_EQ(result.mismatched_scales, 1u);
+    ASSERT_EQ(result.mismatches.size(), 1u);
+    EXPECT_EQ(case_in(result.mismatches[0].repro), result.case_text);
+}
+
 TEST(Runner, ACrashIsAVerdictAndTheNextCaseRuns) {
     Bench bench(mutant("crash_on_nan"));
     const CaseResult crash = bench.run(nv("shape=1x32 data=edge.special"));

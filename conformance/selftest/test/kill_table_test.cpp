@@ -196,6 +196,25 @@ TEST(KillTableOfAGemm, ASurvivorAndChecksThatFailAreProblems) {
                          "killed 0 of 1, canary did NOT fail as it must, clean base did NOT pass"));
 }
 
+TEST(KillTableOfRealScales, StandsBesideTheOthers) {
+    KillTable table = two_bugs();
+    table.real_scales.rows.push_back(killed("real_scale_late", {}));
+    table.real_scales.base = {5, 50, 7, ""};
+    table.real_scales.canary = {6, ""};
+    EXPECT_TRUE(problems_of(table).empty());
+    EXPECT_EQ(summary_line(table),
+              "killed 2 of 2 planted bugs; canary failed, clean base passed; of real scales: "
+              "killed 1 of 1, canary failed, clean base passed");
+    EXPECT_TRUE(contains(render_text(table), "the base of those of real scales: 5 cases"));
+    const auto json = nlohmann::json::parse(render_json(table));
+    EXPECT_EQ(json["real_scales"]["killed"], 1);
+    EXPECT_FALSE(json["real_scales"].contains("rules"));
+    table.real_scales.rows[0].hunt = {7, {}};
+    table.real_scales.base.complaint = "the base is wrong";
+    table.real_scales.canary.complaint = "the canary sings";
+    EXPECT_EQ(problems_of(table).size(), 3u);
+}
+
 TEST(KillTable, NoBugsIsAProblem) {
     KillTable table = two_bugs();
     table.rows.clear();

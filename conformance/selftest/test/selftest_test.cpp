@@ -12,6 +12,7 @@
 #include "conformance/mutants/gemm_acceptance.hpp"
 #include "conformance/mutants/gpu/gpu_mutants.hpp"
 #include "conformance/mutants/mutants.hpp"
+#include "conformance/mutants/real_scale/real_scale_mutants.hpp"
 #include "conformance/selftest/test/subject_under_test.hpp"
 
 namespace mx::selftest {
@@ -154,11 +155,17 @@ TEST(SelftestOfAGpu, AGpuThatIsBrokenIsNoneThatIsAbsent) {
     EXPECT_NE(problems[1].find("the GPU is broken"), std::string::npos) << problems[1];
 }
 
-Subject gemm_mutant(const std::string& name) {
+Subject mutant_of(const std::string& library, const std::string& name) {
     Subject subject = mutant(name);
-    subject.source.name = "gemm_mutants.so:bug=" + name;
-    subject.source.path = MX_MUTANT_DIRECTORY "/gemm_mutants.so";
+    subject.source.name = library + ":bug=" + name;
+    subject.source.path = MX_MUTANT_DIRECTORY "/" + library;
     return subject;
+}
+Subject gemm_mutant(const std::string& name) {
+    return mutant_of("gemm_mutants.so", name);
+}
+Subject real_scale_mutant(const std::string& name) {
+    return mutant_of("real_scale_mutants.so", name);
 }
 
 Subjects on_gemm(Subject base, std::vector<Subject> bugs) {
@@ -172,7 +179,7 @@ TEST(SelftestOfAGemm, KillsWhatOtherRulesMiss) {
     const auto table =
         run_selftest(on_gemm(gemm_mutant("none"), {gemm_mutant("fraction_bit_short")}), smoke());
     ASSERT_TRUE(table.ok()) << table.error().message;
-    const GemmTable& gemm = table.value().gemm;
+    const CastTable& gemm = table.value().gemm;
     EXPECT_TRUE(table.value().problems.empty()) << table.value().problems[0];
     ASSERT_EQ(gemm.rows.size(), 1u);
     ASSERT_TRUE(gemm.rows[0].hunt.kill.has_value());
@@ -192,6 +199,26 @@ TEST(SelftestOfAGemm, FailsWhenABugSurvivesOrTheBaseIsNotClean) {
     EXPECT_EQ(table.value().problems[1].substr(0, 13), "none survived");
 }
 
+TEST(SelftestOfRealScales, KillsAndFailsWhereItMust) {
+    Subjects subjects;
+    subjects.real_scales = {real_scale_mutant("none"),
+                            real_scale_mutant("canary"),
+                            {real_scale_mutant("scale_toward_zero")}};
+    auto table = run_selftest(subjects, smoke());
+    ASSERT_TRUE(table.ok()) << table.error().message;
+    EXPECT_TRUE(table.value().problems.empty()) << table.value().problems[0];
+    EXPECT_EQ(table.value().real_scales.rows[0].hunt.kill->suite, "nvfp4");
+    EXPECT_GT(table.value().real_scales.base.scales, 0u);
+    subjects.real_scales = {real_scale_mutant("scale_toward_zero"),
+                            real_scale_mutant("canary"),
+                            {real_scale_mutant("none")}};
+    table = run_selftest(subjects, smoke());
+    ASSERT_TRUE(table.ok()) << table.error().message;
+    ASSERT_EQ(table.value().problems.size(), 2u);
+    EXPECT_EQ(table.value().problems[0].substr(0, 30), "scale_toward_zero is not clean");
+    EXPECT_EQ(table.value().problems[1].substr(0, 13), "none survived");
+}
+
 TEST(Selftest, RefusesAnUnknownLevel) {
     Settings settings;
     settings.level = "slow";
@@ -205,6 +232,9 @@ TEST(FindSubjects, FindsEveryLineOfTheTable) {
     EXPECT_EQ(subjects.value().canary.name, "canary");
     EXPECT_EQ(subjects.value().bugs.size(), mutants::table.size() - 2);
     for (const Subject& bug : subjects.value().bugs) EXPECT_FALSE(bug.shows_on.empty());
+    EXPECT_EQ(subjects.value().real_scales.base.name, "real_scale_none");
+    EXPECT_EQ(subjects.value().real_scales.canary.name, "real_scale_canary");
+    EXPECT_EQ(subjects.value().real_scales.bugs.size(), mutants::real_scale::table.size() - 2);
     EXPECT_EQ(subjects.value().gemm.base.name, "gemm_none");
     EXPECT_EQ(subjects.value().gemm.canary.name, "gemm_canary");
     EXPECT_EQ(subjects.value().gemm.bugs.size(), mutants::gemm::table.size() - 2);
