@@ -178,6 +178,7 @@ Probe row_probe(std::string_view name, Question question, const Codes& values) {
                        nullptr,
                        nullptr,
                        32,
+                       nullptr,
                        nullptr};
     return probe;
 }

@@ -43,7 +43,8 @@ protected:
                                      nullptr,
                                      nullptr,
                                      0,
-                                     &gemm_};
+                                     &gemm_,
+                                     nullptr};
         std::vector<mx_tensor> inputs{
             tensor("e4m3", a_.data(), 2, 33), tensor("e8m0", scales_a_.data(), 2, 2),
             tensor("e4m3", b_.data(), 4, 33), tensor("e8m0", scales_b_.data(), 4, 2)};

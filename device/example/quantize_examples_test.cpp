@@ -76,6 +76,7 @@ protected:
                                            nullptr,
                                            nullptr,
                                            32,
+                                           nullptr,
                                            nullptr};
     void* library_ = nullptr;
     mx_device_get_api_function get_api_ = nullptr;

@@ -78,8 +78,8 @@ Outcome run(const mx_operation& operation, std::vector<Matrix*> inputs,
 }
 
 mx_operation operation(const char* name, const char* format, const char* dialect) {
-    return {sizeof(mx_operation), name,       format,  dialect, "row",
-            "nearest_even",       "saturate", nullptr, 32,      nullptr};
+    return {sizeof(mx_operation), name,    format, dialect, "row",  "nearest_even",
+            "saturate",           nullptr, 32,     nullptr, nullptr};
 }
 
 Codes converted(const char* element, const char* overflow, Matrix input) {

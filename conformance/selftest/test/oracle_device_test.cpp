@@ -15,8 +15,17 @@ mx_tensor tensor(const char* type, void* data, std::int64_t rows, std::int64_t c
 }
 
 mx_operation operation(const char* name, const char* format, const char* dialect) {
-    return {
-        sizeof(mx_operation), name, format, dialect, "row", nullptr, nullptr, nullptr, 32, nullptr};
+    return {sizeof(mx_operation),
+            name,
+            format,
+            dialect,
+            "row",
+            nullptr,
+            nullptr,
+            nullptr,
+            32,
+            nullptr,
+            nullptr};
 }
 
 struct Answer {

@@ -81,8 +81,8 @@ double value_of(std::string_view type, std::uint32_t bits) {
 }
 
 mx_operation convert_operation(const char* element, const How& how) {
-    return {sizeof(mx_operation), "convert",    element,        "ocp", nullptr,
-            how.rounding,         how.overflow, how.subnormals, 0,     nullptr};
+    return {sizeof(mx_operation), "convert",      element, "ocp",   nullptr, how.rounding,
+            how.overflow,         how.subnormals, 0,       nullptr, nullptr};
 }
 
 void expect_conversion(Tensor& values, const char* element, const How& how) {

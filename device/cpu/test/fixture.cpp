@@ -91,8 +91,17 @@ void* cpu_device() {
 
 mx_operation operation_of(const char* name, const char* format, const char* dialect,
                           const char* axis) {
-    return {
-        sizeof(mx_operation), name, format, dialect, axis, nullptr, nullptr, nullptr, 32, nullptr};
+    return {sizeof(mx_operation),
+            name,
+            format,
+            dialect,
+            axis,
+            nullptr,
+            nullptr,
+            nullptr,
+            32,
+            nullptr,
+            nullptr};
 }
 
 Outcome run(const mx_operation& operation, std::vector<mx_tensor> inputs,

@@ -117,8 +117,8 @@ TEST(Plugin, ContradictionsAreInvalid) {
 
 TEST(Plugin, ConvertChecksRoundingAndOverflow) {
     Call call;
-    call.operation = {sizeof(mx_operation), "convert",  "e4m3",  nullptr, nullptr,
-                      "stochastic",         "saturate", nullptr, 0,       nullptr};
+    call.operation = {sizeof(mx_operation), "convert", "e4m3", nullptr, nullptr, "stochastic",
+                      "saturate",           nullptr,   0,      nullptr, nullptr};
     call.outputs.pop_back();
     expect_refused(call, MX_NOT_SUPPORTED, "stochastic");
     call.operation.rounding = "nearest_even";

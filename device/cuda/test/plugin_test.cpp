@@ -38,8 +38,8 @@ struct Message {
 };
 
 mx_operation operation(const char* name, const char* format, const char* dialect) {
-    return {sizeof(mx_operation), name,       format,     dialect, "row",
-            "nearest_even",       "saturate", "honoured", 32,      nullptr};
+    return {sizeof(mx_operation), name,       format, dialect, "row",  "nearest_even",
+            "saturate",           "honoured", 32,     nullptr, nullptr};
 }
 
 mx_tensor tensor(const char* type, std::int64_t rows, std::int64_t columns) {
