@@ -6,7 +6,7 @@
 #include "bench/limits.hpp"
 #include "bench/product_jobs.hpp"
 #include "bench/sampling.hpp"
-#include "reference/spec/formats.hpp"
+#include "reference/spec/quantizers.hpp"
 
 namespace mx::bench {
 namespace {
@@ -17,7 +17,10 @@ using Shared = std::shared_ptr<Placed>;
 
 // Blocks of one shape: the values, what they become, and what they are made of again.
 struct BlockTensors {
-    Shared values, codes, scales, values_again;
+    Shared values, codes = {}, scales = {}, values_again;
+    Shared number = {},
+           kept = {};    // of the tensor: given to quantize, and what it keeps; where there is one
+    Shared random = {};  // where the dialect rounds with random bits
 };
 
 struct Plan {
@@ -37,12 +40,26 @@ std::string text_of(Shape shape) {
     return std::to_string(shape.rows) + "x" + std::to_string(shape.columns);
 }
 
+// Blocks along rows, or of the shape that the format has.
 Operation operation_of(const char* name, const BlockFormat& format, const std::string& dialect) {
     return {.name = name,
             .format = std::string(format.name),
             .dialect = dialect,
-            .axis = "row",
+            .axis = format.is_whole_tensor() ? "tensor"
+                    : format.block_rows > 1  ? "tile"
+                                             : "row",
             .block_size = format.block_columns};
+}
+
+Shape scale_shape(const BlockFormat& format, Shape shape) {
+    if (format.is_whole_tensor()) return {1, 1};
+    return {(shape.rows + format.block_rows - 1) / format.block_rows,
+            (shape.columns + format.block_columns - 1) / format.block_columns};
+}
+
+// NVFP4's have no sign.
+std::string scale_type(const BlockFormat& format) {
+    return std::string(format.scale() == formats::e4m3 ? "ue4m3" : format.scale().name);
 }
 
 BenchRow unmeasured(BenchRow row, std::string reason) {
@@ -76,19 +93,26 @@ Job copy_job(const Plan& plan, const Shared& from, const Shared& to) {
 }
 
 TensorBuffers buffers_of(const Operation& operation, const BlockTensors& tensors) {
-    const std::vector<TensorBuffer> coded{tensors.codes->buffer(), tensors.scales->buffer()};
-    if (operation.name == "quantize") return {{tensors.values->buffer()}, coded};
-    return {coded, {tensors.values_again->buffer()}};
+    std::vector<TensorBuffer> coded{tensors.codes->buffer(), tensors.scales->buffer()};
+    if (tensors.kept) coded.push_back(tensors.kept->buffer());
+    if (operation.name != "quantize") return {coded, {tensors.values_again->buffer()}};
+    std::vector<TensorBuffer> inputs{tensors.values->buffer()};
+    if (operation.tensor_scale == "given") inputs.push_back(tensors.number->buffer());
+    if (tensors.random) inputs.push_back(tensors.random->buffer());
+    return {inputs, coded};
 }
 
 Job block_job(const Plan& plan, const Operation& operation, const BlockTensors& tensors) {
     const bool quantizes = operation.name == "quantize";
-    const std::string coded = operation.format + " " + operation.dialect;
+    const std::string number =
+        quantizes && !operation.tensor_scale.empty() ? ", number " + operation.tensor_scale : "";
+    const std::string coded = operation.format + " " + operation.dialect + number;
     Job job;
     job.row.what = operation.name;
     job.row.shape = text_of(plan.shape);
     job.row.types = quantizes ? plan.type + " to " + coded : coded + " to " + plan.type;
     job.row.bytes = tensors.values->size() + tensors.codes->size() + tensors.scales->size();
+    if (quantizes && tensors.random) job.row.bytes += tensors.random->size();
     job.run = call_of(plan.bench.device, plan.bench.last_seconds, operation,
                       buffers_of(operation, tensors));
     // The lambda that keeps the memory alive as long as the job.
@@ -102,22 +126,61 @@ bool is_wished(const Wish& wish, const char* operation) {
     return false;
 }
 
-// The two directions of one format. Dequantizing reads what quantizing wrote, so that comes first.
+// The tensors that quantize fills, and those that its dialect takes beside the values.
+Status place_blocks(const Plan& plan, const BlockFormat& format, const Quantizer* row,
+                    BlockTensors& tensors) {
+    const auto place = [&](const TensorSpec& spec, Shared& to) -> Status {
+        auto tensor = placed(spec, plan.wish.on_gpu);
+        if (!tensor) return tensor.error();
+        to = tensor.value();
+        return success();
+    };
+    std::vector<std::pair<TensorSpec, Shared*>> wanted{
+        {dense(format.element().name, plan.shape), &tensors.codes},
+        {dense(scale_type(format), scale_shape(format, plan.shape)), &tensors.scales}};
+    const bool has_number = row != nullptr && row->tensor_scale != TensorScale::none;
+    if (has_number) wanted.push_back({dense("f32", 1, 1), &tensors.number});
+    if (has_number) wanted.push_back({dense("f32", 1, 1), &tensors.kept});
+    if (row != nullptr && row->element_rounding == Rounding::stochastic)
+        wanted.push_back({dense("u32", plan.shape), &tensors.random});
+    for (const auto& [spec, tensor] : wanted)
+        if (const Status done = place(spec, *tensor); !done) return done;
+    const std::vector<std::uint8_t> one{0x00, 0x00, 0x80, 0x3F};
+    if (has_number)
+        if (const Status filled = tensors.number->fill_with(one); !filled) return filled;
+    if (!tensors.random) return success();
+    return tensors.random->fill_with(values_of(dense("f32", plan.shape), Data::random_bits));
+}
+
+// Quantizing with each number of the tensor that the dialect takes, and the way back. That reads
+// what quantizing wrote, so it comes last.
+std::vector<Operation> operations_of(const Plan& plan, const BlockFormat& format,
+                                     const Quantizer* row) {
+    std::vector<Operation> operations{operation_of("quantize", format, plan.wish.dialect)};
+    const bool has_number = row != nullptr && row->tensor_scale != TensorScale::none;
+    if (has_number) {
+        operations.front().tensor_scale = "given";
+        if (row->tensor_scale != TensorScale::history) {
+            operations.push_back(operations.front());
+            operations.back().tensor_scale = "derived";
+        }
+    }
+    operations.push_back(operation_of("dequantize", format, plan.wish.dialect));
+    if (has_number) operations.back().tensor_scale = "given";
+    return operations;
+}
+
+// Both directions of one format.
 Status add_format(const Plan& plan, const BlockFormat& format, BlockTensors tensors,
                   std::vector<Job>& jobs, std::vector<BenchRow>& refused) {
-    const std::int64_t blocks =
-        (plan.shape.columns + format.block_columns - 1) / format.block_columns;
-    auto codes = placed(dense(format.element().name, plan.shape), plan.wish.on_gpu);
-    auto scales = placed(dense(format.scale().name, plan.shape.rows, blocks), plan.wish.on_gpu);
-    if (!codes) return codes.error();
-    if (!scales) return scales.error();
-    tensors.codes = codes.value();
-    tensors.scales = scales.value();
+    // What crosses beside the values hangs on the row; of MX formats a device may have dialects of
+    // its own.
+    const Quantizer* row = find_quantizer(plan.wish.dialect);
+    if (const Status made = place_blocks(plan, format, row, tensors); !made) return made;
     bool is_quantized = false;
-    for (const char* name : {"quantize", "dequantize"}) {
-        const Operation operation = operation_of(name, format, plan.wish.dialect);
+    for (const Operation& operation : operations_of(plan, format, row)) {
         Job job = block_job(plan, operation, tensors);
-        const bool quantizes = std::string_view(name) == "quantize";
+        const bool quantizes = operation.name == "quantize";
         std::string reason =
             quantizes || is_quantized ? "" : "the device does not quantize its input";
         if (reason.empty())
@@ -127,8 +190,8 @@ Status add_format(const Plan& plan, const BlockFormat& format, BlockTensors tens
                 if (tried.error().kind == ErrorKind::device) return tried.error();
                 reason = tried.error().message;
             }
-        if (quantizes) is_quantized = reason.empty();
-        if (!is_wished(plan.wish, name)) continue;
+        if (quantizes) is_quantized = is_quantized || reason.empty();
+        if (!is_wished(plan.wish, operation.name.c_str())) continue;
         if (reason.empty())
             jobs.push_back(std::move(job));
         else
@@ -170,11 +233,11 @@ Expected<Prepared> prepared(const Plan& plan, const std::vector<std::uint8_t>& b
     Prepared made{{copy_job(plan, values.value(), again.value())}, {}};
     for (const std::string& name : plan.wish.formats) {
         const BlockFormat* format = find_block_format(name);
-        if (format == nullptr || !format->has_e8m0_scales())
+        if (format == nullptr)
             return Error{ErrorKind::bad_input, "'" + name + "' is no format of blocks"};
         const Status added =
-            add_format(plan, *format, {values.value(), nullptr, nullptr, again.value()}, made.jobs,
-                       made.refused);
+            add_format(plan, *format, {.values = values.value(), .values_again = again.value()},
+                       made.jobs, made.refused);
         if (!added) return added.error();
     }
     return made;

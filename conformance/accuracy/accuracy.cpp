@@ -5,7 +5,7 @@
 #include <cmath>
 #include <limits>
 
-#include "reference/fast/decode.hpp"
+#include "reference/fast/quantize.hpp"
 
 namespace mx::accuracy {
 namespace {
@@ -17,7 +17,8 @@ int gap_exponent(const ElementFormat& element, int binade) {
 
 struct Lane {
     double value;
-    Code scale;
+    double unit;  // what an element of 1 stands for
+    double decoded;
     Code element;
 };
 
@@ -37,28 +38,53 @@ void add_lane(const Quantization& quantizer, const Lane& lane, Accuracy& accurac
         ++accuracy.not_finite;
         return;
     }
-    const double scale = number_of(fast::unpack(quantizer.format.scale(), lane.scale));
-    const double element = number_of(fast::unpack(quantizer.format.element(), lane.element));
-    if (!std::isfinite(scale * element)) {
+    if (!std::isfinite(lane.decoded)) {
         ++accuracy.lost;
         return;
     }
     accuracy.zeros += lane.value == 0;
-    count_codes(quantizer, lane, lane.value / scale, accuracy);
-    const double error = element * scale - lane.value;
+    count_codes(quantizer, lane, lane.value / lane.unit, accuracy);
+    const double error = lane.decoded - lane.value;
     accuracy.signal += lane.value * lane.value;
     accuracy.noise += error * error;
     if (lane.value == 0) return;
     const double relative = std::abs(error / lane.value);
     accuracy.relative_sum += relative;
     accuracy.relative_max = std::max(accuracy.relative_max, relative);
-    const int binade = std::ilogb(lane.value / scale);
-    const double gap = std::ldexp(scale, gap_exponent(quantizer.format.element(), binade));
+    if (lane.unit == 0) return;
+    const int binade = std::ilogb(lane.value / lane.unit);
+    const double gap = std::ldexp(lane.unit, gap_exponent(quantizer.format.element(), binade));
     BinadeErrors& errors = accuracy.binades[binade];
     ++errors.elements;
     errors.sum += std::abs(error) / gap;
     errors.largest = std::max(errors.largest, std::abs(error) / gap);
 }
+
+// Under a power of two the number itself, though binary32 may lack it; otherwise what the rules
+// make of it in binary32.
+class Decoder {
+public:
+    Decoder(const Quantization& quantizer, std::uint32_t kept)
+        : question_{quantizer.rules, quantizer.format, formats::f32,
+                    fast::unpack(formats::f32, Code{kept})} {}
+
+    Lane lane(double value, Code scale, Code code) const {
+        const ElementFormat& element = question_.format.element();
+        if (question_.format.has_e8m0_scales()) {
+            const double unit = number_of(fast::unpack(question_.format.scale(), scale));
+            return {value, unit, unit * number_of(fast::unpack(element, code)), code};
+        }
+        const Code one{static_cast<std::uint32_t>(element.exponent_bias) << element.mantissa_bits};
+        return {value, decoded(scale, one), decoded(scale, code), code};
+    }
+
+private:
+    double decoded(Code scale, Code code) const {
+        return number_of(fast::unpack(formats::f32, fast::dequantize(question_, {scale, code})));
+    }
+
+    fast::DequantizeQuestion question_;
+};
 
 }  // namespace
 
@@ -73,12 +99,19 @@ double Accuracy::relative_mean() const {
 
 Accuracy measure(const Quantization& quantizer, const Rows& rows, const BlockCodes& codes) {
     Accuracy accuracy;
-    for_each_block(shape_of(quantizer, rows), [&](const BlockRange& block) {
-        const Code scale{codes.scales[block.index]};
-        ++accuracy.scales[scale.bits];
-        for (std::size_t i = block.first; i < block.first + block.lanes; ++i)
-            add_lane(quantizer, {rows.values[i], scale, Code{codes.elements[i]}}, accuracy);
-    });
+    const Decoder decoder(quantizer, codes.kept);
+    const Blocking blocking = blocking_of(quantizer, rows);
+    const bool has_bytes = quantizer.format.scale().code_bytes() == 1;
+    for (std::int64_t block = 0; block < block_grid(blocking).count(); ++block) {
+        const BlockPlace place = place_of(blocking, block);
+        const Code scale{codes.scales[static_cast<std::size_t>(block)]};
+        if (has_bytes) ++accuracy.scales[scale.bits];
+        for (int lane = 0; lane < place.count; ++lane) {
+            const std::size_t i = place.element(lane);
+            add_lane(quantizer, decoder.lane(rows.values[i], scale, Code{codes.elements[i]}),
+                     accuracy);
+        }
+    }
     return accuracy;
 }
 

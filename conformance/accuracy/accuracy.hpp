@@ -31,7 +31,7 @@ struct Accuracy {
     double noise = 0;              // the same of the errors
     double relative_sum = 0;       // of |error / value|, over values that are not zero
     double relative_max = 0;
-    std::array<std::uint64_t, 256> scales{};  // blocks by their scale byte
+    std::array<std::uint64_t, 256> scales{};  // blocks by their scale byte, if it is one
     std::map<int, BinadeErrors> binades;      // by floor(log2 |value / scale|)
 
     double sqnr() const;  // in dB; infinite where there is no noise

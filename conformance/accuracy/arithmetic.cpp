@@ -33,8 +33,8 @@ std::vector<float> chained(const std::vector<float>& a, const std::vector<float>
     return product;
 }
 
-CodeTensor tensor_of(const ElementFormat& type, std::int64_t rows,
-                     const std::vector<std::uint8_t>& codes) {
+template <typename Codes>
+CodeTensor tensor_of(const ElementFormat& type, std::int64_t rows, const Codes& codes) {
     CodeTensor tensor =
         make_tensor(type.name, rows, static_cast<std::int64_t>(codes.size()) / rows);
     for (std::size_t i = 0; i < codes.size(); ++i) tensor.set(i, codes[i]);
@@ -46,6 +46,16 @@ void add_factor(const Operand& operand, GemmFactors& factors) {
     const BlockFormat& format = operand.quantizer->format;
     factors.inputs.push_back(tensor_of(format.element(), operand.rows.count(), codes.elements));
     factors.inputs.push_back(tensor_of(format.scale(), operand.rows.count(), codes.scales));
+}
+
+// What machines and their models multiply.
+Status check_mx_blocks(const Operand& operand) {
+    const Quantization& quantizer = *operand.quantizer;
+    if (quantizer.format.has_e8m0_scales()) return success();
+    return Error{ErrorKind::bad_input,
+                 "products of " + std::string(quantizer.format.name) + " in " +
+                     std::string(quantizer.rules.name) +
+                     " are made here alone: --gemm-device and --model multiply MX blocks"};
 }
 
 }  // namespace
@@ -62,6 +72,8 @@ Expected<std::vector<float>> PlainArithmetic::multiply(const Operand& a, const O
 }
 
 Expected<std::vector<float>> ModelArithmetic::multiply(const Operand& a, const Operand& b) {
+    for (const Operand& operand : {a, b})
+        if (const Status blocks = check_mx_blocks(operand); !blocks) return blocks.error();
     const auto c = read_case("gemm a=" + std::string(a.quantizer->format.name) +
                              " b=" + std::string(b.quantizer->format.name) +
                              " output=f32 shape=" + std::to_string(a.rows.count()) + "x" +
@@ -92,6 +104,8 @@ Expected<std::vector<float>> DeviceArithmetic::multiply(const Operand& a, const 
     if (parts_.multiplies == nullptr)
         return chained(decode(*a.quantizer, left.value(), depth),
                        decode(*b.quantizer, right.value(), depth), depth);
+    for (const Operand& operand : {a, b})
+        if (const Status blocks = check_mx_blocks(operand); !blocks) return blocks.error();
     return multiply_on(*parts_.multiplies, {{*a.quantizer, left.value(), a.rows.count()},
                                             {*b.quantizer, right.value(), b.rows.count()},
                                             depth,

@@ -1,4 +1,4 @@
-// Values as the codes of MX blocks and back, by the fast oracle. Used by all of this room; opens no
+// Values as the codes of blocks and back, by the fast oracle. Used by all of this room; opens no
 // file and asks no device.
 #pragma once
 
@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "reference/fast/decode.hpp"
+#include "reference/problem/blocking.hpp"
 #include "reference/spec/formats.hpp"
 #include "reference/spec/quantizer.hpp"
 
@@ -16,13 +17,13 @@ namespace mx::accuracy {
 struct Quantization {
     BlockFormat format;
     Quantizer rules;
-    int block = 32;
+    int block = 32;          // of a format whose scale is a power of two; others have their own
     std::uint64_t seed = 0;  // of the random bits, where the rules round stochastically
 
     bool is_stochastic() const { return rules.element_rounding == Rounding::stochastic; }
 };
 
-// Rows of `columns` values each, blocks along the rows; a last block of a row may be shorter.
+// Rows of `columns` values each; a last block of a row may be shorter.
 struct Rows {
     std::span<const float> values;
     std::int64_t columns = 0;
@@ -30,10 +31,12 @@ struct Rows {
     std::int64_t count() const { return static_cast<std::int64_t>(values.size()) / columns; }
 };
 
-// One element of each value and one scale of each block, a byte each, in the order of the rows.
+// One element of each value and one scale of each block, in the order of the rows, and what is kept
+// of the tensor where the rules have a number for it.
 struct BlockCodes {
     std::vector<std::uint8_t> elements;
-    std::vector<std::uint8_t> scales;
+    std::vector<std::uint32_t> scales;
+    std::uint32_t kept = 0x3F800000;  // of binary32
 };
 BlockCodes encode(const Quantization& quantizer, const Rows& rows);
 
@@ -45,24 +48,11 @@ std::vector<float> decode(const Quantization& quantizer, const BlockCodes& codes
 // binary64. An infinity and a NaN are those of binary64.
 double number_of(const fast::Unpacked& value);
 
-// Blocks in their order: what lies where.
-struct BlockRange {
-    std::size_t index;  // of the block, and its scale
-    std::size_t first;  // of its values
-    std::size_t lanes;
-};
-struct BlockShape {
-    std::size_t values;
-    std::size_t columns;
-    std::size_t block;
-};
-template <typename Visit>
-void for_each_block(const BlockShape& shape, const Visit& visit) {
-    std::size_t index = 0;
-    for (std::size_t row = 0; row + shape.columns <= shape.values; row += shape.columns)
-        for (std::size_t at = 0; at < shape.columns; at += shape.block)
-            visit(BlockRange{index++, row + at, std::min(shape.block, shape.columns - at)});
-}
-BlockShape shape_of(const Quantization& quantizer, const Rows& rows);
+// Which blocks the rows are cut into: lines along the rows, tiles, or all of them as one.
+Blocking blocking_of(const Quantization& quantizer, const Rows& rows);
+
+// The bits that decide how the value at this place is rounded, where the rules round
+// stochastically.
+RandomBits random_bits(const Quantization& quantizer, std::uint64_t place);
 
 }  // namespace mx::accuracy

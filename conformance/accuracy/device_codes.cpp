@@ -3,6 +3,8 @@
 
 #include <cstring>
 
+#include "conformance/run/evidence.hpp"
+
 namespace mx::accuracy {
 namespace {
 
@@ -16,7 +18,10 @@ std::int64_t blocks_of(const Quantization& quantizer, std::int64_t columns) {
     return (columns + quantizer.block - 1) / quantizer.block;
 }
 
-void add_factor(const Factor& factor, std::int64_t depth, Question& question) {
+// Of MX blocks, whose scales are bytes; `scales` must outlive the question.
+void add_factor(const Factor& factor, std::int64_t depth, std::vector<std::uint8_t>& scales,
+                Question& question) {
+    scales.assign(factor.codes.scales.begin(), factor.codes.scales.end());
     const auto add = [&](const ElementFormat& type, std::int64_t columns,
                          const std::vector<std::uint8_t>& codes) {
         question.inputs.push_back(
@@ -24,27 +29,43 @@ void add_factor(const Factor& factor, std::int64_t depth, Question& question) {
     };
     const BlockFormat& format = factor.quantizer.format;
     add(format.element(), depth, factor.codes.elements);
-    add(format.scale(), blocks_of(factor.quantizer, depth), factor.codes.scales);
+    add(format.scale(), blocks_of(factor.quantizer, depth), scales);
 }
 
 }  // namespace
 
 Expected<BlockCodes> encode_on(IsolatedDevice& device, const Quantization& quantizer,
                                const Rows& rows) {
-    Question question;
-    question.operation = {.name = "quantize",
-                          .format = std::string(quantizer.format.name),
-                          .dialect = std::string(quantizer.rules.name),
-                          .axis = "row",
-                          .block_size = quantizer.block};
-    question.inputs.push_back(
-        {dense(formats::f32.name, rows.count(), rows.columns), std::as_bytes(rows.values), {}});
-    question.outputs = {
-        dense(quantizer.format.element().name, rows.count(), rows.columns),
-        dense(quantizer.format.scale().name, rows.count(), blocks_of(quantizer, rows.columns))};
+    const Blocking blocking = blocking_of(quantizer, rows);
+    Case c;
+    c.operation = OperationKind::quantize;
+    c.format = &quantizer.format;
+    c.dialect = &quantizer.rules;
+    c.axis = blocking.axis;
+    c.block = blocking.block;
+    c.rows = blocking.rows;
+    c.columns = blocking.columns;
+    std::vector<CodeTensor> inputs;
+    for (const Part part : inputs_of(c)) inputs.push_back(make_tensor(shape_of(c, part)));
+    if (!rows.values.empty())
+        std::memcpy(inputs[0].bytes.data(), rows.values.data(), rows.values.size_bytes());
+    if (quantizer.is_stochastic())
+        for (std::size_t i = 0; i < rows.values.size(); ++i)
+            inputs[1].set(i, random_bits(quantizer, i).bits);
+    std::vector<std::vector<std::byte>> storage;
+    const Question question = make_question(c, inputs, storage);
     const auto outputs = outputs_of(device.ask(question), question);
     if (!outputs) return outputs.error();
-    return BlockCodes{bytes_of(outputs.value()[0]), bytes_of(outputs.value()[1])};
+    BlockCodes codes{bytes_of(outputs.value()[0]), {}};
+    const auto words_of = [&](Part part, std::size_t output) {
+        CodeTensor tensor = make_tensor(shape_of(c, part));
+        tensor.bytes = outputs.value()[output].bytes;
+        return tensor;
+    };
+    const CodeTensor scales = words_of(Part::scales, 1);
+    for (std::size_t i = 0; i < scales.count(); ++i) codes.scales.push_back(scales.at(i));
+    if (has_tensor_number(c)) codes.kept = words_of(Part::tensor_number, 2).at(0);
+    return codes;
 }
 
 Expected<std::vector<float>> multiply_on(IsolatedDevice& device, const Product& product) {
@@ -52,8 +73,9 @@ Expected<std::vector<float>> multiply_on(IsolatedDevice& device, const Product& 
     question.operation.name = "gemm";
     question.operation.gemm =
         GemmOperation{.scaling_a = "1x32", .scaling_b = "1x32", .algorithm = product.algorithm};
-    add_factor(product.a, product.depth, question);
-    add_factor(product.b, product.depth, question);
+    std::vector<std::uint8_t> scales_a, scales_b;
+    add_factor(product.a, product.depth, scales_a, question);
+    add_factor(product.b, product.depth, scales_b, question);
     question.outputs = {dense(formats::f32.name, product.a.rows, product.b.rows)};
     const auto outputs = outputs_of(device.ask(question), question);
     if (!outputs) return outputs.error();

@@ -71,7 +71,8 @@ void fill_f32_scaled(const FactorTensors& factor, const FactorType& type) {
 
 Status fill(const FactorTensors& factor, const FactorType& type, const std::string& dialect) {
     if (type.scaling == FactorScaling::ue4m3_1x16)
-        return bad(name_of(type) + " is a recipe of two scales; accuracy makes no such factor");
+        return bad("accuracy makes no factor of " + name_of(type) +
+                   ": its tensors have a scale of their own beside those of the blocks");
     if (type.scaling == FactorScaling::e8m0_1x32)
         return fill_blocks(factor, {name_of(type), dialect});
     if (type.scaling == FactorScaling::none)

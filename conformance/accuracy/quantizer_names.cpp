@@ -6,20 +6,29 @@
 
 namespace mx::accuracy {
 
+namespace {
+
+Error bad(std::string message) {
+    return {ErrorKind::bad_input, std::move(message)};
+}
+
+}  // namespace
+
 Expected<Quantization> quantizer_of(const QuantizerNames& names) {
     const Status known = emulate::check_names(
         emulate::completed({.format = names.format, .dialect = names.dialect}));
     if (!known) return known.error();
     const BlockFormat* format = find_block_format(names.format);
     const Quantizer* dialect = find_quantizer(names.dialect);
-    const bool is_e8m0 = format != nullptr && format->has_e8m0_scales();
-    if (is_e8m0 && names.dialect.empty())
-        return Error{ErrorKind::bad_input,
-                     names.format + " needs a dialect; mxcheck list dialects names them"};
-    if (!is_e8m0 || dialect == nullptr)
-        return Error{ErrorKind::bad_input, names.format + " in " + names.dialect +
-                                               " has no E8M0 scales; accuracy and train take MX "
-                                               "formats"};
+    if (names.dialect.empty())
+        return bad(names.format + " needs a dialect; mxcheck list dialects names them");
+    if (format->has_e8m0_scales()) return Quantization{.format = *format, .rules = *dialect};
+    if (!dialect->reads(formats::f32.name))
+        return bad("dialect " + names.dialect +
+                   " does not read f32, and what is measured here are values of f32");
+    if (dialect->tensor_scale == TensorScale::history)
+        return bad("dialect " + names.dialect +
+                   " takes its scale from earlier tensors, and here there are none");
     return Quantization{.format = *format, .rules = *dialect};
 }
 

@@ -12,7 +12,8 @@ struct QuantizerNames {
     std::string format;
     std::string dialect;
 };
-// As error: names that no table has or that do not go together, and recipes.
+// As error: names that no table has or that do not go together, and rows that do not read f32 or
+// take their scale from earlier tensors.
 Expected<Quantization> quantizer_of(const QuantizerNames& names);
 
 }  // namespace mx::accuracy

@@ -288,7 +288,7 @@ Status check_names(const AccuracyArguments& arguments) {
          {Check{"format", arguments.formats, gemm_factor_names()},
           Check{"output", arguments.outputs, gemm_output_names()},
           Check{"model", arguments.models, models}, Check{"data", arguments.data, distributions},
-          Check{"dialect", arguments.dialects, dialect_names()}})
+          Check{"dialect", arguments.dialects, quantizer_names()}})
         for (const std::string& name : check.given)
             if (const Status known = check_name(check.kind, name, check.known); !known)
                 return known;

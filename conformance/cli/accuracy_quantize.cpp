@@ -118,6 +118,8 @@ Expected<std::vector<accuracy::Quantization>> quantizers_of(const AccuracyArgume
         for (const std::string& dialect : arguments.dialects) {
             auto quantizer = accuracy::quantizer_of({format, dialect});
             if (!quantizer) return quantizer.error();
+            if (arguments.block != 32 && !quantizer.value().format.has_e8m0_scales())
+                return bad("--block is for MX formats; " + format + " has blocks of its own");
             quantizer.value().block = static_cast<int>(arguments.block);
             quantizer.value().seed = arguments.seed;
             quantizers.push_back(quantizer.value());

@@ -96,6 +96,18 @@ Expected<Opened> opened(const DeviceChoice& choice) {
                   clock_of(source.value().path)};
 }
 
+// Does the dialect quantize any of them? Of one that it does not the device says so in its row.
+// GEMMs ask for no dialect.
+Status check_formats(const bench::Wish& wish) {
+    if (wish.operations == std::vector<std::string>{"gemm"}) return success();
+    const Quantizer& dialect = *find_quantizer(wish.dialect);
+    for (const std::string& name : wish.formats)
+        if (dialect.quantizes(*find_block_format(name))) return success();
+    std::string formats;
+    for (const std::string& name : wish.formats) formats += (formats.empty() ? "" : ", ") + name;
+    return bad("dialect '" + wish.dialect + "' quantizes none of these formats: " + formats);
+}
+
 Expected<bench::Wish> wish_of(const BenchOptions& options) {
     const auto data = data_of(options.data);
     if (!data) return data.error();
@@ -121,13 +133,14 @@ Expected<bench::Wish> wish_of(const BenchOptions& options) {
         std::vector<std::string> known;
     };
     for (const Check& check : {Check{"operation", wish.operations, all_operations},
-                               Check{"format", wish.formats, format_names(OperationKind::quantize)},
+                               Check{"format", wish.formats, block_format_names()},
                                Check{"type", wish.types, {"f32", "bf16", "f16"}}})
         for (const std::string& name : check.given)
             if (const Status known = check_name(check.kind, name, check.known); !known)
                 return known.error();
-    if (const Status known = check_name("dialect", wish.dialect, dialect_names()); !known)
+    if (const Status known = check_name("dialect", wish.dialect, quantizer_names()); !known)
         return known.error();
+    if (const Status fits = check_formats(wish); !fits) return fits.error();
     for (const std::string& shape : wish.shapes)
         if (const auto sides = bench::shape_of(shape, 2); !sides) return sides.error();
     for (const std::string& shape : wish.gemm_shapes)

@@ -8,7 +8,9 @@
 #include "conformance/cli/commands.hpp"
 #include "conformance/cli/device_choice.hpp"
 #include "conformance/cli/identify_gemm.hpp"
+#include "conformance/emulate/recipe_fields.hpp"
 #include "conformance/identify/identify.hpp"
+#include "conformance/identify/rows.hpp"
 #include "reference/base/text.hpp"
 
 namespace mx::cli {
@@ -21,7 +23,7 @@ struct IdentifyOptions {
     DeviceChoice choice;
     std::string operation = "quantize";
     std::vector<std::string> formats;  // those of `formats_asked` where none is named
-    std::string dialect = "ocp";
+    std::string dialect;               // "": see dialects_asked
     std::string input = "f32";
     std::uint64_t timeout = 60;
     bool json = false;
@@ -44,6 +46,15 @@ void print_findings(const Identification& found) {
     }
 }
 
+void print_rows(const Identification& found) {
+    for (const identify::HeldRow& row : found.rows) {
+        std::printf("  %-22s foretells %llu of %llu answers\n", row.name.c_str(),
+                    static_cast<unsigned long long>(row.foretold),
+                    static_cast<unsigned long long>(found.answers));
+        if (!row.witness.empty()) std::printf("  %-22s   %s\n", "", row.witness.c_str());
+    }
+}
+
 void print_names(const Identification& found) {
     if (!found.identical.empty()) {
         std::printf("dialect: %s%s\n", joined(found.identical, " = ").c_str(),
@@ -61,6 +72,7 @@ void print(const Identification& found) {
                 std::string(found.setting.format.name).c_str(),
                 std::string(found.setting.input.name).c_str(), found.setting.dialect.c_str(),
                 static_cast<unsigned long long>(found.blocks_asked));
+    print_rows(found);
     print_findings(found);
     std::printf("  %-18s %s\n", "partial block", found.partial_block.c_str());
     std::printf("  %-18s linear%s%s\n", "scale layouts", found.scale_layouts.empty() ? "" : ", ",
@@ -68,10 +80,11 @@ void print(const Identification& found) {
     print_names(found);
     const identify::Unexplained& rest = found.unexplained;
     if (rest.blocks == 0) return;
-    std::printf("unexplained: %llu of %llu blocks follow no decision vector%s%s\n  %s\n",
+    std::printf("unexplained: %llu of %llu blocks follow no %s%s%s\n  %s\n",
                 static_cast<unsigned long long>(rest.blocks),
-                static_cast<unsigned long long>(rest.of), rest.hypothesis.empty() ? "" : "; ",
-                rest.hypothesis.c_str(), rest.witness.c_str());
+                static_cast<unsigned long long>(rest.of),
+                found.rows.empty() ? "decision vector" : "row that takes these tensors",
+                rest.hypothesis.empty() ? "" : "; ", rest.hypothesis.c_str(), rest.witness.c_str());
 }
 
 nlohmann::ordered_json json_of(const Identification& found) {
@@ -79,19 +92,23 @@ nlohmann::ordered_json json_of(const Identification& found) {
     for (const Finding& finding : found.findings)
         findings.push_back(
             {{"field", finding.field}, {"values", finding.values}, {"witness", finding.witness}});
-    return {{"format", found.setting.format.name},
-            {"input", found.setting.input.name},
-            {"asked_as", found.setting.dialect},
-            {"blocks_asked", found.blocks_asked},
-            {"decisions", findings},
-            {"partial_block", found.partial_block},
-            {"scale_layouts", found.scale_layouts},
-            {"identical_dialects", found.identical},
-            {"nearest_dialect", found.nearest},
-            {"differences_to_nearest", found.parts},
-            {"unexplained_blocks", found.unexplained.blocks},
-            {"unexplained_witness", found.unexplained.witness},
-            {"unexplained_hypothesis", found.unexplained.hypothesis}};
+    nlohmann::ordered_json json{{"format", found.setting.format.name},
+                                {"input", found.setting.input.name},
+                                {"asked_as", found.setting.dialect},
+                                {"blocks_asked", found.blocks_asked},
+                                {"decisions", findings},
+                                {"partial_block", found.partial_block},
+                                {"scale_layouts", found.scale_layouts},
+                                {"identical_dialects", found.identical},
+                                {"nearest_dialect", found.nearest},
+                                {"differences_to_nearest", found.parts},
+                                {"unexplained_blocks", found.unexplained.blocks},
+                                {"unexplained_witness", found.unexplained.witness},
+                                {"unexplained_hypothesis", found.unexplained.hypothesis}};
+    for (const identify::HeldRow& row : found.rows)
+        json["rows"].push_back(
+            {{"name", row.name}, {"predicted", row.foretold}, {"witness", row.witness}});
+    return json;
 }
 
 // The dialects that every format points to.
@@ -105,12 +122,43 @@ std::vector<std::string> common_names(const std::vector<Identification>& all) {
     return names;
 }
 
+Error bad(std::string message) {
+    return {ErrorKind::bad_input, std::move(message)};
+}
+
+// The names that a device may be asked under, the first that it takes: what was given, which need
+// be in no table; where a format's scale has a mantissa, rows of the table, which say what tensors
+// there are.
+Expected<std::vector<std::string>> dialects_asked(const IdentifyOptions& options,
+                                                  const BlockFormat& format) {
+    const std::string& given = options.dialect;
+    if (format.has_e8m0_scales()) return std::vector<std::string>{given.empty() ? "ocp" : given};
+    std::vector<std::string> names;
+    for (const Quantizer* row : emulate::recipes_of(format))
+        if (row->reads(options.input)) names.emplace_back(row->name);
+    if (names.empty())
+        return bad("no dialect quantizes " + std::string(format.name) + " from " + options.input);
+    if (given.empty()) return names;
+    if (const Status known = check_name("dialect", given, quantizer_names()); !known)
+        return known.error();
+    if (std::ranges::find(names, given) == names.end())
+        return bad("dialect '" + given + "' does not; those that quantize " +
+                   std::string(format.name) + " from " + options.input + " are " +
+                   joined(names, ", "));
+    return std::vector<std::string>{given};
+}
+
 Status check_names(const IdentifyOptions& options) {
     for (const std::string& format : options.formats_asked()) {
-        const Status known = check_name("format", format, format_names(OperationKind::quantize));
+        const Status known = check_name("format", format, block_format_names());
         if (!known) return known;
     }
-    return check_name("input type", options.input, type_names());
+    if (const Status known = check_name("input type", options.input, type_names()); !known)
+        return known;
+    for (const std::string& format : options.formats_asked())
+        if (const auto names = dialects_asked(options, *find_block_format(format)); !names)
+            return names.error();
+    return success();
 }
 
 // A device, and what it did wrong first. To identify a device is also to ask it for layouts and
@@ -134,18 +182,30 @@ struct WatchedDevice {
     }
 };
 
+Expected<Identification> ask_format(const IdentifyOptions& options, const BlockFormat& format,
+                                    WatchedDevice& device) {
+    Expected<Identification> found = bad("");
+    for (const std::string& dialect : dialects_asked(options, format).value()) {
+        const identify::Setting setting{format, *find_element_format(options.input), dialect};
+        if (format.has_e8m0_scales()) {
+            identify::Subject subject(device.client(), setting);
+            return identify::identify(subject);
+        }
+        found = identify::identify_row(device.client(), setting);
+        if (found || found.error().kind != ErrorKind::bad_input) break;
+    }
+    return found;
+}
+
 // One identification for each format that the device does; errors are those of the device.
 Expected<std::vector<Identification>> ask_formats(const IdentifyOptions& options,
                                                   WatchedDevice& device) {
     std::vector<Identification> all;
     std::string refusal;
     for (const std::string& format : options.formats_asked()) {
-        identify::Subject subject(
-            device.client(),
-            {*find_block_format(format), *find_element_format(options.input), options.dialect});
-        auto found = identify::identify(subject);
+        const auto found = ask_format(options, *find_block_format(format), device);
         if (found)
-            all.push_back(std::move(found).value());
+            all.push_back(found.value());
         else if (found.error().kind == ErrorKind::bad_input)
             refusal = format + ": " + found.error().message;
         else
@@ -210,7 +270,10 @@ Command identify_command() {
                        "one for both factors or two, instead of --types and --scaling",
                        &o->formats});
     options.push_back(
-        {"--dialect", "the name it is asked under; the answer does not hang on it", &o->dialect});
+        {"--dialect",
+         "the name it is asked under; the answer does not hang on it (default ocp; of "
+         "formats whose scale has a mantissa the first that the device takes)",
+         &o->dialect});
     options.push_back({"--input", "type of the inputs: f32, bf16 or f16", &o->input});
     options.push_back({"--json", "for machines", &o->json});
     for (Option& option : options_of(o->gemm)) {

@@ -14,7 +14,7 @@
 #include "conformance/cli/run_options.hpp"
 #include "conformance/relation/facts.hpp"
 #include "conformance/relation/suite.hpp"
-#include "reference/spec/formats.hpp"
+#include "reference/spec/quantizers.hpp"
 
 namespace mx::cli {
 namespace {
@@ -29,8 +29,8 @@ struct RelateOptions {
     std::uint64_t timeout = 60;
     std::vector<std::string> operations;
     std::string format = "mxfp8-e4m3", dialect = "ocp", values = "f32";
-    std::string elements, elements_b, scales = "e8m0", scaling, accumulation;
-    std::uint64_t block = 32;
+    std::string elements, elements_b, scales, scaling, accumulation;  // "": those of the format
+    std::uint64_t block = 0;                                          // 0: likewise
     std::vector<std::string> names, claims;
     std::uint64_t seed = 0, samples = 4;
     std::string shape, bits, scale_bits;
@@ -58,16 +58,58 @@ std::vector<std::string> relation_names() {
     return names;
 }
 
-// The codes of a format that relations know nothing of, as all whose scales are no powers of two,
-// cross in bytes, unless another type is named.
-std::string elements_of_format(const std::string& name) {
-    const BlockFormat* format = find_block_format(name);
-    const bool is_known = format != nullptr && format->has_e8m0_scales();
+// The row of a dialect whose scales have a mantissa; nullptr where the names are not those of one.
+const Quantizer* real_scale_row(const RelateOptions& o) {
+    const Quantizer* row = find_quantizer(o.dialect);
+    const BlockFormat* format = find_block_format(o.format);
+    const bool is_one =
+        row != nullptr && format != nullptr && !row->has_e8m0_scales() && row->quantizes(*format);
+    return is_one ? row : nullptr;
+}
+
+// The codes of a format that relations know nothing of, as of a format whose scales have a mantissa
+// in a dialect that no table has, cross in bytes, unless another type is named.
+std::string usual_elements(const RelateOptions& o) {
+    const BlockFormat* format = find_block_format(o.format);
+    const bool is_known =
+        format != nullptr && (format->has_e8m0_scales() || real_scale_row(o) != nullptr);
     return is_known ? std::string(format->element().name) : "u8";
 }
 
 std::string elements_of(const RelateOptions& o) {
-    return o.elements.empty() ? elements_of_format(o.format) : o.elements;
+    return o.elements.empty() ? usual_elements(o) : o.elements;
+}
+
+std::string usual_scales(const RelateOptions& o) {
+    if (real_scale_row(o) == nullptr) return "e8m0";
+    const ElementFormat& scale = find_block_format(o.format)->scale();
+    return std::string(scale == formats::e4m3 ? "ue4m3" : scale.name);
+}
+
+std::string scales_of(const RelateOptions& o) {
+    return o.scales.empty() ? usual_scales(o) : o.scales;
+}
+
+std::int64_t usual_block(const RelateOptions& o) {
+    return real_scale_row(o) == nullptr ? 32 : find_block_format(o.format)->block_columns;
+}
+
+// What relations do not do: their samples are rows and columns of values, and nothing beside.
+Status check_row(const RelateOptions& o) {
+    const Quantizer* row = real_scale_row(o);
+    const Quantizer* dialect = find_quantizer(o.dialect);
+    const BlockFormat* format = find_block_format(o.format);
+    if (format != nullptr && dialect != nullptr && !dialect->quantizes(*format))
+        return format->has_e8m0_scales() && dialect->has_e8m0_scales()
+                   ? success()
+                   : Status(bad("dialect '" + o.dialect + "' does not quantize " + o.format));
+    if (row == nullptr) return success();
+    if (format->block_rows != 1)
+        return bad("relate asks for blocks along rows and columns, and '" + o.format +
+                   "' has none in dialect '" + o.dialect + "'");
+    if (row->element_rounding == Rounding::stochastic)
+        return bad("relate gives no random bits, which dialect '" + o.dialect + "' takes");
+    return success();
 }
 
 relation::Setting setting_of(const RelateOptions& o, const std::string& operation) {
@@ -77,11 +119,21 @@ relation::Setting setting_of(const RelateOptions& o, const std::string& operatio
         .dialect = o.dialect,
         .values = o.values,
         .elements = elements_of(o),
-        .scales = o.scales,
-        .block = operation == "gemm" ? block_of_gemm : static_cast<std::int64_t>(o.block),
+        .scales = operation == "gemm" && o.scales.empty() ? "e8m0" : scales_of(o),
+        .block = operation == "gemm" ? block_of_gemm
+                 : o.block == 0      ? usual_block(o)
+                                     : static_cast<std::int64_t>(o.block),
         .elements_b = o.elements_b,
         .scaling = o.scaling,
         .accumulation = o.accumulation};
+    const Quantizer* row = real_scale_row(o);
+    if (operation != "gemm" && row != nullptr && row->tensor_scale != TensorScale::none) {
+        // An amax whose scale is about 1, or such a scale.
+        constexpr std::uint32_t six_times_448 = 0x45280000, one = 0x3F800000;
+        const bool has_history = row->tensor_scale == TensorScale::history;
+        setting.number_given = has_history ? one : six_times_448;
+        setting.number_kept = row->way_back == WayBack::times_scale_amax ? six_times_448 : one;
+    }
     if (setting.elements_b.empty()) setting.elements_b = setting.elements;
     if (setting.scaling.empty()) setting.scaling = "1x32";
     if (setting.scaling == "none") setting.scaling = "";
@@ -106,8 +158,8 @@ Status check_options(const RelateOptions& o) {
     const std::vector<std::string> scalings{"", "none", "tensor", "1x32"};
     for (const Status& status :
          {check_name("input type", o.values, type_names()),
-          check_type("--elements", elements_of(o), 8), check_type("--scales", o.scales, 8),
-          check_name("scaling", o.scaling, scalings)})
+          check_type("--elements", elements_of(o), 8), check_row(o),
+          check_type("--scales", scales_of(o), 32), check_name("scaling", o.scaling, scalings)})
         if (!status) return status;
     if (!o.elements_b.empty())
         if (const Status status = check_type("--b-elements", o.elements_b, 8); !status)
@@ -115,6 +167,7 @@ Status check_options(const RelateOptions& o) {
     if (o.samples == 0 || o.samples > samples_max)
         return bad("--samples '" + std::to_string(o.samples) + "' is not from 1 to " +
                    std::to_string(samples_max));
+    if (o.block == 0) return success();
     if (o.block < 2 || o.block % 2 != 0 || o.block > block_max)
         return bad("--block '" + std::to_string(o.block) + "' is no even number up to " +
                    std::to_string(block_max));
@@ -199,10 +252,12 @@ std::string command_of(const RelateOptions& o, const relation::Setting& s, const
         if (!s.accumulation.empty()) line += " --accumulation " + shell_quoted(s.accumulation);
     } else {
         line += " --format " + shell_quoted(s.format) + " --dialect " + shell_quoted(s.dialect);
-        if (s.elements != elements_of_format(s.format)) line += " --elements " + s.elements;
+        if (s.elements != usual_elements(o)) line += " --elements " + s.elements;
     }
-    if (s.scales != "e8m0") line += " --scales " + s.scales;
-    if (s.block != 32) line += " --block " + std::to_string(s.block);
+    if (s.scales != (s.operation == "gemm" ? "e8m0" : usual_scales(o)))
+        line += " --scales " + s.scales;
+    if (s.block != (s.operation == "gemm" ? block_of_gemm : usual_block(o)))
+        line += " --block " + std::to_string(s.block);
     line += " --input " + s.values + " --relation " + std::string(result.relation->name);
     if (std::ranges::find(o.claims, result.relation->name) != o.claims.end())
         line += " --claim " + std::string(result.relation->name);
@@ -378,8 +433,13 @@ Command relate_command() {
     options.push_back(
         {"--elements", "type of the codes (default that of the format, else u8)", &o->elements});
     options.push_back({"--b-elements", "gemm: type of B's codes (default A's)", &o->elements_b});
-    options.push_back({"--scales", "type of the block scales: e8m0, ue4m3 or u8", &o->scales});
-    options.push_back({"--block", "lanes of a block (those of a gemm have 32)", &o->block});
+    options.push_back({"--scales",
+                       "type of the block scales (default that of the format, else e8m0)",
+                       &o->scales});
+    options.push_back(
+        {"--block",
+         "lanes of a block (default those of the format, else 32; those of a gemm have 32)",
+         &o->block});
     options.push_back({"--scaling", "gemm: 1x32 (default), tensor or none", &o->scaling});
     options.push_back({"--accumulation", "gemm: as the device calls it", &o->accumulation});
     options.push_back({"--relation", "these alone", &o->names});

@@ -11,6 +11,7 @@
 #include "conformance/cli/commands.hpp"
 #include "conformance/cli/device_option.hpp"
 #include "conformance/emulate/dialect_fields.hpp"
+#include "conformance/emulate/recipe_fields.hpp"
 #include "conformance/emulate/text_table.hpp"
 #include "reference/spec/gemm_models.hpp"
 #include "reference/spec/quantizers.hpp"
@@ -66,6 +67,13 @@ struct Candidate {
 // What decides a scale in a few words: dialects with the same words have the same scales but for
 // zeros, NaN and the ends of the range.
 std::string rule_text(const Quantizer& rules) {
+    if (!rules.has_e8m0_scales()) {
+        std::string text;
+        for (const auto& [field, value] : emulate::recipe_fields(rules))
+            if (field == "constant_division" || field == "block_ratio" || field == "block_scale")
+                text += (text.empty() ? "" : ", ") + value;
+        return text;
+    }
     const std::string amax = emulate::value_in("amax_rounding", rules);
     return (amax == "none" ? "" : "amax " + amax + ", ") + emulate::value_in("scale_ratio", rules) +
            ", " + emulate::value_in("scale_rounding", rules);
@@ -75,14 +83,15 @@ std::string rule_text(const Quantizer& rules) {
 std::vector<std::string> dialects_of_every_rule(const TrainArguments& arguments) {
     std::vector<std::string> names;
     std::set<std::string> seen;
-    for (const Quantizer& row : e8m0_quantizers) {
+    for (const Quantizer& row : quantizers) {
         std::vector<std::string> formats = arguments.gradients;
         formats.push_back(arguments.format);
         const bool takes_all = std::ranges::all_of(formats, [&row](const std::string& format) {
             const BlockFormat* found = find_block_format(format);
             return found != nullptr && row.quantizes(*found);
         });
-        const bool is_usual = row.is_known() && row.reads("f32") && takes_all;
+        const bool is_usual = row.is_known() && row.reads("f32") && takes_all &&
+                              row.tensor_scale != TensorScale::history;
         if (is_usual && seen.insert(rule_text(row)).second) names.emplace_back(row.name);
     }
     return names;
@@ -103,7 +112,7 @@ Error no_dialect(const TrainArguments& arguments) {
     std::vector<std::string> formats = arguments.gradients;
     formats.insert(formats.begin(), arguments.format);
     for (const std::string& format : formats)
-        if (const auto known = accuracy::quantizer_of({format, "ocp"}); !known)
+        if (const Status known = check_name("format", format, block_format_names()); !known)
             return known.error();
     return {ErrorKind::bad_input, "no dialect quantizes all of the formats asked for"};
 }

@@ -174,9 +174,12 @@ std::unique_ptr<BlockSource> amax_blocks(const Case& c, const ElementFormat& inp
     for (std::size_t i = 0; i < amaxes.size(); ++i) {
         BlockData data = block_of_zeros(c);
         const std::size_t lanes = data.lanes.size();
-        for (std::size_t lane = 0; lane < lanes; ++lane)
-            data.lanes[lane] =
-                companion(input, amaxes[i], philox({c.seed, 8, (i * lanes + lane) / 4})[lane % 4]);
+        auto four = philox({c.seed, 8, i * lanes / 4});
+        for (std::size_t lane = 0; lane < lanes; ++lane) {
+            const std::size_t number = i * lanes + lane;
+            if (number % 4 == 0) four = philox({c.seed, 8, number / 4});
+            data.lanes[lane] = companion(input, amaxes[i], four[lane % 4]);
+        }
         const std::uint32_t sign = i / lanes % 2 == 0 ? 0 : input.code_sign_mask();
         data.lanes[lane_in_turn(i, lanes)] = amaxes[i] | sign;
         blocks.push_back(std::move(data));

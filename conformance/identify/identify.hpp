@@ -25,6 +25,12 @@ struct Unexplained {
     std::string hypothesis;  // what they have in common, "" if nothing was seen
 };
 
+struct HeldRow {
+    std::string name;
+    std::uint64_t foretold = 0;  // of the answers
+    std::string witness;         // the smallest answer against it, "" if there is none
+};
+
 struct Identification {
     Setting setting;
     std::vector<Finding> findings;
@@ -36,6 +42,9 @@ struct Identification {
     std::string partial_block;
     std::vector<std::string> scale_layouts;
     std::uint64_t blocks_asked = 0;
+    // Of a format whose scale has a mantissa, in place of findings: every row that was held against
+    // the device.
+    std::vector<HeldRow> rows;
 };
 
 // The error is a sentence about the device.

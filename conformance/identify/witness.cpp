@@ -28,11 +28,6 @@ std::string scale_text(Code scale) {
     return emulate::hex_code(formats::e8m0, scale);
 }
 
-std::string code_with_value(const ElementFormat& format, Code code) {
-    return emulate::hex_code(format, code) + " (" + exact::to_text(exact::decode(format, code)) +
-           ")";
-}
-
 std::uint32_t amax_code(const Setting& setting, const Lanes& lanes) {
     std::uint32_t amax = 0;
     for (const std::uint32_t code : lanes)
@@ -66,6 +61,11 @@ std::string against(const Setting& setting, const Quantizer& dialect, const Answ
 }
 
 }  // namespace
+
+std::string code_with_value(const ElementFormat& format, Code code) {
+    return emulate::hex_code(format, code) + " (" + exact::to_text(exact::decode(format, code)) +
+           ")";
+}
 
 Code foretold_scale(const Setting& setting, const Quantizer& dialect, const Lanes& block) {
     const fast::Unpacked amax =

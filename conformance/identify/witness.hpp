@@ -16,6 +16,9 @@ namespace mx::identify {
 // Scales hang on the whole block; elements are judged under the scale that the device gave.
 enum class Part { scale, elements };
 
+// "0x43f00000 (480)"
+std::string code_with_value(const ElementFormat& format, Code code);
+
 Code foretold_scale(const Setting& setting, const Quantizer& dialect, const Lanes& block);
 // A number that is the same for the same scale, or for the same elements.
 std::uint64_t foretold(const Setting& setting, const Quantizer& dialect, const Answer& answer,

@@ -11,6 +11,15 @@ std::string no_table(const std::string& word) {
     return "no table here has " + word + ", so nobody can say";
 }
 
+// Why what is claimed of dialects whose scales are powers of two is not claimed here; "" where it
+// is.
+std::string not_of_powers(const Setting& setting) {
+    if (const std::string word = unmodelled(setting); !word.empty()) return no_table(word);
+    const bool has_powers = find_block_format(setting.format)->has_e8m0_scales() &&
+                            find_quantizer(setting.dialect)->has_e8m0_scales();
+    return has_powers ? "" : "it is claimed of scales that are powers of two alone";
+}
+
 // Whether the scale is rounded up from the ratio to the largest element, so that none is cut off.
 bool fits_under_its_scale(const Quantizer& d) {
     const bool is_of_largest =
@@ -22,19 +31,26 @@ bool fits_under_its_scale(const Quantizer& d) {
 
 std::string unmodelled(const Setting& setting) {
     if (setting.operation == "gemm") return "";
-    const BlockFormat* format = find_block_format(setting.format);
-    if (format == nullptr || !format->has_e8m0_scales()) return "format '" + setting.format + "'";
-    const Quantizer* dialect = find_quantizer(setting.dialect);
-    const bool is_known = dialect != nullptr && dialect->has_e8m0_scales();
-    return is_known ? "" : "dialect '" + setting.dialect + "'";
+    if (find_block_format(setting.format) == nullptr) return "format '" + setting.format + "'";
+    return find_quantizer(setting.dialect) != nullptr ? "" : "dialect '" + setting.dialect + "'";
 }
 
 std::string always(const Setting&) {
     return "";
 }
 
+std::string weighs_lanes_together(const Setting& setting) {
+    const Quantizer* dialect = find_quantizer(setting.dialect);
+    if (dialect == nullptr) return "";
+    if (dialect->transform != LaneTransform::none)
+        return "its lanes are rotated before anything else";
+    return dialect->candidate_error == CandidateError::none
+               ? ""
+               : "the errors of its two scales are added in the order of the lanes";
+}
+
 std::string knows_binades(const Setting& setting) {
-    if (const std::string word = unmodelled(setting); !word.empty()) return no_table(word);
+    if (const std::string why = not_of_powers(setting); !why.empty()) return why;
     const Quantizer& dialect = *find_quantizer(setting.dialect);
     // Numbers of 16 bits are never so close to a power of two that their logarithm is rounded to
     // it.
@@ -48,7 +64,7 @@ std::string knows_binades(const Setting& setting) {
 }
 
 std::string treats_signs_unlike(const Setting& setting) {
-    if (const std::string word = unmodelled(setting); !word.empty()) return no_table(word);
+    if (const std::string why = not_of_powers(setting); !why.empty()) return why;
     const ElementFormat& element = find_block_format(setting.format)->element();
     if (element.code_max_finite_negative() == element.code_max_finite()) return "";
     if (fits_under_its_scale(*find_quantizer(setting.dialect))) return "";
@@ -56,12 +72,11 @@ std::string treats_signs_unlike(const Setting& setting) {
 }
 
 std::string rounds_up_and_down(const Setting& setting) {
-    const std::string word = unmodelled(setting);
-    return word.empty() ? "" : no_table(word);
+    return not_of_powers(setting);
 }
 
 std::string loses_by_quantizing_twice(const Setting& setting) {
-    if (const std::string word = unmodelled(setting); !word.empty()) return no_table(word);
+    if (const std::string why = not_of_powers(setting); !why.empty()) return why;
     const Quantizer& d = *find_quantizer(setting.dialect);
     const ElementFormat& element = find_block_format(setting.format)->element();
     const bool has_least = element.code_max_finite_negative() != element.code_max_finite();
@@ -109,7 +124,9 @@ std::string scales_round(const Setting& setting) {
 
 bool reads_as_f32(const Setting& setting, const std::string& type) {
     const Quantizer* dialect = find_quantizer(setting.dialect);
-    if (dialect == nullptr || !dialect->has_e8m0_scales()) return true;
+    if (dialect == nullptr) return true;
+    // The largest value of the type is what an inverse beyond binary32 becomes.
+    if (dialect->encode_overflow == EncodeOverflow::largest_input) return false;
     if (!dialect->reads(type) || !dialect->reads("f32")) return false;
     return dialect->subnormals == Subnormals::honoured || type != "f16";
 }

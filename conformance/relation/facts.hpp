@@ -10,6 +10,8 @@
 namespace mx::relation {
 
 std::string always(const Setting& setting);
+// Does what becomes of a lane hang on where the others stand?
+std::string weighs_lanes_together(const Setting& setting);
 std::string knows_binades(const Setting& setting);
 std::string treats_signs_unlike(const Setting& setting);
 std::string rounds_up_and_down(const Setting& setting);

@@ -286,7 +286,7 @@ constexpr Relation all[] = {
      rounds_up_and_down, codes_keep_order},
     {"small_lanes_do_not_count", "quantize",
      "lanes below the largest of their block can become 0 without a change to the others",
-     Data::numbers, always, small_lanes_do_not_count},
+     Data::numbers, weighs_lanes_together, small_lanes_do_not_count},
     {"scales_are_encoded", "quantize", "the scale is what encode_scale says of the largest lane",
      Data::numbers, always, scales_are_encoded},
     {"types_agree", "quantize", "the same numbers in bf16, f16 and f32 give the same answer",

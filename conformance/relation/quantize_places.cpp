@@ -144,7 +144,7 @@ constexpr Relation all[] = {
      Data::any, always, repeated},
     {"lanes_change_places", "quantize",
      "lanes that change places within a block take their elements along, and the scale stays",
-     Data::any, always, lanes_change_places},
+     Data::any, weighs_lanes_together, lanes_change_places},
     {"rows_change_places", "quantize", "rows that change places take their answers along",
      Data::any, always, rows_change_places},
     {"blocks_stand_alone", "quantize", "a block in a row of its own is the block among others",

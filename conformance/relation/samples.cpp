@@ -82,10 +82,11 @@ Sample make_codes(const Setting& setting, Sample sample, Random& random) {
     for (std::size_t i = 0; i < sample.values.count(); ++i)
         sample.values.set(i, random.low_bits(code_bits(setting.elements)));
     sample.scales = make_tensor(setting.scales, sample.values.rows, 3);
+    const std::uint32_t mask = ~std::uint32_t{0} >> (32 - std::max(8, code_bits(setting.scales)));
     constexpr std::array<std::uint32_t, 8> ends{0, 1, 2, 126, 127, 253, 254, 255};
     for (std::size_t i = 0; i < sample.scales.count(); ++i)
         sample.scales.set(
-            i, random.once_in(4) ? ends[random.below(ends.size())] : random.bits() & 0xFF);
+            i, random.once_in(4) ? ends[random.below(ends.size())] : random.bits() & mask);
     return sample;
 }
 

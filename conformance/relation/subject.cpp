@@ -58,6 +58,15 @@ std::string fault_of_flags(const std::vector<std::uint8_t>& flags) {
     return "";
 }
 
+// One more tensor of the side: the number of the whole tensor, if the dialect has one.
+void add_number(std::optional<std::uint32_t> number, std::vector<Buffer>& buffers,
+                std::vector<CodeTensor>& tensors) {
+    if (!number) return;
+    buffers.push_back({dense("f32", 1, 1), tensors.size(), 1});
+    tensors.push_back(make_tensor("f32", 1, 1));
+    tensors.back().set(0, *number);
+}
+
 }  // namespace
 
 void join_nans(CodeTensor& values) {
@@ -72,7 +81,8 @@ Operation Subject::operation_of(const Form& form) const {
             .format = setting_.format,
             .dialect = setting_.dialect,
             .axis = form.axis,
-            .block_size = block_of(form)};
+            .block_size = block_of(form),
+            .tensor_scale = setting_.number_given ? "given" : ""};
 }
 
 CodeTensor Subject::scale_grid(const CodeTensor& like, const Form& form) const {
@@ -152,10 +162,13 @@ Expected<std::vector<CodeTensor>> Subject::ask(const Operation& operation, const
 }
 
 Expected<Quantized> Subject::quantize(const CodeTensor& values, const Form& form) {
-    const Side inputs{{{strided(values, form.row_gap), 0, 1}}, {values}};
+    Side inputs{{{strided(values, form.row_gap), 0, 1}}, {values}};
+    add_number(setting_.number_given, inputs.buffers, inputs.tensors);
     const Quantized shapes{make_tensor(setting_.elements, values.rows, values.columns),
                            scale_grid(values, form)};
-    auto outputs = ask(operation_of(form), inputs, blocks_side(shapes, form));
+    Side blocks = blocks_side(shapes, form);
+    add_number(setting_.number_kept, blocks.buffers, blocks.tensors);
+    auto outputs = ask(operation_of(form), inputs, std::move(blocks));
     if (!outputs) return outputs.error();
     return Quantized{outputs.value()[0], outputs.value()[1]};
 }
@@ -167,24 +180,30 @@ Expected<std::array<Quantized, 2>> Subject::quantize_both(const CodeTensor& valu
         const Quantized shapes{make_tensor(setting_.elements, values.rows, values.columns),
                                scale_grid(values, form)};
         Side side = blocks_side(shapes, form);
+        add_number(setting_.number_kept, side.buffers, side.tensors);
         for (Buffer& buffer : side.buffers) {
             buffer.tensor += outputs.tensors.size();
             outputs.buffers.push_back(buffer);
         }
         outputs.tensors.insert(outputs.tensors.end(), side.tensors.begin(), side.tensors.end());
     }
-    auto given = ask(operation_of({.axis = "both"}), {{{strided(values, 0), 0, 1}}, {values}},
-                     std::move(outputs));
+    Side inputs{{{strided(values, 0), 0, 1}}, {values}};
+    add_number(setting_.number_given, inputs.buffers, inputs.tensors);
+    auto given = ask(operation_of({.axis = "both"}), inputs, std::move(outputs));
     if (!given) return given.error();
     const std::vector<CodeTensor>& tensors = given.value();
-    return std::array{Quantized{tensors[0], tensors[1]}, Quantized{tensors[2], tensors[3]}};
+    const std::size_t down = tensors.size() / 2;
+    return std::array{Quantized{tensors[0], tensors[1]},
+                      Quantized{tensors[down], tensors[down + 1]}};
 }
 
 Expected<CodeTensor> Subject::dequantize(const Quantized& blocks, const Form& form) {
     const CodeTensor values =
         make_tensor(setting_.values, blocks.elements.rows, blocks.elements.columns);
-    auto outputs = ask(operation_of(form), blocks_side(blocks, form),
-                       {{{strided(values, form.row_gap), 0, 1}}, {values}});
+    Side inputs = blocks_side(blocks, form);
+    add_number(setting_.number_kept, inputs.buffers, inputs.tensors);
+    auto outputs =
+        ask(operation_of(form), inputs, {{{strided(values, form.row_gap), 0, 1}}, {values}});
     if (!outputs) return outputs.error();
     join_nans(outputs.value()[0]);
     return outputs.value()[0];

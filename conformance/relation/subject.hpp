@@ -4,6 +4,7 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -27,6 +28,9 @@ struct Setting {
     std::string elements_b = {};  // these three: gemm
     std::string scaling = {};     // "1x32", "tensor" or "", of both factors
     std::string accumulation = {};
+    // Of a dialect with a number for the whole tensor, codes of binary32: what quantize is given,
+    // and dequantize. The same in every question, so that a block stays what it is beside others.
+    std::optional<std::uint32_t> number_given = {}, number_kept = {};
 };
 
 // How the tensors of blocks lie.
