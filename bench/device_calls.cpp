@@ -60,6 +60,7 @@ void DeviceCall::call(const char* operation) {
                                nullptr,
                                nullptr,
                                32,
+                               nullptr,
                                nullptr};
     char text[200] = "";
     mx_message message{sizeof(mx_message), text, sizeof text};
