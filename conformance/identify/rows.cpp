@@ -272,7 +272,7 @@ Expected<Reply> Asking::ask(Probe probe) {
 
 void Asking::draw(const Quantizer& row, const Draw& draw, std::vector<Probe>& probes) {
     Case c = plain_case();
-    // A list of every amax in every lane, which is long in large blocks; edge.scale has its borders.
+    // Of large blocks a list of every amax in every lane is long; edge.scale has its borders.
     if (draw.family == "edge.amax" && lanes_of(c) > 32) return;
     c.data = draw.family;
     c.seed = draw.seed;

@@ -46,7 +46,7 @@ expect 2 'model fma-chain-mx multiplies e4m3 e5m2 e3m2 e2m3 e2m1, not bf16' \
   "${gemm[@]}" --format bf16 --model fma-chain-mx
 expect 0 'mxfp8-e4m3 ocp to f32' "${gemm[@]}" --format bf16 --format-b mxfp8-e4m3 --dialect ocp
 expect 0 'cpu default' "${gemm[@]}" --format mxfp8-e4m3 --device cpu --model exact --dialect ocp
-expect 2 'makes no such factor' "${gemm[@]}" --format nvfp4
+expect 2 'makes no factor of nvfp4' "${gemm[@]}" --format nvfp4
 expect 2 'multiplies named data' accuracy --op gemm x.npy
 expect 2 "unknown operation 'quantise'; did you mean 'quantize'?" accuracy --op quantise
 
@@ -56,8 +56,15 @@ expect 2 '--block 20: blocks have 16, 32 or 64' accuracy --block 20
 expect 2 "unknown format 'mxfp8'" accuracy --format mxfp8
 expect 2 "unknown dialect 'ocpp'; did you mean 'ocp'?" accuracy --dialect ocpp
 expect 2 'contradict each other' accuracy x.npy --data normal
-expect 2 'has no E8M0 scales; accuracy and train take MX formats' \
-  accuracy --format nvfp4 --dialect te-nvfp4
+expect 0 "of cpu's codes 0 elements and 0 scales differ" accuracy --data normal --elements 4096 \
+  --format nvfp4,nvfp4-16x16 --dialect te-nvfp4 --device cpu
+expect 0 "of cpu's codes 0 elements and 0 scales differ" accuracy --data normal --elements 4096 \
+  --format fp8-e4m3-1x128,fp8-e4m3-128x128 --dialect deepgemm-fp8 --device cpu
+expect 2 'te-nvfp4-rht does not read f32' accuracy --format nvfp4 --dialect te-nvfp4-rht
+expect 2 'te-fp8-delayed takes its scale from earlier tensors' \
+  accuracy --format fp8-e4m3-tensor --dialect te-fp8-delayed
+expect 2 '--block is for MX formats' \
+  accuracy --format nvfp4 --dialect te-nvfp4 --block 16
 printf '' | npy empty.npy '<f4' '(0, 32)'
 expect 2 'empty.npy: holds no tensor of f32, bf16 or f16 with values' accuracy empty.npy
 expect 2 'gone.npy' accuracy gone.npy

@@ -101,4 +101,6 @@ refuse 2 'there is nothing to search' fuzz --operation encode_scale --format e8m
 refuse 2 'no-such.so' fuzz --device ./no-such.so
 expect 77 'nothing was tested' fuzz --device "$(plugin none)" --time 2s --dialect 'torchao-*' \
   --corpus none
+refuse 2 "fuzz does not search format 'nvfp4' yet" fuzz --format nvfp4 --blocks 1
+
 finish

@@ -6,6 +6,13 @@ source "$(dirname "${BASH_SOURCE[0]}")/scenes.sh"
 
 expect 0 'cpu: nv' identify --device cpu --dialect nv
 expect 0 '"dialects"' identify --device cpu --dialect nv --json
+expect 0 'cpu: te-nvfp4-4over6-mse' identify --device cpu --format nvfp4 \
+  --dialect te-nvfp4-4over6-mse
+check 'the others with their witnesses' grep -qE '^ +lane [0-9]+, |amax .*: scale .*, not ' stdout
+expect 0 'torchao-nvfp4-single = torchao-nvfp4-single-gpu' identify --device cpu --format nvfp4 \
+  --input bf16 --dialect torchao-nvfp4-single
+refuse 2 "those that quantize nvfp4 from f32 are te-nvfp4, " \
+  identify --device cpu --format nvfp4 --dialect ocp
 expect 2 "did you mean 'mxfp8-e4m3'?" identify --device cpu --format mxfp8-e4m4
 # Built in where there are CUDA's headers: it answers none of these questions.
 if grep -q '^nvhost ' <("$mxcheck" list devices); then

@@ -47,7 +47,8 @@ one() {
   fi
 }
 
-# Each dialect with the first of its formats, a cast with one that it does not quantize, and each format with the first of its dialects.
+# Each dialect with the first of its formats, a cast with one that it does not quantize, and each
+# format with the first of its dialects.
 awk -F'"' '$2 == "name" { name = $4 } $2 == "quantizes" || $2 == "formats" {
   count = split($4, formats, ", ")
   if ($4 ~ /^nothing/) { print "mxfp8-e4m3", name; next }

@@ -74,5 +74,11 @@ refuse 2 'is no shape such as 1x32' relate --op quantize --relation repeated --s
 refuse 2 'is no code of f32' relate --op quantize --relation repeated --shape 1x2 --bits 1,2,3
 refuse 2 'goes with one --op and one --relation' relate --op quantize --shape 1x32
 refuse 2 'is not from 1 to' relate --samples 0
+# Rows whose scale has a mantissa; what is claimed of powers of two alone is told.
+expect 0 ', 0 broken' relate --device cpu --format nvfp4 --dialect te-nvfp4 --op quantize,dequantize
+expect 0 ', 0 broken' relate --device cpu --format fp8-e4m3-1x128 --dialect deepgemm-fp8 \
+  --op quantize,dequantize --samples 1
+refuse 2 "gives no random bits, which dialect 'te-nvfp4-sr' takes" \
+  relate --format nvfp4 --dialect te-nvfp4-sr
 refuse 2 'is no even number' relate --block 3
 finish

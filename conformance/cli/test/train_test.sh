@@ -50,6 +50,8 @@ check 'a training that ran away is not off by nothing' \
   [ "$(grep -cE ' nan +nan +0 ' stdout)" = 0 ]
 expect 2 "unknown dialect 'ocpp'; did you mean 'ocp'?" train --dialect ocpp
 expect 2 "mxfp8-e4m3 needs a dialect" train --dialect ''
-expect 2 'has no E8M0 scales; accuracy and train take MX formats' \
-  train --format nvfp4 --dialect te-nvfp4 --gradient-format nvfp4
+expect 0 'same bits' train --steps 2 --device cpu --dialect te-nvfp4,te-nvfp4-sr \
+  --format nvfp4 --gradient-format nvfp4
+expect 77 'products of nvfp4 in te-nvfp4 are made here alone' train --steps 1 --device cpu \
+  --gemm-device cpu --dialect te-nvfp4 --format nvfp4 --gradient-format nvfp4
 finish
