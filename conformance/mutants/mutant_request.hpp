@@ -76,20 +76,20 @@ enum class Layout {
 };
 
 inline constexpr kit::Named<Layout> code_layouts[] = {{"strided", Layout::strided},
-                                               {"packed-low", Layout::packed_low},
-                                               {"packed-high", Layout::packed_high},
-                                               {"packed-6", Layout::packed_6},
-                                               {"inline", Layout::inline_codes}};
+                                                      {"packed-low", Layout::packed_low},
+                                                      {"packed-high", Layout::packed_high},
+                                                      {"packed-6", Layout::packed_6},
+                                                      {"inline", Layout::inline_codes}};
 inline constexpr kit::Named<Layout> row_scale_layouts[] = {{"strided", Layout::strided},
-                                                    {"128x4", Layout::tiles_128x4},
-                                                    {"8x4", Layout::tiles_8x4},
-                                                    {"32x8", Layout::tiles_32x8},
-                                                    {"te-padded", Layout::te_padded}};
+                                                           {"128x4", Layout::tiles_128x4},
+                                                           {"8x4", Layout::tiles_8x4},
+                                                           {"32x8", Layout::tiles_32x8},
+                                                           {"te-padded", Layout::te_padded}};
 inline constexpr kit::Named<Layout> col_scale_layouts[] = {{"strided", Layout::strided},
-                                                    {"128x4-col", Layout::tiles_128x4},
-                                                    {"8x4-col", Layout::tiles_8x4},
-                                                    {"32x8-col", Layout::tiles_32x8},
-                                                    {"te-padded-col", Layout::te_padded}};
+                                                           {"128x4-col", Layout::tiles_128x4},
+                                                           {"8x4-col", Layout::tiles_8x4},
+                                                           {"32x8-col", Layout::tiles_32x8},
+                                                           {"te-padded-col", Layout::te_padded}};
 
 // A matrix of codes in the host's memory. mutant_layout.hpp says where each of them lies.
 struct Tensor {

@@ -8,7 +8,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     if (!c) return 0;
     const auto inputs = small_inputs(c.value());
     if (!inputs) return 0;
-    const std::span<const mx::Part> parts = mx::inputs_of(c.value());
+    const std::vector<mx::Part> parts = mx::inputs_of(c.value());
     require("there is every input", inputs->size() == parts.size());
     for (std::size_t i = 0; i < parts.size(); ++i) {
         const mx::PartShape shape = shape_of(c.value(), parts[i]);

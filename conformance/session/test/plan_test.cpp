@@ -79,6 +79,11 @@ TEST(PlanOfAFile, AsksEveryFormatDialectAndAxisInCasesThatParseBack) {
             wanted += dialect.quantizes(format) ? 3 + overflows.size() : 0;
         ++wanted;
     }
+    // Of a scale with a mantissa the blocks lie as the format says.
+    for (const Quantizer& dialect : real_scale_quantizers)
+        for (const BlockFormat& format : real_scale_formats)
+            if (dialect.reads("f16") && dialect.quantizes(format))
+                wanted += format.block_rows == 1 ? 3 : 1;
     EXPECT_EQ(texts.size(), wanted);
     EXPECT_FALSE(plan_input(scratch.at("none.npy"), {}).ok());
 }
