@@ -29,17 +29,20 @@ void add_if_valid(const Case& c, std::vector<PlannedCase>& cases) {
     if (check_combination(c)) cases.push_back({"input", c});
 }
 
-// A scale that comes from earlier tensors is given as 1. An empty tensor is no block: its one scale
-// alone would make a run that passes of a file without a value.
+// A scale that comes from earlier tensors is given as 1. Of an empty tensor no scale and no number
+// is asked: they alone would make a run that passes of a file without a value.
 void add_quantize(Case c, std::vector<PlannedCase>& cases) {
     constexpr std::uint32_t one = 0x3F800000;
     c.operation = OperationKind::quantize;
-    if (c.dialect->tensor_scale == TensorScale::history) c.tensor_number = one;
+    const TensorScale number = c.dialect->tensor_scale;
+    if (number == TensorScale::history) c.tensor_number = one;
     for (const BlockFormat& format : block_formats)
         for (const auto& [name, axis] : block_axes) {
             const bool is_other_tile = axis == BlockAxis::tile && format.block_rows == 1;
-            const bool is_empty = axis == BlockAxis::tensor && element_count(c) == 0;
-            if (is_other_tile || is_empty || !c.dialect->quantizes(format)) continue;
+            const bool has_one = axis == BlockAxis::tensor || number != TensorScale::none;
+            if (is_other_tile || (has_one && element_count(c) == 0) ||
+                !c.dialect->quantizes(format))
+                continue;
             c.format = &format;
             c.axis = axis;
             c.block = format.block_columns;
