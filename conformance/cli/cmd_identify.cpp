@@ -48,8 +48,8 @@ void print_findings(const Identification& found) {
 
 void print_rows(const Identification& found) {
     for (const identify::HeldRow& row : found.rows) {
-        std::printf("  %-22s foretells %llu of %llu answers\n", row.name.c_str(),
-                    static_cast<unsigned long long>(row.foretold),
+        std::printf("  %-22s predicts %llu of %llu answers\n", row.name.c_str(),
+                    static_cast<unsigned long long>(row.predicted),
                     static_cast<unsigned long long>(found.answers));
         if (!row.witness.empty()) std::printf("  %-22s   %s\n", "", row.witness.c_str());
     }
@@ -61,8 +61,8 @@ void print_names(const Identification& found) {
                     found.identical.size() > 1 ? " (alike on this format and type)" : "");
         return;
     }
-    std::printf("dialect: none; nearest is %s, which foretells %llu of %llu blocks\n",
-                found.nearest.c_str(), static_cast<unsigned long long>(found.nearest_foretold),
+    std::printf("dialect: none; nearest is %s, which predicts %llu of %llu blocks\n",
+                found.nearest.c_str(), static_cast<unsigned long long>(found.nearest_predicted),
                 static_cast<unsigned long long>(found.answers));
     for (const std::string& part : found.parts) std::printf("  %s\n", part.c_str());
 }
@@ -107,7 +107,7 @@ nlohmann::ordered_json json_of(const Identification& found) {
                                 {"unexplained_hypothesis", found.unexplained.hypothesis}};
     for (const identify::HeldRow& row : found.rows)
         json["rows"].push_back(
-            {{"name", row.name}, {"predicted", row.foretold}, {"witness", row.witness}});
+            {{"name", row.name}, {"predicted", row.predicted}, {"witness", row.witness}});
     return json;
 }
 

@@ -186,12 +186,12 @@ void print_rows(const GemmIdentification& found) {
         std::printf("model: none; no row of the table takes these operands\n");
         return;
     }
-    std::printf("model: none; nearest is %s, which foretells %s of %s answers to probes\n",
-                found.nearest.c_str(), grouped(found.nearest_foretold).c_str(),
+    std::printf("model: none; nearest is %s, which predicts %s of %s answers to probes\n",
+                found.nearest.c_str(), grouped(found.nearest_predicted).c_str(),
                 grouped(found.learnt.of).c_str());
     for (const std::string& part : found.parts) std::printf("  %s\n", part.c_str());
     if (found.mixture.row.empty()) return;
-    std::printf("mixed: all %s outputs that %s does not foretell are foretold by %s%s%s\n",
+    std::printf("mixed: all %s outputs that %s does not predict are predicted by %s%s%s\n",
                 grouped(found.mixture.answers).c_str(), found.nearest.c_str(),
                 found.mixture.row.c_str(), found.mixture.shapes.empty() ? "" : ", in ",
                 joined(found.mixture.shapes, ", ").c_str());
@@ -217,7 +217,7 @@ void print(const GemmIdentification& found) {
     print_unexplained("outputs of data that nothing was learnt from", found.unlearnt);
     print_unexplained("answers where K is long", found.split.misses);
     if (found.unlearnt.count == 0)
-        std::printf("foretold bit for bit: %s outputs of data that nothing was learnt from\n",
+        std::printf("predicted bit for bit: %s outputs of data that nothing was learnt from\n",
                     grouped(found.unlearnt.of).c_str());
 }
 
@@ -294,10 +294,10 @@ void print(const GemmCensus& census) {
                                    : (std::to_string(census.classes.size()) + " classes").c_str(),
         grouped(census.outputs).c_str());
     for (const GemmClass& group : census.classes) {
-        std::printf("%s: %s; %s of %s outputs that were looked at are foretold\n",
+        std::printf("%s: %s; %s of %s outputs that were looked at are predicted\n",
                     class_name(group).c_str(),
                     counted(group.algorithms.size(), "algorithm").c_str(),
-                    grouped(group.foretold).c_str(), grouped(group.looked_at).c_str());
+                    grouped(group.predicted).c_str(), grouped(group.looked_at).c_str());
         for (const std::int64_t named : group.parts_named)
             if (named != group.parts)
                 std::printf("  a name says splitk=%s, and the bits say %s\n",
@@ -322,7 +322,7 @@ Json json_of(const GemmCensus& census) {
                            {"parts", group.parts},
                            {"nearest_model", group.nearest},
                            {"looked_at", group.looked_at},
-                           {"foretold", group.foretold},
+                           {"predicted", group.predicted},
                            {"nan", bits_of_all(group.nans)},
                            {"witness", group.witness}});
     return {{"setting", json_of(census.setting)},

@@ -108,20 +108,20 @@ struct Explanation {
     const GemmModel* row;
     GemmMachine machine;
     std::int64_t parts;
-    std::size_t foretold;
+    std::size_t predicted;
 };
 
-// How many of the first outputs are foretold before one is not, and then how many in all.
+// How many of the first outputs are predicted before one is not, and then how many in all.
 std::size_t count(const GemmMachine& machine, const GemmProblem& setting,
                   const GemmAnswers& answers, bool goes_on) {
-    std::size_t foretold = 0;
+    std::size_t predicted = 0;
     for (const GemmAnswer& answer : answers) {
-        if (foretold_by_model(machine, setting, answer.probe) == answer.d)
-            ++foretold;
+        if (predicted_by_model(machine, setting, answer.probe) == answer.d)
+            ++predicted;
         else if (!goes_on)
-            return foretold;
+            return predicted;
     }
-    return foretold;
+    return predicted;
 }
 
 std::vector<Explanation> explanations_of(const GemmProblem& setting, std::int64_t k,
@@ -136,9 +136,9 @@ std::vector<Explanation> explanations_of(const GemmProblem& setting, std::int64_
                     machine.model = *row;
                     machine.part = length;
                     machine.no_addend = addend;
-                    const std::size_t foretold = count(machine, setting, sample, false);
-                    if (foretold == sample.size())
-                        found.push_back({row, machine, number, foretold});
+                    const std::size_t predicted = count(machine, setting, sample, false);
+                    if (predicted == sample.size())
+                        found.push_back({row, machine, number, predicted});
                 }
     return found;
 }
@@ -149,16 +149,16 @@ void name_nearest(const GemmProblem& setting, const GemmAnswers& sample, GemmCla
     for (const GemmModel* row : rows_for(setting)) {
         GemmMachine machine;
         machine.model = *row;
-        const std::size_t foretold = count(machine, setting, sample, true);
-        if (has_one && foretold <= group.foretold) continue;
+        const std::size_t predicted = count(machine, setting, sample, true);
+        if (has_one && predicted <= group.predicted) continue;
         has_one = true;
         nearest = machine;
-        group.foretold = foretold;
+        group.predicted = predicted;
         group.nearest = row->name;
     }
     for (const GemmAnswer& answer : sample) {
         if (!has_one || !group.witness.empty()) break;
-        const Code d = foretold_by_model(nearest, setting, answer.probe);
+        const Code d = predicted_by_model(nearest, setting, answer.probe);
         if (d != answer.d)
             group.witness = text_of(setting, answer.probe) + " gave " + bits_text(answer.d) + "; " +
                             group.nearest + " gives " + bits_text(d);
@@ -177,7 +177,7 @@ void name_class(const GemmProblem& setting, const GemmShape& shape, const GemmAn
             const std::string name(found.row->name);
             if (std::find(group.rows.begin(), group.rows.end(), name) == group.rows.end())
                 group.rows.push_back(name);
-            group.foretold = found.foretold;
+            group.predicted = found.predicted;
             group.parts = found.parts;
         }
         if (!group.rows.empty()) return;

@@ -1,5 +1,5 @@
 // Every algorithm that a device has for one GEMM, in classes of equal bits, and the row of the
-// table of models that foretells each class. Used by `mxcheck identify --op gemm --census`.
+// table of models that predicts each class. Used by `mxcheck identify --op gemm --census`.
 #pragma once
 
 #include <cstdint>
@@ -13,10 +13,10 @@ namespace mx::identify {
 struct GemmClass {
     std::vector<std::string> algorithms;    // that gave these bits
     std::vector<std::int64_t> parts_named;  // the numbers after "splitk=" in their names
-    std::vector<std::string> rows;          // that foretell every output that was looked at
+    std::vector<std::string> rows;          // that predict every output that was looked at
     std::int64_t parts = 1;                 // of K, with which the rows do; 1: it is not split
     std::string nearest;                    // if there is no such row
-    std::uint64_t looked_at = 0, foretold = 0;
+    std::uint64_t looked_at = 0, predicted = 0;
     std::string witness;     // against the nearest
     std::vector<Code> nans;  // the bits that stood for NaN
 };

@@ -13,8 +13,8 @@ namespace {
 
 using Answers = std::span<const GemmAnswer>;
 
-bool foretells(const GemmMachine& machine, const GemmProblem& setting, const GemmAnswer& answer) {
-    return foretold(machine, setting, answer.probe) == answer.d;
+bool predicts(const GemmMachine& machine, const GemmProblem& setting, const GemmAnswer& answer) {
+    return predicted(machine, setting, answer.probe) == answer.d;
 }
 
 // Stops as soon as it cannot reach `wanted` any more.
@@ -22,7 +22,7 @@ std::size_t count_up_to(const GemmMachine& machine, const GemmProblem& setting, 
                         std::size_t wanted) {
     std::size_t count = 0;
     for (std::size_t i = 0; i < answers.size(); ++i) {
-        if (foretells(machine, setting, answers[i])) ++count;
+        if (predicts(machine, setting, answers[i])) ++count;
         if (count + answers.size() - i - 1 < wanted) return count;
     }
     return count;
@@ -34,17 +34,17 @@ bool is_named(std::span<const std::string_view> names, std::string_view name) {
 
 struct Fit {
     GemmMachine machine;
-    std::size_t foretold;
+    std::size_t predicted;
 };
 
-// Does a value of the field foretell more?
+// Does a value of the field predict more?
 bool improve(const GemmField& field, const GemmProblem& setting, Answers answers, Fit& fit) {
-    const std::size_t before = fit.foretold;
+    const std::size_t before = fit.predicted;
     for (const GemmMachine& other : field.values(fit.machine, setting)) {
-        const std::size_t count = count_up_to(other, setting, answers, fit.foretold + 1);
-        if (count > fit.foretold) fit = {other, count};
+        const std::size_t count = count_up_to(other, setting, answers, fit.predicted + 1);
+        if (count > fit.predicted) fit = {other, count};
     }
-    return fit.foretold > before;
+    return fit.predicted > before;
 }
 
 constexpr int rounds_max = 6;
@@ -74,7 +74,7 @@ std::size_t weight(const GemmProbe& probe) {
     return count;
 }
 
-// An answer that the machine foretells and the other does not: of the probes that were made for
+// An answer that the machine predicts and the other does not: of the probes that were made for
 // the field if there is one, and with the fewest products.
 const GemmAnswer* best_witness(const GemmField& field, const GemmMachine& other,
                                const GemmProblem& setting, Answers explained) {
@@ -85,7 +85,7 @@ const GemmAnswer* best_witness(const GemmField& field, const GemmMachine& other,
         const std::size_t products =
             weight(answer.probe) + (answer.probe.about == field.probes ? 0 : foreign);
         if (best != nullptr && products >= least) continue;
-        if (foretells(other, setting, answer)) continue;
+        if (predicts(other, setting, answer)) continue;
         best = &answer, least = products;
     }
     return best;
@@ -98,14 +98,14 @@ std::string witness_text(const GemmField& field, const GemmProblem& setting, Ans
     const GemmAnswer* last = nullptr;
     for (const GemmMachine& other : others) {
         const GemmAnswer* answer = last;
-        if (answer == nullptr || foretells(other, setting, *answer))
+        if (answer == nullptr || predicts(other, setting, *answer))
             answer = best_witness(field, other, setting, explained);
         if (answer == nullptr) continue;
         if (answer != last)
             text += (text.empty() ? "" : "; ") + text_of(setting, answer->probe) + " gave " +
                     bits_text(answer->d);
         text += ", with " + field.text(other) + " it would be " +
-                bits_text(foretold(other, setting, answer->probe));
+                bits_text(predicted(other, setting, answer->probe));
         last = answer;
     }
     return text;
@@ -210,16 +210,16 @@ std::string text_of(const GemmProblem& setting, const GemmProbe& probe) {
     return text;
 }
 
-std::size_t count_foretold(const GemmMachine& machine, const GemmProblem& setting,
-                           Answers answers) {
+std::size_t count_predicted(const GemmMachine& machine, const GemmProblem& setting,
+                            Answers answers) {
     return count_up_to(machine, setting, answers, 0);
 }
 
 GemmMachine fitted(const GemmMachine& start, const GemmProblem& setting, Answers answers,
                    std::span<const std::string_view> names) {
     const GemmMachine begin = measured(start, setting, answers, names);
-    Fit fit{begin, count_foretold(begin, setting, answers)};
-    for (int round = 0; round < rounds_max && fit.foretold < answers.size(); ++round) {
+    Fit fit{begin, count_predicted(begin, setting, answers)};
+    for (int round = 0; round < rounds_max && fit.predicted < answers.size(); ++round) {
         bool is_better = false;
         for (const GemmField& field : gemm_fields())
             if (is_named(names, field.name) && improve(field, setting, answers, fit))
@@ -233,7 +233,7 @@ std::vector<GemmFinding> findings_of(const GemmMachine& machine, const GemmProbl
                                      Answers answers) {
     std::vector<GemmAnswer> explained;
     for (const GemmAnswer& answer : answers)
-        if (foretells(machine, setting, answer)) explained.push_back(answer);
+        if (predicts(machine, setting, answer)) explained.push_back(answer);
     std::vector<GemmFinding> findings;
     for (const GemmField& field : gemm_fields())
         findings.push_back(finding_of(field, machine, setting, explained));

@@ -1,4 +1,4 @@
-// From answers to the machine that explains them: of each field the value that foretells most
+// From answers to the machine that explains them: of each field the value that predicts most
 // answers is taken, one field after the other, until nothing gets better.
 // Used by gemm_identify.cpp; asks no device.
 #pragma once
@@ -18,8 +18,8 @@ struct GemmAnswer {
 };
 using GemmAnswers = std::vector<GemmAnswer>;
 
-std::size_t count_foretold(const GemmMachine& machine, const GemmProblem& setting,
-                           std::span<const GemmAnswer> answers);
+std::size_t count_predicted(const GemmMachine& machine, const GemmProblem& setting,
+                            std::span<const GemmAnswer> answers);
 
 // Begins with the machine and changes the fields of these names; all if none is named.
 GemmMachine fitted(const GemmMachine& start, const GemmProblem& setting,

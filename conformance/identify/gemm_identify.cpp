@@ -70,7 +70,7 @@ std::vector<const GemmModel*> beginnings(const GemmProblem& setting) {
 
 struct Candidate {
     GemmMachine machine;
-    std::size_t foretold;
+    std::size_t predicted;
 };
 
 // From the rows that come nearest; the first that explains everything ends the search.
@@ -79,17 +79,17 @@ GemmMachine best_machine(const GemmProblem& setting, const GemmAnswers& answers)
     std::vector<Candidate> candidates;
     for (const GemmModel* row : beginnings(setting)) {
         const GemmMachine machine = machine_of(*row, {});
-        candidates.push_back({machine, count_foretold(machine, setting, answers)});
+        candidates.push_back({machine, count_predicted(machine, setting, answers)});
     }
     const auto by_count = [](const Candidate& a, const Candidate& b) {
-        return a.foretold > b.foretold;
+        return a.predicted > b.predicted;
     };
     std::stable_sort(candidates.begin(), candidates.end(), by_count);
     Candidate best{candidates.front().machine, 0};
     for (std::size_t i = 0; i < std::min(tried_max, candidates.size()); ++i) {
         const GemmMachine machine = fitted(candidates[i].machine, setting, answers);
-        const std::size_t count = count_foretold(machine, setting, answers);
-        if (count > best.foretold) best = {machine, count};
+        const std::size_t count = count_predicted(machine, setting, answers);
+        if (count > best.predicted) best = {machine, count};
         if (count == answers.size()) break;
     }
     return best.machine;
@@ -99,7 +99,7 @@ GemmMisses misses_of(const GemmMachine& machine, const GemmProblem& setting,
                      const GemmAnswers& answers) {
     GemmMisses misses{0, answers.size(), ""};
     for (const GemmAnswer& answer : answers) {
-        const Code d = foretold(machine, setting, answer.probe);
+        const Code d = predicted(machine, setting, answer.probe);
         if (d == answer.d) continue;
         if (misses.count++ == 0)
             misses.witness = text_of(setting, answer.probe) + " gave " + bits_text(answer.d) +
@@ -108,16 +108,16 @@ GemmMisses misses_of(const GemmMachine& machine, const GemmProblem& setting,
     return misses;
 }
 
-// The rows that foretell every answer, and the one that comes nearest.
+// The rows that predict every answer, and the one that comes nearest.
 void compare_rows(const GemmAnswers& answers, GemmIdentification& found) {
     const GemmModel* nearest = nullptr;
     for (const GemmModel* row : rows_for(found.setting)) {
         const std::uint64_t count =
-            count_foretold(machine_of(*row, found.machine), found.setting, answers);
+            count_predicted(machine_of(*row, found.machine), found.setting, answers);
         if (count == answers.size()) found.rows.emplace_back(row->name);
-        if (nearest != nullptr && count <= found.nearest_foretold) continue;
+        if (nearest != nullptr && count <= found.nearest_predicted) continue;
         nearest = row;
-        found.nearest_foretold = count;
+        found.nearest_predicted = count;
         found.nearest = row->name;
     }
 }
@@ -135,7 +135,7 @@ void tell_parts(GemmIdentification& found) {
     }
 }
 
-// The rows that foretell these too, if one does; else how often the best of them does not.
+// The rows that predict these too, if one does; else how often the best of them does not.
 void judge_unlearnt(const UnlearntCalls& calls, GemmIdentification& found) {
     if (found.rows.empty()) {
         found.unlearnt = misses_of(Engine::machine, found.machine, found.setting, calls);
@@ -179,7 +179,7 @@ void read_specials(const GemmSubject& subject, const GemmAnswers& answers,
     if (!patterns.empty()) found.specials.emplace_back("bits of NaN", patterns);
 }
 
-// Which length of a part, of those that the answers point to, foretells the most?
+// Which length of a part, of those that the answers point to, predicts the most?
 GemmMachine with_part(const GemmProblem& setting, const GemmMachine& machine,
                       const GemmAnswers& answers) {
     std::set<std::int64_t> lengths{0};
@@ -190,7 +190,7 @@ GemmMachine with_part(const GemmProblem& setting, const GemmMachine& machine,
     for (const std::int64_t length : lengths) {
         GemmMachine split = machine;
         split.part = length;
-        const std::size_t count = count_foretold(split, setting, answers);
+        const std::size_t count = count_predicted(split, setting, answers);
         if (count > most) best = split, most = count;
     }
     static constexpr std::array<std::string_view, 1> names{"without C"};
@@ -218,7 +218,7 @@ GemmAnswers read_split(GemmSubject& subject, GemmIdentification& found) {
     GemmMachine whole = machine;
     whole.part = 0;
     for (const GemmAnswer& answer : answers) {
-        const Code other = foretold(whole, setting, answer.probe);
+        const Code other = predicted(whole, setting, answer.probe);
         if (machine.part == 0 || other == answer.d || !split.witness.empty()) continue;
         split.witness = text_of(setting, answer.probe) + " gave " + bits_text(answer.d) +
                         "; in one part it gives " + bits_text(other);

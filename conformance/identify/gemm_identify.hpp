@@ -1,6 +1,6 @@
 // How does this device sum? It is asked some two thousand dot products; what explains the answers
 // is the machine found, each field with a witness, and the rows of the table that are that machine.
-// Data that nothing was learnt from must be foretold bit for bit.
+// Data that nothing was learnt from must be predicted bit for bit.
 // Used by `mxcheck identify --op gemm`.
 #pragma once
 
@@ -34,9 +34,9 @@ struct GemmIdentification {
     std::vector<std::pair<std::string, std::string>> specials;  // "Inf - Inf": "NaN"
     std::vector<std::string> refusals;  // what the device was asked and does not do
     GemmMisses learnt, unlearnt;        // by the machine, or by the rows if there are some
-    std::vector<std::string> rows;      // that foretell everything; none where one output is left
+    std::vector<std::string> rows;      // that predict everything; none where one output is left
     std::string nearest;                // the row that comes nearest
-    std::uint64_t nearest_foretold = 0;
+    std::uint64_t nearest_predicted = 0;
     std::vector<std::string> parts;  // "field: device value, row value" against the nearest
     GemmMixture mixture;             // where neither a row nor the machine explains everything
     GemmSplit split;

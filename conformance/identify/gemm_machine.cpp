@@ -344,13 +344,13 @@ Code without_payload(Code d) {
     return formats::f32.is_nan(d) ? Code{formats::f32.code_nan()} : d;
 }
 
-Code foretold(const GemmMachine& machine, const GemmProblem& setting, const GemmProbe& probe) {
+Code predicted(const GemmMachine& machine, const GemmProblem& setting, const GemmProbe& probe) {
     return finished(machine, setting, probe,
                     summed(machine, setting, probe, first_summand(machine, probe)));
 }
 
-Code foretold_by_model(const GemmMachine& machine, const GemmProblem& setting,
-                       const GemmProbe& probe) {
+Code predicted_by_model(const GemmMachine& machine, const GemmProblem& setting,
+                        const GemmProbe& probe) {
     const FactorRow left(setting.a, probe.a, probe.scales_a);
     const FactorRow right(setting.b, probe.b, probe.scales_b);
     const ScaledRow &a = left.row, &b = right.row;

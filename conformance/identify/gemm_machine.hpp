@@ -1,5 +1,5 @@
 // A machine that multiplies matrices, as far as identification can tell one from another: a row of
-// the table of models, and beside it what no row holds. It foretells one output at a time.
+// the table of models, and beside it what no row holds. It predicts one output at a time.
 // Used by gemm_fit.cpp; asks no device.
 #pragma once
 
@@ -61,11 +61,11 @@ struct GemmMachine {
 };
 
 // The bits of binary32 that the machine answers; any NaN is 0x7fffffff.
-Code foretold(const GemmMachine& machine, const GemmProblem& setting, const GemmProbe& probe);
+Code predicted(const GemmMachine& machine, const GemmProblem& setting, const GemmProbe& probe);
 
 // The same by the engine of reference/fast, for a machine that sums as its model says.
-Code foretold_by_model(const GemmMachine& machine, const GemmProblem& setting,
-                       const GemmProbe& probe);
+Code predicted_by_model(const GemmMachine& machine, const GemmProblem& setting,
+                        const GemmProbe& probe);
 
 // One NaN for all.
 Code without_payload(Code d);

@@ -111,10 +111,10 @@ Expected<UnlearntCalls> ask_unlearnt(GemmSubject& subject, bool takes_everything
     return calls;
 }
 
-Code foretold_by(Engine engine, const GemmMachine& machine, const GemmProblem& setting,
-                 const GemmProbe& probe) {
-    return engine == Engine::machine ? foretold(machine, setting, probe)
-                                     : foretold_by_model(machine, setting, probe);
+Code predicted_by(Engine engine, const GemmMachine& machine, const GemmProblem& setting,
+                  const GemmProbe& probe) {
+    return engine == Engine::machine ? predicted(machine, setting, probe)
+                                     : predicted_by_model(machine, setting, probe);
 }
 
 GemmMisses misses_of(Engine engine, const GemmMachine& machine, const GemmProblem& setting,
@@ -123,7 +123,7 @@ GemmMisses misses_of(Engine engine, const GemmMachine& machine, const GemmProble
     for (const UnlearntCall& call : calls)
         for (const std::size_t place : call.places()) {
             const GemmAnswer answer = call.at(place);
-            const Code d = foretold_by(engine, machine, setting, answer.probe);
+            const Code d = predicted_by(engine, machine, setting, answer.probe);
             ++misses.of;
             if (d == answer.d) continue;
             if (misses.count++ == 0)
@@ -131,7 +131,7 @@ GemmMisses misses_of(Engine engine, const GemmMachine& machine, const GemmProble
                                  std::to_string(place / call.right.size()) + " and column " +
                                  std::to_string(place % call.right.size()) + " of " +
                                  text_of(call.shape) + ": " + bits_text(answer.d) +
-                                 "; foretold was " + bits_text(d);
+                                 "; predicted was " + bits_text(d);
         }
     return misses;
 }
@@ -141,12 +141,12 @@ GemmMixture mixture_of(const GemmMachine& nearest, const GemmProblem& setting,
     GemmAnswers rest;
     GemmMixture mixture;
     for (const GemmAnswer& answer : probed)
-        if (foretold(nearest, setting, answer.probe) != answer.d) rest.push_back(answer);
+        if (predicted(nearest, setting, answer.probe) != answer.d) rest.push_back(answer);
     for (const UnlearntCall& call : calls) {
         const std::size_t before = rest.size();
         for (const std::size_t place : call.places()) {
             GemmAnswer answer = call.at(place);
-            if (foretold_by_model(nearest, setting, answer.probe) != answer.d)
+            if (predicted_by_model(nearest, setting, answer.probe) != answer.d)
                 rest.push_back(std::move(answer));
         }
         const std::string shape = text_of(call.shape);
@@ -156,10 +156,10 @@ GemmMixture mixture_of(const GemmMachine& nearest, const GemmProblem& setting,
     for (const GemmModel* row : rows_for(setting)) {
         GemmMachine machine = nearest;
         machine.model = *row;
-        const auto is_foretold = [&](const GemmAnswer& answer) {
-            return foretold_by_model(machine, setting, answer.probe) == answer.d;
+        const auto is_predicted = [&](const GemmAnswer& answer) {
+            return predicted_by_model(machine, setting, answer.probe) == answer.d;
         };
-        if (rest.empty() || !std::ranges::all_of(rest, is_foretold)) continue;
+        if (rest.empty() || !std::ranges::all_of(rest, is_predicted)) continue;
         mixture.row = row->name;
         mixture.answers = rest.size();
         return mixture;

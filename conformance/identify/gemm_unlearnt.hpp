@@ -1,5 +1,5 @@
-// Data that nothing was learnt from, in shapes of all sizes: what was found must foretell it bit
-// for bit. Where it does not, a second row may foretell the rest: the device is then two machines.
+// Data that nothing was learnt from, in shapes of all sizes: what was found must predict it bit
+// for bit. Where it does not, a second row may predict the rest: the device is then two machines.
 // Used by gemm_identify.cpp.
 #pragma once
 
@@ -13,7 +13,7 @@
 
 namespace mx::identify {
 
-// Outputs that something did not foretell, and the first of them.
+// Outputs that something did not predict, and the first of them.
 struct GemmMisses {
     std::uint64_t count = 0;
     std::uint64_t of = 0;
@@ -37,17 +37,17 @@ using UnlearntCalls = std::vector<UnlearntCall>;
 Expected<UnlearntCalls> ask_unlearnt(GemmSubject& subject, bool takes_everything,
                                      std::vector<std::string>& refusals);
 
-// The engine that foretells: that of reference/fast knows the rows alone.
+// The engine that predicts: that of reference/fast knows the rows alone.
 enum class Engine { machine, row };
-Code foretold_by(Engine engine, const GemmMachine& machine, const GemmProblem& setting,
-                 const GemmProbe& probe);
+Code predicted_by(Engine engine, const GemmMachine& machine, const GemmProblem& setting,
+                  const GemmProbe& probe);
 
 GemmMisses misses_of(Engine engine, const GemmMachine& machine, const GemmProblem& setting,
                      const UnlearntCalls& calls);
 
 // Two machines in one device.
 struct GemmMixture {
-    std::string row;            // that foretells what the nearest row does not; "": there is none
+    std::string row;            // that predicts what the nearest row does not; "": there is none
     std::uint64_t answers = 0;  // all of them
     std::vector<std::string> shapes;  // in which they were
 };

@@ -63,10 +63,10 @@ std::size_t best_block(const Setting& setting, const std::vector<Quantizer>& hyp
     Pool cutting;
     std::size_t best = 0, most = 1;
     for (const Lanes& block : pool) {
-        const Answer answer{block, foretold_scale(setting, hypotheses.front(), block), {}};
+        const Answer answer{block, predicted_scale(setting, hypotheses.front(), block), {}};
         std::vector<std::uint64_t> groups;
         for (const Quantizer& dialect : hypotheses)
-            groups.push_back(foretold(setting, dialect, answer, part));
+            groups.push_back(predicted(setting, dialect, answer, part));
         std::sort(groups.begin(), groups.end());
         const std::size_t count =
             static_cast<std::size_t>(std::unique(groups.begin(), groups.end()) - groups.begin());
@@ -124,7 +124,7 @@ Status Deduction::look_at_bytes() {
 bool Deduction::keep_what_explains(const Answer& answer, Part part) {
     std::vector<Quantizer> still;
     for (const Quantizer& dialect : alive_)
-        if (foretold(setting(), dialect, answer, part) == given(answer, part))
+        if (predicted(setting(), dialect, answer, part) == given(answer, part))
             still.push_back(dialect);
     if (still.empty()) return false;
     alive_ = std::move(still);
@@ -214,9 +214,9 @@ void Deduction::find_names() {
         if (right == answers_.size()) result_.identical.emplace_back(row.name);
         if (result_.unexplained.blocks != 0 && result_.unexplained.hypothesis.empty())
             result_.unexplained.hypothesis = common_offset(setting(), row, answers_);
-        if (nearest == nullptr || right > result_.nearest_foretold) {
+        if (nearest == nullptr || right > result_.nearest_predicted) {
             nearest = &row;
-            result_.nearest_foretold = right;
+            result_.nearest_predicted = right;
         }
     }
     if (nearest == nullptr) return;

@@ -19,7 +19,7 @@ struct Finding {
 };
 
 struct Unexplained {
-    std::uint64_t blocks = 0;  // that the decision vector does not foretell
+    std::uint64_t blocks = 0;  // that the decision vector does not predict
     std::uint64_t of = 0;
     std::string witness;     // the first of them
     std::string hypothesis;  // what they have in common, "" if nothing was seen
@@ -27,17 +27,17 @@ struct Unexplained {
 
 struct HeldRow {
     std::string name;
-    std::uint64_t foretold = 0;  // of the answers
-    std::string witness;         // the smallest answer against it, "" if there is none
+    std::uint64_t predicted = 0;  // of the answers
+    std::string witness;          // the smallest answer against it, "" if there is none
 };
 
 struct Identification {
     Setting setting;
     std::vector<Finding> findings;
     Unexplained unexplained;
-    std::vector<std::string> identical;  // dialects that foretell every answer
-    std::string nearest;                 // if there is none: the one that foretells most
-    std::uint64_t nearest_foretold = 0, answers = 0;
+    std::vector<std::string> identical;  // dialects that predict every answer
+    std::string nearest;                 // if there is none: the one that predicts most
+    std::uint64_t nearest_predicted = 0, answers = 0;
     std::vector<std::string> parts;  // "field: device value, dialect value" against the nearest
     std::string partial_block;
     std::vector<std::string> scale_layouts;

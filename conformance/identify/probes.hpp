@@ -32,7 +32,7 @@ Pool special_blocks(const Setting& setting);
 Pool element_blocks(const Setting& setting, const Quantizer& known);
 
 // Blocks that nothing was learnt from: the amax in every lane, random values, neighbours unlike
-// each other. What is believed about the device must foretell them.
+// each other. What is believed about the device must predict them.
 Pool unseen_blocks(const Setting& setting);
 
 }  // namespace mx::identify

@@ -463,7 +463,7 @@ Identification RowSearch::take() {
                                 scores_[i].miss ? scores_[i].miss->text : ""});
     for (const Quantizer* row : alive_) result_.identical.emplace_back(row->name);
     result_.nearest = best().name;
-    result_.nearest_foretold = scores_[best_].predicted;
+    result_.nearest_predicted = scores_[best_].predicted;
     result_.unexplained.of = result_.answers;
     result_.unexplained.blocks = result_.answers - scores_[best_].predicted;
     if (scores_[best_].miss) result_.unexplained.witness = scores_[best_].miss->text;

@@ -16,8 +16,8 @@ std::uint64_t folded(const std::array<std::uint8_t, lane_count>& elements) {
     return hash;
 }
 
-std::uint8_t foretold_element(const Setting& setting, const Quantizer& dialect,
-                              const Answer& answer, std::size_t lane) {
+std::uint8_t predicted_element(const Setting& setting, const Quantizer& dialect,
+                               const Answer& answer, std::size_t lane) {
     const fast::Unpacked value =
         fast::read_input(dialect.subnormals, setting.input, Code{answer.lanes[lane]});
     return static_cast<std::uint8_t>(
@@ -35,24 +35,24 @@ std::uint32_t amax_code(const Setting& setting, const Lanes& lanes) {
     return amax;
 }
 
-// The first lane whose element the dialect does not foretell.
+// The first lane whose element the dialect does not predict.
 std::optional<std::size_t> wrong_lane(const Setting& setting, const Quantizer& dialect,
                                       const Answer& answer) {
     for (std::size_t lane = 0; lane < lane_count; ++lane)
-        if (foretold_element(setting, dialect, answer, lane) != answer.elements[lane]) return lane;
+        if (predicted_element(setting, dialect, answer, lane) != answer.elements[lane]) return lane;
     return std::nullopt;
 }
 
-// "amax 0x43f00000 (480): scale 0x7f, not 0x80"; "" if the dialect foretells the answer.
+// "amax 0x43f00000 (480): scale 0x7f, not 0x80"; "" if the dialect predicts the answer.
 std::string against(const Setting& setting, const Quantizer& dialect, const Answer& answer) {
-    const Code scale = foretold_scale(setting, dialect, answer.lanes);
+    const Code scale = predicted_scale(setting, dialect, answer.lanes);
     if (!(scale == answer.scale))
         return "amax " + code_with_value(setting.input, Code{amax_code(setting, answer.lanes)}) +
                ": scale " + scale_text(answer.scale) + ", not " + scale_text(scale);
     const auto lane = wrong_lane(setting, dialect, answer);
     if (!lane) return "";
     const ElementFormat& element = setting.format.element();
-    const Code expected{foretold_element(setting, dialect, answer, *lane)};
+    const Code expected{predicted_element(setting, dialect, answer, *lane)};
     return "lane " + std::to_string(*lane) + ", " +
            code_with_value(setting.input, Code{answer.lanes[*lane]}) + " under scale " +
            scale_text(answer.scale) + ": element " +
@@ -67,18 +67,18 @@ std::string code_with_value(const ElementFormat& format, Code code) {
            ")";
 }
 
-Code foretold_scale(const Setting& setting, const Quantizer& dialect, const Lanes& block) {
+Code predicted_scale(const Setting& setting, const Quantizer& dialect, const Lanes& block) {
     const fast::Unpacked amax =
         fast::amax_of(dialect, setting.input, block.data(), static_cast<int>(lane_count));
     return fast::encode_scale(dialect, setting.format, amax);
 }
 
-std::uint64_t foretold(const Setting& setting, const Quantizer& dialect, const Answer& answer,
-                       Part part) {
-    if (part == Part::scale) return foretold_scale(setting, dialect, answer.lanes).bits;
+std::uint64_t predicted(const Setting& setting, const Quantizer& dialect, const Answer& answer,
+                        Part part) {
+    if (part == Part::scale) return predicted_scale(setting, dialect, answer.lanes).bits;
     std::array<std::uint8_t, lane_count> elements{};
     for (std::size_t lane = 0; lane < lane_count; ++lane)
-        elements[lane] = foretold_element(setting, dialect, answer, lane);
+        elements[lane] = predicted_element(setting, dialect, answer, lane);
     return folded(elements);
 }
 
@@ -116,7 +116,7 @@ std::string common_offset(const Setting& setting, const Quantizer& dialect,
                           std::span<const Answer> answers) {
     std::optional<int> offset;
     for (const Answer& answer : answers) {
-        const int expected = static_cast<int>(foretold_scale(setting, dialect, answer.lanes).bits);
+        const int expected = static_cast<int>(predicted_scale(setting, dialect, answer.lanes).bits);
         const int actual = static_cast<int>(answer.scale.bits);
         if (expected < 16 || expected > 238) continue;
         if (offset && *offset != actual - expected) return "";
@@ -132,11 +132,11 @@ std::string partial_text(const Setting& setting, const Quantizer& dialect,
     const std::string lanes = "a block of " + std::to_string(count) + " lanes";
     if (answers.empty()) return lanes + " is not supported";
     const Answer& answer = answers.front();
-    const bool scale_follows = foretold_scale(setting, dialect, answer.lanes) == answer.scale;
+    const bool scale_follows = predicted_scale(setting, dialect, answer.lanes) == answer.scale;
     bool elements_follow = true;
     for (std::size_t lane = 0; lane < count; ++lane)
-        elements_follow = elements_follow &&
-                          foretold_element(setting, dialect, answer, lane) == answer.elements[lane];
+        elements_follow = elements_follow && predicted_element(setting, dialect, answer, lane) ==
+                                                 answer.elements[lane];
     if (scale_follows && elements_follow) return lanes + " is quantized from the lanes that exist";
     return lanes +
            " is not quantized as its lanes alone would be: " + against(setting, dialect, answer);

@@ -1,4 +1,4 @@
-// What a decision vector foretells, and how an answer that goes against one is told in words.
+// What a decision vector predicts, and how an answer that goes against one is told in words.
 // Used by identify.cpp.
 #pragma once
 
@@ -19,13 +19,13 @@ enum class Part { scale, elements };
 // "0x43f00000 (480)"
 std::string code_with_value(const ElementFormat& format, Code code);
 
-Code foretold_scale(const Setting& setting, const Quantizer& dialect, const Lanes& block);
+Code predicted_scale(const Setting& setting, const Quantizer& dialect, const Lanes& block);
 // A number that is the same for the same scale, or for the same elements.
-std::uint64_t foretold(const Setting& setting, const Quantizer& dialect, const Answer& answer,
-                       Part part);
+std::uint64_t predicted(const Setting& setting, const Quantizer& dialect, const Answer& answer,
+                        Part part);
 std::uint64_t given(const Answer& answer, Part part);
 
-// An answer that only the first of the values of a field foretells; "" if there is none.
+// An answer that only the first of the values of a field predicts; "" if there is none.
 std::string witness_of(const Setting& setting, std::string_view field,
                        const std::vector<Quantizer>& values, std::span<const Answer> answers);
 

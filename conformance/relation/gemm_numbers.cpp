@@ -7,12 +7,12 @@ namespace mx::relation {
 namespace {
 
 // Two products whose outputs stand in the same places, and what the second ones must be.
-struct Foretold {
+struct Predicted {
     Product first, second;
     bool (*holds)(const ElementFormat& type, Code first, Code second);
 };
 
-Expected<Finding> check(Subject& subject, const Foretold& pair) {
+Expected<Finding> check(Subject& subject, const Predicted& pair) {
     const auto first = multiply(subject, pair.first), second = multiply(subject, pair.second);
     if (!first || !second) return first ? second.error() : first.error();
     const ElementFormat& type = *find_element_format(subject.setting().values);
@@ -70,7 +70,7 @@ Expected<Finding> a_step_of_scale_doubles(Subject& subject, const Sample& sample
     const Product p = make_product(subject.setting(), sample, {Factors::any, 1});
     Product larger = p;
     step_scales(larger.scales_a, Step::up);
-    return check(subject, Foretold{p, larger, is_doubled});
+    return check(subject, Predicted{p, larger, is_doubled});
 }
 
 Expected<Finding> scales_make_up(Subject& subject, const Sample& sample) {
@@ -86,7 +86,7 @@ Expected<Finding> signs_pass_through(Subject& subject, const Sample& sample) {
     const Product p = make_product(subject.setting(), sample, {Factors::any, 1});
     const auto negative = with_signs_of_a_changed(p);
     if (!negative) return negative.error();
-    return check(subject, Foretold{p, negative.value(), is_negated});
+    return check(subject, Predicted{p, negative.value(), is_negated});
 }
 
 Expected<Finding> alpha_takes_the_sign(Subject& subject, const Sample& sample) {
@@ -103,7 +103,7 @@ Expected<Finding> alpha_doubles(Subject& subject, const Sample& sample) {
     p.alpha = odd_alpha;
     Product twice = p;
     twice.alpha += two_f32 - one_f32;
-    return check(subject, Foretold{p, twice, is_doubled});
+    return check(subject, Predicted{p, twice, is_doubled});
 }
 
 // Where A is zeros, D is C.
@@ -151,7 +151,7 @@ Expected<Finding> relu_comes_last(Subject& subject, const Sample& sample) {
             p.bias = make_numbers(subject.setting(), {0, 0, 1, sample.extents.n}, random);
             cut_off.bias = p.bias;
         }
-        if (!tally.add(check(subject, Foretold{p, cut_off, is_cut_at_zero}))) break;
+        if (!tally.add(check(subject, Predicted{p, cut_off, is_cut_at_zero}))) break;
     }
     return tally.take();
 }

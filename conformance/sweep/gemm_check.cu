@@ -107,7 +107,7 @@ __device__ EpilogueOperands operands_of(const GpuGemm& p, std::int64_t row, std:
 
 // What the model says of every output; the algorithms that it says the same of share it.
 __global__ void __launch_bounds__(threads_per_block)
-    foretell(GpuGemm p, std::uint32_t* foretold, unsigned long long* asked) {
+    predict(GpuGemm p, std::uint32_t* predicted, unsigned long long* asked) {
     const std::int64_t index = std::int64_t{blockIdx.x} * blockDim.x + threadIdx.x;
     const bool is_inside = index < p.batches * p.m * p.n;
     if (is_inside) {
@@ -118,25 +118,25 @@ __global__ void __launch_bounds__(threads_per_block)
         const fast::Unpacked accumulator =
             p.part == 0 ? fast::accumulate(p.model, a, b, p.k, {})
                         : fast::accumulate_in_parts(p.model, a, b, p.k, p.part);
-        foretold[index] =
+        predicted[index] =
             fast::finish(p.epilogue, operands_of(p, row, b_row, column), accumulator).bits;
     }
     count_asked(asked, is_inside ? 1 : 0);
 }
 
 __global__ void __launch_bounds__(threads_per_block)
-    compare(View d, std::int64_t outputs, std::int64_t columns, const std::uint32_t* foretold,
+    compare(View d, std::int64_t outputs, std::int64_t columns, const std::uint32_t* predicted,
             Found* found) {
     const std::int64_t index = std::int64_t{blockIdx.x} * blockDim.x + threadIdx.x;
     const bool is_inside = index < outputs;
     if (is_inside) {
         const std::int64_t row = index / columns, column = index % columns;
         const std::uint32_t actual = d.at(row, column).bits;
-        if (actual != foretold[index] && atomicAdd(&found->count, 1ull) == 0) {
+        if (actual != predicted[index] && atomicAdd(&found->count, 1ull) == 0) {
             found->row = row;
             found->column = column;
             found->actual = actual;
-            found->expected = foretold[index];
+            found->expected = predicted[index];
         }
     }
     count_asked(&found->asked, is_inside ? 1 : 0);
@@ -233,7 +233,7 @@ public:
 
     Expected<GemmDifferences> ask(const AskedAlgorithm& asked) {
         GemmDifferences differing;
-        const std::uint32_t* foretold = foretold_by(asked.modelled, differing.seconds);
+        const std::uint32_t* predicted = predicted_by(asked.modelled, differing.seconds);
         // What the device does not write must not look right: all ones are a NaN.
         const OnGpu& output = *tensors_.back();
         const auto bytes = static_cast<std::size_t>(output.tensor().bytes());
@@ -249,11 +249,11 @@ public:
         }
         if (ran.status != MX_OK)
             return Error{ErrorKind::device, name_of(ran.status) + ": " + ran.message};
-        return compared(foretold, differing);
+        return compared(predicted, differing);
     }
 
 private:
-    struct Foretold {
+    struct Predicted {
         GemmModelled modelled;
         std::unique_ptr<GpuValue<std::uint32_t>> codes;
     };
@@ -261,32 +261,32 @@ private:
     std::int64_t outputs() const { return gemm_.batches * gemm_.m * gemm_.n; }
 
     // Worked out before the device runs for the first time, from inputs that it has not seen.
-    const std::uint32_t* foretold_by(const GemmModelled& modelled, double& seconds) {
-        for (const Foretold& known : foretold_)
+    const std::uint32_t* predicted_by(const GemmModelled& modelled, double& seconds) {
+        for (const Predicted& known : predicted_)
             if (known.modelled.model == modelled.model && known.modelled.parts == modelled.parts)
                 return known.codes->at();
         const auto count = static_cast<std::size_t>(outputs());
-        foretold_.push_back({modelled, std::make_unique<GpuValue<std::uint32_t>>(calls_, count)});
-        std::uint32_t* codes = foretold_.back().codes->at();
+        predicted_.push_back({modelled, std::make_unique<GpuValue<std::uint32_t>>(calls_, count)});
+        std::uint32_t* codes = predicted_.back().codes->at();
         const GpuValue<unsigned long long> asked(calls_);
         GpuTimer timer(calls_);
         if (calls_.ok())
-            foretell<<<blocks_for(outputs()), threads_per_block>>>(
+            predict<<<blocks_for(outputs()), threads_per_block>>>(
                 gemm_on_gpu(gemm_, modelled, tensors_), codes, asked.at());
         calls_.note("the model", cudaGetLastError());
         seconds = timer.seconds();
         unsigned long long number = 0;
         asked.read(&number);
         if (calls_.ok() && number != count)
-            calls_.note("not every output was foretold", cudaErrorUnknown);
+            calls_.note("not every output was predicted", cudaErrorUnknown);
         return codes;
     }
 
-    Expected<GemmDifferences> compared(const std::uint32_t* foretold, GemmDifferences differing) {
+    Expected<GemmDifferences> compared(const std::uint32_t* predicted, GemmDifferences differing) {
         const GpuValue<Found> found(calls_);
         if (calls_.ok())
             compare<<<blocks_for(outputs()), threads_per_block>>>(
-                tensors_.back()->view(), outputs(), gemm_.n, foretold, found.at());
+                tensors_.back()->view(), outputs(), gemm_.n, predicted, found.at());
         calls_.note("the comparison", cudaGetLastError());
         Found answer{};
         found.read(&answer);
@@ -306,7 +306,7 @@ private:
     GpuCalls calls_;
     std::vector<std::unique_ptr<OnGpu>> tensors_;
     TensorBuffers buffers_;
-    std::vector<Foretold> foretold_;
+    std::vector<Predicted> predicted_;
 };
 
 }  // namespace

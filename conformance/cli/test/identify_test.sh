@@ -36,7 +36,7 @@ refuse 77 'nothing identified: mxfp4-e2m1: only convert' \
 expect 0 'cpu: fma-chain' identify --device cpu --op gemm --types bf16 --algorithm fma-chain
 expect 0 'cpu: fma-parts' identify --device cpu --op gemm --types bf16 --algorithm fma-parts
 check 'the promotion is measured' grep -q '^  promotion *256$' stdout
-check 'other data is foretold' grep -q '^foretold bit for bit: ' stdout
+check 'other data is predicted' grep -q '^predicted bit for bit: ' stdout
 check 'K is not split' grep -q '^  K split at 16x16x8192 *no$' stdout
 expect 0 '"models"' identify --device cpu --op gemm --types e4m3 --json
 expect 0 'fma-chain-mx' identify --device cpu --op gemm --format mxfp8-e4m3 --algorithm fma-chain

@@ -322,7 +322,8 @@ void expect_sums_as_the_model(const GemmModel& row, const GemmProblem& setting) 
             random_probes(setting, 272, 12, static_cast<GemmData>(family / 2), 7 + family);
         add_scales(setting, family, probes);
         for (const GemmProbe& probe : probes)
-            ASSERT_EQ(foretold(machine, setting, probe), foretold_by_model(machine, setting, probe))
+            ASSERT_EQ(predicted(machine, setting, probe),
+                      predicted_by_model(machine, setting, probe))
                 << row.name << " " << setting.a.element.name << " " << probe.about;
     }
 }

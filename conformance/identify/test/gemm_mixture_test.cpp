@@ -152,7 +152,7 @@ TEST(GemmCensus, OneOutputApartIsAClassOfItsOwnAndHasNoRow) {
     EXPECT_TRUE(classes[1].rows.empty()) << classes[1].rows.front();
     EXPECT_EQ(classes[1].nearest, "hopper-fp8-promoted");
     EXPECT_NE(classes[1].witness, "");
-    EXPECT_LT(classes[1].foretold, classes[1].looked_at);
+    EXPECT_LT(classes[1].predicted, classes[1].looked_at);
 }
 
 TEST(GemmCensus, OtherBitsOfNanAreAnotherClassOfTheSameRow) {

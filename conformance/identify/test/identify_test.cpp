@@ -54,11 +54,11 @@ void expect_alike(const Setting& setting, std::string_view a, std::string_view b
                              element_blocks(setting, first), unseen_blocks(setting)})
         blocks.insert(blocks.end(), pool.begin(), pool.end());
     for (const Lanes& block : blocks) {
-        const Code scale = foretold_scale(setting, first, block);
-        ASSERT_EQ(scale, foretold_scale(setting, second, block)) << a << " and " << b;
+        const Code scale = predicted_scale(setting, first, block);
+        ASSERT_EQ(scale, predicted_scale(setting, second, block)) << a << " and " << b;
         const Answer answer{block, scale, {}};
-        ASSERT_EQ(foretold(setting, first, answer, Part::elements),
-                  foretold(setting, second, answer, Part::elements))
+        ASSERT_EQ(predicted(setting, first, answer, Part::elements),
+                  predicted(setting, second, answer, Part::elements))
             << a << " and " << b;
     }
 }
@@ -141,7 +141,7 @@ TEST(Identify, SaysWhatNoVectorExplains) {
     const Identification deaf = identified(nv, e4m3_setting(), [&](Answer& a, std::size_t count) {
         Lanes lanes = a.lanes;
         lanes[31] = 0;
-        if (count == lane_count) a.scale = foretold_scale(e4m3_setting(), nv, lanes);
+        if (count == lane_count) a.scale = predicted_scale(e4m3_setting(), nv, lanes);
     });
     EXPECT_GT(deaf.unexplained.blocks, 0u);
     EXPECT_NE(deaf.unexplained.witness, "");

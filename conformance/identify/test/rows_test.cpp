@@ -77,7 +77,7 @@ void expect_named(const Quantizer& row, const BlockFormat& format, const std::st
     EXPECT_EQ(found.unexplained.blocks, 0u) << found.unexplained.witness;
     EXPECT_GE(found.answers, 32u);
     for (const HeldRow& held : found.rows)
-        EXPECT_EQ(held.witness.empty(), held.foretold == found.answers) << held.name;
+        EXPECT_EQ(held.witness.empty(), held.predicted == found.answers) << held.name;
 }
 
 TEST(IdentifyRow, CallsEveryRowByItsNameInEachFormat) {
@@ -138,7 +138,7 @@ TEST(IdentifyRow, NamesNoneForADeviceWithEveryBitWrong) {
     };
     const Identification found = identified(dressed_row(te(), fault), te_setting());
     EXPECT_EQ(found.identical, Names{});
-    EXPECT_LT(found.nearest_foretold, found.answers / 100);
+    EXPECT_LT(found.nearest_predicted, found.answers / 100);
 }
 
 TEST(IdentifyRow, SaysWhatTheDeviceSays) {

@@ -222,7 +222,7 @@ TEST(RealScale, BothAxesAreRowsAndColumns) {
             tensors->emplace_back("f32", 1, 1);
         }
     mx_operation operation = operation_like("nvfp4", "torchao-nvfp4", "derived");
-    for (const std::size_t side : {0, 1}) {
+    for (const std::size_t side : {0u, 1u}) {
         operation.axis = side == 0 ? "row" : "col";
         expect_answer(
             operation, {values.view()},
