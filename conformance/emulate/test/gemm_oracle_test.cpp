@@ -102,7 +102,7 @@ void expect_blocks(const TensorGemm& problem, const Case& c,
             ValueTensor d{{}, problem.shape};
             d.values.resize(static_cast<std::size_t>(problem.outputs()));
             gemm_values(problem, {0, problem.outputs()}, d.values);
-            return quantize_values(d, names, {.program_version = "9.9.9"});
+            return quantize_values(d, names, "9.9.9");
         }
         data::HostTensor d{"values", "f32", problem.shape, {}};
         d.bytes.resize(problem.bytes);

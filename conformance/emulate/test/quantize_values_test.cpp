@@ -16,8 +16,8 @@ fast::Unpacked times_power(std::uint64_t number, int exponent) {
 
 // The bytes of elements and scales.
 std::vector<int> blocks_of(const std::vector<fast::Unpacked>& values, const BlockNames& names) {
-    const auto result = quantize_values({values, {static_cast<std::int64_t>(values.size())}}, names,
-                                        {.program_version = "9.9.9"});
+    const auto result =
+        quantize_values({values, {static_cast<std::int64_t>(values.size())}}, names, "9.9.9");
     EXPECT_TRUE(result.ok()) << result.error().message;
     std::vector<int> bytes = bytes_of(result.value().file.tensors[0]);
     for (const int byte : bytes_of(result.value().file.tensors[1])) bytes.push_back(byte);
@@ -111,7 +111,7 @@ TEST(QuantizeValues, OutputsOfAGemmAlongEveryAxis) {
     for (const char* axis : {"row", "col", "tile"})
         for (const char* dialect : {"ocp", "nv"}) {
             const BlockNames names = names_of("mxfp8-e5m2", dialect, axis);
-            const auto result = quantize_values(d, names, {.program_version = "9.9.9"});
+            const auto result = quantize_values(d, names, "9.9.9");
             ASSERT_TRUE(result.ok()) << result.error().message;
             const std::vector<int> elements = bytes_of(result.value().file.tensors[0]);
             const std::vector<int> scales = bytes_of(result.value().file.tensors[1]);
