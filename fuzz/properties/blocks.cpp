@@ -2,6 +2,7 @@
 // names by their fields, never by their names. Asks no device.
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
+#include <algorithm>
 
 #include <array>
 
@@ -120,7 +121,7 @@ RC_GTEST_PROP(Blocks, LanesMayChangePlaces, ()) {
     const Quantized before = quantized(s, lanes);
     const auto by = *rc::gen::inRange<std::size_t>(1, lane_count);
     RC_LOG() << shown(s, lanes) << " turned by " << by << " lanes";
-    std::ranges::rotate(lanes, lanes.begin() + static_cast<std::ptrdiff_t>(by));
+    std::rotate(lanes.begin(), lanes.begin() + static_cast<std::ptrdiff_t>(by), lanes.end());
     const Quantized after = quantized(s, lanes);
     RC_ASSERT(after.scale.bits == before.scale.bits);
     for (std::size_t i = 0; i < lane_count; ++i)

@@ -4,6 +4,7 @@
 // with its configuration.
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
+#include <algorithm>
 
 #include <cstdio>
 #include <cstdlib>
@@ -178,12 +179,12 @@ RC_GTEST_PROP(Devices, RowsMayChangePlaces, ()) {
     RC_PRE(found.has_value());
     Matrix turned = m;
     const auto by = *rc::gen::inRange<std::int64_t>(0, m.rows);
-    std::ranges::rotate(turned.values, turned.values.begin() + by * m.columns);
+    std::rotate(turned.values.begin(), turned.values.begin() + by * m.columns, turned.values.end());
     const auto other = quantize(device(), turned);
     RC_LOG() << shown(m) << " with rows turned by " << by;
     const auto expect_turned = [by](std::vector<std::uint8_t> codes, std::int64_t columns,
                                     const std::vector<std::uint8_t>& after) {
-        std::ranges::rotate(codes, codes.begin() + by * columns);
+        std::rotate(codes.begin(), codes.begin() + by * columns, codes.end());
         RC_ASSERT(codes == after);
     };
     expect_turned(found->elements, m.columns, other->elements);
