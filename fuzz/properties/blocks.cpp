@@ -2,8 +2,8 @@
 // names by their fields, never by their names. Asks no device.
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
-#include <algorithm>
 
+#include <algorithm>
 #include <array>
 
 #include "conformance/case/case.hpp"

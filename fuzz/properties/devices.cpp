@@ -4,8 +4,8 @@
 // with its configuration.
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
-#include <algorithm>
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 
