@@ -4,6 +4,7 @@
 #include "conformance/emulate/explain_parts.hpp"
 #include "conformance/emulate/number_text.hpp"
 #include "conformance/emulate/recipe_fields.hpp"
+#include "conformance/run/expected.hpp"
 #include "reference/base/hex.hpp"
 #include "reference/exact/quantize.hpp"
 #include "reference/fast/quantize.hpp"
@@ -24,10 +25,25 @@ struct RowAnswer {
     std::vector<Code> fast_codes;  // the scale, then the elements
 };
 
-// The problem of the target, asked of another row.
+bool has_history(const Quantizer& row) {
+    return row.tensor_scale == TensorScale::history;
+}
+
+// The problem of the target, asked of another row. Where the target says no amax of the tensor, the
+// block is the tensor.
 Problem asked_of(const Quantizer& row, const ExplainTarget& target) {
     Problem p = target.c;
     p.dialect = &row;
+    const bool is_given = p.tensor_number && has_history(row) == has_history(*target.c.dialect);
+    if (!has_tensor_number(p) || is_given) return p;
+    CodeTensor lanes = make_tensor(p.type.name, 1, static_cast<std::int64_t>(target.lanes.size()));
+    for (std::size_t i = 0; i < target.lanes.size(); ++i) lanes.set(i, target.lanes[i].bits);
+    Problem alone = p;
+    alone.rows = 1;
+    alone.columns = lanes.columns;
+    alone.axis = BlockAxis::row;
+    alone.block = lanes.columns;
+    p.tensor_number = derived_amax(alone, lanes);
     return p;
 }
 
@@ -101,8 +117,11 @@ std::string scale_text(const Quantizer& recipe, const BlockFormat& format,
     return text;
 }
 
-std::string lanes_table(const Quantizer& recipe, const BlockFormat& format,
-                        const ElementFormat& input, const RowAnswer& answer) {
+std::string lanes_table(const ExplainTarget& target, const RowAnswer& answer) {
+    const Quantizer& recipe = *target.c.dialect;
+    const BlockFormat& format = *target.c.format;
+    const ElementFormat& input = target.c.type;
+    const bool is_rotated = recipe.transform != LaneTransform::none;
     TextTable table({{"lane", Align::right},
                      {std::string(input.name)},
                      {"value", Align::right},
@@ -114,7 +133,9 @@ std::string lanes_table(const Quantizer& recipe, const BlockFormat& format,
     for (std::size_t lane = 0; lane < answer.lanes.size(); ++lane) {
         const exact::Value& value = answer.lanes[lane];
         const Code element = answer.block.elements[lane];
-        const Code code = exact::round(input, Rounding::nearest_even, Overflow::overflow, value);
+        const Code code =
+            is_rotated ? exact::round(input, Rounding::nearest_even, Overflow::overflow, value)
+                       : target.lanes[lane];
         table.add({std::to_string(lane), hex_code(input, code), exact::to_text(value),
                    f32_text(exact::scaled_lane(recipe, answer.block.scale, value)),
                    hex_code(format.element(), element),
@@ -128,6 +149,8 @@ std::string lanes_table(const Quantizer& recipe, const BlockFormat& format,
 // A row can answer if it reads the type, takes random bits as the target does or none, and finds
 // whole groups of lanes to rotate.
 bool can_answer(const Quantizer& row, const ExplainTarget& target) {
+    // A scale from earlier tensors is that of the target or of nobody.
+    if (has_history(row) && !has_history(*target.c.dialect)) return false;
     const bool is_random = row.element_rounding == Rounding::stochastic;
     return row.reads(target.c.type.name) && (!is_random || !target.random.empty()) &&
            (row.transform == LaneTransform::none || target.lanes.size() % hadamard_size == 0);
@@ -156,7 +179,7 @@ void explain_quantized(const ExplainTarget& target, Explanation& result) {
     result.text +=
         heading("The scale") + scale_text(row, *target.c.format, answer) +
         heading(row.transform == LaneTransform::none ? "The elements" : "The rotated elements") +
-        lanes_table(row, *target.c.format, target.c.type, answer);
+        lanes_table(target, answer);
     for (std::size_t lane = 0; lane < target.random.size(); ++lane)
         result.text +=
             (lane == 0 ? "random bits of each lane: 0x" : " 0x") + hex(target.random[lane].bits, 2);

@@ -106,7 +106,8 @@ Expected<ExplainTarget> target_of_case(const Case& whole, std::uint64_t block, S
     if (!side) return side.error();
     const Case& c = side.value();
     const std::uint64_t count = static_cast<std::uint64_t>(block_grid(c).count());
-    if (count == 0) return bad("the case has no elements, so there is nothing to explain");
+    if (count == 0 || element_count(c) == 0)
+        return bad("the case has no elements, so there is nothing to explain");
     if (block >= count)
         return bad("block " + std::to_string(block) + " does not exist: the case has " +
                    std::to_string(count) + (count == 1 ? " block" : " blocks") + ", from 0 on");

@@ -79,7 +79,11 @@ Expected<std::uint32_t> scale_from_history(const Problem& p, const QuantizeOptio
         return bad("dialect " + std::string(p.dialect->name) +
                    " takes its scale from earlier tensors: give --amax-history, the newest first");
     std::vector<std::uint32_t> history;
-    for (const Code amax : options.history) history.push_back(amax.bits);
+    for (const Code amax : options.history) {
+        if (formats::f32.is_negative(amax) && !formats::f32.is_nan(amax))
+            return bad("--amax-history has a negative number, which no amax is");
+        history.push_back(amax.bits);
+    }
     return fast::next_history(options.delayed, p.format->element(), history.data(),
                               static_cast<int>(history.size()), options.previous_scale)
         .bits;

@@ -87,6 +87,17 @@ Status check_codes(const std::vector<std::byte>& elements, const ElementFormat& 
                std::to_string(format.code_bits()) + " bits");
 }
 
+// The number of a tensor is an amax or a scale made of one. A block's scale of binary32 may have a
+// sign, though no dialect makes one.
+Status check_tensor_number(const std::vector<std::byte>& number) {
+    Code code;
+    for (std::size_t byte = 0; byte < number.size(); ++byte)
+        code.bits |= std::to_integer<std::uint32_t>(number[byte]) << (8 * byte);
+    const bool is_below_zero = formats::f32.is_negative(code) && !formats::f32.is_zero(code);
+    if (!is_below_zero || formats::f32.is_nan(code)) return success();
+    return bad("the number in tensor 'tensor_scale' is negative, which no amax is, and no scale");
+}
+
 // The scales of NVFP4 have no sign, though the type in the file has one.
 Status check_signs(const std::vector<std::byte>& scales, const Problem& p) {
     if (!(scale_format_of(p) == ue4m3)) return success();
@@ -230,6 +241,8 @@ Expected<Codes> load(data::TensorFile& file, const BlockNames& names, const Bloc
     const Status sound = check_codes(codes.elements, element_format_of(p));
     if (!sound) return sound.error();
     if (const Status fit = check_signs(codes.scales, p); !fit) return fit.error();
+    const Status number = check_tensor_number(codes.tensor_number);
+    if (!number) return number.error();
     return codes;
 }
 

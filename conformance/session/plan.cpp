@@ -103,6 +103,9 @@ Expected<std::vector<PlannedCase>> planned(const PlanOptions& options, Sources& 
                                                      format_name(one.c)) == options.formats.end();
     };
     std::erase_if(cases, other_format);
+    if (cases.empty() && !options.input.empty())
+        return Error{ErrorKind::bad_input, "nothing of these dialects and formats is asked of " +
+                                               options.input + ": it has no values for them"};
     if (cases.empty())
         return Error{ErrorKind::bad_input, "no case of suite '" + options.suite + "' has level '" +
                                                options.level + "' and these dialects" +

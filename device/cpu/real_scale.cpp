@@ -229,7 +229,8 @@ private:
 // Calls action(place) for each block. A tensor that is one block is one even where it is empty.
 template <typename Action>
 void for_each_real_block(const RealScaleJob& job, Action action) {
-    const auto [lines, lanes] = job.extent;
+    const std::ptrdiff_t lanes = job.extent.lanes;
+    const std::ptrdiff_t lines = lanes == 0 ? 0 : job.extent.lines;
     if (job.block.lines == 0) return action(BlockPlace{0, 0, 0, lines, 0, lanes});
     BlockPlace place{};
     for (place.first_line = 0; place.first_line < lines; place.first_line += job.block.lines) {
@@ -276,6 +277,7 @@ private:
 
     float amax_of(const BlockPlace& place) {
         float amax = 0;
+        if (place.first_lane == place.end_lane) return amax;  // of however many lines
         for (std::ptrdiff_t line = place.first_line; line < place.end_line; ++line)
             for (const float lane : read(line, place.first_lane, place.end_lane))
                 amax = larger_amax(job_.rule.nan_in_amax, amax, lane);

@@ -72,6 +72,22 @@ TEST(ExplainRealScale, KnowsEveryRow) {
         }
 }
 
+// Beside a row without a number of the tensor the others take the block for the tensor, and a row
+// whose scale comes from earlier tensors stays away. A NaN is shown with the bits that it came
+// with.
+TEST(ExplainRealScale, ComparesRowsThatNeedOtherNumbers) {
+    const Explanation alone = of_values(
+        {.values = "6,5", .format = "nvfp4", .dialect = "torchao-nvfp4-single", .input = "f32"});
+    expect_parts(alone, {"te-nvfp4                  0x7e"});
+    const Explanation current = of_values({.values = "2.8",
+                                           .format = "fp8-e4m3-tensor",
+                                           .dialect = "te-fp8-current",
+                                           .input = "f32"});
+    EXPECT_EQ(current.text.find("te-fp8-delayed"), std::string::npos) << current.text;
+    expect_parts(of_case("quantize format=nvfp4 dialect=te-nvfp4 shape=1x1 data=bits:ffc00001"),
+                 {"0xffc00001"});
+}
+
 TEST(ExplainRealScale, Refuses) {
     const auto refused = [](const TypedValues& typed) {
         const auto target = target_of_values(typed);

@@ -163,6 +163,14 @@ TEST(RealScaleTensor, RefusesWithASentence) {
         "dialect 'te-nvfp4-rht' rotates groups of 16 elements, but there are 8 along axis=row");
 }
 
+TEST(RealScaleTensor, RefusesAHistoryThatNoTensorHas) {
+    QuantizeOptions options;
+    options.history = {Code{one}, Code{0xBF800000}};
+    EXPECT_EQ(refusal(f32_tensor({1, 2}, {one, three}), names("fp8-e4m3-tensor", "te-fp8-delayed"),
+                      options),
+              "--amax-history has a negative number, which no amax is");
+}
+
 TEST(RealScaleTensor, RefusesAFileThatDoesNotFit) {
     const auto refused = [](data::TensorFile file) {
         const auto back =
@@ -174,6 +182,13 @@ TEST(RealScaleTensor, RefusesAFileThatDoesNotFit) {
     data::TensorFile file = whole;
     file.tensors.pop_back();
     EXPECT_EQ(refused(file), "has no tensor 'tensor_scale', which its metadata need");
+    file = whole;
+    file.tensors[2].bytes[3] |= std::byte{0x80};
+    EXPECT_EQ(refused(file),
+              "the number in tensor 'tensor_scale' is negative, which no amax is, and no scale");
+    file = whole;
+    file.tensors[1].bytes[1] |= std::byte{0x80};
+    EXPECT_EQ(refused(file).find("scale 1 is byte "), 0u);
     file = whole;
     file.tensors[1].type = "f32";
     EXPECT_EQ(refused(file),
