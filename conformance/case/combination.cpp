@@ -1,7 +1,9 @@
 // Whether the fields of a problem go together. See check_combination in case.hpp.
 #include "conformance/case/case.hpp"
 #include "conformance/case/gemm_case.hpp"
+#include "conformance/case/names.hpp"
 #include "reference/base/hex.hpp"
+#include "reference/base/text.hpp"
 #include "reference/spec/hadamard.hpp"
 
 namespace mx {
@@ -122,10 +124,7 @@ Status check_storage(const Problem& p) {
 // Formats beyond MX have few dialects, which are worth a list.
 std::string others_that_do(const BlockFormat& format) {
     if (format.has_e8m0_scales()) return "";
-    std::string names;
-    for (const Quantizer& row : quantizers)
-        if (row.quantizes(format)) names += (names.empty() ? "" : ", ") + std::string(row.name);
-    return "; these do: " + names;
+    return "; these do: " + joined(quantizer_names(format), ", ");
 }
 
 Status check_dialect(const Problem& p) {

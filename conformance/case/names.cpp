@@ -39,6 +39,12 @@ std::vector<std::string> block_format_names() {
 std::vector<std::string> quantizer_names() {
     return names_of(quantizers);
 }
+std::vector<std::string> quantizer_names(const BlockFormat& format) {
+    std::vector<std::string> names;
+    for (const Quantizer& row : quantizers)
+        if (row.quantizes(format)) names.emplace_back(row.name);
+    return names;
+}
 std::vector<std::string> layout_names() {
     return first_of(row_layouts);
 }

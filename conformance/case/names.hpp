@@ -45,6 +45,7 @@ std::vector<std::string> dialect_names();  // of those with E8M0 scales
 // Of all block formats and quantizers: what quantize and dequantize take.
 std::vector<std::string> block_format_names();
 std::vector<std::string> quantizer_names();
+std::vector<std::string> quantizer_names(const BlockFormat& format);  // that quantize to it
 std::vector<std::string> type_names();
 std::vector<std::string> rounding_names();
 std::vector<std::string> overflow_names();

@@ -9,6 +9,7 @@
 #include "conformance/emulate/dialect_fields.hpp"
 #include "conformance/emulate/recipe_fields.hpp"
 #include "conformance/emulate/stored_tensors.hpp"
+#include "reference/base/text.hpp"
 #include "reference/proof/sha256.hpp"
 #include "reference/spec/hadamard.hpp"
 #include "reference/spec/layouts.hpp"
@@ -23,13 +24,6 @@ constexpr std::string_view input_key = "input_type", shape_key = "shape", hash_k
 
 Error bad(std::string message) {
     return {ErrorKind::bad_input, std::move(message)};
-}
-
-template <typename Table>
-std::vector<std::string> all_names(const Table& table) {
-    std::vector<std::string> names;
-    for (const auto& row : table) names.emplace_back(row.name);
-    return names;
 }
 
 std::string block_of(const std::string& format) {
@@ -50,20 +44,16 @@ std::string packing_of(const std::string& format) {
 
 // A file, or a user, may name what only a later version has.
 Status check_known(const BlockNames& names) {
-    if (const auto known = check_name("format", names.format, all_names(block_formats)); !known)
+    if (const auto known = check_name("format", names.format, block_format_names()); !known)
         return known;
-    return check_name("dialect", names.dialect, all_names(quantizers));
+    return check_name("dialect", names.dialect, quantizer_names());
 }
 
 Status check_dialect(const BlockNames& names) {
     const BlockFormat& format = *find_block_format(names.format);
     if (find_quantizer(names.dialect)->quantizes(format)) return success();
-    std::string list;
-    for (const Quantizer& dialect : quantizers)
-        if (dialect.quantizes(format))
-            list += (list.empty() ? "" : ", ") + std::string(dialect.name);
     return bad("dialect '" + names.dialect + "' does not quantize " + names.format +
-               "; those that do are " + list);
+               "; those that do are " + joined(quantizer_names(format), ", "));
 }
 
 // A format whose scales have a mantissa has blocks of one shape.

@@ -29,7 +29,6 @@ constexpr kit::Named<Format> elements[] = {{"e4m3", e4m3},
                                            {"e2m1", e2m1},
                                            {"int8", int8},
                                            {"int8-symmetric", int8_symmetric}};
-constexpr kit::Named<Format> values[] = {{"f32", f32}, {"bf16", bf16}, {"f16", f16}};
 constexpr kit::Named<Dialect> dialects[] = {{"ocp", Dialect::ocp}, {"nv", Dialect::nv}};
 constexpr kit::Named<Overflow> overflows[] = {{"saturate", Overflow::saturate},
                                               {"overflow", Overflow::overflow}};
@@ -173,16 +172,9 @@ private:
         return whole;
     }
 
-    Tensor values_of(const kit::Tensor& asked, kit::Shape wanted) const {
-        asked.expect_strided();
-        Tensor tensor = placed(asked, wanted);
-        tensor.format = asked.type_in(values);
-        tensor.bits = tensor.format.bits;
-        return tensor;
-    }
     Tensor codes_of(const kit::Tensor& asked, kit::Shape wanted) const {
         asked.expect_type(name_of(request_.element));
-        Tensor tensor = placed(asked, wanted);
+        Tensor tensor = in_blocks(asked, wanted);
         tensor.format = request_.element;
         tensor.layout = asked.layout_in(code_layouts);
         tensor.bits = tensor.format.bits;
@@ -193,22 +185,17 @@ private:
     }
     Tensor scales_of(const kit::Tensor& asked, kit::Shape wanted) const {
         asked.expect_type("e8m0");
-        Tensor tensor = placed(asked, wanted);
+        Tensor tensor = in_blocks(asked, wanted);
         tensor.layout = request_.axis == Axis::column ? asked.layout_in(col_scale_layouts)
                                                       : asked.layout_in(row_scale_layouts);
         return tensor;
     }
 
-    Tensor placed(const kit::Tensor& asked, kit::Shape wanted) const {
-        asked.expect_shape(wanted);
-        Tensor tensor;
-        tensor.data = static_cast<unsigned char*>(asked.raw().data);
+    // With the blocks that the scales belong to.
+    Tensor in_blocks(const kit::Tensor& asked, kit::Shape wanted) const {
+        Tensor tensor = placed(asked, wanted);
         tensor.axis = request_.axis;
         tensor.block = request_.block;
-        tensor.rows = wanted.rows;
-        tensor.columns = wanted.columns;
-        tensor.row_stride = asked.raw().row_stride;
-        tensor.column_stride = asked.raw().column_stride;
         return tensor;
     }
 

@@ -104,6 +104,29 @@ struct Tensor {
     bool empty() const { return rows == 0 || columns == 0; }
 };
 
+// The tensor where the caller has it; what its codes are is for its reader to say.
+inline Tensor placed(const kit::Tensor& asked, kit::Shape shape) {
+    asked.expect_shape(shape);
+    Tensor tensor;
+    tensor.data = static_cast<unsigned char*>(asked.raw().data);
+    tensor.rows = shape.rows;
+    tensor.columns = shape.columns;
+    tensor.row_stride = asked.raw().row_stride;
+    tensor.column_stride = asked.raw().column_stride;
+    return tensor;
+}
+
+inline constexpr kit::Named<Format> value_formats[] = {{"f32", f32}, {"bf16", bf16}, {"f16", f16}};
+
+// Numbers of a type that is no element's.
+inline Tensor values_of(const kit::Tensor& asked, kit::Shape shape) {
+    asked.expect_strided();
+    Tensor tensor = placed(asked, shape);
+    tensor.format = asked.type_in(value_formats);
+    tensor.bits = tensor.format.bits;
+    return tensor;
+}
+
 struct Request {
     Action action{};
     Format element{};

@@ -8,7 +8,6 @@ namespace {
 
 constexpr kit::Named<Format> elements[] = {
     {"e4m3", e4m3}, {"e5m2", e5m2}, {"e3m2", e3m2}, {"e2m3", e2m3}, {"e2m1", e2m1}};
-constexpr kit::Named<Format> values[] = {{"f32", f32}, {"bf16", bf16}, {"f16", f16}};
 constexpr kit::Named<Format> block_elements[] = {{"e4m3", e4m3}, {"e5m2", e5m2}, {"e2m1", e2m1}};
 constexpr kit::Named<Format> nvfp4_elements[] = {{"e2m1", e2m1}};
 constexpr kit::Named<Dialect> dialects[] = {{"ocp", Dialect::ocp}, {"nv", Dialect::nv}};
@@ -147,25 +146,6 @@ private:
 
     static kit::Shape grid_of(kit::Shape whole, std::int64_t size) {
         return kit::Blocks{Axis::row, size}.grid(whole);
-    }
-
-    static Tensor values_of(const kit::Tensor& asked, kit::Shape wanted) {
-        asked.expect_strided();
-        Tensor tensor = placed(asked, wanted);
-        tensor.format = asked.type_in(values);
-        tensor.bits = tensor.format.bits;
-        return tensor;
-    }
-
-    static Tensor placed(const kit::Tensor& asked, kit::Shape wanted) {
-        asked.expect_shape(wanted);
-        Tensor tensor;
-        tensor.data = static_cast<unsigned char*>(asked.raw().data);
-        tensor.rows = wanted.rows;
-        tensor.columns = wanted.columns;
-        tensor.row_stride = asked.raw().row_stride;
-        tensor.column_stride = asked.raw().column_stride;
-        return tensor;
     }
 
     kit::Call call_;

@@ -52,7 +52,6 @@ constexpr kit::Named<bool> actions[] = {{"quantize", true}, {"dequantize", false
 enum class Number { none, given, derived };
 constexpr kit::Named<Number> numbers[] = {
     {"", Number::none}, {"given", Number::given}, {"derived", Number::derived}};
-constexpr kit::Named<Format> values[] = {{"f32", f32}, {"bf16", bf16}, {"f16", f16}};
 
 class Reader {
 public:
@@ -142,31 +141,12 @@ private:
                                      : asked.layout_in(row_scale_layouts);
     }
 
-    static Tensor values_of(const kit::Tensor& asked, kit::Shape shape) {
-        asked.expect_strided();
-        Tensor tensor = placed(asked, shape);
-        tensor.format = asked.type_in(values);
-        tensor.bits = tensor.format.bits;
-        return tensor;
-    }
-
     static Tensor words_of(const kit::Tensor& asked, std::string_view type, kit::Shape shape) {
         asked.expect_type(type);
         asked.expect_strided();
         Tensor tensor = placed(asked, shape);
         tensor.format = f32;
         tensor.bits = 32;
-        return tensor;
-    }
-
-    static Tensor placed(const kit::Tensor& asked, kit::Shape shape) {
-        asked.expect_shape(shape);
-        Tensor tensor;
-        tensor.data = static_cast<unsigned char*>(asked.raw().data);
-        tensor.rows = shape.rows;
-        tensor.columns = shape.columns;
-        tensor.row_stride = asked.raw().row_stride;
-        tensor.column_stride = asked.raw().column_stride;
         return tensor;
     }
 

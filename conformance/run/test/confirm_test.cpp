@@ -6,17 +6,6 @@
 namespace mx {
 namespace {
 
-// Every bit pattern wrong in its lowest bit.
-Evidence wrong_everywhere(const std::string& text) {
-    const auto c = parse_case(text);
-    EXPECT_TRUE(c.ok()) << (c ? "" : c.error().message);
-    Sources sources;
-    Evidence e = right_answer(text, make_inputs(c.value(), *sources.open(c.value()).value()));
-    for (CodeTensor& output : e.actual)
-        for (std::size_t i = 0; i < output.count(); ++i) output.set(i, output.at(i) ^ 1);
-    return e;
-}
-
 void expect_confirmed(const std::string& text) {
     const Evidence e = wrong_everywhere(text);
     const Classified result = classified(e, ~std::uint64_t{0});

@@ -36,6 +36,17 @@ inline Evidence right_answer(const std::string& text, std::vector<CodeTensor> in
     return e;
 }
 
+// The case's own inputs, and an answer with every bit pattern wrong in its lowest bit.
+inline Evidence wrong_everywhere(const std::string& text) {
+    const auto c = parse_case(text);
+    EXPECT_TRUE(c.ok()) << (c ? "" : c.error().message);
+    Sources sources;
+    Evidence e = right_answer(text, make_inputs(c.value(), *sources.open(c.value()).value()));
+    for (CodeTensor& output : e.actual)
+        for (std::size_t i = 0; i < output.count(); ++i) output.set(i, output.at(i) ^ 1);
+    return e;
+}
+
 // One row of values; the rest of the case is `text`.
 inline Evidence evidence_of(const std::string& text, const std::vector<std::uint32_t>& codes) {
     CodeTensor input = make_tensor("f32", 1, static_cast<std::int64_t>(codes.size()));
