@@ -169,17 +169,12 @@ mx_status run(const mx_device_api& api, void* device, const Probe& probe, Buffer
 Probe row_probe(std::string_view name, Question question, const Codes& values) {
     Probe probe{name,     {}, question.value_type, 1, static_cast<std::int64_t>(values.size()),
                 {values}, {}};
-    probe.operation = {sizeof(mx_operation),
-                       "quantize",
-                       question.format,
-                       question.dialect,
-                       "row",
-                       nullptr,
-                       nullptr,
-                       nullptr,
-                       32,
-                       nullptr,
-                       nullptr};
+    probe.operation.struct_size = sizeof probe.operation;
+    probe.operation.name = "quantize";
+    probe.operation.format = question.format;
+    probe.operation.dialect = question.dialect;
+    probe.operation.axis = "row";
+    probe.operation.block_size = 32;
     return probe;
 }
 

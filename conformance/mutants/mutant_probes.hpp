@@ -15,7 +15,7 @@ using Codes = std::vector<std::uint32_t>;
 // One operation, called once for each entry of `calls` on one open device.
 struct Probe {
     std::string_view name;
-    mx_operation operation;
+    mx_operation operation{};
     const char* value_type;  // of the input, or of what dequantize writes
     std::int64_t rows, columns;
     std::vector<Codes> calls;  // values; of dequantize the element codes, in bytes where packed

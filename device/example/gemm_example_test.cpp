@@ -34,17 +34,10 @@ protected:
 
     // Of two batches of 1 x 33 by 2 x 33, all of them 1 but for what a test changes.
     mx_status run() {
-        const mx_operation operation{sizeof(mx_operation),
-                                     "gemm",
-                                     nullptr,
-                                     nullptr,
-                                     nullptr,
-                                     nullptr,
-                                     nullptr,
-                                     nullptr,
-                                     0,
-                                     &gemm_,
-                                     nullptr};
+        mx_operation operation{};
+        operation.struct_size = sizeof operation;
+        operation.name = "gemm";
+        operation.gemm = &gemm_;
         std::vector<mx_tensor> inputs{
             tensor("e4m3", a_.data(), 2, 33), tensor("e8m0", scales_a_.data(), 2, 2),
             tensor("e4m3", b_.data(), 4, 33), tensor("e8m0", scales_b_.data(), 4, 2)};

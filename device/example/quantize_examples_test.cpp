@@ -64,20 +64,19 @@ protected:
     }
     Result quantize_row(const std::vector<float>& values) {
         const Shape shape{1, static_cast<std::int64_t>(values.size())};
-        return quantize(values, shape, ocp_rows);
+        return quantize(values, shape, ocp_rows());
     }
 
-    static constexpr mx_operation ocp_rows{sizeof(mx_operation),
-                                           "quantize",
-                                           "mxfp8-e4m3",
-                                           "ocp",
-                                           "row",
-                                           nullptr,
-                                           nullptr,
-                                           nullptr,
-                                           32,
-                                           nullptr,
-                                           nullptr};
+    static mx_operation ocp_rows() {
+        mx_operation operation{};
+        operation.struct_size = sizeof operation;
+        operation.name = "quantize";
+        operation.format = "mxfp8-e4m3";
+        operation.dialect = "ocp";
+        operation.axis = "row";
+        operation.block_size = 32;
+        return operation;
+    }
     void* library_ = nullptr;
     mx_device_get_api_function get_api_ = nullptr;
     const mx_device_api* api_ = nullptr;
@@ -129,7 +128,7 @@ TEST_P(Example, QuantisesEachBlockOfEachRowAloneAndThePartialLastOne) {
     std::vector<float> values(2 * 40, 1.0f);
     values[31] = 300.0f;  // last lane of the first block
     values[79] = 2.0f;    // last lane of the last, partial block
-    const Result result = quantize(values, {2, 40}, ocp_rows);
+    const Result result = quantize(values, {2, 40}, ocp_rows());
     ASSERT_EQ(result.status, MX_OK) << result.reason;
     EXPECT_EQ(result.scales, (std::vector<std::uint8_t>{127, unwritten, 119, unwritten, 119,
                                                         unwritten, 120, unwritten}));
@@ -139,21 +138,21 @@ TEST_P(Example, QuantisesEachBlockOfEachRowAloneAndThePartialLastOne) {
 }
 
 TEST_P(Example, DoesNothingWhenThereIsNothing) {
-    EXPECT_EQ(quantize({}, {0, 64}, ocp_rows).status, MX_OK);
-    EXPECT_EQ(quantize({}, {3, 0}, ocp_rows).status, MX_OK);
+    EXPECT_EQ(quantize({}, {0, 64}, ocp_rows()).status, MX_OK);
+    EXPECT_EQ(quantize({}, {3, 0}, ocp_rows()).status, MX_OK);
 }
 
 TEST_P(Example, SaysWhyItRefuses) {
-    mx_operation other = ocp_rows;
+    mx_operation other = ocp_rows();
     other.dialect = "nv";
     const Result refused = quantize({1.0f}, {1, 1}, other);
     EXPECT_EQ(refused.status, MX_NOT_SUPPORTED);
     EXPECT_FALSE(refused.reason.empty());
     EXPECT_EQ(refused.codes[0], unwritten);
-    other = ocp_rows;
+    other = ocp_rows();
     other.axis = nullptr;
     EXPECT_EQ(quantize({1.0f}, {1, 1}, other).status, MX_NOT_SUPPORTED);
-    other = ocp_rows;
+    other = ocp_rows();
     other.block_size = 16;
     EXPECT_EQ(quantize({1.0f}, {1, 1}, other).status, MX_NOT_SUPPORTED);
     EXPECT_EQ(get_api_(MX_DEVICE_ABI_VERSION + 1), nullptr);

@@ -78,8 +78,16 @@ Outcome run(const mx_operation& operation, std::vector<Matrix*> inputs,
 }
 
 mx_operation operation(const char* name, const char* format, const char* dialect) {
-    return {sizeof(mx_operation), name,    format, dialect, "row",  "nearest_even",
-            "saturate",           nullptr, 32,     nullptr, nullptr};
+    mx_operation asked{};
+    asked.struct_size = sizeof asked;
+    asked.name = name;
+    asked.format = format;
+    asked.dialect = dialect;
+    asked.axis = "row";
+    asked.rounding = "nearest_even";
+    asked.overflow = "saturate";
+    asked.block_size = 32;
+    return asked;
 }
 
 Codes converted(const char* element, const char* overflow, Matrix input) {

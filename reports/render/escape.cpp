@@ -48,6 +48,20 @@ std::string on_one_line(std::string_view text) {
     return line;
 }
 
+// What would begin a tag or an entity, in all three; "" for any other character.
+std::string_view entity_of(char character) {
+    switch (character) {
+        case '&':
+            return "&amp;";
+        case '<':
+            return "&lt;";
+        case '>':
+            return "&gt;";
+        default:
+            return "";
+    }
+}
+
 std::size_t longest_run(std::string_view text, char wanted) {
     std::size_t longest = 0, run = 0;
     for (const char character : text) {
@@ -77,61 +91,33 @@ std::string printable(std::string_view text) {
 std::string escape_markup(std::string_view text) {
     std::string escaped;
     for (const char character : printable(text)) {
-        switch (character) {
-            case '&':
-                escaped += "&amp;";
-                break;
-            case '<':
-                escaped += "&lt;";
-                break;
-            case '>':
-                escaped += "&gt;";
-                break;
-            case '"':
-                escaped += "&quot;";
-                break;
-            case '\'':
-                escaped += "&#39;";
-                break;
-            default:
-                escaped.push_back(character);
-        }
+        const std::string_view entity = entity_of(character);
+        if (!entity.empty())
+            escaped += entity;
+        else if (character == '"')
+            escaped += "&quot;";
+        else if (character == '\'')
+            escaped += "&#39;";
+        else
+            escaped.push_back(character);
     }
     return escaped;
 }
 
 std::string escape_markdown(std::string_view text) {
+    constexpr std::string_view marks = "\\`*_[]|~";
     std::string escaped;
     for (const char character : on_one_line(text)) {
-        switch (character) {
-            case '&':
-                escaped += "&amp;";
-                break;
-            case '<':
-                escaped += "&lt;";
-                break;
-            case '>':
-                escaped += "&gt;";
-                break;
-            case '@':
-                escaped += "&#64;";
-                break;  // mentions nobody
-            case '#':
-                escaped += "&#35;";
-                break;  // links no issue
-            case '\\':
-            case '`':
-            case '*':
-            case '_':
-            case '[':
-            case ']':
-            case '|':
-            case '~':
-                escaped.push_back('\\');
-                escaped.push_back(character);
-                break;
-            default:
-                escaped.push_back(character);
+        const std::string_view entity = entity_of(character);
+        if (!entity.empty()) {
+            escaped += entity;
+        } else if (character == '@') {
+            escaped += "&#64;";  // mentions nobody
+        } else if (character == '#') {
+            escaped += "&#35;";  // links no issue
+        } else {
+            if (marks.find(character) != std::string_view::npos) escaped.push_back('\\');
+            escaped.push_back(character);
         }
     }
     return escaped;

@@ -15,17 +15,14 @@ mx_tensor tensor(const char* type, void* data, std::int64_t rows, std::int64_t c
 }
 
 mx_operation operation(const char* name, const char* format, const char* dialect) {
-    return {sizeof(mx_operation),
-            name,
-            format,
-            dialect,
-            "row",
-            nullptr,
-            nullptr,
-            nullptr,
-            32,
-            nullptr,
-            nullptr};
+    mx_operation asked{};
+    asked.struct_size = sizeof asked;
+    asked.name = name;
+    asked.format = format;
+    asked.dialect = dialect;
+    asked.axis = "row";
+    asked.block_size = 32;
+    return asked;
 }
 
 struct Answer {

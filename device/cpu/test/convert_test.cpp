@@ -81,8 +81,15 @@ double value_of(std::string_view type, std::uint32_t bits) {
 }
 
 mx_operation convert_operation(const char* element, const How& how) {
-    return {sizeof(mx_operation), "convert",      element, "ocp",   nullptr, how.rounding,
-            how.overflow,         how.subnormals, 0,       nullptr, nullptr};
+    mx_operation asked{};
+    asked.struct_size = sizeof asked;
+    asked.name = "convert";
+    asked.format = element;
+    asked.dialect = "ocp";
+    asked.rounding = how.rounding;
+    asked.overflow = how.overflow;
+    asked.subnormals = how.subnormals;
+    return asked;
 }
 
 void expect_conversion(Tensor& values, const char* element, const How& how) {

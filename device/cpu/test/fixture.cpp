@@ -91,17 +91,14 @@ void* cpu_device() {
 
 mx_operation operation_of(const char* name, const char* format, const char* dialect,
                           const char* axis) {
-    return {sizeof(mx_operation),
-            name,
-            format,
-            dialect,
-            axis,
-            nullptr,
-            nullptr,
-            nullptr,
-            32,
-            nullptr,
-            nullptr};
+    mx_operation asked{};
+    asked.struct_size = sizeof asked;
+    asked.name = name;
+    asked.format = format;
+    asked.dialect = dialect;
+    asked.axis = axis;
+    asked.block_size = 32;
+    return asked;
 }
 
 Outcome run(const mx_operation& operation, std::vector<mx_tensor> inputs,

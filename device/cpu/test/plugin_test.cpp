@@ -117,8 +117,12 @@ TEST(Plugin, ContradictionsAreInvalid) {
 
 TEST(Plugin, ConvertChecksRoundingAndOverflow) {
     Call call;
-    call.operation = {sizeof(mx_operation), "convert", "e4m3", nullptr, nullptr, "stochastic",
-                      "saturate",           nullptr,   0,      nullptr, nullptr};
+    call.operation = {};
+    call.operation.struct_size = sizeof call.operation;
+    call.operation.name = "convert";
+    call.operation.format = "e4m3";
+    call.operation.rounding = "stochastic";
+    call.operation.overflow = "saturate";
     call.outputs.pop_back();
     expect_refused(call, MX_NOT_SUPPORTED, "stochastic");
     call.operation.rounding = "nearest_even";

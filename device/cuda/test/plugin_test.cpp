@@ -38,8 +38,17 @@ struct Message {
 };
 
 mx_operation operation(const char* name, const char* format, const char* dialect) {
-    return {sizeof(mx_operation), name,       format, dialect, "row",  "nearest_even",
-            "saturate",           "honoured", 32,     nullptr, nullptr};
+    mx_operation asked{};
+    asked.struct_size = sizeof asked;
+    asked.name = name;
+    asked.format = format;
+    asked.dialect = dialect;
+    asked.axis = "row";
+    asked.rounding = "nearest_even";
+    asked.overflow = "saturate";
+    asked.subnormals = "honoured";
+    asked.block_size = 32;
+    return asked;
 }
 
 mx_tensor tensor(const char* type, std::int64_t rows, std::int64_t columns) {
