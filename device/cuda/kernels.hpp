@@ -8,6 +8,7 @@
 
 #include <cuda_runtime_api.h>
 
+#include "device/cuda/real_scale.hpp"
 #include "device/cuda/types.hpp"
 
 namespace mx::cuda {
@@ -33,6 +34,16 @@ cudaError_t dequantize(const BlockJob& job, cudaStream_t stream);
 // Both any.cu, one thread an element.
 cudaError_t convert(const ConvertJob& job, cudaStream_t stream);
 cudaError_t encode_scales(const EncodeScaleJob& job, cudaStream_t stream);
+
+// Blocks whose scale has a mantissa, by any rule: any extent, any strides, any alignment, general
+// kernels (real_scale.cu). NVFP4 in whole blocks along rows, by the rules of nvfp4_rules.hpp, from
+// float32 and bfloat16 to codes two a byte runs at the speed of memory (nvfp4_rows.cu) where the
+// values of a row lie side by side, their pointer and row stride are multiples of 16 bytes, the
+// codes' pointer is one of 8, and scales in tiles of 128 x 4 begin at one of 16.
+// `amax` is a word of the GPU that quantize uses where it has to find the amax of the tensor.
+cudaError_t quantize_real_scales(const RealScaleJob& job, std::uint32_t* amax, cudaStream_t stream);
+// One thread an element.
+cudaError_t dequantize_real_scales(const RealScaleJob& job, cudaStream_t stream);
 
 // Which code this GPU runs, asked of the code itself. All of it is compiled ahead.
 struct CodePath {

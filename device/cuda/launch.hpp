@@ -6,11 +6,13 @@
 
 #include <cstdint>
 
+#include "device/cuda/real_scale.hpp"
 #include "device/cuda/types.hpp"
 
 namespace mx::cuda {
 
 inline constexpr std::int64_t block_lanes = 32;  // of every fast kernel
+inline constexpr std::int64_t nvfp4_lanes = 16;
 inline constexpr int warp_lanes = 32;
 
 // Bytes that a thread of the kernels across memory takes of a memory row.
@@ -28,6 +30,17 @@ cudaError_t quantize_columns(const BlockJob& job, cudaStream_t stream);
 cudaError_t quantize_transposed(const BlockJob& job, cudaStream_t stream);
 cudaError_t quantize_both_at_once(const BothJob& job, cudaStream_t stream);
 cudaError_t dequantize_rows(const BlockJob& job, cudaStream_t stream);
+
+// Any job of blocks whose scale has a mantissa; *amax is the amax of the tensor where the number or
+// the block is derived from it. The first two raise *amax to that amax.
+cudaError_t find_real_amax(const RealScaleJob& job, std::uint32_t* amax, cudaStream_t stream);
+cudaError_t find_nvfp4_amax(const RealScaleJob& job, std::uint32_t* amax, cudaStream_t stream);
+cudaError_t quantize_real_any(const RealScaleJob& job, const std::uint32_t* amax,
+                              cudaStream_t stream);
+
+// Whole blocks of NVFP4 along memory; see is_fast_nvfp4 in schedule.cpp.
+cudaError_t quantize_nvfp4_rows(const RealScaleJob& job, const std::uint32_t* amax,
+                                cudaStream_t stream);
 
 // Writes 0 to the pads of scales in tiles of 128 x 4, of a grid of lines x blocks.
 cudaError_t zero_pads(const ScalePlane& scales, Extent grid, cudaStream_t stream);

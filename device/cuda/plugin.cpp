@@ -37,12 +37,15 @@ struct OpenGpu {
     cudaStream_t stream = nullptr;
     cudaEvent_t begin = nullptr, end = nullptr;  // of the kernels of a run
     GpuMemory memory;
+    GpuMemory word_memory;  // for the amax of a tensor
     std::string name, version, driver, isa, notes;
 
     OpenGpu();
     OpenGpu(const OpenGpu&) = delete;
     OpenGpu& operator=(const OpenGpu&) = delete;
     ~OpenGpu() { release(); }
+
+    std::uint32_t* word() const { return reinterpret_cast<std::uint32_t*>(word_memory.data()); }
 
 private:
     cudaError_t read_facts();
@@ -85,6 +88,7 @@ cudaError_t OpenGpu::start() {
     if (error == cudaSuccess) error = cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking);
     if (error == cudaSuccess) error = cudaEventCreate(&begin);
     if (error == cudaSuccess) error = cudaEventCreate(&end);
+    if (error == cudaSuccess) error = word_memory.reserve(sizeof(std::uint32_t));
     return error;
 }
 
@@ -105,7 +109,7 @@ cudaError_t OpenGpu::read_facts() {
     driver = "CUDA " + dotted(driver_version);
     notes = "path: code compiled for sm_" + std::to_string(path.binary_version) +
             "; FP8 elements by cvt in whole aligned blocks of 32 (dequantizing: along rows) and "
-            "where convert saturates, by arithmetic elsewhere; ";
+            "where convert saturates, by arithmetic elsewhere; E4M3 scales by cvt; ";
     notes += path.has_scale_conversion ? "E8M0 ratios by cvt to ue8m0"
                                        : "E8M0 ratios by integer arithmetic";
     notes += "; FP6, FP4 and INT8 by arithmetic";
@@ -115,6 +119,7 @@ cudaError_t OpenGpu::read_facts() {
 
 struct Launcher {
     cudaStream_t stream;
+    std::uint32_t* amax;  // a word for the amax of a tensor
 
     cudaError_t operator()(const QuantizeJob& job) const { return quantize(job.blocks, stream); }
     cudaError_t operator()(const BothJob& job) const { return quantize_both(job, stream); }
@@ -123,6 +128,14 @@ struct Launcher {
     }
     cudaError_t operator()(const ConvertJob& job) const { return convert(job, stream); }
     cudaError_t operator()(const EncodeScaleJob& job) const { return encode_scales(job, stream); }
+    cudaError_t operator()(const QuantizeRealScalesJob& job) const {
+        const cudaError_t error = quantize_real_scales(job.blocks, amax, stream);
+        if (error != cudaSuccess || !job.columns) return error;
+        return quantize_real_scales(*job.columns, amax, stream);
+    }
+    cudaError_t operator()(const DequantizeRealScalesJob& job) const {
+        return dequantize_real_scales(job.blocks, stream);
+    }
 };
 
 // Waits on every way out, exceptions too: after a call nothing may still read or write the host's
@@ -171,7 +184,7 @@ public:
         check(staging.copy_in(), "copying to the GPU");
         const Job job = job_of(staging.on_gpu(), kit::Buffers::absent);
         cudaEventRecord(gpu_.begin, gpu_.stream);
-        check(std::visit(Launcher{gpu_.stream}, job), "starting a kernel");
+        check(std::visit(Launcher{gpu_.stream, gpu_.word()}, job), "starting a kernel");
         cudaEventRecord(gpu_.end, gpu_.stream);
         check(staging.copy_out(), "running a kernel");
         check(cudaStreamSynchronize(gpu_.stream), "running a kernel");

@@ -4,6 +4,7 @@
 #include <string>
 #include <utility>
 
+#include "device/cuda/real_scale_request.hpp"
 #include "device/cuda/rules.hpp"
 #include "device/cuda/tensors.hpp"
 
@@ -17,12 +18,21 @@ using kit::text_of;
 
 constexpr std::string_view places[] = {"host", "cuda"};
 
-void check_tensor(const std::string& what, const mx_tensor& tensor) {
+// What is packed more tightly or lies in smaller tiles is served where scales have a mantissa.
+bool is_for_powers_of_two(const Layout& layout) {
+    return layout.kind == LayoutKind::strided || layout.kind == LayoutKind::scales;
+}
+
+void check_tensor(const std::string& what, const mx_tensor& tensor, bool has_powers_of_two) {
     const Layout* layout = find_layout(text_of(tensor.layout));
-    if (layout == nullptr)
+    if (layout == nullptr || (has_powers_of_two && !is_for_powers_of_two(*layout)))
         not_supported(what + " has layout " + in_double_quotes(tensor.layout) +
                       "; the GPU kernels write strided codes, and scales that are strided,"
                       " 128x4 or te-padded");
+    const bool has_strides = tensor.row_stride != 0 || tensor.column_stride != 0;
+    if (has_strides && !is_for_powers_of_two(*layout) && layout->kind != LayoutKind::with_scales)
+        kit::invalid(what + " has strides, and layout " + in_double_quotes(tensor.layout) +
+                     " has none");
     if (!is_addressable(tensor, *layout))
         kit::invalid(what + " of " + kit::text_of(kit::Shape{tensor.rows, tensor.columns}) +
                      " with strides " + std::to_string(tensor.row_stride) + " and " +
@@ -71,7 +81,7 @@ DialectRule dialect_rule(const mx_operation& operation, Element element) {
     const std::string_view dialect = text_of(operation.dialect);
     const auto rule = find_dialect_rule(dialect, element);
     if (rule) return *rule;
-    if (knows_dialect(dialect))
+    if (knows_dialect(dialect) || knows_real_scale_dialect(dialect))
         not_supported("dialect " + in_double_quotes(dialect) + " has no format " +
                       in_double_quotes(operation.format));
     not_supported("the GPU kernels have no dialect " + in_double_quotes(operation.dialect));
@@ -94,6 +104,14 @@ BlockJob seen_along_lanes(BlockJob job, const Blocks& blocks) {
     return job;
 }
 
+// A scale that is a power of two serves numbers of any size.
+void expect_no_tensor_scale(const mx_operation& operation) {
+    if (operation.tensor_scale == nullptr) return;
+    kit::invalid("format " + in_double_quotes(operation.format) +
+                 " has no number for the tensor, and tensor_scale is " +
+                 in_double_quotes(operation.tensor_scale));
+}
+
 // The tensors of either block operation.
 struct BlockTensors {
     kit::Tensor values, codes, scales;
@@ -113,14 +131,18 @@ BlockJob block_job(const mx_operation& operation, const BlockTensors& tensors,
 }
 
 Job quantize_job(kit::Call& call) {
+    if (has_real_scales(call.operation())) return quantize_real_scales_job(call);
     const DialectRule rule = dialect_rule(call.operation(), block_format(call.operation()));
+    expect_no_tensor_scale(call.operation());
     const BlockTensors tensors{call.input("the values"), call.output("the codes"),
                                call.output("the scales")};
     return QuantizeJob{block_job(call.operation(), tensors, rule)};
 }
 
 Job dequantize_job(kit::Call& call) {
+    if (has_real_scales(call.operation())) return dequantize_real_scales_job(call);
     check_dialect(call.operation());
+    expect_no_tensor_scale(call.operation());
     const kit::Tensor codes = call.input("the codes"), scales = call.input("the scales");
     return DequantizeJob{
         block_job(call.operation(), {call.output("the values"), codes, scales}, {})};
@@ -191,7 +213,10 @@ Job job_of(kit::Call& call) {
 Job job_of_side(const kit::Arguments& side, kit::Buffers buffers) {
     kit::Call call(side, buffers);
     call.expect_places(places);
-    call.for_each_tensor(check_tensor);
+    const bool has_powers_of_two = !has_real_scales(call.operation());
+    call.for_each_tensor([&](const std::string& what, const mx_tensor& tensor) {
+        check_tensor(what, tensor, has_powers_of_two);
+    });
     const Job job = job_of(call);
     call.expect_no_more();
     return job;
@@ -204,6 +229,8 @@ Job job_of(const kit::Arguments& call, kit::Buffers buffers) {
     const Job rows = job_of_side(*sides.begin(), buffers);
     if (sides.end() - sides.begin() == 1) return rows;
     const Job columns = job_of_side(sides.begin()[1], buffers);
+    if (const auto* real = std::get_if<QuantizeRealScalesJob>(&rows))
+        return QuantizeRealScalesJob{real->blocks, std::get<QuantizeRealScalesJob>(columns).blocks};
     const BlockJob& down = std::get<QuantizeJob>(columns).blocks;
     return BothJob{std::get<QuantizeJob>(rows).blocks, plane_of(kit::tensor_at(call.outputs, 2)),
                    down.scales};

@@ -3,8 +3,10 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <variant>
 
+#include "device/cuda/real_scale.hpp"
 #include "device/cuda/types.hpp"
 #include "device/kit/call.hpp"
 
@@ -16,7 +18,16 @@ struct QuantizeJob {
 struct DequantizeJob {
     BlockJob blocks;
 };
-using Job = std::variant<QuantizeJob, BothJob, DequantizeJob, ConvertJob, EncodeScaleJob>;
+// Blocks whose scale has a mantissa, of axis "both" those of the rows and those of the columns.
+struct QuantizeRealScalesJob {
+    RealScaleJob blocks;
+    std::optional<RealScaleJob> columns;
+};
+struct DequantizeRealScalesJob {
+    RealScaleJob blocks;
+};
+using Job = std::variant<QuantizeJob, BothJob, DequantizeJob, ConvertJob, EncodeScaleJob,
+                         QuantizeRealScalesJob, DequantizeRealScalesJob>;
 
 // A job that points to what the tensors point to, wherever that lies. Refuses what the kernels do
 // not do.

@@ -1,6 +1,7 @@
 // Which kernel does which part of a job. See kernels.hpp.
 #include "device/cuda/kernels.hpp"
 #include "device/cuda/launch.hpp"
+#include "device/cuda/nvfp4_rules.hpp"
 
 namespace mx::cuda {
 namespace {
@@ -120,8 +121,8 @@ bool begins_at_origin(const ScalePlane& scales) {
     return scales.first_line == 0 && scales.first_block == 0;
 }
 
-bool is_empty(const BlockJob& job) {
-    return job.extent.lines == 0 || job.extent.lanes == 0;
+bool is_empty(Extent extent) {
+    return extent.lines == 0 || extent.lanes == 0;
 }
 
 Extent grid_of_blocks(const BlockJob& job) {
@@ -153,11 +154,58 @@ bool can_be_read_once(const BothJob& job) {
            is_aligned(job.column_codes.data, {vector_bytes, job.column_codes.line_stride});
 }
 
+// What both passes over the values of NVFP4 may assume of them.
+bool has_fast_values(const RealScaleJob& job) {
+    const std::int64_t width = width_of(job.value_type);
+    return job.element == Element::e2m1 && job.value_type != ValueType::f16 &&
+           job.values.lane_stride == 1 && job.extent.lanes % nvfp4_lanes == 0 &&
+           is_aligned(job.values.data, {vector_bytes, job.values.line_stride * width});
+}
+
+bool is_fast_nvfp4(const RealScaleJob& job) {
+    const bool has_fast_rule = job.rule == te_nvfp4 || job.rule == torchao_nvfp4 ||
+                               job.rule == torchao_nvfp4_single || job.rule == cublaslt_nvfp4;
+    const bool has_fast_codes = job.codes.order == CodeOrder::low_first &&
+                                !job.codes.rows_are_lanes && !job.codes.fills_groups &&
+                                is_aligned(job.codes.data, {8, job.codes.row_bytes});
+    const bool has_fast_scales = !job.scales.is_f32 && job.scales.tiles == TileOrder::none &&
+                                 (job.scales.plane.order == ScaleOrder::strided ||
+                                  is_aligned(job.scales.plane.data, {vector_bytes, 0}));
+    return has_fast_rule && has_fast_codes && has_fast_scales && has_fast_values(job) &&
+           job.block.lines == 1 && job.block.lanes == nvfp4_lanes && !is_empty(job.extent);
+}
+
+// Lines without a gap between them are one long line.
+RealScaleJob joined(RealScaleJob job) {
+    const std::int64_t lanes = job.extent.lanes;
+    const std::int64_t blocks = lanes / nvfp4_lanes;
+    const ScalePlane& scales = job.scales.plane;
+    const bool is_gapless = job.values.line_stride == lanes && scales.block_stride == 1 &&
+                            scales.order == ScaleOrder::strided && scales.line_stride == blocks;
+    if (is_gapless) job.extent = {1, job.extent.lines * lanes};
+    return job;
+}
+
 }  // namespace
+
+cudaError_t quantize_real_scales(const RealScaleJob& job, std::uint32_t* amax,
+                                 cudaStream_t stream) {
+    if (!begins_at_origin(job.scales.plane)) return cudaErrorInvalidValue;
+    const bool is_fast = is_fast_nvfp4(job);
+    if (job.source == NumberSource::derived || is_whole_tensor(job)) {
+        cudaError_t error = cudaMemsetAsync(amax, 0, sizeof *amax, stream);
+        if (error == cudaSuccess)
+            error = is_fast ? find_nvfp4_amax(joined(job), amax, stream)
+                            : find_real_amax(job, amax, stream);
+        if (error != cudaSuccess) return error;
+    }
+    return is_fast ? quantize_nvfp4_rows(joined(job), amax, stream)
+                   : quantize_real_any(job, amax, stream);
+}
 
 cudaError_t quantize(const BlockJob& job, cudaStream_t stream) {
     if (!begins_at_origin(job.scales)) return cudaErrorInvalidValue;
-    if (is_empty(job)) return cudaSuccess;
+    if (is_empty(job.extent)) return cudaSuccess;
     const cudaError_t error = clear_pads(job.scales, grid_of_blocks(job), stream);
     if (error != cudaSuccess) return error;
     if (runs_along_memory(job)) return along_memory(job, {quantize_rows, quantize_any}, stream);
@@ -170,7 +218,7 @@ cudaError_t quantize(const BlockJob& job, cudaStream_t stream) {
 cudaError_t quantize_both(const BothJob& job, cudaStream_t stream) {
     if (!begins_at_origin(job.rows.scales) || !begins_at_origin(job.column_scales))
         return cudaErrorInvalidValue;
-    if (is_empty(job.rows)) return cudaSuccess;
+    if (is_empty(job.rows.extent)) return cudaSuccess;
     const BlockJob columns = columns_of(job);
     if (!can_be_read_once(job)) {
         const cudaError_t error = quantize(job.rows, stream);
@@ -183,7 +231,7 @@ cudaError_t quantize_both(const BothJob& job, cudaStream_t stream) {
 
 cudaError_t dequantize(const BlockJob& job, cudaStream_t stream) {
     if (!begins_at_origin(job.scales)) return cudaErrorInvalidValue;
-    if (is_empty(job)) return cudaSuccess;
+    if (is_empty(job.extent)) return cudaSuccess;
     if (runs_along_memory(job)) return along_memory(job, {dequantize_rows, dequantize_any}, stream);
     return dequantize_any(job, stream);
 }

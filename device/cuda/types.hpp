@@ -10,6 +10,13 @@
 #define MX_CUDA_BOTH
 #endif
 
+// Compilers for a host do not know this pragma.
+#if defined(__CUDA_ARCH__)
+#define MX_CUDA_UNROLL _Pragma("unroll")
+#else
+#define MX_CUDA_UNROLL
+#endif
+
 namespace mx::cuda {
 
 enum class ValueType { f32, bf16, f16 };
@@ -144,6 +151,11 @@ struct BothJob {
 
 // What becomes of a value beyond the largest element: that one, or Inf, or NaN without an Inf.
 enum class Overflow { saturate, to_special };
+
+enum class ElementRounding {
+    nearest_even,
+    stochastic8,  // the first 8 binary digits of what is cut off, plus 8 random ones: a carry?
+};
 
 // One element at a time.
 struct ConvertJob {

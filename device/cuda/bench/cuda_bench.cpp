@@ -16,6 +16,7 @@
 #include "device/cuda/bench/narrowing_limit.hpp"
 #include "device/cuda/bench/normal_data.hpp"
 #include "device/cuda/kernels.hpp"
+#include "device/cuda/nvfp4_rules.hpp"
 #include "device/cuda/rules.hpp"
 
 namespace mx::cuda {
@@ -51,6 +52,11 @@ struct Buffers {
     std::uint8_t* scales = allocate(blocks);
     std::uint8_t* column_scales = allocate(blocks);
     std::uint8_t* flush = allocate(flush_bytes);
+    std::uint8_t* number = allocate(4);  // the amax of the tensor, for NVFP4
+    std::uint8_t* kept = allocate(4);
+    std::uint8_t* word = allocate(4);
+
+    std::uint32_t* amax() const { return reinterpret_cast<std::uint32_t*>(word); }
 
     std::uint8_t* values(ValueType type) const { return type == ValueType::f32 ? f32 : bf16; }
 };
@@ -123,6 +129,46 @@ void add_quantizers(std::vector<Case>& cases, const Buffers& buffers, ValueType 
     add("both", 2 * (count + blocks), 0.92, both, quantize_both);
 }
 
+RealScaleJob nvfp4_job(const Buffers& buffers, ValueType type, NumberSource source) {
+    constexpr std::int64_t blocks_across = side / 16;
+    RealScaleJob job{};
+    job.rule = te_nvfp4;
+    job.value_type = type;
+    job.element = Element::e2m1;
+    job.extent = {side, side};
+    job.block = {1, 16};
+    job.values = {buffers.values(type), side, 1};
+    job.codes = {buffers.codes, CodeOrder::low_first, 0, 0, false, side / 2, side + 2, 0, false};
+    job.scales = {
+        {buffers.column_codes, ScaleOrder::strided, blocks_across, 1, blocks_across / 4, 0, 0},
+        TileOrder::none,
+        false};
+    job.source = source;
+    job.number = buffers.number;
+    job.kept = buffers.kept;
+    return job;
+}
+
+// Given the number of the tensor, one read and one write; derived from the values, two reads.
+void add_nvfp4(std::vector<Case>& cases, const Buffers& buffers, ValueType type) {
+    const std::int64_t in = count * width_of(type), out = count / 2 + count / 16;
+    const auto add = [&](const char* name, const RealScaleJob& job) {
+        const std::int64_t reads = job.source == NumberSource::derived ? 2 : 1;
+        std::uint32_t* const amax = buffers.amax();
+        cases.push_back(
+            {Role::kernel, std::string(name) + " " + name_of(type), reads * in + out, 0.9,
+             [=](cudaStream_t stream) { return quantize_real_scales(job, amax, stream); }});
+    };
+    const RealScaleJob given = nvfp4_job(buffers, type, NumberSource::given);
+    RealScaleJob swizzled = given;
+    swizzled.scales.plane.order = ScaleOrder::tiles_128x4;
+    add("nvfp4 given", given);
+    add("nvfp4 given 128x4", swizzled);
+    add("nvfp4 derived", nvfp4_job(buffers, type, NumberSource::derived));
+    swizzled.source = NumberSource::derived;
+    add("nvfp4 derived 128x4", swizzled);
+}
+
 std::vector<Case> cases_of(const Buffers& buffers) {
     std::vector<Case> cases;
     for (const ValueType type : {ValueType::bf16, ValueType::f32}) {
@@ -135,6 +181,7 @@ std::vector<Case> cases_of(const Buffers& buffers) {
                                         cudaMemcpyDeviceToDevice, stream);
              }});
         for (const char* dialect : {"nv", "ocp"}) add_quantizers(cases, buffers, type, dialect);
+        add_nvfp4(cases, buffers, type);
         BlockJob back = row_job(buffers, type, "nv");
         back.values.data = to;
         cases.push_back({Role::kernel, "dequantize " + name_of(type), bytes + count + blocks, 0.95,
@@ -205,14 +252,20 @@ int bench(int rounds) {
         check(fill_normal(buffers.values(type), count, {type, 1}, nullptr), "filling");
     check(fill_bits(buffers.codes, count, 2, nullptr), "filling");
     check(cudaMemset(buffers.scales, 127, blocks), "filling");
+    // What is given is the amax of these values, so that scales are those of a tensor in use.
+    RealScaleJob find = nvfp4_job(buffers, ValueType::f32, NumberSource::derived);
+    find.kept = buffers.number;
+    check(quantize_real_scales(find, buffers.amax(), nullptr), "finding the amax");
+    check(fill_bits(buffers.codes, count, 2, nullptr), "filling");
     check(cudaDeviceSynchronize(), "filling");
     cudaDeviceProp properties{};
     check(cudaGetDeviceProperties(&properties, 0), "asking for the GPU");
     std::vector<Case> cases = cases_of(buffers);
     const std::string before = clocks_text();
     measure(cases, buffers, rounds);
-    std::printf("%s, %lld x %lld, E4M3, medians of %d rounds, L2 flushed\n", properties.name,
-                static_cast<long long>(side), static_cast<long long>(side), rounds);
+    std::printf("%s, %lld x %lld, E4M3 and NVFP4, medians of %d rounds, L2 flushed\n",
+                properties.name, static_cast<long long>(side), static_cast<long long>(side),
+                rounds);
     std::printf("clocks before: %s; after: %s\n", before.c_str(), clocks_text().c_str());
     return print_table(cases) ? 0 : exit_goal_missed;
 }

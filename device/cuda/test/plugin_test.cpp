@@ -150,6 +150,80 @@ TEST(CudaPlugin, RefusesWithAReason) {
     }
 }
 
+// A call of NVFP4 with the number of the tensor given.
+struct Nvfp4Call {
+    mx_operation asked = operation("quantize", "nvfp4", "te-nvfp4");
+    Tensors tensors{{tensor("f32", 3, 64), tensor("f32", 1, 1)},
+                    {tensor("e2m1", 3, 64), tensor("ue4m3", 3, 4), tensor("f32", 1, 1)}};
+
+    Nvfp4Call() {
+        asked.block_size = 16;
+        asked.tensor_scale = "given";
+    }
+    static void lay_out(mx_tensor& tensor, const char* layout) {
+        tensor.layout = layout;
+        tensor.row_stride = tensor.column_stride = 0;
+    }
+};
+
+TEST(CudaPlugin, ServesScalesWithAMantissa) {
+    Nvfp4Call call;
+    EXPECT_EQ(supports(call.asked, call.tensors).sentence, "");
+    Nvfp4Call::lay_out(call.tensors.outputs[0], "packed-low");
+    for (const char* layout : {"128x4", "8x4", "32x8", "te-padded"}) {
+        Nvfp4Call::lay_out(call.tensors.outputs[1], layout);
+        EXPECT_EQ(supports(call.asked, call.tensors).status, MX_OK) << layout;
+    }
+    call.asked.tensor_scale = "derived";
+    call.tensors.inputs.pop_back();
+    EXPECT_EQ(supports(call.asked, call.tensors).status, MX_OK);
+    mx_operation whole = operation("quantize", "fp8-e4m3-tensor", "te-fp8-current");
+    whole.axis = "tensor";
+    whole.block_size = 0;
+    const Tensors tensors{{tensor("bf16", 3, 64)}, {tensor("e4m3", 3, 64), tensor("f32", 1, 1)}};
+    EXPECT_EQ(supports(whole, tensors).sentence, "");
+}
+
+TEST(CudaPlugin, RefusesScalesWithAMantissaWithAReason) {
+    struct Case {
+        void (*spoil)(Nvfp4Call&);
+        mx_status status;
+        const char* sentence;
+    };
+    const Case cases[] = {
+        {[](Nvfp4Call& c) { c.asked.tensor_scale = nullptr; }, MX_INVALID,
+         "has a number for the tensor, and tensor_scale is NULL"},
+        {[](Nvfp4Call& c) { c.asked.dialect = "cublaslt-nvfp4"; }, MX_INVALID,
+         "has no number for the tensor"},
+        {[](Nvfp4Call& c) { c.asked.dialect = "ocp"; }, MX_NOT_SUPPORTED,
+         "dialect \"ocp\" has no format \"nvfp4\""},
+        {[](Nvfp4Call& c) { c.asked.dialect = "TE"; }, MX_NOT_SUPPORTED, "no dialect \"TE\""},
+        {[](Nvfp4Call& c) { c.asked.dialect = "te-nvfp4-sr"; }, MX_INVALID, "random bits"},
+        {[](Nvfp4Call& c) { c.asked.dialect = "te-nvfp4-rht"; }, MX_NOT_SUPPORTED,
+         "of values of type \"f32\""},
+        {[](Nvfp4Call& c) { c.asked.block_size = 32; }, MX_NOT_SUPPORTED, "blocks of 32"},
+        {[](Nvfp4Call& c) { c.asked.axis = "tile"; }, MX_NOT_SUPPORTED, "axis \"tile\""},
+        {[](Nvfp4Call& c) { c.tensors.outputs[1].type = "e8m0"; }, MX_INVALID,
+         "where ue4m3 belongs"},
+        {[](Nvfp4Call& c) { c.tensors.outputs[0].layout = "packed-low"; }, MX_INVALID,
+         "has strides"},
+        {[](Nvfp4Call& c) { Nvfp4Call::lay_out(c.tensors.outputs[0], "128x4"); }, MX_NOT_SUPPORTED,
+         "element codes in layout"},
+        {[](Nvfp4Call& c) { c.tensors.outputs.pop_back(); }, MX_INVALID, "the number that is kept"},
+    };
+    for (const Case& bad : cases) {
+        Nvfp4Call call;
+        bad.spoil(call);
+        const Answer answer = supports(call.asked, call.tensors);
+        EXPECT_EQ(answer.status, bad.status) << bad.sentence << ": " << answer.sentence;
+        EXPECT_NE(answer.sentence.find(bad.sentence), std::string::npos)
+            << bad.sentence << ": " << answer.sentence;
+    }
+    mx_operation mx = operation("quantize", "mxfp8-e4m3", "ocp");
+    mx.tensor_scale = "given";
+    EXPECT_EQ(supports(mx, quantize_tensors()).status, MX_INVALID);
+}
+
 TEST(CudaPlugin, OpensOrSaysWhyNot) {
     int count = 0;
     const bool has_gpu = cudaGetDeviceCount(&count) == cudaSuccess && count > 0;

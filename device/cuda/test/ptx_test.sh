@@ -40,6 +40,12 @@ for target in 90a 100a 103a 120a; do
       has "$ptx" cvt.rp.ue8m0x2.f32
     fi
   done
+  for source in real_scale.cu nvfp4_rows.cu; do
+    ptx=$(ptx_of "$target" "$source")
+    has "$ptx" cvt.rn.satfinite.e4m3x2.f32
+    has "$ptx" cvt.rn.f16x2.e4m3x2
+    lacks "$ptx" '\.ftz|\.approx|div\.full'
+  done
   ptx=$(ptx_of "$target" dequantize.cu)
   has "$ptx" cvt.rn.f16x2.e4m3x2
   has "$ptx" cvt.rn.f16x2.e5m2x2
