@@ -250,7 +250,6 @@ int bench(int rounds) {
     const Buffers buffers;
     for (const ValueType type : {ValueType::bf16, ValueType::f32})
         check(fill_normal(buffers.values(type), count, {type, 1}, nullptr), "filling");
-    check(fill_bits(buffers.codes, count, 2, nullptr), "filling");
     check(cudaMemset(buffers.scales, 127, blocks), "filling");
     // What is given is the amax of these values, so that scales are those of a tensor in use.
     RealScaleJob find = nvfp4_job(buffers, ValueType::f32, NumberSource::derived);
