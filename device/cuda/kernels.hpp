@@ -8,6 +8,8 @@
 
 #include <cuda_runtime_api.h>
 
+#include <cstdint>
+
 #include "device/cuda/real_scale.hpp"
 #include "device/cuda/types.hpp"
 

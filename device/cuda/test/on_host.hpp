@@ -3,6 +3,8 @@
 // tests.
 #pragma once
 
+#include <cstdint>
+
 #include "device/cuda/nvfp4.cuh"
 #include "device/cuda/real_scale_blocks.cuh"
 

@@ -3,6 +3,12 @@
 // properties hold the arithmetic against the oracle where there is no GPU. "arithmetic=fast" takes
 // that of nvfp4_rows.cu wherever a rule has a kernel there. "plant=BUG" spoils the arithmetic's
 // answers, for the test that the test sees it.
+#include <array>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <variant>
+
 #include "device/cuda/request.hpp"
 #include "device/cuda/test/on_host.hpp"
 #include "device/kit/plugin.hpp"
