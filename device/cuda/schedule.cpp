@@ -180,8 +180,9 @@ RealScaleJob joined(RealScaleJob job) {
     const std::int64_t lanes = job.extent.lanes;
     const std::int64_t blocks = lanes / nvfp4_lanes;
     const ScalePlane& scales = job.scales.plane;
-    const bool is_gapless = job.values.line_stride == lanes && scales.block_stride == 1 &&
-                            scales.order == ScaleOrder::strided && scales.line_stride == blocks;
+    const bool is_gapless = job.values.line_stride == lanes && job.codes.row_bytes == lanes / 2 &&
+                            scales.order == ScaleOrder::strided && scales.block_stride == 1 &&
+                            scales.line_stride == blocks;
     if (is_gapless) job.extent = {1, job.extent.lines * lanes};
     return job;
 }
