@@ -11,22 +11,6 @@
 
 namespace mx::cuda {
 
-// The rules that a kernel is made for.
-enum class Nvfp4Rule { none, te, torchao, torchao_single, cublaslt };
-template <Nvfp4Rule rule>
-MX_CUDA_BOTH constexpr RealScaleRule rule_of() {
-    if constexpr (rule == Nvfp4Rule::te) return te_nvfp4;
-    if constexpr (rule == Nvfp4Rule::torchao) return torchao_nvfp4;
-    if constexpr (rule == Nvfp4Rule::torchao_single) return torchao_nvfp4_single;
-    return cublaslt_nvfp4;
-}
-inline Nvfp4Rule find_nvfp4_rule(const RealScaleRule& rule) {
-    if (rule == te_nvfp4) return Nvfp4Rule::te;
-    if (rule == torchao_nvfp4) return Nvfp4Rule::torchao;
-    if (rule == torchao_nvfp4_single) return Nvfp4Rule::torchao_single;
-    return rule == cublaslt_nvfp4 ? Nvfp4Rule::cublaslt : Nvfp4Rule::none;
-}
-
 // Words of a block.
 template <ValueType type>
 inline constexpr int nvfp4_words = 16 / per_word<type>;

@@ -94,27 +94,16 @@ __global__ void __launch_bounds__(threads) dequantize_elements(RealScaleJob job)
         dequantize_element(job, cell_of(i, job.extent, job.values));
 }
 
-__global__ void __launch_bounds__(threads)
-    zero_pads(RealScalePlane scales, Extent grid, std::int64_t padded_lines) {
-    const std::int64_t across = scales.plane.tiles_across * 4;
-    for (std::int64_t i = first_item(); i < padded_lines * across; i += item_step()) {
-        const Extent cell{i / across, i % across};
-        if (cell.lines >= grid.lines || cell.lanes >= grid.lanes)
-            scales.plane.data[place_of(scales, cell)] = 0;
-    }
+__global__ void __launch_bounds__(threads) clear_pads(RealScaleJob job) {
+    const Extent padded = padded_grid(job);
+    for (std::int64_t i = first_item(); i < count_of(padded); i += item_step())
+        clear_if_pad(job, {i / padded.lanes, i % padded.lanes});
 }
 
-// Of scales in tiles whose pads are 0.
-cudaError_t clear_pads(const RealScaleJob& job, cudaStream_t stream) {
-    const RealScalePlane& scales = job.scales;
-    const bool is_128x4 = scales.plane.order == ScaleOrder::tiles_128x4;
-    if (!is_128x4 && scales.tiles != TileOrder::tiles_8x4) return cudaSuccess;
-    const Extent grid = block_grid(job);
-    if (count_of(grid) == 0) return cudaSuccess;
-    const std::int64_t tile = is_128x4 ? 128 : 8;
-    const std::int64_t lines = (grid.lines + tile - 1) / tile * tile;
-    const std::int64_t count = lines * scales.plane.tiles_across * 4;
-    zero_pads<<<blocks_for(count, many), threads, 0, stream>>>(scales, grid, lines);
+cudaError_t start_clearing_pads(const RealScaleJob& job, cudaStream_t stream) {
+    const std::int64_t count = count_of(padded_grid(job));
+    if (count == 0) return cudaSuccess;
+    clear_pads<<<blocks_for(count, many), threads, 0, stream>>>(job);
     return cudaGetLastError();
 }
 
@@ -127,7 +116,7 @@ cudaError_t find_real_amax(const RealScaleJob& job, std::uint32_t* amax, cudaStr
 
 cudaError_t quantize_real_any(const RealScaleJob& job, const std::uint32_t* amax,
                               cudaStream_t stream) {
-    const cudaError_t error = clear_pads(job, stream);
+    const cudaError_t error = start_clearing_pads(job, stream);
     if (error != cudaSuccess) return error;
     if (is_whole_tensor(job)) {
         const unsigned blocks = blocks_for(count_of(job.extent), many);

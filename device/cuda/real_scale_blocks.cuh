@@ -69,6 +69,19 @@ MX_CUDA_BOTH inline void store_scale(const BlockSetting& setting, const RealScal
         scales.plane.data[place] = scale.code;
 }
 
+// Of scales in tiles whose pads are 0 the grid with its pads; of others an empty one.
+MX_CUDA_BOTH inline Extent padded_grid(const RealScaleJob& job) {
+    const bool is_128x4 = job.scales.plane.order == ScaleOrder::tiles_128x4;
+    if (!is_128x4 && job.scales.tiles != TileOrder::tiles_8x4) return {0, 0};
+    const std::int64_t tile = is_128x4 ? 128 : 8;
+    return {(block_grid(job).lines + tile - 1) / tile * tile, job.scales.plane.tiles_across * 4};
+}
+MX_CUDA_BOTH inline void clear_if_pad(const RealScaleJob& job, Extent cell) {
+    const Extent grid = block_grid(job);
+    if (cell.lines >= grid.lines || cell.lanes >= grid.lanes)
+        job.scales.plane.data[place_of(job.scales, cell)] = 0;
+}
+
 // The lines and lanes of one block.
 struct RealBlock {
     Extent cell;  // in the grid of blocks

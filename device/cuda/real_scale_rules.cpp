@@ -160,6 +160,14 @@ constexpr std::array dialects{
 
 }  // namespace
 
+std::span<const RealScaleFormat> real_scale_formats() {
+    return formats;
+}
+
+std::span<const RealScaleDialect> real_scale_dialects() {
+    return dialects;
+}
+
 const RealScaleFormat* find_real_scale_format(std::string_view name) {
     for (const RealScaleFormat& row : formats)
         if (row.name == name) return &row;

@@ -2,6 +2,7 @@
 // and schedule code of the fast kernels; knows no tensor.
 #pragma once
 
+#include <span>
 #include <string_view>
 
 #include "device/cuda/real_scale.hpp"
@@ -35,6 +36,9 @@ struct RealScaleDialect {
     unsigned inputs;
     RealScaleRule rule;
 };
+
+std::span<const RealScaleFormat> real_scale_formats();
+std::span<const RealScaleDialect> real_scale_dialects();
 
 // nullptr where the device does not know the name.
 const RealScaleFormat* find_real_scale_format(std::string_view name);

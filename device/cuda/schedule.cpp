@@ -163,16 +163,15 @@ bool has_fast_values(const RealScaleJob& job) {
 }
 
 bool is_fast_nvfp4(const RealScaleJob& job) {
-    const bool has_fast_rule = job.rule == te_nvfp4 || job.rule == torchao_nvfp4 ||
-                               job.rule == torchao_nvfp4_single || job.rule == cublaslt_nvfp4;
     const bool has_fast_codes = job.codes.order == CodeOrder::low_first &&
                                 !job.codes.rows_are_lanes && !job.codes.fills_groups &&
                                 is_aligned(job.codes.data, {8, job.codes.row_bytes});
     const bool has_fast_scales = !job.scales.is_f32 && job.scales.tiles == TileOrder::none &&
                                  (job.scales.plane.order == ScaleOrder::strided ||
                                   is_aligned(job.scales.plane.data, {vector_bytes, 0}));
-    return has_fast_rule && has_fast_codes && has_fast_scales && has_fast_values(job) &&
-           job.block.lines == 1 && job.block.lanes == nvfp4_lanes && !is_empty(job.extent);
+    return find_nvfp4_rule(job.rule) != Nvfp4Rule::none && has_fast_codes && has_fast_scales &&
+           has_fast_values(job) && job.block.lines == 1 && job.block.lanes == nvfp4_lanes &&
+           !is_empty(job.extent);
 }
 
 // Lines without a gap between them are one long line.

@@ -23,18 +23,6 @@ inline std::uint32_t amax_on_host(const RealScaleJob& job) {
     return amax;
 }
 
-inline void clear_pads_on_host(const RealScaleJob& job) {
-    const bool is_128x4 = job.scales.plane.order == ScaleOrder::tiles_128x4;
-    if (!is_128x4 && job.scales.tiles != TileOrder::tiles_8x4) return;
-    const Extent grid = block_grid(job);
-    const std::int64_t tile = is_128x4 ? 128 : 8;
-    const Extent whole{(grid.lines + tile - 1) / tile * tile, job.scales.plane.tiles_across * 4};
-    for_each_cell_of(whole, [&](Extent cell) {
-        if (cell.lines >= grid.lines || cell.lanes >= grid.lanes)
-            job.scales.plane.data[place_of(job.scales, cell)] = 0;
-    });
-}
-
 // A whole block of 16 as nvfp4_rows.cu does it, though its bytes may lie anywhere.
 template <ValueType type>
 void quantize_nvfp4_block(const RealScaleJob& job, const BlockSetting& setting, Extent cell) {
@@ -69,7 +57,7 @@ inline void quantize_on_host(const RealScaleJob& job, Arithmetic arithmetic) {
     const std::uint32_t amax = needs_amax ? amax_on_host(job) : 0;
     const BlockSetting setting = setting_of(job, amax);
     store_kept(job, setting);
-    clear_pads_on_host(job);
+    for_each_cell_of(padded_grid(job), [&](Extent cell) { clear_if_pad(job, cell); });
     if (is_whole_tensor(job)) return encode(job, setting, real_block_at(job, {0, 0}), amax, {0, 1});
     if (arithmetic == Arithmetic::general || !has_own_arithmetic(job))
         return for_each_cell_of(item_grid(job),

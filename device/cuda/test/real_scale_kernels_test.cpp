@@ -13,34 +13,6 @@
 namespace mx::cuda::test {
 namespace {
 
-constexpr const char* dialect_names[] = {"te-nvfp4",
-                                         "te-nvfp4-fast",
-                                         "te-nvfp4-sr",
-                                         "te-nvfp4-rht",
-                                         "te-nvfp4-4over6-mae",
-                                         "te-nvfp4-4over6-mse",
-                                         "te-nvfp4-4over6-448",
-                                         "torchao-nvfp4",
-                                         "torchao-nvfp4-gpu",
-                                         "torchao-nvfp4-single",
-                                         "torchao-nvfp4-single-gpu",
-                                         "cublaslt-nvfp4",
-                                         "te-fp8-block",
-                                         "te-fp8-block-pow2",
-                                         "te-fp8-current",
-                                         "te-fp8-current-pow2",
-                                         "te-fp8-delayed",
-                                         "torchao-fp8-block",
-                                         "deepgemm-fp8",
-                                         "deepgemm-fp8-gpu",
-                                         "deepgemm-fp8-pow2",
-                                         "deepgemm-fp8-pow2-gpu",
-                                         "nexus"};
-constexpr const char* format_names[] = {
-    "nvfp4",          "nvfp4-16x16",      "fp8-e4m3-1x128",  "fp8-e4m3-128x128",
-    "fp8-e5m2-1x128", "fp8-e5m2-128x128", "fp8-e4m3-tensor", "fp8-e5m2-tensor",
-    "fp8-e4m3-1x16",  "fp8-e4m3-1x32",    "fp8-e4m3-1x64",   "fp8-e5m2-1x16",
-    "fp8-e5m2-1x32",  "fp8-e5m2-1x64"};
 constexpr ValueType value_types[] = {ValueType::f32, ValueType::bf16, ValueType::f16};
 
 enum class Data { bits, normal };
@@ -248,14 +220,11 @@ protected:
 };
 
 TEST_F(RealScaleKernels, EveryRuleAsOnTheHost) {
-    for (const char* dialect_name : dialect_names)
-        for (const char* format_name : format_names)
-            for (const ValueType type : value_types) {
-                const RealScaleDialect& dialect = *find_real_scale_dialect(dialect_name);
-                const RealScaleFormat& format = *find_real_scale_format(format_name);
+    for (const RealScaleDialect& dialect : real_scale_dialects())
+        for (const RealScaleFormat& format : real_scale_formats())
+            for (const ValueType type : value_types)
                 if ((dialect.formats & format.family) != 0 && (dialect.inputs & bit_of(type)) != 0)
                     check_pair(dialect, format, type);
-            }
 }
 
 TEST_F(RealScaleKernels, FastOnesAsTheGeneralOnes) {
