@@ -1,7 +1,9 @@
-// Where a device comes from: a function of this program, or a file, and how it is configured. Made
-// by the registry, opened by Device; says nothing about what the device can do.
+// Where a device comes from: a function of this program, or a file, and how it is configured; and
+// how long it may take. Made by the registry, opened by open_client or Device; says nothing about
+// what the device can do.
 #pragma once
 
+#include <chrono>
 #include <string>
 #include <string_view>
 
@@ -16,6 +18,11 @@ struct DeviceSource {
     mx_device_get_api_function get_api = nullptr;
     std::string path = {};
     std::string configuration = {};  // what open_configured gets, "" for `open`
+};
+
+struct Limits {
+    std::chrono::milliseconds call = std::chrono::seconds(60);  // for one supports, run or close
+    std::chrono::milliseconds open = std::chrono::seconds(60);
 };
 
 // "lib/mine.so:bug=x" is the device "lib/mine.so" with the configuration "bug=x". It begins behind

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "device/host/call_buffers.hpp"
+#include "device/host/client.hpp"
 #include "device/host/device_child.hpp"
 
 namespace mx {
@@ -55,10 +56,6 @@ std::vector<std::string> lines_of(const std::string& text) {
             lines.back() += letter;
     }
     return lines;
-}
-
-std::string with_message(const std::string& sentence, const std::string& message) {
-    return sentence + ": " + (message.empty() ? "no reason given" : message);
 }
 
 }  // namespace
@@ -121,7 +118,7 @@ std::optional<DeviceAnswer> IsolatedDevice::refuses(const Question& question) {
     // `ask` has the sentence about a question that cannot be sent.
     if (!can_be_sent(request)) return std::nullopt;
     if (std::optional<DeviceAnswer> failure = ensure_open()) return failure;
-    return call(request, "supports");
+    return call(request, "supports").failure;
 }
 
 DeviceAnswer IsolatedDevice::ask_open_device(const Question& question, const Placement& placement) {
@@ -130,7 +127,7 @@ DeviceAnswer IsolatedDevice::ask_open_device(const Question& question, const Pla
     if (encode(request).size() > message_size_max) {
         return refusal(AnswerKind::host_error, "the names of the operation are too long to send");
     }
-    if (auto failure = call(request, "supports")) return std::move(*failure);
+    if (auto failure = call(request, "supports").failure) return std::move(*failure);
 
     if (const Status grown = memory_.grow(placement.size); !grown) {
         return refusal(AnswerKind::host_error, grown.error().message);
@@ -141,77 +138,60 @@ DeviceAnswer IsolatedDevice::ask_open_device(const Question& question, const Pla
     DeviceAnswer answer;
     buffers.fill();
     buffers.poison(first_poison);
-    if (auto failure = call(request, "run")) return std::move(*failure);
+    if (auto failure = call(request, "run").failure) return std::move(*failure);
     answer.outputs = buffers.first_outputs();
     buffers.inspect(answer.findings);
     buffers.poison(second_poison);
     buffers.load_second_inputs();
-    if (auto failure = call(request, "run (the second of two)")) return std::move(*failure);
+    if (auto failure = call(request, "run (the second of two)").failure) return std::move(*failure);
     buffers.flag(answer.outputs);
     buffers.inspect(answer.findings);
     answer.kind = AnswerKind::answered;
     return answer;
 }
 
-std::optional<DeviceAnswer> IsolatedDevice::call(const Request& request, const std::string& phase) {
+IsolatedDevice::Called IsolatedDevice::call(const Request& request, const std::string& phase) {
     child_->send(encode(request));
     const Reply reply = child_->receive(limits_.call);
     if (reply.kind == ReplyKind::replied) {
         if (const std::optional<CallResult> result = decode_result(reply.text)) {
-            return judge(*result, request, phase);
+            return {judge(*result, request, phase), result->message};
         }
         child_->finish(std::chrono::milliseconds{0});
         child_.reset();
-        return refusal(AnswerKind::device_error, phase +
-                                                     " wrote to the channel between the "
-                                                     "device's process and mxcheck");
+        return {refusal(AnswerKind::device_error, phase + " wrote to the channel between the "
+                                                          "device's process and mxcheck")};
     }
     child_.reset();
-    return refusal(reply.kind == ReplyKind::late ? AnswerKind::timeout : AnswerKind::crash,
-                   reply.text + " in " + phase);
+    return {refusal(reply.kind == ReplyKind::late ? AnswerKind::timeout : AnswerKind::crash,
+                    reply.text + " in " + phase)};
 }
 
 std::optional<DeviceAnswer> IsolatedDevice::judge(const CallResult& result, const Request& request,
                                                   const std::string& phase) {
     if (result.status == MX_OK) return std::nullopt;
-    if (result.status == MX_NOT_SUPPORTED) {
-        if (request.command == Command::supports) {
-            return refusal(AnswerKind::not_supported,
-                           result.message.empty() ? "no reason given" : result.message);
-        }
-        return refusal(AnswerKind::device_error,
-                       with_message(phase + " answered MX_NOT_SUPPORTED after supports had "
-                                            "answered MX_OK",
-                                    result.message));
-    }
-    if (result.status == MX_DEVICE_LOST) {
-        // This device is never asked again; a new process may find it revived.
-        child_.reset();
-        return refusal(AnswerKind::device_error,
-                       with_message("device lost in " + phase, result.message));
-    }
+    // This device is never asked again; a new process may find it revived.
+    if (result.status == MX_DEVICE_LOST) child_.reset();
+    if (result.status != MX_NOT_SUPPORTED || request.command == Command::supports)
+        return answer_of(result, phase);
     return refusal(AnswerKind::device_error,
-                   with_message(phase + " answered " + name_of(result.status), result.message));
+                   phase + " answered MX_NOT_SUPPORTED after supports had answered MX_OK: " +
+                       reason_of(result.message));
 }
 
 Expected<std::vector<std::string>> IsolatedDevice::algorithms(const Question& question) {
     const Request request = shapes_alone(Command::algorithms, question);
     if (!can_be_sent(request))
         return Error{ErrorKind::bad_input, "the tensors of the question contradict themselves"};
-    const auto failed = [](const DeviceAnswer& answer) {
-        return Error{ErrorKind::device, answer.reason};
-    };
-    if (const auto failure = ensure_open()) return failed(*failure);
-    child_->send(encode(request));
-    const Reply reply = child_->receive(limits_.call);
-    const auto result = reply.kind == ReplyKind::replied ? decode_result(reply.text) : std::nullopt;
-    if (!result) {
-        child_.reset();
-        return Error{ErrorKind::device, shown(source_) + ": no answer to list_algorithms: " +
-                                            (reply.kind == ReplyKind::replied ? "" : reply.text)};
-    }
-    if (const auto failure = judge(*result, request, "list_algorithms")) return failed(*failure);
-    return lines_of(result->message);
+    if (const auto failure = ensure_open()) return refusal_of(*failure);
+    const Called called = call(request, "list_algorithms");
+    if (called.failure) return refusal_of(*called.failure);
+    return lines_of(called.message);
+}
+
+void IsolatedDevice::restart() {
+    child_.reset();
+    given_up_.clear();
 }
 
 Status IsolatedDevice::close() {

@@ -1,8 +1,7 @@
 // A device in a process of its own: whatever it does, this program gets an answer.
-// Used by the runner and the fuzzers. Loads no plug-in into this process; judges no bits.
+// Used by open_client alone. Loads no plug-in into this process; judges no bits.
 #pragma once
 
-#include <chrono>
 #include <optional>
 #include <string>
 #include <vector>
@@ -16,11 +15,6 @@
 #include "reference/base/status.hpp"
 
 namespace mx {
-
-struct Limits {
-    std::chrono::milliseconds call = std::chrono::seconds(60);  // for one supports, run or close
-    std::chrono::milliseconds open = std::chrono::seconds(60);
-};
 
 // The process is forked, so start early in a program with threads or with a lot of memory, and
 // keep the thread that started or restarted it: the process ends together with that thread.
@@ -45,6 +39,10 @@ public:
     // none. As error: why it does not say.
     Expected<std::vector<std::string>> algorithms(const Question& question);
 
+    // The device forgets what it was asked: the next call opens it anew, also where that had failed
+    // too often.
+    void restart();
+
     // Closes the device and says how its process ended. The destructor does it silently.
     Status close();
 
@@ -55,8 +53,12 @@ private:
     Status open();
     std::optional<DeviceAnswer> ensure_open();
     DeviceAnswer ask_open_device(const Question& question, const Placement& placement);
-    // Nothing when the device answered MX_OK, otherwise what the question's answer is.
-    std::optional<DeviceAnswer> call(const Request& request, const std::string& phase);
+    // No failure when the device answered MX_OK, otherwise what the question's answer is.
+    struct Called {
+        std::optional<DeviceAnswer> failure;
+        std::string message = {};
+    };
+    Called call(const Request& request, const std::string& phase);
     std::optional<DeviceAnswer> judge(const CallResult& result, const Request& request,
                                       const std::string& phase);
 

@@ -1,5 +1,5 @@
 // One question to a device, and everything the host saw while it answered.
-// Used by IsolatedDevice and by whoever asks it; holds no expected bits and no verdict.
+// Used by Client and by whoever asks it; holds no expected bits and no verdict.
 #pragma once
 
 #include <cstddef>
@@ -25,6 +25,8 @@ struct Question {
     Operation operation = {};
     std::vector<InputTensor> inputs = {};
     std::vector<TensorSpec> outputs = {};
+    std::string name =
+        {};  // the asker's own, by which a recorded answer is found; no device sees it
 };
 
 // Bits of OutputTensor::flags. An element has at most one of them.

@@ -38,7 +38,7 @@ TEST(Client, TellsWhoseFaultARefusalIs) {
     for (const AnswerKind kind : {AnswerKind::device_error, AnswerKind::crash, AnswerKind::timeout})
         EXPECT_EQ(kind_of(kind), ErrorKind::device);
     EXPECT_EQ(refusal({AnswerKind::crash, "it died", {}, {}}), "it died");
-    EXPECT_EQ(refusal({AnswerKind::not_supported, "", {}, {}}), "the device gave no reason");
+    EXPECT_EQ(refusal({AnswerKind::not_supported, "", {}, {}}), "no reason given");
 }
 
 TEST(Client, SeesWhatNoAnswerMayDo) {
