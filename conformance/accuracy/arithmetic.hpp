@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "conformance/accuracy/block_codes.hpp"
-#include "device/host/isolated_device.hpp"
+#include "device/host/client.hpp"
 
 namespace mx::accuracy {
 
@@ -44,8 +44,8 @@ private:
 class DeviceArithmetic : public Arithmetic {
 public:
     struct Parts {
-        IsolatedDevice* quantizes;  // nullptr: the oracle
-        IsolatedDevice* multiplies;
+        const Client* quantizes;  // nullptr: the oracle
+        const Client* multiplies;
         std::string algorithm;
     };
     explicit DeviceArithmetic(Parts parts) : parts_(std::move(parts)) {}

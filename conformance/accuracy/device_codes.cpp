@@ -34,7 +34,7 @@ void add_factor(const Factor& factor, std::int64_t depth, std::vector<std::uint8
 
 }  // namespace
 
-Expected<BlockCodes> encode_on(IsolatedDevice& device, const Quantization& quantizer,
+Expected<BlockCodes> encode_on(const Client& client, const Quantization& quantizer,
                                const Rows& rows) {
     const Blocking blocking = blocking_of(quantizer, rows);
     Case c;
@@ -54,7 +54,7 @@ Expected<BlockCodes> encode_on(IsolatedDevice& device, const Quantization& quant
             inputs[1].set(i, random_bits(quantizer, i).bits);
     std::vector<std::vector<std::byte>> storage;
     const Question question = make_question(c, inputs, storage);
-    const auto outputs = outputs_of(device.ask(question), question);
+    const auto outputs = outputs_of(client.ask(question), question);
     if (!outputs) return outputs.error();
     BlockCodes codes{bytes_of(outputs.value()[0]), {}};
     const auto words_of = [&](Part part, std::size_t output) {
@@ -68,7 +68,7 @@ Expected<BlockCodes> encode_on(IsolatedDevice& device, const Quantization& quant
     return codes;
 }
 
-Expected<std::vector<float>> multiply_on(IsolatedDevice& device, const Product& product) {
+Expected<std::vector<float>> multiply_on(const Client& client, const Product& product) {
     Question question;
     question.operation.name = "gemm";
     question.operation.gemm =
@@ -77,7 +77,7 @@ Expected<std::vector<float>> multiply_on(IsolatedDevice& device, const Product& 
     add_factor(product.a, product.depth, scales_a, question);
     add_factor(product.b, product.depth, scales_b, question);
     question.outputs = {dense(formats::f32.name, product.a.rows, product.b.rows)};
-    const auto outputs = outputs_of(device.ask(question), question);
+    const auto outputs = outputs_of(client.ask(question), question);
     if (!outputs) return outputs.error();
     const std::vector<std::byte>& bytes = outputs.value()[0].bytes;
     std::vector<float> values(bytes.size() / sizeof(float));

@@ -11,8 +11,8 @@
 
 namespace mx::accuracy {
 
-// As error: bad_input where the device does not support the question, with its reason.
-Expected<BlockCodes> encode_on(IsolatedDevice& device, const Quantization& quantizer,
+// As error what outputs_of has: bad_input where the device does not support the question.
+Expected<BlockCodes> encode_on(const Client& client, const Quantization& quantizer,
                                const Rows& rows);
 
 // One factor of a product in MX blocks along its rows.
@@ -27,6 +27,6 @@ struct Product {
     std::string algorithm;  // of the device; "" for its own choice
 };
 // a * b^T in binary32, row by row.
-Expected<std::vector<float>> multiply_on(IsolatedDevice& device, const Product& product);
+Expected<std::vector<float>> multiply_on(const Client& client, const Product& product);
 
 }  // namespace mx::accuracy

@@ -92,7 +92,7 @@ Status add_model(const Setup& setup, const std::string& row, std::vector<Measure
 }
 
 struct Asked {
-    Subject& subject;
+    const NamedClient& subject;
     std::string algorithm;
     std::string bound;
 };
@@ -106,8 +106,8 @@ Status add_device(const Setup& setup, const Asked& asked, std::vector<Measured>&
     m.name = asked.algorithm;
     std::vector<std::vector<std::byte>> storage;
     const Question question = make_question(c.value(), setup.factors.inputs, storage);
-    const auto answer = outputs_of(asked.subject.device.ask(question), question);
-    if (!answer && answer.error().kind == ErrorKind::device) return answer.error();
+    const auto answer = outputs_of(asked.subject.client.ask(question), question);
+    if (!answer && answer.error().kind != ErrorKind::bad_input) return answer.error();
     if (!answer) {
         m.reason = answer.error().message;
     } else {
@@ -130,7 +130,7 @@ std::vector<std::string> bounds_of(const AccuracyArguments& arguments) {
 }
 
 // Rows that the point's factors do not go with are left out; `refusal` is why, of the first.
-Status add_rows(const Setup& setup, Subject* subject, std::vector<Measured>& all,
+Status add_rows(const Setup& setup, const NamedClient* subject, std::vector<Measured>& all,
                 std::string& refusal) {
     std::vector<std::string> rows = setup.arguments.models;
     if (rows.empty() && subject == nullptr) rows = names_of(gemm_models);
@@ -143,14 +143,14 @@ Status add_rows(const Setup& setup, Subject* subject, std::vector<Measured>& all
         for (const std::string& algorithm : setup.arguments.algorithms) {
             const Status added = add_device(setup, {*subject, algorithm, bound}, all);
             if (added) continue;
-            if (added.error().kind == ErrorKind::device) return added.error();
+            if (added.error().kind != ErrorKind::bad_input) return added.error();
             if (refusal.empty()) refusal = added.error().message;
         }
     return success();
 }
 
 Status add_point(const AccuracyArguments& arguments, const Point& point, const std::string& data,
-                 Subject* subject, std::vector<Measured>& all, std::string& refusal) {
+                 const NamedClient* subject, std::vector<Measured>& all, std::string& refusal) {
     const auto any = case_of(arguments, point, "bounded");
     if (!any) return any.error();
     const auto has_e8m0_scales = [](const std::string& word) {
@@ -300,7 +300,7 @@ Status check_names(const AccuracyArguments& arguments) {
 }
 
 // In the bounds of all the rows measured; a device alone can be wrong.
-int exit_code_of(const std::vector<Measured>& all, const Subject* subject) {
+int exit_code_of(const std::vector<Measured>& all, const NamedClient* subject) {
     std::uint64_t compared = 0, beyond = 0;
     for (const Measured& m : all) {
         if (subject != nullptr && m.source == "model") continue;
@@ -318,9 +318,9 @@ int accuracy_of_gemm(const AccuracyArguments& given) {
     if (arguments.formats.empty()) arguments.formats = {"mxfp8-e4m3", "e4m3:tensor", "bf16"};
     if (arguments.data.empty()) arguments.data = {"normal", "log-normal", "outliers"};
     if (const Status known = check_names(arguments); !known) return fail_with(known.error());
-    auto subject = open_subject(arguments.choice, arguments.timeout_seconds);
+    auto subject = open_named(arguments.choice, arguments.timeout_seconds);
     if (!subject) return fail_with(subject.error());
-    std::optional<Subject>& device = subject.value();
+    const std::optional<NamedClient>& device = subject.value();
     std::vector<Measured> all;
     std::string refusal;
     for (const std::string& data : arguments.data)

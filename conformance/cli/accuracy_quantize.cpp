@@ -269,11 +269,11 @@ Measured measured(const Sample& sample, const Coded& coded, const Coded* beside)
 
 // The device's codes beside the oracle's; its random bits are not known, so nothing of a stochastic
 // rounding is asked of it.
-Status add_device(const Sample& sample, const Coded& expected, Subject& subject,
+Status add_device(const Sample& sample, const Coded& expected, const NamedClient& subject,
                   std::vector<Measured>& all) {
     auto codes =
-        accuracy::encode_on(subject.device, expected.quantizer, {sample.values, sample.columns});
-    if (!codes && codes.error().kind == ErrorKind::device) return codes.error();
+        accuracy::encode_on(subject.client, expected.quantizer, {sample.values, sample.columns});
+    if (!codes && codes.error().kind != ErrorKind::bad_input) return codes.error();
     if (codes) {
         const Coded actual{expected.quantizer, subject.name, std::move(codes).value()};
         all.push_back(measured(sample, actual, &expected));
@@ -287,7 +287,7 @@ Status add_device(const Sample& sample, const Coded& expected, Subject& subject,
 
 // Each dialect and rounding beside the first of its format, and the device beside the oracle.
 Status add_sample(const Sample& sample, const std::vector<accuracy::Quantization>& quantizers,
-                  Subject* subject, std::vector<Measured>& all) {
+                  const NamedClient* subject, std::vector<Measured>& all) {
     std::optional<Coded> first;
     for (const accuracy::Quantization& quantizer : quantizers) {
         Coded coded{quantizer, std::string(oracle),
@@ -302,7 +302,7 @@ Status add_sample(const Sample& sample, const std::vector<accuracy::Quantization
 }
 
 // What a device's rows call for; without a device there is nothing to be wrong.
-int exit_code_of(const std::vector<Measured>& all, const Subject* subject) {
+int exit_code_of(const std::vector<Measured>& all, const NamedClient* subject) {
     if (subject == nullptr) return exit_conformant;
     std::uint64_t compared = 0, changed = 0;
     for (const Measured& m : all) {
@@ -319,9 +319,9 @@ int exit_code_of(const std::vector<Measured>& all, const Subject* subject) {
 int accuracy_of_quantize(const AccuracyArguments& arguments) {
     const auto quantizers = quantizers_of(arguments);
     if (!quantizers) return fail_with(quantizers.error());
-    auto opened = open_subject(arguments.choice, arguments.timeout_seconds);
+    auto opened = open_named(arguments.choice, arguments.timeout_seconds);
     if (!opened) return fail_with(opened.error());
-    Subject* subject = opened.value() ? &*opened.value() : nullptr;
+    const NamedClient* subject = opened.value() ? &*opened.value() : nullptr;
     const auto samples = samples_of(arguments);
     if (!samples) return fail_with(samples.error());
     std::vector<Measured> all;

@@ -47,13 +47,6 @@ std::string opening(const AnswerOptions& options, const Facts& facts) {
     return from + line_of({{"mxpipe", pipe::protocol_version}, {"form", "hex"}, {"facts", told}});
 }
 
-// What cannot be recorded, "" if nothing: it happened while the device answered, and is in no bits.
-std::string misbehaviour_of(const DeviceAnswer& answer, const Question& question) {
-    if (answer.kind != AnswerKind::answered && answer.kind != AnswerKind::not_supported)
-        return answer.reason;
-    return fault_of(answer, question);
-}
-
 std::string text_of(const std::string& id, const DeviceAnswer& answer) {
     if (answer.kind == AnswerKind::not_supported)
         return line_of({{"id", id}, {"status", "not_supported"}, {"reason", answer.reason}});
@@ -68,7 +61,7 @@ struct Recorded {
     std::uint64_t refused = 0;
 };
 
-Expected<Recorded> record(const std::vector<session::RequestId>& requests, IsolatedDevice& device) {
+Expected<Recorded> record(const std::vector<session::RequestId>& requests, const Client& client) {
     Sources sources;
     Recorded recorded;
     for (const session::RequestId& request : requests) {
@@ -84,11 +77,11 @@ Expected<Recorded> record(const std::vector<session::RequestId>& requests, Isola
                          "nothing is recorded, for the pack was made with other inputs than this "
                          "mxcheck makes, at " +
                              print(c) + "; gen makes it anew"};
-        const DeviceAnswer answer = device.ask(question);
-        if (const std::string what = misbehaviour_of(answer, question); !what.empty())
-            return Error{
-                answer.kind == AnswerKind::host_error ? ErrorKind::bad_input : ErrorKind::device,
-                "nothing is recorded, for at " + print(c) + ": " + what};
+        const DeviceAnswer answer = client.ask(question);
+        const auto outputs = outputs_of(answer, question);
+        if (!outputs && answer.kind != AnswerKind::not_supported)
+            return Error{outputs.error().kind, "nothing is recorded, for at " + print(c) + ": " +
+                                                   outputs.error().message};
         recorded.text += text_of(print(id), answer);
         ++(answer.kind == AnswerKind::answered ? recorded.answered : recorded.refused);
     }
@@ -103,11 +96,11 @@ int answer(const AnswerOptions& options) {
         return fail_with({ErrorKind::bad_input, "--out is the pack itself"});
     const auto requests = session::read_pack(options.pack);
     if (!requests) return fail_with(requests.error());
-    auto device = open_device(options.choice, options.timeout);
-    if (!device) return fail_with(device.error());
-    const auto recorded = record(requests.value(), device.value());
+    const auto client = open_device(options.choice, options.timeout);
+    if (!client) return fail_with(client.error());
+    const auto recorded = record(requests.value(), client.value());
     if (!recorded) return fail_with(recorded.error());
-    const std::string text = opening(options, device.value().facts()) + recorded.value().text;
+    const std::string text = opening(options, client.value().facts) + recorded.value().text;
     const Status written =
         write_atomically(options.out, {std::as_bytes(std::span<const char>(text))});
     if (!written) return fail_with(written.error());

@@ -70,11 +70,8 @@ int check(const CheckOptions& options) {
     if (const Status taken = session::take_demands(campaign, options.demands); !taken)
         return fail_with(taken.error());
     Sources sources;
-    const Asker ask = [&answers](const Case& c, const Question& question) {
-        return answers.value().ask(c, question);
-    };
     return run_campaign(
-        std::move(campaign), [&ask] { return Expected(session::Respondent{ask}); }, sources);
+        std::move(campaign), [&answers] { return Expected(answers.value().client()); }, sources);
 }
 
 }  // namespace

@@ -19,14 +19,14 @@ namespace {
 using results::Field;
 
 // Along which axes it quantizes, "" if along none: asked in a shape and a format that each does.
-std::string axes_of(IsolatedDevice& device) {
+std::string axes_of(const Client& client) {
     std::string axes;
     for (const std::string& axis : axis_names()) {
         const bool is_done = std::ranges::any_of(std::array{"ocp", "nv"}, [&](const char* dialect) {
             const auto c =
                 parse_case("quantize format=mxfp8-e4m3 shape=64x64 data=bits:0 axis=" + axis +
                            " dialect=" + dialect);
-            return c && !device.refuses(question_without_data(c.value()));
+            return c && !client.refuses(question_without_data(c.value()));
         });
         if (is_done) axes += (axes.empty() ? ", axes " : " ") + axis;
     }
@@ -34,11 +34,11 @@ std::string axes_of(IsolatedDevice& device) {
 }
 
 Field device_check(const DeviceSource& source) {
-    auto device = open_device({.device = source.name}, 20);
-    if (!device) return {"device " + source.name, "does not open: " + device.error().message};
+    const auto client = open_device({.device = source.name}, 20);
+    if (!client) return {"device " + source.name, "does not open: " + client.error().message};
     std::string text = "ready";
-    for (const auto& [key, value] : device.value().facts()) text += ", " + key + " " + value;
-    text += axes_of(device.value());
+    for (const auto& [key, value] : client.value().facts) text += ", " + key + " " + value;
+    text += axes_of(client.value());
     return {"device " + source.name, text};
 }
 

@@ -113,11 +113,8 @@ Status check_options(const FuzzOptions& o) {
 }
 
 Expected<fuzz::FuzzPlan> plan_of(const FuzzOptions& o) {
-    const auto source = device_source(o.choice);
-    if (!source) return source.error();
-    const auto timeout = std::chrono::seconds(o.timeout);
     fuzz::FuzzPlan plan{
-        source.value(), {.call = timeout, .open = timeout}, {}, o.folder, scope_of(o)};
+        [o] { return open_device(o.choice, o.timeout); }, {}, o.folder, scope_of(o)};
     plan.themes = fuzz::list_themes({o.operations, o.formats, o.dialects, o.types});
     if (plan.themes.empty())
         return bad(
@@ -203,10 +200,10 @@ void print_summary(const fuzz::FuzzPlan& plan, const fuzz::FuzzOutcome& outcome)
 
 // Asks the cases of a find of a device just opened, and prints what came of the last.
 Expected<results::CaseResult> replayed(const FuzzOptions& o, const std::vector<Case>& cases) {
-    auto device = open_device(o.choice, o.timeout);
-    if (!device) return device.error();
+    const auto client = open_device(o.choice, o.timeout);
+    if (!client) return client.error();
     Sources sources;
-    Runner runner(device.value(), sources, {device_argument(o.choice)});
+    Runner runner(client.value(), sources, {device_argument(o.choice)});
     Expected<results::CaseResult> result = results::CaseResult{};
     for (const Case& c : cases) result = runner.run({"fuzz", c});
     return result;
@@ -324,7 +321,7 @@ int search(const FuzzOptions& o) {
     const auto plan = plan_of(o);
     if (!plan) return fail_with(plan.error());
     // Before anything is searched: does it open at all?
-    if (auto device = open_device(o.choice, o.timeout); !device) return fail_with(device.error());
+    if (const auto client = plan.value().open(); !client) return fail_with(client.error());
     if (const Status made = make_folder(o.folder); !made) return fail_with(made.error());
     catch_interrupts();
     auto failing = ask_remembered(o);

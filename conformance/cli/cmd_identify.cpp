@@ -161,37 +161,29 @@ Status check_names(const IdentifyOptions& options) {
     return success();
 }
 
-// A device, and what it did wrong first. To identify a device is also to ask it for layouts and
-// algorithms that it may not have, and there a crash is taken for a no.
-struct WatchedDevice {
-    IsolatedDevice device;
-    std::string fault = {};
-
-    DeviceAnswer ask(const Question& question) {
-        DeviceAnswer answer = device.ask(question);
-        const bool is_fault = answer.kind == AnswerKind::crash ||
-                              answer.kind == AnswerKind::timeout ||
-                              answer.kind == AnswerKind::device_error;
-        if (is_fault && fault.empty()) fault = answer.reason;
+// The same device, whose first fault is kept. To identify a device is also to ask it for layouts
+// and algorithms that it may not have, and there a crash is taken for a no.
+Client watched(Client client, std::string& fault) {
+    client.ask = [ask = client.ask, &fault](const Question& question) {
+        DeviceAnswer answer = ask(question);
+        if (answer.kind == AnswerKind::answered || !fault.empty()) return answer;
+        const Error refusal = refusal_of(answer);
+        if (refusal.kind == ErrorKind::device) fault = refusal.message;
         return answer;
-    }
-    Client client() {
-        Client client = client_of(device);
-        client.ask = [this](const Question& question) { return ask(question); };
-        return client;
-    }
-};
+    };
+    return client;
+}
 
 Expected<Identification> ask_format(const IdentifyOptions& options, const BlockFormat& format,
-                                    WatchedDevice& device) {
+                                    const Client& client) {
     Expected<Identification> found = bad("");
     for (const std::string& dialect : dialects_asked(options, format).value()) {
         const identify::Setting setting{format, *find_element_format(options.input), dialect};
         if (format.has_e8m0_scales()) {
-            identify::Subject subject(device.client(), setting);
+            identify::Subject subject(client, setting);
             return identify::identify(subject);
         }
-        found = identify::identify_row(device.client(), setting);
+        found = identify::identify_row(client, setting);
         if (found || found.error().kind != ErrorKind::bad_input) break;
     }
     return found;
@@ -199,11 +191,11 @@ Expected<Identification> ask_format(const IdentifyOptions& options, const BlockF
 
 // One identification for each format that the device does; errors are those of the device.
 Expected<std::vector<Identification>> ask_formats(const IdentifyOptions& options,
-                                                  WatchedDevice& device) {
+                                                  const Client& client) {
     std::vector<Identification> all;
     std::string refusal;
     for (const std::string& format : options.formats_asked()) {
-        const auto found = ask_format(options, *find_block_format(format), device);
+        const auto found = ask_format(options, *find_block_format(format), client);
         if (found)
             all.push_back(found.value());
         else if (found.error().kind == ErrorKind::bad_input)
@@ -215,8 +207,8 @@ Expected<std::vector<Identification>> ask_formats(const IdentifyOptions& options
     return all;
 }
 
-int identify_quantizer(const IdentifyOptions& options, WatchedDevice& device) {
-    const auto all = ask_formats(options, device);
+int identify_quantizer(const IdentifyOptions& options, const Client& client) {
+    const auto all = ask_formats(options, client);
     if (!all) return refused(all.error());
     nlohmann::ordered_json json = nlohmann::ordered_json::array();
     std::uint64_t unexplained = 0;
@@ -238,10 +230,10 @@ int identify_quantizer(const IdentifyOptions& options, WatchedDevice& device) {
     return unexplained == 0 ? exit_conformant : exit_mismatch;
 }
 
-int identify_gemm(IdentifyOptions& options, WatchedDevice& device) {
+int identify_gemm(IdentifyOptions& options, const Client& client) {
     options.gemm.formats = options.formats;
     options.gemm.json = options.json;
-    return identify_gemm_device(options.gemm, options.choice, device.client());
+    return identify_gemm_device(options.gemm, options.choice, client);
 }
 
 int identify_operation(IdentifyOptions& options) {
@@ -251,12 +243,13 @@ int identify_operation(IdentifyOptions& options) {
     const bool is_gemm = options.operation == "gemm";
     if (const Status names = check_names(options); !is_gemm && !names)
         return fail_with(names.error());
-    auto opened = open_device(options.choice, options.timeout);
+    const auto opened = open_device(options.choice, options.timeout);
     if (!opened) return fail_with(opened.error());
-    WatchedDevice device{std::move(opened).value()};
-    const int code = is_gemm ? identify_gemm(options, device) : identify_quantizer(options, device);
-    if (device.fault.empty()) return closed(device.device, code);
-    return code == exit_device ? code : fail_with({ErrorKind::device, device.fault});
+    std::string fault;
+    const Client client = watched(opened.value(), fault);
+    const int code = is_gemm ? identify_gemm(options, client) : identify_quantizer(options, client);
+    if (fault.empty()) return closed(client, code);
+    return code == exit_device ? code : fail_with({ErrorKind::device, fault});
 }
 
 }  // namespace

@@ -359,7 +359,7 @@ Expected<std::vector<Result>> results_of(const RelateOptions& o, relation::Subje
     return std::vector<Result>{relate_once(subject, *relation, sample.value(), o.claims)};
 }
 
-results::RunHeader header_of(const RelateOptions& o, const IsolatedDevice& device) {
+results::RunHeader header_of(const RelateOptions& o, const Client& client) {
     results::RunHeader header = new_header();
     header.argv = {"mxcheck",
                    "relate",
@@ -373,7 +373,7 @@ results::RunHeader header_of(const RelateOptions& o, const IsolatedDevice& devic
     header.dialects = o.dialect;
     header.seed = o.seed;
     header.device = shown_name(o.choice);
-    for (const auto& [key, value] : device.facts()) header.device_facts.push_back({key, value});
+    for (const auto& [key, value] : client.facts) header.device_facts.push_back({key, value});
     return header;
 }
 
@@ -391,15 +391,15 @@ void record(const RelateOptions& o, const relation::Setting& setting,
 
 int relate_device(const RelateOptions& o) {
     if (const Status sound = check_options(o); !sound) return fail_with(sound.error());
-    auto device = open_device(o.choice, o.timeout);
-    if (!device) return fail_with(device.error());
+    const auto client = open_device(o.choice, o.timeout);
+    if (!client) return fail_with(client.error());
     if (const Status ready = prepare_record(o.out); !ready) return fail_with(ready.error());
     catch_interrupts();
     Count count;
     results::Run run;
-    run.header = header_of(o, device.value());
+    run.header = header_of(o, client.value());
     for (const std::string& operation : o.operations.empty() ? operation_names() : o.operations) {
-        relation::Subject subject(client_of(device.value()), setting_of(o, operation));
+        relation::Subject subject(client.value(), setting_of(o, operation));
         const auto results = results_of(o, subject);
         if (!results) return fail_with(results.error());
         std::printf("%s\n", title_of(subject.setting()).c_str());
@@ -413,10 +413,10 @@ int relate_device(const RelateOptions& o) {
                 count.held, count.broken, count.unclaimed, count.not_run);
     std::printf(count.failed > 0 ? ", %zu on which the device failed\n" : "\n", count.failed);
     if (count.exit_code() == exit_nothing_tested) complain("nothing was tested");
-    if (o.out.empty()) return closed(device.value(), count.exit_code());
+    if (o.out.empty()) return closed(client.value(), count.exit_code());
     // Where it was interrupted, one relation is missing at least.
     run.header.case_count = run.cases.size() + (interrupted() ? 1 : 0);
-    return write_record(std::move(run), o.out, closed(device.value(), count.exit_code()));
+    return write_record(std::move(run), o.out, closed(client.value(), count.exit_code()));
 }
 
 }  // namespace

@@ -61,7 +61,7 @@ int replay_sweep(const std::string& text, const DeviceChoice& choice) {
 
 // Who answers, and how the user calls that.
 struct Answerer {
-    Asker ask;
+    Client client;
     std::string name, argument;
 };
 
@@ -70,7 +70,7 @@ int judge(const PlannedCase& planned, Answerer answerer, const session::WaiverOp
     const auto waivers = session::waivers_of(options, answerer.name, {print(planned.c)}, complain);
     if (!waivers) return fail_with(waivers.error());
     Sources sources;
-    Runner runner(std::move(answerer.ask), sources, {answerer.argument});
+    Runner runner(std::move(answerer.client), sources, {answerer.argument});
     auto result = runner.run(planned);
     if (!result) return fail_with(result.error());
     excuse(waivers.value(), result.value());
@@ -86,21 +86,17 @@ int replay(const ReplayOptions& options) {
     if (!options.answers.empty()) {
         const auto answers = session::RecordedAnswers::read(options.answers);
         if (!answers) return fail_with(answers.error());
-        const Asker ask = [&answers](const Case& c, const Question& question) {
-            return answers.value().ask(c, question);
-        };
-        return judge(planned, {ask, options.answers, " --answers " + shell_quoted(options.answers)},
+        return judge(planned,
+                     {answers.value().client(), options.answers,
+                      " --answers " + shell_quoted(options.answers)},
                      options.waivers);
     }
-    auto device = open_device(options.choice, options.timeout);
-    if (!device) return fail_with(device.error());
-    const Asker ask = [&device](const Case&, const Question& question) {
-        return device.value().ask(question);
-    };
-    const int code =
-        judge(planned, {ask, shown_name(options.choice), device_argument(options.choice)},
-              options.waivers);
-    return closed(device.value(), code);
+    const auto client = open_device(options.choice, options.timeout);
+    if (!client) return fail_with(client.error());
+    const int code = judge(
+        planned, {client.value(), shown_name(options.choice), device_argument(options.choice)},
+        options.waivers);
+    return closed(client.value(), code);
 }
 
 }  // namespace

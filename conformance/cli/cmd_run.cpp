@@ -2,7 +2,9 @@
 #include <algorithm>
 #include <cstdio>
 #include <memory>
+#include <optional>
 #include <thread>
+#include <utility>
 
 #include "conformance/case/names.hpp"
 #include "conformance/cli/commands.hpp"
@@ -45,7 +47,7 @@ void add_hashes(const RunOptions& options, std::vector<results::Field>& hashes) 
 }
 
 results::RunHeader header_of(const RunOptions& options, session::Shard shard,
-                             const IsolatedDevice& device) {
+                             const Client& client) {
     const session::PlanOptions& plan = options.plan;
     results::RunHeader header = new_header();
     header.level = plan.level;
@@ -54,7 +56,7 @@ results::RunHeader header_of(const RunOptions& options, session::Shard shard,
     header.seed = plan.seed;
     header.shard = text_of(shard);
     header.device = shown_name(options.choice);
-    for (const auto& [key, value] : device.facts()) header.device_facts.push_back({key, value});
+    for (const auto& [key, value] : client.facts) header.device_facts.push_back({key, value});
     add_hashes(options, header.table_hashes);
     const std::string device_option =
         options.choice.command.empty() ? "--device=" : "--device-cmd=";
@@ -117,12 +119,6 @@ std::size_t jobs_of(const RunOptions& options) {
     return is_ours && is_long ? std::clamp(std::thread::hardware_concurrency(), 1u, 16u) : 1;
 }
 
-session::Respondent respondent_of(std::shared_ptr<IsolatedDevice> device) {
-    return {[device](const Case&, const Question& question) { return device->ask(question); },
-            [device](const Question& question) { return device->refuses(question); },
-            [device] { return device->close(); }};
-}
-
 int run(const RunOptions& options) {
     if (options.jobs > jobs_max)
         return fail_with({ErrorKind::bad_input, "--jobs '" + std::to_string(options.jobs) +
@@ -135,18 +131,17 @@ int run(const RunOptions& options) {
     if (!shard) return fail_with(shard.error());
     auto cases = cases_of(options, sources);
     if (!cases) return fail_with(cases.error());
-    auto device = open_device(options.choice, options.timeout);
-    if (!device) return fail_with(device.error());
+    auto opened = open_device(options.choice, options.timeout);
+    if (!opened) return fail_with(opened.error());
+    std::optional<Client> first = std::move(opened).value();
     if (options.algorithms == "all")
-        cases = session::by_every_algorithm(
-            std::move(cases).value(),
-            [&device](const Question& question) { return device.value().algorithms(question); });
+        cases = session::by_every_algorithm(std::move(cases).value(), *first);
     session::Campaign campaign{results_folder(options.out),
                                options.resume,
                                device_argument(options.choice),
                                std::move(cases).value(),
                                {}};
-    campaign.run.header = header_of(options, shard.value(), device.value());
+    campaign.run.header = header_of(options, shard.value(), *first);
     campaign.tasks = session::sweep_tasks(sweeps_of(options), sweep::find_gpu);
     if (const Status taken = session::take_waivers(campaign, options.waivers, complain); !taken)
         return fail_with(taken.error());
@@ -155,13 +150,10 @@ int run(const RunOptions& options) {
     session::take_shard(campaign, shard.value());
     campaign.reproducible = options.reproducible;
     campaign.jobs = jobs_of(options);
-    auto first = std::make_shared<IsolatedDevice>(std::move(device).value());
     if (campaign.jobs > 1) first.reset();
-    const session::Opener open = [&options, &first]() -> Expected<session::Respondent> {
-        if (first) return respondent_of(std::move(first));
-        auto another = open_device(options.choice, options.timeout);
-        if (!another) return another.error();
-        return respondent_of(std::make_shared<IsolatedDevice>(std::move(another).value()));
+    const Opener open = [&options, &first]() -> Expected<Client> {
+        if (first) return *std::exchange(first, std::nullopt);
+        return open_device(options.choice, options.timeout);
     };
     return run_campaign(std::move(campaign), open, sources);
 }

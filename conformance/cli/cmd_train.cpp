@@ -37,7 +37,7 @@ constexpr std::string_view oracle = "oracle", chain = "fma-chain";
 
 // What the runs with a device are made of; without one there are none.
 struct Machines {
-    std::optional<Subject> quantizes, multiplies;
+    std::optional<NamedClient> quantizes, multiplies;
     std::string algorithm;
     std::string model;  // of the products, "" where there is none to hold them to
 
@@ -148,13 +148,13 @@ Trained blank(const accuracy::TrainingTask& task, const Candidate& candidate) {
 Expected<Trained> on_machines(const accuracy::TrainingTask& task, const Candidate& candidate,
                               Machines& machines, const accuracy::TrainingRun* expected) {
     accuracy::DeviceArithmetic arithmetic(
-        {machines.quantizes ? &machines.quantizes->device : nullptr,
-         machines.multiplies ? &machines.multiplies->device : nullptr, machines.algorithm});
+        {machines.quantizes ? &machines.quantizes->client : nullptr,
+         machines.multiplies ? &machines.multiplies->client : nullptr, machines.algorithm});
     Trained next = blank(task, candidate);
     next.source = machines.source();
     next.products = machines.products();
     auto run = accuracy::train(task, {&candidate.forward, &candidate.gradient}, arithmetic);
-    if (!run && run.error().kind == ErrorKind::device) return run.error();
+    if (!run && run.error().kind != ErrorKind::bad_input) return run.error();
     if (!run) {
         next.reason = run.error().message;
         return next;
@@ -328,11 +328,11 @@ Expected<Machines> machines_of(const TrainArguments& arguments) {
         if (const Status known = check_name("model", arguments.model, names_of(gemm_models));
             !known)
             return known.error();
-    auto quantizes = open_subject(arguments.choice, arguments.timeout_seconds);
+    auto quantizes = open_named(arguments.choice, arguments.timeout_seconds);
     if (!quantizes) return quantizes.error();
     machines.quantizes = std::move(quantizes).value();
     auto multiplies =
-        open_subject(DeviceChoice{.device = arguments.multiplier}, arguments.timeout_seconds);
+        open_named(DeviceChoice{.device = arguments.multiplier}, arguments.timeout_seconds);
     if (!multiplies) return multiplies.error();
     machines.multiplies = std::move(multiplies).value();
     return machines;

@@ -53,14 +53,10 @@ Expected<DeviceSource> device_source(const DeviceChoice& choice) {
     if (choice.device != DeviceChoice().device)
         return Error{ErrorKind::bad_input,
                      "--device '" + choice.device + "' and --device-cmd are two devices; name one"};
-    return DeviceSource{.name = choice.command,
-                        .description = "a command behind a pipe",
-                        .get_api = [](std::uint32_t) { return mx_subprocess_device_api(); },
-                        .path = "",
-                        .configuration = choice.command};
+    return command_device(choice.command);
 }
 
-Expected<IsolatedDevice> open_device(const DeviceChoice& choice, std::uint64_t timeout_seconds) {
+Expected<Client> open_device(const DeviceChoice& choice, std::uint64_t timeout_seconds) {
     if (timeout_seconds == 0 || timeout_seconds > timeout_seconds_max)
         return Error{ErrorKind::bad_input, "--timeout '" + std::to_string(timeout_seconds) +
                                                "' is not from 1 to " +
@@ -68,9 +64,9 @@ Expected<IsolatedDevice> open_device(const DeviceChoice& choice, std::uint64_t t
     const auto source = device_source(choice);
     if (!source) return source.error();
     const auto timeout = std::chrono::seconds(timeout_seconds);
-    auto device = IsolatedDevice::start(source.value(), {.call = timeout, .open = timeout});
-    if (!device) return hint_at_planted_bug(device.error(), source.value());
-    return device;
+    auto client = open_client(source.value(), {.call = timeout, .open = timeout});
+    if (!client) return hint_at_planted_bug(client.error(), source.value());
+    return client;
 }
 
 std::string device_argument(const DeviceChoice& choice) {
@@ -83,8 +79,8 @@ std::string device_argument(const DeviceChoice& choice) {
     return " --device " + shell_quoted(name);
 }
 
-int closed(IsolatedDevice& device, int code) {
-    const Status ended = device.close();
+int closed(const Client& client, int code) {
+    const Status ended = client.close();
     if (ended) return code;
     complain(ended.error().message);
     return code == exit_self_test ? code : exit_device;

@@ -6,7 +6,7 @@
 
 #include "conformance/cli/arguments.hpp"
 #include "conformance/session/interrupt.hpp"
-#include "device/host/isolated_device.hpp"
+#include "device/host/client.hpp"
 
 namespace mx::cli {
 
@@ -26,7 +26,7 @@ const std::string& shown_name(const DeviceChoice& choice);
 Expected<DeviceSource> device_source(const DeviceChoice& choice);
 
 // Opens it in a process of its own.
-Expected<IsolatedDevice> open_device(const DeviceChoice& choice, std::uint64_t timeout_seconds);
+Expected<Client> open_device(const DeviceChoice& choice, std::uint64_t timeout_seconds);
 
 // " --device NAME" or " --device-cmd 'COMMAND'" as repro lines need it, quoted for a shell; "" for
 // the default.
@@ -34,7 +34,7 @@ std::string device_argument(const DeviceChoice& choice);
 
 // Closes a device at the end of a command. Returns `code`, or 3 with a sentence where the device
 // crashes or hangs and nothing worse was found.
-int closed(IsolatedDevice& device, int code);
+int closed(const Client& client, int code);
 
 // Says what was wrong, and returns the exit code for it.
 int fail_with(const Error& error);

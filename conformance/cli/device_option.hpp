@@ -10,20 +10,20 @@
 
 namespace mx::cli {
 
-struct Subject {
-    IsolatedDevice device;
+struct NamedClient {
+    Client client;
     std::string name;
 };
 
 // Nothing where none is named.
-inline Expected<std::optional<Subject>> open_subject(const DeviceChoice& choice,
-                                                     std::uint64_t timeout_seconds) {
-    if (choice.device.empty() && choice.command.empty()) return std::optional<Subject>();
+inline Expected<std::optional<NamedClient>> open_named(const DeviceChoice& choice,
+                                                       std::uint64_t timeout_seconds) {
+    if (choice.device.empty() && choice.command.empty()) return std::optional<NamedClient>();
     DeviceChoice named = choice;
     if (named.device.empty()) named.device = DeviceChoice().device;
-    auto device = open_device(named, timeout_seconds);
-    if (!device) return device.error();
-    return std::optional(Subject{std::move(device).value(), shown_name(named)});
+    auto client = open_device(named, timeout_seconds);
+    if (!client) return client.error();
+    return std::optional(NamedClient{std::move(client).value(), shown_name(named)});
 }
 
 }  // namespace mx::cli

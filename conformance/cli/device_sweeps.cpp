@@ -26,14 +26,10 @@ std::vector<sweep::GpuSweep> device_sweeps(const DeviceChoice& choice, const std
     if (!has_sweeps(choice, level)) return {};
     if (choice.device == "cuda") return sweep::gpu_sweeps();
     const bool multiplies_mx = choice.device == "hopper";
-    const sweep::DeviceOpener open = [choice]() -> Expected<Device> {
-        const auto source = device_source(choice);
-        if (!source) return source.error();
-        return Device::open(source.value());
-    };
+    const auto source = device_source(choice);
     const auto effort = level == "quick" ? sweep::GemmEffort::quick : sweep::GemmEffort::full;
     std::vector<sweep::GpuSweep> sweeps =
-        multiplies_mx ? sweep::mx_gemm_sweeps(open, effort) : sweep::gemm_sweeps(open, effort);
+        multiplies_mx ? sweep::mx_gemm_sweeps(source, effort) : sweep::gemm_sweeps(source, effort);
     for (sweep::GpuSweep& sweep : sweeps) sweep.device = choice.device;
     return sweeps;
 }

@@ -93,7 +93,7 @@ results::RunHeader new_header() {
     return session::new_header(this_build());
 }
 
-int run_campaign(session::Campaign campaign, const session::Opener& open, Sources& sources) {
+int run_campaign(session::Campaign campaign, const Opener& open, Sources& sources) {
     const std::string out = campaign.folder.path;
     const std::string device_argument = campaign.device_argument;
     const std::size_t size = campaign.cases.size() + campaign.tasks.size();

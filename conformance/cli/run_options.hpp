@@ -20,6 +20,6 @@ results::RunHeader new_header();
 
 // Conducts the campaign with its progress and first failures on the console, then writes the
 // reports and concludes. Returns the exit code.
-int run_campaign(session::Campaign campaign, const session::Opener& open, Sources& sources);
+int run_campaign(session::Campaign campaign, const Opener& open, Sources& sources);
 
 }  // namespace mx::cli

@@ -43,21 +43,6 @@ TensorSpec packed_spec(const CodeTensor& elements, const std::string& packing, s
 
 constexpr std::byte first_pad{0x5A}, second_pad{0xA5};
 
-std::string fault_of_memory(const DeviceAnswer& answer) {
-    if (!answer.findings.modified_inputs.empty()) return "an input was written to";
-    if (!answer.findings.red_zone_hits.empty()) return "memory beside a tensor was written to";
-    return "";
-}
-
-std::string fault_of_flags(const std::vector<std::uint8_t>& flags) {
-    const auto unwritten = std::ranges::count(flags, flag_unwritten);
-    const auto differing = std::ranges::count(flags, flag_differs);
-    if (unwritten > 0) return std::to_string(unwritten) + " codes were never written";
-    if (differing > 0)
-        return std::to_string(differing) + " codes differed when the same call was made again";
-    return "";
-}
-
 // One more tensor of the side: the number of the whole tensor, if the dialect has one.
 void add_number(std::optional<std::uint32_t> number, std::vector<Buffer>& buffers,
                 std::vector<CodeTensor>& tensors) {
@@ -107,9 +92,10 @@ Subject::Side Subject::blocks_side(const Quantized& blocks, const Form& form) co
     return side;
 }
 
-// Fills the outputs. Returns what no answer may do, or "".
+// Fills the outputs. Returns what no answer may do, or "": of codes, for pads may be left or
+// change.
 std::string Subject::read(const DeviceAnswer& answer, Side& outputs) const {
-    std::string fault = fault_of_memory(answer);
+    std::string fault = fault_of(answer.findings);
     std::vector<std::vector<std::uint8_t>> flags;
     for (const CodeTensor& tensor : outputs.tensors) flags.emplace_back(tensor.count());
     for (std::size_t i = 0; i < outputs.buffers.size(); ++i) {
@@ -126,7 +112,7 @@ std::string Subject::read(const DeviceAnswer& answer, Side& outputs) const {
             fault = "bits that hold no code of layout " + buffer.spec.layout + " are not 0";
     }
     for (const auto& its : flags)
-        if (fault.empty()) fault = fault_of_flags(its);
+        if (fault.empty()) fault = fault_of(its);
     return fault;
 }
 

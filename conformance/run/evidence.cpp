@@ -77,6 +77,7 @@ Question make_question(const Case& c, const std::vector<CodeTensor>& inputs,
                        std::vector<std::vector<std::byte>>& storage) {
     Question question;
     question.operation = operation_asked(c);
+    question.name = print(c);
     storage.clear();
     storage.reserve(2 * inputs.size());
     const auto stored = [&storage](std::vector<std::byte> bytes) {
@@ -102,6 +103,7 @@ Question make_question(const Case& c, const std::vector<CodeTensor>& inputs,
 Question question_without_data(const Case& c) {
     Question question;
     question.operation = operation_asked(c);
+    question.name = print(c);
     for (const Buffer& buffer : input_buffers(c)) question.inputs.push_back({buffer.spec, {}, {}});
     for (const Buffer& buffer : output_buffers(c)) question.outputs.push_back(buffer.spec);
     return question;

@@ -40,8 +40,8 @@ struct Evidence {
 inline constexpr std::byte first_input_pad{0xFF};
 inline constexpr std::byte second_input_pad{0x5A};
 
-// What the case asks, with the input bytes laid out as it says. `storage` owns inputs that are not
-// dense and must outlive the question.
+// What the case asks, with the input bytes laid out as it says, by its printed name. `storage` owns
+// inputs that are not dense and must outlive the question.
 Question make_question(const Case& c, const std::vector<CodeTensor>& inputs,
                        std::vector<std::vector<std::byte>>& storage);
 

@@ -156,20 +156,20 @@ Case single_tile(const Case& c, const BlockOfSide& wanted) {
 
 // A device whose two runs differ although only the pads of its inputs did, is asked once more with
 // the same pads twice: if it then agrees with itself, it reads pads and is not flaky.
-bool Runner::changes_with_pads(const Case& c, Question question, const DeviceAnswer& answer) {
+bool Runner::changes_with_pads(Question question, const DeviceAnswer& answer) {
     const auto differs = [](const OutputTensor& output) { return output.differing > 0; };
     const auto has_pads = [](const InputTensor& input) { return !input.second_data.empty(); };
     if (std::ranges::none_of(answer.outputs, differs)) return false;
     if (std::ranges::none_of(question.inputs, has_pads)) return false;
     for (InputTensor& input : question.inputs) input.second_data = {};
-    const DeviceAnswer again = ask_(c, question);
+    const DeviceAnswer again = client_.ask(question);
     return again.kind == AnswerKind::answered && std::ranges::none_of(again.outputs, differs);
 }
 
 // Inputs of millions of values are not made for a device that will not take them.
 std::optional<DeviceAnswer> Runner::refused_beforehand(const Case& c) {
-    if (!options_.refuses || element_count(c) < worth_asking_beforehand) return std::nullopt;
-    return options_.refuses(question_without_data(c));
+    if (element_count(c) < worth_asking_beforehand) return std::nullopt;
+    return client_.refuses(question_without_data(c));
 }
 
 Expected<Evidence> Runner::gather(const Case& c) {
@@ -189,12 +189,12 @@ Expected<Evidence> Runner::gather(const Case& c) {
     evidence.inputs = make_inputs(c, *source.value());
     std::vector<std::vector<std::byte>> storage;
     const Question question = make_question(c, evidence.inputs, storage);
-    evidence.answer = ask_(c, question);
+    evidence.answer = client_.ask(question);
     if (evidence.answer.kind != AnswerKind::answered) return evidence;
     evidence.settled = tables_.right_codes(c, evidence.answer);
     if (evidence.settled > 0) return evidence;
     evidence.expected = expect(c, evidence.inputs);
-    evidence.reads_pads = changes_with_pads(c, question, evidence.answer);
+    evidence.reads_pads = changes_with_pads(question, evidence.answer);
     read_answer(evidence);
     return evidence;
 }

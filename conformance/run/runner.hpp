@@ -3,40 +3,29 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <optional>
 #include <string>
 
 #include "conformance/data/suite.hpp"
 #include "conformance/results/record.hpp"
 #include "conformance/run/convert_tables.hpp"
-#include "device/host/isolated_device.hpp"
+#include "device/host/client.hpp"
 
 namespace mx {
-
-// What a device that does not support a question says to it, by its shapes alone; nothing if it
-// does.
-using Refuser = std::function<std::optional<DeviceAnswer>(const Question&)>;
 
 struct RunnerOptions {
     // How repro lines name the device: " --device ./mydev.so", "" for the default.
     std::string device_argument;
-    Refuser refuses = {};  // asked before large inputs are made; may be empty
     // Every failing case is looked at as closely as the first, so that the record of a case does
     // not hang on those before it. Otherwise time is spared after the first hundred.
     bool same_effort = false;
 };
 
-// What answers the question of a case: a device, or a file of recorded answers.
-using Asker = std::function<DeviceAnswer(const Case&, const Question&)>;
-
+// Questions have the printed case as their name.
 class Runner {
 public:
-    Runner(Asker ask, Sources& sources, RunnerOptions options)
-        : ask_(std::move(ask)), sources_(sources), options_(std::move(options)) {}
-    Runner(IsolatedDevice& device, Sources& sources, RunnerOptions options)
-        : Runner([&device](const Case&, const Question& question) { return device.ask(question); },
-                 sources, std::move(options)) {}
+    Runner(Client client, Sources& sources, RunnerOptions options)
+        : client_(std::move(client)), sources_(sources), options_(std::move(options)) {}
 
     // Never fails: whatever happens is the case's verdict. Errors are those of the case itself,
     // such as a file that cannot be read.
@@ -45,13 +34,13 @@ public:
 private:
     Expected<Evidence> gather(const Case& c);
     std::optional<DeviceAnswer> refused_beforehand(const Case& c);
-    bool changes_with_pads(const Case& c, Question question, const DeviceAnswer& answer);
+    bool changes_with_pads(Question question, const DeviceAnswer& answer);
     results::CaseResult judge(const PlannedCase& planned, Evidence& evidence);
     void judge_bits(Evidence& evidence, results::CaseResult& result);
     void find_repro_lines(const Evidence& evidence, results::CaseResult& result);
     bool shows_alone(const Case& narrow, const results::Mismatch& mismatch);
 
-    Asker ask_;
+    Client client_;
     Sources& sources_;
     RunnerOptions options_;
     ConvertTables tables_;

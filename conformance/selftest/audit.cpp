@@ -122,10 +122,10 @@ Expected<Audit> Audit::prepare(Sources& sources) {
     return audit;
 }
 
-Status Audit::judge_task(const Task& task, IsolatedDevice& device, std::vector<Outcome>& outcomes) {
+Status Audit::judge_task(const Task& task, const Client& client, std::vector<Outcome>& outcomes) {
     std::vector<std::vector<std::byte>> storage;
     const Question question = make_question(task.sample.c, task.sample.inputs, storage);
-    const DeviceAnswer answer = device.ask(question);
+    const DeviceAnswer answer = client.ask(question);
     if (answer.kind == AnswerKind::host_error) return Error{ErrorKind::system, answer.reason};
     if (answer.kind == AnswerKind::not_supported) return success();
     if (answer.kind != AnswerKind::answered) {
@@ -148,14 +148,14 @@ Status Audit::judge_task(const Task& task, IsolatedDevice& device, std::vector<O
 Expected<std::vector<Outcome>> Audit::judge(const Subject& subject, const Limits& limits) const {
     const std::size_t rules = acceptance::rules().size();
     if (!concerns_mxfp8_blocks(subject)) return std::vector<Outcome>(rules, Outcome::not_asked);
-    auto device = IsolatedDevice::start(subject.source, limits);
-    if (!device) return Error{ErrorKind::device, subject.name + ": " + device.error().message};
+    const auto client = open_client(subject.source, limits);
+    if (!client) return Error{ErrorKind::device, subject.name + ": " + client.error().message};
     std::vector<Outcome> outcomes(rules, Outcome::missed);
     for (const Task& task : tasks_) {
         const bool is_open = std::ranges::any_of(
             task.rules, [&](std::size_t rule) { return outcomes[rule] == Outcome::missed; });
         if (!is_open) continue;
-        const Status status = judge_task(task, device.value(), outcomes);
+        const Status status = judge_task(task, client.value(), outcomes);
         if (!status) return Error{ErrorKind::device, subject.name + ": " + status.error().message};
     }
     return outcomes;

@@ -8,7 +8,7 @@
 #include "conformance/mutants/acceptance_rules.hpp"
 #include "conformance/selftest/audit_data.hpp"
 #include "conformance/selftest/subjects.hpp"
-#include "device/host/isolated_device.hpp"
+#include "device/host/client.hpp"
 
 namespace mx::selftest {
 
@@ -35,7 +35,7 @@ private:
     };
     std::vector<Task> tasks_;  // the projects' own data first
 
-    static Status judge_task(const Task& task, IsolatedDevice& device,
+    static Status judge_task(const Task& task, const Client& client,
                              std::vector<Outcome>& outcomes);
 };
 

@@ -81,11 +81,11 @@ Expected<GemmAudit> GemmAudit::prepare() {
     return audit;
 }
 
-Status GemmAudit::judge_task(const Task& task, IsolatedDevice& device,
+Status GemmAudit::judge_task(const Task& task, const Client& client,
                              std::vector<Outcome>& outcomes) {
     std::vector<std::vector<std::byte>> storage;
     const Question question = make_question(task.c, task.inputs, storage);
-    const DeviceAnswer answer = device.ask(question);
+    const DeviceAnswer answer = client.ask(question);
     if (answer.kind == AnswerKind::host_error) return Error{ErrorKind::system, answer.reason};
     if (answer.kind == AnswerKind::not_supported) return success();
     if (answer.kind != AnswerKind::answered) {
@@ -107,11 +107,11 @@ Status GemmAudit::judge_task(const Task& task, IsolatedDevice& device,
 Expected<std::vector<Outcome>> GemmAudit::judge(const Subject& subject,
                                                 const Limits& limits) const {
     std::vector<Outcome> outcomes(acceptance::gemm_rules().size(), Outcome::missed);
-    auto device = IsolatedDevice::start(subject.source, limits);
-    if (!device) return Error{ErrorKind::device, subject.name + ": " + device.error().message};
+    const auto client = open_client(subject.source, limits);
+    if (!client) return Error{ErrorKind::device, subject.name + ": " + client.error().message};
     for (const Task& task : tasks_) {
         if (std::ranges::count(outcomes, Outcome::missed) == 0) break;
-        const Status status = judge_task(task, device.value(), outcomes);
+        const Status status = judge_task(task, client.value(), outcomes);
         if (!status) return Error{ErrorKind::device, subject.name + ": " + status.error().message};
     }
     return outcomes;

@@ -26,7 +26,7 @@ private:
     };
     std::vector<Task> tasks_;
 
-    static Status judge_task(const Task& task, IsolatedDevice& device,
+    static Status judge_task(const Task& task, const Client& client,
                              std::vector<Outcome>& outcomes);
 };
 

@@ -23,9 +23,9 @@ Error own_fault(const Subject& subject, const std::string& what) {
 
 Status for_each_result(const Subject& subject, const std::vector<LevelCases>& plan,
                        const Court& court, const Visit& visit) {
-    auto device = IsolatedDevice::start(subject.source, court.limits);
-    if (!device) return own_fault(subject, device.error().message);
-    Runner runner(device.value(), court.sources, {" --device " + subject.source.name});
+    const auto client = open_client(subject.source, court.limits);
+    if (!client) return own_fault(subject, client.error().message);
+    Runner runner(client.value(), court.sources, {" --device " + subject.source.name});
     for (const LevelCases& level : plan)
         for (const PlannedCase& planned : level.cases) {
             const auto result = runner.run(planned);
@@ -136,10 +136,10 @@ Expected<Hunt> hunt(const Subject& subject, const std::vector<LevelCases>& plan,
 }
 
 std::string absence_of(const Subject& subject, const Court& court) {
-    const auto device = IsolatedDevice::start(subject.source, court.limits);
-    if (device) return "";
+    const auto client = open_client(subject.source, court.limits);
+    if (client) return "";
     // The sentence is all that comes out of the device's process, with the status's name in it.
-    const std::string& message = device.error().message;
+    const std::string& message = client.error().message;
     const std::string status = name_of(MX_NOT_SUPPORTED) + ", ";
     const std::size_t place = message.find(status);
     return place == std::string::npos ? "" : message.substr(place + status.size());

@@ -11,7 +11,7 @@
 #include "conformance/data/suite.hpp"
 #include "conformance/results/record.hpp"
 #include "conformance/selftest/subjects.hpp"
-#include "device/host/isolated_device.hpp"
+#include "device/host/client.hpp"
 
 namespace mx::selftest {
 

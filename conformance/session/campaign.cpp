@@ -108,15 +108,13 @@ std::vector<std::size_t> left_of(const Campaign& campaign, std::size_t first, st
 }
 
 Expected<Workers::Work> worker_of(const Campaign& campaign, const Opener& open, Sources& sources) {
-    auto respondent = open();
-    if (!respondent) return respondent.error();
-    auto runner = std::make_shared<Runner>(
-        std::move(respondent.value().ask), sources,
-        RunnerOptions{campaign.device_argument, std::move(respondent.value().refuses),
-                      campaign.reproducible});
+    const auto client = open();
+    if (!client) return client.error();
+    const auto runner = std::make_shared<Runner>(
+        client.value(), sources, RunnerOptions{campaign.device_argument, campaign.reproducible});
     return Workers::Work{
         [runner, &campaign](std::size_t i) { return runner->run(campaign.cases[i]); },
-        std::move(respondent.value().close)};
+        client.value().close};
 }
 
 // A device is closed when all its cases have been recorded. One that crashes or hangs then spoils

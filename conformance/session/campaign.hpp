@@ -52,14 +52,6 @@ Status take_waivers(Campaign& campaign, const WaiverOptions& options, const Say&
 // From the options to the header. Before take_shard: a demand is made on the whole run.
 Status take_demands(Campaign& campaign, const DemandOptions& options);
 
-// Who answers; opened anew in each process that runs cases.
-struct Respondent {
-    Asker ask;
-    Refuser refuses = {};
-    std::function<Status()> close = {};  // after the last case; the error says how it went wrong
-};
-using Opener = std::function<Expected<Respondent>()>;
-
 // A campaign that ended, or was interrupted.
 struct Conducted {
     results::Run run;  // complete, or what there is of it
@@ -67,7 +59,8 @@ struct Conducted {
     double seconds = 0;
 };
 
-// Asks, judges and writes. The listener hears of each result, of what is odd, and of where a run
+// Asks, judges and writes. Who answers is opened anew in each process that runs cases, and closed
+// after the last. The listener hears of each result, of what is odd, and of where a run
 // that is not complete has stopped. An error is about the folder, an input or a device that does
 // not open, and leaves what was recorded before it.
 Expected<Conducted> conduct(Campaign campaign, const Opener& open, Sources& sources,

@@ -8,13 +8,12 @@
 
 namespace mx::session {
 
-std::vector<PlannedCase> by_every_algorithm(std::vector<PlannedCase> cases,
-                                            const AlgorithmLister& list) {
+std::vector<PlannedCase> by_every_algorithm(std::vector<PlannedCase> cases, const Client& client) {
     std::vector<PlannedCase> all;
     for (PlannedCase& planned : cases) {
         const bool has_choice = is_gemm(planned.c) && planned.c.gemm.algorithm == "default";
         const auto names = has_choice
-                               ? list(question_without_data(planned.c))
+                               ? client.algorithms(question_without_data(planned.c))
                                : Expected<std::vector<std::string>>(std::vector{std::string()});
         const bool is_one = !names || names.value().empty() || names.value().front().empty();
         if (is_one) {

@@ -10,7 +10,7 @@
 
 #include "conformance/case/case.hpp"
 #include "conformance/data/suite.hpp"
-#include "device/host/question.hpp"
+#include "device/host/client.hpp"
 #include "device/subprocess/messages.hpp"
 
 namespace mx::session {
@@ -60,9 +60,10 @@ public:
     // the file ends.
     Status is_whole() const;
 
-    // The answer as the device would have given it. host_error when there is none, or when the
-    // inputs have changed since.
-    DeviceAnswer ask(const Case& c, const Question& question) const;
+    // Who answers as the device would have done, to questions whose name is a printed case.
+    // host_error when there is no answer, or when the inputs have changed since. These answers must
+    // outlive the client.
+    Client client() const;
 
 private:
     struct Answer {
@@ -71,6 +72,7 @@ private:
         std::vector<std::string> data;  // lines of digits, or the bytes of each output
     };
 
+    DeviceAnswer ask(const Question& question) const;
     bool is_cut(const Answer& answer, const Question& question) const;
 
     std::string path_;

@@ -24,11 +24,12 @@ struct Multiplier {
     int architecture = 0;
 };
 
-Status make_ready(Multiplier& multiplier, const DeviceOpener& open) {
+Status make_ready(Multiplier& multiplier, const Expected<DeviceSource>& source) {
     if (multiplier.device) return success();
     const auto gpu = find_gpu();
     if (!gpu) return gpu.error();
-    auto device = open();
+    if (!source) return source.error();
+    auto device = Device::open(source.value());
     if (!device) return device.error();
     multiplier.architecture = gpu.value().architecture;
     multiplier.device = std::move(device).value();
@@ -118,27 +119,29 @@ Expected<SweepAnswer> ask_family(Multiplier& multiplier, const GemmFamily& famil
     return answer;
 }
 
-std::vector<GpuSweep> sweeps_of(const std::vector<GemmFamily>& families, const DeviceOpener& open) {
+std::vector<GpuSweep> sweeps_of(const std::vector<GemmFamily>& families,
+                                const Expected<DeviceSource>& source) {
     const auto multiplier = std::make_shared<Multiplier>();
     std::vector<GpuSweep> sweeps;
     for (const GemmFamily& family : families)
-        sweeps.push_back({family.name, family.domain, Subject::plugin, Output::elements, 0,
-                          [multiplier, open, family](const Watch& go_on) -> Expected<SweepAnswer> {
-                              const Status ready = make_ready(*multiplier, open);
-                              if (!ready) return ready.error();
-                              return ask_family(*multiplier, family, go_on);
-                          }});
+        sweeps.push_back(
+            {family.name, family.domain, Subject::plugin, Output::elements, 0,
+             [multiplier, source, family](const Watch& go_on) -> Expected<SweepAnswer> {
+                 const Status ready = make_ready(*multiplier, source);
+                 if (!ready) return ready.error();
+                 return ask_family(*multiplier, family, go_on);
+             }});
     return sweeps;
 }
 
 }  // namespace
 
-std::vector<GpuSweep> gemm_sweeps(DeviceOpener open, GemmEffort effort) {
-    return sweeps_of(gemm_families(effort), open);
+std::vector<GpuSweep> gemm_sweeps(const Expected<DeviceSource>& source, GemmEffort effort) {
+    return sweeps_of(gemm_families(effort), source);
 }
 
-std::vector<GpuSweep> mx_gemm_sweeps(DeviceOpener open, GemmEffort effort) {
-    return sweeps_of(mx_gemm_families(effort), open);
+std::vector<GpuSweep> mx_gemm_sweeps(const Expected<DeviceSource>& source, GemmEffort effort) {
+    return sweeps_of(mx_gemm_families(effort), source);
 }
 
 }  // namespace mx::sweep

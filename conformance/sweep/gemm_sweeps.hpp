@@ -2,7 +2,6 @@
 // Used by `mxcheck run` for a device that multiplies. Must not include a CUDA header.
 #pragma once
 
-#include <functional>
 #include <string>
 #include <vector>
 
@@ -22,15 +21,13 @@ struct GemmFamily {
 enum class GemmEffort { quick, full };
 std::vector<GemmFamily> gemm_families(GemmEffort effort);
 
-// How the device is opened: once, when the first sweep is asked. It takes tensors in GPU memory and
-// runs in this process, so that one that crashes takes the program along.
-using DeviceOpener = std::function<Expected<Device>()>;
-
-// Each asks every algorithm that the device lists.
-std::vector<GpuSweep> gemm_sweeps(DeviceOpener open, GemmEffort effort);
+// Each asks every algorithm that the device lists. The device is opened once, when the first sweep
+// is asked, and a source that is an error is told then. It takes tensors in GPU memory and runs in
+// this process, so that one that crashes takes the program along.
+std::vector<GpuSweep> gemm_sweeps(const Expected<DeviceSource>& source, GemmEffort effort);
 
 // The same for MX factors, of FP8 with scales of blocks of 32.
 std::vector<GemmFamily> mx_gemm_families(GemmEffort effort);
-std::vector<GpuSweep> mx_gemm_sweeps(DeviceOpener open, GemmEffort effort);
+std::vector<GpuSweep> mx_gemm_sweeps(const Expected<DeviceSource>& source, GemmEffort effort);
 
 }  // namespace mx::sweep

@@ -28,13 +28,6 @@ Expected<Client> open_client(const DeviceSource& source, const Limits& limits) {
                   device->facts()};
 }
 
-Client client_of(IsolatedDevice& device) {
-    Client client;
-    client.ask = [&device](const Question& question) { return device.ask(question); };
-    client.algorithms = [&device](const Question& question) { return device.algorithms(question); };
-    return client;
-}
-
 std::string reason_of(const std::string& message) {
     return message.empty() ? "no reason given" : message;
 }

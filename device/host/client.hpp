@@ -14,7 +14,6 @@
 
 #include "device/host/device.hpp"
 #include "device/host/device_source.hpp"
-#include "device/host/isolated_device.hpp"
 #include "device/host/question.hpp"
 #include "reference/base/status.hpp"
 
@@ -44,9 +43,6 @@ struct Client {
 // until a restart. The process is forked, so open early in a program with threads or with a lot of
 // memory, and keep the thread that opened or asked: the process ends together with it.
 Expected<Client> open_client(const DeviceSource& source, const Limits& limits = {});
-
-// The device must outlive its client.
-Client client_of(IsolatedDevice& device);
 
 // How a client is opened by those who need one in each of their processes.
 using Opener = std::function<Expected<Client>()>;

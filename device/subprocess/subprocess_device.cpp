@@ -246,3 +246,15 @@ void Pipe::run(const kit::Arguments& call) {
 const mx_device_api* mx_subprocess_device_api(void) {
     return &mx::kit::Plugin<mx::pipe::Pipe>::table;
 }
+
+namespace mx {
+
+DeviceSource command_device(const std::string& command) {
+    return {.name = command,
+            .description = "a command behind a pipe",
+            .get_api = [](std::uint32_t) { return mx_subprocess_device_api(); },
+            .path = "",
+            .configuration = command};
+}
+
+}  // namespace mx

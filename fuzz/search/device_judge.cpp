@@ -85,28 +85,21 @@ Judgement compared(const Evidence& evidence) {
 }  // namespace
 
 bool DeviceJudge::supports(const Case& c) {
-    return device_ && !device_->refuses(question_without_data(c));
+    return !client_.refuses(question_without_data(c));
 }
 
 Judgement DeviceJudge::judge(const Case& c, const std::vector<CodeTensor>& inputs) {
-    if (!device_) return {Outcome::error, "the device could not be opened anew", {}};
     Evidence evidence;
     evidence.c = c;
     evidence.inputs = inputs;
     std::vector<std::vector<std::byte>> storage;
     const Question question = make_question(c, evidence.inputs, storage);
-    evidence.answer = device_->ask(question);
+    evidence.answer = client_.ask(question);
     const Outcome outcome = outcome_of(evidence.answer.kind);
     if (outcome != Outcome::clean) return {outcome, evidence.answer.reason, {}};
     evidence.expected = expect(c, evidence.inputs);
     read_answer(evidence);
     return compared(evidence);
-}
-
-void DeviceJudge::restart() {
-    device_.reset();
-    auto opened = IsolatedDevice::start(source_, limits_);
-    if (opened) device_.emplace(std::move(opened).value());
 }
 
 }  // namespace mx::fuzz

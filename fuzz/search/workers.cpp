@@ -58,9 +58,9 @@ public:
         : plan_(plan), number_(number), board_(board), start_(Clock::now()), stored_(start_) {}
 
     int live() {
-        auto device = IsolatedDevice::start(plan_.source, plan_.limits);
-        if (!device) return fail(device.error());
-        DeviceJudge judge(plan_.source, plan_.limits, std::move(device).value());
+        const auto client = plan_.open();
+        if (!client) return fail(client.error());
+        DeviceJudge judge(client.value());
         Search search(plan_.themes, share_of(plan_, number_), judge);
         const std::string path = state_path(plan_.folder, number_);
         if (plan_.resumes)

@@ -8,15 +8,13 @@
 #include <string>
 #include <vector>
 
-#include "device/host/device_source.hpp"
-#include "device/host/isolated_device.hpp"
+#include "device/host/client.hpp"
 #include "fuzz/search/search.hpp"
 
 namespace mx::fuzz {
 
 struct FuzzPlan {
-    DeviceSource source;
-    Limits limits;
+    Opener open;  // the device, once in each worker
     std::vector<Case> themes;
     std::string folder;
     std::string scope;  // what is searched, in words

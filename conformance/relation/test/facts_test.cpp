@@ -7,26 +7,16 @@
 #include "conformance/relation/facts.hpp"
 #include "conformance/relation/suite.hpp"
 #include "conformance/selftest/oracle_device.hpp"
-#include "device/host/isolated_device.hpp"
+#include "device/host/client.hpp"
 #include "reference/spec/quantizers.hpp"
 
 namespace mx::relation {
 namespace {
 
-IsolatedDevice opened(const DeviceSource& source) {
-    auto device = IsolatedDevice::start(source);
-    EXPECT_TRUE(device.ok());
-    return std::move(device).value();
-}
-
-IsolatedDevice& oracle() {
-    static IsolatedDevice device = opened(
+const Client& oracle() {
+    static const auto client = open_client(
         {.name = "oracle", .get_api = [](std::uint32_t) { return selftest::oracle_device_api(); }});
-    return device;
-}
-
-DeviceAnswer ask_oracle(const Question& question) {
-    return oracle().ask(question);
+    return client.value();
 }
 
 Setting setting_of(const std::string& operation, const Quantizer& dialect,
@@ -44,7 +34,7 @@ using Witnesses = std::map<std::pair<std::string, std::string>, bool>;
 constexpr std::uint64_t samples_for_a_witness = 12;
 
 void hold_to_facts(const Setting& setting, std::uint64_t samples, Witnesses& witnesses) {
-    Subject subject(Client{.ask = ask_oracle}, setting);
+    Subject subject(oracle(), setting);
     for (const Relation& relation : relations()) {
         if (relation.operation != setting.operation) continue;
         const std::string where = std::string(relation.name) + " " + setting.operation + " " +

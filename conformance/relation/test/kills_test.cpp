@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cstdio>
-#include <optional>
 #include <set>
 #include <span>
 #include <utility>
@@ -13,7 +12,7 @@
 #include "conformance/mutants/mutants.hpp"
 #include "conformance/relation/suite.hpp"
 #include "conformance/relation/test/killed.hpp"
-#include "device/host/isolated_device.hpp"
+#include "device/host/client.hpp"
 
 namespace mx::relation {
 namespace {
@@ -69,14 +68,14 @@ DeviceSource planted_bug(const std::string& library, std::string_view bug) {
 
 // The relations that break, each once; a device that crashes or hangs is caught by that.
 std::set<std::string> broken_by(const DeviceSource& source, const std::vector<Setting>& settings) {
-    auto device = IsolatedDevice::start(source, {.call = std::chrono::seconds(3)});
-    if (!device) {
-        ADD_FAILURE() << source.name << ": " << device.error().message;
+    const auto client = open_client(source, {.call = std::chrono::seconds(3)});
+    if (!client) {
+        ADD_FAILURE() << source.name << ": " << client.error().message;
         return {};
     }
     std::set<std::string> broken;
     for (const Setting& setting : settings) {
-        Subject subject(client_of(device.value()), setting);
+        Subject subject(client.value(), setting);
         for (const Relation& relation : relations()) {
             if (relation.operation != setting.operation || !broken.empty()) continue;
             for (std::uint64_t seed = 0; seed < 2 && broken.empty(); ++seed) {
@@ -118,20 +117,15 @@ TEST(Kills, OfPlantedProductsAreThoseListed) {
 class WholeTiles : public testing::Test {
 protected:
     Subject subject_of(std::string_view bug) {
-        auto device = IsolatedDevice::start(planted_bug("gemm_mutants.so", bug),
-                                            {.call = std::chrono::seconds(3)});
-        EXPECT_TRUE(device.ok());
-        device_.emplace(std::move(device).value());
-        const auto ask = [this](const Question& question) {
+        const auto client =
+            open_client(planted_bug("gemm_mutants.so", bug), {.call = std::chrono::seconds(3)});
+        const auto ask = [whole = client.value()](const Question& question) {
             const TensorSpec& a = question.inputs.front().spec;
-            if (a.rows % 64 == 0 && a.columns % 64 == 0) return device_->ask(question);
+            if (a.rows % 64 == 0 && a.columns % 64 == 0) return whole.ask(question);
             return DeviceAnswer{.kind = AnswerKind::not_supported, .reason = "short tiles"};
         };
         return {Client{.ask = ask}, gemm_setting("e4m3", "tensor", "f32")};
     }
-
-private:
-    std::optional<IsolatedDevice> device_;
 };
 
 TEST_F(WholeTiles, AreAskedForWhereShortOnesAreRefused) {

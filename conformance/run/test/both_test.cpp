@@ -31,7 +31,7 @@ DeviceSource embedded() {
 const std::string device_argument = " --device ./mine.so";
 
 CaseResult judged(const DeviceSource& source, const std::string& text) {
-    auto device = IsolatedDevice::start(source);
+    auto device = open_client(source);
     if (!device) throw std::runtime_error(device.error().message);
     Sources sources;
     Runner runner(device.value(), sources, {device_argument});

@@ -103,13 +103,13 @@ TEST(ConvertTables, TheRunnerCountsWhatTheTableFoundRightAndClassifiesWhatItDidN
     const Case c = case_of(converting("format=e5m2 index=33423360"));
     std::byte flaw{0};
     Sources sources;
-    Runner runner(
-        [&flaw](const Case& asked, const Question&) {
-            DeviceAnswer answer = right_answer(asked);
-            answer.outputs[0].bytes[5] ^= flaw;
-            return answer;
-        },
-        sources, {""});
+    Runner runner(Client{.ask =
+                             [&flaw](const Question& asked) {
+                                 DeviceAnswer answer = right_answer(parse_case(asked.name).value());
+                                 answer.outputs[0].bytes[5] ^= flaw;
+                                 return answer;
+                             }},
+                  sources, {""});
     const results::CaseResult right = runner.run({"test", c}).value();
     EXPECT_EQ(right.verdict, results::Verdict::pass_exact);
     EXPECT_EQ(right.elements, count);

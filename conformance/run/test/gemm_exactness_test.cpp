@@ -215,11 +215,11 @@ TEST(GemmExactness, EveryModelGivesWhatIsDetermined) {
                         model.zero_products = zeros;
                         const GemmSubject subject{.model = &model};
                         Sources sources;
-                        Runner runner(
-                            [&](const Case&, const Question& question) {
-                                return subject.answer(question);
-                            },
-                            sources, {});
+                        Runner runner(Client{.ask =
+                                                 [&](const Question& question) {
+                                                     return subject.answer(question);
+                                                 }},
+                                      sources, {});
                         const auto result = runner.run({"test", c});
                         ASSERT_TRUE(result.ok());
                         EXPECT_EQ(result.value().verdict, results::Verdict::pass_exact)

@@ -273,7 +273,7 @@ results::CaseResult run(const std::string& text, const GemmSubject& subject) {
     if (!c) return {};
     Sources sources;
     Runner runner(
-        [&subject](const Case&, const Question& question) { return subject.answer(question); },
+        Client{.ask = [&subject](const Question& question) { return subject.answer(question); }},
         sources, {});
     const auto result = runner.run({"test", c.value()});
     EXPECT_TRUE(result.ok()) << (result ? "" : result.error().message);

@@ -26,7 +26,7 @@ TEST(GemmSuite, CasesOfQuickPassOnTheOracle) {
     EXPECT_GT(plan.value().size(), 300u);
     const GemmSubject subject;
     Runner runner(
-        [&subject](const Case&, const Question& question) { return subject.answer(question); },
+        Client{.ask = [&subject](const Question& question) { return subject.answer(question); }},
         sources, {});
     std::size_t exact = 0, bounded = 0;
     for (std::size_t i = 0; i < plan.value().size(); i += one_of) {
@@ -80,9 +80,10 @@ TEST(GemmSuite, EveryModelPassesWhereOneCodeIsAskedAtATime) {
                 ran++ % one_of != 0)
                 continue;
             const GemmSubject subject{.model = &row};
-            Runner runner([&subject](const Case&,
-                                     const Question& question) { return subject.answer(question); },
-                          sources, {});
+            Runner runner(
+                Client{.ask = [&subject](
+                                  const Question& question) { return subject.answer(question); }},
+                sources, {});
             const auto result = runner.run(planned);
             ASSERT_TRUE(result.ok()) << result.error().message;
             EXPECT_EQ(result.value().verdict, Verdict::pass_exact)
@@ -106,7 +107,8 @@ TEST(GemmSuite, EveryRecordedRequestPassesOnItsModel) {
     for (const PlannedCase& planned : plan.value()) {
         const GemmSubject subject{.model = planned.c.gemm.model.row};
         Runner runner(
-            [&subject](const Case&, const Question& question) { return subject.answer(question); },
+            Client{
+                .ask = [&subject](const Question& question) { return subject.answer(question); }},
             sources, {});
         const auto result = runner.run(planned);
         ASSERT_TRUE(result.ok()) << result.error().message;

@@ -31,7 +31,7 @@ Counted run_again(const std::string& text) {
     Sources sources;
     const auto source = sources.open(c).value();
     const DeviceAnswer answer = right_answer(c, make_inputs(c, *source));
-    Runner runner([&answer](const Case&, const Question&) { return answer; }, sources, {});
+    Runner runner(Client{.ask = [&answer](const Question&) { return answer; }}, sources, {});
     const PlannedCase planned{"test", c};
     const std::uint64_t before = names_looked_up;
     const auto result = runner.run(planned);

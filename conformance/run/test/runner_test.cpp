@@ -37,7 +37,7 @@ DeviceSource embedded() {
 class Bench {
 public:
     explicit Bench(const DeviceSource& source, const Limits& limits = {})
-        : device_(IsolatedDevice::start(source, limits)) {
+        : device_(open_client(source, limits)) {
         if (!device_) throw std::runtime_error(device_.error().message);
     }
     CaseResult run(const Case& c) {
@@ -49,7 +49,7 @@ public:
     Runner& runner() { return runner_; }
 
 private:
-    Expected<IsolatedDevice> device_;
+    Expected<Client> device_;
     Sources sources_;
     Runner runner_{device_.value(), sources_, {" --device ./mine.so"}};
 };
@@ -280,8 +280,8 @@ TEST(Runner, ADialectThatWaitsIsAskedForTheRest) {
 TEST(Runner, ADeviceIsAskedForALargeCaseOnlyIfItSupportsIt) {
     int refused = 0, asked = 0;
     Sources sources;
-    RunnerOptions options;
-    options.refuses = [&refused](const Question& question) {
+    Client client;
+    client.refuses = [&refused](const Question& question) {
         ++refused;
         EXPECT_EQ(question.operation.name, "quantize");
         EXPECT_EQ(question.inputs.at(0).spec, dense("f32", 512, 512));
@@ -292,11 +292,11 @@ TEST(Runner, ADeviceIsAskedForALargeCaseOnlyIfItSupportsIt) {
         answer.reason = "too large";
         return std::optional(answer);
     };
-    const Asker ask = [&asked](const Case&, const Question&) {
+    client.ask = [&asked](const Question&) {
         ++asked;
         return DeviceAnswer{AnswerKind::device_error, "asked", {}, {}};
     };
-    Runner runner(ask, sources, options);
+    Runner runner(client, sources, {});
     const std::string rest = " data=random.bits";
     const CaseResult large =
         runner.run({"test", parse_case(nv("shape=512x512" + rest)).value()}).value();

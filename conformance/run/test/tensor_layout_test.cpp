@@ -20,7 +20,7 @@ using test::LayoutDefect;
 
 CaseResult run(LayoutDefect defect, const std::string& text) {
     test::set_layout_defect(defect);
-    auto device = IsolatedDevice::start(test::layout_device());
+    auto device = open_client(test::layout_device());
     if (!device) throw std::runtime_error(device.error().message);
     const auto c = parse_case(text);
     if (!c) throw std::runtime_error(c.error().message);

@@ -11,8 +11,9 @@ std::vector<std::string> asked(const std::vector<std::string>& texts,
     std::vector<PlannedCase> cases;
     for (const std::string& text : texts) cases.push_back({"gemm", parse_case(text).value()});
     std::vector<std::string> algorithms;
-    for (const PlannedCase& each :
-         by_every_algorithm(cases, [&listed](const Question&) { return listed; }))
+    Client client;
+    client.algorithms = [&listed](const Question&) { return listed; };
+    for (const PlannedCase& each : by_every_algorithm(cases, client))
         algorithms.push_back(each.c.gemm.algorithm);
     return algorithms;
 }

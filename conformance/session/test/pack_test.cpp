@@ -79,7 +79,7 @@ void expect_cut_anywhere(pipe::Form form) {
         for (std::size_t i = 0; i < all.size(); ++i) {
             const bool there = is_there(whole, i, size);
             all_there = all_there && there;
-            const DeviceAnswer answer = answers.value().ask(all[i].c, all[i].question);
+            const DeviceAnswer answer = answers.value().client().ask(all[i].question);
             const AnswerKind given = i == 1 ? AnswerKind::not_supported : AnswerKind::answered;
             ASSERT_EQ(answer.kind, there ? given : AnswerKind::host_error)
                 << size << " " << i << " " << answer.reason;
@@ -149,7 +149,7 @@ TEST(Answers, AShortAnswerBeforeTheLastIsTheDevicesFault) {
     whole.text.erase(whole.ends[0] - 3, 3);  // the line of its scale
     const auto answers = RecordedAnswers::parse(whole.text, "short.answers");
     ASSERT_TRUE(answers);
-    EXPECT_EQ(answers.value().ask(all[0].c, all[0].question).kind, AnswerKind::device_error);
+    EXPECT_EQ(answers.value().client().ask(all[0].question).kind, AnswerKind::device_error);
 }
 
 }  // namespace

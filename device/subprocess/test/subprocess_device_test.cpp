@@ -10,7 +10,7 @@
 #include <fstream>
 #include <thread>
 
-#include "device/host/isolated_device.hpp"
+#include "device/host/client.hpp"
 
 namespace mx {
 namespace {
@@ -26,14 +26,6 @@ Question small_question() {
     question.inputs = {{dense("bf16", 1, 1), values, {}}};
     question.outputs = {dense("e4m3", 1, 1)};
     return question;
-}
-
-DeviceSource command(const std::string& text) {
-    return {.name = text,
-            .description = "",
-            .get_api = [](std::uint32_t) { return mx_subprocess_device_api(); },
-            .path = "",
-            .configuration = text};
 }
 
 constexpr Limits patient{.call = milliseconds(20000), .open = milliseconds(20000)};
@@ -55,15 +47,15 @@ std::string device_that(const std::string& on_run, const std::string& form = "he
 const std::string say_ok = "echo \"{\\\"id\\\":$id,\\\"status\\\":\\\"ok\\\"}\"; ";
 
 DeviceAnswer ask(const std::string& text, const Limits& limits = patient) {
-    auto device = IsolatedDevice::start(command(text), limits);
+    auto device = open_client(command_device(text), limits);
     if (!device) return {AnswerKind::host_error, device.error().message, {}, {}};
     return device.value().ask(small_question());
 }
 
 TEST(SubprocessDevice, AShellScriptIsADevice) {
-    auto device = IsolatedDevice::start(command(device_that(say_ok + "echo 38")), patient);
+    auto device = open_client(command_device(device_that(say_ok + "echo 38")), patient);
     ASSERT_TRUE(device) << device.error().message;
-    EXPECT_EQ(device.value().facts(), (Facts{{"name", "in shell"}}));
+    EXPECT_EQ(device.value().facts, (Facts{{"name", "in shell"}}));
     for (int time = 0; time < 2; ++time) {
         const DeviceAnswer answer = device.value().ask(small_question());
         ASSERT_EQ(answer.kind, AnswerKind::answered) << answer.reason;
@@ -91,7 +83,7 @@ TEST(SubprocessDevice, ABinaryAnswerIsReadByItsSizes) {
 }
 
 TEST(SubprocessDevice, GapsOfStridedTensorsAreLeftAlone) {
-    auto device = IsolatedDevice::start(command(device_that(say_ok + "echo 0102")), patient);
+    auto device = open_client(command_device(device_that(say_ok + "echo 0102")), patient);
     ASSERT_TRUE(device) << device.error().message;
     constexpr std::array<std::byte, 8> padded{};
     Question question = small_question();
@@ -177,7 +169,7 @@ TEST(SubprocessDevice, NotSupportedIsNoFault) {
 }
 
 TEST(SubprocessDevice, AfterACrashTheCommandStartsAnew) {
-    auto device = IsolatedDevice::start(command(device_that("exit 3")), patient);
+    auto device = open_client(command_device(device_that("exit 3")), patient);
     ASSERT_TRUE(device) << device.error().message;
     for (int time = 0; time < 3; ++time)
         EXPECT_EQ(device.value().ask(small_question()).kind, AnswerKind::crash);
