@@ -6,6 +6,7 @@
 
 #include "bench/sampling.hpp"
 #include "device/cpu/cpu_device.hpp"
+#include "device/host/client.hpp"
 #include "reference/spec/formats.hpp"
 
 namespace mx::bench {
@@ -63,7 +64,8 @@ Status quantize_on_host(const Placed& values, const Placed& codes, const Placed&
                               .block_size = 32};
     const CallResult result =
         device.value().run(operation, {{values.buffer()}, {codes.buffer(), scales.buffer()}});
-    return result.status == MX_OK ? success() : Status(Error{ErrorKind::system, result.message});
+    if (result.status == MX_OK) return success();
+    return Error{ErrorKind::system, answer_of(result, "run").reason};
 }
 
 Expected<Placed> placed_as(const Placed& host, const TensorSpec& spec, bool on_gpu) {
@@ -202,7 +204,7 @@ Expected<Job> product_job(const Runner& runner, const Kind& kind, const Product&
         if (tried) return job;
         if (tried.error().kind == ErrorKind::device) return tried.error();
         job.row = row_of(kind, size, is_roof);
-        job.row.reason = tried.error().message.empty() ? "no reason given" : tried.error().message;
+        job.row.reason = tried.error().message;
         if (std::string_view(kind.scaling) != "1x32") break;
     }
     return job;
@@ -265,9 +267,7 @@ Expected<double> first_run(Device& device, const Operation& operation, const Ten
                            const Job& job) {
     const CallResult answer = device.supports(operation, specs_of(buffers));
     if (answer.status == MX_OK) return job.run();
-    const bool refuses = answer.status == MX_NOT_SUPPORTED;
-    return Error{refuses ? ErrorKind::bad_input : ErrorKind::device,
-                 answer.message.empty() ? name_of(answer.status) : answer.message};
+    return refusal_of(answer_of(answer, "supports"));
 }
 
 Expected<std::vector<std::int64_t>> shape_of(const std::string& text, std::size_t count) {

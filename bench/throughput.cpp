@@ -6,6 +6,7 @@
 #include "bench/limits.hpp"
 #include "bench/product_jobs.hpp"
 #include "bench/sampling.hpp"
+#include "device/host/client.hpp"
 #include "reference/spec/quantizers.hpp"
 
 namespace mx::bench {
@@ -64,7 +65,7 @@ std::string scale_type(const BlockFormat& format) {
 
 BenchRow unmeasured(BenchRow row, std::string reason) {
     row.cache = "cold";
-    row.reason = reason.empty() ? "no reason given" : std::move(reason);
+    row.reason = std::move(reason);
     row.bytes = row.operations = 0;
     return row;
 }
@@ -269,9 +270,7 @@ std::function<Expected<double>()> call_of(Device& device, double (*last_seconds)
             buffers = std::move(buffers)]() -> Expected<double> {
         const CallResult result = device.run(operation, buffers);
         if (result.status == MX_OK) return last_seconds == nullptr ? -1.0 : last_seconds();
-        const ErrorKind kind =
-            result.status == MX_NOT_SUPPORTED ? ErrorKind::bad_input : ErrorKind::device;
-        return Error{kind, result.message.empty() ? name_of(result.status) : result.message};
+        return refusal_of(answer_of(result, "run"));
     };
 }
 

@@ -151,6 +151,7 @@ TEST(Throughput, ALostDeviceEndsItAll) {
     const Measured result = measured(api<run_lost>, nullptr, small_wish());
     ASSERT_FALSE(result.status);
     EXPECT_EQ(result.status.error().kind, ErrorKind::device);
+    EXPECT_EQ(result.status.error().message, "device lost in run: no reason given");
     EXPECT_TRUE(result.rows.empty());
 }
 

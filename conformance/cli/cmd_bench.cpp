@@ -1,6 +1,4 @@
 // mxcheck bench: the throughput of a device beside the roofs of the same run.
-#include <dlfcn.h>
-
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
@@ -16,7 +14,6 @@
 #include "conformance/cli/device_choice.hpp"
 #include "conformance/cli/environment.hpp"
 #include "conformance/session/results_folder.hpp"
-#include "device/abi/mx_device_clock.h"
 
 namespace mx::cli {
 namespace {
@@ -73,27 +70,11 @@ Expected<bool> is_on_gpu(const BenchOptions& options) {
     return true;
 }
 
-using LastSeconds = double (*)();
-
-// The device's own clock, if the plug-in of this path has one. The plug-in is open already.
-LastSeconds clock_of(const std::string& path) {
-    void* library = path.empty() ? nullptr : ::dlopen(path.c_str(), RTLD_NOW | RTLD_NOLOAD);
-    if (library == nullptr) return nullptr;
-    return reinterpret_cast<LastSeconds>(::dlsym(library, MX_DEVICE_CLOCK_ENTRY));
-}
-
-struct Opened {
-    std::unique_ptr<Device> device;
-    LastSeconds last_seconds = nullptr;
-};
-
-Expected<Opened> opened(const DeviceChoice& choice) {
+// In this very process: calls are timed, and a GPU's tensors lie where it computes.
+Expected<Device> opened(const DeviceChoice& choice) {
     const auto source = device_source(choice);
     if (!source) return source.error();
-    auto device = Device::open(source.value());
-    if (!device) return device.error();
-    return Opened{std::make_unique<Device>(std::move(device).value()),
-                  clock_of(source.value().path)};
+    return Device::open(source.value());
 }
 
 // Does the dialect quantize any of them? Of one that it does not the device says so in its row.
@@ -170,7 +151,7 @@ std::vector<std::string> argv_of(const BenchOptions& options, const bench::Wish&
 }
 
 results::BenchHeader header_of(const BenchOptions& options, const bench::Wish& wish,
-                               const Opened& device) {
+                               const Device& device) {
     results::BenchHeader header;
     header.program_version = program_version();
     header.commit = this_build().commit;
@@ -180,9 +161,8 @@ results::BenchHeader header_of(const BenchOptions& options, const bench::Wish& w
     header.device = shown_name(options.choice);
     header.data = options.data;
     header.place = wish.on_gpu ? "cuda" : "host";
-    header.clock = device.last_seconds == nullptr ? "host" : "device";
-    for (const auto& [key, value] : device.device->facts())
-        header.device_facts.push_back({key, value});
+    header.clock = device.clock() == nullptr ? "host" : "device";
+    for (const auto& [key, value] : device.facts()) header.device_facts.push_back({key, value});
     header.environment = session::environment_facts(this_build());
     return header;
 }
@@ -202,7 +182,7 @@ void print_row(const results::BenchRow& row) {
                 100 * row.noise());
 }
 
-Expected<Opened> plain_gemm(const bench::Wish& wish) {
+Expected<Device> plain_gemm(const bench::Wish& wish) {
     if (!wish.on_gpu || std::ranges::find(wish.operations, "gemm") == wish.operations.end())
         return bad("not asked for");
     auto plain = opened({.device = "cublaslt"});
@@ -218,12 +198,12 @@ int run_bench(const BenchOptions& options) {
     auto device = opened(options.choice);
     if (!device) return fail_with(device.error());
     // The best plain GEMM that this machine has; without a GPU there is none.
-    const Expected<Opened> plain = plain_gemm(wish.value());
+    Expected<Device> plain = plain_gemm(wish.value());
     // Two clocks cannot be compared: beside a device without its own, calls are timed of both.
-    const bool has_clock = device.value().last_seconds != nullptr;
-    const bench::Bench what{*device.value().device, device.value().last_seconds,
-                            plain ? plain.value().device.get() : nullptr,
-                            plain && has_clock ? plain.value().last_seconds : nullptr};
+    const bool has_clock = device.value().clock() != nullptr;
+    const bench::Bench what{device.value(), device.value().clock(),
+                            plain ? &plain.value() : nullptr,
+                            plain && has_clock ? plain.value().clock() : nullptr};
     if (const Status made = session::prepare_folder(options.out); !made)
         return fail_with(made.error());
     const std::string path = (std::filesystem::path(options.out) / "bench.jsonl").string();

@@ -298,6 +298,12 @@ Status Device::describe(const DeviceSource& source) {
     return success();
 }
 
+mx_device_last_seconds_function Device::clock() const {
+    if (!library_) return nullptr;
+    return reinterpret_cast<mx_device_last_seconds_function>(
+        library_->symbol(MX_DEVICE_CLOCK_ENTRY));
+}
+
 CallResult Device::supports(const Operation& operation, const TensorSpecs& tensors) {
     const AbiOperation asked(operation);
     const std::vector<mx_tensor> inputs = to_abi(tensors.inputs);

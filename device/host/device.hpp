@@ -1,6 +1,7 @@
 // A device opened inside this process: the C table behind C++ types, every answer checked.
-// Used by the child process of IsolatedDevice and by the benchmarks. A device that crashes takes
-// this process along: a harness that must survive uses IsolatedDevice.
+// Used by the child process of a client's device, and where tensors lie in a GPU's memory or calls
+// are timed: benchmarks and sweeps. A device that crashes takes this process along: a harness that
+// must survive takes a Client.
 #pragma once
 
 #include <memory>
@@ -10,6 +11,7 @@
 #include <vector>
 
 #include "device/abi/mx_device.h"
+#include "device/abi/mx_device_clock.h"
 #include "device/host/device_source.hpp"
 #include "device/host/operation.hpp"
 #include "device/host/shared_library.hpp"
@@ -53,6 +55,8 @@ public:
     static Expected<Device> open(const DeviceSource& source);
 
     const Facts& facts() const { return facts_; }
+    // Its own clock; nullptr where it has none.
+    mx_device_last_seconds_function clock() const;
     CallResult supports(const Operation& operation, const TensorSpecs& tensors);
     CallResult run(const Operation& operation, const TensorBuffers& tensors);
     // The ways the device has to do a GEMM; {""}, its own choice, where it names none.

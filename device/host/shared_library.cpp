@@ -74,13 +74,17 @@ Expected<SharedLibrary> SharedLibrary::open(const std::string& path) {
 }
 
 Expected<mx_device_get_api_function> SharedLibrary::entry() const {
-    void* symbol = ::dlsym(handle_.get(), MX_DEVICE_ENTRY);
-    if (symbol == nullptr) {
+    void* found = symbol(MX_DEVICE_ENTRY);
+    if (found == nullptr) {
         return Error{ErrorKind::device, quoted(path_) +
                                             " is no mxcheck device plug-in: it exports "
                                             "no function " MX_DEVICE_ENTRY};
     }
-    return reinterpret_cast<mx_device_get_api_function>(symbol);
+    return reinterpret_cast<mx_device_get_api_function>(found);
+}
+
+void* SharedLibrary::symbol(const char* name) const {
+    return ::dlsym(handle_.get(), name);
 }
 
 }  // namespace mx

@@ -18,6 +18,9 @@ public:
     // The exported function every device has, or a sentence that this file is no device.
     Expected<mx_device_get_api_function> entry() const;
 
+    // What else it exports; nullptr where it does not.
+    void* symbol(const char* name) const;
+
 private:
     struct Close {
         void operator()(void* handle) const;
