@@ -153,6 +153,18 @@ TEST_F(PlantedTree, LibraryAwayFromHome) {
               "conformance/run/fast.cpp:2 device/host/open.cpp:1 reference/fast/round.hpp:1");
 }
 
+// Though the table lets the folder in.
+TEST_F(PlantedTree, TheProcessOfADeviceAwayFromHome) {
+    plant("device/host/client.hpp", "#pragma once\n");
+    plant("device/host/isolated_device.hpp", "#pragma once\n");
+    plant("device/host/client.cpp", "#include \"device/host/isolated_device.hpp\"\n");
+    plant("conformance/run/runner.cpp",
+          "#include \"device/host/client.hpp\"\n#include \"device/host/isolated_device.hpp\"\n");
+    plant_table(
+        {"| `reference` | | | |", "| `device` | | | |", "| `conformance` | | `device` | |"});
+    EXPECT_EQ(places(check_includes(tree())), "conformance/run/runner.cpp:2");
+}
+
 TEST_F(PlantedTree, LongFile) {
     plant("device/cpu/fits.cpp", repeated("\n", 800));
     plant("device/cpu/long.cpp", repeated("\n", 801));
