@@ -194,8 +194,8 @@ OutputTensor written(const Matrix& codes, const TensorSpec& spec) {
     } else {
         for (const auto& row : codes)
             for (const std::uint32_t code : row) {
-                const auto* bytes = reinterpret_cast<const std::byte*>(&code);
-                output.bytes.insert(output.bytes.end(), bytes, bytes + width);
+                for (std::size_t byte = 0; byte < width; ++byte)
+                    output.bytes.push_back(static_cast<std::byte>(code >> 8 * byte));
             }
     }
     output.flags.resize(output.bytes.size() / width);
