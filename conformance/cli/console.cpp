@@ -21,10 +21,10 @@ std::string upper(std::string text) {
     return text;
 }
 
-std::string heading(const CaseResult& result) {
-    std::string word = upper(std::string(results::name_of(result.verdict)));
+std::string heading(const CaseResult& result, Verdict verdict) {
+    std::string word = upper(std::string(results::name_of(verdict)));
     if (may_colour(1)) {
-        const char* colour = result.verdict == Verdict::deviation ? "\033[33m" : "\033[31m";
+        const char* colour = verdict == Verdict::deviation ? "\033[33m" : "\033[31m";
         word = colour + word + "\033[0m";
     }
     return word + " " + result.operation + " " + result.format + " " + result.dialect + " " +
@@ -58,8 +58,8 @@ std::string place_text(const CaseResult& result, const Mismatch& m) {
 }
 
 void print_cluster(const CaseResult& result, const Mismatch& m) {
-    std::printf("%s  %s  %s%s\n", heading(result).c_str(), m.mismatch_class.c_str(),
-                m.direction.c_str(), place_text(result, m).c_str());
+    std::printf("%s  %s  %s%s\n", heading(result, verdict_of(result, m)).c_str(),
+                m.mismatch_class.c_str(), m.direction.c_str(), place_text(result, m).c_str());
     if (!m.input_bits.empty()) {
         std::printf("     input %s (%s)", m.input_bits.c_str(), m.input_value.c_str());
         if (!m.amax_value.empty()) std::printf("  amax %s", m.amax_value.c_str());
@@ -82,7 +82,7 @@ void print_case(const CaseResult& result, std::size_t clusters_max,
                 const std::string& device_argument) {
     if (result.verdict == Verdict::pass_exact || result.verdict == Verdict::not_supported) return;
     if (result.mismatches.empty())
-        std::printf("%s: %s\n     mxcheck replay %s%s\n", heading(result).c_str(),
+        std::printf("%s: %s\n     mxcheck replay %s%s\n", heading(result, result.verdict).c_str(),
                     result.reason.c_str(), shell_quoted(result.case_text).c_str(),
                     device_argument.c_str());
     const std::size_t shown = std::min(clusters_max, result.mismatches.size());

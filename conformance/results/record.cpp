@@ -54,6 +54,11 @@ bool may_pass(Verdict verdict) {
     return false;
 }
 
+Verdict verdict_of(const CaseResult& result, const Mismatch& mismatch) {
+    const bool is_open = result.verdict == Verdict::fail && !mismatch.open_decision.empty();
+    return is_open ? Verdict::deviation : result.verdict;
+}
+
 std::string mismatches_of(const Waiver& waiver) {
     return waiver.mismatch_class + (waiver.axis.empty() ? "" : " of axis " + waiver.axis);
 }

@@ -150,6 +150,10 @@ struct CaseResult {
     bool operator==(const CaseResult&) const = default;
 };
 
+// Of one mismatch: one that hangs on an open decision is a deviation even in a case that fails
+// elsewhere.
+Verdict verdict_of(const CaseResult& result, const Mismatch& mismatch);
+
 struct RunHeader {
     int version = format_version;
     std::string program_version, commit;

@@ -1,9 +1,5 @@
 // What a dialect's source leaves open, and whether a difference hangs on that. See site.hpp.
-#include <algorithm>
-#include <bit>
-#include <optional>
-
-#include "conformance/run/site.hpp"
+#include "conformance/run/rotated_block.hpp"
 #include "reference/fast/quantize.hpp"
 
 namespace mx {
@@ -15,28 +11,9 @@ bool scale_underflows(const Case& c, const Site& site) {
     return value.is_finite() && value.magnitude < exact::power_of_two(-127);
 }
 
-// Can the 16 sums of a rotated group come out differently in another order? Not where all that is
-// added lies in the 24 bits of binary32 above the lowest bit there is.
-bool hangs_on_order(const Case& c, const Site& site) {
-    std::optional<int> lowest;
-    int highest = 0;
-    for (const Code code : site.lanes) {
-        const fast::Unpacked lane = fast::unpack(c.type, code);
-        if (lane.kind != fast::Kind::finite || lane.significand == 0) continue;
-        const int bottom = lane.exponent + std::countr_zero(lane.significand);
-        const int top = lane.exponent + fast::bit_width(lane.significand);
-        highest = lowest ? std::max(highest, top) : top;
-        lowest = lowest ? std::min(*lowest, bottom) : bottom;
-    }
-    constexpr int sixteen_lanes = 4;
-    return lowest && highest + sixteen_lanes - *lowest > formats::f32.mantissa_bits + 1;
-}
-
 // Of a scale with a mantissa.
 std::uint32_t real_scale_decisions(const Case& c, const Site& site) {
     std::uint32_t found = 0;
-    if (c.dialect->transform != LaneTransform::none && hangs_on_order(c, site))
-        found = found | Decision::transform_order;
     if (site.actual_scale == site.expected_scale) return found;
     const fast::Unpacked scale = fast::unpack(c.format->scale(), site.expected_scale);
     if (fast::is_zero(site.amax)) found = found | Decision::zero_block;
@@ -85,7 +62,6 @@ bool follows_own_scale(const Case& c, const Site& site, const Difference& d) {
     const ElementFormat& input = input_format(c);
     if (format.scale().is_nan(site.actual_scale)) return true;
     if (input.is_nan(site.input) || input.is_infinity(site.input)) return true;
-    if (c.dialect->transform != LaneTransform::none) return true;
     const Code own = element_under(c, site, site.actual_scale);
     const bool zero_lost_its_sign = format.element().is_zero(own) && d.actual == 0;
     return own.bits == d.actual || zero_lost_its_sign;
@@ -102,6 +78,7 @@ bool makes_numbers_nan(const Case& c, const Site& site, const Difference& d,
 
 // What the scale of the whole block hangs on, if the difference hangs on that.
 std::uint32_t scale_decisions(const Case& c, const Site& site, const Difference& d) {
+    if (c.dialect->transform != LaneTransform::none) return rotated_decisions(c, site, d);
     const std::uint32_t found = block_decisions(c, site, d);
     if (makes_numbers_nan(c, site, d, found)) return 0;
     return site.is_scale || follows_own_scale(c, site, d) ? found : 0;

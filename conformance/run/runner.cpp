@@ -280,7 +280,7 @@ bool Runner::shows_alone(const Case& narrow, const Mismatch& mismatch) {
     const CaseResult alone = judge({"", narrow}, evidence.value());
     for (const Mismatch& m : alone.mismatches)
         if (m.mismatch_class == mismatch.mismatch_class && m.direction == mismatch.direction &&
-            m.axis == mismatch.axis)
+            m.axis == mismatch.axis && m.open_decision == mismatch.open_decision)
             return true;
     return false;
 }
@@ -291,8 +291,8 @@ BlockAxis axis_of(const Mismatch& m, const Case& c) {
     return m.axis == name_of(BlockAxis::col) ? BlockAxis::col : BlockAxis::row;
 }
 
-// A repro line names one block where that block alone shows the mismatch again, of axis both its
-// tile; else the whole case.
+// A repro line names one block where that block alone shows the mismatch again, by the same open
+// decision or none, of axis both its tile; else the whole case.
 void Runner::find_repro_lines(const Evidence& evidence, CaseResult& result) {
     const Case& c = evidence.c;
     std::size_t narrowed = 0;

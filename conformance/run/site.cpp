@@ -3,6 +3,7 @@
 
 #include <optional>
 
+#include "conformance/run/rotated_block.hpp"
 #include "reference/fast/block.hpp"
 #include "reference/problem/problem.hpp"
 
@@ -67,6 +68,7 @@ void add_block(const Evidence& e, const BlockPlace& place, const Site* before, S
     site.actual_scale = Code{e.actual[1].at(block)};
     if (before != nullptr && before->has_scale && before->block == site.block) {
         site.lanes = before->lanes;
+        site.rotated = before->rotated;
         site.amax = before->amax;
     } else {
         std::vector<std::uint32_t> codes;
@@ -75,6 +77,7 @@ void add_block(const Evidence& e, const BlockPlace& place, const Site* before, S
             codes.push_back(site.lanes.back().bits);
         }
         site.amax = fast::amax_of(rules_of(e.c), input_format(e.c), codes.data(), place.count);
+        if (is_rotated(e.c)) site.rotated = rotated_ranges(e.c, site.lanes);
     }
     // A tensor that is one block has a scale even where it is empty.
     if (!site.is_scale || site.lanes.empty()) return;

@@ -14,13 +14,6 @@ using results::CaseResult;
 using results::Mismatch;
 using results::Run;
 
-// A mismatch that hangs on an open decision is a deviation even in a case that fails elsewhere.
-Verdict verdict_of(const CaseResult& result, const Mismatch& mismatch) {
-    if (result.verdict == Verdict::fail && !mismatch.open_decision.empty())
-        return Verdict::deviation;
-    return result.verdict;
-}
-
 bool is_worth_a_cluster(Verdict verdict) {
     switch (verdict) {
         case Verdict::pass_exact:

@@ -118,6 +118,16 @@ expect 0 'No fault found' run --device "$mutants:bug=minus_zero_lost" --level sm
 check 'a deviation is recorded' grep -q '"verdict":"deviation"' open/results.jsonl
 check 'and its open decision named in the Markdown' grep -qi 'deviation' open/report.md
 
+# In a case that fails elsewhere, too: its lines do not say FAIL, and its block alone passes.
+rotates=(--device "$lib/mutants/real_scale_mutants.so:bug=rotation_rounded_between")
+expect 1 'fail: quantize' replay "${rotates[@]}" \
+  'quantize format=nvfp4 dialect=te-nvfp4-rht input=bf16 shape=64x64 data=random.spread'
+cp stdout parted
+check 'what is open is a deviation' \
+  [ "$(grep -c '^DEVIATION' parted)" = "$(grep -c 'the source leaves this open' parted)" ]
+lone='quantize format=nvfp4 dialect=te-nvfp4-rht input=bf16 shape=1x16 data=random.spread index=33'
+expect 0 'DEVIATION quantize' replay "$lone tensor=0x43de0000" "${rotates[@]}"
+
 # A plug-in rebuilt between a run and its --resume is another device.
 cp "$mutants" mine.so
 expect 0 'No fault found' run --device ./mine.so --level smoke --dialect ocp --out rebuilt

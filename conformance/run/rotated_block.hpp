@@ -1,0 +1,21 @@
+// What a rotated block may be where its row leaves open in which order a matrix unit adds, or what
+// a NaN or an infinity does to the amax. Used by open_decision.cpp.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "conformance/run/site.hpp"
+
+namespace mx {
+
+// Whole groups of 16 lanes, rotated.
+std::vector<LaneRange> rotated_ranges(const Case& c, std::span<const Code> lanes);
+
+// The decisions, of those that the row leaves open, by which the device's scale and, of an element,
+// its code come about; 0 where no choice gives these bits. Of a site in a block of a quantizer that
+// rotates.
+std::uint32_t rotated_decisions(const Case& c, const Site& site, const Difference& difference);
+
+}  // namespace mx
