@@ -13,6 +13,7 @@
 #include "conformance/cli/environment.hpp"
 #include "conformance/cli/progress.hpp"
 #include "conformance/cli/tensor_arguments.hpp"
+#include "conformance/data/gemm_tensors.hpp"
 #include "conformance/emulate/gemm_explain.hpp"
 #include "conformance/emulate/gemm_fields.hpp"
 #include "conformance/emulate/gemm_tensor.hpp"
@@ -45,6 +46,7 @@ struct GemmArguments {
     std::string beta;  // "": 0, and no C
     std::string activation = "none";
     std::string scale_out = "1";
+    std::string algorithm = "default";
     std::uint64_t jobs = 0;
 
     std::string value_type() const { return type.empty() ? "f32" : type; }
@@ -148,6 +150,7 @@ Expected<GemmRules> rules_of(const GemmArguments& arguments) {
     rules.model = find_gemm_model(arguments.model);
     rules.type = *find_element_format(arguments.value_type());
     rules.activation = activation.value();
+    rules.parts = parts_of(arguments.algorithm);
     for (const auto& [name, value] : overflows)
         if (name == arguments.overflow) rules.overflow = value;
     const auto alpha = parse_factor({"--alpha", arguments.alpha});
@@ -243,10 +246,12 @@ bool does_all(const TensorGemm& problem, std::uint64_t jobs, const Work& work) {
 // "accumulated as hopper-fp8, then rounded once to f32 and quantized to ..."
 std::string how(const GemmArguments& arguments, const GemmModel* model) {
     const bool is_rounded = !arguments.has_blocks() || !arguments.type.empty();
+    const std::int64_t parts = parts_of(arguments.algorithm);
     std::string text = model == nullptr
                            ? std::string("exact sums") + (is_rounded ? " rounded once" : "")
                            : "accumulated as " + std::string(model->name) +
                                  (is_rounded ? ", then rounded once" : "");
+    if (parts > 1) text += ", in " + std::to_string(parts) + " parts along K";
     if (!arguments.has_blocks()) return text;
     if (is_rounded) text += " to " + arguments.type + ", then";
     return text + " quantized to " + names_text(emulate::completed(arguments.blocks));
@@ -374,6 +379,9 @@ Command gemm_command() {
         {"--beta", "the same; needs --c", &o->beta},
         {"--c", "a .npy or .safetensors of the shape of D: f32, bf16 or f16; needs --beta", &o->c},
         {"--bias", "a file with an f32, bf16 or f16 number for each column of D", &o->bias},
+        {"--algorithm",
+         "with a model: splitk=N in it splits K in N parts, as in a case of mxcheck run",
+         &o->algorithm},
         {"--activation", "none, relu or gelu, after the bias; gelu with a model", &o->activation},
         {"--scale-d", "a number of binary32, which multiplies D at the end", &o->scale_out},
         {"--row-scales-a",

@@ -178,13 +178,9 @@ std::int64_t parts_of(const std::string& algorithm) {
 }
 
 std::int64_t part_length(const GemmProblem& gemm, std::int64_t parts) {
-    if (parts <= 1) return 0;
-    const std::int64_t tile = 128 / gemm.a.element.code_bytes();
-    // Scales of square blocks are read four at a time.
-    const bool by_fours = gemm.a.scaling == FactorScaling::f32_128x128 ||
-                          gemm.b.scaling == FactorScaling::f32_128x128;
-    const std::int64_t unit = by_fours ? 4 : 1;
-    return whole(whole(whole(gemm.k, tile), parts), unit) * unit * tile;
+    const bool has_squares = gemm.a.scaling == FactorScaling::f32_128x128 ||
+                             gemm.b.scaling == FactorScaling::f32_128x128;
+    return part_length(SplitDepth{gemm.k, gemm.a.element.code_bytes(), has_squares}, parts);
 }
 
 }  // namespace mx

@@ -119,11 +119,18 @@ std::string total_text(const TensorGemm& problem, const gemm::Output& output,
     return text;
 }
 
-exact::Value accumulated(const GemmModel& model, const gemm::Output& output, std::int64_t depth) {
+// The first `depth` products, in parts of `part`, or in one where it is 0.
+struct Stretch {
+    std::int64_t depth = 0, part = 0;
+};
+
+exact::Value accumulated(const GemmModel& model, const gemm::Output& output,
+                         const Stretch& stretch) {
     const bool has_scales = model.scaling != BlockScaling::none;
-    return exact::accumulate(model, has_scales ? output.a : without_scales(output.a),
-                             has_scales ? output.b : without_scales(output.b), depth,
-                             exact::Value{});
+    const ScaledRow a = has_scales ? output.a : without_scales(output.a);
+    const ScaledRow b = has_scales ? output.b : without_scales(output.b);
+    if (stretch.part == 0) return exact::accumulate(model, a, b, stretch.depth, exact::Value{});
+    return exact::accumulate_in_parts(model, a, b, stretch.depth, stretch.part);
 }
 
 // What the accumulator would be if nothing were lost.
@@ -133,7 +140,7 @@ exact::Value sum_for(const GemmModel& model, const gemm::Output& output, std::in
 }
 
 // Each line is the accumulator after so many products: outer where the model has two.
-std::string steps_text(const GemmModel& model, const gemm::Output& output) {
+std::string steps_text(const GemmModel& model, const gemm::Output& output, std::int64_t part) {
     TextTable table({{"after k"},
                      {"accumulator"},
                      {"exact so far", Align::right},
@@ -143,7 +150,7 @@ std::string steps_text(const GemmModel& model, const gemm::Output& output) {
     const std::int64_t all = (output.depth + step - 1) / step;
     for (std::int64_t i = 0; i < std::min(all, lines_max); ++i) {
         const std::int64_t depth = std::min(output.depth, (i + 1) * step);
-        const exact::Value value = accumulated(model, output, depth);
+        const exact::Value value = accumulated(model, output, {depth, part});
         const exact::Value sum = sum_for(model, output, depth);
         exact::Value minus = value;
         minus.negative = !value.negative;
@@ -153,6 +160,7 @@ std::string steps_text(const GemmModel& model, const gemm::Output& output) {
                    exact_text(exact::plus(sum, minus))});
     }
     return std::string(model.name) + ", " +
+           (part == 0 ? "" : "in parts of " + std::to_string(part) + " along K, ") +
            (model.promotion != 0 ? "each time it is promoted" : "step by step") + ":\n" +
            table.print() + shortened_note(std::min(all, lines_max), all);
 }
@@ -163,7 +171,7 @@ std::string models_text(const TensorGemm& problem, const gemm::Output& output) {
     for (const GemmModel& model : gemm_models) {
         if (!gemm::takes(model, problem.a.view(), problem.b.view())) continue;
         any = true;
-        exact::Value value = accumulated(model, output, output.depth);
+        exact::Value value = accumulated(model, output, {output.depth});
         const Code code =
             exact::round(formats::f32, Rounding::nearest_even, Overflow::overflow, value);
         const exact::Value sum = sum_for(model, output, output.depth);
@@ -179,7 +187,7 @@ std::string models_text(const TensorGemm& problem, const gemm::Output& output) {
 std::string result_text(const TensorGemm& problem, const gemm::Output& output) {
     const gemm::ProblemView view = problem.view();
     const Code code = exact::finish(view.epilogue, output.operands,
-                                    accumulated(*view.model, output, output.depth));
+                                    accumulated(*view.model, output, {output.depth, view.part}));
     return "D: " + code_and_value(view.epilogue.output, code) + "\n";
 }
 
@@ -195,7 +203,7 @@ std::string explain_output(const TensorGemm& problem, std::int64_t index) {
                        " times " + problem.b.path + ", K " + std::to_string(output.depth) + "\n";
     text += blocks_text(problem, output) + total_text(problem, output, total);
     if (view.model == nullptr) return text + models_text(problem, output);
-    return text + steps_text(*view.model, output) + result_text(problem, output);
+    return text + steps_text(*view.model, output, view.part) + result_text(problem, output);
 }
 
 }  // namespace mx::emulate

@@ -5,6 +5,7 @@
 
 #include "conformance/case/names.hpp"
 #include "conformance/oracle/oracle_status.hpp"
+#include "reference/problem/gemm_problem.hpp"
 #include "reference/spec/gemm_models.hpp"
 
 namespace mx::emulate {
@@ -73,6 +74,10 @@ Status check_transforms(const GemmFactor& a, const GemmFactor& b) {
 
 Status check_rules(const GemmRules& rules, const GemmFactor& a, const GemmFactor& b) {
     if (rules.model != nullptr) return check_model(*rules.model, a, b);
+    if (rules.parts > 1)
+        return bad(
+            "an exact sum is the same in parts: only a model splits K, so name one with "
+            "--model");
     if (rules.activation != Activation::gelu) return success();
     return bad("GELU is no sum: only a model says which bits it gives, so name one with --model");
 }
@@ -165,6 +170,7 @@ GemmEpilogue epilogue_of(const TensorGemm& problem) {
     epilogue.adds_bias = problem.bias.has_value();
     epilogue.scales = factor_scales(problem.a);
     epilogue.activation = rules.activation;
+    if (rules.parts > 1) epilogue.kernel = GemmKernel::adds_parts;
     epilogue.scales_output = rules.scale_out.has_value() || epilogue.is_narrow();
     if (rules.overflow)
         epilogue.overflow_of_narrow = epilogue.overflow_of_wide = *rules.overflow;
@@ -193,6 +199,12 @@ gemm::ProblemView TensorGemm::view() const {
     if (rules.scale_out)
         made.scale_out = {reinterpret_cast<const std::uint8_t*>(&rules.scale_out->bits), 4, 1};
     made.model = rules.model;
+    const auto has_squares = [](const GemmFactor& factor) {
+        return factor.scaling == gemm::Scaling::blocks && factor.block_rows == 128;
+    };
+    if (rules.model != nullptr)
+        made.part = part_length(
+            {made.depth, a.element.code_bytes(), has_squares(a) || has_squares(b)}, rules.parts);
     made.element = rules.type;
     return made;
 }

@@ -20,6 +20,7 @@ struct GemmRules {
     Code alpha = {0x3F800000};  // of binary32, as beta
     Code beta = {0};
     Activation activation = Activation::none;
+    std::int64_t parts = 1;              // along K, each summed alone; models only
     std::optional<Code> scale_out = {};  // binary32, multiplies D before it is rounded
 };
 

@@ -134,6 +134,25 @@ struct GemmProblem {
     bool operator==(const GemmProblem&) const = default;
 };
 
+// What decides where K is split.
+struct SplitDepth {
+    std::int64_t depth = 0;
+    int code_bytes = 1;        // of an element of A
+    bool has_squares = false;  // scales of 128x128, of either factor
+};
+
+// Of K, in each of `parts` along it: whole tiles of 128 bytes, and where scales are those of
+// squares, which are read four at a time, whole fours of them. 0 where K is not split.
+constexpr std::int64_t part_length(const SplitDepth& split, std::int64_t parts) {
+    if (parts <= 1) return 0;
+    const auto whole = [](std::int64_t value, std::int64_t unit) {
+        return (value + unit - 1) / unit;
+    };
+    const std::int64_t tile = 128 / split.code_bytes;
+    const std::int64_t unit = split.has_squares ? 4 : 1;
+    return whole(whole(whole(split.depth, tile), parts), unit) * unit * tile;
+}
+
 // D in blocks along its rows that have scales of their own.
 constexpr bool has_blocks(const FactorType& output) {
     return output.scaling != FactorScaling::none;

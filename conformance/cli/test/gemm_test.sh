@@ -27,6 +27,14 @@ check 'a prediction says so' grep -qF \
   'blackwell-mx: predicted, nothing of it has run here (microsoft/MMA-Sim@' stdout
 check 'the model sums small integers exactly' cmp d.npy expected.npy
 
+# As a case of a run says it.
+expect 0 'accumulated as blackwell-mx, then rounded once, in 2 parts along K; 6 outputs' \
+  "${gemm[@]}" --model blackwell-mx --algorithm id=66,splitk=2 --out d.npy
+check 'parts of small integers are exact too' cmp d.npy expected.npy
+expect 0 'in parts of 128 along K' "${gemm[@]}" --model blackwell-mx --algorithm splitk=2 \
+  --explain 0,0
+refuse 2 'only a model splits K' "${gemm[@]}" --algorithm splitk=2 --out never.npy
+
 # 160 in every other type: 0x4320, 0x5900, 2^7 * 1.25.
 while read -r type bytes; do
   expect 0 "$type of shape (3, 2)" "${gemm[@]}" --type "$type" --out d.safetensors

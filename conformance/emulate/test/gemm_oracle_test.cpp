@@ -82,6 +82,7 @@ FromCase from_case(const Case& c, const std::vector<CodeTensor>& inputs) {
     made.rules.alpha = problem.alpha;
     made.rules.beta = problem.beta;
     made.rules.activation = problem.epilogue.activation;
+    made.rules.parts = parts_of(c.gemm.algorithm);
     // A run's FP8 saturates, exact or not.
     if (problem.model == nullptr && problem.epilogue.is_narrow())
         made.rules.overflow = Overflow::saturate;
@@ -194,6 +195,34 @@ TEST(GemmOracle, GivesWhatARunExpectsOfEveryModel) {
                 ++ran[model];
             }
     for (const std::string& model : models) EXPECT_GE(ran[model], 10u) << model;
+}
+
+// Split-K: the same parts, whatever the factors, and other bits than of the whole.
+TEST(GemmOracle, GivesWhatARunExpectsOfPartsAlongK) {
+    struct Split {
+        const char *factors, *model;
+    };
+    constexpr Split splits[] = {{"a=e4m3:tensor b=e5m2:tensor", "hopper-fp8-promoted"},
+                                {"a=e4m3:1x128 b=e4m3:128x128", "hopper-fp8-128x128"},
+                                {"a=bf16 b=bf16", "hopper-half"},
+                                {"a=mxfp4-e2m1 b=mxfp4-e2m1", "blackwell-mx"}};
+    std::size_t differing = 0;
+    for (const auto& [factors, model] : splits)
+        for (const char* output : {"output=f32", "output=bf16 beta=-1.25 epilogue=bias"})
+            for (const char* parts : {"1", "3", "5"}) {
+                const auto c = parse_case("gemm shape=3x36x1504 data=gemm.uniform alpha=0.75 " +
+                                          std::string(factors) + " " + output + " model=" + model +
+                                          " algorithm=id=66,splitk=" + parts);
+                ASSERT_TRUE(c.ok()) << c.error().message;
+                std::string refusal;
+                EXPECT_TRUE(expect_alike(c.value(), refusal)) << print(c.value()) << refusal;
+                Case whole = c.value();
+                whole.gemm.algorithm = "default";
+                const std::vector<CodeTensor> inputs = make_gemm_inputs(whole);
+                if (expect_gemm(whole, inputs)[0].bytes != expect_gemm(c.value(), inputs)[0].bytes)
+                    ++differing;
+            }
+    EXPECT_GT(differing, 4u);
 }
 
 // The row's accumulator is IEEE 754's, so that what is too small for binary32 leaves a -0; the
