@@ -45,6 +45,16 @@ std::vector<std::string> quantizer_names(const BlockFormat& format) {
         if (row.quantizes(format)) names.emplace_back(row.name);
     return names;
 }
+std::string usual_quantizer(const BlockFormat& format) {
+    for (const Quantizer& row : quantizers) {
+        const bool asks_for_more = row.element_rounding == Rounding::stochastic ||
+                                   row.tensor_scale == TensorScale::history;
+        if (row.is_known() && row.quantizes(format) && row.reads(formats::f32.name) &&
+            !asks_for_more)
+            return std::string(row.name);
+    }
+    return "";
+}
 std::vector<std::string> layout_names() {
     return first_of(row_layouts);
 }

@@ -46,6 +46,9 @@ std::vector<std::string> dialect_names();  // of those with E8M0 scales
 std::vector<std::string> block_format_names();
 std::vector<std::string> quantizer_names();
 std::vector<std::string> quantizer_names(const BlockFormat& format);  // that quantize to it
+// The one that stands where the user names none: the first that quantizes values of f32 to the
+// format without random bits or earlier tensors. Of the formats of OCP MX it is ocp; "" if none is.
+std::string usual_quantizer(const BlockFormat& format);
 std::vector<std::string> type_names();
 std::vector<std::string> rounding_names();
 std::vector<std::string> overflow_names();

@@ -158,8 +158,9 @@ Status add_point(const AccuracyArguments& arguments, const Point& point, const s
         return format != nullptr && format->has_e8m0_scales();
     };
     const bool has_dialects = has_e8m0_scales(point.a) || has_e8m0_scales(point.b);
+    const std::string& format = has_e8m0_scales(point.a) ? point.a : point.b;
     for (const std::string& dialect :
-         has_dialects ? arguments.dialects : std::vector<std::string>{""}) {
+         has_dialects ? dialects_of(arguments, format) : std::vector<std::string>{""}) {
         const auto factors =
             accuracy::gemm_factors(any.value(), *accuracy::find_distribution(data), dialect);
         if (!factors) return factors.error();

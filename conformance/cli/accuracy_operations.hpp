@@ -10,9 +10,9 @@ namespace mx::cli {
 struct AccuracyArguments {
     std::string operation = "quantize";
     std::string input;
-    std::vector<std::string> formats;  // of a GEMM words of factors; empty: the usual ones
-    std::vector<std::string> dialects{"ocp", "nv"};
-    std::vector<std::string> data;  // empty: the usual ones
+    std::vector<std::string> formats;   // of a GEMM words of factors; empty: the usual ones
+    std::vector<std::string> dialects;  // empty: dialects_of
+    std::vector<std::string> data;      // empty: the usual ones
     std::uint64_t elements = 1 << 20;
     std::uint64_t block = 32;
     std::uint64_t seed = 0;
@@ -28,6 +28,10 @@ struct AccuracyArguments {
     std::vector<std::string> algorithms{"default"};
     std::uint64_t side = 16;  // of D
 };
+
+// Those that were named; else of ocp and nv those that quantize the format, and of a format that
+// neither does its usual one.
+std::vector<std::string> dialects_of(const AccuracyArguments& arguments, const std::string& format);
 
 // Blocks on named data or the user's tensors: noise, relative errors, what is clamped or flushed.
 int accuracy_of_quantize(const AccuracyArguments& arguments);

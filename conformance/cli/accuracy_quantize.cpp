@@ -16,6 +16,7 @@
 #include "conformance/cli/tensor_arguments.hpp"
 #include "conformance/emulate/text_table.hpp"
 #include "reference/fast/decode.hpp"
+#include "reference/spec/quantizers.hpp"
 
 namespace mx::cli {
 namespace {
@@ -115,7 +116,7 @@ Expected<std::vector<accuracy::Quantization>> quantizers_of(const AccuracyArgume
     std::vector<accuracy::Quantization> quantizers;
     const std::vector<std::string> usual{"mxfp8-e4m3"};
     for (const std::string& format : arguments.formats.empty() ? usual : arguments.formats)
-        for (const std::string& dialect : arguments.dialects) {
+        for (const std::string& dialect : dialects_of(arguments, format)) {
             auto quantizer = accuracy::quantizer_of({format, dialect});
             if (!quantizer) return quantizer.error();
             if (arguments.block != 32 && !quantizer.value().format.has_e8m0_scales())
@@ -123,7 +124,7 @@ Expected<std::vector<accuracy::Quantization>> quantizers_of(const AccuracyArgume
             quantizer.value().block = static_cast<int>(arguments.block);
             quantizer.value().seed = arguments.seed;
             quantizers.push_back(quantizer.value());
-            if (!arguments.stochastic) continue;
+            if (!arguments.stochastic || quantizer.value().is_stochastic()) continue;
             quantizers.push_back(quantizer.value());
             quantizers.back().rules.element_rounding = Rounding::stochastic;
         }
@@ -315,6 +316,16 @@ int exit_code_of(const std::vector<Measured>& all, const NamedClient* subject) {
 }
 
 }  // namespace
+
+std::vector<std::string> dialects_of(const AccuracyArguments& arguments,
+                                     const std::string& format) {
+    if (!arguments.dialects.empty()) return arguments.dialects;
+    const BlockFormat* row = find_block_format(format);
+    std::vector<std::string> names;
+    for (const char* name : {"ocp", "nv"})
+        if (row == nullptr || find_quantizer(name)->quantizes(*row)) names.emplace_back(name);
+    return names.empty() ? std::vector{usual_quantizer(*row)} : names;
+}
 
 int accuracy_of_quantize(const AccuracyArguments& arguments) {
     const auto quantizers = quantizers_of(arguments);

@@ -21,7 +21,7 @@ namespace {
 struct BenchOptions {
     DeviceChoice choice;
     std::vector<std::string> operations, formats, types, shapes, gemm_shapes;
-    std::string dialect = "ocp", data = "realistic", place = "auto", out = "out";
+    std::string dialect, data = "realistic", place = "auto", out = "out";
     std::uint64_t milliseconds = 500;
 };
 
@@ -192,7 +192,15 @@ Expected<Device> plain_gemm(const bench::Wish& wish) {
     return plain;
 }
 
-int run_bench(const BenchOptions& options) {
+// The dialect where the user names none: the first that quantizes one of the formats.
+std::string usual_dialect(const std::vector<std::string>& names) {
+    for (const std::string& name : names.empty() ? usual_formats : names)
+        if (const BlockFormat* format = find_block_format(name)) return usual_quantizer(*format);
+    return "ocp";
+}
+
+int run_bench(BenchOptions options) {
+    if (options.dialect.empty()) options.dialect = usual_dialect(options.formats);
     const auto wish = wish_of(options);
     if (!wish) return fail_with(wish.error());
     auto device = opened(options.choice);
@@ -243,7 +251,8 @@ Command bench_command() {
              {"--operation", "quantize, dequantize, gemm (default all)", &o->operations},
              {"--format", "formats of blocks (default MXFP8 E4M3, MXFP6 E3M2, MXFP4)", &o->formats},
              {"--type", "f32, bf16, f16 (default f32 and bf16)", &o->types},
-             {"--dialect", "of quantize and dequantize", &o->dialect},
+             {"--dialect", "of quantize and dequantize (default ocp, or the format's first)",
+              &o->dialect},
              {"--shape", "ROWSxCOLUMNS of quantize and dequantize", &o->shapes},
              {"--gemm-shape", "MxNxK", &o->gemm_shapes},
              {"--data", "realistic, random_bits or subnormals; zeros are refused", &o->data},

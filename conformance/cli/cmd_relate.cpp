@@ -28,7 +28,7 @@ struct RelateOptions {
     DeviceChoice choice;
     std::uint64_t timeout = 60;
     std::vector<std::string> operations;
-    std::string format = "mxfp8-e4m3", dialect = "ocp", values = "f32";
+    std::string format = "mxfp8-e4m3", dialect, values = "f32";
     std::string elements, elements_b, scales, scaling, accumulation;  // "": those of the format
     std::uint64_t block = 0;                                          // 0: likewise
     std::vector<std::string> names, claims;
@@ -389,7 +389,14 @@ void record(const RelateOptions& o, const relation::Setting& setting,
     }
 }
 
-int relate_device(const RelateOptions& o) {
+// The dialect that is asked about where the user names none.
+std::string usual_dialect(const std::string& name) {
+    const BlockFormat* format = find_block_format(name);
+    return format == nullptr ? "ocp" : usual_quantizer(*format);
+}
+
+int relate_device(RelateOptions o) {
+    if (o.dialect.empty()) o.dialect = usual_dialect(o.format);
     if (const Status sound = check_options(o); !sound) return fail_with(sound.error());
     const auto client = open_device(o.choice, o.timeout);
     if (!client) return fail_with(client.error());
@@ -427,7 +434,8 @@ Command relate_command() {
     options.push_back({"--op", "quantize, dequantize, gemm (default all three)", &o->operations});
     options.push_back(
         {"--format", "as the device calls it; one that no table here has, too", &o->format});
-    options.push_back({"--dialect", "as the device calls it", &o->dialect});
+    options.push_back(
+        {"--dialect", "as the device calls it (default ocp, or the format's first)", &o->dialect});
     options.push_back(
         {"--input", "type of the numbers, of a gemm that of D: f32, bf16, f16", &o->values});
     options.push_back(

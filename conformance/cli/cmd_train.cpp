@@ -13,6 +13,7 @@
 #include "conformance/emulate/dialect_fields.hpp"
 #include "conformance/emulate/recipe_fields.hpp"
 #include "conformance/emulate/text_table.hpp"
+#include "reference/base/text.hpp"
 #include "reference/spec/gemm_models.hpp"
 #include "reference/spec/quantizers.hpp"
 
@@ -21,7 +22,7 @@ namespace {
 
 struct TrainArguments {
     std::string format = "mxfp8-e4m3";
-    std::vector<std::string> gradients{"mxfp8-e4m3", "mxfp8-e5m2"};
+    std::vector<std::string> gradients;  // empty: usual_gradients
     std::vector<std::string> dialects{"every"};
     std::uint64_t steps = 200;
     std::uint64_t seed = 0;
@@ -107,6 +108,13 @@ std::vector<std::string> dialects_of(const TrainArguments& arguments) {
     return names;
 }
 
+// MXFP8 beside a format of OCP MX; beside another the format itself, which its dialects quantize.
+std::vector<std::string> usual_gradients(const std::string& format) {
+    const BlockFormat* row = find_block_format(format);
+    if (row != nullptr && !row->has_e8m0_scales()) return {format};
+    return {"mxfp8-e4m3", "mxfp8-e5m2"};
+}
+
 // Why none is left: a name that is no block format, or formats that no dialect has together.
 Error no_dialect(const TrainArguments& arguments) {
     std::vector<std::string> formats = arguments.gradients;
@@ -114,7 +122,12 @@ Error no_dialect(const TrainArguments& arguments) {
     for (const std::string& format : formats)
         if (const Status known = check_name("format", format, block_format_names()); !known)
             return known.error();
-    return {ErrorKind::bad_input, "no dialect quantizes all of the formats asked for"};
+    std::string dialects;
+    for (const std::string& format : formats)
+        dialects +=
+            "; " + format + ": " + joined(quantizer_names(*find_block_format(format)), ", ");
+    return {ErrorKind::bad_input,
+            "no dialect quantizes values of f32 to all of the formats asked for" + dialects};
 }
 
 Expected<std::vector<Candidate>> candidates_of(const TrainArguments& arguments) {
@@ -348,7 +361,8 @@ int exit_code_of(const std::vector<Trained>& all, const Machines& machines) {
     return is_same ? exit_conformant : exit_nothing_tested;
 }
 
-int train_with(const TrainArguments& arguments) {
+int train_with(TrainArguments arguments) {
+    if (arguments.gradients.empty()) arguments.gradients = usual_gradients(arguments.format);
     if (arguments.steps == 0 || arguments.steps > steps_max)
         return fail_with({ErrorKind::bad_input, "--steps " + std::to_string(arguments.steps) +
                                                     ": from 1 to " + std::to_string(steps_max)});
@@ -374,7 +388,9 @@ Command train_command() {
     auto o = std::make_shared<TrainArguments>();
     std::vector<Option> options{
         {"--format", "of inputs and weights", &o->format},
-        {"--gradient-format", "of gradients, each in turn", &o->gradients},
+        {"--gradient-format",
+         "of gradients, each in turn (default MXFP8, or --format where that is not of OCP MX)",
+         &o->gradients},
         {"--dialect", "each in turn; every: one of each scale rule", &o->dialects},
         {"--steps", "of gradient descent", &o->steps},
         {"--seed", "of data and weights", &o->seed},

@@ -26,6 +26,12 @@ expect 0 '' accuracy --data normal --elements 4096 --format mxfp4-e2m1 --dialect
   --seed 1
 check 'another seed, other numbers' [ "$(cmp -s first stdout && echo same)" = '' ]
 
+expect 0 '' accuracy --data normal --elements 4096 --format nvfp4 --dialect te-nvfp4-sr --stochastic
+check 'what is stochastic by itself has one row' [ "$(grep -c te-nvfp4-sr stdout)" = 1 ]
+expect 0 '' accuracy --data normal --elements 4096 --format nvfp4,mxfp8-e4m3
+check 'without a name, the first dialect of a format that ocp and nv do not have' \
+  [ "$(grep -oE ' (ocp|nv|te-nvfp4) ' stdout | tr -d '\n')" = ' te-nvfp4  ocp  nv ' ]
+
 # A device beside the oracle: the embedded one agrees, a planted bug does not.
 expect 0 "of cpu's codes 0 elements and 0 scales differ" accuracy x.npy --device cpu --dialect ocp
 expect 0 '' accuracy x.npy --device cpu --dialect ocp --json

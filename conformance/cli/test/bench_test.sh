@@ -36,6 +36,9 @@ expect 0 'the earlier results are now a/bench.previous.jsonl' \
   "${quick[@]}" --operation quantize --operation dequantize --out a
 check 'the earlier benchmark is kept' cmp before a/bench.previous.jsonl
 
+expect 0 'to nvfp4 te-nvfp4, number given, cold' bench --milliseconds 5 --shape 32x256 \
+  --type f32 --format nvfp4 --operation quantize --out usual
+
 # A device that does none of it: its reasons are rows, and nothing was tested.
 expect 77 'not measured: ' "${quick[@]}" \
   --device "$lib/test_plugins/test_plugin_message_without_end.so" --out none

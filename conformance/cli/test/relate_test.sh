@@ -80,5 +80,6 @@ expect 0 ', 0 broken' relate --device cpu --format fp8-e4m3-1x128 --dialect deep
   --op quantize,dequantize --samples 1
 refuse 2 "gives no random bits, which dialect 'te-nvfp4-sr' takes" \
   relate --format nvfp4 --dialect te-nvfp4-sr
+expect 0 'quantize nvfp4 te-nvfp4 f32' relate --device cpu --format nvfp4 --op quantize --samples 1
 refuse 2 'is no even number' relate --block 3
 finish

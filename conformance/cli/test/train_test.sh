@@ -54,4 +54,9 @@ expect 0 'same bits' train --steps 2 --device cpu --dialect te-nvfp4,te-nvfp4-sr
   --format nvfp4 --gradient-format nvfp4
 expect 77 'products of nvfp4 in te-nvfp4 are made here alone' train --steps 1 --device cpu \
   --gemm-device cpu --dialect te-nvfp4 --format nvfp4 --gradient-format nvfp4
+# Where no dialect and no gradient is named, they fit the format.
+expect 0 '' train --steps 1 --format nvfp4
+check 'NVFP4 gradients beside NVFP4' grep -qE ' nvfp4 +nvfp4 +te-nvfp4 ' stdout
+expect 2 'no dialect quantizes values of f32 to all of the formats asked for; nvfp4: te-nvfp4, ' \
+  train --steps 1 --format nvfp4 --gradient-format mxfp8-e4m3
 finish
