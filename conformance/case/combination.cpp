@@ -43,8 +43,9 @@ Status check_x4(const Problem& p) {
 
 Status check_axis(const Problem& p) {
     if (p.axis != BlockAxis::both || p.operation == OperationKind::quantize) return success();
+    const bool has_tiles = p.format == nullptr || p.format->has_e8m0_scales();
     return bad("axis=both makes two tensors of one, which " + name(p) +
-               " does not: it takes axis=row, col or tile");
+               " does not: it takes axis=" + (has_tiles ? "row, col or tile" : "row or col"));
 }
 
 // The shape of a block: what the format says, but for MX, whose blocks lie along any axis.
@@ -147,8 +148,8 @@ Status check_dialect(const Problem& p) {
 
 Status check_combination(const Problem& p) {
     if (is_gemm(p)) return check_gemm(p);
-    for (const auto check : {check_who_decides, check_axis, check_x4, check_storage, check_dialect,
-                             check_block_shape, check_tensor_number, check_transform})
+    for (const auto check : {check_who_decides, check_block_shape, check_axis, check_x4,
+                             check_storage, check_dialect, check_tensor_number, check_transform})
         if (const Status status = check(p); !status) return status;
     return success();
 }

@@ -15,6 +15,7 @@ Error bad(std::string message) {
 
 Expected<std::uint32_t> parse_code(const ElementFormat& format, std::string_view text) {
     const std::string code = "code '" + std::string(text) + "' in data=bits: ";
+    if (text.starts_with("0x") || text.starts_with("0X")) text.remove_prefix(2);
     std::uint32_t bits = 0;
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), bits, 16);
     if (text.empty() || error == std::errc::invalid_argument || end != text.data() + text.size())

@@ -56,7 +56,8 @@ Error bad(std::string message) {
 // A tensor from a file, cut into blocks as the case's. Lanes past a ragged end are zero.
 class FileSource : public BlockSource {
 public:
-    FileSource(CodeTensor tensor, Blocking like) : tensor_(std::move(tensor)), blocking_(like) {
+    FileSource(std::string path, CodeTensor tensor, Blocking like)
+        : path_(std::move(path)), tensor_(std::move(tensor)), blocking_(like) {
         blocking_.rows = tensor_.rows;
         blocking_.columns = tensor_.columns;
         size_ = static_cast<std::uint64_t>(block_grid(blocking_).count());
@@ -70,8 +71,29 @@ public:
             data.lanes[static_cast<std::size_t>(lane)] = tensor_.at(place.element(lane));
         return data;
     }
+    // The tensor, or some of its blocks, as a failure names them: no block twice, and none longer
+    // than it is in the file.
+    Status holds(const Case& c) const override {
+        const auto blocks = static_cast<std::uint64_t>(block_grid(c).count());
+        bool is_there = c.index <= size_ && blocks <= size_ - c.index;
+        const auto count_of = [](const Blocking& blocking, std::uint64_t block) {
+            return place_of(blocking, static_cast<std::int64_t>(block)).count;
+        };
+        for (std::uint64_t i = 0; is_there && i < blocks; ++i)
+            is_there = count_of(blocking_of(c), i) <= count_of(blocking_, c.index + i);
+        if (is_there) return success();
+        return bad(path_ + ": holds " + std::to_string(tensor_.count()) + " values of shape " +
+                   shape_text(tensor_.rows, tensor_.columns) + ", and the case asks for " +
+                   std::to_string(element_count(c)) + " of shape " + shape_text(c.rows, c.columns) +
+                   (c.index == 0 ? "" : " from block " + std::to_string(c.index) + " on"));
+    }
 
 private:
+    static std::string shape_text(std::int64_t rows, std::int64_t columns) {
+        return std::to_string(rows) + "x" + std::to_string(columns);
+    }
+
+    std::string path_;
     CodeTensor tensor_;
     Blocking blocking_;
     std::uint64_t size_ = 0;
@@ -92,7 +114,7 @@ Expected<std::shared_ptr<const BlockSource>> open_file(const Case& c) {
                 return bad(path + ": element " + std::to_string(i) +
                            " is negative, and encode_scale takes an amax, which is not");
     return std::shared_ptr<const BlockSource>(
-        std::make_shared<FileSource>(std::move(tensor).value(), blocking_of(c)));
+        std::make_shared<FileSource>(path, std::move(tensor).value(), blocking_of(c)));
 }
 
 }  // namespace
@@ -120,6 +142,13 @@ Expected<CodeTensor> read_input_tensor(const std::string& path) {
 }
 
 Expected<std::shared_ptr<const BlockSource>> Sources::open(const Case& c) {
+    auto source = source_of(c);
+    if (source)
+        if (const Status held = source.value()->holds(c); !held) return held.error();
+    return source;
+}
+
+Expected<std::shared_ptr<const BlockSource>> Sources::source_of(const Case& c) {
     if (is_gemm(c)) {
         if (const Status known = check_gemm_data(c); !known) return known.error();
         return std::shared_ptr<const BlockSource>(list_source({BlockData{}}));

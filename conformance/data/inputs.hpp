@@ -35,11 +35,13 @@ CodeTensor make_tensor(const PartShape& shape);
 class Sources {
 public:
     // The blocks of the case's data. Errors: unknown family, a family without data for the
-    // operation, a file that cannot be read or holds another type. A GEMM has no blocks: what is
-    // opened for it says only that its data have a name.
+    // operation, a file that cannot be read, holds another type or fewer values. A GEMM has no
+    // blocks: what is opened for it says only that its data have a name.
     Expected<std::shared_ptr<const BlockSource>> open(const Case& c);
 
 private:
+    Expected<std::shared_ptr<const BlockSource>> source_of(const Case& c);
+
     // What the blocks of a case hang on.
     struct Key {
         OperationKind operation;

@@ -70,6 +70,12 @@ expect 1 'Not conformant' run --input f32.npy --out canary \
   --device "$lib/mutants/mutants.so:bug=canary"
 check 'the repro line names the file' grep -q 'data=file:f32.npy' stdout
 
+# A case takes what the file has, and no value twice.
+refuse 2 'f32.npy: holds 64 values of shape 2x32, and the case asks for 128 of shape 4x32' \
+  replay 'quantize format=mxfp8-e4m3 dialect=ocp shape=4x32 data=file:f32.npy'
+expect 0 'pass_exact' replay \
+  'quantize format=mxfp8-e4m3 dialect=ocp shape=1x32 data=file:f32.npy index=1'
+
 # Contradictions, and a file that changed between a run and its --resume.
 refuse 2 'leave --suite out' run --input f32.npy --suite convert --out refused
 cp f32.npy changing.npy

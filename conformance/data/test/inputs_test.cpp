@@ -210,6 +210,11 @@ TEST(Bits, FillLanesAndThenBlocks) {
     EXPECT_EQ(data.lanes[1], 0x7FC00000u);
     EXPECT_EQ(data.lanes[2], 0x80u);
     for (std::size_t lane = 3; lane < 32; ++lane) EXPECT_EQ(data.lanes[lane], 0u);
+    const Case prefixed =
+        case_of("dequantize format=mxfp8-e4m3 shape=1x32 data=bits:0x7f:0xb8,0X7");
+    EXPECT_EQ(open_data(prefixed)->block(0).scale, 0x7Fu);
+    EXPECT_EQ(open_data(prefixed)->block(0).lanes[0], 0xB8u);
+    EXPECT_EQ(open_data(prefixed)->block(0).lanes[1], 0x07u);
     std::string many = "quantize format=mxfp8-e4m3 input=bf16 block=16 shape=1x32 data=bits:1";
     for (int i = 0; i < 16; ++i) many += ",3f80";
     const auto two = open_data(case_of(many));
@@ -250,7 +255,7 @@ TEST(Sources, RefuseWithASentence) {
          "data=file:PATH)"},
         {"quantize format=mxfp8-e4m3 shape=1x32 data=bits:", "code '' in data=bits: is not a hex"},
         {"quantize format=mxfp8-e4m3 shape=1x32 data=bits:1,", "code '' in data=bits: is not"},
-        {"quantize format=mxfp8-e4m3 shape=1x32 data=bits:1,0x2", "code '0x2' in data=bits: is"},
+        {"quantize format=mxfp8-e4m3 shape=1x32 data=bits:1,0xg", "code '0xg' in data=bits: is"},
         {"quantize format=mxfp8-e4m3 shape=1x32 data=bits:-1", "code '-1' in data=bits: is not"},
         {"quantize format=mxfp8-e4m3 shape=1x32 input=f16 data=bits:10000",
          "code '10000' in data=bits: does not fit the 16 bits of f16"},
@@ -346,6 +351,31 @@ TEST_F(FileInputs, OneBlockAloneIsThatBlock) {
     c.rows = c.columns = 1;
     c.index = 3;  // the ragged end of the second row
     EXPECT_EQ(make_inputs(c, *open_data(c))[0].at(0), 66u);
+}
+
+// What is asked for is in the file: nothing begins again, and nothing is made of zeros.
+TEST_F(FileInputs, OfAnotherShapeAreRefused) {
+    const std::string path = counting_file("x.npy");
+    const auto refusal = [&](std::int64_t rows, std::int64_t columns, std::uint64_t index) {
+        Case c = file_case("quantize format=mxfp8-e4m3", path);
+        c.rows = rows;
+        c.columns = columns;
+        c.index = index;
+        Sources sources;
+        const auto source = sources.open(c);
+        return source ? "" : source.error().message;
+    };
+    const std::string holds = path + ": holds 99 values of shape 3x33, and the case asks for ";
+    EXPECT_EQ(refusal(4, 33, 0), holds + "132 of shape 4x33");
+    EXPECT_EQ(refusal(3, 33, 1), holds + "99 of shape 3x33 from block 1 on");
+    EXPECT_EQ(refusal(1, 99, 0), holds + "99 of shape 1x99");
+    EXPECT_EQ(refusal(1, 32, 1), holds + "32 of shape 1x32 from block 1 on");
+    EXPECT_EQ(refusal(1, 1, 6), holds + "1 of shape 1x1 from block 6 on");
+    EXPECT_EQ(refusal(1, 1, ~std::uint64_t{0}),
+              holds + "1 of shape 1x1 from block 18446744073709551615 on");
+    EXPECT_EQ(refusal(1, 32, 2), "");
+    EXPECT_EQ(refusal(1, 1, 5), "");
+    EXPECT_EQ(refusal(2, 33, 2), "");  // the last two rows
 }
 
 TEST_F(FileInputs, OfAnotherTypeAreRefused) {
