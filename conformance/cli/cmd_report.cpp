@@ -77,7 +77,7 @@ int render(const std::string& folder, const ReportArguments& arguments) {
     if (!files) return fail_with(files.error());
     for (const std::string& file : files.value()) std::printf("wrote %s\n", file.c_str());
     std::printf("%s\n", reports::summarize(run.value()).headline.c_str());
-    return exit_conformant;
+    return run.value().complete ? exit_conformant : exit_incomplete;
 }
 
 Expected<results::Bench> bench_of(const std::string& folder) {
@@ -214,6 +214,7 @@ Command report_command() {
             "  mxcheck report before after\n\n"
             "Into the page of a folder goes what other commands left beside its results.jsonl:\n"
             "bench.jsonl, accuracy.json, gemm_accuracy.json, training.json, kill_table.json.\n"
+            "Of one folder: 0, whatever the verdict in it, or 4 where the run was interrupted.\n"
             "Of two folders: 0 nothing is slower or worse, 1 a row is SLOWER or a case is worse "
             "(one that is\nnot supported any more is), 4 a row is UNCERTAIN, something is in one "
             "of them alone or was\ninterrupted, 77 nothing is in both.",

@@ -36,6 +36,13 @@ refuse 2 'damaged.json, row 1: is no row' report good --with damaged.json --html
 refuse 2 'nowhere.json' report good --with nowhere.json --html page.html
 check 'no page half written' cmp once.html page.html
 
+# A run that was interrupted is incomplete, and both the code and the page say so.
+mkdir part
+head -n 3 good/results.jsonl >part/results.jsonl
+expect 4 'INTERRUPTED after 2 of ' report part
+check 'the page says so' has 'INTERRUPTED after 2 of ' part/report.html
+expect 0 'Not conformant' report bad
+
 # Two runs.
 expect 0 ' cases the same' report good good
 expect 1 'worse' report good bad
