@@ -4,9 +4,7 @@
 #include "conformance/case/names.hpp"
 #include "conformance/cli/commands.hpp"
 #include "conformance/cli/device_choice.hpp"
-#include "conformance/cli/environment.hpp"
 #include "conformance/cli/tensor_arguments.hpp"
-#include "conformance/emulate/parse_value.hpp"
 
 namespace mx::cli {
 namespace {
@@ -14,8 +12,7 @@ namespace {
 struct QuantizeArguments : TensorArguments {
     std::string tensor;
     std::string type;
-    std::string history;
-    emulate::QuantizeOptions encode;
+    EncodeArguments encode;
 };
 
 Error bad(std::string message) {
@@ -39,19 +36,13 @@ int quantize(const QuantizeArguments& arguments) {
     if (const Status out = check_quantized_out(arguments); !out) return fail_with(out.error());
     const emulate::BlockNames names = emulate::completed(arguments.names);
     if (const Status known = emulate::check_names(names); !known) return fail_with(known.error());
-    emulate::QuantizeOptions encode = arguments.encode;
-    encode.program_version = program_version();
-    if (!arguments.history.empty()) {
-        const auto history = emulate::parse_values(formats::f32, arguments.history);
-        if (!history) return fail_with(history.error());
-        for (const emulate::ParsedValue& amax : history.value())
-            encode.history.push_back(amax.code);
-    }
+    const auto encode = read_encode_options(arguments.encode);
+    if (!encode) return fail_with(encode.error());
     auto file = data::read_tensor_file(arguments.input, {arguments.type});
     if (!file) return fail_with(file.error());
     auto tensor = take_tensor(std::move(file).value(), arguments);
     if (!tensor) return fail_with(in_file(arguments.input, tensor.error()));
-    const auto result = emulate::quantize_tensor(std::move(tensor).value(), names, encode);
+    const auto result = emulate::quantize_tensor(std::move(tensor).value(), names, encode.value());
     if (!result) return fail_with(in_file(arguments.input, result.error()));
     const Status written = data::write_tensor_file(arguments.out, result.value().file);
     if (!written) return fail_with(written.error());
@@ -67,10 +58,9 @@ Command quantize_command() {
         {"INPUT", "a .npy or .safetensors of f32, bf16 or f16", &arguments->input, true},
         {"--tensor", "which tensor of a file that holds several", &arguments->tensor},
         {"--type", "what a .npy without a name for its type holds, such as bf16", &arguments->type},
-        {"--seed", "of stochastic rounding, in a recipe that has it", &arguments->encode.seed},
-        {"--amax-history", "of delayed scaling: earlier amax values, the newest first",
-         &arguments->history},
         {"--out", "a .safetensors; replaced whole if it is there already", &arguments->out, true}};
+    for (Option& option : encode_options(arguments->encode))
+        options.insert(options.end() - 1, std::move(option));
     const std::vector<Option> names = name_options(arguments->names, "");
     options.insert(options.begin() + 1, names.begin(), names.end());
     options[1].required = true;

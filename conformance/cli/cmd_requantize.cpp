@@ -6,11 +6,14 @@
 
 #include "conformance/cli/commands.hpp"
 #include "conformance/cli/device_choice.hpp"
-#include "conformance/cli/environment.hpp"
 #include "conformance/cli/tensor_arguments.hpp"
 
 namespace mx::cli {
 namespace {
+
+struct RequantizeArguments : TensorArguments {
+    EncodeArguments encode;
+};
 
 // What the file has, where the user chose nothing. A packing goes with its format, and a recipe's
 // block with the recipe.
@@ -23,6 +26,8 @@ emulate::BlockNames switched(const emulate::BlockNames& carried, const emulate::
             return format != nullptr && format->has_e8m0_scales();
         };
         if (!has_e8m0_scales(given.format) || !has_e8m0_scales(carried.format)) names.block = "";
+        if (emulate::has_own_axis(carried.format) || emulate::has_own_axis(given.format))
+            names.axis = "";
     }
     for (const auto& [key, member] : data::name_keys)
         if (!(given.*member).empty()) names.*member = given.*member;
@@ -63,7 +68,7 @@ void print_changes(const emulate::BlockNames& before, const emulate::BlockNames&
         "quantize the original where there is one.\n");
 }
 
-int requantize(const TensorArguments& arguments) {
+int requantize(const RequantizeArguments& arguments) {
     if (const Status out = check_quantized_out(arguments); !out) return fail_with(out.error());
     const auto file = data::read_tensor_file(arguments.input);
     if (!file) return fail_with(file.error());
@@ -71,9 +76,10 @@ int requantize(const TensorArguments& arguments) {
     if (!facts) return fail_with(in_file(arguments.input, facts.error()));
     const emulate::BlockNames names = switched(facts.value().names, arguments.names);
     if (const Status known = emulate::check_names(names); !known) return fail_with(known.error());
-    emulate::QuantizeOptions encode;
-    encode.program_version = program_version();
-    const auto result = emulate::requantize_tensor(file.value(), facts.value(), names, encode);
+    const auto encode = read_encode_options(arguments.encode);
+    if (!encode) return fail_with(encode.error());
+    const auto result =
+        emulate::requantize_tensor(file.value(), facts.value(), names, encode.value());
     if (!result) return fail_with(in_file(arguments.input, result.error()));
     const Status written = data::write_tensor_file(arguments.out, result.value().tensor.file);
     if (!written) return fail_with(written.error());
@@ -85,10 +91,12 @@ int requantize(const TensorArguments& arguments) {
 }  // namespace
 
 Command requantize_command() {
-    auto arguments = std::make_shared<TensorArguments>();
+    auto arguments = std::make_shared<RequantizeArguments>();
     std::vector<Option> options{
         {"INPUT", "a .safetensors that mxcheck quantize made", &arguments->input, true},
         {"--out", "a .safetensors; replaced whole if it is there already", &arguments->out, true}};
+    for (Option& option : encode_options(arguments->encode))
+        options.insert(options.end() - 1, std::move(option));
     const std::vector<Option> names =
         name_options(arguments->names, "; as in the file if left out");
     options.insert(options.begin() + 1, names.begin(), names.end());

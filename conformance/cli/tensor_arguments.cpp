@@ -5,8 +5,27 @@
 #include <filesystem>
 
 #include "conformance/cli/device_choice.hpp"
+#include "conformance/cli/environment.hpp"
+#include "conformance/emulate/parse_value.hpp"
 
 namespace mx::cli {
+
+std::vector<Option> encode_options(EncodeArguments& arguments) {
+    return {{"--seed", "of stochastic rounding, in a dialect that has it", &arguments.seed},
+            {"--amax-history", "of delayed scaling: earlier amax values, the newest first",
+             &arguments.history}};
+}
+
+Expected<emulate::QuantizeOptions> read_encode_options(const EncodeArguments& arguments) {
+    emulate::QuantizeOptions options;
+    options.program_version = program_version();
+    options.seed = arguments.seed;
+    if (arguments.history.empty()) return options;
+    const auto history = emulate::parse_values(formats::f32, arguments.history);
+    if (!history) return history.error();
+    for (const emulate::ParsedValue& amax : history.value()) options.history.push_back(amax.code);
+    return options;
+}
 
 std::vector<Option> name_options(emulate::BlockNames& names, const std::string& role) {
     const auto help = [&role](const std::string& what) { return what + role; };

@@ -2,6 +2,7 @@
 // them. Used by those commands only.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -16,6 +17,16 @@ struct TensorArguments {
     std::string out;
     emulate::BlockNames names;  // "": not given
 };
+
+// What only some dialects ask for.
+struct EncodeArguments {
+    std::uint64_t seed = 0;
+    std::string history;  // "": none
+};
+
+// --seed and --amax-history, and what they say.
+std::vector<Option> encode_options(EncodeArguments& arguments);
+Expected<emulate::QuantizeOptions> read_encode_options(const EncodeArguments& arguments);
 
 // --format, --dialect, --axis, --block, --scales and --packing. `role` says what they do where they
 // do not choose: "if not as in the file", ...

@@ -123,7 +123,7 @@ Expected<GemmFactor> quantized_factor(data::TensorFile& file) {
     const auto facts = read_facts(file, {});
     if (!facts) return facts.error();
     const BlockNames& names = facts.value().names;
-    if (names.axis != "row")
+    if (names.axis != "row" && !has_own_axis(names.format))
         return bad("its blocks are of axis " + names.axis +
                    ", and a dot product needs them along K, the last dimension; quantize it "
                    "with --axis row");

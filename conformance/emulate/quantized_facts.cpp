@@ -34,6 +34,13 @@ std::string block_of(const std::string& format) {
     return row->block_rows == 1 ? columns : std::to_string(row->block_rows) + "x" + columns;
 }
 
+// Of blocks that lie along no axis; "" of others.
+std::string own_axis(const std::string& format) {
+    const BlockFormat* row = find_block_format(format);
+    if (row == nullptr || row->block_rows == 1) return "";
+    return std::string(name_of(row->is_whole_tensor() ? BlockAxis::tensor : BlockAxis::tile));
+}
+
 std::string packing_of(const std::string& format) {
     const BlockFormat* row = find_block_format(format);
     const int bits = row != nullptr ? row->element().code_bits() : 8;
@@ -59,17 +66,17 @@ Status check_dialect(const BlockNames& names) {
 // A format whose scales have a mantissa has blocks of one shape.
 Status check_block(const BlockNames& names) {
     if (!has_real_scales(names)) return check_name("block", names.block, block_names());
-    const BlockFormat& format = *find_block_format(names.format);
     const std::string own = block_of(names.format);
     if (names.block != own)
         return bad("format " + names.format + " has block " + own + ", not " +
                    data::in_quotes(names.block));
-    if (names.axis != "row" && names.axis != "col")
+    const std::string axis = own_axis(names.format);
+    if (!axis.empty() && names.axis != axis)
+        return bad("the blocks of " + names.format + " lie along no axis; leave out --axis " +
+                   data::in_quotes(names.axis));
+    if (axis.empty() && names.axis != "row" && names.axis != "col")
         return bad("blocks of " + names.format + " lie along axis row or col, not " +
                    data::in_quotes(names.axis));
-    if (names.axis == "col" && format.block_rows != 1)
-        return bad("the blocks of " + names.format +
-                   " are the same along both axes; leave out --axis col");
     return success();
 }
 
@@ -124,11 +131,12 @@ Status check_complete(const data::TensorFile& file) {
 
 // What the user believes must be a name at all before it can contradict.
 Status check_given(const BlockNames& carried, const BlockNames& given) {
-    BlockNames merged = completed(carried);
     for (const auto& [key, member] : data::name_keys) {
         const std::string& belief = given.*member;
         if (belief.empty() || belief == carried.*member) continue;
+        BlockNames merged = carried;
         merged.*member = belief;
+        if (completed(merged).*member == carried.*member) continue;
         if (const Status known = check_known(merged); !known) return known;
         return bad("was quantized with " + names_text(carried) + "; --" + std::string(key) + " " +
                    belief + " contradicts it");
@@ -168,6 +176,8 @@ BlockNames completed(BlockNames names) {
     };
     set(names.dialect, "ocp");
     set(names.axis, "row");
+    // What files said before, and users may.
+    if (names.axis == "row" && has_own_axis(names.format)) names.axis = own_axis(names.format);
     set(names.block, block_of(names.format));
     set(names.scales, "linear");
     set(names.packing, packing_of(names.format));
@@ -190,6 +200,10 @@ Status check_names(const BlockNames& names) {
     // One group of whatever the dialect rotates.
     p.value().rows = p.value().columns = hadamard_size;
     return check_combination(p.value());
+}
+
+bool has_own_axis(const std::string& format) {
+    return !own_axis(format).empty();
 }
 
 bool has_real_scales(const BlockNames& names) {
@@ -216,7 +230,7 @@ std::vector<std::pair<std::string, std::string>> metadata_of(const QuantizedFact
 Expected<QuantizedFacts> read_facts(const data::TensorFile& file, const BlockNames& given) {
     if (const Status complete = check_complete(file); !complete) return complete.error();
     QuantizedFacts facts;
-    facts.names = carried_names(file);
+    facts.names = completed(carried_names(file));
     if (const Status agreed = check_given(facts.names, given); !agreed) return agreed.error();
     const auto untrue = [&](const Error& error) {
         return bad("its metadata, written by mxcheck " + metadata_in(file, version_key) +

@@ -31,6 +31,9 @@ Status check_names(const BlockNames& names);
 // Have the format's scales a mantissa?
 bool has_real_scales(const BlockNames& names);
 
+// Are its blocks squares, or the whole tensor? They lie along no axis, whatever the user says.
+bool has_own_axis(const std::string& format);
+
 // SHA-256 over every field of the dialect's row that decides bits. The name must be known.
 std::string rules_hash(const std::string& dialect);
 

@@ -3,11 +3,15 @@
 
 #include <algorithm>
 #include <array>
+#include <cstring>
 
 #include "conformance/case/fields.hpp"
+#include "conformance/data/tensor_number.hpp"
 #include "conformance/run/tensor_layout.hpp"
 #include "device/host/layout.hpp"
+#include "reference/base/hex.hpp"
 #include "reference/fast/pack.hpp"
+#include "reference/fast/quantize.hpp"
 #include "reference/problem/problem.hpp"
 
 namespace mx::emulate {
@@ -96,6 +100,23 @@ Status check_tensor_number(const std::vector<std::byte>& number) {
     const bool is_below_zero = formats::f32.is_negative(code) && !formats::f32.is_zero(code);
     if (!is_below_zero || formats::f32.is_nan(code)) return success();
     return bad("the number in tensor 'tensor_scale' is negative, which no amax is, and no scale");
+}
+
+// Of delayed scaling the tensor is one block, and its scale follows from the number beside it.
+Status check_scale_of_history(const Codes& codes, const Problem& p) {
+    if (p.dialect->scale_ratio != ScaleRatio::tensor) return success();
+    const auto code_in = [](const std::vector<std::byte>& bytes) {
+        std::uint32_t code = 0;
+        std::memcpy(&code, bytes.data(), sizeof code);
+        return code;
+    };
+    const std::uint32_t number = code_in(codes.tensor_number), scale = code_in(codes.scales);
+    const fast::BlockQuestion question{*p.dialect, *p.format, p.type, numbers_of(p, number)};
+    const Code expected = fast::block_scale(question, {}).stored;
+    if (expected.bits == scale || (formats::f32.is_nan(expected) && formats::f32.is_nan({scale})))
+        return success();
+    return bad("its scale is 0x" + hex(scale, 8) + ", but the number in tensor 'tensor_scale', 0x" +
+               hex(number, 8) + ", says that it is 0x" + hex(expected.bits, 8));
 }
 
 // The scales of NVFP4 have no sign, though the type in the file has one.
@@ -243,6 +264,8 @@ Expected<Codes> load(data::TensorFile& file, const BlockNames& names, const Bloc
     if (const Status fit = check_signs(codes.scales, p); !fit) return fit.error();
     const Status number = check_tensor_number(codes.tensor_number);
     if (!number) return number.error();
+    const Status agree = check_scale_of_history(codes, p);
+    if (!agree) return agree.error();
     return codes;
 }
 

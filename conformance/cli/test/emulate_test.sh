@@ -114,6 +114,25 @@ for command in "quantize nv.safetensors --format mxfp8-e4m3 --out kept.safetenso
 done
 check 'no results folder either' [ ! -e nowhere ]
 
+# What only some dialects ask for, of quantize and requantize alike.
+expect 0 '32 elements' requantize nv.safetensors --format fp8-e4m3-tensor --dialect te-fp8-delayed \
+  --amax-history 1,7 --out delayed.safetensors
+expect 0 'axis tensor, block tensor' dequantize delayed.safetensors --out x.npy
+expect 0 '32 elements' requantize delayed.safetensors --format mxfp8-e4m3 --dialect nv \
+  --out again.safetensors
+refused 'give --amax-history' requantize nv.safetensors --format fp8-e4m3-tensor \
+  --dialect te-fp8-delayed --out kept.safetensors
+{ # 6, and numbers half way between two elements
+  printf '\0\0\xc0\x40'
+  for ((i = 1; i < 32; ++i)); do printf '\0\0\x20\x40'; done
+} | npy halves.npy '<f4' '(1, 32)'
+expect 0 '32 elements' quantize halves.npy --format mxfp8-e4m3 --out halves.safetensors
+for seed in 1 2; do
+  expect 0 '32 elements' requantize halves.safetensors --format nvfp4 --dialect te-nvfp4-sr \
+    --seed $seed --out "seed$seed.safetensors"
+done
+check 'the seed decides' never cmp -s seed1.safetensors seed2.safetensors
+
 # requantize is the one way to switch, and says what that did.
 expect 0 'What was lost when the input was quantized is not regained' \
   requantize nv.safetensors --dialect ocp --format mxfp4-e2m1 --out four.safetensors

@@ -34,6 +34,21 @@ TEST(QuantizedFacts, ComeBack) {
     EXPECT_TRUE(read_facts(nv_file(), facts.value().names).ok());
 }
 
+// Files of before said axis row of blocks that lie along none.
+TEST(QuantizedFacts, BlocksAlongNoAxis) {
+    data::TensorFile file =
+        quantized(powers_of_two({2, 40}), names_of("fp8-e4m3-tensor", "te-fp8-current")).file;
+    EXPECT_EQ(value_of(file, "axis"), "tensor");
+    value_of(file, "axis") = "row";
+    for (const std::string axis : {"", "row", "tensor"}) {
+        const auto facts = read_facts(file, {"", "", axis, "", "", ""});
+        ASSERT_TRUE(facts.ok()) << facts.error().message;
+        EXPECT_EQ(facts.value().names.axis, "tensor");
+    }
+    EXPECT_NE(error_of(read_facts(file, {"", "", "col", "", "", ""})).find("contradicts it"),
+              std::string::npos);
+}
+
 TEST(QuantizedFacts, AnotherRecipeIsRefusedWithBothValues) {
     const std::string made =
         "was quantized with format mxfp8-e4m3, dialect nv, axis row, block 32, scales linear, "
@@ -137,8 +152,12 @@ TEST(CompletedNames, FollowTheFormat) {
     EXPECT_EQ(completed({"mxfp4-e2m1", "", "", "", "", ""}).packing, "low_first");
     EXPECT_EQ(completed({"mxfp6-e2m3", "", "", "", "", ""}).packing, "six");
     EXPECT_EQ(completed({"nvfp4-16x16", "te-nvfp4", "", "", "", ""}),
-              (BlockNames{"nvfp4-16x16", "te-nvfp4", "row", "16x16", "linear", "low_first"}));
+              (BlockNames{"nvfp4-16x16", "te-nvfp4", "tile", "16x16", "linear", "low_first"}));
     EXPECT_EQ(completed({"fp8-e4m3-tensor", "", "", "", "", ""}).block, "tensor");
+    EXPECT_EQ(completed({"fp8-e4m3-tensor", "", "row", "", "", ""}).axis, "tensor");
+    EXPECT_EQ(
+        error_of(check_names(completed({"fp8-e4m3-tensor", "te-fp8-current", "col", "", "", ""}))),
+        "the blocks of fp8-e4m3-tensor lie along no axis; leave out --axis 'col'");
     BlockNames names = completed({"nvfp4", "te-nvfp4", "", "32", "", ""});
     EXPECT_EQ(error_of(check_names(names)), "format nvfp4 has block 16, not '32'");
     names = completed({"mxfp4-e2m1", "te-nvfp4", "", "", "", ""});

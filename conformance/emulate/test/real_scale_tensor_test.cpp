@@ -153,7 +153,7 @@ TEST(RealScaleTensor, RefusesWithASentence) {
     EXPECT_EQ(refusal(tensor, names("nvfp4", "te-nvfp4-fast")),
               "dialect 'te-nvfp4-fast' does not read input=f32");
     EXPECT_EQ(refusal(tensor, names("nvfp4-16x16", "te-nvfp4", "col")),
-              "the blocks of nvfp4-16x16 are the same along both axes; leave out --axis col");
+              "the blocks of nvfp4-16x16 lie along no axis; leave out --axis 'col'");
     EXPECT_EQ(refusal(tensor, names("fp8-e4m3-tensor", "te-fp8-delayed")),
               "dialect te-fp8-delayed takes its scale from earlier tensors: give --amax-history, "
               "the newest first");
@@ -169,6 +169,27 @@ TEST(RealScaleTensor, RefusesAHistoryThatNoTensorHas) {
     EXPECT_EQ(refusal(f32_tensor({1, 2}, {one, three}), names("fp8-e4m3-tensor", "te-fp8-delayed"),
                       options),
               "--amax-history has a negative number, which no amax is");
+}
+
+// Of delayed scaling the scale says what the number of the tensor says.
+TEST(RealScaleTensor, RefusesAScaleThatContradictsItsNumber) {
+    QuantizeOptions options;
+    options.history = {Code{one}, Code{0x40E00000}};
+    const BlockNames with = names("fp8-e4m3-tensor", "te-fp8-delayed");
+    const data::TensorFile whole = quantized(f32_tensor({1, 2}, {one, three}), with, options).file;
+    const auto refused = [&](std::size_t tensor, std::uint32_t code) {
+        data::TensorFile file = whole;
+        file.tensors[tensor].bytes = f32_tensor({1, 1}, {code}).bytes;
+        const auto back = dequantize_tensor(std::move(file), {with, "f32", {1, 2}}, "f32");
+        return back ? "accepted" : back.error().message;
+    };
+    EXPECT_EQ(refused(1, 0x3C800000), "accepted");
+    EXPECT_EQ(refused(1, one),
+              "its scale is 0x3f800000, but the number in tensor 'tensor_scale', 0x42800000, says "
+              "that it is 0x3c800000");
+    EXPECT_EQ(refused(2, one),
+              "its scale is 0x3c800000, but the number in tensor 'tensor_scale', 0x3f800000, says "
+              "that it is 0x3f800000");
 }
 
 TEST(RealScaleTensor, RefusesAFileThatDoesNotFit) {
