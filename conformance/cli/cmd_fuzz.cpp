@@ -85,21 +85,27 @@ Status check_searched(std::string_view kind, const std::vector<std::string>& glo
         const auto matches = [&glob](const std::string& name) { return matches_glob(glob, name); };
         if (std::ranges::none_of(searched, matches) && std::ranges::any_of(all, matches))
             return bad("fuzz does not search " + std::string(kind) + " '" + glob +
-                       "' yet: it knows scales that are powers of two alone");
+                       "' yet: it asks for blocks that stand alone, and so for no rotation and no "
+                       "block that is the whole tensor");
     }
     return success();
 }
 
 Status check_options(const FuzzOptions& o) {
-    std::vector<std::string> formats = format_names(OperationKind::quantize);
+    std::vector<std::string> formats = block_format_names();
     for (const std::string& name : format_names(OperationKind::convert)) formats.push_back(name);
+    std::vector<std::string> formats_searched, dialects_searched;
+    for (const Case& theme : fuzz::list_themes({})) {
+        formats_searched.push_back(format_name(theme));
+        dialects_searched.push_back(dialect_name(theme));
+    }
     const auto checks = {
-        check_searched("format", o.formats, formats, block_format_names()),
-        check_searched("dialect", o.dialects, dialect_names(), quantizer_names()),
+        check_searched("format", o.formats, formats_searched, block_format_names()),
+        check_searched("dialect", o.dialects, dialects_searched, quantizer_names()),
         check_globs("operation", o.operations,
                     {"quantize", "encode_scale", "dequantize", "convert"}),
         check_globs("format", o.formats, formats),
-        check_globs("dialect", o.dialects, dialect_names()),
+        check_globs("dialect", o.dialects, quantizer_names()),
         check_globs("input type", o.types, type_names()),
     };
     for (const Status& status : checks)

@@ -9,14 +9,14 @@ namespace {
 
 using fast::Unpacked;
 
-// A number half way between two neighbouring codes that are not negative, times 2^exponent.
-Unpacked half_way(const ElementFormat& format, std::uint32_t code, int exponent) {
+// A number half way between two neighbouring codes that are not negative.
+Unpacked half_way(const ElementFormat& format, std::uint32_t code) {
     const Unpacked below = fast::unpack(format, Code{code});
     const Unpacked above = fast::unpack(format, Code{code + 1});
     const int unit = std::min(below.exponent, above.exponent);
     const std::uint64_t sum = (below.significand << (below.exponent - unit)) +
                               (above.significand << (above.exponent - unit));
-    return {fast::Kind::finite, false, unit - 1 + exponent, sum};
+    return {fast::Kind::finite, false, unit - 1, sum};
 }
 
 }  // namespace
@@ -28,7 +28,21 @@ BlockMaker::BlockMaker(const Rules& rules, const std::vector<BlockData>& kept, R
       random_(random),
       has_signs_(rules.kind != OperationKind::encode_scale),
       has_scale_(rules.kind != OperationKind::convert || rules.is_cast),
-      mask_(input_.code_magnitude_mask() | (has_signs_ ? input_.code_sign_mask() : 0)) {}
+      mask_(input_.code_magnitude_mask() | (has_signs_ ? input_.code_sign_mask() : 0)) {
+    if (!rules_.has_real_scales() || rules_.kind != OperationKind::quantize) return;
+    const ElementFormat& scale = rules_.format.scale();
+    const std::uint32_t fields = input_.code_infinity() >> input_.mantissa_bits;
+    for (std::uint32_t field = 0; field < fields; ++field) {
+        const Code code{scale_of(field << input_.mantissa_bits)};
+        if (!scale.is_zero(code) && code.bits < scale.code_max_finite()) levels_.push_back(field);
+    }
+}
+
+std::uint32_t BlockMaker::level_at_random() {
+    if (!levels_.empty() && !random_.once_in(8)) return random_.one_of(levels_);
+    const std::uint32_t fields = input_.code_infinity() >> input_.mantissa_bits;
+    return static_cast<std::uint32_t>(random_.below(fields));
+}
 
 std::uint32_t BlockMaker::sign_at_random() {
     return has_signs_ && random_.once_in(2) ? input_.code_sign_mask() : 0;
@@ -74,8 +88,7 @@ std::uint32_t BlockMaker::any_lane() {
 }
 
 void BlockMaker::make_fresh(std::span<std::uint32_t> lanes) {
-    const std::uint32_t fields = input_.code_infinity() >> input_.mantissa_bits;
-    const auto level = static_cast<std::uint32_t>(random_.below(fields));
+    const std::uint32_t level = level_at_random();
     const std::uint64_t manner = random_.below(8);
     for (std::uint32_t& lane : lanes) {
         if (manner == 0)
@@ -131,8 +144,7 @@ void BlockMaker::change(std::span<std::uint32_t> lanes) {
 
 std::uint32_t BlockMaker::scale_of(std::uint32_t amax) const {
     const Unpacked value = fast::read_input(rules_.dialect.subnormals, input_, Code{amax});
-    if (rules_.is_cast) return fast::cast_to_scale(rules_.dialect.scale_cast, value).bits;
-    return fast::encode_scale(rules_.dialect, rules_.format, value).bits;
+    return fuzz::scale_of(rules_, value).bits;
 }
 
 std::uint32_t BlockMaker::border_above(std::uint32_t from) {
@@ -149,7 +161,12 @@ std::uint32_t BlockMaker::border_above(std::uint32_t from) {
 }
 
 void BlockMaker::put_amax_on_a_border(std::span<std::uint32_t> lanes) {
-    const auto from = static_cast<std::uint32_t>(random_.below(input_.code_max_finite()));
+    std::uint32_t from = 0;
+    if (levels_.empty())
+        from = static_cast<std::uint32_t>(random_.below(input_.code_max_finite()));
+    else
+        from = level_at_random() << input_.mantissa_bits |
+               (random_.bits() & input_.code_mantissa_mask());
     const std::uint32_t border = border_above(from);
     if (border == 0 || border > input_.code_max_finite()) return;
     lanes[random_.below(lanes.size())] = border | sign_at_random();
@@ -160,17 +177,28 @@ void BlockMaker::put_amax_on_a_border(std::span<std::uint32_t> lanes) {
     }
 }
 
-void BlockMaker::put_lane_on_a_tie(std::span<std::uint32_t> lanes) {
-    const int count = static_cast<int>(lanes.size());
-    int exponent = 0;
-    if (rules_.kind == OperationKind::quantize) {
-        const Unpacked amax = fast::amax_of(rules_.dialect, input_, lanes.data(), count);
+// The value of a lane that becomes the element, or next to it: under the scale that the lanes have.
+Unpacked BlockMaker::lane_of_element(const Unpacked& element,
+                                     std::span<const std::uint32_t> lanes) const {
+    if (rules_.kind != OperationKind::quantize) return element;
+    const Unpacked amax =
+        fast::amax_of(rules_.dialect, input_, lanes.data(), static_cast<int>(lanes.size()));
+    Unpacked lane = element;
+    if (!rules_.has_real_scales()) {
         const Code scale = fast::encode_scale(rules_.dialect, rules_.format, amax);
-        exponent = static_cast<int>(scale.bits) - formats::e8m0.exponent_bias;
+        lane.exponent += static_cast<int>(scale.bits) - formats::e8m0.exponent_bias;
+        return lane;
     }
+    const fast::BlockScale scale = fast::block_scale(rules_.question(), amax);
+    lane = rules_.dialect.inverse == Inverse::divided ? fast::product(element, scale.scale)
+                                                      : fast::quotient(element, scale.factor);
+    return lane.kind == fast::Kind::finite ? lane : element;
+}
+
+void BlockMaker::put_lane_on_a_tie(std::span<std::uint32_t> lanes) {
     const auto code = static_cast<std::uint32_t>(random_.below(rules_.element.code_max_finite()));
     const Code tie = fast::round(input_, Rounding::toward_zero, Overflow::saturate,
-                                 half_way(rules_.element, code, exponent));
+                                 lane_of_element(half_way(rules_.element, code), lanes));
     const std::uint32_t beside = tie.bits + static_cast<std::uint32_t>(random_.below(4)) - 1;
     lanes[random_.below(lanes.size())] = (beside & input_.code_magnitude_mask()) | sign_at_random();
 }
@@ -179,6 +207,11 @@ void BlockMaker::make_codes(BlockData& block) {
     const std::uint32_t mask =
         rules_.element.code_magnitude_mask() | rules_.element.code_sign_mask();
     for (std::uint32_t& lane : block.lanes) lane = random_.bits() & mask;
+    if (rules_.has_real_scales()) {
+        const ElementFormat& scale = rules_.format.scale();
+        block.scale = random_.bits() & scale.code_magnitude_mask();
+        return;
+    }
     constexpr std::array<std::uint32_t, 8> special_scales{0, 1, 2, 126, 127, 253, 254, 255};
     block.scale = random_.once_in(3) ? special_scales[random_.below(special_scales.size())]
                                      : random_.bits() & 0xFF;

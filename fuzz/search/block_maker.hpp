@@ -32,6 +32,10 @@ private:
     void put_amax_on_a_border(std::span<std::uint32_t> lanes);
     void put_lane_on_a_tie(std::span<std::uint32_t> lanes);
     std::uint32_t scale_of(std::uint32_t amax) const;
+    // An exponent field of an amax.
+    std::uint32_t level_at_random();
+    fast::Unpacked lane_of_element(const fast::Unpacked& element,
+                                   std::span<const std::uint32_t> lanes) const;
     // A magnitude one to the side of where the scale changes, above `from`; 0 if there is none.
     std::uint32_t border_above(std::uint32_t from);
     std::uint32_t sign_at_random();
@@ -41,6 +45,7 @@ private:
     const std::vector<BlockData>& kept_;
     Random& random_;
     bool has_signs_, has_scale_;
+    std::vector<std::uint32_t> levels_;  // whose scale is not one at an end
     std::uint32_t mask_;
 };
 

@@ -3,6 +3,7 @@
 
 #include <bit>
 
+#include "conformance/data/tensor_number.hpp"
 #include "reference/problem/problem.hpp"
 
 namespace mx::fuzz {
@@ -107,9 +108,13 @@ void mark_amax_lane(Reach& reach, const ElementFormat& input,
     if (input.is_negative(Code{lanes[largest]})) mark(reach, Branch::amax_negative);
 }
 
-Code scale_of(const Rules& rules, const Unpacked& amax) {
-    if (rules.is_cast) return fast::cast_to_scale(rules.dialect.scale_cast, amax);
-    return fast::encode_scale(rules.dialect, rules.format, amax);
+void mark_borders(Reach& reach, const Rules& rules, const Unpacked& amax, Code scale) {
+    if (amax.kind != Kind::finite || amax.significand == 0) return;
+    Unpacked above = amax, below = amax;
+    ++above.significand;
+    --below.significand;
+    if (!(scale_of(rules, above) == scale)) mark(reach, Branch::border_above);
+    if (!(scale_of(rules, below) == scale)) mark(reach, Branch::border_below);
 }
 
 // How the ratio was rounded, and whether one ulp of the amax would have changed the scale.
@@ -124,12 +129,7 @@ void mark_scale_rounding(Reach& reach, const Rules& rules, const Unpacked& amax,
                     : exponent > normal.top ? Branch::scale_up
                                             : Branch::scale_down);
     }
-    if (amax.kind != Kind::finite || amax.significand == 0) return;
-    Unpacked above = amax, below = amax;
-    ++above.significand;
-    --below.significand;
-    if (!(scale_of(rules, above) == scale)) mark(reach, Branch::border_above);
-    if (!(scale_of(rules, below) == scale)) mark(reach, Branch::border_below);
+    mark_borders(reach, rules, amax, scale);
 }
 
 void mark_scale_byte(Reach& reach, std::uint32_t byte) {
@@ -140,14 +140,62 @@ void mark_scale_byte(Reach& reach, std::uint32_t byte) {
     if (byte == 255) mark(reach, Branch::scale_byte_255);
 }
 
-void mark_scale(Reach& reach, const Rules& rules, const Unpacked& amax, Code scale) {
-    mark_scale_byte(reach, scale.bits);
+void mark_amax(Reach& reach, const Rules& rules, const Unpacked& amax) {
     if (amax.kind == Kind::nan) return mark(reach, Branch::amax_nan);
     if (amax.kind == Kind::infinity) return mark(reach, Branch::amax_infinity);
     if (amax.significand == 0) return mark(reach, Branch::amax_zero);
     const int width = fast::bit_width(amax.significand);
     mark(reach, width <= rules.values.mantissa_bits ? Branch::amax_subnormal : Branch::amax_normal);
-    mark_scale_rounding(reach, rules, amax, scale);
+}
+
+void mark_scale(Reach& reach, const Rules& rules, const Unpacked& amax, Code scale) {
+    mark_scale_byte(reach, scale.bits);
+    mark_amax(reach, rules, amax);
+    if (amax.kind == Kind::finite && amax.significand != 0)
+        mark_scale_rounding(reach, rules, amax, scale);
+}
+
+// Of a scale with a mantissa: its byte, or where it has four the exponent.
+void mark_real_scale(Reach& reach, const Rules& rules, Code scale) {
+    const bool is_byte = rules.format.scale().code_bits() == 8;
+    reach.set(first_scale + ((is_byte ? scale.bits : scale.bits >> 23) & 0xFF));
+}
+
+Reach reach_of_real_scales(const Rules& rules, std::span<const std::uint32_t> lanes) {
+    Reach reach;
+    const int count = static_cast<int>(lanes.size());
+    const fast::BlockQuestion question = rules.question();
+    const auto lane_at = [&](int lane) {
+        return fast::read_input(rules.dialect.subnormals, rules.values,
+                                Code{lanes[static_cast<std::size_t>(lane)]});
+    };
+    const Unpacked amax = fast::amax_of(rules.dialect, rules.values, lanes.data(), count);
+    const fast::BlockScale scale = fast::chosen_scale(question, amax, count, lane_at);
+    mark_real_scale(reach, rules, scale.stored);
+    mark_amax(reach, rules, amax);
+    mark_borders(reach, rules, amax, scale_of(rules, amax));
+    mark_amax_lane(reach, rules.values, lanes);
+    for (int lane = 0; lane < count; ++lane) {
+        const Unpacked scaled = fast::scaled_lane(rules.dialect, scale, lane_at(lane));
+        mark_element(reach, rules.values, Code{lanes[static_cast<std::size_t>(lane)]},
+                     rules.element, scaled, fast::quantize_lane(question, scale, lane_at(lane)));
+    }
+    return reach;
+}
+
+Reach reach_of_real_values(const Rules& rules, std::span<const std::uint32_t> lanes, Code scale) {
+    Reach reach;
+    mark_real_scale(reach, rules, scale);
+    const fast::DequantizeQuestion question = rules.dequantize_question();
+    for (const std::uint32_t lane : lanes) {
+        reach.set(first_element + (lane & 0xFF));
+        const fast::StoredElement stored{scale, Code{lane}};
+        const Unpacked value =
+            fast::dequantize_f32(rules.dialect, rules.format, question.kept, stored);
+        mark_element(reach, rules.element, Code{lane}, rules.values, value,
+                     fast::dequantize(question, stored));
+    }
+    return reach;
 }
 
 Reach reach_of_block(const Rules& rules, std::span<const std::uint32_t> lanes) {
@@ -220,12 +268,24 @@ Rules::Rules(const Case& c)
       dialect(rules_of(c)),
       format(is_cast ? mx_block_formats[0] : *c.format),
       element(element_format_of(c)),
-      values(c.type) {
+      values(c.type),
+      kept(c.tensor_number.value_or(0)) {
+    if (has_real_scales()) tensor = numbers_of(c, kept);
     if (dialect.element_rounding == Rounding::stochastic)
         dialect.element_rounding = Rounding::nearest_even;
 }
 
+Code scale_of(const Rules& rules, const Unpacked& amax) {
+    if (rules.is_cast) return fast::cast_to_scale(rules.dialect.scale_cast, amax);
+    if (rules.has_real_scales()) return fast::block_scale(rules.question(), amax).stored;
+    return fast::encode_scale(rules.dialect, rules.format, amax);
+}
+
 Reach reach_of(const Rules& rules, std::span<const std::uint32_t> lanes, std::uint32_t scale) {
+    if (rules.has_real_scales())
+        return rules.kind == OperationKind::quantize
+                   ? reach_of_real_scales(rules, lanes)
+                   : reach_of_real_values(rules, lanes, Code{scale});
     if (rules.kind == OperationKind::quantize) return reach_of_block(rules, lanes);
     if (rules.kind == OperationKind::dequantize) return reach_of_values(rules, lanes, scale);
     if (rules.kind == OperationKind::convert && !rules.is_cast)
@@ -237,6 +297,11 @@ std::bitset<decision_count> decisions_of(const Rules& rules) {
     const Branches scale = range_of(Branch::amax_zero, Branch::amax_normal) |
                            range_of(Branch::scale_exact, Branch::scale_byte_255);
     const Branches elements = range_of(Branch::exact, Branch::input_subnormal);
+    if (rules.has_real_scales())
+        return rules.kind == OperationKind::dequantize
+                   ? elements
+                   : elements | range_of(Branch::amax_zero, Branch::amax_twice) |
+                         range_of(Branch::border_above, Branch::border_below);
     if (rules.kind == OperationKind::quantize)
         return range_of(Branch::amax_zero, Branch::input_subnormal);
     if (rules.kind == OperationKind::dequantize)

@@ -9,7 +9,7 @@
 #include <string_view>
 
 #include "conformance/case/case.hpp"
-#include "reference/fast/block.hpp"
+#include "reference/fast/quantize.hpp"
 
 namespace mx::fuzz {
 
@@ -121,7 +121,19 @@ struct Rules {
     BlockFormat format;
     ElementFormat element;  // e8m0 for a cast
     ElementFormat values;
+    fast::TensorNumbers tensor;  // of blocks whose scale has a mantissa
+    std::uint32_t kept = 0;      // the number that dequantize is given
+
+    // A cast's format is of no matter.
+    bool has_real_scales() const { return !is_cast && !dialect.has_e8m0_scales(); }
+    fast::BlockQuestion question() const { return {dialect, format, values, tensor}; }
+    fast::DequantizeQuestion dequantize_question() const {
+        return {dialect, format, values, fast::unpack(formats::f32, Code{kept})};
+    }
 };
+
+// The scale of an amax: a byte, or the bits of a scale with a mantissa.
+Code scale_of(const Rules& rules, const fast::Unpacked& amax);
 
 // What one block reaches. `scale` counts for dequantize, where the lanes are codes.
 Reach reach_of(const Rules& rules, std::span<const std::uint32_t> lanes, std::uint32_t scale);

@@ -133,15 +133,22 @@ std::optional<Sample> with_case(const Sample& sample, const Case& c) {
     return result;
 }
 
+void add_beside_blocks(const Case& c, std::vector<CodeTensor>& inputs) {
+    const std::vector<Part> parts = inputs_of(c);
+    for (std::size_t i = inputs.size(); i < parts.size(); ++i) {
+        inputs.push_back(make_tensor(shape_of(c, parts[i])));
+        if (parts[i] == Part::tensor_number) inputs[i].set(0, *c.tensor_number);
+        if (parts[i] == Part::random_bits) fill_random_words(c, inputs[0], inputs[i]);
+    }
+}
+
 void set_element(Sample& sample, std::size_t element, std::uint32_t code) {
     sample.inputs[0].set(element, code);
 }
 
 void draw_words(Sample& sample) {
-    if (stochastic_form_of(sample.c) == nullptr) return;
-    sample.inputs.resize(1);
-    sample.inputs.push_back(make_tensor(shape_of(sample.c, Part::random_bits)));
-    fill_random_words(sample.c, sample.inputs[0], sample.inputs[1]);
+    sample.inputs.resize(has_scales(sample.c) ? 2 : 1);
+    add_beside_blocks(sample.c, sample.inputs);
 }
 
 std::optional<Case> written_out(const Sample& sample) {

@@ -37,6 +37,9 @@ Sample cropped(const Sample& sample, const Rectangle& rectangle);
 // go together.
 std::optional<Sample> with_case(const Sample& sample, const Case& c);
 
+// What the case takes beside its blocks: the number of the tensor, random words.
+void add_beside_blocks(const Case& c, std::vector<CodeTensor>& inputs);
+
 // The sample with this element changed. Random words are drawn anew.
 void set_element(Sample& sample, std::size_t element, std::uint32_t code);
 void draw_words(Sample& sample);

@@ -3,8 +3,8 @@
 
 #include <algorithm>
 
-#include "conformance/data/random_words.hpp"
 #include "fuzz/search/block_maker.hpp"
+#include "fuzz/search/sample.hpp"
 
 namespace mx::fuzz {
 namespace {
@@ -95,8 +95,10 @@ Case Search::choose_case(Coverage& coverage, std::int64_t elements, Random& rand
 std::vector<CodeTensor> Search::make_batch(const Case& c, const Rules& rules, Coverage& coverage,
                                            Random& random) {
     std::vector<CodeTensor> inputs;
-    for (const Part part : inputs_of(c)) inputs.push_back(make_tensor(shape_of(c, part)));
     const bool has_scales = c.operation == OperationKind::dequantize;
+    for (const Part part : inputs_of(c))
+        if (inputs.size() < (has_scales ? 2u : 1u))
+            inputs.push_back(make_tensor(shape_of(c, part)));
     const BlockGrid grid = block_grid(c);
     BlockMaker maker(rules, coverage.kept, random);
     BlockData data;
@@ -109,7 +111,7 @@ std::vector<CodeTensor> Search::make_batch(const Case& c, const Rules& rules, Co
             inputs[0].set(place.element(lane), data.lanes[static_cast<std::size_t>(lane)]);
         if (has_scales) inputs[1].set(static_cast<std::size_t>(block), data.scale);
     }
-    if (stochastic_form_of(c) != nullptr) fill_random_words(c, inputs[0], inputs[1]);
+    add_beside_blocks(c, inputs);
     return inputs;
 }
 

@@ -144,6 +144,7 @@ void Shrinker::shrink_fields(Sample& sample) {
     set([](Case& c) { c.packing = &packing_rows::bytes; });
     set([](Case& c) { c.scales = ScaleStorage::linear; });
     set([](Case& c) { c.seed = 0; });
+    if (has_tensor_number(sample.c)) set([](Case& c) { c.tensor_number = 0x3F800000; });
     if (sample.c.rules) {
         set([](Case& c) { c.rules->subnormals = Subnormals::honoured; });
         set([](Case& c) {
@@ -185,7 +186,10 @@ void Shrinker::shrink_elements(Sample& sample) {
 // One scale for all blocks, 2^0 if that will do.
 void Shrinker::shrink_scales(Sample& sample) {
     if (sample.c.operation != OperationKind::dequantize || sample.inputs[1].count() == 0) return;
-    for (const std::uint32_t scale : {std::uint32_t{127}, sample.inputs[1].at(0)}) {
+    const ElementFormat& format = scale_format_of(sample.c);
+    const std::uint32_t one = static_cast<std::uint32_t>(format.exponent_bias)
+                              << format.mantissa_bits;
+    for (const std::uint32_t scale : {one, sample.inputs[1].at(0)}) {
         Sample plainer = sample;
         for (std::size_t i = 0; i < plainer.inputs[1].count(); ++i) plainer.inputs[1].set(i, scale);
         if (keep_if_fails(sample, std::move(plainer))) return;
@@ -231,7 +235,7 @@ void Shrinker::gather(Sample& sample) {
     if (codes.size() == sample.count() || codes.size() > gathered_max) return;
     Case c = sample.c;
     c.axis = BlockAxis::row;
-    c.block = block_size;
+    if (!has_blocks(c) || c.format->has_e8m0_scales()) c.block = block_size;
     c.rows = 1;
     c.columns = static_cast<std::int64_t>(codes.size());
     auto gathered = with_case(sample, c);

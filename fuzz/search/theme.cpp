@@ -5,6 +5,7 @@
 #include <array>
 
 #include "conformance/case/names.hpp"
+#include "reference/spec/quantizers.hpp"
 
 namespace mx::fuzz {
 namespace {
@@ -34,6 +35,25 @@ Case plain(OperationKind operation, const BlockFormat* format) {
     c.rows = c.columns = 1;
     c.data = "bits:0";
     if (has_element_rules(c)) c.rules = ElementRules{};
+    return c;
+}
+
+// An amax of a tensor, or an earlier one's S, under which scales of every size are met.
+constexpr std::uint32_t usual_number = 0x45280000;  // 6 * 448
+
+// Rows whose blocks stand alone once the number of the tensor is given: no rotation, which takes
+// whole groups, and no block that is the tensor.
+bool has_lone_blocks(const Quantizer& row, const BlockFormat& format) {
+    return row.quantizes(format) && row.transform == LaneTransform::none &&
+           !format.is_whole_tensor();
+}
+
+Case plain_real_scales(OperationKind operation, const BlockFormat& format, const Quantizer& row) {
+    Case c = plain(operation, &format);
+    c.dialect = &row;
+    c.block = format.block_columns;
+    if (format.block_rows != 1) c.axis = BlockAxis::tile;
+    if (has_tensor_number(c)) c.tensor_number = usual_number;
     return c;
 }
 
@@ -87,8 +107,20 @@ void draw_layout(Case& c, Random& random) {
         drawn.axis = random.one_of(block_axes).second;
         drawn.scales = random.one_of(scale_storages).second;
         drawn.packing = &random.one_of(packings);
+        if (!drawn.format->has_e8m0_scales()) return;
         drawn.block = std::array<std::int64_t, 3>{16, 32, 64}[random.below(3)];
     });
+}
+
+// Mostly a number that blocks of many sizes go with; else any, and what is none.
+void draw_tensor_number(Case& c, Random& random) {
+    if (!has_tensor_number(c)) return;
+    constexpr std::array<std::uint32_t, 8> specials{0,          1,          0x007FFFFF, 0x00800000,
+                                                    0x7F7FFFFF, 0x7F800000, 0x7FC00000, 0x3F800000};
+    const std::uint32_t any = random.bits() & 0x7FFFFFFF;
+    c.tensor_number = random.once_in(8)   ? specials[random.below(specials.size())]
+                      : random.once_in(4) ? any
+                                          : 0x3F800000 + (any >> 4);  // from 1 on, to 2^17
 }
 
 struct Sides {
@@ -122,6 +154,21 @@ Sides draw_sides(const Case& c, std::int64_t elements, Random& random) {
     return {along, std::max<std::int64_t>(elements / along, 1)};
 }
 
+void add_real_scales(OperationKind operation, const Filter& filter, std::vector<Case>& themes) {
+    if (operation != OperationKind::quantize && operation != OperationKind::dequantize) return;
+    for (const BlockFormat& format : real_scale_formats)
+        for (const Quantizer& row : real_scale_quantizers) {
+            if (!has_lone_blocks(row, format) || !row.is_known()) continue;
+            Case c = plain_real_scales(operation, format, row);
+            if (!is_wanted(filter.formats, format.name) || !is_wanted(filter.dialects, row.name))
+                continue;
+            for (const ElementFormat& type : {formats::f32, formats::bf16, formats::f16}) {
+                c.type = type;
+                if (is_wanted(filter.types, type.name) && check_combination(c)) themes.push_back(c);
+            }
+        }
+}
+
 }  // namespace
 
 std::vector<Case> list_themes(const Filter& filter) {
@@ -142,6 +189,7 @@ std::vector<Case> list_themes(const Filter& filter) {
                 }
             }
         }
+        add_real_scales(operation, filter, themes);
     }
     return themes;
 }
@@ -155,6 +203,7 @@ Case draw_case(const Case& theme, std::int64_t elements, Random& random) {
     Case c = theme;
     draw_rules(c, random);
     draw_layout(c, random);
+    draw_tensor_number(c, random);
     // The random words of a rounding cost far more than its values.
     if (stochastic_form_of(c) != nullptr) elements = std::min<std::int64_t>(elements, 2048);
     const Sides sides = draw_sides(c, elements, random);
@@ -166,8 +215,9 @@ Case draw_case(const Case& theme, std::int64_t elements, Random& random) {
 
 Case plain_case(const Case& drawn) {
     Case c = drawn;
-    c.axis = BlockAxis::row;
-    c.block = block_size;
+    const bool has_own_blocks = has_blocks(c) && !c.format->has_e8m0_scales();
+    if (!has_own_blocks) c.block = block_size;
+    if (c.axis != BlockAxis::tile || !has_own_blocks) c.axis = BlockAxis::row;
     c.layout = RowLayout::dense;
     c.scales = ScaleStorage::linear;
     c.packing = &packing_rows::bytes;

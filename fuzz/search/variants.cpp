@@ -126,7 +126,8 @@ bool parts_lane(const Rules& rules, const Variant& variant, std::uint32_t lane) 
 std::vector<Variant> variants_of(const Rules& rules) {
     Maker maker{rules};
     const bool is_conversion = rules.kind == OperationKind::convert && !rules.is_cast;
-    if (rules.kind == OperationKind::dequantize) return {};
+    // Those of a scale with a mantissa are not listed yet.
+    if (rules.kind == OperationKind::dequantize || rules.has_real_scales()) return {};
     if (!is_conversion)
         for (const Quantizer& row : e8m0_quantizers)
             if (row.is_known() && (rules.is_cast || row.quantizes(rules.format)))

@@ -101,6 +101,28 @@ refuse 2 'there is nothing to search' fuzz --operation encode_scale --format e8m
 refuse 2 'no-such.so' fuzz --device ./no-such.so
 expect 77 'nothing was tested' fuzz --device "$(plugin none)" --time 2s --dialect 'torchao-*' \
   --corpus none
-refuse 2 "fuzz does not search format 'nvfp4' yet" fuzz --format nvfp4 --blocks 1
+refuse 2 "fuzz does not search format 'fp8-e4m3-tensor' yet" fuzz --format fp8-e4m3-tensor
+refuse 2 "fuzz does not search dialect 'te-nvfp4-rht' yet" fuzz --dialect te-nvfp4-rht
+
+# NVFP4 and FP8: a clean device is clean, and planted bugs are found and replayed.
+expect 0 'No fault found' fuzz --device cpu --format 'nvfp4*,fp8-*' --blocks 100000 --corpus real
+real() { # BUG OPERATION FORMAT DIALECT
+  local device=$lib/mutants/real_scale_mutants.so:bug=$1
+  expect 1 "FOUND $2 $3" fuzz --device "$device" --operation "$2" --format "$3" --dialect "$4" \
+    --blocks 200000 --first --corpus "real.$1"
+  expect 1 "fail: $2" replay "$(cat "real.$1"/finds/*.case | grep -v '^#' | tail -n 1)" \
+    --device "$device"
+}
+real scale_toward_zero quantize nvfp4 te-nvfp4
+real scale_ties_away quantize nvfp4 te-nvfp4
+real amax_divided_by_6 quantize nvfp4 te-nvfp4
+real reciprocal_one_ulp_up quantize nvfp4 te-nvfp4
+real scale_overflows_to_nan quantize nvfp4 te-nvfp4
+real nan_passed_over quantize nvfp4 torchao-nvfp4
+real tile_scale_of_first_row quantize nvfp4-16x16 te-nvfp4
+real amax_min_forgotten quantize fp8-e4m3-1x128 deepgemm-fp8
+real power_of_two_above quantize fp8-e4m3-1x128 te-fp8-block-pow2
+real number_ignored quantize nvfp4 te-nvfp4
+real dequantize_forgets_number dequantize nvfp4 te-nvfp4
 
 finish

@@ -37,6 +37,9 @@ TEST(Themes, AreSoundAndEachThere) {
     EXPECT_TRUE(names.contains("quantize mxfp4-e2m1 nv bf16"));
     EXPECT_TRUE(names.contains("convert e8m0 nv f16"));
     EXPECT_TRUE(names.contains("dequantize mxint8-symmetric ocp f32"));
+    EXPECT_TRUE(names.contains("quantize nvfp4 te-nvfp4-sr bf16"));
+    EXPECT_TRUE(names.contains("dequantize fp8-e4m3-128x128 deepgemm-fp8 f16"));
+    EXPECT_FALSE(names.contains("quantize nvfp4 te-nvfp4-rht bf16"));
     EXPECT_EQ(some_themes().size(), 12u);
     EXPECT_TRUE(list_themes({{}, {"mxfp9"}, {}, {}}).empty());
 }
@@ -58,6 +61,35 @@ TEST(Themes, DrawnCasesAreSound) {
     EXPECT_EQ(packings.size(), 5u);
     EXPECT_GE(scales.size(), 4u);
     EXPECT_GE(roundings.size(), 12u);
+}
+
+TEST(Themes, DrawnCasesOfRealScalesAreSound) {
+    Random random({1, 0, 0});
+    std::set<std::uint32_t> numbers;
+    for (const Case& theme : list_themes({{}, {"nvfp4*", "fp8-*"}, {}, {}}))
+        for (int i = 0; i < 20; ++i) {
+            const Case c = draw_case(theme, 4096, random);
+            ASSERT_TRUE(check_combination(c)) << print(c) << check_combination(c).error().message;
+            ASSERT_TRUE(check_combination(plain_case(c))) << print(plain_case(c));
+            ASSERT_EQ(parse_case(print(c)).value(), c);
+            ASSERT_EQ(c.tensor_number.has_value(), has_tensor_number(c));
+            if (c.tensor_number) numbers.insert(*c.tensor_number);
+        }
+    EXPECT_GT(numbers.size(), 100u);
+}
+
+// One ulp above a tie of two scales, of a dialect without a number for the tensor.
+TEST(Search, FindsARareDefectBesideABorderOfRealScales) {
+    PlantedJudge judge([](const Case& c, const CodeTensor& values) -> std::optional<std::size_t> {
+        if (c.dialect->name != "torchao-nvfp4-single") return std::nullopt;
+        return on_code(0x40CC0001)(c, values);  // 6 * 1.0625, the tie of 1 and 1.125, and an ulp
+    });
+    Search search(list_themes({{"quantize"}, {"nvfp4"}, {"torchao-nvfp4-single"}, {"f32"}}), {},
+                  judge);
+    search.run(
+        [](const Search& now) { return !now.finds().empty() || now.counts().blocks > 400'000; });
+    ASSERT_EQ(search.finds().size(), 1u);
+    EXPECT_EQ(search.finds().begin()->second.find.cases.at(0).data, "bits:40cc0001");
 }
 
 TEST(Search, FindsAndShrinksARareDefect) {
