@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
-#include <nlohmann/json.hpp>
 
 #include "conformance/accuracy/device_codes.hpp"
 #include "conformance/accuracy/gemm_accuracy.hpp"
@@ -12,13 +11,12 @@
 #include "conformance/case/names.hpp"
 #include "conformance/cli/device_option.hpp"
 #include "conformance/emulate/text_table.hpp"
+#include "conformance/results/attachments.hpp"
 #include "conformance/run/evidence.hpp"
 #include "reference/spec/gemm_models.hpp"
 
 namespace mx::cli {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 // The exact sum rounded once; a row of its own beside the models.
 constexpr std::string_view exact_name = "exact";
@@ -234,44 +232,42 @@ void print_table(const std::vector<Measured>& all) {
     }
 }
 
-Json or_null(double value, bool is_known) {
-    return is_known && std::isfinite(value) ? Json(value) : Json();
+std::optional<double> where_finite(double value, bool is_known = true) {
+    return is_known && std::isfinite(value) ? std::optional(value) : std::nullopt;
 }
 
-Json json_of(const Measured& m) {
+results::GemmAccuracy row_of(const Measured& m) {
     const accuracy::GemmAccuracy& a = m.accuracy;
-    Json json{{"op", "gemm"},
-              {"data", m.data},
-              {"a", name_of(m.c.gemm.a)},
-              {"b", name_of(m.c.gemm.b)},
-              {"dialect", m.dialect},
-              {"output", type_name(m.c)},
-              {"m", m.c.gemm.m},
-              {"n", m.c.gemm.n},
-              {"k", m.c.gemm.k},
-              {"source", m.source},
-              {"name", m.name},
-              {"bound_of", m.bound_of}};
-    if (!m.reason.empty()) {
-        json["reason"] = m.reason;
-        return json;
+    results::GemmAccuracy row;
+    row.data = m.data;
+    row.a = name_of(m.c.gemm.a);
+    row.b = name_of(m.c.gemm.b);
+    row.dialect = m.dialect;
+    row.output = type_name(m.c);
+    row.m = static_cast<std::uint64_t>(m.c.gemm.m);
+    row.n = static_cast<std::uint64_t>(m.c.gemm.n);
+    row.k = static_cast<std::uint64_t>(m.c.gemm.k);
+    row.source = m.source;
+    row.name = m.name;
+    row.bound_of = m.bound_of;
+    row.reason = m.reason;
+    if (!m.reason.empty()) return row;
+    row.outputs = a.outputs;
+    row.not_finite = a.not_finite;
+    row.without_bound = a.without_bound;
+    row.error_max_ulp = a.ulp_max;
+    row.error_mean_ulp = a.ulp_mean();
+    row.share_max = where_finite(a.share_max, has_bounds(a));
+    row.share_mean = where_finite(a.share_mean(), has_bounds(a));
+    row.beyond = a.beyond;
+    for (const auto& [binade, outputs] : a.shares) {
+        results::ShareCount& share = row.shares.emplace_back();
+        if (binade != accuracy::exact_share) share.log2 = binade;
+        share.outputs = outputs;
     }
-    Json shares = Json::array();
-    for (const auto& [binade, outputs] : a.shares)
-        shares.push_back({{"log2", binade == accuracy::exact_share ? Json() : Json(binade)},
-                          {"outputs", outputs}});
-    json.update({{"outputs", a.outputs},
-                 {"not_finite", a.not_finite},
-                 {"without_bound", a.without_bound},
-                 {"error_max_ulp", a.ulp_max},
-                 {"error_mean_ulp", a.ulp_mean()},
-                 {"share_max", or_null(a.share_max, has_bounds(a))},
-                 {"share_mean", or_null(a.share_mean(), has_bounds(a))},
-                 {"beyond", a.beyond},
-                 {"shares", shares},
-                 {"noise_db", or_null(noise_db(a), true)},
-                 {"quantizing_db", or_null(m.quantizing_db, true)}});
-    return json;
+    row.noise_db = where_finite(noise_db(a));
+    row.quantizing_db = where_finite(m.quantizing_db);
+    return row;
 }
 
 Status check_names(const AccuracyArguments& arguments) {
@@ -335,9 +331,9 @@ int accuracy_of_gemm(const AccuracyArguments& given) {
                 }
     if (all.empty()) return fail_with(bad(refusal));
     if (arguments.json) {
-        Json json = Json::array();
-        for (const Measured& m : all) json.push_back(json_of(m));
-        std::printf("%s\n", json.dump(2, ' ', false, Json::error_handler_t::replace).c_str());
+        std::vector<results::GemmAccuracy> rows;
+        for (const Measured& m : all) rows.push_back(row_of(m));
+        std::printf("%s\n", results::json_text(rows).c_str());
     } else {
         print_table(all);
     }

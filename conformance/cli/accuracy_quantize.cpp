@@ -4,7 +4,6 @@
 #include <cmath>
 #include <cstdio>
 #include <cstring>
-#include <nlohmann/json.hpp>
 #include <optional>
 
 #include "conformance/accuracy/accuracy.hpp"
@@ -15,6 +14,7 @@
 #include "conformance/cli/device_option.hpp"
 #include "conformance/cli/tensor_arguments.hpp"
 #include "conformance/emulate/text_table.hpp"
+#include "conformance/results/attachments.hpp"
 #include "reference/fast/decode.hpp"
 #include "reference/spec/quantizers.hpp"
 
@@ -195,49 +195,38 @@ void print_table(const std::vector<Measured>& all) {
     for (const Measured& m : all) print_notes(m);
 }
 
-using Json = nlohmann::ordered_json;
-
-Json json_of(const Measured& m) {
+results::QuantizeAccuracy row_of(const Measured& m) {
     const accuracy::Accuracy& a = m.accuracy;
-    Json json{{"op", "quantize"},     {"data", m.data},         {"format", m.format},
-              {"dialect", m.dialect}, {"rounding", m.rounding}, {"source", m.source}};
-    if (!m.reason.empty()) {
-        json["reason"] = m.reason;
-        return json;
+    results::QuantizeAccuracy row;
+    row.data = m.data;
+    row.format = m.format;
+    row.dialect = m.dialect;
+    row.rounding = m.rounding;
+    row.source = m.source;
+    row.reason = m.reason;
+    if (!m.reason.empty()) return row;
+    row.elements = a.elements;
+    row.blocks = m.blocks;
+    row.not_finite = a.not_finite;
+    row.lost = a.lost;
+    row.zeros = a.zeros;
+    row.saturated = a.saturated;
+    row.flushed = a.flushed;
+    row.subnormal = a.subnormal;
+    if (std::isfinite(a.sqnr())) row.sqnr_db = a.sqnr();
+    row.relative_mean = a.relative_mean();
+    row.relative_max = a.relative_max;
+    if (m.beside) {
+        row.beside = {m.beside->dialect, m.beside->rounding, m.beside->source};
+        row.values_changed = m.beside->changes.values;
+        row.scales_changed = m.beside->changes.scales;
     }
-    Json binades = Json::array();
     for (const auto& [binade, errors] : a.binades)
-        binades.push_back({{"binade", binade},
-                           {"elements", errors.elements},
-                           {"mean_ulp", errors.sum / static_cast<double>(errors.elements)},
-                           {"max_ulp", errors.largest}});
-    Json scales = Json::array();
+        row.binades.push_back({binade, errors.elements,
+                               errors.sum / static_cast<double>(errors.elements), errors.largest});
     for (std::size_t byte = 0; byte < a.scales.size(); ++byte)
-        if (a.scales[byte] != 0) scales.push_back({{"byte", byte}, {"blocks", a.scales[byte]}});
-    Json beside;
-    if (m.beside)
-        beside = {{"dialect", m.beside->dialect},
-                  {"rounding", m.beside->rounding},
-                  {"source", m.beside->source}};
-    const accuracy::Changes changes = m.beside ? m.beside->changes : accuracy::Changes{};
-    json.update({{"elements", a.elements},
-                 {"blocks", m.blocks},
-                 {"not_finite", a.not_finite},
-                 {"lost", a.lost},
-                 {"zeros", a.zeros},
-                 {"saturated", a.saturated},
-                 {"flushed", a.flushed},
-                 {"subnormal", a.subnormal},
-                 {"sqnr_db", nullptr},
-                 {"relative_mean", a.relative_mean()},
-                 {"relative_max", a.relative_max},
-                 {"beside", beside},
-                 {"values_changed", changes.values},
-                 {"scales_changed", changes.scales},
-                 {"binades", binades},
-                 {"scales", scales}});
-    if (std::isfinite(a.sqnr())) json["sqnr_db"] = a.sqnr();
-    return json;
+        if (a.scales[byte] != 0) row.scales.push_back({byte, a.scales[byte]});
+    return row;
 }
 
 std::string rounding_text(const accuracy::Quantization& quantizer) {
@@ -342,9 +331,9 @@ int accuracy_of_quantize(const AccuracyArguments& arguments) {
     if (!arguments.json) {
         print_table(all);
     } else {
-        Json json = Json::array();
-        for (const Measured& m : all) json.push_back(json_of(m));
-        std::printf("%s\n", json.dump(2, ' ', false, Json::error_handler_t::replace).c_str());
+        std::vector<results::QuantizeAccuracy> rows;
+        for (const Measured& m : all) rows.push_back(row_of(m));
+        std::printf("%s\n", results::json_text(rows).c_str());
     }
     return exit_code_of(all, subject);
 }

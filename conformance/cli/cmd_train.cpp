@@ -2,7 +2,6 @@
 #include <algorithm>
 #include <cstdio>
 #include <memory>
-#include <nlohmann/json.hpp>
 #include <set>
 
 #include "conformance/accuracy/quantizer_names.hpp"
@@ -13,6 +12,7 @@
 #include "conformance/emulate/dialect_fields.hpp"
 #include "conformance/emulate/recipe_fields.hpp"
 #include "conformance/emulate/text_table.hpp"
+#include "conformance/results/attachments.hpp"
 #include "reference/base/text.hpp"
 #include "reference/spec/gemm_models.hpp"
 #include "reference/spec/quantizers.hpp"
@@ -300,33 +300,34 @@ void print_table(const std::vector<Trained>& all, bool has_machines) {
                         t.gradient.c_str(), t.dialect.c_str(), t.reason.c_str());
 }
 
-using Json = nlohmann::ordered_json;
-
-Json json_of(const Trained& t) {
-    Json json{{"task", t.task},         {"forward", t.forward}, {"gradient", t.gradient},
-              {"dialect", t.dialect},   {"scale_rule", t.rule}, {"source", t.source},
-              {"products", t.products}, {"verdict", t.verdict}};
-    if (!t.reason.empty()) {
-        json["reason"] = t.reason;
-        return json;
-    }
-    json["differs_at"] = nullptr;
-    if (t.parting) json["differs_at"] = {{"step", t.parting->step}, {"what", t.parting->what}};
-    json.update({{"output_error", t.errors.outputs},
-                 {"first_gradient_error", t.errors.first_gradient},
-                 {"last_gradient_error", t.errors.last_gradient},
-                 {"weight_error", t.errors.weights},
-                 {"loss_error_max", t.errors.loss_max},
-                 {"loss_error_last", t.errors.loss_last},
-                 {"beyond_limits", accuracy::beyond_limits(t.errors)},
-                 {"losses", t.run.losses}});
-    return json;
+results::TrainingCurve curve_of(const Trained& t) {
+    results::TrainingCurve curve;
+    curve.task = t.task;
+    curve.forward = t.forward;
+    curve.gradient = t.gradient;
+    curve.dialect = t.dialect;
+    curve.scale_rule = t.rule;
+    curve.source = t.source;
+    curve.products = t.products;
+    curve.verdict = t.verdict;
+    curve.reason = t.reason;
+    if (!t.reason.empty()) return curve;
+    if (t.parting) curve.differs_at = {t.parting->step, std::string(t.parting->what)};
+    curve.output_error = t.errors.outputs;
+    curve.first_gradient_error = t.errors.first_gradient;
+    curve.last_gradient_error = t.errors.last_gradient;
+    curve.weight_error = t.errors.weights;
+    curve.loss_error_max = t.errors.loss_max;
+    curve.loss_error_last = t.errors.loss_last;
+    curve.beyond_limits = accuracy::beyond_limits(t.errors);
+    curve.losses.assign(t.run.losses.begin(), t.run.losses.end());
+    return curve;
 }
 
 void print_json(const std::vector<Trained>& all) {
-    Json json = Json::array();
-    for (const Trained& t : all) json.push_back(json_of(t));
-    std::printf("%s\n", json.dump(2, ' ', false, Json::error_handler_t::replace).c_str());
+    std::vector<results::TrainingCurve> curves;
+    for (const Trained& t : all) curves.push_back(curve_of(t));
+    std::printf("%s\n", results::json_text(curves).c_str());
 }
 
 Expected<Machines> machines_of(const TrainArguments& arguments) {

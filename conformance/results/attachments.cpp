@@ -1,209 +1,258 @@
-// See attachments.hpp. What a row must have is asked with at(); what only newer programs write has
-// a default.
+// See attachments.hpp. The keys of each row stand in one list for those who write and read it; what
+// older programs did not write is read with since() and where_...().
 #include "conformance/results/attachments.hpp"
 
 #include <fcntl.h>
 
 #include <cerrno>
-#include <cmath>
-#include <nlohmann/json.hpp>
-#include <type_traits>
 
 #include "conformance/results/results_file.hpp"
+#include "reference/base/json_record.hpp"
 
 namespace mx::results {
+
+using json::Json;
+
+template <typename Archive, json::Either<BinadeError> Given>
+void describe(Archive& archive, Given& error) {
+    archive("binade", error.binade);
+    archive("elements", error.elements);
+    archive.or_nan("mean_ulp", error.mean_ulp);
+    archive.or_nan("max_ulp", error.max_ulp);
+}
+
+template <typename Archive, json::Either<ScaleCount> Given>
+void describe(Archive& archive, Given& count) {
+    archive("byte", count.byte);
+    archive("blocks", count.blocks);
+}
+
+template <typename Archive, json::Either<ComparedRow> Given>
+void describe(Archive& archive, Given& row) {
+    archive("dialect", row.dialect);
+    archive("rounding", row.rounding);
+    archive("source", row.source);
+}
+
+template <typename Archive, json::Either<QuantizeAccuracy> Given>
+void describe(Archive& archive, Given& row) {
+    archive.since("op", row.op);
+    archive("data", row.data);
+    archive("format", row.format);
+    archive("dialect", row.dialect);
+    archive.since("rounding", row.rounding);
+    archive.since("source", row.source);
+    archive.where_any("reason", row.reason);
+    if (!row.reason.empty()) return;
+    archive("elements", row.elements);
+    archive.since("blocks", row.blocks);
+    archive.since("not_finite", row.not_finite);
+    archive.since("lost", row.lost);
+    archive.since("zeros", row.zeros);
+    archive("saturated", row.saturated);
+    archive("flushed", row.flushed);
+    archive("subnormal", row.subnormal);
+    archive.or_null("sqnr_db", row.sqnr_db);
+    archive.or_nan("relative_mean", row.relative_mean);
+    archive.or_nan("relative_max", row.relative_max);
+    archive.or_null("beside", row.beside);
+    archive.since("values_changed", row.values_changed);
+    archive.since("scales_changed", row.scales_changed);
+    archive("binades", row.binades);
+    archive("scales", row.scales);
+}
+
+template <typename Archive, json::Either<ShareCount> Given>
+void describe(Archive& archive, Given& share) {
+    archive.or_null("log2", share.log2);
+    archive("outputs", share.outputs);
+}
+
+template <typename Archive, json::Either<GemmAccuracy> Given>
+void describe(Archive& archive, Given& row) {
+    archive.since("op", row.op);
+    archive("data", row.data);
+    archive("a", row.a);
+    archive("b", row.b);
+    archive.since("dialect", row.dialect);
+    archive.since("output", row.output);
+    archive("m", row.m);
+    archive("n", row.n);
+    archive("k", row.k);
+    archive("source", row.source);
+    archive.since("name", row.name);
+    archive.since("bound_of", row.bound_of);
+    archive.where_any("reason", row.reason);
+    if (!row.reason.empty()) return;
+    archive("outputs", row.outputs);
+    archive.since("not_finite", row.not_finite);
+    archive.since("without_bound", row.without_bound);
+    archive.since_nan("error_max_ulp", row.error_max_ulp);
+    archive.since_nan("error_mean_ulp", row.error_mean_ulp);
+    archive.or_null("share_max", row.share_max);
+    archive.or_null("share_mean", row.share_mean);
+    archive.since("beyond", row.beyond);
+    archive.since("shares", row.shares);
+    archive.or_null("noise_db", row.noise_db);
+    archive.or_null("quantizing_db", row.quantizing_db);
+}
+
+template <typename Archive, json::Either<TrainingParting> Given>
+void describe(Archive& archive, Given& parting) {
+    archive("step", parting.step);
+    archive("what", parting.what);
+}
+
+template <typename Archive, json::Either<TrainingCurve> Given>
+void describe(Archive& archive, Given& run) {
+    archive("task", run.task);
+    archive("forward", run.forward);
+    archive("gradient", run.gradient);
+    archive("dialect", run.dialect);
+    archive.since("scale_rule", run.scale_rule);
+    archive.since("source", run.source);
+    archive.since("products", run.products);
+    archive.since("verdict", run.verdict);
+    archive.where_any("reason", run.reason);
+    if (!run.reason.empty()) return;
+    archive.or_null("differs_at", run.differs_at);
+    archive.since_nan("output_error", run.output_error);
+    archive.or_nan("first_gradient_error", run.first_gradient_error);
+    archive.since_nan("last_gradient_error", run.last_gradient_error);
+    archive.or_nan("weight_error", run.weight_error);
+    archive.since_nan("loss_error_max", run.loss_error_max);
+    archive.since_nan("loss_error_last", run.loss_error_last);
+    archive.since("beyond_limits", run.beyond_limits);
+    archive.or_nan("losses", run.losses);
+}
+
+template <typename Archive, json::Either<PlantedKill> Given>
+void describe(Archive& archive, Given& kill) {
+    archive("level", kill.level);
+    archive("suite", kill.suite);
+    archive("verdict", kill.verdict);
+    archive("class", kill.mismatch_class);
+    archive("case", kill.case_text);
+    archive.since("reason", kill.reason);
+}
+
+template <typename Archive, json::Either<PlantedBug> Given>
+void describe(Archive& archive, Given& bug) {
+    archive("name", bug.name);
+    archive.since("description", bug.description);
+    archive.since("shows_on", bug.shows_on);
+    archive.since("cases", bug.cases);
+    archive("killed", bug.killed);
+    archive.where_known("kill", bug.kill);
+    archive.where_any("fault", bug.fault);
+    archive.where_any("rules", bug.rules);
+    archive.where_true("not_run", bug.not_run);
+}
+
+template <typename Archive, json::Either<CleanRun> Given>
+void describe(Archive& archive, Given& run) {
+    archive("clean", run.clean);
+    archive("cases", run.cases);
+    archive("elements", run.elements);
+    archive("scales", run.scales);
+    archive("complaint", run.complaint);
+}
+
+template <typename Archive, json::Either<CanaryRun> Given>
+void describe(Archive& archive, Given& run) {
+    archive("failed", run.failed);
+    archive("complaint", run.complaint);
+}
+
+template <typename Archive, json::Either<RuleKills> Given>
+void describe(Archive& archive, Given& rule) {
+    archive("name", rule.name);
+    archive("source", rule.source);
+    archive("inputs", rule.inputs);
+    archive("asked", rule.asked);
+    archive("killed", rule.killed);
+    archive("killed_only_on_edges", rule.killed_only_on_edges);
+}
+
+template <typename Archive, json::Either<KillGroup> Given>
+void describe(Archive& archive, Given& group) {
+    archive.since("planted", group.planted);
+    archive.since("killed", group.killed);
+    archive.where_known("not_run", group.not_run);
+    archive.where_known("reason", group.reason);
+    archive.where_known("base", group.base);
+    archive.where_known("canary", group.canary);
+    archive.where_any("rules", group.rules);
+    archive("bugs", group.bugs);
+}
+
+template <typename Archive, json::Either<KillMatrix> Given>
+void describe(Archive& archive, Given& kills) {
+    archive.since("version", kills.version);
+    archive("level", kills.level);
+    archive("passed", kills.passed);
+    archive("summary", kills.summary);
+    archive.since("killed", kills.blocks.killed);
+    archive.since("planted", kills.blocks.planted);
+    archive.since("problems", kills.problems);
+    archive.where_known("base", kills.blocks.base);
+    archive.where_known("oracle_as_device", kills.oracle_as_device);
+    archive.where_known("canary", kills.blocks.canary);
+    archive.where_any("rules", kills.blocks.rules);
+    archive("bugs", kills.blocks.bugs);
+    archive.where_known("real_scales", kills.real_scales);
+    archive.where_known("gemm", kills.gemm);
+    archive.where_known("gpu", kills.gpu);
+}
+
 namespace {
 
-using Json = nlohmann::json;
-
-// A number with a fraction or an exponent is no count: nlohmann would cut it, and has undefined
-// behaviour for one beyond 64 bits.
-template <typename Value>
-void read(const Json& json, Value& value) {
-    if constexpr (std::is_same_v<Value, std::uint64_t>)
-        value = json.get_ref<const Json::number_unsigned_t&>();
-    else if constexpr (std::is_same_v<Value, std::int64_t>)
-        value = json.get_ref<const Json::number_integer_t&>();
-    else
-        json.get_to(value);
-}
-
-template <typename Value>
-void must(const Json& json, const char* key, Value& value) {
-    read(json.at(key), value);
-}
-template <typename Value>
-void may(const Json& json, const char* key, Value& value) {
-    const auto found = json.find(key);
-    if (found != json.end() && !found->is_null()) read(*found, value);
-}
-template <typename Number>
-void may(const Json& json, const char* key, std::optional<Number>& value) {
-    const auto found = json.find(key);
-    if (found != json.end() && !found->is_null()) read(*found, value.emplace());
-}
-
-QuantizeAccuracy quantize_of(const Json& json) {
-    QuantizeAccuracy row;
-    must(json, "data", row.data);
-    must(json, "format", row.format);
-    must(json, "dialect", row.dialect);
-    row.source = "oracle";
-    may(json, "rounding", row.rounding);
-    may(json, "source", row.source);
-    may(json, "reason", row.reason);
-    if (!row.reason.empty()) return row;
-    must(json, "elements", row.elements);
-    must(json, "saturated", row.saturated);
-    must(json, "flushed", row.flushed);
-    must(json, "subnormal", row.subnormal);
-    may(json, "values_changed", row.values_changed);
-    may(json, "sqnr_db", row.sqnr_db);
-    must(json, "relative_mean", row.relative_mean);
-    must(json, "relative_max", row.relative_max);
-    for (const Json& each : json.at("binades")) {
-        BinadeError& binade = row.binades.emplace_back();
-        must(each, "binade", binade.binade);
-        must(each, "elements", binade.elements);
-        must(each, "mean_ulp", binade.mean_ulp);
-        must(each, "max_ulp", binade.max_ulp);
-    }
-    for (const Json& each : json.at("scales")) {
-        std::uint64_t byte = 0;
-        must(each, "byte", byte);
-        must(each, "blocks", row.scales[byte]);
-    }
-    return row;
-}
-
-GemmAccuracy gemm_of(const Json& json) {
-    GemmAccuracy row;
-    must(json, "data", row.data);
-    must(json, "a", row.a);
-    must(json, "b", row.b);
-    must(json, "source", row.source);
-    may(json, "output", row.output);
-    may(json, "name", row.name);
-    may(json, "bound_of", row.bound_of);
-    may(json, "reason", row.reason);
-    must(json, "m", row.m);
-    must(json, "n", row.n);
-    must(json, "k", row.k);
-    if (!row.reason.empty()) return row;
-    must(json, "outputs", row.outputs);
-    may(json, "beyond", row.beyond);
-    may(json, "error_max_ulp", row.error_max_ulp);
-    may(json, "error_mean_ulp", row.error_mean_ulp);
-    may(json, "share_max", row.share_max);
-    may(json, "share_mean", row.share_mean);
-    may(json, "noise_db", row.noise_db);
-    may(json, "quantizing_db", row.quantizing_db);
-    if (json.contains("shares"))
-        for (const Json& each : json.at("shares")) {
-            ShareCount& share = row.shares.emplace_back();
-            may(each, "log2", share.log2);
-            must(each, "outputs", share.outputs);
-        }
-    return row;
-}
-
-TrainingCurve training_of(const Json& json) {
-    TrainingCurve run;
-    must(json, "task", run.task);
-    must(json, "forward", run.forward);
-    must(json, "gradient", run.gradient);
-    must(json, "dialect", run.dialect);
-    run.source = "oracle";
-    may(json, "source", run.source);
-    may(json, "products", run.products);
-    may(json, "verdict", run.verdict);
-    may(json, "reason", run.reason);
-    if (!run.reason.empty()) return run;
-    must(json, "first_gradient_error", run.first_gradient_error);
-    must(json, "weight_error", run.weight_error);
-    // A training that ran away has losses that JSON writes as null.
-    for (const Json& loss : json.at("losses"))
-        run.losses.push_back(loss.is_null() ? std::nan("") : loss.get<double>());
-    return run;
-}
-
-void add_bugs(const Json& list, const std::string& group, KillMatrix& kills) {
-    for (const Json& json : list) {
-        PlantedBug& bug = kills.bugs.emplace_back();
-        bug.group = group;
-        must(json, "name", bug.name);
-        must(json, "killed", bug.killed);
-        may(json, "description", bug.description);
-        may(json, "not_run", bug.not_run);
-        may(json, "rules", bug.rules);
-        if (!json.contains("kill")) continue;
-        const Json& kill = json.at("kill");
-        must(kill, "level", bug.level);
-        must(kill, "suite", bug.suite);
-        must(kill, "verdict", bug.verdict);
-        must(kill, "class", bug.mismatch_class);
-        must(kill, "case", bug.case_text);
-    }
-}
-
-KillMatrix kills_of(const Json& json) {
-    KillMatrix kills;
-    must(json, "level", kills.level);
-    must(json, "summary", kills.summary);
-    must(json, "passed", kills.passed);
-    may(json, "problems", kills.problems);
-    add_bugs(json.at("bugs"), "block", kills);
-    for (const char* group : {"real_scales", "gemm", "gpu"})
-        if (json.contains(group)) add_bugs(json.at(group).at("bugs"), group, kills);
-    return kills;
-}
-
-// Without the library's own name and number of the problem.
-std::string said_by(const Json::exception& problem) {
-    const std::string_view text = problem.what();
-    const std::size_t end = text.find("] ");
-    return std::string(end == text.npos ? text : text.substr(end + 2));
+Error bad(std::string message) {
+    return {ErrorKind::bad_input, std::move(message)};
 }
 
 // A row says by its keys what it is.
 Status add_row(const Json& row, Attachments& attachments) {
-    if (!row.is_object()) return Error{ErrorKind::bad_input, "is no row of accuracy or train"};
-    if (row.contains("task"))
-        attachments.training.push_back(training_of(row));
-    else if (row.contains("bound_of") || row.value("op", "") == "gemm")
-        attachments.gemm.push_back(gemm_of(row));
-    else if (row.contains("format"))
-        attachments.quantize.push_back(quantize_of(row));
-    else
-        return Error{ErrorKind::bad_input, "is no row of accuracy or train"};
-    return success();
+    const auto has = [&](const char* key) { return row.is_object() && row.contains(key); };
+    if (has("task")) return json::read_record(row, attachments.training.emplace_back());
+    if (has("bound_of") || (has("op") && row["op"] == "gemm"))
+        return json::read_record(row, attachments.gemm.emplace_back());
+    if (has("format")) return json::read_record(row, attachments.quantize.emplace_back());
+    return bad("is no row of accuracy or train");
 }
 
 Status add_json(const Json& json, const std::string& name, Attachments& attachments) {
     if (json.is_object() && json.contains("bugs")) {
-        attachments.kills.push_back(kills_of(json));
-        return success();
+        const Status read = json::read_record(json, attachments.kills.emplace_back());
+        return read ? read : bad(name + ": " + read.error().message);
     }
     if (!json.is_array())
-        return Error{ErrorKind::bad_input,
-                     name +
-                         ": is neither of mxcheck bench, nor what accuracy, train or selftest "
-                         "write with --json"};
+        return bad(name +
+                   ": is neither of mxcheck bench, nor what accuracy, train or selftest write "
+                   "with --json");
     std::size_t number = 0;
     for (const Json& row : json) {
         ++number;
-        const std::string place = name + ", row " + std::to_string(number) + ": ";
-        try {
-            if (const Status added = add_row(row, attachments); !added)
-                return Error{added.error().kind, place + added.error().message};
-        } catch (const Json::exception& problem) {
-            return Error{ErrorKind::bad_input, place + said_by(problem)};
-        }
+        if (const Status added = add_row(row, attachments); !added)
+            return bad(name + ", row " + std::to_string(number) + ": " + added.error().message);
     }
     return success();
 }
 
 }  // namespace
+
+std::string json_text(const std::vector<QuantizeAccuracy>& rows) {
+    return json::lines_of(rows);
+}
+std::string json_text(const std::vector<GemmAccuracy>& rows) {
+    return json::lines_of(rows);
+}
+std::string json_text(const std::vector<TrainingCurve>& runs) {
+    return json::lines_of(runs);
+}
+std::string json_text(const KillMatrix& kills) {
+    return json::lines_of(kills);
+}
 
 Status attach(std::string_view text, const std::string& name, Attachments& attachments) {
     if (text.starts_with("{\"kind\":\"bench\"")) {
@@ -215,11 +264,10 @@ Status attach(std::string_view text, const std::string& name, Attachments& attac
     try {
         return add_json(Json::parse(text), name, attachments);
     } catch (const Json::parse_error& problem) {
-        return Error{ErrorKind::bad_input,
-                     name + ": is not JSON, from byte " + std::to_string(problem.byte) +
-                         "; accuracy, train, selftest and bench write what joins a page"};
-    } catch (const Json::exception& problem) {
-        return Error{ErrorKind::bad_input, name + ": " + said_by(problem)};
+        return bad(name + ": is not JSON, from byte " + std::to_string(problem.byte) +
+                   "; accuracy, train, selftest and bench write what joins a page");
+    } catch (const Json::exception&) {
+        return bad(name + ": holds a number that no reader can keep");
     }
 }
 

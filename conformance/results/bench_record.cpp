@@ -6,76 +6,51 @@
 #include <algorithm>
 #include <cerrno>
 #include <cmath>
-#include <nlohmann/json.hpp>
-#include <type_traits>
 
+#include "conformance/results/field_json.hpp"
 #include "conformance/results/results_file.hpp"
 
 namespace mx::results {
+
+using json::Json;
+
+template <typename Archive, json::Either<BenchHeader> Given>
+void describe(Archive& archive, Given& header) {
+    archive("version", header.version);
+    archive("program_version", header.program_version);
+    archive("commit", header.commit);
+    archive("dirty", header.dirty);
+    archive("argv", header.argv);
+    archive("started", header.started);
+    archive("device", header.device);
+    archive("data", header.data);
+    archive("place", header.place);
+    archive("clock", header.clock);
+    archive("device_facts", header.device_facts);
+    archive("environment", header.environment);
+}
+
+template <typename Archive, json::Either<BenchRow> Given>
+void describe(Archive& archive, Given& row) {
+    archive("what", row.what);
+    archive("shape", row.shape);
+    archive("types", row.types);
+    archive("cache", row.cache);
+    archive("reason", row.reason);
+    archive("bytes", row.bytes);
+    archive("operations", row.operations);
+    archive("samples", row.samples);
+    archive("batch", row.batch);
+    archive("seconds", row.seconds);
+    archive("low", row.low);
+    archive("high", row.high);
+    archive("quarters", row.quarters);
+    archive("roof_share", row.roof_share);
+    archive("state_before", row.state_before);
+    archive("state_after", row.state_after);
+}
+
 namespace {
-
-using Json = nlohmann::ordered_json;
-
-void to_json(Json& json, const Field& field) {
-    json = Json{{"key", field.key}, {"value", field.value}};
-}
-void from_json(const Json& json, Field& field) {
-    json.at("key").get_to(field.key);
-    json.at("value").get_to(field.value);
-}
-
-// One list of keys for both directions.
-template <typename Header, typename Visit>
-void walk_header(Header& header, Visit visit) {
-    visit("version", header.version);
-    visit("program_version", header.program_version);
-    visit("commit", header.commit);
-    visit("dirty", header.dirty);
-    visit("argv", header.argv);
-    visit("started", header.started);
-    visit("device", header.device);
-    visit("data", header.data);
-    visit("place", header.place);
-    visit("clock", header.clock);
-}
-template <typename Row, typename Visit>
-void walk_row(Row& row, Visit visit) {
-    visit("what", row.what);
-    visit("shape", row.shape);
-    visit("types", row.types);
-    visit("cache", row.cache);
-    visit("reason", row.reason);
-    visit("bytes", row.bytes);
-    visit("operations", row.operations);
-    visit("samples", row.samples);
-    visit("batch", row.batch);
-    visit("seconds", row.seconds);
-    visit("low", row.low);
-    visit("high", row.high);
-    visit("quarters", row.quarters);
-    visit("roof_share", row.roof_share);
-    visit("state_before", row.state_before);
-    visit("state_after", row.state_after);
-}
-
-Json fields_json(const std::vector<Field>& fields) {
-    Json list = Json::array();
-    for (const Field& field : fields) {
-        Json json;
-        to_json(json, field);
-        list.push_back(json);
-    }
-    return list;
-}
-std::vector<Field> fields_of(const Json& list) {
-    std::vector<Field> fields;
-    for (const Json& json : list) from_json(json, fields.emplace_back());
-    return fields;
-}
-
-std::string text_of(const Json& json) {
-    return json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
-}
 
 bool is_sound(const BenchRow& row) {
     for (const double number : {row.seconds, row.low, row.high, row.roof_share})
@@ -86,36 +61,34 @@ bool is_sound(const BenchRow& row) {
     return is_measured == row.reason.empty();
 }
 
+Error bad(std::string message) {
+    return {ErrorKind::bad_input, std::move(message)};
+}
+
+Status take_header(Bench& bench, const Json& json) {
+    // The version decides what the other keys mean, so it is asked first and alone.
+    std::string problem;
+    json::Reader(json, "", problem)("version", bench.header.version);
+    if (!problem.empty()) return bad(std::move(problem));
+    if (bench.header.version != bench_format_version)
+        return bad("format version " + std::to_string(bench.header.version) + " is unknown here");
+    return json::read_record(json, bench.header, {"kind"});
+}
+
 Status take(Bench& bench, const Json& json, bool is_first) {
-    const auto read = [&json](const char* key, auto& value) {
-        using Value = std::remove_reference_t<decltype(value)>;
-        // nlohmann cuts a fraction, and has undefined behaviour for 1e300.
-        if constexpr (std::is_integral_v<Value> && !std::is_same_v<Value, bool>)
-            value = static_cast<Value>(json.at(key).get_ref<const Json::number_unsigned_t&>());
-        else
-            json.at(key).get_to(value);
-    };
-    const std::string kind = json.at("kind").get<std::string>();
-    if (is_first != (kind == "bench"))
-        return Error{ErrorKind::bad_input, "a benchmark has one header, and that first"};
-    if (is_first) {
-        walk_header(bench.header, read);
-        if (bench.header.version != bench_format_version)
-            return Error{
-                ErrorKind::bad_input,
-                "format version " + std::to_string(bench.header.version) + " is unknown here"};
-        bench.header.device_facts = fields_of(json.at("device_facts"));
-        bench.header.environment = fields_of(json.at("environment"));
-        return success();
-    }
-    if (bench.complete)
-        return Error{ErrorKind::bad_input, "there is a line after the end of the benchmark"};
+    if (!json.is_object()) return bad("a line must be a JSON object");
+    std::string kind, problem;
+    json::Reader(json, "", problem)("kind", kind);
+    if (!problem.empty()) return bad(std::move(problem));
+    if (is_first != (kind == "bench")) return bad("a benchmark has one header, and that first");
+    if (is_first) return take_header(bench, json);
+    if (bench.complete) return bad("there is a line after the end of the benchmark");
     bench.complete = kind == "end";
     if (bench.complete) return success();
-    if (kind != "row") return Error{ErrorKind::bad_input, "\"kind\" is none of bench, row and end"};
+    if (kind != "row") return bad("\"kind\" is none of bench, row and end");
     BenchRow row;
-    walk_row(row, read);
-    if (!is_sound(row)) return Error{ErrorKind::bad_input, "the numbers cannot be measurements"};
+    if (const Status read = json::read_record(json, row, {"kind"}); !read) return read;
+    if (!is_sound(row)) return bad("the numbers cannot be measurements");
     bench.rows.push_back(std::move(row));
     return success();
 }
@@ -128,21 +101,15 @@ double BenchRow::noise() const {
 }
 
 std::string line_of(const BenchHeader& header) {
-    Json json{{"kind", "bench"}};
-    walk_header(header, [&json](const char* key, const auto& value) { json[key] = value; });
-    json["device_facts"] = fields_json(header.device_facts);
-    json["environment"] = fields_json(header.environment);
-    return text_of(json);
+    return json::line_with("bench", header);
 }
 
 std::string line_of(const BenchRow& row) {
-    Json json{{"kind", "row"}};
-    walk_row(row, [&json](const char* key, const auto& value) { json[key] = value; });
-    return text_of(json);
+    return json::line_with("row", row);
 }
 
 std::string last_line_of_bench() {
-    return text_of(Json{{"kind", "end"}});
+    return json::line_of(Json{{"kind", "end"}}) + "\n";
 }
 
 Expected<Bench> parse_bench(std::string_view text, const std::string& name) {

@@ -19,8 +19,8 @@ std::string line_of(const RunFooter& footer);
 
 using Record = std::variant<RunHeader, CaseResult, RunFooter>;
 
-// Reads one line, with or without its newline. The error does not say where the line stood. Keys
-// that this version does not know are ignored; keys that it knows must be there.
+// Reads one line, with or without its newline. The error does not say where the line stood. A key
+// that this version does not know is an error, as is one that it knows and that is not there.
 Expected<Record> record_of(std::string_view line);
 
 }  // namespace mx::results

@@ -2,9 +2,9 @@
 #include "conformance/selftest/kill_table.hpp"
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
 
 #include "conformance/mutants/gemm_acceptance.hpp"
+#include "conformance/results/attachments.hpp"
 #include "conformance/selftest/grid.hpp"
 
 namespace mx::selftest {
@@ -214,73 +214,58 @@ std::string cast_summary(const CastTable& cast) {
            (cast.base.complaint.empty() ? ", clean base passed" : ", clean base did NOT pass");
 }
 
-nlohmann::ordered_json json_of(const Row& row, const std::vector<RuleText>& rules) {
-    nlohmann::ordered_json json{{"name", row.subject.name},
-                                {"description", row.subject.description},
-                                {"shows_on", row.subject.shows_on},
-                                {"cases", row.hunt.cases},
-                                {"killed", row.hunt.kill.has_value()}};
-    if (row.hunt.kill)
-        json["kill"] = {
-            {"level", row.hunt.kill->level},     {"suite", row.hunt.kill->suite},
-            {"verdict", row.hunt.kill->verdict}, {"class", row.hunt.kill->mismatch_class},
-            {"case", row.hunt.kill->case_text},  {"reason", row.hunt.kill->reason}};
-    if (!row.fault.empty()) json["fault"] = row.fault;
+results::PlantedBug bug_of(const Row& row, const std::vector<RuleText>& rules) {
+    results::PlantedBug bug;
+    bug.name = row.subject.name;
+    bug.description = row.subject.description;
+    bug.shows_on = row.subject.shows_on;
+    bug.cases = row.hunt.cases;
+    bug.killed = row.hunt.kill.has_value();
+    if (const auto& kill = row.hunt.kill)
+        bug.kill = {kill->level,          kill->suite,     kill->verdict,
+                    kill->mismatch_class, kill->case_text, kill->reason};
+    bug.fault = row.fault;
     for (std::size_t i = 0; i < row.outcomes.size(); ++i)
-        json["rules"][rules[i].name] = word_of(row.outcomes[i]);
-    return json;
+        bug.rules[rules[i].name] = word_of(row.outcomes[i]);
+    return bug;
 }
 
-nlohmann::ordered_json json_of(const CleanCheck& check) {
-    return {{"clean", check.complaint.empty()},
-            {"cases", check.cases},
-            {"elements", check.elements},
-            {"scales", check.scales},
-            {"complaint", check.complaint}};
+results::CleanRun clean_run_of(const CleanCheck& check) {
+    return {check.complaint.empty(), check.cases, check.elements, check.scales, check.complaint};
 }
 
-nlohmann::ordered_json json_of(const GpuTable& gpu) {
-    nlohmann::ordered_json json{{"planted", gpu.rows.size()},
-                                {"killed", killed_of(gpu.rows)},
-                                {"not_run", gpu.not_run.empty() ? 0 : gpu.rows.size()},
-                                {"reason", gpu.not_run}};
-    if (gpu.not_run.empty()) json["base"] = json_of(gpu.base);
-    json["bugs"] = nlohmann::ordered_json::array();
-    for (const Row& row : gpu.rows) {
-        json["bugs"].push_back(json_of(row, {}));
-        if (!gpu.not_run.empty()) json["bugs"].back()["not_run"] = true;
-    }
-    return json;
+results::CanaryRun canary_run_of(const CanaryCheck& check) {
+    return {check.failed, check.complaint};
 }
 
-nlohmann::ordered_json json_of_rules(const std::vector<Row>& rows,
-                                     const std::vector<RuleText>& rules) {
-    nlohmann::ordered_json json = nlohmann::ordered_json::array();
+results::KillGroup group_of(const std::vector<Row>& rows, const std::vector<RuleText>& rules) {
+    results::KillGroup group;
+    group.planted = rows.size();
+    group.killed = killed_of(rows);
     for (std::size_t i = 0; i < rules.size(); ++i) {
         const RuleCount count = count_of(rows, i);
-        json.push_back({{"name", rules[i].name},
-                        {"source", rules[i].source},
-                        {"inputs", rules[i].inputs},
-                        {"asked", count.asked},
-                        {"killed", count.killed},
-                        {"killed_only_on_edges", count.killed_on_edges}});
+        group.rules.push_back({rules[i].name, rules[i].source, rules[i].inputs, count.asked,
+                               count.killed, count.killed_on_edges});
     }
-    return json;
+    for (const Row& row : rows) group.bugs.push_back(bug_of(row, rules));
+    return group;
 }
 
-nlohmann::ordered_json json_of(const CanaryCheck& check) {
-    return {{"failed", check.failed}, {"complaint", check.complaint}};
+results::KillGroup group_of(const CastTable& cast, const std::vector<RuleText>& rules) {
+    results::KillGroup group = group_of(cast.rows, rules);
+    group.base = clean_run_of(cast.base);
+    group.canary = canary_run_of(cast.canary);
+    return group;
 }
 
-nlohmann::ordered_json json_of(const CastTable& cast, const std::vector<RuleText>& rules) {
-    nlohmann::ordered_json json{{"planted", cast.rows.size()},
-                                {"killed", killed_of(cast.rows)},
-                                {"base", json_of(cast.base)},
-                                {"canary", json_of(cast.canary)}};
-    if (!rules.empty()) json["rules"] = json_of_rules(cast.rows, rules);
-    json["bugs"] = nlohmann::ordered_json::array();
-    for (const Row& row : cast.rows) json["bugs"].push_back(json_of(row, rules));
-    return json;
+results::KillGroup group_of(const GpuTable& gpu) {
+    results::KillGroup group = group_of(gpu.rows, {});
+    const bool was_run = gpu.not_run.empty();
+    group.not_run = was_run ? 0 : gpu.rows.size();
+    group.reason = gpu.not_run;
+    if (was_run) group.base = clean_run_of(gpu.base);
+    for (results::PlantedBug& bug : group.bugs) bug.not_run = !was_run;
+    return group;
 }
 
 }  // namespace
@@ -358,25 +343,23 @@ std::string render_markdown(const KillTable& table) {
 }
 
 std::string render_json(const KillTable& table) {
-    nlohmann::ordered_json json{{"version", 1},
-                                {"level", table.level},
-                                {"passed", table.problems.empty()},
-                                {"summary", summary_line(table)},
-                                {"killed", killed_of(table.rows)},
-                                {"planted", table.rows.size()},
-                                {"problems", table.problems}};
-    if (!is_of_gpu_alone(table)) {
-        json["base"] = json_of(table.base);
-        json["oracle_as_device"] = json_of(table.oracle);
-        json["canary"] = json_of(table.canary);
-        json["rules"] = json_of_rules(table.rows, rules_of_blocks());
+    results::KillMatrix kills;
+    kills.level = table.level;
+    kills.passed = table.problems.empty();
+    kills.summary = summary_line(table);
+    kills.problems = table.problems;
+    if (is_of_gpu_alone(table)) {
+        kills.blocks = group_of(table.rows, {});
+    } else {
+        kills.blocks = group_of(table.rows, rules_of_blocks());
+        kills.blocks.base = clean_run_of(table.base);
+        kills.blocks.canary = canary_run_of(table.canary);
+        kills.oracle_as_device = clean_run_of(table.oracle);
     }
-    json["bugs"] = nlohmann::ordered_json::array();
-    for (const Row& row : table.rows) json["bugs"].push_back(json_of(row, rules_of_blocks()));
-    if (!table.real_scales.rows.empty()) json["real_scales"] = json_of(table.real_scales, {});
-    if (!table.gemm.rows.empty()) json["gemm"] = json_of(table.gemm, rules_of_gemm());
-    json["gpu"] = json_of(table.gpu);
-    return json.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
+    if (!table.real_scales.rows.empty()) kills.real_scales = group_of(table.real_scales, {});
+    if (!table.gemm.rows.empty()) kills.gemm = group_of(table.gemm, rules_of_gemm());
+    kills.gpu = group_of(table.gpu);
+    return results::json_text(kills) + "\n";
 }
 
 }  // namespace mx::selftest

@@ -5,18 +5,72 @@
 #include <charconv>
 #include <filesystem>
 #include <fstream>
-#include <nlohmann/json.hpp>
 #include <sstream>
 
 #include "reference/base/files.hpp"
 #include "reference/base/hex.hpp"
+#include "reference/base/json_record.hpp"
 
 namespace mx::fuzz {
+
+// The state of a search as its file has it.
+struct StoredTheme {
+    std::string theme;
+    bool refused = false;
+    std::uint64_t blocks = 0;
+    std::string reach, parted;
+    std::vector<std::string> kept;
+};
+struct StoredFind {
+    std::string kind, what;
+    int outcome = 0, lanes_not_zero = 0;
+    std::uint64_t calls = 0, seen = 0, round = 0;
+    std::vector<std::string> cases;
+};
+struct StoredState {
+    std::uint64_t version = 1;
+    std::string scope;
+    std::uint64_t worker = 0;
+    Counts counts;
+    std::vector<StoredTheme> themes;
+    std::vector<StoredFind> finds;
+};
+
+template <typename Archive, json::Either<StoredTheme> Given>
+void describe(Archive& archive, Given& theme) {
+    archive("theme", theme.theme);
+    archive("refused", theme.refused);
+    archive("blocks", theme.blocks);
+    archive("reach", theme.reach);
+    archive("parted", theme.parted);
+    archive("kept", theme.kept);
+}
+template <typename Archive, json::Either<StoredFind> Given>
+void describe(Archive& archive, Given& find) {
+    archive("kind", find.kind);
+    archive("what", find.what);
+    archive("outcome", find.outcome);
+    archive("lanes_not_zero", find.lanes_not_zero);
+    archive("calls", find.calls);
+    archive("seen", find.seen);
+    archive("round", find.round);
+    archive("cases", find.cases);
+}
+template <typename Archive, json::Either<StoredState> Given>
+void describe(Archive& archive, Given& state) {
+    archive("mxcheck_fuzz", state.version);
+    archive("scope", state.scope);
+    archive("worker", state.worker);
+    archive("rounds", state.counts.rounds);
+    archive("blocks", state.counts.blocks);
+    archive("calls", state.counts.calls);
+    archive("refused", state.counts.refused);
+    archive("deviations", state.counts.deviations);
+    archive("themes", state.themes);
+    archive("finds", state.finds);
+}
+
 namespace {
-
-using Json = nlohmann::json;
-
-constexpr std::uint64_t state_version = 1;
 
 // "7f:3f800000,0,0": the scale, then the lanes.
 std::string text_of(const BlockData& block) {
@@ -40,63 +94,54 @@ BlockData block_of(const std::string& text) {
     return block;
 }
 
-Json json_of(const Coverage& coverage) {
-    Json kept = Json::array();
-    for (const BlockData& block : coverage.kept) kept.push_back(text_of(block));
-    std::string parted;
-    for (const char is_parted : coverage.parted) parted += is_parted != 0 ? '1' : '0';
-    return {{"theme", name_of_theme(coverage.theme)},
-            {"refused", coverage.is_refused},
-            {"blocks", coverage.blocks},
-            {"reach", coverage.reach.to_string()},
-            {"parted", parted},
-            {"kept", kept}};
+StoredTheme stored(const Coverage& coverage) {
+    StoredTheme theme{.theme = std::string(name_of_theme(coverage.theme)),
+                      .refused = coverage.is_refused,
+                      .blocks = coverage.blocks,
+                      .reach = coverage.reach.to_string(),
+                      .parted = {},
+                      .kept = {}};
+    for (const char is_parted : coverage.parted) theme.parted += is_parted != 0 ? '1' : '0';
+    for (const BlockData& block : coverage.kept) theme.kept.push_back(text_of(block));
+    return theme;
 }
 
-// A number with a fraction or an exponent is none: nlohmann would cut it, and has undefined
-// behaviour for one beyond 64 bits.
-std::uint64_t whole(const Json& json, const char* key) {
-    return json.at(key).get_ref<const Json::number_unsigned_t&>();
-}
-
-// Throws what nlohmann throws at what is not there.
-void restore(const Json& json, Coverage& coverage) {
-    coverage.is_refused = json.at("refused");
-    coverage.blocks = whole(json, "blocks");
-    coverage.reach = Reach(json.at("reach").get<std::string>());
-    const std::string parted = json.at("parted");
-    for (std::size_t i = 0; i < std::min(parted.size(), coverage.parted.size()); ++i)
-        coverage.parted[i] = parted[i] == '1' ? 1 : 0;
-    for (const Json& text : json.at("kept"))
+// Throws what std::bitset throws at a text that is none of its own.
+void restore(const StoredTheme& theme, Coverage& coverage) {
+    coverage.is_refused = theme.refused;
+    coverage.blocks = theme.blocks;
+    coverage.reach = Reach(theme.reach);
+    const std::size_t known = std::min(theme.parted.size(), coverage.parted.size());
+    for (std::size_t i = 0; i < known; ++i) coverage.parted[i] = theme.parted[i] == '1' ? 1 : 0;
+    for (const std::string& text : theme.kept)
         if (BlockData block = block_of(text); !block.lanes.empty())
             coverage.kept.push_back(std::move(block));
 }
 
-Json json_of(const Found& found) {
-    Json cases = Json::array();
-    for (const Case& c : found.find.cases) cases.push_back(print(c));
-    return {{"kind", found.find.kind},
-            {"what", found.find.what},
-            {"outcome", static_cast<int>(found.find.outcome)},
-            {"lanes_not_zero", found.find.lanes_not_zero},
-            {"calls", found.find.calls},
-            {"seen", found.find.seen},
-            {"round", found.round.number},
-            {"cases", cases}};
+StoredFind stored(const Found& found) {
+    StoredFind find{.kind = found.find.kind,
+                    .what = found.find.what,
+                    .outcome = static_cast<int>(found.find.outcome),
+                    .lanes_not_zero = found.find.lanes_not_zero,
+                    .calls = found.find.calls,
+                    .seen = found.find.seen,
+                    .round = found.round.number,
+                    .cases = {}};
+    for (const Case& c : found.find.cases) find.cases.push_back(print(c));
+    return find;
 }
 
-Found found_of(const Json& json, const Share& share) {
+Found found_of(const StoredFind& find, const Share& share) {
     Found found;
-    found.find.kind = json.at("kind");
-    found.find.what = json.at("what");
-    found.find.outcome = static_cast<Outcome>(whole(json, "outcome"));
-    found.find.lanes_not_zero =
-        static_cast<int>(json.at("lanes_not_zero").get_ref<const Json::number_integer_t&>());
-    found.find.calls = whole(json, "calls");
-    found.find.seen = whole(json, "seen");
-    found.round = {share.seed, share.worker, whole(json, "round")};
-    for (const Json& text : json.at("cases"))
-        if (auto c = parse_case(text.get<std::string>())) found.find.cases.push_back(c.value());
+    found.find.kind = find.kind;
+    found.find.what = find.what;
+    found.find.outcome = static_cast<Outcome>(find.outcome);
+    found.find.lanes_not_zero = find.lanes_not_zero;
+    found.find.calls = find.calls;
+    found.find.seen = find.seen;
+    found.round = {share.seed, share.worker, find.round};
+    for (const std::string& text : find.cases)
+        if (auto c = parse_case(text)) found.find.cases.push_back(c.value());
     return found;
 }
 
@@ -104,31 +149,35 @@ Error bad(const std::string& path, const std::string& what) {
     return {ErrorKind::bad_input, path + ": " + what};
 }
 
-Status check_heading(const std::string& path, const Json& json, const std::string& scope,
-                     const Share& share) {
-    if (whole(json, "mxcheck_fuzz") != state_version)
+// The version decides what the other keys mean, so it is asked first and alone.
+Status read_state(const std::string& path, const json::Json& json, StoredState& state) {
+    std::uint64_t version = 0;
+    std::string problem;
+    json::Reader(json, "", problem)("mxcheck_fuzz", version);
+    if (problem.empty() && version != state.version)
         return bad(path, "is the state of another version of this program");
-    const std::string was = json.at("scope");
-    if (was != scope)
-        return bad(path,
-                   "cannot resume, the search was \"" + was + "\" and is now \"" + scope + "\"");
-    if (whole(json, "worker") != share.worker) return bad(path, "is the state of another worker");
+    const Status read = json::read_record(json, state);
+    if (read) return read;
+    return bad(path, "is not the state of a search, or a damaged one: " + read.error().message);
+}
+
+Status check_heading(const std::string& path, const StoredState& state, const std::string& scope,
+                     const Share& share) {
+    if (state.scope != scope)
+        return bad(path, "cannot resume, the search was \"" + state.scope + "\" and is now \"" +
+                             scope + "\"");
+    if (state.worker != share.worker) return bad(path, "is the state of another worker");
     return success();
 }
 
-void restore_all(const Json& json, Search& search) {
-    Counts& counts = search.counts_to_restore();
-    counts.rounds = whole(json, "rounds");
-    counts.blocks = whole(json, "blocks");
-    counts.calls = whole(json, "calls");
-    counts.refused = whole(json, "refused");
-    counts.deviations = whole(json, "deviations");
-    std::map<std::string, const Json*> themes;
-    for (const Json& theme : json.at("themes")) themes[theme.at("theme")] = &theme;
+void restore_all(const StoredState& state, Search& search) {
+    search.counts_to_restore() = state.counts;
+    std::map<std::string_view, const StoredTheme*> themes;
+    for (const StoredTheme& theme : state.themes) themes[theme.theme] = &theme;
     for (Coverage& coverage : search.coverage_to_restore())
         if (const auto at = themes.find(name_of_theme(coverage.theme)); at != themes.end())
             restore(*at->second, coverage);
-    for (const Json& find : json.at("finds")) {
+    for (const StoredFind& find : state.finds) {
         Found found = found_of(find, search.share());
         search.finds_to_restore().emplace(found.find.kind, std::move(found));
     }
@@ -142,37 +191,33 @@ std::string state_path(const std::string& folder, std::uint64_t worker) {
 }
 
 Status store_state(const std::string& path, const std::string& scope, const Search& search) {
-    Json themes = Json::array(), finds = Json::array();
+    StoredState state{.scope = scope,
+                      .worker = search.share().worker,
+                      .counts = search.counts(),
+                      .themes = {},
+                      .finds = {}};
     for (const Coverage& coverage : search.coverage())
-        if (coverage.blocks > 0 || coverage.is_refused) themes.push_back(json_of(coverage));
-    for (const auto& [kind, found] : search.finds()) finds.push_back(json_of(found));
-    const Counts& counts = search.counts();
-    const Json json{{"mxcheck_fuzz", state_version},
-                    {"scope", scope},
-                    {"worker", search.share().worker},
-                    {"rounds", counts.rounds},
-                    {"blocks", counts.blocks},
-                    {"calls", counts.calls},
-                    {"refused", counts.refused},
-                    {"deviations", counts.deviations},
-                    {"themes", themes},
-                    {"finds", finds}};
-    const std::string text = json.dump(0, ' ', false, Json::error_handler_t::replace) + "\n";
+        if (coverage.blocks > 0 || coverage.is_refused) state.themes.push_back(stored(coverage));
+    for (const auto& [kind, found] : search.finds()) state.finds.push_back(stored(found));
+    const std::string text = json::lines_of(state) + "\n";
     return write_atomically(path, {std::as_bytes(std::span(text))});
 }
 
 Status restore_state(const std::string& path, const std::string& scope, Search& search) {
     std::ifstream stream(path);
     if (!stream) return bad(path, "there is no search to go on with");
-    const Json json = Json::parse(stream, nullptr, false);
-    if (json.is_discarded()) return bad(path, "is not the state of a search");
+    const auto json = json::Json::parse(stream, nullptr, false);
+    if (!json.is_object()) return bad(path, "is not the state of a search");
+    StoredState state;
+    if (const Status read = read_state(path, json, state); !read) return read;
+    const Status fits = check_heading(path, state, scope, search.share());
+    if (!fits) return fits;
     try {
-        const Status fits = check_heading(path, json, scope, search.share());
-        if (fits) restore_all(json, search);
-        return fits;
+        restore_all(state, search);
     } catch (const std::exception&) {
         return bad(path, "is not the state of a search, or a damaged one");
     }
+    return success();
 }
 
 std::string find_path(const std::string& folder, const Find& find) {

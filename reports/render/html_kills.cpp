@@ -27,49 +27,40 @@ std::string own_cell(const PlantedBug& bug) {
     return bug.killed ? marked("good", "killed") : marked("bad", "SURVIVED");
 }
 
-std::string title_of(const std::string& group) {
-    if (group == "real_scales") return "Planted bugs of scales that have a mantissa";
-    if (group == "gemm") return "Planted bugs of a matrix product";
-    return group == "gpu" ? "Planted bugs of a GPU" : "Planted bugs of blocks";
-}
-
-std::vector<std::string> rules_of(const std::vector<const PlantedBug*>& bugs) {
+std::vector<std::string> rules_of(const std::vector<PlantedBug>& bugs) {
     std::vector<std::string> rules;
-    for (const PlantedBug* bug : bugs)
-        for (const auto& [rule, word] : bug->rules)
+    for (const PlantedBug& bug : bugs)
+        for (const auto& [rule, word] : bug.rules)
             if (std::find(rules.begin(), rules.end(), rule) == rules.end()) rules.push_back(rule);
     return rules;
 }
 
 struct Group {
-    std::string name, id;  // id: of the count, on the page
+    std::string title, id;  // id: of the count, on the page
+    const std::vector<PlantedBug>& bugs;
 };
 
-std::string group_text(const KillMatrix& kills, const Group& group) {
-    std::vector<const PlantedBug*> bugs;
-    for (const PlantedBug& bug : kills.bugs)
-        if (bug.group == group.name) bugs.push_back(&bug);
-    if (bugs.empty()) return "";
-    const std::vector<std::string> rules = rules_of(bugs);
+std::string group_text(const Group& group) {
+    if (group.bugs.empty()) return "";
+    const std::vector<std::string> rules = rules_of(group.bugs);
     std::vector<Column> columns{{"bug"}, {"this harness"}, {"class"}, {"first caught by"}};
     for (const std::string& rule : rules) columns.push_back({shown(rule)});
-    Table table(title_of(group.name), columns);
+    Table table(group.title, columns);
     std::uint64_t killed = 0;
-    for (const PlantedBug* bug : bugs) {
-        killed += bug->killed ? 1 : 0;
+    for (const PlantedBug& bug : group.bugs) {
+        killed += bug.killed ? 1 : 0;
         if (table.is_full()) continue;
         std::vector<std::string> cells{
-            "<b>" + shown(bug->name) + "</b><br><span class=\"soft\">" + shown(bug->description) +
+            "<b>" + shown(bug.name) + "</b><br><span class=\"soft\">" + shown(bug.description) +
                 "</span>",
-            own_cell(*bug), or_dash(bug->mismatch_class),
-            bug->case_text.empty() ? "–"
-                                   : "<code class=\"small\">" + shown(bug->case_text) + "</code>"};
-        for (const std::string& rule : rules) cells.push_back(rule_cell(*bug, rule));
+            own_cell(bug), bug.kill ? or_dash(bug.kill->mismatch_class) : "–",
+            bug.kill ? "<code class=\"small\">" + shown(bug.kill->case_text) + "</code>" : "–"};
+        for (const std::string& rule : rules) cells.push_back(rule_cell(bug, rule));
         table.add(cells);
     }
-    return "<h3>" + title_of(group.name) + ": <span id=\"" + group.id + "\">" + number(killed) +
-           "</span> of " + number(bugs.size()) + " killed</h3>\n" +
-           folded("Each bug", table.markup()) + rows_left(bugs.size(), table);
+    return "<h3>" + group.title + ": <span id=\"" + group.id + "\">" + number(killed) +
+           "</span> of " + number(group.bugs.size()) + " killed</h3>\n" +
+           folded("Each bug", table.markup()) + rows_left(group.bugs.size(), table);
 }
 
 }  // namespace
@@ -85,8 +76,13 @@ std::string kills_section(const Page& page) {
                 shown(kills.summary) + ".</p>\n";
         for (const std::string& problem : kills.problems)
             text += "<p class=\"caution\">" + shown(problem) + "</p>\n";
-        for (const char* group : {"block", "real_scales", "gemm", "gpu"})
-            text += group_text(kills, {group, id + group});
+        text += group_text({"Planted bugs of blocks", id + "block", kills.blocks.bugs});
+        if (kills.real_scales)
+            text += group_text({"Planted bugs of scales that have a mantissa", id + "real_scales",
+                                kills.real_scales->bugs});
+        if (kills.gemm)
+            text += group_text({"Planted bugs of a matrix product", id + "gemm", kills.gemm->bugs});
+        if (kills.gpu) text += group_text({"Planted bugs of a GPU", id + "gpu", kills.gpu->bugs});
     }
     return text;
 }

@@ -87,10 +87,9 @@ results::Attachments everything_beside() {
     }
     results::KillMatrix& kills = beside.kills.emplace_back();
     kills.level = "quick";
-    kills.bugs.resize(2);
-    kills.bugs[0].group = kills.bugs[1].group = "block";
-    kills.bugs[0].killed = true;
-    kills.bugs[0].rules = {{"cosine", "missed"}};
+    kills.blocks.bugs.resize(2);
+    kills.blocks.bugs[0].killed = true;
+    kills.blocks.bugs[0].rules = {{"cosine", "missed"}};
     results::Bench& bench = beside.benches.emplace_back();
     bench.header.device = "cuda";
     bench.complete = true;

@@ -159,7 +159,7 @@ TEST(Html, RowsOfCompanionsThatFindNoRoomAreCounted) {
     results::Attachments beside = everything_beside();
     const auto grow = [](auto& rows) { rows.resize(html::rows_listed_max + 7, rows.front()); };
     grow(beside.quantize), grow(beside.gemm), grow(beside.training);
-    grow(beside.benches.front().rows), grow(beside.kills.front().bugs);
+    grow(beside.benches.front().rows), grow(beside.kills.front().blocks.bugs);
     const results::Run run = empty_run();
     Material material(run);
     material.attached = &beside;

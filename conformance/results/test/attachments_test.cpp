@@ -4,6 +4,9 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
+#include <limits>
+
 namespace mx::results::test {
 namespace {
 
@@ -33,7 +36,8 @@ TEST(Attachments, Accuracy) {
     EXPECT_EQ(rows[0].flushed, 2u);
     EXPECT_FALSE(rows[0].sqnr_db);
     EXPECT_EQ(rows[0].binades.at(0).binade, -3);
-    EXPECT_EQ(rows[0].scales.at(127), 2u);
+    EXPECT_EQ(rows[0].scales.at(0).byte, 127u);
+    EXPECT_EQ(rows[0].scales.at(0).blocks, 2u);
 }
 
 TEST(Attachments, ARowWithoutAMeasurementHasAReason) {
@@ -64,11 +68,62 @@ TEST(Attachments, KillTable) {
 "real_scales":{"bugs":[{"name":"r","killed":true}]},"gpu":{"bugs":[{"name":"g","killed":false,
 "not_run":true}]}})")
             .kills;
-    ASSERT_EQ(kills.at(0).bugs.size(), 3u);
-    EXPECT_EQ(kills[0].bugs[0].rules.at("cosine"), "missed");
-    EXPECT_EQ(kills[0].bugs[1].group, "real_scales");
-    EXPECT_EQ(kills[0].bugs[2].group, "gpu");
-    EXPECT_TRUE(kills[0].bugs[2].not_run);
+    ASSERT_EQ(kills.at(0).blocks.bugs.size(), 1u);
+    EXPECT_EQ(kills[0].blocks.bugs[0].rules.at("cosine"), "missed");
+    EXPECT_EQ(kills[0].blocks.bugs[0].kill.value().mismatch_class, "tie");
+    ASSERT_TRUE(kills[0].real_scales);
+    EXPECT_EQ(kills[0].real_scales->bugs.at(0).name, "r");
+    ASSERT_TRUE(kills[0].gpu);
+    EXPECT_TRUE(kills[0].gpu->bugs.at(0).not_run);
+}
+
+// What a command prints is what is read: the same rows, whose text is the same again.
+TEST(Attachments, WhatIsWrittenIsRead) {
+    QuantizeAccuracy quantized;
+    quantized.data = "normal";
+    quantized.beside = {"nv", "", "cuda"};
+    quantized.sqnr_db = 31.5;
+    quantized.relative_max = std::numeric_limits<double>::infinity();
+    quantized.binades = {{-3, 64, 0.25, 0.5}};
+    quantized.scales = {{127, 2}};
+    GemmAccuracy product;
+    product.a = "e4m3";
+    product.share_max = 0.5;
+    product.shares = {{std::nullopt, 3}, {-2, 4}};
+    TrainingCurve curve;
+    curve.task = "linear";
+    curve.differs_at = {3, "loss"};
+    curve.losses = {2, std::nan(""), 1};
+    KillMatrix kills;
+    kills.level = "quick";
+    kills.blocks.base = {true, 1, 2, 3, ""};
+    kills.blocks.rules = {{"cosine", "somewhere", "normal", 3, 2, 1}};
+    kills.blocks.bugs.resize(1);
+    kills.blocks.bugs[0].kill = {"smoke", "x", "fail", "tie", "c", "r"};
+    kills.blocks.bugs[0].rules = {{"cosine", "missed"}};
+    kills.gpu.emplace().reason = "no GPU here";
+    for (const std::string& text :
+         {json_text(std::vector{quantized}), json_text(std::vector{product}),
+          json_text(std::vector{curve}), json_text(kills)}) {
+        const Attachments back = read(text);
+        std::string again;
+        if (!back.quantize.empty()) again = json_text(back.quantize);
+        if (!back.gemm.empty()) again = json_text(back.gemm);
+        if (!back.training.empty()) again = json_text(back.training);
+        if (!back.kills.empty()) again = json_text(back.kills[0]);
+        EXPECT_EQ(again, text);
+    }
+}
+
+TEST(Attachments, AMisspeltKeyIsNamed) {
+    const auto with = [](std::string_view key, std::string_view wrong) {
+        std::string row = quantize_row;
+        return row.replace(row.find(key), key.size(), wrong);
+    };
+    EXPECT_EQ(complaint_of(with("\"sqnr_db\"", "\"snqr_db\"")),
+              "file, row 1: \"snqr_db\" is no key that this program knows");
+    EXPECT_EQ(complaint_of(with("\"mean_ulp\"", "\"mean\"")),
+              "file, row 1: \"binades[0].mean_ulp\" is missing");
 }
 
 TEST(Attachments, WhatIsNoneOfTheseIsRefusedWithItsPlace) {

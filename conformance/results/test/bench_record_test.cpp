@@ -100,8 +100,11 @@ TEST(BenchRecord, FilesThatLieAreRefusedWithTheLine) {
              {with("\"samples\":20", "\"samples\":0"), "b, line 2: the numbers cannot"},
              {with("\"reason\":\"\"", "\"reason\":\"no\""), "b, line 2: the numbers cannot"},
              {with("\"low\":0.0001", "\"low\":9.0"), "b, line 2: the numbers cannot"},
-             {with("\"cache\"", "\"cash\""), "b, line 2: is no line of a benchmark"},
-             {with("\"samples\":20", "\"samples\":\"20\""), "b, line 2: is no line"},
+             {with("\"cache\"", "\"cash\""), "b, line 2: \"cache\" is missing"},
+             {with("\"state_before\"", "\"state\":\"\",\"state_before\""),
+              "b, line 2: \"state\" is no key that this program knows"},
+             {with("\"samples\":20", "\"samples\":\"20\""),
+              "b, line 2: \"samples\" must be a whole number"},
          }) {
         const auto bench = parse_bench(lie.text, "b");
         ASSERT_FALSE(bench) << lie.sentence;
