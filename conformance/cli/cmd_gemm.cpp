@@ -375,7 +375,11 @@ Command gemm_command() {
          &o->type},
         {"--overflow", "beyond D: overflow (Inf, or NaN) or saturate (default: FP8 under a model)",
          &o->overflow},
-        {"--alpha", "a number of binary32, as 2.8, 0x1.8p3 or bits:0x3f800000", &o->alpha},
+        {"--alpha",
+         "a number of binary32, as 2.8, 0x1.8p3 or bits:0x3f800000; under a model times the "
+         "numbers "
+         "of whole tensors of NVFP4, A's first, each product rounded to binary32 as libraries do",
+         &o->alpha},
         {"--beta", "the same; needs --c", &o->beta},
         {"--c", "a .npy or .safetensors of the shape of D: f32, bf16 or f16; needs --beta", &o->c},
         {"--bias", "a file with an f32, bf16 or f16 number for each column of D", &o->bias},

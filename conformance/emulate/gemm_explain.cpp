@@ -8,7 +8,6 @@
 #include "conformance/run/gemm_confirm.hpp"
 #include "reference/exact/arithmetic.hpp"
 #include "reference/exact/dot_model.hpp"
-#include "reference/exact/gemm_epilogue.hpp"
 #include "reference/exact/gemm_output.hpp"
 #include "reference/spec/gemm_models.hpp"
 
@@ -186,9 +185,12 @@ std::string models_text(const TensorGemm& problem, const gemm::Output& output) {
 // From the accumulator on.
 std::string result_text(const TensorGemm& problem, const gemm::Output& output) {
     const gemm::ProblemView view = problem.view();
-    const Code code = exact::finish(view.epilogue, output.operands,
-                                    accumulated(*view.model, output, {output.depth, view.part}));
-    return "D: " + code_and_value(view.epilogue.output, code) + "\n";
+    const Code alpha = confirmed_alpha(output);
+    const bool has_numbers = view.a.has_numbers() || view.b.has_numbers();
+    return (has_numbers ? "alpha with the numbers of both tensors, in binary32: " +
+                              code_and_value(formats::f32, alpha) + "\n"
+                        : "") +
+           "D: " + code_and_value(view.epilogue.output, confirmed_result(view, output)) + "\n";
 }
 
 }  // namespace

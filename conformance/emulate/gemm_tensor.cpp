@@ -50,17 +50,38 @@ std::string scales_of(const GemmFactor& factor) {
            number;
 }
 
+// Of two factors each of which the model takes.
+std::string why_not_both(const GemmModel& model, const GemmFactor& a, const GemmFactor& b) {
+    const std::string name = "model " + std::string(model.name);
+    if (model.scaling == BlockScaling::none)
+        return name + " has scales of rows for both factors or for none, and " + a.path + " is " +
+               scales_of(a) + ", " + b.path + " " + scales_of(b);
+    const auto rows_of = [](const GemmFactor& factor) {
+        return " one for " + std::to_string(factor.block_rows);
+    };
+    return name +
+           (model.scaling == BlockScaling::promoted_product
+                ? " has scales of many rows on one side and of each row on the other, and "
+                : " has scales of each row on both sides, and ") +
+           a.path + " has" + rows_of(a) + ", " + b.path + rows_of(b);
+}
+
+std::string why_not(const GemmModel& model, const GemmFactor& a, const GemmFactor& b) {
+    const bool takes_a = gemm::takes(model, a.view());
+    if (takes_a && gemm::takes(model, b.view())) return why_not_both(model, a, b);
+    const GemmFactor& other = takes_a ? b : a;
+    return "model " + std::string(model.name) + " multiplies " + std::string(model.operands) +
+           scales_of(model) + ", and " + other.path + " is " + scales_of(other);
+}
+
 Status check_model(const GemmModel& model, const GemmFactor& a, const GemmFactor& b) {
     if (gemm::takes(model, a.view(), b.view())) return success();
-    const GemmFactor& other = gemm::takes(model, a.view()) ? b : a;
     std::string fitting;
     for (const GemmModel& row : gemm_models)
         if (gemm::takes(row, a.view(), b.view()))
             fitting += (fitting.empty() ? "" : ", ") + std::string(row.name);
-    return bad("model " + std::string(model.name) + " multiplies " + std::string(model.operands) +
-               scales_of(model) + ", and " + other.path + " is " + scales_of(other) +
-               "; the models that take both factors: " + (fitting.empty() ? "none" : fitting) +
-               "; exact takes any");
+    return bad(why_not(model, a, b) + "; the models that take both factors: " +
+               (fitting.empty() ? "none" : fitting) + "; exact takes any");
 }
 
 // Rotated lanes multiply to what the lanes themselves do, but only with lanes rotated alike.
@@ -119,9 +140,11 @@ Status take_c(GemmAddend& c, const std::vector<std::int64_t>& shape) {
                " cannot be added: D has shape " + data::shape_text(shape));
 }
 
-// Of MX factors an element with its scale has the digits of a binary32 number, and of others either
-// may. More than five of them lie beyond the sums that reference/fast has room for.
+// Of exact sums. Of MX factors an element with its scale has the digits of a binary32 number, and
+// of others either may. More than five of them lie beyond the sums that reference/fast has room
+// for.
 Status check_room(const TensorGemm& problem) {
+    if (problem.rules.model != nullptr) return success();
     int numbers = 1 + (problem.rules.scale_out ? 1 : 0);
     const int lowest_number = formats::f32.quantum_exponent_min();
     int lowest = numbers * lowest_number;  // exponent that a product may have
@@ -168,7 +191,8 @@ GemmEpilogue epilogue_of(const TensorGemm& problem) {
     if (problem.c) epilogue.addend = problem.c->type;
     if (problem.bias) epilogue.bias = problem.bias->type;
     epilogue.adds_bias = problem.bias.has_value();
-    epilogue.scales = factor_scales(problem.a);
+    epilogue.scales =
+        factor_scales(problem.a.view().scaling == gemm::Scaling::none ? problem.b : problem.a);
     epilogue.activation = rules.activation;
     if (rules.parts > 1) epilogue.kernel = GemmKernel::adds_parts;
     epilogue.scales_output = rules.scale_out.has_value() || epilogue.is_narrow();

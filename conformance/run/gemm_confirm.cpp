@@ -3,6 +3,7 @@
 
 #include "reference/exact/arithmetic.hpp"
 #include "reference/exact/dot_model.hpp"
+#include "reference/exact/f32_arithmetic.hpp"
 #include "reference/exact/gemm_epilogue.hpp"
 #include "reference/exact/gemm_output.hpp"
 
@@ -40,6 +41,16 @@ exact::Value exact_value(const gemm::ProblemView& problem, const gemm::Output& o
     return value;
 }
 
+Code confirmed_alpha(const gemm::Output& output) {
+    const TensorFactor &a = output.number_a, &b = output.number_b;
+    exact::Value alpha = exact::product(f32_value(output.operands.alpha), f32_value(a.number));
+    alpha = exact::product(alpha, f32_value(b.number));
+    const std::int64_t divisor = std::int64_t{a.divisor} * b.divisor;
+    if (divisor != 1)
+        alpha = exact::product(alpha, exact::quotient(exact::number(1), exact::number(divisor)));
+    return exact::round(formats::f32, Rounding::nearest_even, Overflow::overflow, alpha);
+}
+
 Code confirmed_result(const gemm::ProblemView& problem, const gemm::Output& output) {
     if (problem.is_exact())
         return exact::round(problem.epilogue.output, Rounding::nearest_even,
@@ -50,7 +61,9 @@ Code confirmed_result(const gemm::ProblemView& problem, const gemm::Output& outp
         problem.part == 0
             ? exact::accumulate(*problem.model, a, b, output.depth, exact::number(0))
             : exact::accumulate_in_parts(*problem.model, a, b, output.depth, problem.part);
-    return exact::finish(problem.epilogue, output.operands, accumulator);
+    EpilogueOperands operands = output.operands;
+    operands.alpha = confirmed_alpha(output);
+    return exact::finish(problem.epilogue, operands, accumulator);
 }
 
 gemm::OutputBlock confirmed_block(const gemm::ProblemView& problem,

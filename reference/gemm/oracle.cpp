@@ -74,12 +74,26 @@ ScaledRow row_of_model(const GemmModel& model, ScaledRow row) {
     return row;
 }
 
+// With the numbers of both tensors, as spec/gemm_output.hpp says.
+Code alpha_of_model(const Output& output) {
+    fast::Unpacked alpha = fast::unpack(f32, output.operands.alpha);
+    for (const TensorFactor& factor : {output.number_a, output.number_b})
+        alpha = fast::product(alpha, fast::unpack(f32, factor.number));
+    const std::uint32_t divisor = output.number_a.divisor * output.number_b.divisor;
+    if (divisor != 1)
+        alpha = fast::product(
+            alpha, fast::quotient(fast::unpack(f32, one), {fast::Kind::finite, false, 0, divisor}));
+    return fast::round(f32, Rounding::nearest_even, Overflow::overflow, alpha);
+}
+
 Code modelled_result(const ProblemView& problem, const Output& output) {
     const GemmModel& model = *problem.model;
     const fast::Unpacked accumulator =
         accumulate_in_parts(model, row_of_model(model, output.a), row_of_model(model, output.b),
                             output.depth, problem.part);
-    return fast::finish(problem.epilogue, output.operands, accumulator);
+    EpilogueOperands operands = output.operands;
+    operands.alpha = alpha_of_model(output);
+    return fast::finish(problem.epilogue, operands, accumulator);
 }
 
 // Rows without the scale of each whole one, which multiplies its sums instead: only where all of

@@ -69,14 +69,15 @@ Output ProblemView::output(const OutputPlace& place) const {
 
 bool takes(const GemmModel& model, const Factor& factor) {
     const bool has_blocks = factor.scaling == Scaling::blocks;
-    return !factor.has_numbers() && lists(model.operands, factor.element.name) &&
+    return factor.row_numbers.bytes == nullptr && lists(model.operands, factor.element.name) &&
            (has_blocks ? takes_block_scales(model, factor.scale.name, std::to_string(factor.block))
                        : model.scaling == BlockScaling::none);
 }
 
 bool takes(const GemmModel& model, const Factor& a, const Factor& b) {
     if (!takes(model, a) || !takes(model, b)) return false;
-    if (model.scaling == BlockScaling::none) return a.scaling == b.scaling;
+    if (model.scaling == BlockScaling::none)
+        return a.scaling == b.scaling || a.scaling == Scaling::none || b.scaling == Scaling::none;
     const int of_many_rows = (a.block_rows > 1 ? 1 : 0) + (b.block_rows > 1 ? 1 : 0);
     return !lists(model.scales, formats::f32.name) ||
            of_many_rows == (model.scaling == BlockScaling::promoted_product ? 1 : 0);

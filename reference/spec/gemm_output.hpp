@@ -9,7 +9,11 @@
 namespace mx {
 
 // What every element of a factor is multiplied by beside the scale of its block: a binary32 number
-// over a whole one. The quotient is not rounded.
+// over a whole one. The quotient is not rounded where sums are exact. A tensor core knows scales of
+// blocks alone, so that under a model both factors come in with alpha, as libraries hand it to the
+// kernel: (alpha * number of A) * number of B, times 1 over the product of the divisors where that
+// is not 1, each of them rounded to binary32. TransformerEngine's order, where the number is an
+// amax (nvte_nvfp4_compute_per_tensor_scale); PyTorch has scales for numbers, and no divisor.
 struct TensorFactor {
     Code number{0x3F800000};
     std::uint32_t divisor = 1;

@@ -82,6 +82,14 @@ for b in nvfp4 blocks; do
   expect 0 'exact sums rounded once' gemm a.safetensors "$b.safetensors" --out d.npy
   check "every output of $b is 160" cmp d.npy expected.npy
 done
+# Their numbers are amaxes of 2, so that alpha is 4 times 0x34149b93, which is 1 / 2688^2 rounded;
+# times 32 * (1344^2 + 2688^2) it is next to 160.
+expect 0 'blackwell-fp4: predicted' gemm nvfp4.safetensors nvfp4.safetensors \
+  --model blackwell-fp4 --out d.npy
+check 'each output is 160' [ "$(data_of d.npy 16)" = "$(printf 00002043%.0s {1..4})" ]
+expect 0 'alpha with the numbers of both tensors, in binary32: 0x35149b93' \
+  gemm nvfp4.safetensors nvfp4.safetensors --model blackwell-fp4 --explain 0,0
+check 'which D is made with' grep -qx 'D: 0x43200000 = 160' stdout
 expect 2 'with f32 scales for 128' gemm blocks.safetensors blocks.safetensors \
   --model blackwell-mx --out d.npy
 

@@ -221,11 +221,17 @@ TEST(GemmFactor, ModelsTakeTheRecipesTheyAreOf) {
     const GemmFactor squares = factor("fp8-e4m3-128x128", "te-fp8-block");
     EXPECT_EQ(refusal("hopper-fp8-1x128", rows, rows), "no error");
     EXPECT_EQ(refusal("hopper-fp8-128x128", rows, squares), "no error");
-    EXPECT_NE(refusal("hopper-fp8-1x128", rows, squares).find("hopper-fp8-128x128; exact"),
-              std::string::npos);
-    EXPECT_NE(refusal("hopper-fp8-128x128", squares, squares).find("both factors: none; exact"),
-              std::string::npos);
-    EXPECT_NE(refusal("blackwell-fp4", factor("nvfp4", "te-nvfp4"), single)
+    EXPECT_EQ(refusal("hopper-fp8-1x128", rows, squares),
+              "model hopper-fp8-1x128 has scales of each row on both sides, and x.safetensors has "
+              "one for 1, x.safetensors one for 128; the models that take both factors: "
+              "hopper-fp8-128x128; exact takes any");
+    EXPECT_EQ(
+        refusal("hopper-fp8-128x128", squares, squares),
+        "model hopper-fp8-128x128 has scales of many rows on one side and of each row on the "
+        "other, and x.safetensors has one for 128, x.safetensors one for 128; the models that "
+        "take both factors: none; exact takes any");
+    EXPECT_EQ(refusal("blackwell-fp4", factor("nvfp4", "te-nvfp4"), single), "no error");
+    EXPECT_NE(refusal("blackwell-mx", factor("nvfp4", "te-nvfp4"), single)
                   .find("is nvfp4 with ue4m3 scales for 16 and a number for the whole tensor"),
               std::string::npos);
     const GemmFactor whole = factor("fp8-e4m3-tensor", "te-fp8-current");
