@@ -13,7 +13,7 @@ namespace mx {
 // blocks alone, so that under a model both factors come in with alpha, as libraries hand it to the
 // kernel: (alpha * number of A) * number of B, times 1 over the product of the divisors where that
 // is not 1, each of them rounded to binary32. TransformerEngine's order, where the number is an
-// amax (nvte_nvfp4_compute_per_tensor_scale); PyTorch has scales for numbers, and no divisor.
+// amax (nvte_nvfp4_compute_per_tensor_scale).
 struct TensorFactor {
     Code number{0x3F800000};
     std::uint32_t divisor = 1;
