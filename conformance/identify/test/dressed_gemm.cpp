@@ -141,8 +141,8 @@ Dress dressed_as(const GemmModel& model, std::int64_t part) {
 }
 
 Client device_of(const Dress& dress) {
-    return {[dress](const Question& question) { return answer_to(dress, question); },
-            [dress](const Question&) -> Expected<std::vector<std::string>> {
+    return {.ask = [dress](const Question& question) { return answer_to(dress, question); },
+            .algorithms = [dress](const Question&) -> Expected<std::vector<std::string>> {
                 return dress.algorithms;
             }};
 }
