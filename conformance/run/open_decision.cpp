@@ -41,17 +41,13 @@ std::uint32_t block_decisions(const Case& c, const Site& site, const Difference&
 }
 
 // The element under a stored scale. Where that has a mantissa, it is the row of a dialect without a
-// number for the tensor: no other leaves its scales open.
-Code element_under(const Case& c, const Site& site, Code stored) {
+// number for the tensor: no other that does not rotate leaves its scales open.
+Code element_of(const Case& c, const Site& site, Code stored) {
     const Quantizer rules = rules_of(c);
-    const BlockFormat& format = *c.format;
     const fast::Unpacked lane = fast::read_input(rules.subnormals, c.type, site.input);
-    if (format.has_e8m0_scales()) return fast::quantize_element(rules, format, stored, lane);
-    const fast::BlockQuestion question{rules, format, c.type, {}};
-    fast::Unpacked scale = fast::unpack(format.scale(), stored);
-    if (rules.stores_inverse()) scale = fast::quotient(fast::whole(1), scale);
-    const fast::Unpacked factor = fast::factor_of(rules.inverse, scale, fast::whole(1));
-    return fast::quantize_lane(question, {stored, scale, factor}, lane, site.random);
+    if (c.format->has_e8m0_scales()) return fast::quantize_element(rules, *c.format, stored, lane);
+    const fast::TensorNumbers none{fast::whole(0), fast::whole(1)};
+    return element_under({rules, *c.format, c.type, none}, stored, lane, site.random);
 }
 
 // Does the element follow from the scale that the device chose, where that choice was open? Then it
@@ -62,7 +58,7 @@ bool follows_own_scale(const Case& c, const Site& site, const Difference& d) {
     const ElementFormat& input = input_format(c);
     if (format.scale().is_nan(site.actual_scale)) return true;
     if (input.is_nan(site.input) || input.is_infinity(site.input)) return true;
-    const Code own = element_under(c, site, site.actual_scale);
+    const Code own = element_of(c, site, site.actual_scale);
     const bool zero_lost_its_sign = format.element().is_zero(own) && d.actual == 0;
     return own.bits == d.actual || zero_lost_its_sign;
 }

@@ -1,5 +1,6 @@
 // What a rotated block may be where its row leaves open in which order a matrix unit adds, or what
-// a NaN or an infinity does to the amax. Used by open_decision.cpp.
+// a NaN or an infinity does to the amax; and the element under whatever scale a device chose. Used
+// by open_decision.cpp.
 #pragma once
 
 #include <cstdint>
@@ -7,10 +8,16 @@
 #include <vector>
 
 #include "conformance/run/site.hpp"
+#include "reference/fast/quantize.hpp"
 
 namespace mx {
 
-// Whole groups of 16 lanes, rotated.
+// The element that a lane becomes under a stored scale with a mantissa, whoever chose that.
+Code element_under(const fast::BlockQuestion& question, Code stored, const fast::Unpacked& lane,
+                   RandomBits random);
+
+// Whole groups of 16 lanes, rotated. One from -Inf to +Inf may be NaN, too: sums on the way that
+// are infinite may meet.
 std::vector<LaneRange> rotated_ranges(const Case& c, std::span<const Code> lanes);
 
 // The decisions, of those that the row leaves open, by which the device's scale and, of an element,

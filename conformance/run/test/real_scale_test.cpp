@@ -1,7 +1,9 @@
 // Blocks whose scale has a mantissa: every bit that is expected of them is confirmed by the exact
 // oracle, the number of the tensor is judged, and what a source leaves open is a deviation.
 #include <algorithm>
+#include <bit>
 #include <cmath>
+#include <initializer_list>
 
 #include "conformance/run/test/evidence_of.hpp"
 #include "reference/spec/hadamard.hpp"
@@ -213,6 +215,44 @@ TEST(RealScale, AnInfinityThatIsRotatedKeepsItsSigns) {
     EXPECT_EQ(binding(e, 0x55, {}), 1u);
     EXPECT_EQ(binding_lane(e, 0, e.expected[0].at(0) ^ 0x8), 1u);
     EXPECT_EQ(binding_lane(e, 0, 0x0), 1u);
+}
+
+// Zeros but for the largest bfloat16 at these places; 2^-40 in lane 13 opens the order.
+Evidence rotated_giants(std::initializer_list<std::size_t> places) {
+    std::vector<std::uint32_t> lanes(16);
+    for (const std::size_t place : places) lanes[place] = 0x7F7F;
+    lanes[13] = 0x2B80;
+    return rotated(lanes);
+}
+
+TEST(RealScale, ASumThatOverflowsInSomeOrderOpensItsOwnLaneAlone) {
+    const std::uint32_t six = 0x7, four = 0x6, minus_six = 0xF, nan_scale = 0x7F;
+    // A quarter of each is added: two, of which no order overflows.
+    const Evidence two = rotated_giants({0, 1});
+    ASSERT_EQ(two.expected[0].at(0), six);
+    EXPECT_EQ(binding_lane(two, 0, minus_six), 1u);
+    EXPECT_EQ(binding(two, nan_scale, {}), 1u);
+    // Lane 0 adds all five, which is Inf; lane 1 adds three and subtracts two.
+    const Evidence five = rotated_giants({0, 1, 2, 4, 11});
+    ASSERT_EQ(five.expected[0].at(0), six);
+    ASSERT_EQ(five.expected[0].at(1), six);
+    for (const std::size_t lane : {0u, 1u})
+        for (const std::uint32_t element : {four, minus_six})
+            EXPECT_EQ(binding_lane(five, lane, element), 1u) << lane;
+    EXPECT_EQ(binding(five, nan_scale, {}), 1u);
+}
+
+// Lane 0 adds five and subtracts five: Inf - Inf if these are added first. Lane 1 adds six and
+// subtracts four, which alone are finite.
+TEST(RealScale, SumsOfBothSignsThatOverflowMayBeNan) {
+    const std::uint32_t six = 0x7, minus_six = 0xF, nan_scale = 0x7F;
+    const Evidence e = rotated_giants({0, 1, 2, 4, 11, 3, 5, 6, 7, 8});
+    EXPECT_EQ(binding_lane(e, 0, six), 0u);
+    EXPECT_EQ(binding_lane(e, 0, minus_six), 0u);
+    ASSERT_EQ(e.expected[0].at(1), six);
+    EXPECT_EQ(binding_lane(e, 1, minus_six), 1u);
+    EXPECT_EQ(binding(e, nan_scale, std::vector<std::uint32_t>(16, six)), 0u);
+    EXPECT_GT(binding(e, nan_scale, std::vector<std::uint32_t>(16, minus_six)), 0u);
 }
 
 TEST(RealScale, ANanThatIsRotatedMayOrMayNotBeTheAmax) {
