@@ -71,16 +71,16 @@ public:
             data.lanes[static_cast<std::size_t>(lane)] = tensor_.at(place.element(lane));
         return data;
     }
-    // The tensor, or some of its blocks, as a failure names them: no block twice, and none longer
-    // than it is in the file.
+    // The tensor, or some of its blocks, as a failure names them: no block twice, each with the
+    // rows and columns that it has in the file, or fewer, and side by side as there.
     Status holds(const Case& c) const override {
         const auto blocks = static_cast<std::uint64_t>(block_grid(c).count());
-        bool is_there = c.index <= size_ && blocks <= size_ - c.index;
-        const auto count_of = [](const Blocking& blocking, std::uint64_t block) {
-            return place_of(blocking, static_cast<std::int64_t>(block)).count;
+        bool is_there = c.index <= size_ && blocks <= size_ - c.index && lies_alike(c);
+        const auto place = [](const Blocking& blocking, std::uint64_t block) {
+            return place_of(blocking, static_cast<std::int64_t>(block));
         };
         for (std::uint64_t i = 0; is_there && i < blocks; ++i)
-            is_there = count_of(blocking_of(c), i) <= count_of(blocking_, c.index + i);
+            is_there = fits(place(blocking_of(c), i), place(blocking_, c.index + i));
         if (is_there) return success();
         return bad(path_ + ": holds " + std::to_string(tensor_.count()) + " values of shape " +
                    shape_text(tensor_.rows, tensor_.columns) + ", and the case asks for " +
@@ -89,6 +89,26 @@ public:
     }
 
 private:
+    // Lanes are read line by line, so that lines of a block of several are as long as in the file.
+    static bool fits(const BlockPlace& asked, const BlockPlace& held) {
+        if (static_cast<std::size_t>(asked.count) <= asked.width)
+            return asked.count <= std::min(held.count, static_cast<int>(held.width));
+        return asked.width == held.width && asked.count <= held.count;
+    }
+
+    // Do the blocks follow one another to the right and downwards as those of the file from the
+    // first of them on?
+    bool lies_alike(const Case& c) const {
+        const BlockGrid asked = block_grid(c), held = block_grid(blocking_);
+        // Of axis both two tiles may come alone, one as the tile before the other: single_tile.
+        if (c.axis == BlockAxis::both || held.count() == 0) return true;
+        if (!blocking_.has_blocks)
+            return c.columns == tensor_.columns || (c.rows == 1 && asked.count() == 1);
+        const auto first = static_cast<std::int64_t>(c.index) % held.block_columns;
+        if (asked.block_rows == 1) return first + asked.block_columns <= held.block_columns;
+        return first == 0 && asked.block_columns == held.block_columns;
+    }
+
     static std::string shape_text(std::int64_t rows, std::int64_t columns) {
         return std::to_string(rows) + "x" + std::to_string(columns);
     }

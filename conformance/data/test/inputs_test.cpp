@@ -378,6 +378,44 @@ TEST_F(FileInputs, OfAnotherShapeAreRefused) {
     EXPECT_EQ(refusal(2, 33, 2), "");  // the last two rows
 }
 
+struct Shape {
+    std::int64_t rows, columns;
+};
+
+TEST_F(FileInputs, AreRefusedWhereBlocksOfTheSameLengthsLieOtherwise) {
+    const std::string path = scratch_.at("x.npy");
+    const auto is_taken = [&](Shape held, const std::string& head, Shape asked,
+                              std::uint64_t index = 0) {
+        data::HostTensor tensor{"x", "f32", {held.rows, held.columns}, {}};
+        tensor.bytes.resize(static_cast<std::size_t>(4 * held.rows * held.columns));
+        EXPECT_TRUE(data::write_tensor_file(path, {{tensor}, {}}).ok());
+        Case c = file_case(head, path);
+        c.rows = asked.rows;
+        c.columns = asked.columns;
+        c.index = index;
+        Sources sources;
+        return sources.open(c).ok();
+    };
+    const std::string rows = "quantize format=mxfp8-e4m3 axis=row";
+    const std::string columns = "quantize format=mxfp8-e4m3 axis=col";
+    const std::string tiles = "quantize format=mxfp8-e4m3 axis=tile dialect=nv";
+    const std::string none = "convert format=e4m3";
+    for (const std::string& head : {rows, none}) {
+        EXPECT_FALSE(is_taken({2, 32}, head, {1, 64})) << head;
+        EXPECT_FALSE(is_taken({1, 64}, head, {2, 32})) << head;
+        EXPECT_TRUE(is_taken({2, 64}, head, {1, 32}, 3)) << head;
+        EXPECT_TRUE(is_taken({3, 64}, head, {2, 64}, 2)) << head;
+    }
+    EXPECT_FALSE(is_taken({2, 64}, rows, {1, 64}, 1));
+    EXPECT_TRUE(is_taken({64, 2}, columns, {32, 2}, 2));
+    EXPECT_FALSE(is_taken({32, 4}, columns, {64, 2}));
+    EXPECT_FALSE(is_taken({32, 32}, tiles, {32, 16}));
+    EXPECT_FALSE(is_taken({32, 32}, tiles, {16, 16}));
+    EXPECT_FALSE(is_taken({16, 32}, tiles, {32, 16}));
+    EXPECT_TRUE(is_taken({32, 32}, tiles, {16, 32}));
+    EXPECT_TRUE(is_taken({40, 48}, tiles, {8, 16}, 3));
+}
+
 TEST_F(FileInputs, OfAnotherTypeAreRefused) {
     const std::string path = counting_file("x.npy");
     Sources sources;
