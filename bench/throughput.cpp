@@ -155,9 +155,9 @@ Status place_blocks(const Plan& plan, const BlockFormat& format, const Quantizer
 
 // Quantizing with each number of the tensor that the dialect takes, and the way back. That reads
 // what quantizing wrote, so it comes last.
-std::vector<Operation> operations_of(const Plan& plan, const BlockFormat& format,
-                                     const Quantizer* row) {
-    std::vector<Operation> operations{operation_of("quantize", format, plan.wish.dialect)};
+std::vector<Operation> operations_of(const BlockFormat& format, const std::string& dialect) {
+    std::vector<Operation> operations{operation_of("quantize", format, dialect)};
+    const Quantizer* row = find_quantizer(dialect);
     const bool has_number = row != nullptr && row->tensor_scale != TensorScale::none;
     if (has_number) {
         operations.front().tensor_scale = "given";
@@ -166,20 +166,21 @@ std::vector<Operation> operations_of(const Plan& plan, const BlockFormat& format
             operations.back().tensor_scale = "derived";
         }
     }
-    operations.push_back(operation_of("dequantize", format, plan.wish.dialect));
+    operations.push_back(operation_of("dequantize", format, dialect));
     if (has_number) operations.back().tensor_scale = "given";
     return operations;
 }
 
 // Both directions of one format.
-Status add_format(const Plan& plan, const BlockFormat& format, BlockTensors tensors,
+Status add_format(const Plan& plan, const CodedAs& coded, BlockTensors tensors,
                   std::vector<Job>& jobs, std::vector<BenchRow>& refused) {
     // What crosses beside the values hangs on the row; of MX formats a device may have dialects of
     // its own.
-    const Quantizer* row = find_quantizer(plan.wish.dialect);
+    const BlockFormat& format = *find_block_format(coded.format);
+    const Quantizer* row = find_quantizer(coded.dialect);
     if (const Status made = place_blocks(plan, format, row, tensors); !made) return made;
     bool is_quantized = false;
-    for (const Operation& operation : operations_of(plan, format, row)) {
+    for (const Operation& operation : operations_of(format, coded.dialect)) {
         Job job = block_job(plan, operation, tensors);
         const bool quantizes = operation.name == "quantize";
         std::string reason =
@@ -232,12 +233,11 @@ Expected<Prepared> prepared(const Plan& plan, const std::vector<std::uint8_t>& b
     if (!again) return again.error();
     if (const Status filled = values.value()->fill_with(bytes); !filled) return filled.error();
     Prepared made{{copy_job(plan, values.value(), again.value())}, {}};
-    for (const std::string& name : plan.wish.formats) {
-        const BlockFormat* format = find_block_format(name);
-        if (format == nullptr)
-            return Error{ErrorKind::bad_input, "'" + name + "' is no format of blocks"};
+    for (const CodedAs& coded : plan.wish.formats) {
+        if (find_block_format(coded.format) == nullptr)
+            return Error{ErrorKind::bad_input, "'" + coded.format + "' is no format of blocks"};
         const Status added =
-            add_format(plan, *format, {.values = values.value(), .values_again = again.value()},
+            add_format(plan, coded, {.values = values.value(), .values_again = again.value()},
                        made.jobs, made.refused);
         if (!added) return added.error();
     }

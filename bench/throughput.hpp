@@ -13,10 +13,14 @@
 
 namespace mx::bench {
 
+struct CodedAs {
+    std::string format, dialect;
+};
+
 struct Wish {
-    std::vector<std::string> operations;  // of quantize, dequantize, gemm
-    std::vector<std::string> formats, types, shapes, gemm_shapes;
-    std::string dialect;
+    std::vector<std::string> operations = {};  // of quantize, dequantize, gemm
+    std::vector<CodedAs> formats = {};
+    std::vector<std::string> types = {}, shapes = {}, gemm_shapes = {};
     Data data = Data::realistic;
     bool on_gpu = false;         // where the tensors lie
     double seconds_per_row = 1;  // that the samples of a row may take

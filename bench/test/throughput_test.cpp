@@ -52,11 +52,10 @@ const mx_device_api* api(std::uint32_t) {
 
 Wish small_wish() {
     return {{"quantize", "dequantize", "gemm"},
-            {"mxfp8-e4m3"},
+            {{"mxfp8-e4m3", "ocp"}},
             {"f32"},
             {"8x64"},
             {"32x32x32"},
-            "ocp",
             Data::realistic,
             false,
             1e-3};

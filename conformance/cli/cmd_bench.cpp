@@ -77,16 +77,32 @@ Expected<Device> opened(const DeviceChoice& choice) {
     return Device::open(source.value());
 }
 
-// Does the dialect quantize any of them? Of one that it does not the device says so in its row.
-// GEMMs ask for no dialect.
+// Does the dialect that is named quantize any of them? Of one that it does not the device says so
+// in its row. GEMMs ask for no dialect.
 Status check_formats(const bench::Wish& wish) {
     if (wish.operations == std::vector<std::string>{"gemm"}) return success();
-    const Quantizer& dialect = *find_quantizer(wish.dialect);
-    for (const std::string& name : wish.formats)
-        if (dialect.quantizes(*find_block_format(name))) return success();
     std::string formats;
-    for (const std::string& name : wish.formats) formats += (formats.empty() ? "" : ", ") + name;
-    return bad("dialect '" + wish.dialect + "' quantizes none of these formats: " + formats);
+    for (const auto& [format, dialect] : wish.formats) {
+        if (find_quantizer(dialect)->quantizes(*find_block_format(format))) return success();
+        formats += (formats.empty() ? "" : ", ") + format;
+    }
+    return bad("dialect '" + wish.formats.front().dialect +
+               "' quantizes none of these formats: " + formats);
+}
+
+// Each under the dialect that is named, or the first that quantizes it.
+Expected<std::vector<bench::CodedAs>> formats_of(const BenchOptions& options) {
+    if (!options.dialect.empty())
+        if (const Status known = check_name("dialect", options.dialect, quantizer_names()); !known)
+            return known.error();
+    std::vector<bench::CodedAs> formats;
+    for (const std::string& name : options.formats.empty() ? usual_formats : options.formats) {
+        if (const Status known = check_name("format", name, block_format_names()); !known)
+            return known.error();
+        formats.push_back({name, options.dialect.empty() ? usual_quantizer(*find_block_format(name))
+                                                         : options.dialect});
+    }
+    return formats;
 }
 
 Expected<bench::Wish> wish_of(const BenchOptions& options) {
@@ -94,17 +110,18 @@ Expected<bench::Wish> wish_of(const BenchOptions& options) {
     if (!data) return data.error();
     const auto on_gpu = is_on_gpu(options);
     if (!on_gpu) return on_gpu.error();
+    const auto formats = formats_of(options);
+    if (!formats) return formats.error();
     const Grid& grid = on_gpu.value() ? gpu_grid : host_grid;
     const auto or_usual = [](const std::vector<std::string>& given,
                              const std::vector<std::string>& usual) {
         return given.empty() ? usual : given;
     };
     bench::Wish wish{or_usual(options.operations, all_operations),
-                     or_usual(options.formats, usual_formats),
+                     formats.value(),
                      or_usual(options.types, {"f32", "bf16"}),
                      or_usual(options.shapes, grid.shapes),
                      or_usual(options.gemm_shapes, grid.gemm_shapes),
-                     options.dialect,
                      data.value(),
                      on_gpu.value(),
                      1e-3 * static_cast<double>(options.milliseconds)};
@@ -114,13 +131,10 @@ Expected<bench::Wish> wish_of(const BenchOptions& options) {
         std::vector<std::string> known;
     };
     for (const Check& check : {Check{"operation", wish.operations, all_operations},
-                               Check{"format", wish.formats, block_format_names()},
                                Check{"type", wish.types, {"f32", "bf16", "f16"}}})
         for (const std::string& name : check.given)
             if (const Status known = check_name(check.kind, name, check.known); !known)
                 return known.error();
-    if (const Status known = check_name("dialect", wish.dialect, quantizer_names()); !known)
-        return known.error();
     if (const Status fits = check_formats(wish); !fits) return fits.error();
     for (const std::string& shape : wish.shapes)
         if (const auto sides = bench::shape_of(shape, 2); !sides) return sides.error();
@@ -136,14 +150,16 @@ std::vector<std::string> argv_of(const BenchOptions& options, const bench::Wish&
                                   "bench",
                                   kind + shown_name(options.choice),
                                   "--data=" + options.data,
-                                  "--dialect=" + options.dialect,
                                   "--milliseconds=" + std::to_string(options.milliseconds),
                                   std::string("--place=") + (wish.on_gpu ? "cuda" : "host")};
+    if (!options.dialect.empty()) argv.push_back("--dialect=" + options.dialect);
     struct List {
         const char* option;
-        const std::vector<std::string>& values;
+        std::vector<std::string> values;
     };
-    for (const List& list : {List{"--operation=", wish.operations}, List{"--format=", wish.formats},
+    std::vector<std::string> formats;
+    for (const bench::CodedAs& coded : wish.formats) formats.push_back(coded.format);
+    for (const List& list : {List{"--operation=", wish.operations}, List{"--format=", formats},
                              List{"--type=", wish.types}, List{"--shape=", wish.shapes},
                              List{"--gemm-shape=", wish.gemm_shapes}})
         for (const std::string& value : list.values) argv.push_back(list.option + value);
@@ -192,15 +208,7 @@ Expected<Device> plain_gemm(const bench::Wish& wish) {
     return plain;
 }
 
-// The dialect where the user names none: the first that quantizes one of the formats.
-std::string usual_dialect(const std::vector<std::string>& names) {
-    for (const std::string& name : names.empty() ? usual_formats : names)
-        if (const BlockFormat* format = find_block_format(name)) return usual_quantizer(*format);
-    return "ocp";
-}
-
-int run_bench(BenchOptions options) {
-    if (options.dialect.empty()) options.dialect = usual_dialect(options.formats);
+int run_bench(const BenchOptions& options) {
     const auto wish = wish_of(options);
     if (!wish) return fail_with(wish.error());
     auto device = opened(options.choice);
@@ -251,7 +259,7 @@ Command bench_command() {
              {"--operation", "quantize, dequantize, gemm (default all)", &o->operations},
              {"--format", "formats of blocks (default MXFP8 E4M3, MXFP6 E3M2, MXFP4)", &o->formats},
              {"--type", "f32, bf16, f16 (default f32 and bf16)", &o->types},
-             {"--dialect", "of quantize and dequantize (default ocp, or the format's first)",
+             {"--dialect", "of quantize and dequantize (default ocp, or of each format its first)",
               &o->dialect},
              {"--shape", "ROWSxCOLUMNS of quantize and dequantize", &o->shapes},
              {"--gemm-shape", "MxNxK", &o->gemm_shapes},

@@ -1,6 +1,8 @@
 // See device_judge.hpp.
 #include "fuzz/search/device_judge.hpp"
 
+#include <utility>
+
 #include "conformance/run/classify.hpp"
 #include "conformance/run/difference.hpp"
 #include "conformance/run/expected.hpp"
@@ -84,8 +86,15 @@ Judgement compared(const Evidence& evidence) {
 
 }  // namespace
 
+// A device that crashes, hangs or fails over the question refuses nothing: the search goes on to
+// judge the case, and is given that answer, whether or not the device does so again.
 bool DeviceJudge::supports(const Case& c) {
-    return !client_.refuses(question_without_data(c));
+    failure_.reset();
+    auto answer = client_.refuses(question_without_data(c));
+    if (!answer) return true;
+    if (answer->kind == AnswerKind::not_supported) return false;
+    failure_ = std::move(answer);
+    return true;
 }
 
 Judgement DeviceJudge::judge(const Case& c, const std::vector<CodeTensor>& inputs) {
@@ -94,7 +103,8 @@ Judgement DeviceJudge::judge(const Case& c, const std::vector<CodeTensor>& input
     evidence.inputs = inputs;
     std::vector<std::vector<std::byte>> storage;
     const Question question = make_question(c, evidence.inputs, storage);
-    evidence.answer = client_.ask(question);
+    const auto failure = std::exchange(failure_, std::nullopt);
+    evidence.answer = failure ? *failure : client_.ask(question);
     const Outcome outcome = outcome_of(evidence.answer.kind);
     if (outcome != Outcome::clean) return {outcome, evidence.answer.reason, {}};
     evidence.expected = expect(c, evidence.inputs);

@@ -2,6 +2,8 @@
 // oracle, as a run does. Used by the workers of a search.
 #pragma once
 
+#include <optional>
+
 #include "conformance/run/evidence.hpp"
 #include "device/host/client.hpp"
 #include "fuzz/search/judge.hpp"
@@ -18,6 +20,8 @@ public:
 
 private:
     Client client_;
+    // What the device did instead of saying whether it supports the case that is judged next.
+    std::optional<DeviceAnswer> failure_;
 };
 
 }  // namespace mx::fuzz

@@ -31,6 +31,7 @@ struct Judgement {
 class Judge {
 public:
     virtual ~Judge() = default;
+    // False only if the device says that it does not do this; true is followed by judge.
     virtual bool supports(const Case& c) = 0;
     // `inputs` are those of inputs_of(c).
     virtual Judgement judge(const Case& c, const std::vector<CodeTensor>& inputs) = 0;

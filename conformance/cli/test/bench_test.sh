@@ -36,6 +36,11 @@ expect 0 'the earlier results are now a/bench.previous.jsonl' \
   "${quick[@]}" --operation quantize --operation dequantize --out a
 check 'the earlier benchmark is kept' cmp before a/bench.previous.jsonl
 
+# The second format has a dialect of its own.
+expect 0 'to nvfp4 te-nvfp4, number given, cold' "${quick[@]}" --format nvfp4 \
+  --operation quantize --out mixed
+check 'the first has its own, too' grep -q 'quantize 32x256 f32 to mxfp8-e4m3 ocp, cold' stdout
+check 'neither is refused' [ "$(grep -c 'not measured' stdout)" -eq 0 ]
 expect 0 'to nvfp4 te-nvfp4, number given, cold' bench --milliseconds 5 --shape 32x256 \
   --type f32 --format nvfp4 --operation quantize --out usual
 

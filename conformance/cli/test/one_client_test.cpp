@@ -1,5 +1,5 @@
-// One fault, one sentence, whichever command asks the device: what each of them would print of a
-// device that refuses, fails, dies, hangs or writes nothing.
+// One fault, one sentence: what the modules behind run, fuzz, identify, relate and accuracy make of
+// a device that refuses, fails, dies, hangs or writes nothing, and bench of one that lets it live.
 #include <gtest/gtest.h>
 #include <signal.h>
 #include <unistd.h>
@@ -18,11 +18,12 @@
 #include "device/abi/mx_device.h"
 #include "device/host/client.hpp"
 #include "fuzz/search/device_judge.hpp"
+#include "fuzz/search/search.hpp"
 
 namespace mx {
 namespace {
 
-enum class Flaw { refuses, fails, is_lost, dies, hangs, writes_nothing };
+enum class Flaw { refuses, dies_when_asked, fails, is_lost, dies, hangs, writes_nothing };
 // Of the device that is opened next: its process is a copy of this one.
 Flaw flaw = Flaw::refuses;
 
@@ -33,6 +34,7 @@ mx_status say(mx_message* message, mx_status status, const char* text) {
 
 mx_status supports(void*, const mx_operation*, const mx_tensor*, std::size_t, const mx_tensor*,
                    std::size_t, mx_message* message) {
+    if (flaw == Flaw::dies_when_asked) ::raise(SIGKILL);
     return flaw == Flaw::refuses ? say(message, MX_NOT_SUPPORTED, "not today") : MX_OK;
 }
 
@@ -103,10 +105,9 @@ std::string told_by_bench() {
     auto device = Device::open(flawed);
     std::string told;
     const bench::Wish wish{.operations = {"quantize"},
-                           .formats = {"mxfp8-e4m3"},
+                           .formats = {{"mxfp8-e4m3", "ocp"}},
                            .types = {"f32"},
-                           .shapes = {"1x32"},
-                           .dialect = "ocp"};
+                           .shapes = {"1x32"}};
     const Status done = bench::measure({device.value()}, wish, [&](const results::BenchRow& row) {
         told = row.reason;
         return true;
@@ -142,6 +143,8 @@ TEST(OneClient, RefusalsAndFailuresHaveOneSentence) {
 }
 
 TEST(OneClient, SoHasTheEndOfItsProcess) {
+    flaw = Flaw::dies_when_asked;
+    expect_all(sentences(), "killed by signal 9 (Killed) in supports");
     flaw = Flaw::dies;
     expect_all(sentences(), "killed by signal 9 (Killed) in run");
     flaw = Flaw::hangs;
@@ -157,6 +160,32 @@ TEST(OneClient, SoHasWhatWasNotWritten) {
         EXPECT_NE(told.find("it left elements unwritten"), std::string::npos) << told;
     EXPECT_EQ(recorded_by_run(client).mismatches.at(0).mismatch_class, "unwritten");
     EXPECT_EQ(judged_by_fuzz(client).mismatches.at(0).mismatch_class, "unwritten");
+}
+
+std::size_t found_by_search(Client client) {
+    fuzz::DeviceJudge judge(std::move(client));
+    fuzz::Search search({asked()}, {}, judge);
+    search.run([](const fuzz::Search& s) { return s.counts().rounds >= 2; });
+    return search.finds().size();
+}
+
+// What a device does instead of saying whether it supports a question is no refusal, be it once.
+TEST(OneClient, ASearchFindsWhatEndsOrFailsInSupports) {
+    flaw = Flaw::refuses;
+    EXPECT_EQ(found_by_search(open_client(flawed).value()), 0u);
+    flaw = Flaw::dies_when_asked;
+    EXPECT_EQ(found_by_search(open_client(flawed).value()), 1u);
+    for (const AnswerKind kind :
+         {AnswerKind::crash, AnswerKind::timeout, AnswerKind::device_error}) {
+        bool has_failed = false;
+        Client once;
+        once.refuses = [&, kind](const Question&) -> std::optional<DeviceAnswer> {
+            if (std::exchange(has_failed, true)) return DeviceAnswer{AnswerKind::not_supported};
+            return DeviceAnswer{kind, "it was once"};
+        };
+        once.ask = [](const Question&) { return DeviceAnswer{AnswerKind::not_supported}; };
+        EXPECT_EQ(found_by_search(once), 1u);
+    }
 }
 
 // A search begins its samples on a device that has forgotten the last one.
