@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <filesystem>
 #include <memory>
+#include <sstream>
 #include <thread>
 
 #include "conformance/case/fields.hpp"
@@ -134,6 +135,20 @@ Expected<Activation> parse_activation(const std::string& name) {
     return name == "relu" ? Activation::relu : name == "gelu" ? Activation::gelu : Activation::none;
 }
 
+// "default", or the name of an algorithm of cuBLASLt with "splitk=N" among its fields.
+Expected<std::int64_t> parse_parts(const std::string& algorithm) {
+    constexpr std::string_view key = "splitk=";
+    if (algorithm == "default") return 1;
+    std::istringstream fields(algorithm);
+    for (std::string field; std::getline(fields, field, ',');) {
+        if (!field.starts_with(key)) continue;
+        const auto number = parse_number("splitk", field.substr(key.size()));
+        if (number && number.value() >= 1) return parts_of(field);
+    }
+    return bad("--algorithm " + data::in_quotes(algorithm) +
+               " says no splitk=N, where N is a number of parts from 1 on");
+}
+
 Expected<GemmRules> rules_of(const GemmArguments& arguments) {
     if (const Status known = check_model(arguments.model); !known) return known.error();
     if (const Status known = check_type(arguments.value_type()); !known) return known.error();
@@ -150,7 +165,9 @@ Expected<GemmRules> rules_of(const GemmArguments& arguments) {
     rules.model = find_gemm_model(arguments.model);
     rules.type = *find_element_format(arguments.value_type());
     rules.activation = activation.value();
-    rules.parts = parts_of(arguments.algorithm);
+    const auto parts = parse_parts(arguments.algorithm);
+    if (!parts) return parts.error();
+    rules.parts = parts.value();
     for (const auto& [name, value] : overflows)
         if (name == arguments.overflow) rules.overflow = value;
     const auto alpha = parse_factor({"--alpha", arguments.alpha});
@@ -243,15 +260,24 @@ bool does_all(const TensorGemm& problem, std::uint64_t jobs, const Work& work) {
     return false;
 }
 
+// How many parts there are, which are of whole tiles: fewer than were asked for where K is short.
+std::string parts_text(const TensorGemm& problem) {
+    if (problem.rules.parts == 1) return "";
+    const gemm::ProblemView view = problem.view();
+    const std::int64_t parts =
+        view.part == 0 ? 1 : std::max<std::int64_t>(1, (view.depth + view.part - 1) / view.part);
+    return ", in " + std::to_string(parts) + (parts == 1 ? " part" : " parts") + " along K";
+}
+
 // "accumulated as hopper-fp8, then rounded once to f32 and quantized to ..."
-std::string how(const GemmArguments& arguments, const GemmModel* model) {
+std::string how(const GemmArguments& arguments, const TensorGemm& problem) {
+    const GemmModel* model = problem.rules.model;
     const bool is_rounded = !arguments.has_blocks() || !arguments.type.empty();
-    const std::int64_t parts = parts_of(arguments.algorithm);
     std::string text = model == nullptr
                            ? std::string("exact sums") + (is_rounded ? " rounded once" : "")
                            : "accumulated as " + std::string(model->name) +
                                  (is_rounded ? ", then rounded once" : "");
-    if (parts > 1) text += ", in " + std::to_string(parts) + " parts along K";
+    text += parts_text(problem);
     if (!arguments.has_blocks()) return text;
     if (is_rounded) text += " to " + arguments.type + ", then";
     return text + " quantized to " + names_text(emulate::completed(arguments.blocks));
@@ -271,13 +297,12 @@ int write_values(const GemmArguments& arguments, const TensorGemm& problem,
     file.tensors.push_back(std::move(values));
     const Status written = data::write_tensor_file(arguments.out, file);
     if (!written) return fail_with(written.error());
-    const GemmModel* model = problem.rules.model;
     std::printf("%s: %s of shape %s, %s; %s outputs, %s NaN, %s Inf\n", arguments.out.c_str(),
                 arguments.value_type().c_str(), data::shape_text(problem.shape).c_str(),
-                how(arguments, model).c_str(),
+                how(arguments, problem).c_str(),
                 grouped(static_cast<std::uint64_t>(problem.outputs())).c_str(),
                 grouped(specials.nan).c_str(), grouped(specials.infinity).c_str());
-    print_standing(model);
+    print_standing(problem.rules.model);
     return exit_conformant;
 }
 
@@ -287,10 +312,9 @@ int write_blocks(const GemmArguments& arguments, const TensorGemm& problem,
     const Status written = data::write_tensor_file(arguments.out, blocks.value().file);
     if (!written) return fail_with(written.error());
     print_counts(arguments.out, blocks.value().counts);
-    const GemmModel* model = problem.rules.model;
     std::printf("%s: shape %s, %s\n", arguments.out.c_str(),
-                data::shape_text(problem.shape).c_str(), how(arguments, model).c_str());
-    print_standing(model);
+                data::shape_text(problem.shape).c_str(), how(arguments, problem).c_str());
+    print_standing(problem.rules.model);
     return exit_conformant;
 }
 
@@ -384,7 +408,7 @@ Command gemm_command() {
         {"--c", "a .npy or .safetensors of the shape of D: f32, bf16 or f16; needs --beta", &o->c},
         {"--bias", "a file with an f32, bf16 or f16 number for each column of D", &o->bias},
         {"--algorithm",
-         "with a model: splitk=N in it splits K in N parts, as in a case of mxcheck run",
+         "default, or a name with splitk=N as mxcheck run gives it: the model adds K in N parts",
          &o->algorithm},
         {"--activation", "none, relu or gelu, after the bias; gelu with a model", &o->activation},
         {"--scale-d", "a number of binary32, which multiplies D at the end", &o->scale_out},

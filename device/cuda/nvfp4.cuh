@@ -1,6 +1,6 @@
 // A block of 16 values to the codes and the scale of NVFP4, for the kernels that must run at the
 // speed of memory, and on a host. The steps to the scale are those of real_scale.cuh; what is here
-// is the largest of 16 values and the rounding of 16 elements, in some ten instructions each.
+// is the largest of 16 values and the rounding of 16 elements.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
-// The names of formats and dialects whose scales have a mantissa. Used by real_scale_request.cpp
-// and schedule code of the fast kernels; knows no tensor.
+// The names of formats and dialects whose scales have a mantissa. Used by real_scale_request.cpp;
+// knows no tensor.
 #pragma once
 
 #include <span>

@@ -154,7 +154,7 @@ enum class Overflow { saturate, to_special };
 
 enum class ElementRounding {
     nearest_even,
-    stochastic8,  // the first 8 binary digits of what is cut off, plus 8 random ones: a carry?
+    stochastic8,  // adds 8 random bits to the first 8 discarded bits; a carry rounds up
 };
 
 // One element at a time.

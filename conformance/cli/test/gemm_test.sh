@@ -28,11 +28,28 @@ check 'a prediction says so' grep -qF \
 check 'the model sums small integers exactly' cmp d.npy expected.npy
 
 # As a case of a run says it.
-expect 0 'accumulated as blackwell-mx, then rounded once, in 2 parts along K; 6 outputs' \
+expect 0 'accumulated as blackwell-mx, then rounded once, in 1 part along K; 6 outputs' \
   "${gemm[@]}" --model blackwell-mx --algorithm id=66,splitk=2 --out d.npy
-check 'parts of small integers are exact too' cmp d.npy expected.npy
-expect 0 'in parts of 128 along K' "${gemm[@]}" --model blackwell-mx --algorithm splitk=2 \
-  --explain 0,0
+check 'K of 64 is one tile' cmp d.npy expected.npy
+for algorithm in split-k=2 splitk=0 splitk= splitk=2x splitk=-2 nosplitk=2 id=66 ''; do
+  refuse 2 "says no splitk=N, where N is a number of parts from 1 on" \
+    "${gemm[@]}" --model blackwell-mx --algorithm "$algorithm" --out never.npy
+done
+
+# 2^30 in the first of two tiles, and 128 ones in the second: added to 2^30 they are lost.
+{ printf '\0\0\x80\x4e' && zeros 508 && words 128 0x3f800000; } | npy far.npy '<f4' '(1, 256)'
+words 256 0x3f800000 | npy ones.npy '<f4' '(1, 256)'
+for name in far ones; do
+  expect 0 '256 elements' quantize $name.npy --format mxfp8-e4m3 --out $name.safetensors
+done
+split=(gemm far.safetensors ones.safetensors --model blackwell-mx)
+expect 0 'then rounded once; 1 outputs' "${split[@]}" --algorithm splitk=1 --out d.npy
+check 'lost in one sum' [ "$(data_of d.npy 4)" = 0000804e ]
+for parts in 2 3; do # of the tiles there are
+  expect 0 'in 2 parts along K; 1 outputs' "${split[@]}" --algorithm splitk=$parts --out d.npy
+  check "kept in $parts parts" [ "$(data_of d.npy 4)" = 0100804e ]
+done
+expect 0 'in parts of 128 along K' "${split[@]}" --algorithm splitk=2 --explain 0,0
 refuse 2 'only a model splits K' "${gemm[@]}" --algorithm splitk=2 --out never.npy
 
 # 160 in every other type: 0x4320, 0x5900, 2^7 * 1.25.
