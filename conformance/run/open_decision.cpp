@@ -106,10 +106,15 @@ std::uint32_t lane_decisions(const Case& c, const Site& site, const Difference& 
 
 std::string open_decision(const Case& c, const Site& site, const Difference& difference) {
     const Quantizer& dialect = *c.dialect;
-    if (dialect.open == 0 || site.is_tensor_number) return "";
-    std::uint32_t found = site.is_scale ? 0 : lane_decisions(c, site, difference);
-    if (site.is_scale || c.operation == OperationKind::quantize)
-        found |= scale_decisions(c, site, difference);
+    if (dialect.open == 0) return "";
+    std::uint32_t found = 0;
+    if (site.is_tensor_number) {
+        found = site.device_tensor ? site.device_tensor->decisions : 0;
+    } else {
+        if (!site.is_scale) found = lane_decisions(c, site, difference);
+        if (site.is_scale || c.operation == OperationKind::quantize)
+            found |= scale_decisions(c, site, difference);
+    }
     for (const auto& [name, text, decision] : decisions)
         if ((found & dialect.open & static_cast<std::uint32_t>(decision)) != 0)
             return std::string(name);

@@ -158,11 +158,13 @@ int place_of(const ElementFormat& format, Code code) {
 // are: a bfloat16 has more digits than any of them.
 bool allows(const Choice& choice, const Case& c, const Site& site, const Difference& d) {
     const BlockFormat& format = *c.format;
+    const exact::TensorNumbers tensor =
+        site.device_tensor ? site.device_tensor->numbers : site.tensor;
     const fast::BlockQuestion question{
         choice.rules,
         format,
         c.type,
-        {unpacked(formats::f32, site.tensor.amax), unpacked(formats::f32, site.tensor.scale)}};
+        {unpacked(formats::f32, tensor.amax), unpacked(formats::f32, tensor.scale)}};
     const AmaxRange amax = amax_range(choice.rules, site.rotated);
     const auto stored = [&](const fast::Unpacked& value) {
         return fast::block_scale(question, value).stored;
@@ -211,6 +213,23 @@ std::vector<LaneRange> rotated_ranges(const Case& c, std::span<const Code> lanes
                 ranges.push_back({lane, lane});
     }
     return ranges;
+}
+
+std::uint32_t amax_decisions(const Quantizer& row, std::span<const LaneRange> ranges,
+                             const exact::Value& amax) {
+    const auto code = [](const exact::Value& value) {
+        return exact::round(formats::f32, Rounding::nearest_even, Overflow::overflow, value).bits;
+    };
+    for (const Choice& choice : choices_of(row, ranges)) {
+        const AmaxRange range = amax_range(choice.rules, ranges);
+        const bool is_reached = amax.is_nan() ? range.may_be_nan || range.largest.is_nan()
+                                              : !range.largest.is_nan() && !amax.negative &&
+                                                    code(range.least) <= code(amax) &&
+                                                    code(amax) <= code(range.largest);
+        if (!is_reached) continue;
+        return choice.decisions != 0 ? choice.decisions : 0u | Decision::transform_order;
+    }
+    return 0;
 }
 
 std::uint32_t rotated_decisions(const Case& c, const Site& site, const Difference& d) {

@@ -20,6 +20,10 @@ Code element_under(const fast::BlockQuestion& question, Code stored, const fast:
 // are infinite may meet.
 std::vector<LaneRange> rotated_ranges(const Case& c, std::span<const Code> lanes);
 
+// The decisions by which a tensor of such lanes comes to have this amax; 0 where none gives it.
+std::uint32_t amax_decisions(const Quantizer& row, std::span<const LaneRange> ranges,
+                             const exact::Value& amax);
+
 // The decisions, of those that the row leaves open, by which the device's scale and, of an element,
 // its code come about; 0 where no choice gives these bits. Of a site in a block of a quantizer that
 // rotates.

@@ -140,10 +140,47 @@ exact::TensorNumbers exact_tensor_numbers(const Evidence& e) {
     return exact::tensor_numbers(*c.dialect, *c.format, exact::amax_of(*c.dialect, values));
 }
 
+namespace {
+
+// An amax is the number that is kept. Of one that no order gives, the blocks are held against ours.
+DeviceTensor device_tensor_of(const Evidence& e, const exact::TensorNumbers& expected) {
+    const Case& c = e.c;
+    const auto parts = outputs_of(c);
+    const auto place = std::ranges::find(parts, Part::tensor_number) - parts.begin();
+    const auto output = static_cast<std::size_t>(place);
+    const Code kept{e.actual[output].at(0)};
+    if (kept.bits == e.expected[output].at(0)) return {expected, 0};
+    std::vector<LaneRange> ranges;
+    const Blocking blocking = blocking_of(c);
+    for (std::int64_t block = 0; block < block_grid(blocking).count(); ++block) {
+        const BlockPlace at = place_of(blocking, block);
+        std::vector<Code> lanes;
+        for (int lane = 0; lane < at.count; ++lane)
+            lanes.push_back(Code{e.inputs[0].at(at.element(lane))});
+        for (const LaneRange& range : rotated_ranges(c, lanes)) ranges.push_back(range);
+    }
+    const exact::Value amax = exact::decode(formats::f32, kept);
+    const std::uint32_t decisions = amax_decisions(*c.dialect, ranges, amax);
+    if (decisions == 0) return {expected, 0};
+    return {exact::tensor_numbers(*c.dialect, *c.format, amax), decisions};
+}
+
+// Once for all sites of the evidence.
+std::optional<DeviceTensor> device_tensor_of(const Evidence& e,
+                                             const exact::TensorNumbers& expected,
+                                             const Site* before) {
+    if (!is_rotated(e.c) || !has_tensor_number(e.c) || e.c.tensor_number) return std::nullopt;
+    if (before != nullptr && before->device_tensor) return before->device_tensor;
+    return device_tensor_of(e, expected);
+}
+
+}  // namespace
+
 Site site_of(const Evidence& e, const Difference& d, const exact::TensorNumbers& tensor,
              const Site* before) {
     Site site;
     site.tensor = tensor;
+    site.device_tensor = device_tensor_of(e, tensor, before);
     const OperationKind kind = e.c.operation;
     if (outputs_of(e.c)[d.output] == Part::tensor_number) {
         site.is_tensor_number = true;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 
 #include "conformance/run/difference.hpp"
 #include "reference/exact/quantize.hpp"
@@ -13,6 +14,12 @@ namespace mx {
 // A rotated lane, whatever the order of its sums where that is open; both ends are bfloat16 values.
 struct LaneRange {
     exact::Value low, high;
+};
+
+// What the device took the whole tensor to have, where that hangs on the order of rotated sums.
+struct DeviceTensor {
+    exact::TensorNumbers numbers;
+    std::uint32_t decisions = 0;  // by which its number is another than ours; 0 if it is ours
 };
 
 struct Site {
@@ -27,7 +34,8 @@ struct Site {
     RandomBits random;               // that decide the rounding of the lane, where some do
     Code expected_scale, actual_scale;  // quantize, dequantize
     bool has_scale = false;
-    exact::TensorNumbers tensor;  // quantize: what the whole tensor has
+    exact::TensorNumbers tensor;                // quantize: what the whole tensor has
+    std::optional<DeviceTensor> device_tensor;  // of a dialect that rotates, with a derived number
 };
 // `tensor` is that of the evidence, from exact_tensor_numbers; `before` any site of the same
 // evidence or nullptr, and spares time where it is of the same block.

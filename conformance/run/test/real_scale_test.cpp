@@ -217,6 +217,35 @@ TEST(RealScale, AnInfinityThatIsRotatedKeepsItsSigns) {
     EXPECT_EQ(binding_lane(e, 0, 0x0), 1u);
 }
 
+// The same tie in a tensor that is one block and derives its number, which lane 0 decides.
+TEST(RealScale, ADerivedNumberIsOpenToWhatSomeOrderOfRotatedSumsGives) {
+    const auto answered = [](const std::string& dialect, const std::vector<std::uint32_t>& lanes) {
+        CodeTensor input = make_tensor("bf16", 1, 16);
+        for (std::size_t i = 0; i < lanes.size(); ++i) input.set(i, lanes[i]);
+        return right_answer(
+            "quantize format=nvfp4 dialect=" + dialect + " input=bf16 data=random.bits shape=1x16",
+            {std::move(input)});
+    };
+    const auto binding = [](const Evidence& e) {
+        std::uint64_t count = 0;
+        for (const results::Mismatch& m : classified(e).mismatches)
+            if (m.open_decision.empty()) count += m.count;
+        return count;
+    };
+    std::vector<std::uint32_t> lanes{0x3D20, 0x3900, 0x2B80};
+    lanes.resize(16);
+    Evidence e = answered("te-nvfp4-rht", lanes);
+    e.actual = answered("te-nvfp4", rotated_by(Adding::upwards, lanes)).expected;
+    ASSERT_NE(e.actual[2].at(0), e.expected[2].at(0));
+    EXPECT_EQ(binding(e), 0u);
+    Evidence other = e;  // a number that no order gives
+    other.actual[2].set(0, e.actual[2].at(0) + 0x100000);
+    EXPECT_GT(binding(other), 0u);
+    other = e;  // an element that does not follow
+    other.actual[0].set(0, e.actual[0].at(0) ^ 8);
+    EXPECT_EQ(binding(other), 1u);
+}
+
 // Zeros but for the largest bfloat16 at these places; 2^-40 in lane 13 opens the order.
 Evidence rotated_giants(std::initializer_list<std::size_t> places) {
     std::vector<std::uint32_t> lanes(16);
