@@ -200,8 +200,9 @@ void print_summary(const fuzz::FuzzPlan& plan, const fuzz::FuzzOutcome& outcome)
     if (outcome.counts.deviations > 0)
         std::printf("answers that deviate where the source leaves them open: %s calls\n",
                     number(outcome.counts.deviations).c_str());
-    std::printf("wrong rules that these inputs part from the right ones: %s\n",
-                share_text(parted, variants).c_str());
+    if (variants > 0)
+        std::printf("wrong rules that these inputs part from the right ones: %s\n",
+                    share_text(parted, variants).c_str());
 }
 
 // Asks the cases of a find of a device just opened, and prints what came of the last.

@@ -11,8 +11,14 @@
 namespace mx {
 namespace {
 
-constexpr const char* left_unwritten = "it left elements unwritten";
-constexpr const char* gave_different_bits = "two runs gave different bits";
+struct Flagged {
+    std::uint64_t differing = 0, unwritten = 0;
+};
+
+std::string fault_of(const Flagged& elements) {
+    if (elements.differing != 0) return "two runs gave different bits";
+    return elements.unwritten != 0 ? "it left elements unwritten" : "";
+}
 
 }  // namespace
 
@@ -58,16 +64,19 @@ std::string fault_of(const Findings& findings) {
 }
 
 std::string fault_of(std::span<const std::uint8_t> flags) {
-    if (std::ranges::count(flags, flag_differs) != 0) return gave_different_bits;
-    return std::ranges::count(flags, flag_unwritten) != 0 ? left_unwritten : "";
+    const auto count = [&](std::uint8_t flag) {
+        return static_cast<std::uint64_t>(std::ranges::count(flags, flag));
+    };
+    return fault_of(Flagged{count(flag_differs), count(flag_unwritten)});
 }
 
 std::string fault_of(const DeviceAnswer& answer, const Question& question) {
     if (std::string fault = fault_of(answer.findings); !fault.empty()) return fault;
     for (std::size_t i = 0; i < answer.outputs.size(); ++i) {
-        if (answer.outputs[i].differing != 0) return gave_different_bits;
-        if (answer.outputs[i].unwritten != 0 && is_strided(question.outputs[i]))
-            return left_unwritten;
+        const OutputTensor& output = answer.outputs[i];
+        const std::uint64_t unwritten = is_strided(question.outputs[i]) ? output.unwritten : 0;
+        if (std::string fault = fault_of(Flagged{output.differing, unwritten}); !fault.empty())
+            return fault;
     }
     return "";
 }

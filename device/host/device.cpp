@@ -7,6 +7,7 @@
 #include <exception>
 #include <utility>
 
+#include "device/host/client.hpp"
 #include "device/host/message_buffer.hpp"
 #include "reference/base/text.hpp"
 
@@ -268,9 +269,8 @@ Status Device::start(const DeviceSource& source) {
                              : api_->open(&handle, message);
     });
     if (result.status != MX_OK) {
-        return device_error(source,
-                            "did not open: " + name_of(result.status) + ", " +
-                                (result.message.empty() ? "no reason given" : result.message));
+        return device_error(
+            source, "did not open: " + name_of(result.status) + ", " + reason_of(result.message));
     }
     open_.reset(new OpenHandle{api_, handle});
     return success();

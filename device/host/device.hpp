@@ -1,7 +1,7 @@
 // A device opened inside this process: the C table behind C++ types, every answer checked.
-// Used by the child process of a client's device, and where tensors lie in a GPU's memory or calls
-// are timed: benchmarks and sweeps. A device that crashes takes this process along: a harness that
-// must survive takes a Client.
+// Used by the child process of a client's device, by benchmarks and by sweeps on a GPU, and by
+// properties and targets of fuzz. A device that crashes takes this process along: a
+// harness that must survive takes a Client.
 #pragma once
 
 #include <memory>

@@ -172,7 +172,7 @@ std::optional<DeviceAnswer> IsolatedDevice::judge(const CallResult& result, cons
     if (result.status == MX_OK) return std::nullopt;
     // This device is never asked again; a new process may find it revived.
     if (result.status == MX_DEVICE_LOST) child_.reset();
-    if (result.status != MX_NOT_SUPPORTED || request.command == Command::supports)
+    if (result.status != MX_NOT_SUPPORTED || request.command != Command::run)
         return answer_of(result, phase);
     return refusal(AnswerKind::device_error,
                    phase + " answered MX_NOT_SUPPORTED after supports had answered MX_OK: " +

@@ -25,8 +25,8 @@ struct Question {
     Operation operation = {};
     std::vector<InputTensor> inputs = {};
     std::vector<TensorSpec> outputs = {};
-    std::string name =
-        {};  // the asker's own, by which a recorded answer is found; no device sees it
+    // The asker's own, by which a recorded answer is found; no device sees it.
+    std::string name = {};
 };
 
 // Bits of OutputTensor::flags. An element has at most one of them.

@@ -189,7 +189,12 @@ Unpacked BlockMaker::lane_of_element(const Unpacked& element,
         lane.exponent += static_cast<int>(scale.bits) - formats::e8m0.exponent_bias;
         return lane;
     }
-    const fast::BlockScale scale = fast::block_scale(rules_.question(), amax);
+    const auto lane_at = [&](int at) {
+        return fast::read_input(rules_.dialect.subnormals, input_,
+                                Code{lanes[static_cast<std::size_t>(at)]});
+    };
+    const fast::BlockScale scale =
+        fast::chosen_scale(rules_.question(), amax, static_cast<int>(lanes.size()), lane_at);
     lane = rules_.dialect.inverse == Inverse::divided ? fast::product(element, scale.scale)
                                                       : fast::quotient(element, scale.factor);
     return lane.kind == fast::Kind::finite ? lane : element;
