@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# A device whose last code is wrong is found by the suite, and at that place: exit code 1, and a FAIL
-# of the last lane of the last block. Any other end, a crash or a file that is missing, is none.
+# A device whose last code is wrong is found by the suite, and at that place: exit code 1, and a
+# FAIL of the last lane of the last block. Any other end, a crash or a missing file, is none.
 # Run by ctest with mxcheck, the plug-in and a folder.
 set -u
 found=0
