@@ -6,6 +6,7 @@
 #include <cstring>
 #include <utility>
 
+#include "device/abi/block_operation.hpp"
 #include "device/cpu/cpu_device.hpp"
 
 namespace mx::bench {
@@ -51,13 +52,8 @@ void DeviceCall::call(const char* operation) {
     const mx_tensor codes = tensor(codes_, element_.c_str(), spec_.rows, spec_.columns);
     const mx_tensor scales = tensor(scales_, "e8m0", row ? spec_.rows : spec_.rows / 32,
                                     row ? spec_.columns / 32 : spec_.columns);
-    mx_operation request{};
-    request.struct_size = sizeof request;
-    request.name = operation;
-    request.format = spec_.format.c_str();
-    request.dialect = spec_.dialect.c_str();
-    request.axis = spec_.axis.c_str();
-    request.block_size = 32;
+    const mx_operation request =
+        block_operation(operation, spec_.format.c_str(), spec_.dialect.c_str(), spec_.axis.c_str());
     char text[200] = "";
     mx_message message{sizeof(mx_message), text, sizeof text};
     const mx_tensor encoded[2] = {codes, scales};

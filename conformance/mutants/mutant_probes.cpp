@@ -4,6 +4,8 @@
 #include <cstring>
 #include <string>
 
+#include "device/abi/block_operation.hpp"
+
 namespace mx::mutants {
 namespace {
 
@@ -169,12 +171,7 @@ mx_status run(const mx_device_api& api, void* device, const Probe& probe, Buffer
 Probe row_probe(std::string_view name, Question question, const Codes& values) {
     Probe probe{name,     {}, question.value_type, 1, static_cast<std::int64_t>(values.size()),
                 {values}, {}};
-    probe.operation.struct_size = sizeof probe.operation;
-    probe.operation.name = "quantize";
-    probe.operation.format = question.format;
-    probe.operation.dialect = question.dialect;
-    probe.operation.axis = "row";
-    probe.operation.block_size = 32;
+    probe.operation = block_operation("quantize", question.format, question.dialect, "row");
     return probe;
 }
 

@@ -67,9 +67,8 @@ Error bad(std::string message) {
 
 Status take_header(Bench& bench, const Json& json) {
     // The version decides what the other keys mean, so it is asked first and alone.
-    std::string problem;
-    json::Reader(json, "", problem)("version", bench.header.version);
-    if (!problem.empty()) return bad(std::move(problem));
+    if (const Status read = json::read_key(json, "version", bench.header.version); !read)
+        return read;
     if (bench.header.version != bench_format_version)
         return bad("format version " + std::to_string(bench.header.version) + " is unknown here");
     return json::read_record(json, bench.header, {"kind"});
@@ -77,9 +76,8 @@ Status take_header(Bench& bench, const Json& json) {
 
 Status take(Bench& bench, const Json& json, bool is_first) {
     if (!json.is_object()) return bad("a line must be a JSON object");
-    std::string kind, problem;
-    json::Reader(json, "", problem)("kind", kind);
-    if (!problem.empty()) return bad(std::move(problem));
+    std::string kind;
+    if (const Status read = json::read_key(json, "kind", kind); !read) return read;
     if (is_first != (kind == "bench")) return bad("a benchmark has one header, and that first");
     if (is_first) return take_header(bench, json);
     if (bench.complete) return bad("there is a line after the end of the benchmark");

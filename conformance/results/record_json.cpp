@@ -160,10 +160,7 @@ Expected<Record> record_with(const Json& object) {
 Expected<Record> header_of(const Json& object) {
     // The version decides what the other keys mean, so it is asked first and alone.
     int version = 0;
-    std::string problem;
-    json::Reader reader(object, "", problem);
-    reader("version", version);
-    if (!problem.empty()) return bad_line(std::move(problem));
+    if (const Status read = json::read_key(object, "version", version); !read) return read.error();
     if (version != format_version)
         return bad_line("results format version " + std::to_string(version) +
                         " is unknown here: this program reads version " +
@@ -174,10 +171,7 @@ Expected<Record> header_of(const Json& object) {
 Expected<Record> record_of_object(const Json& object) {
     if (!object.is_object()) return bad_line("a line must be a JSON object");
     std::string kind;
-    std::string problem;
-    json::Reader reader(object, "", problem);
-    reader("kind", kind);
-    if (!problem.empty()) return bad_line(std::move(problem));
+    if (const Status read = json::read_key(object, "kind", kind); !read) return read.error();
     if (kind == "header") return header_of(object);
     if (kind == "case") return record_with<CaseResult>(object);
     if (kind == "footer") return record_with<RunFooter>(object);

@@ -7,6 +7,7 @@
 #include "device/cpu/encoded.hpp"
 #include "device/cpu/reader.hpp"
 #include "device/cpu/rotation.hpp"
+#include "device/kit/tensor_number.hpp"
 
 namespace mx::cpu {
 namespace {
@@ -27,42 +28,14 @@ const RealScaleRule& rule_of(const mx_operation& operation, const RealScaleForma
     return *rule;
 }
 
-kit::Blocks blocks_of(const mx_operation& operation, const RealScaleFormat& format) {
-    const kit::Blocks blocks = kit::blocks_or_tensor_of(operation);
-    const bool is_line = blocks.axis == kit::Axis::row || blocks.axis == kit::Axis::column;
-    const BlockShape shape = is_line                          ? BlockShape::line
-                             : blocks.axis == kit::Axis::tile ? BlockShape::tile
-                                                              : BlockShape::tensor;
-    if (shape != format.shape)
-        kit::not_supported("format " + in_double_quotes(operation.format) + " along axis " +
-                           in_double_quotes(operation.axis));
-    if (blocks.size != format.size)
-        kit::not_supported("format " + in_double_quotes(operation.format) + " in blocks of " +
-                           std::to_string(blocks.size) + " elements");
-    return blocks;
-}
-
-enum class NumberSource { none, given, derived };
-constexpr kit::Named<NumberSource> number_sources[] = {
-    {"", NumberSource::none}, {"given", NumberSource::given}, {"derived", NumberSource::derived}};
-
-NumberSource number_source(const mx_operation& operation, const RealScaleRule& rule) {
-    const NumberSource source = kit::choose(number_sources, operation.tensor_scale, "tensor_scale");
-    const bool has_number = rule.number != TensorNumber::none;
-    if (has_number != (source != NumberSource::none))
-        kit::invalid(dialect_text(operation) + " has " + (has_number ? "a" : "no") +
-                     " number for the tensor, and tensor_scale is " +
-                     in_double_quotes(operation.tensor_scale));
-    if (rule.number == TensorNumber::scale_of_history && source == NumberSource::derived)
-        kit::not_supported(dialect_text(operation) +
-                           " has its scale from earlier tensors, and tensor_scale is \"derived\"");
-    return source;
+kit::KeptNumber kept_number(const RealScaleRule& rule) {
+    if (rule.number == TensorNumber::none) return kit::KeptNumber::none;
+    return rule.number == TensorNumber::scale_of_history ? kit::KeptNumber::of_history
+                                                         : kit::KeptNumber::of_tensor;
 }
 
 Plane number_plane(const kit::Tensor& number) {
-    number.expect_type("f32");
-    number.expect_strided();
-    number.expect_shape({1, 1});
+    kit::expect_tensor_number(number);
     return plane_of(number);
 }
 
@@ -78,8 +51,8 @@ struct Question {
     explicit Question(const kit::Call& call)
         : format(*find_real_scale_format(kit::text_of(call.operation().format))),
           rule(rule_of(call.operation(), format)),
-          blocks(blocks_of(call.operation(), format)),
-          source(number_source(call.operation(), rule)) {}
+          blocks(kit::blocks_of(call.operation(), format.shape, format.size)),
+          source(kit::number_source(call.operation(), kept_number(rule))) {}
 
     EncodedTypes types() const {
         return {format.element, format.scale == RealScaleType::f32 ? "f32" : "ue4m3"};
@@ -88,7 +61,7 @@ struct Question {
     const RealScaleFormat& format;
     const RealScaleRule& rule;
     kit::Blocks blocks;
-    NumberSource source;
+    kit::NumberSource source;
 };
 
 RealScaleJob job_of(const Question& question, const kit::Tensor& values, const Encoded& encoded) {
@@ -135,13 +108,13 @@ Work quantize_real_scales_work(kit::Call& call) {
     const Question question(call);
     const kit::Tensor values = call.input("the values");
     std::optional<Plane> given, random, kept;
-    if (question.source == NumberSource::given)
+    if (question.source == kit::NumberSource::given)
         given = number_plane(call.input("the number of the tensor"));
     if (question.rule.rounding == Rounding::stochastic)
         random = random_plane(call.input("the random bits"), values.shape());
     EncodedTensors tensors{call.output("the codes"), std::nullopt};
     if (!is_inline(tensors.codes)) tensors.scales = call.output("the scales");
-    if (question.source != NumberSource::none)
+    if (question.source != kit::NumberSource::none)
         kept = number_plane(call.output("the number that is kept"));
     tensors.codes.expect_shape(values.shape());
     Encoded encoded = encoded_of(call, tensors, question.types(), question.blocks);
@@ -159,7 +132,7 @@ Work dequantize_real_scales_work(kit::Call& call) {
     EncodedTensors tensors{call.input("the codes"), std::nullopt};
     if (!is_inline(tensors.codes)) tensors.scales = call.input("the scales");
     std::optional<Plane> kept;
-    if (question.source != NumberSource::none)
+    if (question.source != kit::NumberSource::none)
         kept = number_plane(call.input("the number that was kept"));
     const kit::Tensor values = call.output("the values");
     values.expect_shape(tensors.codes.shape());

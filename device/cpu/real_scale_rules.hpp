@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "device/cpu/types.hpp"
+#include "device/kit/blocks.hpp"
 
 namespace mx::cpu {
 
@@ -14,7 +15,7 @@ namespace mx::cpu {
 // of binary32, rounded to nearest even.
 
 enum class RealScaleType { ue4m3, f32 };
-enum class BlockShape { line, tile, tensor };
+using kit::BlockShape;
 
 // Formats that a library quantizes to together, one bit each.
 inline constexpr unsigned nvfp4_lines = 1, nvfp4_tiles = 2, fp8_e4m3_128 = 4, fp8_e5m2_128 = 8,

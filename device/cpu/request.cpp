@@ -8,6 +8,7 @@
 #include "device/cpu/gemm_request.hpp"
 #include "device/cpu/reader.hpp"
 #include "device/cpu/real_scale_request.hpp"
+#include "device/kit/tensor_number.hpp"
 
 namespace mx::cpu {
 namespace {
@@ -74,19 +75,11 @@ BlockJob seen_along_lanes(BlockJob job, const kit::Blocks& blocks) {
     return job;
 }
 
-// A scale that is a power of two serves numbers of any size.
-void expect_no_tensor_scale(const mx_operation& operation) {
-    if (operation.tensor_scale == nullptr) return;
-    kit::invalid("format " + kit::in_double_quotes(operation.format) +
-                 " has no number for the tensor, and tensor_scale is " +
-                 kit::in_double_quotes(operation.tensor_scale));
-}
-
 Work quantize_work(kit::Call& call) {
     if (has_real_scales(call.operation())) return quantize_real_scales_work(call);
     const ElementType element = block_format(call.operation());
     const DialectRule rule = dialect_rule(call.operation(), element);
-    expect_no_tensor_scale(call.operation());
+    kit::expect_no_tensor_number(call.operation());
     const kit::Blocks blocks = kit::blocks_of(call.operation());
     const kit::Tensor values = call.input("the values");
     EncodedTensors tensors{call.output("the codes"), std::nullopt};
@@ -107,7 +100,7 @@ Work dequantize_work(kit::Call& call) {
     const ElementType element = block_format(call.operation());
     const kit::Blocks blocks = kit::blocks_of(call.operation());
     check_dialect(call.operation());
-    expect_no_tensor_scale(call.operation());
+    kit::expect_no_tensor_number(call.operation());
     EncodedTensors tensors{call.input("the codes"), std::nullopt};
     if (!is_inline(tensors.codes)) tensors.scales = call.input("the scales");
     const kit::Tensor values = call.output("the values");

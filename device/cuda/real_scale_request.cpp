@@ -8,6 +8,7 @@
 #include "device/cuda/real_scale_rules.hpp"
 #include "device/cuda/rules.hpp"
 #include "device/cuda/tensors.hpp"
+#include "device/kit/tensor_number.hpp"
 
 namespace mx::cuda {
 namespace {
@@ -33,34 +34,10 @@ const RealScaleDialect& dialect_of(const mx_operation& operation, const RealScal
     return *dialect;
 }
 
-Blocks blocks_of(const mx_operation& operation, const RealScaleFormat& format) {
-    const Blocks blocks = kit::blocks_or_tensor_of(operation);
-    const BlockShape shape = blocks.axis == Axis::tile     ? BlockShape::tile
-                             : blocks.axis == Axis::tensor ? BlockShape::tensor
-                                                           : BlockShape::line;
-    if (shape != format.shape)
-        not_supported("format " + in_double_quotes(operation.format) + " along axis " +
-                      in_double_quotes(operation.axis));
-    if (blocks.size != format.size)
-        not_supported("format " + in_double_quotes(operation.format) + " in blocks of " +
-                      std::to_string(blocks.size) + " elements");
-    return blocks;
-}
-
-constexpr kit::Named<NumberSource> number_sources[] = {
-    {"", NumberSource::none}, {"given", NumberSource::given}, {"derived", NumberSource::derived}};
-
-NumberSource source_of(const mx_operation& operation, const RealScaleRule& rule) {
-    const NumberSource source = kit::choose(number_sources, operation.tensor_scale, "tensor_scale");
-    const bool has_number = rule.number != TensorNumber::none;
-    if (has_number != (source != NumberSource::none))
-        invalid(dialect_text(operation) + " has " + (has_number ? "a" : "no") +
-                " number for the tensor, and tensor_scale is " +
-                in_double_quotes(operation.tensor_scale));
-    if (rule.number == TensorNumber::given_as_scale && source == NumberSource::derived)
-        not_supported(dialect_text(operation) +
-                      " has its scale from earlier tensors, and tensor_scale is \"derived\"");
-    return source;
+kit::KeptNumber kept_number(const RealScaleRule& rule) {
+    if (rule.number == TensorNumber::none) return kit::KeptNumber::none;
+    return rule.number == TensorNumber::given_as_scale ? kit::KeptNumber::of_history
+                                                       : kit::KeptNumber::of_tensor;
 }
 
 // What both directions read of a call before they take its tensors.
@@ -68,8 +45,8 @@ struct Question {
     explicit Question(const kit::Call& call)
         : format(*find_real_scale_format(text_of(call.operation().format))),
           dialect(dialect_of(call.operation(), format)),
-          blocks(blocks_of(call.operation(), format)),
-          source(source_of(call.operation(), dialect.rule)) {}
+          blocks(kit::blocks_of(call.operation(), format.shape, format.size)),
+          source(kit::number_source<NumberSource>(call.operation(), kept_number(dialect.rule))) {}
 
     const RealScaleFormat& format;
     const RealScaleDialect& dialect;
@@ -78,9 +55,7 @@ struct Question {
 };
 
 std::uint8_t* place_of_number(const kit::Tensor& number) {
-    number.expect_type("f32");
-    number.expect_strided();
-    number.expect_shape({1, 1});
+    kit::expect_tensor_number(number);
     return static_cast<std::uint8_t*>(number.raw().data);
 }
 

@@ -6,10 +6,11 @@
 #include <string_view>
 
 #include "device/cuda/real_scale.hpp"
+#include "device/kit/blocks.hpp"
 
 namespace mx::cuda {
 
-enum class BlockShape { line, tile, tensor };
+using kit::BlockShape;
 
 // Formats that a library quantizes to together, one bit each.
 inline constexpr unsigned nvfp4_lines = 1, nvfp4_tiles = 2, fp8_e4m3_128 = 4, fp8_e5m2_128 = 8,

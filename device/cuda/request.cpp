@@ -7,6 +7,7 @@
 #include "device/cuda/real_scale_request.hpp"
 #include "device/cuda/rules.hpp"
 #include "device/cuda/tensors.hpp"
+#include "device/kit/tensor_number.hpp"
 
 namespace mx::cuda {
 namespace {
@@ -104,14 +105,6 @@ BlockJob seen_along_lanes(BlockJob job, const Blocks& blocks) {
     return job;
 }
 
-// A scale that is a power of two serves numbers of any size.
-void expect_no_tensor_scale(const mx_operation& operation) {
-    if (operation.tensor_scale == nullptr) return;
-    kit::invalid("format " + in_double_quotes(operation.format) +
-                 " has no number for the tensor, and tensor_scale is " +
-                 in_double_quotes(operation.tensor_scale));
-}
-
 // The tensors of either block operation.
 struct BlockTensors {
     kit::Tensor values, codes, scales;
@@ -133,7 +126,7 @@ BlockJob block_job(const mx_operation& operation, const BlockTensors& tensors,
 Job quantize_job(kit::Call& call) {
     if (has_real_scales(call.operation())) return quantize_real_scales_job(call);
     const DialectRule rule = dialect_rule(call.operation(), block_format(call.operation()));
-    expect_no_tensor_scale(call.operation());
+    kit::expect_no_tensor_number(call.operation());
     const BlockTensors tensors{call.input("the values"), call.output("the codes"),
                                call.output("the scales")};
     return QuantizeJob{block_job(call.operation(), tensors, rule)};
@@ -142,7 +135,7 @@ Job quantize_job(kit::Call& call) {
 Job dequantize_job(kit::Call& call) {
     if (has_real_scales(call.operation())) return dequantize_real_scales_job(call);
     check_dialect(call.operation());
-    expect_no_tensor_scale(call.operation());
+    kit::expect_no_tensor_number(call.operation());
     const kit::Tensor codes = call.input("the codes"), scales = call.input("the scales");
     return DequantizeJob{
         block_job(call.operation(), {call.output("the values"), codes, scales}, {})};

@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "device/abi/block_operation.hpp"
 #include "device/abi/mx_device.h"
 
 namespace {
@@ -68,14 +69,7 @@ protected:
     }
 
     static mx_operation ocp_rows() {
-        mx_operation operation{};
-        operation.struct_size = sizeof operation;
-        operation.name = "quantize";
-        operation.format = "mxfp8-e4m3";
-        operation.dialect = "ocp";
-        operation.axis = "row";
-        operation.block_size = 32;
-        return operation;
+        return mx::block_operation("quantize", "mxfp8-e4m3", "ocp", "row");
     }
     void* library_ = nullptr;
     mx_device_get_api_function get_api_ = nullptr;

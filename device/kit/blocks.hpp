@@ -46,6 +46,9 @@ inline Blocks blocks_of(const mx_operation& operation) {
     return {choose(axes, operation.axis, "axis"), size};
 }
 
+// The shape that a format's blocks have along any axis that is for it.
+enum class BlockShape { line, tile, tensor };
+
 // Of a device that knows axis "tensor", too.
 inline Blocks blocks_or_tensor_of(const mx_operation& operation) {
     if (text_of(operation.axis) != "tensor") return blocks_of(operation);
@@ -53,6 +56,19 @@ inline Blocks blocks_or_tensor_of(const mx_operation& operation) {
         invalid("axis \"tensor\" has no blocks of " + std::to_string(operation.block_size) +
                 " elements");
     return {Axis::tensor, 0};
+}
+
+// Of an operation on a format whose blocks have that shape and that edge; 0 where it is the tensor.
+inline Blocks blocks_of(const mx_operation& operation, BlockShape shape, std::int64_t size) {
+    const Blocks blocks = blocks_or_tensor_of(operation);
+    const BlockShape asked = blocks.axis == Axis::tile     ? BlockShape::tile
+                             : blocks.axis == Axis::tensor ? BlockShape::tensor
+                                                           : BlockShape::line;
+    const std::string format = "format " + in_double_quotes(operation.format);
+    if (asked != shape) not_supported(format + " along axis " + in_double_quotes(operation.axis));
+    if (blocks.size != size)
+        not_supported(format + " in blocks of " + std::to_string(blocks.size) + " elements");
+    return blocks;
 }
 
 // Of axis "both" the call for the rows and the one for the columns, which share the input; of any

@@ -10,6 +10,8 @@
 #include <string>
 #include <vector>
 
+#include "device/abi/block_operation.hpp"
+
 namespace {
 
 using Codes = std::vector<std::uint32_t>;
@@ -78,15 +80,9 @@ Outcome run(const mx_operation& operation, std::vector<Matrix*> inputs,
 }
 
 mx_operation operation(const char* name, const char* format, const char* dialect) {
-    mx_operation asked{};
-    asked.struct_size = sizeof asked;
-    asked.name = name;
-    asked.format = format;
-    asked.dialect = dialect;
-    asked.axis = "row";
+    mx_operation asked = mx::block_operation(name, format, dialect, "row");
     asked.rounding = "nearest_even";
     asked.overflow = "saturate";
-    asked.block_size = 32;
     return asked;
 }
 

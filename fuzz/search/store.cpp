@@ -152,11 +152,10 @@ Error bad(const std::string& path, const std::string& what) {
 // The version decides what the other keys mean, so it is asked first and alone.
 Status read_state(const std::string& path, const json::Json& json, StoredState& state) {
     std::uint64_t version = 0;
-    std::string problem;
-    json::Reader(json, "", problem)("mxcheck_fuzz", version);
-    if (problem.empty() && version != state.version)
+    Status read = json::read_key(json, "mxcheck_fuzz", version);
+    if (read && version != state.version)
         return bad(path, "is the state of another version of this program");
-    const Status read = json::read_record(json, state);
+    if (read) read = json::read_record(json, state);
     if (read) return read;
     return bad(path, "is not the state of a search, or a damaged one: " + read.error().message);
 }

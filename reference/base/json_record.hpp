@@ -329,6 +329,15 @@ std::string line_with(const char* kind, const Record& record) {
     return line_of(object) + "\n";
 }
 
+// One key alone, for those that say what the others mean: a version, a kind.
+template <typename Value>
+Status read_key(const Json& object, const char* key, Value& value) {
+    std::string problem;
+    Reader(object, "", problem)(key, value);
+    if (problem.empty()) return success();
+    return Error{ErrorKind::bad_input, std::move(problem)};
+}
+
 // The record that an object holds, its other keys named in `besides`. The error is a sentence.
 template <typename Record>
 Status read_record(const Json& object, Record& record,

@@ -3,6 +3,8 @@
 
 #include <string>
 
+#include "device/kit/tensor_number.hpp"
+
 namespace mx::mutants::real_scale {
 namespace {
 
@@ -49,9 +51,6 @@ constexpr kit::Named<Dialect> dialects[] = {
      {Family::fp8_tensor, with(with(te_fp8, &Rules::has_number), &Rules::has_history)}}};
 
 constexpr kit::Named<bool> actions[] = {{"quantize", true}, {"dequantize", false}};
-enum class Number { none, given, derived };
-constexpr kit::Named<Number> numbers[] = {
-    {"", Number::none}, {"given", Number::given}, {"derived", Number::derived}};
 
 class Reader {
 public:
@@ -77,30 +76,28 @@ private:
         request_.element = format.element;
         request_.rules = dialect.rules;
         request_.blocks = kit::blocks_or_tensor_of(asked);
-        number_ = kit::choose(numbers, asked.tensor_scale, "tensor_scale");
+        number_ =
+            kit::number_source(asked, !request_.rules.has_number   ? kit::KeptNumber::none
+                                      : request_.rules.has_history ? kit::KeptNumber::of_history
+                                                                   : kit::KeptNumber::of_tensor);
         const kit::Axis axis = request_.blocks.axis;
         const bool is_tile = axis == kit::Axis::tile, is_tensor = axis == kit::Axis::tensor;
         if (dialect.family != format.family || request_.blocks.size != format.size ||
             is_tile != format.is_tile || is_tensor != (format.size == 0))
             kit::not_supported("the planted bugs of real scales have no such blocks");
-        if (request_.rules.has_number != (number_ != Number::none))
-            kit::invalid("tensor_scale is " + kit::in_double_quotes(asked.tensor_scale) +
-                         " for dialect " + kit::in_double_quotes(asked.dialect));
-        if (request_.rules.has_history && number_ == Number::derived)
-            kit::not_supported("a scale of earlier tensors is given");
     }
 
     void read_quantize() {
         const kit::Tensor input = call_.input("the values");
         const kit::Shape shape = input.shape();
         request_.values = values_of(input, shape);
-        if (number_ == Number::given)
+        if (number_ == kit::NumberSource::given)
             request_.given = words_of(call_.input("the number"), "f32", {1, 1});
         if (request_.rules.is_stochastic)
             request_.random = words_of(call_.input("the random bits"), "u32", shape);
         read_codes(call_.output("the codes"), shape);
         read_scales(call_.output("the scales"), shape);
-        if (number_ != Number::none)
+        if (number_ != kit::NumberSource::none)
             request_.kept = words_of(call_.output("the kept number"), "f32", {1, 1});
         const bool is_column = request_.blocks.axis == kit::Axis::column;
         if (request_.rules.rotates && (is_column ? shape.rows : shape.columns) % 16 != 0)
@@ -112,7 +109,7 @@ private:
         const kit::Shape shape = codes.shape();
         read_codes(codes, shape);
         read_scales(call_.input("the scales"), shape);
-        if (number_ != Number::none)
+        if (number_ != kit::NumberSource::none)
             request_.kept = words_of(call_.input("the kept number"), "f32", {1, 1});
         request_.values = values_of(call_.output("the values"), shape);
     }
@@ -152,7 +149,7 @@ private:
 
     kit::Call call_;
     RealScaleRequest request_;
-    Number number_ = Number::none;
+    kit::NumberSource number_ = kit::NumberSource::none;
 };
 
 }  // namespace

@@ -7,6 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "device/abi/block_operation.hpp"
+
 namespace mx::selftest {
 namespace {
 
@@ -15,14 +17,7 @@ mx_tensor tensor(const char* type, void* data, std::int64_t rows, std::int64_t c
 }
 
 mx_operation operation(const char* name, const char* format, const char* dialect) {
-    mx_operation asked{};
-    asked.struct_size = sizeof asked;
-    asked.name = name;
-    asked.format = format;
-    asked.dialect = dialect;
-    asked.axis = "row";
-    asked.block_size = 32;
-    return asked;
+    return block_operation(name, format, dialect, "row");
 }
 
 struct Answer {

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <utility>
 
+#include "device/abi/block_operation.hpp"
 #include "device/cpu/test/fixture.hpp"
 
 namespace mx::cpu::test {
@@ -81,11 +82,8 @@ double value_of(std::string_view type, std::uint32_t bits) {
 }
 
 mx_operation convert_operation(const char* element, const How& how) {
-    mx_operation asked{};
-    asked.struct_size = sizeof asked;
-    asked.name = "convert";
-    asked.format = element;
-    asked.dialect = "ocp";
+    mx_operation asked = block_operation("convert", element, "ocp", nullptr);
+    asked.block_size = 0;
     asked.rounding = how.rounding;
     asked.overflow = how.overflow;
     asked.subnormals = how.subnormals;

@@ -5,6 +5,7 @@
 
 #include <cmath>
 
+#include "device/abi/block_operation.hpp"
 #include "device/cpu/cpu_device.hpp"
 
 namespace mx::cpu::test {
@@ -91,14 +92,7 @@ void* cpu_device() {
 
 mx_operation operation_of(const char* name, const char* format, const char* dialect,
                           const char* axis) {
-    mx_operation asked{};
-    asked.struct_size = sizeof asked;
-    asked.name = name;
-    asked.format = format;
-    asked.dialect = dialect;
-    asked.axis = axis;
-    asked.block_size = 32;
-    return asked;
+    return block_operation(name, format, dialect, axis);
 }
 
 Outcome run(const mx_operation& operation, std::vector<mx_tensor> inputs,

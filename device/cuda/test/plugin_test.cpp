@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "device/abi/block_operation.hpp"
 #include "device/abi/mx_device.h"
 #include "device/cuda/test/require_gpu.hpp"
 
@@ -38,16 +39,10 @@ struct Message {
 };
 
 mx_operation operation(const char* name, const char* format, const char* dialect) {
-    mx_operation asked{};
-    asked.struct_size = sizeof asked;
-    asked.name = name;
-    asked.format = format;
-    asked.dialect = dialect;
-    asked.axis = "row";
+    mx_operation asked = mx::block_operation(name, format, dialect, "row");
     asked.rounding = "nearest_even";
     asked.overflow = "saturate";
     asked.subnormals = "honoured";
-    asked.block_size = 32;
     return asked;
 }
 
