@@ -1,6 +1,6 @@
-# What a build with HIP needs. MX_ENABLE_HIP: OFF leaves it out, ON demands hipcc, AUTO takes one that
-# works. Afterwards MX_HAS_HIP says whether there is one. CMake's own language HIP wants the packages
-# of a whole ROCm; this wants hipcc and its runtime alone.
+# What a build with HIP needs. MX_ENABLE_HIP: OFF leaves it out, ON demands hipcc, AUTO takes one
+# that works. Afterwards MX_HAS_HIP says whether there is one. CMake's own language HIP wants the
+# packages of a whole ROCm; this wants hipcc and its runtime alone.
 set(MX_ENABLE_HIP AUTO CACHE STRING "HIP: AUTO, ON (needs hipcc and libamdhip64), OFF")
 set_property(CACHE MX_ENABLE_HIP PROPERTY STRINGS AUTO ON OFF)
 if(NOT MX_ENABLE_HIP MATCHES "^(AUTO|ON|OFF)$")

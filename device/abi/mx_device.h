@@ -199,10 +199,10 @@ typedef struct mx_tensor {
     void* data;
     const char* type;   /* "f32" "bf16" "f16" "e4m3" "e5m2" "e3m2" "e2m3" "e2m1" "int8"
                            "int8-symmetric" "e8m0" "ue4m3" "u32" */
-    const char* place;  /* where `data` points to: "host"; "cuda" or "hip", memory that the runtime of
-                           that name allocated on the GPU on which the device computes: a pointer
-                           of cudaMalloc or hipMalloc, which the host must not follow. A device
-                           answers MX_NOT_SUPPORTED to a place that it does not know */
+    const char* place;  /* where `data` points to: "host"; "cuda" or "hip", memory of the GPU on
+                           which the device computes, as cudaMalloc or hipMalloc gives it, which
+                           the host must not follow. A device answers MX_NOT_SUPPORTED to a place
+                           that it does not know */
     const char* layout; /* "strided", or one of the above */
     int64_t rows;
     int64_t columns;
