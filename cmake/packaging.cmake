@@ -45,7 +45,7 @@ endif()
 install(DIRECTORY ${PROJECT_BINARY_DIR}/lib/mutants DESTINATION ${MX_INSTALL_PLUGINS}
   OPTIONAL FILES_MATCHING PATTERN "*.so")
 
-foreach(plugin mx_cuda mx_cublaslt mx_hopper)
+foreach(plugin mx_cuda mx_hip mx_cublaslt mx_hopper)
   if(TARGET ${plugin})
     install(TARGETS ${plugin} LIBRARY DESTINATION ${MX_INSTALL_PLUGINS})
   endif()

@@ -59,11 +59,13 @@ Expected<bench::Data> data_of(const std::string& name) {
     return check_name("data", name, names).error();
 }
 
-// Tensors of our own GPU devices lie where these compute.
+// Tensors of our own devices for NVIDIA's GPUs lie where these compute; of the one for AMD's they
+// lie on the host, because there is no copy to measure it against.
 Expected<bool> is_on_gpu(const BenchOptions& options) {
     if (const Status known = check_name("place", options.place, {"auto", "host", "cuda"}); !known)
         return known.error();
-    const bool is_ours = options.choice.command.empty() && is_our_gpu_device(options.choice.device);
+    const bool is_ours =
+        options.choice.command.empty() && place_of_device(options.choice.device) == "cuda";
     if (options.place != "cuda" && !(options.place == "auto" && is_ours)) return false;
     const Status found = bench::gpu::find();
     if (!found) return found.error();

@@ -62,10 +62,10 @@ DeviceRegistry built_in_devices() {
     return registry;
 }
 
-bool is_our_gpu_device(const std::string& name) {
+std::string place_of_device(const std::string& name) {
     for (const OptionalDevice& device : optional_devices)
-        if (name == device.name) return *device.file != '\0';
-    return false;
+        if (name == device.name) return device.place;
+    return "host";
 }
 
 std::string executable_folder() {

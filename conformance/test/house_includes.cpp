@@ -72,6 +72,7 @@ const Library libraries[] = {
     {"cuda",
      {"device/nvhost", "device/cuda", "device/cublaslt", "device/hopper", "conformance/sweep",
       "conformance/mutants/gpu", "bench"}},
+    {"hip/", {"device/hip"}},
     {"cublas", {"device/cublaslt", "device/hopper"}},
     {"hwy/", {"device/cpu", "bench"}},
     {"benchmark/", {"bench"}},

@@ -11,8 +11,8 @@
 namespace mx::house {
 namespace {
 
-constexpr std::array<std::string_view, 8> cpp_endings{".hpp", ".cpp", ".h",   ".c",
-                                                      ".cu",  ".cuh", ".inc", ".def"};
+constexpr std::array<std::string_view, 9> cpp_endings{".hpp", ".cpp", ".h",   ".c",  ".cu",
+                                                      ".cuh", ".hip", ".inc", ".def"};
 constexpr std::array<std::string_view, 3> script_endings{".cmake", ".sh", "CMakeLists.txt"};
 constexpr std::array<std::string_view, 10> text_endings{".md",   ".py", ".js",    ".css",  ".html",
                                                         ".json", ".in", ".suite", ".toml", ".txt"};

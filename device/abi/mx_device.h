@@ -199,7 +199,10 @@ typedef struct mx_tensor {
     void* data;
     const char* type;   /* "f32" "bf16" "f16" "e4m3" "e5m2" "e3m2" "e2m3" "e2m1" "int8"
                            "int8-symmetric" "e8m0" "ue4m3" "u32" */
-    const char* place;  /* "host"; devices with memory of their own will also see "cuda" */
+    const char* place;  /* where `data` points to: "host"; "cuda" or "hip", memory of the GPU on
+                           which the device computes, as cudaMalloc or hipMalloc gives it, which
+                           the host must not follow. A device answers MX_NOT_SUPPORTED to a place
+                           that it does not know */
     const char* layout; /* "strided", or one of the above */
     int64_t rows;
     int64_t columns;
@@ -225,8 +228,8 @@ typedef struct mx_device_api {
                           size_t input_count, const mx_tensor* outputs, size_t output_count,
                           mx_message* message);
 
-    /* Does the work. Inputs are complete before the call, whatever stream wrote those in place
-     * "cuda", and outputs, in either place, are complete when it returns. */
+    /* Does the work. Inputs are complete before the call, whatever stream wrote those in
+     * memory of a GPU, and outputs, in any place, are complete when it returns. */
     mx_status (*run)(void* device, const mx_operation* operation, const mx_tensor* inputs,
                      size_t input_count, const mx_tensor* outputs, size_t output_count,
                      mx_message* message);

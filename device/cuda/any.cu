@@ -1,10 +1,8 @@
 // The kernels that take every case: any strides, any alignment, blocks of any shape, every element
 // format. One thread quantizes one block, or dequantizes or converts one element.
-#include "device/cuda/element.cuh"
+#include "device/cuda/blocks.cuh"
 #include "device/cuda/kernels.hpp"
 #include "device/cuda/launch.hpp"
-#include "device/cuda/scale.cuh"
-#include "device/cuda/values.cuh"
 
 namespace mx::cuda {
 namespace {
@@ -30,80 +28,18 @@ __device__ Extent cell_of(std::int64_t item, Extent grid, const Plane& plane) {
     return {item % grid.lines, item / grid.lines};
 }
 
-__device__ std::uint8_t* byte_at(const Plane& plane, Extent cell, int width) {
-    return plane.data + (cell.lines * plane.line_stride + cell.lanes * plane.lane_stride) * width;
-}
-
-template <ValueType type>
-__device__ std::uint32_t value_at(const Plane& values, Extent cell) {
-    return load_value<type>(byte_at(values, cell, width_of(type)));
-}
-
-template <ValueType type>
-__device__ void store_value(const Plane& values, Extent cell, float value) {
-    std::uint32_t bits = packed_values<type>(value, 0.0f);
-    std::uint8_t* at = byte_at(values, cell, width_of(type));
-    for (int i = 0; i < width_of(type); ++i) at[i] = static_cast<std::uint8_t>(bits >> (8 * i));
-}
-
-// The lines and lanes of one block.
-struct Block {
-    Extent first;
-    Extent end;
-};
-__device__ Block block_at(const BlockJob& job, Extent cell) {
-    Block block{{cell.lines * job.block.lines, cell.lanes * job.block.lanes}, {}};
-    block.end = {min(block.first.lines + job.block.lines, job.extent.lines),
-                 min(block.first.lanes + job.block.lanes, job.extent.lanes)};
-    return block;
-}
-
-template <typename Action>
-__device__ void for_each_cell(const Block& block, Action action) {
-    for (std::int64_t line = block.first.lines; line < block.end.lines; ++line)
-        for (std::int64_t lane = block.first.lanes; lane < block.end.lanes; ++lane)
-            action(Extent{line, lane});
-}
-
-MX_CUDA_BOTH Extent grid_of_blocks(const BlockJob& job) {
-    return {(job.extent.lines + job.block.lines - 1) / job.block.lines,
-            (job.extent.lanes + job.block.lanes - 1) / job.block.lanes};
-}
-
 template <ValueType type>
 __global__ void quantize_blocks(BlockJob job) {
-    const Extent grid = grid_of_blocks(job);
-    const Encoding how{grid_of(job.recipe.element), job.recipe.nan_code, Overflow::saturate};
-    const bool skips_nan = job.recipe.rule.nan_policy == NanPolicy::own_lane;
-    for (std::int64_t i = first_item(); i < grid.lines * grid.lanes; i += item_step()) {
-        const Extent cell = cell_of(i, grid, job.values);
-        const Block block = block_at(job, cell);
-        std::uint32_t amax = 0;
-        for_each_cell(block, [&](Extent at) {
-            const std::uint32_t value = magnitudes<type>(value_at<type>(job.values, at));
-            amax = max(amax, skips_nan ? without_nan<type>(value) : value);
-        });
-        const std::uint8_t scale = scale_of(job.recipe.rule, f32_bits<type>(amax));
-        const float factor = factor_of(scale);
-        job.scales.data[place_of(job.scales, cell)] = scale;
-        for_each_cell(block, [&](Extent at) {
-            const float value = value_of<type>(value_at<type>(job.values, at), 0);
-            *byte_at(job.codes, at, 1) = element_code(how, __fmul_rn(value, factor));
-        });
-    }
+    const Extent grid = block_grid(job);
+    for (std::int64_t i = first_item(); i < grid.lines * grid.lanes; i += item_step())
+        quantize_block_of<type>(job, cell_of(i, grid, job.values));
 }
 
 template <ValueType type>
 __global__ void dequantize_elements(BlockJob job) {
-    const Grid grid = grid_of(job.recipe.element);
     const std::int64_t count = job.extent.lines * job.extent.lanes;
-    for (std::int64_t i = first_item(); i < count; i += item_step()) {
-        const Extent at = cell_of(i, job.extent, job.values);
-        const Extent block{at.lines / job.block.lines, at.lanes / job.block.lanes};
-        const float scale = value_of_scale(job.scales.data[place_of(job.scales, block)]);
-        const float element = element_value(grid, *byte_at(job.codes, at, 1));
-        store_value<type>(job.values, at, __fmul_rn(element, scale));
-    }
+    for (std::int64_t i = first_item(); i < count; i += item_step())
+        dequantize_element_of<type>(job, cell_of(i, job.extent, job.values));
 }
 
 template <ValueType type>
@@ -121,7 +57,7 @@ __global__ void convert_elements(ConvertJob job) {
             code = static_cast<std::uint8_t>(fp8_pair<Element::e5m2>(value, 0.0f));
         else
             code = element_code(how, value);
-        *byte_at(job.codes, at, 1) = code;
+        *byte_of(job.codes, at, 1) = code;
     }
 }
 
@@ -131,17 +67,14 @@ __global__ void encode_each(EncodeScaleJob job) {
     for (std::int64_t i = first_item(); i < count; i += item_step()) {
         const Extent at = cell_of(i, job.extent, job.values);
         const std::uint32_t amax = magnitudes<type>(value_at<type>(job.values, at));
-        *byte_at(job.scales, at, 1) = scale_of(job.rule, f32_bits<type>(amax));
+        *byte_of(job.scales, at, 1) = scale_of(job.rule, f32_bits<type>(amax));
     }
 }
 
-__global__ void zero_pad_bytes(ScalePlane scales, Extent grid, std::int64_t padded_lines) {
-    const std::int64_t across = scales.tiles_across * 4;
-    for (std::int64_t i = first_item(); i < padded_lines * across; i += item_step()) {
-        const Extent cell{i / across, i % across};
-        if (cell.lines >= grid.lines || cell.lanes >= grid.lanes)
-            scales.data[place_of(scales, cell)] = 0;
-    }
+__global__ void zero_pad_bytes(ScalePlane scales, Extent grid) {
+    const Extent padded = padded_grid(scales, grid);
+    for (std::int64_t i = first_item(); i < padded.lines * padded.lanes; i += item_step())
+        clear_if_pad(scales, grid, {i / padded.lanes, i % padded.lanes});
 }
 
 __device__ int path_has_scale_conversion;
@@ -176,7 +109,7 @@ std::int64_t count_of(Extent extent) {
 cudaError_t quantize_any(const BlockJob& job, cudaStream_t stream) {
     return start({quantize_blocks<ValueType::f32>, quantize_blocks<ValueType::bf16>,
                   quantize_blocks<ValueType::f16>},
-                 job.recipe.value_type, count_of(grid_of_blocks(job)), job, stream);
+                 job.recipe.value_type, count_of(block_grid(job)), job, stream);
 }
 
 cudaError_t dequantize_any(const BlockJob& job, cudaStream_t stream) {
@@ -198,10 +131,9 @@ cudaError_t encode_scales(const EncodeScaleJob& job, cudaStream_t stream) {
 }
 
 cudaError_t zero_pads(const ScalePlane& scales, Extent grid, cudaStream_t stream) {
-    const std::int64_t padded_lines = (grid.lines + 127) / 128 * 128;
-    const std::int64_t padded = padded_lines * scales.tiles_across * 4;
+    const std::int64_t padded = count_of(padded_grid(scales, grid));
     if (padded == count_of(grid)) return cudaSuccess;
-    zero_pad_bytes<<<blocks_for(padded), threads, 0, stream>>>(scales, grid, padded_lines);
+    zero_pad_bytes<<<blocks_for(padded), threads, 0, stream>>>(scales, grid);
     return cudaGetLastError();
 }
 

@@ -10,19 +10,8 @@
 
 namespace mx::cuda {
 
-MX_CUDA_BOTH inline std::int64_t smaller(std::int64_t a, std::int64_t b) {
-    return a < b ? a : b;
-}
-
 MX_CUDA_BOTH inline std::uint32_t load_word(const std::uint8_t* at) {
     return load_value<ValueType::f32>(at);
-}
-MX_CUDA_BOTH inline void store_bits(std::uint8_t* at, std::uint32_t bits, int width) {
-    for (int i = 0; i < width; ++i) at[i] = static_cast<std::uint8_t>(bits >> (8 * i));
-}
-
-MX_CUDA_BOTH inline std::uint8_t* byte_of(const Plane& plane, Extent cell, int width) {
-    return plane.data + (cell.lines * plane.line_stride + cell.lanes * plane.lane_stride) * width;
 }
 
 MX_CUDA_BOTH inline float load_element(const RealScaleJob& job, Extent cell) {
@@ -35,12 +24,8 @@ MX_CUDA_BOTH inline float load_element(const RealScaleJob& job, Extent cell) {
 }
 
 MX_CUDA_BOTH inline void store_element(const RealScaleJob& job, Extent cell, float value) {
-    std::uint32_t bits = bits_of(value);
-    if (job.value_type == ValueType::bf16) bits = bits_of(rounded_to_bf16(value)) >> 16;
-    if (job.value_type == ValueType::f16)
-        bits = is_nan(value) ? 0x7FFFu : grid_code({f16_grid(), 0, Overflow::to_special}, value);
     const int width = width_of(job.value_type);
-    store_bits(byte_of(job.values, cell, width), bits, width);
+    store_bits(byte_of(job.values, cell, width), output_bits(job.value_type, value), width);
 }
 
 // The first of the two in a byte clears the other, so one thread writes both, one after the other.
@@ -105,9 +90,6 @@ MX_CUDA_BOTH inline Extent cell_in(const RealBlock& block, std::int64_t index) {
 MX_CUDA_BOTH inline std::uint32_t amax_bits(NanInAmax rule, float value) {
     const std::uint32_t bits = bits_of(value) & 0x7FFFFFFFu;
     return rule == NanInAmax::left_out && bits > f32_infinity ? 0 : bits;
-}
-MX_CUDA_BOTH inline std::uint32_t larger_bits(std::uint32_t a, std::uint32_t b) {
-    return a > b ? a : b;
 }
 
 // Threads that share a block: each takes every `step`-th element.

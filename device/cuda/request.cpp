@@ -17,8 +17,6 @@ using kit::in_double_quotes;
 using kit::not_supported;
 using kit::text_of;
 
-constexpr std::string_view places[] = {"host", "cuda"};
-
 // What is packed more tightly or lies in smaller tiles is served where scales have a mantissa.
 bool is_for_powers_of_two(const Layout& layout) {
     return layout.kind == LayoutKind::strided || layout.kind == LayoutKind::scales;
@@ -203,7 +201,8 @@ Job job_of(kit::Call& call) {
     return text_of(operation.format) == "e8m0" ? cast_job(call) : convert_job(call);
 }
 
-Job job_of_side(const kit::Arguments& side, kit::Buffers buffers) {
+Job job_of_side(const kit::Arguments& side, kit::Buffers buffers, std::string_view memory) {
+    const std::string_view places[] = {"host", memory};
     kit::Call call(side, buffers);
     call.expect_places(places);
     const bool has_powers_of_two = !has_real_scales(call.operation());
@@ -217,11 +216,11 @@ Job job_of_side(const kit::Arguments& side, kit::Buffers buffers) {
 
 }  // namespace
 
-Job job_of(const kit::Arguments& call, kit::Buffers buffers) {
+Job job_of(const kit::Arguments& call, kit::Buffers buffers, std::string_view memory) {
     const kit::Sides sides(call);
-    const Job rows = job_of_side(*sides.begin(), buffers);
+    const Job rows = job_of_side(*sides.begin(), buffers, memory);
     if (sides.end() - sides.begin() == 1) return rows;
-    const Job columns = job_of_side(sides.begin()[1], buffers);
+    const Job columns = job_of_side(sides.begin()[1], buffers, memory);
     if (const auto* real = std::get_if<QuantizeRealScalesJob>(&rows))
         return QuantizeRealScalesJob{real->blocks, std::get<QuantizeRealScalesJob>(columns).blocks};
     const BlockJob& down = std::get<QuantizeJob>(columns).blocks;

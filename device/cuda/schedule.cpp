@@ -135,18 +135,6 @@ cudaError_t clear_pads(const ScalePlane& scales, Extent grid, cudaStream_t strea
     return zero_pads(scales, grid, stream);
 }
 
-// The same tensor with its blocks down the columns.
-BlockJob columns_of(const BothJob& job) {
-    BlockJob columns = job.rows;
-    columns.extent = {job.rows.extent.lanes, job.rows.extent.lines};
-    columns.values = {job.rows.values.data, job.rows.values.lane_stride,
-                      job.rows.values.line_stride};
-    columns.codes = {job.column_codes.data, job.column_codes.lane_stride,
-                     job.column_codes.line_stride};
-    columns.scales = job.column_scales;
-    return columns;
-}
-
 bool can_be_read_once(const BothJob& job) {
     const Extent extent = job.rows.extent;
     return extent.lines % block_lanes == 0 && extent.lanes % block_lanes == 0 &&

@@ -132,7 +132,7 @@ std::int64_t byte_extent(const mx_tensor& tensor) {
 }
 
 bool is_on_gpu(const mx_tensor& tensor) {
-    return text_of(tensor.place) == "cuda";
+    return text_of(tensor.place) != "host";
 }
 
 }  // namespace mx::cuda

@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-#if defined(__CUDACC__)
+#if defined(__CUDACC__) || defined(__HIP__)
 #define MX_CUDA_BOTH __host__ __device__
 #else
 #define MX_CUDA_BOTH
@@ -148,6 +148,18 @@ struct BothJob {
     Plane column_codes;
     ScalePlane column_scales;  // its lines are the columns
 };
+
+// The same tensor with its blocks down the columns.
+MX_CUDA_BOTH inline BlockJob columns_of(const BothJob& job) {
+    BlockJob columns = job.rows;
+    columns.extent = {job.rows.extent.lanes, job.rows.extent.lines};
+    columns.values = {job.rows.values.data, job.rows.values.lane_stride,
+                      job.rows.values.line_stride};
+    columns.codes = {job.column_codes.data, job.column_codes.lane_stride,
+                     job.column_codes.line_stride};
+    columns.scales = job.column_scales;
+    return columns;
+}
 
 // What becomes of a value beyond the largest element: that one, or Inf, or NaN without an Inf.
 enum class Overflow { saturate, to_special };

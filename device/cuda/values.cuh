@@ -94,4 +94,26 @@ MX_CUDA_BOTH std::uint32_t load_value(const std::uint8_t* at) {
     return bits;
 }
 
+// The nearest value of an output type, as its bits; beyond the largest, Inf.
+MX_CUDA_BOTH inline std::uint32_t output_bits(ValueType type, float value) {
+    if (type == ValueType::bf16) return bits_of(rounded_to_bf16(value)) >> 16;
+    if (type == ValueType::f32) return bits_of(value);
+    return is_nan(value) ? 0x7FFFu : grid_code({f16_grid(), 0, Overflow::to_special}, value);
+}
+
+MX_CUDA_BOTH inline std::uint8_t* byte_of(const Plane& plane, Extent cell, int width) {
+    return plane.data + (cell.lines * plane.line_stride + cell.lanes * plane.lane_stride) * width;
+}
+
+MX_CUDA_BOTH inline void store_bits(std::uint8_t* at, std::uint32_t bits, int width) {
+    for (int i = 0; i < width; ++i) at[i] = static_cast<std::uint8_t>(bits >> (8 * i));
+}
+
+MX_CUDA_BOTH inline std::uint32_t larger_bits(std::uint32_t a, std::uint32_t b) {
+    return a > b ? a : b;
+}
+MX_CUDA_BOTH inline std::int64_t smaller(std::int64_t a, std::int64_t b) {
+    return a < b ? a : b;
+}
+
 }  // namespace mx::cuda

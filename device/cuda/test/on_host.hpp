@@ -1,10 +1,11 @@
-// A RealScaleJob done on the host by the functions that the general kernels call, one item after
-// the other; and, where a rule has a kernel of its own, by the arithmetic of that one. Used by
-// tests.
+// A job done on the host by the functions that the general kernels call, one item after the other;
+// and, where a rule of a RealScaleJob has a kernel of its own, by the arithmetic of that one. Used
+// by tests.
 #pragma once
 
 #include <cstdint>
 
+#include "device/cuda/blocks.cuh"
 #include "device/cuda/nvfp4.cuh"
 #include "device/cuda/real_scale_blocks.cuh"
 
@@ -73,6 +74,17 @@ inline void quantize_on_host(const RealScaleJob& job, Arithmetic arithmetic) {
 }
 
 inline void dequantize_on_host(const RealScaleJob& job) {
+    for_each_cell_of(job.extent, [&](Extent cell) { dequantize_element(job, cell); });
+}
+
+inline void quantize_on_host(const BlockJob& job) {
+    const Extent grid = block_grid(job);
+    for_each_cell_of(padded_grid(job.scales, grid),
+                     [&](Extent cell) { clear_if_pad(job.scales, grid, cell); });
+    for_each_cell_of(grid, [&](Extent cell) { quantize_block(job, cell); });
+}
+
+inline void dequantize_on_host(const BlockJob& job) {
     for_each_cell_of(job.extent, [&](Extent cell) { dequantize_element(job, cell); });
 }
 

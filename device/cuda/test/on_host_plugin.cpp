@@ -1,4 +1,4 @@
-// A device that answers what the kernels of blocks whose scale has a mantissa would answer, on a
+// A device that answers what the general kernels of device/cuda and device/hip would answer, on a
 // host: the same request reader, the same functions, compiled for the CPU. So the suites and the
 // properties hold the arithmetic against the oracle where there is no GPU. "arithmetic=fast" takes
 // that of nvfp4_rows.cu wherever a rule has a kernel there. "plant=BUG" spoils the arithmetic's
@@ -30,25 +30,41 @@ public:
 
     std::span<const mx_fact> facts() const { return facts_; }
 
-    void supports(const kit::Arguments& call) const { real_job_of(call, kit::Buffers::absent); }
+    void supports(const kit::Arguments& call) const { host_job_of(call, kit::Buffers::absent); }
 
     void run(const kit::Arguments& call) const {
-        const Job job = real_job_of(call, kit::Buffers::present);
-        if (const auto* back = std::get_if<DequantizeRealScalesJob>(&job))
-            return dequantize_on_host(back->blocks);
-        const auto& forth = std::get<QuantizeRealScalesJob>(job);
-        quantize(forth.blocks);
-        if (forth.columns) quantize(*forth.columns);
+        const Job job = host_job_of(call, kit::Buffers::present);
+        std::visit([&](const auto& each) { run(each); }, job);
     }
 
 private:
-    static Job real_job_of(const kit::Arguments& call, kit::Buffers buffers) {
+    static Job host_job_of(const kit::Arguments& call, kit::Buffers buffers) {
         const Job job = job_of(call, buffers);
-        if (!std::holds_alternative<QuantizeRealScalesJob>(job) &&
-            !std::holds_alternative<DequantizeRealScalesJob>(job))
-            kit::not_supported("scales that are powers of two");
+        if (std::holds_alternative<ConvertJob>(job) || std::holds_alternative<EncodeScaleJob>(job))
+            kit::not_supported("what has no blocks: on the GPU instructions do it");
         kit::Call(call, buffers).expect_host();
         return job;
+    }
+
+    void run(const QuantizeRealScalesJob& job) const {
+        quantize(job.blocks);
+        if (job.columns) quantize(*job.columns);
+    }
+    void run(const QuantizeJob& job) const { quantize(job.blocks); }
+    void run(const BothJob& job) const {
+        quantize(job.rows);
+        quantize(columns_of(job));
+    }
+    void run(const DequantizeRealScalesJob& job) const { dequantize_on_host(job.blocks); }
+    void run(const DequantizeJob& job) const { dequantize_on_host(job.blocks); }
+    void run(const ConvertJob&) const {}      // refused above
+    void run(const EncodeScaleJob&) const {}  // refused above
+
+    void quantize(const BlockJob& job) const {
+        quantize_on_host(job);
+        if (!drops_last_code_ || job.extent.lines == 0 || job.extent.lanes == 0) return;
+        std::uint8_t* last = byte_of(job.codes, {job.extent.lines - 1, job.extent.lanes - 1}, 1);
+        *last = static_cast<std::uint8_t>(*last ^ 1u);
     }
 
     void quantize(const RealScaleJob& job) const {
