@@ -15,7 +15,7 @@ left_out=''
 # Of headers on standard input, those that no source of the same name includes first.
 not_yet_alone() {
   while read -r header; do
-    first=$(grep -m1 '^#include' "${header%.h*}.cpp" 2>/dev/null) || first=''
+    first=$(cat "${header%.h*}.cpp" "${header%.h*}.hip" 2>/dev/null | grep -m1 '^#include') || :
     [ "$first" = "#include \"$header\"" ] || echo "$header"
   done
 }

@@ -1,5 +1,5 @@
-// The request for an operation on blocks as a caller of a device makes it: what is not named here is
-// NULL or 0. For tests and benchmarks; not installed.
+// The request for an operation on blocks as a caller of a device makes it: what is not named here
+// is NULL or 0. For tests and benchmarks; not installed.
 #pragma once
 
 #include "device/abi/mx_device.h"

@@ -14,8 +14,8 @@ enum class NumberSource { none, given, derived };
 // earlier tensors and so is always given.
 enum class KeptNumber { none, of_tensor, of_history };
 
-// `tensor_scale` of the call, held to its dialect. A device may have a `Source` of its own, with the
-// values none, given and derived.
+// `tensor_scale` of the call, held to its dialect. A device may have a `Source` of its own, with
+// the values none, given and derived.
 template <typename Source = NumberSource>
 Source number_source(const mx_operation& operation, KeptNumber kept) {
     constexpr Named<Source> names[] = {
@@ -27,8 +27,9 @@ Source number_source(const mx_operation& operation, KeptNumber kept) {
                 " number for the tensor, and tensor_scale is " +
                 in_double_quotes(operation.tensor_scale));
     if (kept == KeptNumber::of_history && source == Source::derived)
-        not_supported(dialect + " has its scale from earlier tensors, and tensor_scale is "
-                                "\"derived\"");
+        not_supported(dialect +
+                      " has its scale from earlier tensors, and tensor_scale is "
+                      "\"derived\"");
     return source;
 }
 

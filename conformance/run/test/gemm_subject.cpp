@@ -198,7 +198,7 @@ OutputTensor written(const Matrix& codes, const TensorSpec& spec) {
                     output.bytes.push_back(static_cast<std::byte>(code >> 8 * byte));
             }
     }
-    output.flags.resize(output.bytes.size() / width);
+    output.flags = std::vector<std::uint8_t>(output.bytes.size() / width);
     return output;
 }
 
