@@ -9,11 +9,11 @@
 #include "conformance/case/names.hpp"
 #include "conformance/cli/commands.hpp"
 #include "conformance/cli/device_choice.hpp"
+#include "conformance/cli/environment.hpp"
 #include "conformance/cli/progress.hpp"
 #include "conformance/cli/prove_gpu.hpp"
-#include "conformance/cli/prove_state.hpp"
 #include "conformance/session/plan.hpp"
-#include "reference/proof/digests.hpp"
+#include "reference/proof/held_proofs.hpp"
 
 namespace mx::cli {
 namespace {
@@ -33,6 +33,11 @@ using Clock = std::chrono::steady_clock;
 
 double seconds_since(Clock::time_point start) {
     return std::chrono::duration<double>(Clock::now() - start).count();
+}
+
+// The commit alone would not tell two builds with local changes apart.
+std::string this_program() {
+    return "commit " + this_build().commit + ", program " + session::file_hash("/proc/self/exe");
 }
 
 struct Tally {
@@ -107,7 +112,7 @@ bool judge(const proof::Digest& found, const proof::Report& report,
 // Runs one proof, or takes it from the state, and judges it. Digests are compared with the known
 // ones, if any.
 Status run_one(const ProveOptions& options, const proof::Proof& proof,
-               const std::vector<proof::Digest>* known, ProveState& state, Tally& tally) {
+               const std::vector<proof::Digest>* known, proof::HeldProofs& state, Tally& tally) {
     const unsigned cores = std::thread::hardware_concurrency();
     const int threads = static_cast<int>(options.jobs != 0 ? options.jobs : cores == 0 ? 1 : cores);
     proof::Report report;
@@ -139,7 +144,7 @@ Status write_new_digests(const std::string& path, const Tally& tally) {
             break;
         }
     }
-    return write_digests(
+    return proof::write_digests(
         path, "# digest  count  proof; written by mxcheck prove --all --write-digests\n", digests);
 }
 
@@ -181,10 +186,11 @@ int prove(const ProveOptions& options) {
     const Clock::time_point start = Clock::now();
     const auto proofs = chosen(options);
     if (!proofs) return fail_with(proofs.error());
-    auto state = ProveState::open(options.state);
+    auto state =
+        proof::HeldProofs::open(options.state, options.state.empty() ? "" : this_program());
     if (!state) return fail_with(state.error());
     const auto read = options.digests_in.empty() ? Expected(proof::checked_in_digests())
-                                                 : read_digests(options.digests_in);
+                                                 : proof::read_digests(options.digests_in);
     if (!read) return fail_with(read.error());
     const auto* known = options.digests_out.empty() ? &read.value() : nullptr;
     Tally tally;

@@ -6,9 +6,8 @@
 #include "conformance/cli/device_choice.hpp"
 #include "conformance/cli/progress.hpp"
 #include "conformance/cli/prove_gpu.hpp"
-#include "conformance/cli/prove_state.hpp"
 #include "conformance/sweep/gpu_sweep.hpp"
-#include "reference/proof/digests.hpp"
+#include "reference/proof/held_proofs.hpp"
 
 namespace mx::cli {
 namespace {
@@ -106,7 +105,7 @@ int prove_on_gpu(const GpuProofOptions& options) {
         count(sweep, answer.value(), tally);
     }
     if (!options.digests_out.empty()) {
-        const Status written = write_digests(
+        const Status written = proof::write_digests(
             options.digests_out, "# what " + gpu.value().name + " answered\n", tally.answers);
         if (!written) return fail_with(written.error());
     }

@@ -1,6 +1,7 @@
-// What a rotated block may be where its row leaves open in which order a matrix unit adds, or what
-// a NaN or an infinity does to the amax; and the element under whatever scale a device chose. Used
-// by open_decision.cpp.
+// Is what a device made of a rotated block one of the answers that its row leaves open: the order
+// in which a matrix unit adds, or what a NaN or an infinity does to the amax? What there is to
+// choose from, reference/exact/rotated_range.hpp says. And the element under whatever scale a
+// device chose. Used by site.cpp and open_decision.cpp.
 #pragma once
 
 #include <cstdint>
@@ -16,12 +17,11 @@ namespace mx {
 Code element_under(const fast::BlockQuestion& question, Code stored, const fast::Unpacked& lane,
                    RandomBits random);
 
-// Whole groups of 16 lanes, rotated. One from -Inf to +Inf may be NaN, too: sums on the way that
-// are infinite may meet.
-std::vector<LaneRange> rotated_ranges(const Case& c, std::span<const Code> lanes);
+// Whole groups of 16 lanes, rotated.
+std::vector<exact::LaneRange> rotated_ranges(const Case& c, std::span<const Code> lanes);
 
 // The decisions by which a tensor of such lanes comes to have this amax; 0 where none gives it.
-std::uint32_t amax_decisions(const Quantizer& row, std::span<const LaneRange> ranges,
+std::uint32_t amax_decisions(const Quantizer& row, std::span<const exact::LaneRange> ranges,
                              const exact::Value& amax);
 
 // The decisions, of those that the row leaves open, by which the device's scale and, of an element,

@@ -150,14 +150,14 @@ DeviceTensor device_tensor_of(const Evidence& e, const exact::TensorNumbers& exp
     const auto output = static_cast<std::size_t>(place);
     const Code kept{e.actual[output].at(0)};
     if (kept.bits == e.expected[output].at(0)) return {expected, 0};
-    std::vector<LaneRange> ranges;
+    std::vector<exact::LaneRange> ranges;
     const Blocking blocking = blocking_of(c);
     for (std::int64_t block = 0; block < block_grid(blocking).count(); ++block) {
         const BlockPlace at = place_of(blocking, block);
         std::vector<Code> lanes;
         for (int lane = 0; lane < at.count; ++lane)
             lanes.push_back(Code{e.inputs[0].at(at.element(lane))});
-        for (const LaneRange& range : rotated_ranges(c, lanes)) ranges.push_back(range);
+        for (const exact::LaneRange& range : rotated_ranges(c, lanes)) ranges.push_back(range);
     }
     const exact::Value amax = exact::decode(formats::f32, kept);
     const std::uint32_t decisions = amax_decisions(*c.dialect, ranges, amax);

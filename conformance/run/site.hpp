@@ -6,15 +6,10 @@
 #include <optional>
 
 #include "conformance/run/difference.hpp"
-#include "reference/exact/quantize.hpp"
+#include "reference/exact/rotated_range.hpp"
 #include "reference/fast/block.hpp"
 
 namespace mx {
-
-// A rotated lane, whatever the order of its sums where that is open; both ends are bfloat16 values.
-struct LaneRange {
-    exact::Value low, high;
-};
 
 // What the device took the whole tensor to have, where that hangs on the order of rotated sums.
 struct DeviceTensor {
@@ -25,14 +20,14 @@ struct DeviceTensor {
 struct Site {
     std::int64_t block = 0;
     int lane = 0;
-    bool is_scale = false;           // the difference is in a scale
-    bool is_tensor_number = false;   // ... or in the number of the whole tensor
-    Code input;                      // of the lane; of the amax lane when the difference is a scale
-    std::vector<Code> lanes;         // all inputs of the block (quantize only)
-    std::vector<LaneRange> rotated;  // those of a dialect that rotates them
-    fast::Unpacked amax;             // as the dialect sees it (quantize only)
-    RandomBits random;               // that decide the rounding of the lane, where some do
-    Code expected_scale, actual_scale;  // quantize, dequantize
+    bool is_scale = false;          // the difference is in a scale
+    bool is_tensor_number = false;  // ... or in the number of the whole tensor
+    Code input;                     // of the lane; of the amax lane when the difference is a scale
+    std::vector<Code> lanes;        // all inputs of the block (quantize only)
+    std::vector<exact::LaneRange> rotated;  // those of a dialect that rotates them
+    fast::Unpacked amax;                    // as the dialect sees it (quantize only)
+    RandomBits random;                      // that decide the rounding of the lane, where some do
+    Code expected_scale, actual_scale;      // quantize, dequantize
     bool has_scale = false;
     exact::TensorNumbers tensor;                // quantize: what the whole tensor has
     std::optional<DeviceTensor> device_tensor;  // of a dialect that rotates, with a derived number

@@ -284,6 +284,14 @@ TEST(RealScale, SumsOfBothSignsThatOverflowMayBeNan) {
     EXPECT_GT(binding(e, nan_scale, std::vector<std::uint32_t>(16, minus_six)), 0u);
 }
 
+// The same ten alone: their sums have few digits, and overflow in some orders all the same.
+TEST(RealScale, SumsOfFewDigitsThatOverflowMayBeNanToo) {
+    const std::uint32_t six = 0x7, nan_scale = 0x7F;
+    std::vector<std::uint32_t> lanes(16);
+    for (const std::size_t place : {0u, 1u, 2u, 4u, 11u, 3u, 5u, 6u, 7u, 8u}) lanes[place] = 0x7F7F;
+    EXPECT_EQ(binding(rotated(lanes), nan_scale, std::vector<std::uint32_t>(16, six)), 0u);
+}
+
 TEST(RealScale, ANanThatIsRotatedMayOrMayNotBeTheAmax) {
     const Evidence e = rotated({0x7FC0});
     ASSERT_EQ(e.expected[1].at(0), 0x00u);
