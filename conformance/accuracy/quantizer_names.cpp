@@ -1,6 +1,7 @@
 // See quantizer_names.hpp.
 #include "conformance/accuracy/quantizer_names.hpp"
 
+#include "conformance/case/names.hpp"
 #include "conformance/emulate/quantized_facts.hpp"
 #include "reference/spec/quantizers.hpp"
 
@@ -30,6 +31,14 @@ Expected<Quantization> quantizer_of(const QuantizerNames& names) {
         return bad("dialect " + names.dialect +
                    " takes its scale from earlier tensors, and here there are none");
     return Quantization{.format = *format, .rules = *dialect};
+}
+
+std::vector<std::string> usual_dialects(const std::string& format) {
+    const BlockFormat* row = find_block_format(format);
+    std::vector<std::string> names;
+    for (const char* name : {"ocp", "nv"})
+        if (row == nullptr || find_quantizer(name)->quantizes(*row)) names.emplace_back(name);
+    return names.empty() ? std::vector{usual_quantizer(*row)} : names;
 }
 
 }  // namespace mx::accuracy

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "conformance/accuracy/block_codes.hpp"
 #include "reference/base/status.hpp"
@@ -15,5 +16,9 @@ struct QuantizerNames {
 // As error: names that no table has or that do not go together, and rows that do not read f32 or
 // take their scale from earlier tensors.
 Expected<Quantization> quantizer_of(const QuantizerNames& names);
+
+// Where none is named: of ocp and nv those that quantize the format, and of a format that neither
+// does its usual one.
+std::vector<std::string> usual_dialects(const std::string& format);
 
 }  // namespace mx::accuracy

@@ -1,135 +1,16 @@
 // What quantizing loses, on named data or the user's tensors. See accuracy_operations.hpp.
-#include "conformance/cli/accuracy_operations.hpp"
-
-#include <cmath>
+#include <algorithm>
 #include <cstdio>
-#include <cstring>
-#include <optional>
 
-#include "conformance/accuracy/accuracy.hpp"
-#include "conformance/accuracy/device_codes.hpp"
-#include "conformance/accuracy/distributions.hpp"
-#include "conformance/accuracy/quantizer_names.hpp"
-#include "conformance/case/names.hpp"
+#include "conformance/accuracy/measured_blocks.hpp"
+#include "conformance/cli/accuracy_operations.hpp"
 #include "conformance/cli/device_option.hpp"
-#include "conformance/cli/tensor_arguments.hpp"
 #include "conformance/emulate/text_table.hpp"
-#include "conformance/results/attachments.hpp"
-#include "reference/fast/decode.hpp"
-#include "reference/spec/quantizers.hpp"
 
 namespace mx::cli {
 namespace {
 
-struct Sample {
-    std::string name;
-    std::vector<float> values;
-    std::int64_t columns = 0;
-};
-
-// Codes of one sample, and who made them.
-struct Coded {
-    accuracy::Quantization quantizer;
-    std::string source;
-    accuracy::BlockCodes codes;
-};
-
-// What row it is laid beside, and how many codes differ.
-struct Beside {
-    std::string dialect, rounding, source;
-    accuracy::Changes changes;
-};
-
-struct Measured {
-    std::string data, format, dialect, rounding, source;
-    std::size_t blocks = 0;
-    accuracy::Accuracy accuracy;
-    std::optional<Beside> beside;
-    std::string reason;  // why there is none of it, "" where there is
-};
-
-constexpr std::string_view oracle = "oracle";
-
-Error bad(std::string message) {
-    return {ErrorKind::bad_input, std::move(message)};
-}
-
-// f32 holds every bf16 and f16.
-std::vector<float> as_floats(const data::HostTensor& tensor, const ElementFormat& type) {
-    const auto width = static_cast<std::size_t>(type.code_bytes());
-    std::vector<float> values(tensor.bytes.size() / width);
-    for (std::size_t i = 0; i < values.size(); ++i) {
-        Code code;
-        std::memcpy(&code.bits, tensor.bytes.data() + i * width, width);
-        values[i] = static_cast<float>(accuracy::number_of(fast::unpack(type, code)));
-    }
-    return values;
-}
-
-Expected<std::vector<Sample>> samples_of_file(const std::string& path) {
-    auto file = data::read_tensor_file(path);
-    if (!file) return file.error();
-    std::vector<Sample> samples;
-    for (const data::HostTensor& tensor : file.value().tensors) {
-        const bool is_value = tensor.type == "f32" || tensor.type == "bf16" || tensor.type == "f16";
-        if (!is_value || tensor.bytes.empty()) continue;
-        const std::int64_t columns = tensor.shape.empty() ? 1 : tensor.shape.back();
-        samples.push_back({tensor.name.empty() ? path : tensor.name,
-                           as_floats(tensor, *find_element_format(tensor.type)), columns});
-    }
-    if (samples.empty()) return bad(path + ": holds no tensor of f32, bf16 or f16 with values");
-    return samples;
-}
-
-// A float and the codes of it, for each.
-constexpr std::uint64_t elements_max = std::uint64_t{1} << 28;
-
-// Whole blocks a row either way, so that the blocks are the same; no device wants one endless row.
-std::int64_t columns_of(std::int64_t count) {
-    constexpr std::int64_t columns = 4096;
-    return count % columns == 0 ? columns : count;
-}
-
-Expected<std::vector<Sample>> samples_of(const AccuracyArguments& arguments) {
-    if (!arguments.input.empty() && !arguments.data.empty())
-        return bad("a tensor file and --data contradict each other");
-    if (!arguments.input.empty()) return samples_of_file(arguments.input);
-    if (arguments.elements == 0 || arguments.elements > elements_max)
-        return bad("--elements " + std::to_string(arguments.elements) + ": from 1 to " +
-                   std::to_string(elements_max));
-    std::vector<std::string> known;
-    for (const auto& distribution : accuracy::distributions())
-        known.emplace_back(distribution.name);
-    std::vector<Sample> samples;
-    for (const std::string& name : arguments.data.empty() ? known : arguments.data) {
-        if (const Status found = check_name("data", name, known); !found) return found.error();
-        const accuracy::Draw wanted{static_cast<std::int64_t>(arguments.elements), arguments.seed};
-        samples.push_back({name, accuracy::draw(*accuracy::find_distribution(name), wanted),
-                           columns_of(wanted.count)});
-    }
-    return samples;
-}
-
-Expected<std::vector<accuracy::Quantization>> quantizers_of(const AccuracyArguments& arguments) {
-    if (arguments.block != 16 && arguments.block != 32 && arguments.block != 64)
-        return bad("--block " + std::to_string(arguments.block) + ": blocks have 16, 32 or 64");
-    std::vector<accuracy::Quantization> quantizers;
-    const std::vector<std::string> usual{"mxfp8-e4m3"};
-    for (const std::string& format : arguments.formats.empty() ? usual : arguments.formats)
-        for (const std::string& dialect : dialects_of(arguments, format)) {
-            auto quantizer = accuracy::quantizer_of({format, dialect});
-            if (!quantizer) return quantizer.error();
-            if (arguments.block != 32 && !quantizer.value().format.has_e8m0_scales())
-                return bad("--block is for MX formats; " + format + " has blocks of its own");
-            quantizer.value().block = static_cast<int>(arguments.block);
-            quantizer.value().seed = arguments.seed;
-            quantizers.push_back(quantizer.value());
-            if (!arguments.stochastic || quantizer.value().is_stochastic()) continue;
-            quantizers.push_back(quantizer.value());
-            quantizers.back().rules.element_rounding = Rounding::stochastic;
-        }
-    return quantizers;
-}
+using accuracy::MeasuredBlocks, accuracy::oracle;
 
 std::string fixed(double value, int digits) {
     char text[64];
@@ -148,12 +29,12 @@ std::string sqnr_text(const accuracy::Accuracy& measured) {
 }
 
 // "ocp", "ocp (stochastic)", "ocp, by cuda"
-std::string rules_text(const Measured& m) {
+std::string rules_text(const MeasuredBlocks& m) {
     return m.dialect + (m.rounding == "stochastic" ? " (stochastic)" : "") +
            (m.source == oracle ? "" : ", by " + m.source);
 }
 
-void print_notes(const Measured& m) {
+void print_notes(const MeasuredBlocks& m) {
     const auto number = [](std::uint64_t count) { return std::to_string(count); };
     const std::string row = m.data + ", " + m.format + ", " + m.dialect + ": ";
     std::string text;
@@ -168,7 +49,7 @@ void print_notes(const Measured& m) {
     std::fputs(text.c_str(), stdout);
 }
 
-void print_table(const std::vector<Measured>& all) {
+void print_table(const std::vector<MeasuredBlocks>& all) {
     using emulate::Align;
     emulate::TextTable table({{"data"},
                               {"format"},
@@ -181,7 +62,7 @@ void print_table(const std::vector<Measured>& all) {
                               {"subnormal %", Align::right},
                               {"changed %", Align::right},
                               {"max ulp", Align::right}});
-    for (const Measured& m : all) {
+    for (const MeasuredBlocks& m : all) {
         if (!m.reason.empty()) continue;
         const accuracy::Accuracy& a = m.accuracy;
         double ulp = 0;
@@ -192,150 +73,37 @@ void print_table(const std::vector<Measured>& all) {
                    m.beside ? percent(m.beside->changes.values, a.elements) : "", fixed(ulp, 3)});
     }
     std::fputs(table.print().c_str(), stdout);
-    for (const Measured& m : all) print_notes(m);
-}
-
-results::QuantizeAccuracy row_of(const Measured& m) {
-    const accuracy::Accuracy& a = m.accuracy;
-    results::QuantizeAccuracy row;
-    row.data = m.data;
-    row.format = m.format;
-    row.dialect = m.dialect;
-    row.rounding = m.rounding;
-    row.source = m.source;
-    row.reason = m.reason;
-    if (!m.reason.empty()) return row;
-    row.elements = a.elements;
-    row.blocks = m.blocks;
-    row.not_finite = a.not_finite;
-    row.lost = a.lost;
-    row.zeros = a.zeros;
-    row.saturated = a.saturated;
-    row.flushed = a.flushed;
-    row.subnormal = a.subnormal;
-    if (std::isfinite(a.sqnr())) row.sqnr_db = a.sqnr();
-    row.relative_mean = a.relative_mean();
-    row.relative_max = a.relative_max;
-    if (m.beside) {
-        row.beside = {m.beside->dialect, m.beside->rounding, m.beside->source};
-        row.values_changed = m.beside->changes.values;
-        row.scales_changed = m.beside->changes.scales;
-    }
-    for (const auto& [binade, errors] : a.binades)
-        row.binades.push_back({binade, errors.elements,
-                               errors.sum / static_cast<double>(errors.elements), errors.largest});
-    for (std::size_t byte = 0; byte < a.scales.size(); ++byte)
-        if (a.scales[byte] != 0) row.scales.push_back({byte, a.scales[byte]});
-    return row;
-}
-
-std::string rounding_text(const accuracy::Quantization& quantizer) {
-    return quantizer.is_stochastic() ? "stochastic" : "of the dialect";
-}
-
-Measured blank(const Sample& sample, const accuracy::Quantization& quantizer) {
-    Measured m;
-    m.data = sample.name;
-    m.format = quantizer.format.name;
-    m.dialect = quantizer.rules.name;
-    m.rounding = rounding_text(quantizer);
-    m.source = oracle;
-    return m;
-}
-
-Measured measured(const Sample& sample, const Coded& coded, const Coded* beside) {
-    const accuracy::Rows rows{sample.values, sample.columns};
-    Measured m = blank(sample, coded.quantizer);
-    m.source = coded.source;
-    m.blocks = coded.codes.scales.size();
-    m.accuracy = accuracy::measure(coded.quantizer, rows, coded.codes);
-    if (beside == nullptr) return m;
-    m.beside = {std::string(beside->quantizer.rules.name), rounding_text(beside->quantizer),
-                beside->source,
-                accuracy::changes({beside->quantizer, beside->codes},
-                                  {coded.quantizer, coded.codes}, sample.columns)};
-    return m;
-}
-
-// The device's codes beside the oracle's; its random bits are not known, so nothing of a stochastic
-// rounding is asked of it.
-Status add_device(const Sample& sample, const Coded& expected, const NamedClient& subject,
-                  std::vector<Measured>& all) {
-    auto codes =
-        accuracy::encode_on(subject.client, expected.quantizer, {sample.values, sample.columns});
-    if (!codes && codes.error().kind != ErrorKind::bad_input) return codes.error();
-    if (codes) {
-        const Coded actual{expected.quantizer, subject.name, std::move(codes).value()};
-        all.push_back(measured(sample, actual, &expected));
-        return success();
-    }
-    all.push_back(blank(sample, expected.quantizer));
-    all.back().source = subject.name;
-    all.back().reason = codes.error().message;
-    return success();
-}
-
-// Each dialect and rounding beside the first of its format, and the device beside the oracle.
-Status add_sample(const Sample& sample, const std::vector<accuracy::Quantization>& quantizers,
-                  const NamedClient* subject, std::vector<Measured>& all) {
-    std::optional<Coded> first;
-    for (const accuracy::Quantization& quantizer : quantizers) {
-        Coded coded{quantizer, std::string(oracle),
-                    accuracy::encode(quantizer, {sample.values, sample.columns})};
-        const bool is_new = !first || first->quantizer.format.name != quantizer.format.name;
-        all.push_back(measured(sample, coded, is_new ? nullptr : &*first));
-        if (subject != nullptr && !quantizer.is_stochastic())
-            if (const Status added = add_device(sample, coded, *subject, all); !added) return added;
-        if (is_new) first = std::move(coded);
-    }
-    return success();
+    for (const MeasuredBlocks& m : all) print_notes(m);
 }
 
 // What a device's rows call for; without a device there is nothing to be wrong.
-int exit_code_of(const std::vector<Measured>& all, const NamedClient* subject) {
-    if (subject == nullptr) return exit_conformant;
-    std::uint64_t compared = 0, changed = 0;
-    for (const Measured& m : all) {
-        if (m.source == oracle || !m.reason.empty()) continue;
-        compared += m.accuracy.elements;
-        changed += m.beside->changes.values + m.beside->changes.scales;
-    }
-    if (changed != 0) return exit_mismatch;
-    return compared == 0 ? exit_nothing_tested : exit_conformant;
+int exit_code_of(const std::vector<MeasuredBlocks>& all, bool has_subject) {
+    if (!has_subject) return exit_conformant;
+    const accuracy::Judged judged = accuracy::judged(all);
+    if (judged.wrong != 0) return exit_mismatch;
+    return judged.compared == 0 ? exit_nothing_tested : exit_conformant;
 }
 
 }  // namespace
 
-std::vector<std::string> dialects_of(const AccuracyArguments& arguments,
-                                     const std::string& format) {
-    if (!arguments.dialects.empty()) return arguments.dialects;
-    const BlockFormat* row = find_block_format(format);
-    std::vector<std::string> names;
-    for (const char* name : {"ocp", "nv"})
-        if (row == nullptr || find_quantizer(name)->quantizes(*row)) names.emplace_back(name);
-    return names.empty() ? std::vector{usual_quantizer(*row)} : names;
-}
-
 int accuracy_of_quantize(const AccuracyArguments& arguments) {
-    const auto quantizers = quantizers_of(arguments);
+    const auto quantizers = accuracy::quantizers_of(arguments.request);
     if (!quantizers) return fail_with(quantizers.error());
-    auto opened = open_named(arguments.choice, arguments.timeout_seconds);
-    if (!opened) return fail_with(opened.error());
-    const NamedClient* subject = opened.value() ? &*opened.value() : nullptr;
-    const auto samples = samples_of(arguments);
+    const auto subject = open_named(arguments.choice, arguments.timeout_seconds);
+    if (!subject) return fail_with(subject.error());
+    const auto samples = accuracy::samples_of(arguments.request);
     if (!samples) return fail_with(samples.error());
-    std::vector<Measured> all;
-    for (const Sample& sample : samples.value())
-        if (const Status added = add_sample(sample, quantizers.value(), subject, all); !added)
-            return fail_with(added.error());
+    const auto all = accuracy::measure_blocks(samples.value(), quantizers.value(),
+                                              subject.value() ? &*subject.value() : nullptr);
+    if (!all) return fail_with(all.error());
     if (!arguments.json) {
-        print_table(all);
+        print_table(all.value());
     } else {
         std::vector<results::QuantizeAccuracy> rows;
-        for (const Measured& m : all) rows.push_back(row_of(m));
+        for (const MeasuredBlocks& m : all.value()) rows.push_back(accuracy::record_of(m));
         std::printf("%s\n", results::json_text(rows).c_str());
     }
-    return exit_code_of(all, subject);
+    return exit_code_of(all.value(), subject.value().has_value());
 }
 
 }  // namespace mx::cli

@@ -4,16 +4,13 @@
 
 #include <cstdint>
 #include <optional>
-#include <string>
 
+#include "conformance/accuracy/request.hpp"
 #include "conformance/cli/device_choice.hpp"
 
 namespace mx::cli {
 
-struct NamedClient {
-    Client client;
-    std::string name;
-};
+using accuracy::NamedClient;
 
 // Nothing where none is named.
 inline Expected<std::optional<NamedClient>> open_named(const DeviceChoice& choice,
