@@ -1,21 +1,12 @@
-// What mxcheck relate found as the record that every run leaves: a relation is a case. Used by that
-// command alone; asks no device.
+// The record that mxcheck relate leaves, as every run does. Used by that command alone.
 #pragma once
 
 #include <string>
 
-#include "conformance/relation/suite.hpp"
 #include "conformance/results/record.hpp"
+#include "reference/base/status.hpp"
 
 namespace mx::cli {
-
-struct RelatedCase {
-    const relation::Setting& setting;
-    const relation::Result& result;
-    std::string text;   // the options that ask this relation, but for the device
-    std::string repro;  // the whole one that asks the sample that broke it
-};
-results::CaseResult record_of(const RelatedCase& related);
 
 // Makes the folder, before anything is asked for its sake; "" is none.
 Status prepare_record(const std::string& out);
