@@ -1,5 +1,4 @@
 // mxcheck identify: the decision vector of a black box, with a witness for each decision.
-#include <algorithm>
 #include <cstdio>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -8,9 +7,7 @@
 #include "conformance/cli/commands.hpp"
 #include "conformance/cli/device_choice.hpp"
 #include "conformance/cli/identify_gemm.hpp"
-#include "conformance/emulate/recipe_fields.hpp"
-#include "conformance/identify/identify.hpp"
-#include "conformance/identify/rows.hpp"
+#include "conformance/identify/formats.hpp"
 #include "reference/base/text.hpp"
 
 namespace mx::cli {
@@ -22,16 +19,10 @@ using identify::Identification;
 struct IdentifyOptions {
     DeviceChoice choice;
     std::string operation = "quantize";
-    std::vector<std::string> formats;  // those of `formats_asked` where none is named
-    std::string dialect;               // "": see dialects_asked
-    std::string input = "f32";
+    identify::FormatsRequest request;
     std::uint64_t timeout = 60;
     bool json = false;
     IdentifyGemmOptions gemm;
-
-    std::vector<std::string> formats_asked() const {
-        return formats.empty() ? std::vector<std::string>{"mxfp8-e4m3", "mxfp4-e2m1"} : formats;
-    }
 };
 
 void print_findings(const Identification& found) {
@@ -111,104 +102,8 @@ nlohmann::ordered_json json_of(const Identification& found) {
     return json;
 }
 
-// The dialects that every format points to.
-std::vector<std::string> common_names(const std::vector<Identification>& all) {
-    std::vector<std::string> names = all.front().identical;
-    for (const Identification& found : all)
-        std::erase_if(names, [&found](const std::string& name) {
-            return std::find(found.identical.begin(), found.identical.end(), name) ==
-                   found.identical.end();
-        });
-    return names;
-}
-
-Error bad(std::string message) {
-    return {ErrorKind::bad_input, std::move(message)};
-}
-
-// The names that a device may be asked under, the first that it takes: what was given, which need
-// be in no table; where a format's scale has a mantissa, rows of the table, which say what tensors
-// there are.
-Expected<std::vector<std::string>> dialects_asked(const IdentifyOptions& options,
-                                                  const BlockFormat& format) {
-    const std::string& given = options.dialect;
-    if (format.has_e8m0_scales()) return std::vector<std::string>{given.empty() ? "ocp" : given};
-    std::vector<std::string> names;
-    for (const Quantizer* row : emulate::recipes_of(format))
-        if (row->reads(options.input)) names.emplace_back(row->name);
-    if (names.empty())
-        return bad("no dialect quantizes " + std::string(format.name) + " from " + options.input);
-    if (given.empty()) return names;
-    if (const Status known = check_name("dialect", given, quantizer_names()); !known)
-        return known.error();
-    if (std::ranges::find(names, given) == names.end())
-        return bad("dialect '" + given + "' does not; those that quantize " +
-                   std::string(format.name) + " from " + options.input + " are " +
-                   joined(names, ", "));
-    return std::vector<std::string>{given};
-}
-
-Status check_names(const IdentifyOptions& options) {
-    for (const std::string& format : options.formats_asked()) {
-        const Status known = check_name("format", format, block_format_names());
-        if (!known) return known;
-    }
-    if (const Status known = check_name("input type", options.input, type_names()); !known)
-        return known;
-    for (const std::string& format : options.formats_asked())
-        if (const auto names = dialects_asked(options, *find_block_format(format)); !names)
-            return names.error();
-    return success();
-}
-
-// The same device, whose first fault is kept. To identify a device is also to ask it for layouts
-// and algorithms that it may not have, and there a crash is taken for a no.
-Client watched(Client client, std::string& fault) {
-    client.ask = [ask = client.ask, &fault](const Question& question) {
-        DeviceAnswer answer = ask(question);
-        if (answer.kind == AnswerKind::answered || !fault.empty()) return answer;
-        const Error refusal = refusal_of(answer);
-        if (refusal.kind == ErrorKind::device) fault = refusal.message;
-        return answer;
-    };
-    return client;
-}
-
-Expected<Identification> ask_format(const IdentifyOptions& options, const BlockFormat& format,
-                                    const Client& client) {
-    Expected<Identification> found = bad("");
-    for (const std::string& dialect : dialects_asked(options, format).value()) {
-        const identify::Setting setting{format, *find_element_format(options.input), dialect};
-        if (format.has_e8m0_scales()) {
-            identify::Subject subject(client, setting);
-            return identify::identify(subject);
-        }
-        found = identify::identify_row(client, setting);
-        if (found || found.error().kind != ErrorKind::bad_input) break;
-    }
-    return found;
-}
-
-// One identification for each format that the device does; errors are those of the device.
-Expected<std::vector<Identification>> ask_formats(const IdentifyOptions& options,
-                                                  const Client& client) {
-    std::vector<Identification> all;
-    std::string refusal;
-    for (const std::string& format : options.formats_asked()) {
-        const auto found = ask_format(options, *find_block_format(format), client);
-        if (found)
-            all.push_back(found.value());
-        else if (found.error().kind == ErrorKind::bad_input)
-            refusal = format + ": " + found.error().message;
-        else
-            return Error{found.error().kind, format + ": " + found.error().message};
-    }
-    if (all.empty()) return Error{ErrorKind::bad_input, refusal};
-    return all;
-}
-
 int identify_quantizer(const IdentifyOptions& options, const Client& client) {
-    const auto all = ask_formats(options, client);
+    const auto all = identify::identify_formats(options.request, client);
     if (!all) return refused(all.error());
     nlohmann::ordered_json json = nlohmann::ordered_json::array();
     std::uint64_t unexplained = 0;
@@ -219,7 +114,7 @@ int identify_quantizer(const IdentifyOptions& options, const Client& client) {
         else
             print(found), std::printf("\n");
     }
-    const std::vector<std::string> names = common_names(all.value());
+    const std::vector<std::string> names = identify::common_names(all.value());
     if (options.json)
         std::printf("%s\n", nlohmann::ordered_json{{"formats", json}, {"dialects", names}}
                                 .dump(2, ' ', false, nlohmann::json::error_handler_t::replace)
@@ -231,7 +126,7 @@ int identify_quantizer(const IdentifyOptions& options, const Client& client) {
 }
 
 int identify_gemm(IdentifyOptions& options, const Client& client) {
-    options.gemm.formats = options.formats;
+    options.gemm.words.formats = options.request.formats;
     options.gemm.json = options.json;
     return identify_gemm_device(options.gemm, options.choice, client);
 }
@@ -241,12 +136,12 @@ int identify_operation(IdentifyOptions& options) {
         check_name("operation", options.operation, std::vector<std::string>{"quantize", "gemm"});
     if (!known) return fail_with(known.error());
     const bool is_gemm = options.operation == "gemm";
-    if (const Status names = check_names(options); !is_gemm && !names)
+    if (const Status names = identify::check(options.request); !is_gemm && !names)
         return fail_with(names.error());
     const auto opened = open_device(options.choice, options.timeout);
     if (!opened) return fail_with(opened.error());
     std::string fault;
-    const Client client = watched(opened.value(), fault);
+    const Client client = identify::watched(opened.value(), fault);
     const int code = is_gemm ? identify_gemm(options, client) : identify_quantizer(options, client);
     if (fault.empty()) return closed(client, code);
     return code == exit_device ? code : fail_with({ErrorKind::device, fault});
@@ -261,13 +156,13 @@ Command identify_command() {
     options.push_back({"--format",
                        "block formats to ask about (default mxfp8-e4m3 and mxfp4-e2m1); of a gemm "
                        "one for both factors or two, instead of --types and --scaling",
-                       &o->formats});
+                       &o->request.formats});
     options.push_back(
         {"--dialect",
          "the name it is asked under; the answer does not hang on it (default ocp; of "
          "formats whose scale has a mantissa the first that the device takes)",
-         &o->dialect});
-    options.push_back({"--input", "type of the inputs: f32, bf16 or f16", &o->input});
+         &o->request.dialect});
+    options.push_back({"--input", "type of the inputs: f32, bf16 or f16", &o->request.input});
     options.push_back({"--json", "for machines", &o->json});
     for (Option& option : options_of(o->gemm)) {
         option.only_with = option.name == "--shape" ? "--census" : "--op gemm";

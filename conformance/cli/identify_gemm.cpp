@@ -1,12 +1,10 @@
 // See identify_gemm.hpp.
 #include "conformance/cli/identify_gemm.hpp"
 
-#include <algorithm>
 #include <cstdio>
 #include <nlohmann/json.hpp>
 
 #include "conformance/case/gemm_case.hpp"
-#include "conformance/case/names.hpp"
 #include "conformance/identify/gemm_census.hpp"
 #include "conformance/identify/gemm_identify.hpp"
 #include "reference/base/text.hpp"
@@ -23,120 +21,15 @@ using identify::GemmShape;
 using identify::GemmSplit;
 using Json = nlohmann::ordered_json;
 
-constexpr const char* no_scaling = "none";
-
-std::vector<std::string> factor_types() {
-    return {"e4m3", "e5m2", "e3m2", "e2m3", "e2m1", "bf16", "f16", "f32"};
-}
-std::string scaling_text(FactorScaling scaling) {
-    return scaling == FactorScaling::none ? no_scaling : std::string(name_of(scaling));
-}
-std::vector<std::string> scaling_names() {
-    std::vector<std::string> names;
-    for (const FactorScalingRow& row : factor_scalings) names.push_back(scaling_text(row.scaling));
-    return names;
-}
-
 Error bad(std::string message) {
     return {ErrorKind::bad_input, std::move(message)};
-}
-
-// One name for both factors, or one for each.
-Expected<std::pair<std::string, std::string>> pair_of(const std::string& option,
-                                                      const std::vector<std::string>& names) {
-    if (names.empty() || names.size() > 2)
-        return bad(option + " takes one name for A and B, or two, not " +
-                   std::to_string(names.size()));
-    return std::pair{names.front(), names.back()};
-}
-
-// MX formats say both what the elements are and how they are scaled.
-Expected<FactorType> factor_of_format(const std::string& name) {
-    const Status known = check_name("format", name, format_names(OperationKind::quantize));
-    if (!known) return known.error();
-    const auto factor = parse_gemm_factor(name);
-    if (!factor || factor->element.exponent_bits == 0)
-        return bad("--format " + name + ": no machine is known that multiplies it");
-    return *factor;
-}
-
-Expected<FactorType> factor_of_type(const std::string& name) {
-    if (const Status known = check_name("type", name, factor_types()); !known) return known.error();
-    return FactorType{*find_element_format(name), FactorScaling::none};
-}
-
-Expected<FactorScaling> scaling_named(const std::string& name) {
-    if (const Status known = check_name("scaling", name, scaling_names()); !known)
-        return known.error();
-    return std::ranges::find(factor_scalings, name,
-                             [](const FactorScalingRow& row) { return scaling_text(row.scaling); })
-        ->scaling;
-}
-
-// What the reader makes of one name for both factors, or of one for each.
-template <typename Row>
-Expected<std::pair<Row, Row>> read_pair(const std::string& option,
-                                        const std::vector<std::string>& names,
-                                        Expected<Row> (*read)(const std::string&)) {
-    const auto pair = pair_of(option, names);
-    if (!pair) return pair.error();
-    const auto a = read(pair.value().first);
-    if (!a) return a.error();
-    const auto b = read(pair.value().second);
-    if (!b) return b.error();
-    return std::pair{a.value(), b.value()};
-}
-
-Expected<Accumulation> accumulation_named(const std::string& name) {
-    if (name.empty()) return Accumulation::by_default;
-    const Status known = check_name("accumulation", name, gemm_accumulation_names());
-    if (!known) return known.error();
-    return find_named(accumulations, name)->second;
-}
-
-Expected<GemmProblem> setting_of(const IdentifyGemmOptions& options) {
-    const bool has_formats = !options.formats.empty();
-    const auto factors = has_formats ? read_pair("--format", options.formats, factor_of_format)
-                                     : read_pair("--types", options.types, factor_of_type);
-    if (!factors) return factors.error();
-    const auto accumulation = accumulation_named(options.accumulation);
-    if (!accumulation) return accumulation.error();
-    GemmProblem setting{.a = factors.value().first, .b = factors.value().second};
-    setting.accumulation = accumulation.value();
-    if (!options.algorithm.empty()) setting.algorithm = options.algorithm;
-    if (has_formats || options.scaling.empty()) return setting;
-    const auto scaling = read_pair("--scaling", options.scaling, scaling_named);
-    if (!scaling) return scaling.error();
-    setting.a.scaling = scaling.value().first;
-    setting.b.scaling = scaling.value().second;
-    return setting;
-}
-
-// Nothing was said about scales: FP8 has one for each tensor where the device takes it.
-void choose_scaling(const IdentifyGemmOptions& options, const Client& device,
-                    GemmProblem& setting) {
-    const bool is_said = !options.scaling.empty() || !options.formats.empty();
-    if (is_said || setting.a.element.code_bits() != 8 || setting.b.element.code_bits() != 8) return;
-    GemmProblem scaled = setting;
-    scaled.a.scaling = scaled.b.scaling = FactorScaling::tensor;
-    if (identify::takes(device, scaled)) setting = scaled;
-}
-
-Expected<GemmShape> shape_of(const std::string& text) {
-    GemmShape shape;
-    int end = 0;
-    const int read =
-        std::sscanf(text.c_str(), "%9ldx%9ldx%9ld%n", &shape.m, &shape.n, &shape.k, &end);
-    if (read != 3 || static_cast<std::size_t>(end) != text.size() || shape.m < 1 || shape.n < 1 ||
-        shape.k < 1)
-        return bad("--shape " + text + " is not MxNxK, as 256x256x1024");
-    return shape;
 }
 
 std::string text_of(const GemmProblem& setting) {
     std::string text = std::string(setting.a.element.name) + " x " +
                        std::string(setting.b.element.name) + ", scales " +
-                       scaling_text(setting.a.scaling) + " x " + scaling_text(setting.b.scaling);
+                       identify::scaling_text(setting.a.scaling) + " x " +
+                       identify::scaling_text(setting.b.scaling);
     if (setting.accumulation == Accumulation::fast) text += ", accumulation fast";
     if (setting.names_algorithm()) text += ", algorithm " + setting.algorithm;
     return text;
@@ -335,7 +228,7 @@ Json json_of(const GemmCensus& census) {
 
 int census_of(const IdentifyGemmOptions& options, const Client& device,
               const GemmProblem& setting) {
-    const auto shape = shape_of(options.shape);
+    const auto shape = identify::shape_of(options.shape);
     if (!shape) return fail_with(shape.error());
     const auto census = identify::take_census(device, setting, shape.value());
     if (!census) return refused(census.error());
@@ -362,22 +255,21 @@ int refused(const Error& error) {
 }
 
 std::vector<Option> options_of(IdentifyGemmOptions& o) {
-    return {{"--types", "gemm: element types of A and B, one for both or two", &o.types},
+    return {{"--types", "gemm: element types of A and B, one for both or two", &o.words.types},
             {"--scaling",
              "gemm: scales of A and B, one for both or two: none, tensor, row, 1x128, 128x128, "
              "1x32 (MX) or 1x16 (NVFP4)",
-             &o.scaling},
-            {"--accumulation", "gemm: fast, or nothing", &o.accumulation},
-            {"--algorithm", "gemm: one of those the device lists", &o.algorithm},
+             &o.words.scaling},
+            {"--accumulation", "gemm: fast, or nothing", &o.words.accumulation},
+            {"--algorithm", "gemm: one of those the device lists", &o.words.algorithm},
             {"--census", "gemm: every algorithm, in classes of equal bits", &o.census},
             {"--shape", "gemm: MxNxK of the census", &o.shape}};
 }
 
 int identify_gemm_device(const IdentifyGemmOptions& options, const DeviceChoice& choice,
                          const Client& device) {
-    auto setting = setting_of(options);
+    const auto setting = identify::setting_of(options.words, device);
     if (!setting) return fail_with(setting.error());
-    choose_scaling(options, device, setting.value());
     if (options.census) return census_of(options, device, setting.value());
     identify::GemmSubject subject(device, setting.value());
     const auto found = identify::identify_gemm(subject);

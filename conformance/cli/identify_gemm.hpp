@@ -6,16 +6,12 @@
 #include <vector>
 
 #include "conformance/cli/device_choice.hpp"
-#include "conformance/identify/gemm_subject.hpp"
+#include "conformance/identify/gemm_setting.hpp"
 
 namespace mx::cli {
 
 struct IdentifyGemmOptions {
-    std::vector<std::string> types{"e4m3"};  // of A and B; one for both
-    std::vector<std::string> scaling;        // likewise; none: what the device takes
-    std::vector<std::string> formats;        // MX formats instead of types and scaling
-    std::string accumulation;
-    std::string algorithm;
+    identify::GemmWords words;
     std::string shape = "256x256x1024";  // of the census
     bool census = false;
     bool json = false;
