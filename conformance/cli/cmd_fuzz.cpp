@@ -2,7 +2,6 @@
 #include <algorithm>
 #include <charconv>
 #include <cstdio>
-#include <filesystem>
 #include <map>
 #include <memory>
 
@@ -12,7 +11,7 @@
 #include "conformance/cli/console.hpp"
 #include "conformance/cli/device_choice.hpp"
 #include "conformance/cli/progress.hpp"
-#include "conformance/run/runner.hpp"
+#include "fuzz/search/replay.hpp"
 #include "fuzz/search/store.hpp"
 #include "fuzz/search/workers.hpp"
 
@@ -152,33 +151,8 @@ std::string share_text(std::uint64_t part, std::uint64_t whole) {
     return number(part) + " of " + number(whole) + " (" + percent + ")";
 }
 
-// What no theme has reached.
-std::string unreached(const std::vector<fuzz::Coverage>& coverage) {
-    std::bitset<fuzz::decision_count> to_reach, reached;
-    for (const fuzz::Coverage& theme : coverage) {
-        if (theme.is_refused) continue;
-        const auto its = fuzz::decisions_of(theme.rules);
-        to_reach |= its;
-        for (std::size_t i = 0; i < fuzz::decision_count; ++i)
-            if (its[i] && theme.reach[i]) reached.set(i);
-    }
-    std::string names;
-    for (std::size_t i = 0; i < fuzz::decision_count; ++i)
-        if (to_reach[i] && !reached[i])
-            names += (names.empty() ? "" : ", ") + std::string(fuzz::decision_names[i]);
-    return names;
-}
-
 void print_summary(const fuzz::FuzzPlan& plan, const fuzz::FuzzOutcome& outcome) {
-    std::uint64_t themes = 0, reached = 0, to_reach = 0, parted = 0, variants = 0;
-    for (const fuzz::Coverage& theme : outcome.coverage) {
-        if (theme.is_refused || theme.blocks == 0) continue;
-        ++themes;
-        reached += theme.decisions_reached();
-        to_reach += theme.decisions_to_reach();
-        parted += theme.variants_parted();
-        variants += theme.variants.size();
-    }
+    const fuzz::CoverageTotals totals = fuzz::totals_of(outcome.coverage);
     const double rate =
         outcome.seconds > 0 ? static_cast<double>(outcome.counts.blocks) / outcome.seconds : 0;
     std::printf(
@@ -193,36 +167,22 @@ void print_summary(const fuzz::FuzzPlan& plan, const fuzz::FuzzOutcome& outcome)
     std::printf(
         "themes searched (operation, format, dialect, type): %s of %s; the device does not "
         "do the rest, or the search did not get to it\n",
-        number(themes).c_str(), number(outcome.coverage.size()).c_str());
-    std::printf("decisions reached: %s\n", share_text(reached, to_reach).c_str());
-    if (const std::string names = unreached(outcome.coverage); !names.empty())
-        std::printf("  in no theme: %s\n", names.c_str());
+        number(totals.themes).c_str(), number(outcome.coverage.size()).c_str());
+    std::printf("decisions reached: %s\n", share_text(totals.reached, totals.to_reach).c_str());
+    std::string names;
+    for (const std::string_view name : totals.in_no_theme)
+        names += (names.empty() ? "" : ", ") + std::string(name);
+    if (!names.empty()) std::printf("  in no theme: %s\n", names.c_str());
     if (outcome.counts.deviations > 0)
         std::printf("answers that deviate where the source leaves them open: %s calls\n",
                     number(outcome.counts.deviations).c_str());
-    if (variants > 0)
+    if (totals.variants > 0)
         std::printf("wrong rules that these inputs part from the right ones: %s\n",
-                    share_text(parted, variants).c_str());
+                    share_text(totals.parted, totals.variants).c_str());
 }
 
-// Asks the cases of a find of a device just opened, and prints what came of the last.
-Expected<results::CaseResult> replayed(const FuzzOptions& o, const std::vector<Case>& cases) {
-    const auto client = open_device(o.choice, o.timeout);
-    if (!client) return client.error();
-    Sources sources;
-    Runner runner(client.value(), sources, {device_argument(o.choice)});
-    Expected<results::CaseResult> result = results::CaseResult{};
-    for (const Case& c : cases) result = runner.run({"fuzz", c});
-    return result;
-}
-
-results::Verdict verdict_of(fuzz::Outcome outcome) {
-    using fuzz::Outcome;
-    using results::Verdict;
-    if (outcome == Outcome::crash) return Verdict::crash;
-    if (outcome == Outcome::timeout) return Verdict::timeout;
-    if (outcome == Outcome::error) return Verdict::device_error;
-    return outcome == Outcome::own_fault ? Verdict::oracle_disagreement : Verdict::fail;
+fuzz::Replayer replayer_of(const FuzzOptions& o) {
+    return {[o] { return open_device(o.choice, o.timeout); }, device_argument(o.choice)};
 }
 
 // Stores a find and shows it as a replay would.
@@ -231,7 +191,7 @@ results::CaseResult show(const FuzzOptions& o, const fuzz::Found& found) {
     if (const Status stored = fuzz::store_find(path, found); !stored)
         complain(stored.error().message);
     results::CaseResult result;
-    result.verdict = verdict_of(found.find.outcome);
+    result.verdict = fuzz::verdict_of(found.find.outcome);
     std::printf("\nFOUND %s", found.find.kind.c_str());
     if (found.find.lanes_not_zero >= 0)
         std::printf("; shrunk to %d element%s not zero in %llu calls", found.find.lanes_not_zero,
@@ -249,7 +209,7 @@ results::CaseResult show(const FuzzOptions& o, const fuzz::Found& found) {
     }
     if (found.find.cases.size() > 1)
         std::printf("  after another case of the same device; the file has both\n");
-    const auto again = replayed(o, found.find.cases);
+    const auto again = fuzz::replay(replayer_of(o), found.find.cases);
     if (!again) {
         std::printf("  could not be asked again: %s\n", again.error().message.c_str());
         return result;
@@ -268,35 +228,19 @@ results::CaseResult show(const FuzzOptions& o, const fuzz::Found& found) {
     return again.value();
 }
 
-Status make_folder(const std::string& folder) {
-    std::error_code error;
-    std::filesystem::create_directories(std::filesystem::path(folder) / "finds", error);
-    if (error) return bad(folder + ": cannot make this folder: " + error.message());
-    return success();
-}
-
 // Failures by the file that holds their cases.
 using Failing = std::map<std::string, results::CaseResult>;
 
 // What earlier searches left in the folder, asked again.
 Expected<Failing> ask_remembered(const FuzzOptions& o) {
-    std::vector<std::string> paths;
-    std::error_code ignored;
-    for (const auto& entry :
-         std::filesystem::directory_iterator(std::filesystem::path(o.folder) / "finds", ignored))
-        if (entry.path().extension() == ".case") paths.push_back(entry.path().string());
-    std::ranges::sort(paths);
+    const auto remembered = fuzz::replay_remembered(replayer_of(o), o.folder);
+    if (!remembered) return remembered.error();
     Failing failing;
-    for (const std::string& path : paths) {
-        const auto cases = fuzz::read_find(path);
-        if (!cases) return cases.error();
-        if (cases.value().empty()) continue;
-        const auto result = replayed(o, cases.value());
-        if (!result) return result.error();
-        const bool passes = results::may_pass(result.value().verdict);
+    for (const auto& [path, result] : remembered.value()) {
+        const bool passes = results::may_pass(result.verdict);
         std::printf("remembered %s: %s\n", path.c_str(),
                     passes ? "fails no longer" : "still fails");
-        if (!passes) failing.emplace(path, result.value());
+        if (!passes) failing.emplace(path, result);
     }
     return failing;
 }
@@ -329,7 +273,8 @@ int search(const FuzzOptions& o) {
     if (!plan) return fail_with(plan.error());
     // Before anything is searched: does it open at all?
     if (const auto client = plan.value().open(); !client) return fail_with(client.error());
-    if (const Status made = make_folder(o.folder); !made) return fail_with(made.error());
+    if (const Status made = fuzz::make_finds_folder(o.folder); !made)
+        return fail_with(made.error());
     catch_interrupts();
     auto failing = ask_remembered(o);
     if (!failing) return fail_with(failing.error());

@@ -1,11 +1,9 @@
 // mxcheck gemm: two quantized tensors multiplied, exactly or as a modelled machine does it.
 #include <algorithm>
-#include <atomic>
 #include <cstdio>
 #include <filesystem>
 #include <memory>
 #include <sstream>
-#include <thread>
 
 #include "conformance/case/fields.hpp"
 #include "conformance/case/names.hpp"
@@ -17,7 +15,7 @@
 #include "conformance/data/gemm_tensors.hpp"
 #include "conformance/emulate/gemm_explain.hpp"
 #include "conformance/emulate/gemm_fields.hpp"
-#include "conformance/emulate/gemm_tensor.hpp"
+#include "conformance/emulate/gemm_outputs.hpp"
 #include "conformance/emulate/parse_value.hpp"
 #include "conformance/emulate/quantize_tensor.hpp"
 #include "conformance/emulate/quantize_values.hpp"
@@ -228,35 +226,18 @@ Expected<TensorGemm> read_problem(const GemmArguments& arguments, const GemmRule
                                 {std::move(c).value(), std::move(bias).value()}, rules);
 }
 
-// Does all outputs, or as many as there are before the user interrupts, which is then said. Each
-// piece of work is some ten milliseconds.
-template <typename Work>
-bool does_all(const TensorGemm& problem, std::uint64_t jobs, const Work& work) {
-    const std::int64_t outputs = problem.outputs();
-    const std::int64_t piece = gemm::outputs_at_once(problem.view());
-    std::atomic<std::int64_t> next{0}, done{0};
-    const auto drain = [&](const auto& after_piece) {
-        for (std::int64_t first; (first = next.fetch_add(piece)) < outputs;) {
-            const std::int64_t end = std::min(outputs, first + piece);
-            work(gemm::OutputRange{first, end});
-            done += end - first;
-            after_piece();
-        }
-    };
-    const unsigned cores = std::max(1u, std::thread::hardware_concurrency());
-    Progress progress("outputs", static_cast<std::uint64_t>(outputs));
-    std::vector<std::jthread> others;
-    for (std::uint64_t i = 1; i < (jobs == 0 ? cores : std::min(jobs, jobs_max)); ++i)
-        others.emplace_back([&] { drain([] {}); });
-    drain([&] {
-        progress.update(static_cast<std::uint64_t>(done), "");
-        if (interrupted()) next = outputs;
-    });
-    others.clear();
+// Does all outputs, or as many as there are before the user interrupts, which is then said.
+bool does_all(const TensorGemm& problem, std::uint64_t jobs, const emulate::OutputWork& work) {
+    const auto outputs = static_cast<std::uint64_t>(problem.outputs());
+    Progress progress("outputs", outputs);
+    const auto done = static_cast<std::uint64_t>(
+        emulate::do_outputs(problem, std::min(jobs, jobs_max), work, [&](std::int64_t so_far) {
+            progress.update(static_cast<std::uint64_t>(so_far), "");
+            return !interrupted();
+        }));
     if (done == outputs) return true;
-    std::printf("INTERRUPTED after %s of %s outputs; nothing is written\n",
-                grouped(static_cast<std::uint64_t>(done)).c_str(),
-                grouped(static_cast<std::uint64_t>(outputs)).c_str());
+    std::printf("INTERRUPTED after %s of %s outputs; nothing is written\n", grouped(done).c_str(),
+                grouped(outputs).c_str());
     return false;
 }
 

@@ -39,4 +39,25 @@ std::size_t Coverage::variants_parted() const {
     return static_cast<std::size_t>(std::ranges::count(parted, 1));
 }
 
+CoverageTotals totals_of(const std::vector<Coverage>& coverage) {
+    CoverageTotals totals;
+    std::bitset<decision_count> to_reach, reached;
+    for (const Coverage& theme : coverage) {
+        if (theme.is_refused) continue;
+        const auto its = decisions_of(theme.rules);
+        to_reach |= its;
+        for (std::size_t i = 0; i < decision_count; ++i)
+            if (its[i] && theme.reach[i]) reached.set(i);
+        if (theme.blocks == 0) continue;
+        ++totals.themes;
+        totals.reached += theme.decisions_reached();
+        totals.to_reach += theme.decisions_to_reach();
+        totals.parted += theme.variants_parted();
+        totals.variants += theme.variants.size();
+    }
+    for (std::size_t i = 0; i < decision_count; ++i)
+        if (to_reach[i] && !reached[i]) totals.in_no_theme.push_back(decision_names[i]);
+    return totals;
+}
+
 }  // namespace mx::fuzz

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string_view>
 #include <vector>
 
 #include "conformance/data/family.hpp"
@@ -39,5 +40,12 @@ struct Coverage {
     std::size_t decisions_to_reach() const { return decisions_of(rules).count(); }
     std::size_t variants_parted() const;
 };
+
+// What a whole search has reached: the sums over the themes that were searched.
+struct CoverageTotals {
+    std::uint64_t themes = 0, reached = 0, to_reach = 0, parted = 0, variants = 0;
+    std::vector<std::string_view> in_no_theme;  // decisions that some theme has, and none reached
+};
+CoverageTotals totals_of(const std::vector<Coverage>& coverage);
 
 }  // namespace mx::fuzz
