@@ -24,14 +24,8 @@ bool has_sweeps(const DeviceChoice& choice, const std::string& level) {
 
 std::vector<sweep::GpuSweep> device_sweeps(const DeviceChoice& choice, const std::string& level) {
     if (!has_sweeps(choice, level)) return {};
-    if (choice.device == "cuda") return sweep::gpu_sweeps();
-    const bool multiplies_mx = choice.device == "hopper";
-    const auto source = device_source(choice);
     const auto effort = level == "quick" ? sweep::GemmEffort::quick : sweep::GemmEffort::full;
-    std::vector<sweep::GpuSweep> sweeps =
-        multiplies_mx ? sweep::mx_gemm_sweeps(source, effort) : sweep::gemm_sweeps(source, effort);
-    for (sweep::GpuSweep& sweep : sweeps) sweep.device = choice.device;
-    return sweeps;
+    return sweep::sweeps_of(choice.device, device_source(choice), effort);
 }
 
 std::string who_has_sweeps() {

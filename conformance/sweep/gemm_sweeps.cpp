@@ -144,4 +144,14 @@ std::vector<GpuSweep> mx_gemm_sweeps(const Expected<DeviceSource>& source, GemmE
     return sweeps_of(mx_gemm_families(effort), source);
 }
 
+std::vector<GpuSweep> sweeps_of(const std::string& device, const Expected<DeviceSource>& source,
+                                GemmEffort effort) {
+    if (device == "cuda") return gpu_sweeps();
+    std::vector<GpuSweep> sweeps;
+    if (device == "hopper") sweeps = mx_gemm_sweeps(source, effort);
+    if (device == "cublaslt") sweeps = gemm_sweeps(source, effort);
+    for (GpuSweep& sweep : sweeps) sweep.device = device;
+    return sweeps;
+}
+
 }  // namespace mx::sweep

@@ -30,4 +30,9 @@ std::vector<GpuSweep> gemm_sweeps(const Expected<DeviceSource>& source, GemmEffo
 std::vector<GemmFamily> mx_gemm_families(GemmEffort effort);
 std::vector<GpuSweep> mx_gemm_sweeps(const Expected<DeviceSource>& source, GemmEffort effort);
 
+// The sweeps of a device that this program carries, by its name: the kernels of `cuda` over whole
+// domains, the GEMMs of `cublaslt` and the MX ones of `hopper`. None of any other.
+std::vector<GpuSweep> sweeps_of(const std::string& device, const Expected<DeviceSource>& source,
+                                GemmEffort effort);
+
 }  // namespace mx::sweep
