@@ -10,8 +10,8 @@
 namespace mx::identify {
 
 struct FormatsRequest {
-    std::vector<std::string> formats;  // empty: one of FP8 and one of FP4
-    std::string dialect;               // that it is asked under; "": the first that it takes
+    std::vector<std::string> formats = {};  // empty: one of FP8 and one of FP4
+    std::string dialect = {};               // that it is asked under; "": the first that it takes
     std::string input = "f32";
 
     std::vector<std::string> formats_asked() const;

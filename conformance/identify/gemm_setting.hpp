@@ -10,10 +10,10 @@ namespace mx::identify {
 
 struct GemmWords {
     std::vector<std::string> types{"e4m3"};  // of A and B; one for both
-    std::vector<std::string> scaling;        // likewise; none: what the device takes
-    std::vector<std::string> formats;        // MX formats instead of types and scaling
-    std::string accumulation;
-    std::string algorithm;
+    std::vector<std::string> scaling = {};   // likewise; none: what the device takes
+    std::vector<std::string> formats = {};   // MX formats instead of types and scaling
+    std::string accumulation = {};
+    std::string algorithm = {};
 };
 
 // As error: names that no table has, and formats that no machine multiplies. Where nothing is said

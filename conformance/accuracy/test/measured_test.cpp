@@ -62,7 +62,9 @@ TEST(MeasuredBlocks, EachStandsBesideTheFirstOfItsFormat) {
     for (std::size_t i = 0; i < all.size(); ++i) {
         EXPECT_EQ(all[i].beside.has_value(), i % 4 != 0) << i;
         EXPECT_EQ(all[i].rounding, i % 2 == 0 ? "of the dialect" : "stochastic") << i;
-        if (all[i].beside) EXPECT_EQ(all[i].beside->dialect, "ocp");
+        if (all[i].beside) {
+            EXPECT_EQ(all[i].beside->dialect, "ocp");
+        }
     }
     EXPECT_EQ(judged(all).compared, 0u);  // there is no device
 }
