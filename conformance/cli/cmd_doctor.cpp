@@ -10,6 +10,7 @@
 #include "conformance/cli/commands.hpp"
 #include "conformance/cli/device_choice.hpp"
 #include "conformance/cli/environment.hpp"
+#include "conformance/emulate/gemm_fields.hpp"
 #include "conformance/oracle/isolated_check.hpp"
 #include "conformance/run/evidence.hpp"
 
@@ -65,7 +66,7 @@ std::vector<Field> checks(const std::string& oracle_fault) {
         if (!devices.resolve(device.name)) found.push_back(missing(device));
     const bool driver = std::filesystem::exists("/dev/nvidiactl") ||
                         std::filesystem::exists("/proc/driver/nvidia/version");
-    found.push_back({"gelu", gelu_text});
+    found.push_back({"gelu", emulate::gelu_text});
     found.push_back({"gpu", driver ? "an NVIDIA driver is loaded" : "none found"});
     return found;
 }

@@ -1,7 +1,6 @@
 // mxcheck list: what names there are.
 #include <cstdio>
 #include <memory>
-#include <nlohmann/json.hpp>
 
 #include "conformance/case/names.hpp"
 #include "conformance/cli/commands.hpp"
@@ -10,13 +9,8 @@
 #include "conformance/cli/environment.hpp"
 #include "conformance/data/gemm_inputs.hpp"
 #include "conformance/data/suite.hpp"
-#include "conformance/emulate/dialect_fields.hpp"
-#include "conformance/emulate/gemm_fields.hpp"
-#include "conformance/emulate/recipe_fields.hpp"
+#include "conformance/emulate/listing.hpp"
 #include "conformance/run/sweep_result.hpp"
-#include "reference/spec/formats.hpp"
-#include "reference/spec/gemm_models.hpp"
-#include "reference/spec/quantizers.hpp"
 
 namespace mx::cli {
 namespace {
@@ -28,89 +22,8 @@ struct ListOptions {
     bool json = false;
 };
 
-using Fields = std::vector<std::pair<std::string, std::string>>;
-
-// One thing with a name: a short text and, for JSON and the longer lists, its fields. What a
-// dialect decides stands apart: one vector of many short values.
-struct Row {
-    std::string name;
-    std::string text;
-    Fields fields;
-    Fields decisions = {};
-};
-
-void append(std::string& list, std::string_view name) {
-    list += (list.empty() ? "" : ", ") + std::string(name);
-}
-
-std::string or_nothing(const std::string& list) {
-    return list.empty() ? "nothing" : list;
-}
-
-// What --dialect takes; `list dialects` is an older name of the same list.
-std::vector<Row> quantizer_rows() {
-    std::vector<Row> rows;
-    for (const Quantizer& dialect : e8m0_quantizers) {
-        Row row{std::string(dialect.name), std::string(dialect.title), {}};
-        std::string quantizes, reads, open;
-        for (const BlockFormat& format : mx_block_formats)
-            if (dialect.quantizes(format)) append(quantizes, format.name);
-        for (const std::string_view type : input_types)
-            if (dialect.reads(type)) append(reads, type);
-        for (const auto& [name, text, decision] : decisions)
-            if (dialect.leaves_open(decision)) append(open, name);
-        for (const emulate::DialectField& field : emulate::dialect_fields())
-            row.decisions.emplace_back(field.name, field.value_of(dialect));
-        row.fields = {{"quantizes", quantizes.empty() ? "nothing: a cast to e8m0" : quantizes},
-                      {"reads", reads},
-                      {"left_open", or_nothing(open)},
-                      {"source", std::string(dialect.source)}};
-        if (!dialect.is_known()) row.fields.emplace_back("waits_for", dialect.waits);
-        rows.push_back(row);
-    }
-    for (const Quantizer& recipe : real_scale_quantizers)
-        rows.push_back(
-            {std::string(recipe.name), std::string(recipe.title), emulate::recipe_fields(recipe)});
-    return rows;
-}
-
-std::vector<Row> format_rows() {
-    std::vector<Row> rows;
-    for (const BlockFormat& f : block_formats)
-        rows.push_back({std::string(f.name),
-                        emulate::block_format_text(f),
-                        {{"source", std::string(f.source)}}});
-    for (const ElementFormat& f : element_formats)
-        rows.push_back({std::string(f.name),
-                        std::to_string(f.sign_bits) + " sign, " + std::to_string(f.exponent_bits) +
-                            " exponent, " + std::to_string(f.mantissa_bits) +
-                            " mantissa bits, bias " + std::to_string(f.exponent_bias),
-                        {{"source", std::string(f.source)}}});
-    return rows;
-}
-
-std::string commas(std::string_view words) {
-    std::string list;
-    for (const char letter : words) list += letter == ' ' ? ", " : std::string(1, letter);
-    return list;
-}
-
-// What mxcheck gemm --model takes.
-std::vector<Row> model_rows() {
-    std::vector<Row> rows{{"exact",
-                           "all scaled products summed exactly, and the sum rounded once",
-                           {{"operands", "every factor that gemm reads"},
-                            {"standing", "the standard's sum, with no freedom taken"},
-                            {"gelu", gelu_text},
-                            {"source", "OCP MX v1.0 sections 6.1 and 6.2"}}}};
-    for (const GemmModel& model : gemm_models)
-        rows.push_back({std::string(model.name),
-                        emulate::gemm_model_text(model),
-                        {{"operands", commas(model.operands)},
-                         {"standing", std::string(emulate::standing_text(model.standing))},
-                         {"source", std::string(model.source)}}});
-    return rows;
-}
+using emulate::Fields;
+using Row = emulate::Listed;
 
 std::vector<Row> device_rows() {
     std::vector<Row> rows;
@@ -179,28 +92,19 @@ Expected<std::vector<Row>> case_rows(const ListOptions& options) {
 }
 
 Expected<std::vector<Row>> rows_of(const ListOptions& options) {
-    if (options.what == "quantizers" || options.what == "dialects") return quantizer_rows();
-    if (options.what == "formats") return format_rows();
+    if (options.what == "quantizers" || options.what == "dialects")
+        return emulate::listed_quantizers();
+    if (options.what == "formats") return emulate::listed_formats();
     if (options.what == "devices") return device_rows();
-    if (options.what == "models") return model_rows();
+    if (options.what == "models") return emulate::listed_models();
+    if (options.what == "layouts") return emulate::listed_layouts();
     if (options.what == "families") return family_rows();
     if (options.what == "suites") return suite_rows();
     if (options.what == "cases") return case_rows(options);
-    const Status unknown = check_name(
-        "list", options.what,
-        {"devices", "quantizers", "dialects", "formats", "models", "suites", "families", "cases"});
+    const Status unknown = check_name("list", options.what,
+                                      {"devices", "quantizers", "dialects", "formats", "models",
+                                       "layouts", "suites", "families", "cases"});
     return unknown.error();
-}
-
-void print_json(const std::vector<Row>& rows) {
-    nlohmann::ordered_json list = nlohmann::ordered_json::array();
-    for (const Row& row : rows) {
-        nlohmann::ordered_json item{{"name", row.name}, {"text", row.text}};
-        for (const auto& [key, value] : row.fields) item[key] = value;
-        for (const auto& [key, value] : row.decisions) item["decisions"][key] = value;
-        list.push_back(item);
-    }
-    std::printf("%s\n", list.dump(2, ' ', false, nlohmann::json::error_handler_t::replace).c_str());
 }
 
 constexpr const char* field_line = "%16s   %-18s %s\n";
@@ -230,7 +134,7 @@ int list(const ListOptions& options) {
         return exit_usage;
     }
     if (options.json) {
-        print_json(rows.value());
+        std::printf("%s\n", emulate::json_of(rows.value()).c_str());
         return exit_conformant;
     }
     for (const Row& row : rows.value()) {
@@ -248,10 +152,10 @@ int list(const ListOptions& options) {
 Command list_command() {
     auto o = std::make_shared<ListOptions>();
     return {"list",
-            "devices, quantizers, formats, models, suites, families or cases",
+            "devices, quantizers, formats, models, layouts, suites, families or cases",
             "mxcheck list quantizers --json",
-            {{"WHAT", "devices, quantizers, formats, models, suites, families or cases", &o->what,
-              true},
+            {{"WHAT", "devices, quantizers, formats, models, layouts, suites, families or cases",
+              &o->what, true},
              {"--level", "for cases: the level", &o->level},
              {"--suite", "for cases: only suites of this name", &o->suite},
              {"--json", "as JSON", &o->json}},

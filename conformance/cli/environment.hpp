@@ -43,9 +43,6 @@ inline constexpr OptionalDevice optional_devices[] = {
      "quick", "", "cuda"},
 };
 
-// No sum says what GELU gives.
-inline constexpr const char* gelu_text = "judged under a model only";
-
 // In whose memory a device of ours computes: "host", "cuda" or "hip"; of any other "host".
 std::string place_of_device(const std::string& name);
 

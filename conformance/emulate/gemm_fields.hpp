@@ -7,6 +7,9 @@
 
 namespace mx::emulate {
 
+// No sum says what GELU gives.
+inline constexpr const char* gelu_text = "judged under a model only";
+
 // "32 products a step, 13 fraction bits kept; e8m13 accumulator, rounded toward_zero; ..."
 std::string gemm_model_text(const GemmModel& model);
 

@@ -4,10 +4,8 @@
 #include <algorithm>
 
 #include "conformance/case/fields.hpp"
-#include "conformance/run/classify.hpp"
-#include "conformance/run/clusters.hpp"
 #include "conformance/run/expected.hpp"
-#include "conformance/run/gemm_judge.hpp"
+#include "conformance/run/judge.hpp"
 #include "reference/problem/problem.hpp"
 
 namespace mx {
@@ -17,12 +15,9 @@ using results::CaseResult;
 using results::Mismatch;
 using results::Verdict;
 
-// Differences that one case may have classified; far fewer once many cases have failed.
-constexpr std::uint64_t classified_max = 4096;
+// Cases that fail are looked at closely, but far less so once many have.
 constexpr std::uint64_t classified_max_later = 256;
 constexpr std::uint64_t failing_cases_in_detail = 100;
-// Sums of fractions are slow.
-constexpr std::uint64_t gemms_confirmed_max = 16;
 // Elements of a case whose inputs cost more than one more call of the device.
 constexpr std::int64_t worth_asking_beforehand = std::int64_t{1} << 18;
 // Clusters of one case whose repro of a single block, or tile, is tried.
@@ -44,69 +39,6 @@ Verdict verdict_of(AnswerKind kind) {
             return Verdict::untested;
     }
     return Verdict::untested;
-}
-
-std::string side_text(RedZoneSide side) {
-    if (side == RedZoneSide::before) return "before";
-    return side == RedZoneSide::gap ? "between the rows of" : "after";
-}
-
-// Writes beside a tensor or into an input, as clusters.
-void add_findings(const Findings& findings, CaseResult& result) {
-    const auto add = [&result](results::MismatchClass kind, std::uint64_t count, std::string note) {
-        Mismatch m;
-        m.mismatch_class = kind.name;
-        m.stage = "buffer";
-        m.direction = "memory the device must not write";
-        m.count = count;
-        m.note = std::move(note);
-        m.source = "device/abi/mx_device.h: outputs are written, and nothing beside them";
-        result.mismatches.push_back(std::move(m));
-    };
-    for (const ModifiedInput& input : findings.modified_inputs)
-        add("input_modified", input.count,
-            "input " + std::to_string(input.tensor) + ", first at element " +
-                std::to_string(input.first_element));
-    for (const RedZoneHit& hit : findings.red_zone_hits)
-        add("red_zone", hit.count,
-            std::to_string(hit.count) + " bytes " + side_text(hit.side) +
-                (hit.role == TensorRole::input ? " input " : " output ") +
-                std::to_string(hit.tensor) + ", first at byte " + std::to_string(hit.first_byte));
-}
-
-// Pads that the layout says are 0 and the device left, or wrote as something else.
-void add_wrong_pads(const std::vector<WrongPads>& wrong_pads, CaseResult& result) {
-    for (const WrongPads& wrong : wrong_pads) {
-        Mismatch m;
-        m.mismatch_class = results::MismatchClass("padding").name;
-        m.stage = "buffer";
-        m.direction = "pads that must be written as 0";
-        m.count = wrong.count;
-        m.note = std::to_string(wrong.count) + " bytes of output " + std::to_string(wrong.buffer) +
-                 ", " + std::to_string(wrong.unwritten) + " of them never written, first at byte " +
-                 std::to_string(wrong.first_byte) + " with " + std::to_string(wrong.first_value);
-        m.source = "device/abi/mx_device.h: the pads of this layout are 0";
-        result.mismatches.push_back(std::move(m));
-    }
-}
-
-Verdict verdict_of_mismatches(const CaseResult& result) {
-    bool flaky = false, binding = false;
-    for (const Mismatch& m : result.mismatches) {
-        flaky = flaky || m.mismatch_class == "flaky";
-        binding = binding || (m.open_decision.empty() && m.mismatch_class != "flaky");
-    }
-    if (binding) return Verdict::fail;
-    if (flaky) return Verdict::flaky;
-    return result.mismatches.empty() ? Verdict::pass_exact : Verdict::deviation;
-}
-
-std::string open_decisions_of(const CaseResult& result) {
-    std::string text;
-    for (const Mismatch& m : result.mismatches)
-        if (text.find(m.open_decision) == std::string::npos)
-            text += (text.empty() ? "" : ", ") + m.open_decision;
-    return "the source leaves open: " + text;
 }
 
 }  // namespace
@@ -199,78 +131,16 @@ Expected<Evidence> Runner::gather(const Case& c) {
     return evidence;
 }
 
-namespace {
-
-void judge_gemm_bits(Evidence& evidence, CaseResult& result) {
-    GemmJudgement judged = judge_gemm(evidence, gemms_confirmed_max);
-    result.elements = judged.compared;
-    result.scales = judged.compared_scales;
-    result.mismatched_elements = judged.differing;
-    result.mismatched_scales = judged.differing_scales;
-    result.mismatches = std::move(judged.mismatches);
-    result.bound_share = judged.bound_share;
-    add_wrong_pads(evidence.wrong_pads, result);
-    add_findings(evidence.answer.findings, result);
-    result.verdict = verdict_of_mismatches(result);
-    if (!judged.disagreement.empty()) {
-        result.verdict = Verdict::oracle_disagreement;
-        result.reason = judged.disagreement;
-    } else if (result.verdict == Verdict::pass_exact) {
-        result.verdict = judged.verdict;
-        result.reason = judged.reason;
-    } else if (result.verdict == Verdict::deviation) {
-        result.reason = open_decisions_of(result);
-    }
-}
-
-}  // namespace
-
-void Runner::judge_bits(Evidence& evidence, CaseResult& result) {
-    if (is_gemm(evidence.c)) return judge_gemm_bits(evidence, result);
-    (holds_scales(evidence.c, 0) ? result.scales : result.elements) = evidence.settled;
-    for (std::size_t i = 0; i < evidence.expected.size(); ++i) {
-        const bool scales = holds_scales(evidence.c, i);
-        (scales ? result.scales : result.elements) += evidence.expected[i].count();
-    }
-    const std::uint64_t effort =
-        failing_cases_ < failing_cases_in_detail ? classified_max : classified_max_later;
-    Heat heat;
-    std::string disagreement;
-    bool is_trusted = true;
-    for_each_side(evidence, [&](const Evidence& side) {
-        Clusters clusters(side, effort);
-        for_each_difference(side, [&](const Difference& d) { clusters.add(d); });
-        result.mismatched_elements += clusters.elements();
-        result.mismatched_scales += clusters.scales();
-        for (Mismatch& m : clusters.take()) {
-            if (side.c.axis != evidence.c.axis) m.axis = name_of(side.c.axis);
-            result.mismatches.push_back(std::move(m));
-        }
-        heat.add(clusters.heat());
-        if (disagreement.empty()) disagreement = clusters.disagreement();
-        is_trusted = is_trusted && !is_mistrusted(side);
-    });
-    result.mismatches = largest_first(std::move(result.mismatches));
-    heat.write(result, options_.same_effort ? classified_max_later : effort);
-    count_scales(evidence, result);
-    add_wrong_pads(evidence.wrong_pads, result);
-    add_findings(evidence.answer.findings, result);
-    result.verdict = verdict_of_mismatches(result);
-    if (result.verdict == Verdict::deviation) result.reason = open_decisions_of(result);
-    if (!disagreement.empty()) {
-        result.verdict = Verdict::oracle_disagreement;
-        result.reason = disagreement;
-    } else if (result.verdict == Verdict::pass_exact && !is_trusted) {
-        result.verdict = Verdict::mistrusted;
-        result.reason = "every expected element is the same code: this data could not have failed";
-    }
-}
-
 CaseResult Runner::judge(const PlannedCase& planned, Evidence& evidence) {
     CaseResult result = blank_result(planned);
     result.verdict = verdict_of(evidence.answer.kind);
     result.reason = evidence.answer.reason;
-    if (evidence.answer.kind == AnswerKind::answered) judge_bits(evidence, result);
+    if (evidence.answer.kind != AnswerKind::answered) return result;
+    const bool in_detail = failing_cases_ < failing_cases_in_detail;
+    judge_bits(evidence,
+               {in_detail ? classified_max : classified_max_later,
+                in_detail && !options_.same_effort ? classified_max : classified_max_later},
+               result);
     return result;
 }
 

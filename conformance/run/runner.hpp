@@ -36,7 +36,6 @@ private:
     std::optional<DeviceAnswer> refused_beforehand(const Case& c);
     bool changes_with_pads(Question question, const DeviceAnswer& answer);
     results::CaseResult judge(const PlannedCase& planned, Evidence& evidence);
-    void judge_bits(Evidence& evidence, results::CaseResult& result);
     void find_repro_lines(const Evidence& evidence, results::CaseResult& result);
     bool shows_alone(const Case& narrow, const results::Mismatch& mismatch);
 

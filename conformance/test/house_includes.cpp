@@ -146,8 +146,10 @@ std::string complaint_about(const Include& include, const Room& room, const Sour
     const std::string target(include.target);
     // The example shows what a plug-in outside this tree writes: the contract by its bare name.
     if (target == "mx_device.h" && is_under(file.path, "device/example")) return "";
-    // The one header that the build writes: version and commit, for the program alone.
-    if (target == "mx_version.hpp" && is_under(file.path, "conformance/cli")) return "";
+    // The one header that the build writes: version and commit, for the program and the library.
+    if (target == "mx_version.hpp" &&
+        (is_under(file.path, "conformance/cli") || is_under(file.path, "conformance/library")))
+        return "";
     for (const Library& library : libraries) {
         const bool at_home =
             std::any_of(library.homes.begin(), library.homes.end(),

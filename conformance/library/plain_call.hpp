@@ -1,19 +1,26 @@
 // A call of the device ABI in which every tensor is strided: those in other layouts are copied in
-// and out by the exact oracle's walks, so that the oracle device answers in every layout without a
-// formula that the harness uses too. Used by the oracle device.
+// and out by the exact oracle's walks, so that the library answers in every layout without a
+// formula that the harness uses too. Knows where codes lie; neither names of operations nor values.
 #pragma once
 
 #include <cstdint>
 #include <deque>
 #include <vector>
 
-#include "conformance/selftest/oracle_request.hpp"
+#include "device/kit/call.hpp"
 
-namespace mx::selftest {
+namespace mx::library {
+
+// What of the call is read: the inputs, or, where outputs are answers to be judged, these as well.
+enum class Loaded { nothing, inputs, everything };
 
 class PlainCall {
 public:
-    explicit PlainCall(const kit::Arguments& call);
+    // Of a call that kit::Call has passed. Refuses a layout that it knows but that does not go with
+    // the tensor.
+    PlainCall(const kit::Arguments& call, Loaded loaded);
+    PlainCall(const PlainCall&) = delete;
+    PlainCall& operator=(const PlainCall&) = delete;
 
     // Valid as long as this object and the tensors of the call.
     kit::Arguments call() const;
@@ -30,7 +37,8 @@ private:
     };
     void add(const mx_tensor& tensor, std::vector<mx_tensor>& plain, std::vector<Copy>& copies);
     std::vector<std::uint8_t>* add_plain(const mx_tensor& like, std::vector<mx_tensor>& plain);
-    static void load(const Copy& copy);
+    void load(const Copy& copy) const;
+    std::int64_t block_size() const { return operation_->block_size; }
 
     const mx_operation* operation_;
     std::deque<std::vector<std::uint8_t>> bytes_;
@@ -38,4 +46,4 @@ private:
     std::vector<Copy> input_copies_, output_copies_;
 };
 
-}  // namespace mx::selftest
+}  // namespace mx::library

@@ -1,12 +1,13 @@
 // See plain_call.hpp.
-#include "conformance/selftest/plain_call.hpp"
+#include "conformance/library/plain_call.hpp"
 
 #include <algorithm>
 #include <string_view>
 
 #include "reference/exact/layout.hpp"
+#include "reference/spec/gemm.hpp"
 
-namespace mx::selftest {
+namespace mx::library {
 namespace {
 
 using Bytes = std::vector<std::uint8_t>;
@@ -21,8 +22,15 @@ bool is_inline(const mx_tensor& tensor) {
     return tensor.layout == std::string_view("inline");
 }
 
+// 0 of a type that the oracle does not know.
+int code_bits_of(const mx_tensor& tensor) {
+    if (tensor.type == ue4m3.name) return ue4m3.code_bits();
+    const ElementFormat* format = find_element_format(tensor.type);
+    return format == nullptr ? 0 : format->code_bits();
+}
+
 CodeStream stream_of(const mx_tensor& tensor) {
-    return {find_element_format(tensor.type)->code_bits(), packing_of(tensor)->pairs};
+    return {code_bits_of(tensor), packing_of(tensor)->pairs};
 }
 
 std::uint8_t* at(const mx_tensor& tensor, std::size_t byte) {
@@ -71,19 +79,32 @@ void store_packed(const mx_tensor& tensor, const Bytes& codes) {
     }
 }
 
-// Blocks of a row with inline scales: as many as its bytes hold.
+// A row with inline scales, block after block; each has its scale behind its codes.
 struct InlineShape {
-    std::int64_t blocks;
-    std::int64_t packed_bytes;
-    std::int64_t block_size;
-    explicit InlineShape(const mx_tensor& tensor)
-        : blocks(tensor.column_stride == 0 ? 0 : tensor.row_stride / tensor.column_stride),
-          packed_bytes(tensor.column_stride - 1),
-          block_size(packed_bytes * 8 / stream_of(tensor).code_bits) {}
+    std::int64_t block_size, blocks, packed_bytes;
+    InlineShape(const mx_tensor& tensor, std::int64_t block)
+        : block_size(block),
+          blocks(tensor.columns / block + (tensor.columns % block != 0 ? 1 : 0)),
+          packed_bytes(tensor.column_stride - 1) {}
 };
 
-void load_inline(const mx_tensor& tensor, Bytes& codes, Bytes& scales) {
-    const InlineShape shape(tensor);
+// Every block must lie where the copy looks for it.
+void check_inline(const mx_tensor& tensor, std::int64_t block) {
+    constexpr std::int64_t largest = 65536;
+    if (block < 1 || block > largest)
+        kit::invalid("layout \"inline\" has blocks, and block_size is " + std::to_string(block));
+    const std::int64_t bits = block * code_bits_of(tensor);
+    if (bits % 8 != 0 || tensor.column_stride != bits / 8 + 1)
+        kit::invalid("layout \"inline\": column_stride is " + std::to_string(tensor.column_stride) +
+                     ", and a block of " + std::to_string(block) + " codes of " +
+                     std::to_string(code_bits_of(tensor)) + " bits does not take that many bytes");
+    const std::int64_t row_bytes = InlineShape(tensor, block).blocks * tensor.column_stride;
+    if (tensor.rows > 1 && tensor.row_stride < row_bytes)
+        kit::invalid("layout \"inline\": row_stride is " + std::to_string(tensor.row_stride) +
+                     ", and a row takes " + std::to_string(row_bytes) + " bytes");
+}
+
+void load_inline(const mx_tensor& tensor, const InlineShape& shape, Bytes& codes, Bytes& scales) {
     for (std::int64_t row = 0; row < tensor.rows; ++row)
         for (std::int64_t block = 0; block < shape.blocks; ++block) {
             const std::uint8_t* first = at(
@@ -99,8 +120,8 @@ void load_inline(const mx_tensor& tensor, Bytes& codes, Bytes& scales) {
         }
 }
 
-void store_inline(const mx_tensor& tensor, const Bytes& codes, const Bytes& scales) {
-    const InlineShape shape(tensor);
+void store_inline(const mx_tensor& tensor, const InlineShape& shape, const Bytes& codes,
+                  const Bytes& scales) {
     for (std::int64_t row = 0; row < tensor.rows; ++row) {
         const Bytes packed =
             exact::pack_inline({stream_of(tensor), static_cast<int>(shape.block_size),
@@ -114,23 +135,25 @@ void store_inline(const mx_tensor& tensor, const Bytes& codes, const Bytes& scal
 // Can this tensor be copied at all? What cannot goes on as it is, and is refused by its layout.
 bool is_known(const mx_tensor& tensor) {
     if (tensor.layout == nullptr || tensor.type == nullptr) return false;
-    const ElementFormat* format = find_element_format(tensor.type);
-    if (format == nullptr || tensor.rows < 0 || tensor.columns < 0) return false;
-    if (find_scale_layout(tensor.layout) != nullptr) return format->code_bits() == 8;
+    const int bits = code_bits_of(tensor);
+    if (bits == 0) return false;
+    if (find_scale_layout(tensor.layout) != nullptr) return bits == 8;
     const Packing* packing = packing_of(tensor);
-    return packing != nullptr && format->code_bits() <= 8 &&
-           (packing->code_bits == 0 || packing->code_bits == format->code_bits());
+    return packing != nullptr && bits <= 8 &&
+           (packing->code_bits == 0 || packing->code_bits == bits);
 }
 
 }  // namespace
 
-PlainCall::PlainCall(const kit::Arguments& call) : operation_(call.operation) {
+PlainCall::PlainCall(const kit::Arguments& call, Loaded loaded) : operation_(call.operation) {
     for (std::size_t i = 0; i < call.input_count; ++i)
         add(kit::tensor_at(call.inputs, i), inputs_, input_copies_);
     for (std::size_t i = 0; i < call.output_count; ++i)
         add(kit::tensor_at(call.outputs, i), outputs_, output_copies_);
-    for (const Copy& copy : input_copies_)
-        if (copy.original.data != nullptr) load(copy);
+    if (loaded != Loaded::nothing)
+        for (const Copy& copy : input_copies_) load(copy);
+    if (loaded == Loaded::everything)
+        for (const Copy& copy : output_copies_) load(copy);
 }
 
 kit::Arguments PlainCall::call() const {
@@ -155,19 +178,22 @@ void PlainCall::add(const mx_tensor& tensor, std::vector<mx_tensor>& plain,
         plain.back().struct_size = sizeof(mx_tensor);
         return;
     }
+    if (is_inline(tensor)) check_inline(tensor, block_size());
     Copy copy{tensor, add_plain(tensor, plain), nullptr};
     if (is_inline(tensor)) {
         mx_tensor scales = tensor;
         scales.type = "e8m0";
-        scales.columns = tensor.columns == 0 ? 0 : InlineShape(tensor).blocks;
+        scales.columns = InlineShape(tensor, block_size()).blocks;
         copy.scales = add_plain(scales, plain);
     }
     copies.push_back(copy);
 }
 
-void PlainCall::load(const Copy& copy) {
+void PlainCall::load(const Copy& copy) const {
     const mx_tensor& tensor = copy.original;
-    if (is_inline(tensor)) return load_inline(tensor, *copy.codes, *copy.scales);
+    if (tensor.rows == 0 || tensor.columns == 0) return;
+    if (is_inline(tensor))
+        return load_inline(tensor, InlineShape(tensor, block_size()), *copy.codes, *copy.scales);
     if (packing_of(tensor) != nullptr) return load_packed(tensor, *copy.codes);
     for_each_scale_byte(tensor, [&](std::size_t byte, std::int64_t place) {
         if (place >= 0) (*copy.codes)[static_cast<std::size_t>(place)] = *at(tensor, byte);
@@ -177,8 +203,9 @@ void PlainCall::load(const Copy& copy) {
 void PlainCall::store() const {
     for (const Copy& copy : output_copies_) {
         const mx_tensor& tensor = copy.original;
+        if (tensor.rows == 0 || tensor.columns == 0) continue;
         if (is_inline(tensor)) {
-            store_inline(tensor, *copy.codes, *copy.scales);
+            store_inline(tensor, InlineShape(tensor, block_size()), *copy.codes, *copy.scales);
         } else if (packing_of(tensor) != nullptr) {
             store_packed(tensor, *copy.codes);
         } else {
@@ -190,4 +217,4 @@ void PlainCall::store() const {
     }
 }
 
-}  // namespace mx::selftest
+}  // namespace mx::library

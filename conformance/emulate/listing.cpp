@@ -1,0 +1,119 @@
+// See listing.hpp.
+#include "conformance/emulate/listing.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include "conformance/emulate/dialect_fields.hpp"
+#include "conformance/emulate/gemm_fields.hpp"
+#include "conformance/emulate/recipe_fields.hpp"
+#include "reference/problem/problem.hpp"
+#include "reference/spec/formats.hpp"
+#include "reference/spec/gemm_models.hpp"
+#include "reference/spec/layouts.hpp"
+#include "reference/spec/quantizers.hpp"
+
+namespace mx::emulate {
+namespace {
+
+void append(std::string& list, std::string_view name) {
+    list += (list.empty() ? "" : ", ") + std::string(name);
+}
+
+std::string or_nothing(const std::string& list) {
+    return list.empty() ? "nothing" : list;
+}
+
+std::string commas(std::string_view words) {
+    std::string list;
+    for (const char letter : words) list += letter == ' ' ? ", " : std::string(1, letter);
+    return list;
+}
+
+}  // namespace
+
+std::vector<Listed> listed_quantizers() {
+    std::vector<Listed> rows;
+    for (const Quantizer& dialect : e8m0_quantizers) {
+        Listed row{std::string(dialect.name), std::string(dialect.title), {}};
+        std::string quantizes, reads, open;
+        for (const BlockFormat& format : mx_block_formats)
+            if (dialect.quantizes(format)) append(quantizes, format.name);
+        for (const std::string_view type : input_types)
+            if (dialect.reads(type)) append(reads, type);
+        for (const auto& [name, text, decision] : decisions)
+            if (dialect.leaves_open(decision)) append(open, name);
+        for (const DialectField& field : dialect_fields())
+            row.decisions.emplace_back(field.name, field.value_of(dialect));
+        row.fields = {{"quantizes", quantizes.empty() ? "nothing: a cast to e8m0" : quantizes},
+                      {"reads", reads},
+                      {"left_open", or_nothing(open)},
+                      {"source", std::string(dialect.source)}};
+        if (!dialect.is_known()) row.fields.emplace_back("waits_for", dialect.waits);
+        rows.push_back(row);
+    }
+    for (const Quantizer& recipe : real_scale_quantizers)
+        rows.push_back(
+            {std::string(recipe.name), std::string(recipe.title), recipe_fields(recipe)});
+    return rows;
+}
+
+std::vector<Listed> listed_formats() {
+    std::vector<Listed> rows;
+    for (const BlockFormat& f : block_formats)
+        rows.push_back(
+            {std::string(f.name), block_format_text(f), {{"source", std::string(f.source)}}});
+    for (const ElementFormat& f : element_formats)
+        rows.push_back({std::string(f.name),
+                        std::to_string(f.sign_bits) + " sign, " + std::to_string(f.exponent_bits) +
+                            " exponent, " + std::to_string(f.mantissa_bits) +
+                            " mantissa bits, bias " + std::to_string(f.exponent_bias),
+                        {{"source", std::string(f.source)}}});
+    return rows;
+}
+
+std::vector<Listed> listed_models() {
+    std::vector<Listed> rows{{"exact",
+                              "all scaled products summed exactly, and the sum rounded once",
+                              {{"operands", "every factor that gemm reads"},
+                               {"standing", "the standard's sum, with no freedom taken"},
+                               {"gelu", gelu_text},
+                               {"source", "OCP MX v1.0 sections 6.1 and 6.2"}}}};
+    for (const GemmModel& model : gemm_models)
+        rows.push_back({std::string(model.name),
+                        gemm_model_text(model),
+                        {{"operands", commas(model.operands)},
+                         {"standing", std::string(standing_text(model.standing))},
+                         {"source", std::string(model.source)}}});
+    return rows;
+}
+
+std::vector<Listed> listed_layouts() {
+    std::vector<Listed> rows;
+    for (const Packing& packing : packings)
+        rows.push_back(
+            {std::string(packing.layout),
+             packing.code_bits == 0 ? "of codes"
+                                    : "of codes of " + std::to_string(packing.code_bits) + " bits",
+             {{"packing", std::string(packing.name)}, {"source", std::string(packing.source)}}});
+    for (const ScaleLayout& layout : scale_layouts)
+        rows.push_back({std::string(layout.name),
+                        "of scales of blocks along axis " + std::string(name_of(layout.axis)) +
+                            ", filled up to " + std::to_string(layout.outer_multiple) + " and " +
+                            std::to_string(layout.inner_multiple),
+                        {{"pads", layout.pads == Pads::zero ? "0" : "anything"},
+                         {"source", std::string(layout.source)}}});
+    return rows;
+}
+
+std::string json_of(const std::vector<Listed>& rows) {
+    nlohmann::ordered_json list = nlohmann::ordered_json::array();
+    for (const Listed& row : rows) {
+        nlohmann::ordered_json item{{"name", row.name}, {"text", row.text}};
+        for (const auto& [key, value] : row.fields) item[key] = value;
+        for (const auto& [key, value] : row.decisions) item["decisions"][key] = value;
+        list.push_back(item);
+    }
+    return list.dump(2, ' ', false, nlohmann::json::error_handler_t::replace);
+}
+
+}  // namespace mx::emulate

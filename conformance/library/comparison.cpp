@@ -1,0 +1,117 @@
+// See comparison.hpp.
+#include "conformance/library/comparison.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include "conformance/data/gemm_tensors.hpp"
+#include "conformance/library/answer.hpp"
+#include "conformance/results/record_json.hpp"
+#include "conformance/run/classify.hpp"
+#include "conformance/run/difference.hpp"
+#include "conformance/run/expected.hpp"
+#include "conformance/run/judge.hpp"
+#include "conformance/run/runner.hpp"
+#include "reference/base/hex.hpp"
+
+namespace mx::library {
+namespace {
+
+using nlohmann::ordered_json;
+
+std::vector<CodeTensor> copies_of(const std::vector<kit::Strided>& tensors,
+                                  const std::vector<std::string>& types) {
+    std::vector<CodeTensor> copies;
+    for (std::size_t i = 0; i < tensors.size(); ++i)
+        copies.push_back(dense_copy(tensors[i], types[i]));
+    return copies;
+}
+
+std::vector<std::string> input_types_of(const Problem& p) {
+    std::vector<std::string> types;
+    if (is_gemm(p))
+        for (const GemmTensor& tensor : tensors_of(p)) types.emplace_back(tensor.type.name);
+    else
+        for (const Part part : inputs_of(p)) types.emplace_back(shape_of(p, part).type.name);
+    return types;
+}
+
+Evidence evidence_of(const OracleCall& call) {
+    Evidence evidence;
+    evidence.c = call.question;
+    evidence.c.data = "given";
+    evidence.inputs = copies_of(call.inputs, input_types_of(call.question));
+    evidence.expected = expect(call.question, evidence.inputs);
+    std::vector<std::string> types;
+    for (const CodeTensor& expected : evidence.expected) {
+        types.push_back(expected.type);
+        evidence.flags.emplace_back(expected.count(), std::uint8_t{0});
+    }
+    evidence.actual = copies_of(call.outputs, types);
+    evidence.answer.kind = AnswerKind::answered;
+    return evidence;
+}
+
+results::CaseResult judged(const Evidence& evidence, std::size_t index) {
+    results::CaseResult result = blank_result({"library", evidence.c});
+    result.index = index;
+    judge_bits(evidence, {}, result);
+    return result;
+}
+
+ordered_json json_of(const results::CaseResult& result) {
+    return ordered_json::parse(results::line_of(result));
+}
+
+// The judge's own witness of that one place.
+ordered_json witness_of(const Evidence& evidence, const Difference& difference) {
+    Clusters clusters(evidence, 1);
+    clusters.add(difference);
+    results::CaseResult alone = blank_result({"library", evidence.c});
+    alone.mismatches = clusters.take();
+    return json_of(alone).at("mismatches").at(0);
+}
+
+ordered_json place_of(const Evidence& evidence, const Difference& difference,
+                      std::size_t first_output) {
+    const CodeTensor& tensor = evidence.expected[difference.output];
+    const auto element = static_cast<std::int64_t>(difference.element);
+    const int digits = 2 * tensor.width;
+    return {{"output", first_output + difference.output},
+            {"row", element / tensor.columns},
+            {"column", element % tensor.columns},
+            {"expected", "0x" + hex(difference.expected, digits)},
+            {"actual", "0x" + hex(difference.actual, digits)},
+            {"witness", witness_of(evidence, difference)}};
+}
+
+// Stops the walk over differences once there are enough.
+struct Enough {};
+
+void add_places(const Evidence& evidence, std::size_t first_output, std::size_t places_max,
+                ordered_json& places) {
+    if (is_gemm(evidence.c)) return;
+    try {
+        for_each_difference(evidence, [&](const Difference& difference) {
+            if (places.size() >= places_max) throw Enough{};
+            places.push_back(place_of(evidence, difference, first_output));
+        });
+    } catch (const Enough&) {
+    }
+}
+
+}  // namespace
+
+std::string comparison_of(const std::vector<OracleCall>& calls, std::size_t places_max) {
+    ordered_json results = ordered_json::array(), places = ordered_json::array();
+    std::size_t first_output = 0;
+    for (const OracleCall& call : calls) {
+        const Evidence evidence = evidence_of(call);
+        results.push_back(json_of(judged(evidence, results.size())));
+        if (places.size() < places_max) add_places(evidence, first_output, places_max, places);
+        first_output += call.outputs.size();
+    }
+    return ordered_json{{"results", results}, {"places", places}}.dump(
+        2, ' ', false, nlohmann::json::error_handler_t::replace);
+}
+
+}  // namespace mx::library

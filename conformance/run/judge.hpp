@@ -1,0 +1,23 @@
+// What an answer's bits are worth: compared with the expected ones, confirmed, classified, and a
+// verdict. Whoever has expected and actual bits asks here; must not ask a device.
+#pragma once
+
+#include <cstdint>
+
+#include "conformance/results/record.hpp"
+#include "conformance/run/evidence.hpp"
+
+namespace mx {
+
+// Differences that one case may have classified.
+inline constexpr std::uint64_t classified_max = 4096;
+
+struct Effort {
+    std::uint64_t classified_max = mx::classified_max;
+    std::uint64_t heat_runs_max = mx::classified_max;
+};
+
+// Of evidence whose answer is there: fills in all that hangs on bits, and leaves repro lines empty.
+void judge_bits(const Evidence& evidence, const Effort& effort, results::CaseResult& result);
+
+}  // namespace mx
