@@ -28,6 +28,14 @@ mx_package_target(fast LINKS mx_package_spec)
 mx_package_target(device_abi INCLUDES ${MX_INSTALL_HEADERS} ${MX_INSTALL_HEADERS}/device/abi)
 mx_package_target(device_kit LINKS mx_package_device_abi FEATURES cxx_std_20)
 
+# The library, by CMake and by pkg-config: found again wherever the prefix is moved.
+target_include_directories(mx_oracle_shared INTERFACE $<INSTALL_INTERFACE:${MX_INSTALL_HEADERS}>)
+install(TARGETS mx_oracle_shared EXPORT mxcheckTargets LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+install(FILES conformance/library/mx_oracle.h DESTINATION ${MX_INSTALL_HEADERS})
+file(RELATIVE_PATH MX_PC_PREFIX /${CMAKE_INSTALL_LIBDIR}/pkgconfig /)
+configure_file(cmake/mxcheck.pc.in ${PROJECT_BINARY_DIR}/mxcheck.pc @ONLY)
+install(FILES ${PROJECT_BINARY_DIR}/mxcheck.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+
 install(DIRECTORY reference/spec reference/fast DESTINATION ${MX_INSTALL_HEADERS}/reference
   FILES_MATCHING PATTERN "*.hpp")
 install(FILES device/abi/mx_device.h device/abi/mx_device_clock.h

@@ -123,7 +123,7 @@ std::vector<std::string> real_scale_bug_dialects() {
 
 std::vector<std::string> known_dialects() {
     std::vector<std::string> names;
-    for (const Quantizer& dialect : e8m0_quantizers)
+    for (const Quantizer& dialect : quantizers)
         if (dialect.is_known()) names.emplace_back(dialect.name);
     return names;
 }

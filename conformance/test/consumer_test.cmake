@@ -22,6 +22,24 @@ step("configure the consumer" ${CMAKE_COMMAND} -S ${CONSUMER} -B ${WORK}/build -
   -DCMAKE_C_FLAGS=${C_FLAGS} -DCMAKE_CXX_FLAGS=${CXX_FLAGS})
 step("build the consumer" ${CMAKE_COMMAND} --build ${WORK}/build)
 step("run the consumer" ${WORK}/build/consumer)
+step("run the consumer of the library" ${WORK}/build/oracle)
+
+find_program(pkg_config pkg-config)
+file(GLOB_RECURSE pc ${WORK}/moved/*/mxcheck.pc)
+cmake_path(GET pc PARENT_PATH pc_folder)
+if(pkg_config)
+  set(ENV{PKG_CONFIG_PATH} ${pc_folder})
+  step("ask pkg-config" ${pkg_config} --cflags --libs mxcheck)
+  separate_arguments(flags UNIX_COMMAND "${C_FLAGS} ${output}")
+  step("build with pkg-config" ${C_COMPILER} -std=c99 -pedantic -Wall -Wextra -Werror
+    ${CONSUMER}/oracle.c -o ${WORK}/oracle_by_pkg_config ${flags})
+  step("ask pkg-config for the folder" ${pkg_config} --variable=libdir mxcheck)
+  string(STRIP "${output}" folder)
+  step("run what pkg-config built" ${CMAKE_COMMAND} -E env LD_LIBRARY_PATH=${folder}
+    ${WORK}/oracle_by_pkg_config)
+else()
+  message(STATUS "pkg-config is not here: mxcheck.pc was not tested")
+endif()
 
 if(NOT PROGRAM)
   message(STATUS "the program is not part of this build: the package alone was tested")
