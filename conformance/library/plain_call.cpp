@@ -59,7 +59,42 @@ void for_each_scale_byte(const mx_tensor& tensor, const Visit& visit) {
                                  : std::int64_t{-1});
 }
 
+// Of 4 bits, which are the usual ones and so are not walked bit by bit: where in its byte a code
+// lies. The bits after the last code are 0.
+int shift_of(const mx_tensor& tensor, std::int64_t column) {
+    const bool is_even = column % 2 == 0;
+    return is_even == (packing_of(tensor)->pairs == PairOrder::even_first) ? 0 : 4;
+}
+
+// Calls visit(place among the codes, their byte, shift within it).
+template <typename Visit>
+void for_each_half(const mx_tensor& tensor, const Visit& visit) {
+    const int shifts[] = {shift_of(tensor, 0), shift_of(tensor, 1)};
+    const std::int64_t row_bytes = tensor.columns / 2 + tensor.columns % 2;
+    std::size_t place = 0;
+    for (std::int64_t row = 0; row < tensor.rows; ++row) {
+        std::uint8_t* bytes = at(tensor, static_cast<std::size_t>(row * row_bytes));
+        for (std::int64_t column = 0; column < tensor.columns; ++column)
+            visit(place++, bytes[column / 2], shifts[column % 2]);
+    }
+}
+
+void load_halves(const mx_tensor& tensor, Bytes& codes) {
+    for_each_half(tensor, [&codes](std::size_t place, std::uint8_t byte, int shift) {
+        codes[place] = static_cast<std::uint8_t>(byte >> shift & 0xF);
+    });
+}
+
+void store_halves(const mx_tensor& tensor, const Bytes& codes) {
+    const std::int64_t row_bytes = tensor.columns / 2 + tensor.columns % 2;
+    std::fill_n(at(tensor, 0), tensor.rows * row_bytes, std::uint8_t{0});
+    for_each_half(tensor, [&codes](std::size_t place, std::uint8_t& byte, int shift) {
+        byte = static_cast<std::uint8_t>(byte | codes[place] << shift);
+    });
+}
+
 void load_packed(const mx_tensor& tensor, Bytes& codes) {
+    if (code_bits_of(tensor) == 4) return load_halves(tensor, codes);
     const std::size_t columns = static_cast<std::size_t>(tensor.columns);
     const std::size_t row_bytes = exact::pack(stream_of(tensor), std::vector<Code>(columns)).size();
     for (std::int64_t row = 0; row < tensor.rows; ++row) {
@@ -70,6 +105,7 @@ void load_packed(const mx_tensor& tensor, Bytes& codes) {
 }
 
 void store_packed(const mx_tensor& tensor, const Bytes& codes) {
+    if (code_bits_of(tensor) == 4) return store_halves(tensor, codes);
     std::size_t byte = 0;
     for (std::int64_t row = 0; row < tensor.rows; ++row) {
         const Bytes packed =
