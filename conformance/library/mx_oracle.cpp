@@ -45,6 +45,11 @@ bool is_bounded(const mx_oracle_options* options) {
     return options != nullptr && kit::text_of(options->model).starts_with("bounded");
 }
 
+// Whether the question is one, before any tensor is copied or read.
+void expect_known(const kit::Arguments& call, const mx_oracle_options* options) {
+    read_calls(PlainCall(call, Loaded::nothing).call(), kit::Buffers::absent, options);
+}
+
 // Bits come from sums or from a model: a bound only judges them.
 void expect_no_bound(const mx_oracle_options* options) {
     if (is_bounded(options))
@@ -114,8 +119,7 @@ mx_status mx_oracle_supports(const mx_operation* operation, const mx_tensor* inp
         const kit::Arguments call{operation, inputs, input_count, outputs, output_count};
         const kit::Call whole(call, kit::Buffers::absent);
         library::expect_no_bound(library::checked(options));
-        library::read_calls(library::PlainCall(call, library::Loaded::nothing).call(),
-                            kit::Buffers::absent, options);
+        library::expect_known(call, options);
     });
 }
 
@@ -127,6 +131,7 @@ mx_status mx_oracle_run(const mx_operation* operation, const mx_tensor* inputs,
         const kit::Call whole(call, kit::Buffers::present);
         library::expect_no_bound(library::checked(options));
         library::expect_sound_oracle();
+        if (library::needs_copies(call)) library::expect_known(call, options);
         const library::PlainCall plain(call, library::Loaded::inputs);
         for (const library::OracleCall& side :
              library::read_calls(plain.call(), kit::Buffers::present, options))
@@ -145,6 +150,7 @@ mx_status mx_oracle_compare(const mx_operation* operation, const mx_tensor* inpu
         const kit::Call whole(call, kit::Buffers::present);
         const std::size_t places = library::checked(options) == nullptr ? 0 : options->places_max;
         library::expect_sound_oracle();
+        if (library::needs_copies(call)) library::expect_known(call, options);
         const library::PlainCall plain(call, library::Loaded::everything);
         *json = library::given_away(library::comparison_of(
             library::read_calls(plain.call(), kit::Buffers::present, options), places));

@@ -181,7 +181,19 @@ bool is_known(const mx_tensor& tensor) {
 
 }  // namespace
 
-PlainCall::PlainCall(const kit::Arguments& call, Loaded loaded) : operation_(call.operation) {
+bool needs_copies(const kit::Arguments& call) {
+    const auto is_another = [](const mx_tensor& tensor) {
+        return kit::text_of(tensor.layout) != "strided";
+    };
+    for (std::size_t i = 0; i < call.input_count; ++i)
+        if (is_another(kit::tensor_at(call.inputs, i))) return true;
+    for (std::size_t i = 0; i < call.output_count; ++i)
+        if (is_another(kit::tensor_at(call.outputs, i))) return true;
+    return false;
+}
+
+PlainCall::PlainCall(const kit::Arguments& call, Loaded loaded)
+    : operation_(call.operation), has_data_(loaded != Loaded::nothing) {
     for (std::size_t i = 0; i < call.input_count; ++i)
         add(kit::tensor_at(call.inputs, i), inputs_, input_copies_);
     for (std::size_t i = 0; i < call.output_count; ++i)
@@ -197,7 +209,7 @@ kit::Arguments PlainCall::call() const {
 }
 
 Bytes* PlainCall::add_plain(const mx_tensor& like, std::vector<mx_tensor>& plain) {
-    bytes_.emplace_back(static_cast<std::size_t>(like.rows * like.columns));
+    bytes_.emplace_back(has_data_ ? static_cast<std::size_t>(like.rows * like.columns) : 0);
     plain.push_back(like);
     plain.back().struct_size = sizeof(mx_tensor);
     plain.back().data = bytes_.back().data();
@@ -209,6 +221,10 @@ Bytes* PlainCall::add_plain(const mx_tensor& like, std::vector<mx_tensor>& plain
 
 void PlainCall::add(const mx_tensor& tensor, std::vector<mx_tensor>& plain,
                     std::vector<Copy>& copies) {
+    // Of an empty tensor, too, one side may be long: what follows adds to it and rounds it up.
+    constexpr std::int64_t longest = std::int64_t{1} << 40;
+    if (tensor.rows > longest || tensor.columns > longest)
+        kit::not_supported("a tensor of " + kit::text_of({tensor.rows, tensor.columns}));
     if (!is_known(tensor)) {
         plain.push_back(tensor);
         plain.back().struct_size = sizeof(mx_tensor);

@@ -11,8 +11,12 @@
 
 namespace mx::library {
 
-// What of the call is read: the inputs, or, where outputs are answers to be judged, these as well.
+// What of the call is read: nothing, then there are no copies and no data either, only what they
+// would be; the inputs; or, where outputs are answers to be judged, these as well.
 enum class Loaded { nothing, inputs, everything };
+
+// Does a tensor lie in another layout than "strided"?
+bool needs_copies(const kit::Arguments& call);
 
 class PlainCall {
 public:
@@ -41,6 +45,7 @@ private:
     std::int64_t block_size() const { return operation_->block_size; }
 
     const mx_operation* operation_;
+    bool has_data_;
     std::deque<std::vector<std::uint8_t>> bytes_;
     std::vector<mx_tensor> inputs_, outputs_;
     std::vector<Copy> input_copies_, output_copies_;
