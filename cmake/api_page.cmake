@@ -23,6 +23,7 @@ set(DOXYGEN_EXPAND_ONLY_PREDEF YES)
 set(DOXYGEN_PREDEFINED MX_FOLDED= MX_HOST_DEVICE=)
 set(DOXYGEN_STRIP_FROM_PATH ${PROJECT_SOURCE_DIR})
 doxygen_add_docs(api reference/spec reference/fast device/abi device/kit
+  conformance/library/mx_oracle.h
   WORKING_DIRECTORY ${PROJECT_SOURCE_DIR} COMMENT "Pages of the installed headers in api/html")
 install(DIRECTORY ${PROJECT_BINARY_DIR}/api/html DESTINATION ${CMAKE_INSTALL_DOCDIR} OPTIONAL)
 

@@ -15,8 +15,8 @@
  *  - Any number of threads may call at once, on outputs that do not overlap. No thread is started
  *    and no file is opened. A child may call after fork, if no other thread was inside a first call
  *    while its parent forked.
- *  - The first call that answers something checks the oracle, once per process (some milliseconds):
- *    see mx_oracle_check.
+ *  - The first call that answers something checks the oracle, once per process (a millisecond or
+ *    two): see mx_oracle_check.
  */
 #ifndef MX_ORACLE_H
 #define MX_ORACLE_H
@@ -87,7 +87,7 @@ MX_ORACLE_EXPORT mx_status mx_oracle_run(const mx_operation* operation, const mx
  *    direction, its source and a witness.
  *  - "places": the first places that differ, of no gemm: "output", "row", "column", the codes
  *    "expected" and "actual", and the "witness" there with the exact values.
- * NaN for NaN is right where the dialect says that any will do. */
+ * NaN for NaN is right where the dialect says that any will do. Pads are not looked at. */
 MX_ORACLE_EXPORT mx_status mx_oracle_compare(const mx_operation* operation, const mx_tensor* inputs,
                                              size_t input_count, const mx_tensor* answers,
                                              size_t answer_count, const mx_oracle_options* options,
