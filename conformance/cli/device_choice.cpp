@@ -40,7 +40,9 @@ std::vector<Option> options_of(DeviceChoice& choice, std::uint64_t& timeout_seco
         {"--device",
          "built-in device (see list devices) or path to a plug-in, and :KEY=VALUE to configure it",
          &choice.device},
-        {"--device-cmd", "a command that is a device behind a pipe", &choice.command},
+        {"--device-cmd",
+         "a command that is a device behind a pipe, or unix:PATH, a socket where one listens",
+         &choice.command},
         {"--timeout", "seconds that one call of the device may take", &timeout_seconds}};
 }
 

@@ -29,6 +29,12 @@ std::string commas(std::string_view words) {
     return list;
 }
 
+// Rows x columns of a block that lies along rows.
+std::string block_text(const BlockFormat& f) {
+    if (f.is_whole_tensor()) return "tensor";
+    return std::to_string(f.block_rows) + "x" + std::to_string(f.block_columns);
+}
+
 }  // namespace
 
 std::vector<Listed> listed_quantizers() {
@@ -61,7 +67,12 @@ std::vector<Listed> listed_formats() {
     std::vector<Listed> rows;
     for (const BlockFormat& f : block_formats)
         rows.push_back(
-            {std::string(f.name), block_format_text(f), {{"source", std::string(f.source)}}});
+            {std::string(f.name),
+             block_format_text(f),
+             {{"element", std::string(f.element().name)},
+              {"scale", std::string(f.scale() == formats::e4m3 ? "ue4m3" : f.scale().name)},
+              {"block", block_text(f)},
+              {"source", std::string(f.source)}}});
     for (const ElementFormat& f : element_formats)
         rows.push_back({std::string(f.name),
                         std::to_string(f.sign_bits) + " sign, " + std::to_string(f.exponent_bits) +

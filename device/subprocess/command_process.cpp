@@ -4,6 +4,8 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/un.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -40,6 +42,26 @@ Error system_error(const std::string& what) {
 }
 
 }  // namespace
+
+Expected<CommandProcess> CommandProcess::connect(const std::string& path) {
+    sockaddr_un address{};
+    address.sun_family = AF_UNIX;
+    if (path.empty() || path.size() >= sizeof address.sun_path)
+        return Error{ErrorKind::system, "a socket's path has 1 to " +
+                                            std::to_string(sizeof address.sun_path - 1) +
+                                            " bytes, and this one " + std::to_string(path.size())};
+    std::memcpy(address.sun_path, path.data(), path.size());
+    const int ours = ::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    const auto* named = reinterpret_cast<const sockaddr*>(&address);
+    const bool connected = ours >= 0 && ::connect(ours, named, sizeof address) == 0;
+    const int again = connected ? ::fcntl(ours, F_DUPFD_CLOEXEC, 0) : -1;
+    if (again < 0) {
+        const Error error = system_error("cannot connect to the socket " + path);
+        if (ours >= 0) ::close(ours);
+        return error;
+    }
+    return CommandProcess(-1, ours, again);
+}
 
 Expected<CommandProcess> CommandProcess::start(const std::string& command) {
     std::array<int, 2> requests{-1, -1};

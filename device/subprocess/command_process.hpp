@@ -1,5 +1,6 @@
-// A command started through the shell, with a pipe to its input and one from its output. Used by
-// the subprocess device, in the process that is a device's own. Knows no protocol.
+// A command started through the shell, with a pipe to its input and one from its output; or whoever
+// listens on a socket, who is no child of ours. Used by the subprocess device, in the process that
+// is a device's own. Knows no protocol.
 #pragma once
 
 #include <sys/types.h>
@@ -24,6 +25,9 @@ class CommandProcess {
 public:
     // Runs `sh -c command` in this process group. It dies with the calling process.
     static Expected<CommandProcess> start(const std::string& command);
+
+    // Someone who listens on the Unix socket of that path. Nobody sees how that one ends.
+    static Expected<CommandProcess> connect(const std::string& path);
 
     CommandProcess(CommandProcess&& other) noexcept;
     CommandProcess& operator=(CommandProcess&& other) noexcept;

@@ -140,8 +140,12 @@ private:
 };
 
 CommandProcess Pipe::started(const char* command) {
-    if (*command == '\0') kit::invalid("there is no command to run");
-    Expected<CommandProcess> process = CommandProcess::start(command);
+    constexpr std::string_view socket = "unix:";
+    const std::string text = command;
+    if (text.empty()) kit::invalid("there is no command to run");
+    Expected<CommandProcess> process = text.starts_with(socket)
+                                           ? CommandProcess::connect(text.substr(socket.size()))
+                                           : CommandProcess::start(text);
     if (!process) fail(process.error().message);
     return std::move(process).value();
 }

@@ -4,6 +4,8 @@
 
 #include <gtest/gtest.h>
 #include <signal.h>
+#include <sys/socket.h>
+#include <sys/un.h>
 #include <unistd.h>
 
 #include <array>
@@ -203,6 +205,85 @@ TEST(SubprocessDevice, NothingIsLeftBehind) {
     EXPECT_EQ(ask(with_child + device_that(say_ok + "echo 38")).kind, AnswerKind::answered);
     EXPECT_TRUE(is_gone(pid_in(path)));
     ::unlink(path.c_str());
+}
+
+// A device that listens on a socket: it supports what each connection asks, and answers with `code`
+// or, where there is none, by closing.
+class Listening {
+public:
+    explicit Listening(std::string code) : code_(std::move(code)) {
+        sockaddr_un address{.sun_family = AF_UNIX, .sun_path = {}};
+        path.copy(address.sun_path, sizeof address.sun_path - 1);
+        listener_ = ::socket(AF_UNIX, SOCK_STREAM, 0);
+        ::unlink(path.c_str());
+        EXPECT_EQ(::bind(listener_, reinterpret_cast<sockaddr*>(&address), sizeof address), 0);
+        EXPECT_EQ(::listen(listener_, 4), 0);
+        thread_ = std::thread([this] { serve(); });
+    }
+    Listening(const Listening&) = delete;
+    Listening& operator=(const Listening&) = delete;
+    ~Listening() {
+        ::shutdown(listener_, SHUT_RDWR);
+        thread_.join();
+        ::close(listener_);
+        ::unlink(path.c_str());
+    }
+
+    const std::string path = testing::TempDir() + "mx_socket_" + std::to_string(::getpid());
+
+private:
+    void serve() {
+        for (int peer; (peer = ::accept(listener_, nullptr, nullptr)) >= 0; ::close(peer)) {
+            say(peer, "{\"mxpipe\":1,\"facts\":{\"name\":\"listening\"}}\n");
+            if (!hears(peer, "supports")) continue;
+            say(peer, "{\"id\":\"1\",\"status\":\"ok\"}\n");
+            for (int id = 2; hears(peer, "803f\n") && !code_.empty(); ++id)
+                say(peer,
+                    "{\"id\":\"" + std::to_string(id) + "\",\"status\":\"ok\"}\n" + code_ + "\n");
+        }
+    }
+    static void say(int peer, const std::string& text) {
+        EXPECT_EQ(::send(peer, text.data(), text.size(), MSG_NOSIGNAL), std::ssize(text));
+    }
+    static bool hears(int peer, const std::string& end) {
+        std::string heard;
+        std::array<char, 4096> buffer;
+        while (heard.find(end) == std::string::npos || heard.back() != '\n') {
+            const ssize_t got = ::recv(peer, buffer.data(), buffer.size(), 0);
+            if (got <= 0) return false;
+            heard.append(buffer.data(), static_cast<std::size_t>(got));
+        }
+        return true;
+    }
+
+    std::string code_;
+    int listener_ = -1;
+    std::thread thread_;
+};
+
+TEST(SubprocessDevice, WhoListensOnASocketIsADevice) {
+    const Listening listening("38");
+    auto device = open_client(command_device("unix:" + listening.path), patient);
+    ASSERT_TRUE(device) << device.error().message;
+    EXPECT_EQ(device.value().facts, (Facts{{"name", "listening"}}));
+    const DeviceAnswer answer = device.value().ask(small_question());
+    ASSERT_EQ(answer.kind, AnswerKind::answered) << answer.reason;
+    EXPECT_EQ(answer.outputs[0].bytes, (std::vector{std::byte{0x38}}));
+    EXPECT_TRUE(device.value().close());
+}
+
+TEST(SubprocessDevice, ASocketThatClosesInTheMiddleIsADeviceLost) {
+    const Listening listening("");
+    const DeviceAnswer answer = ask("unix:" + listening.path);
+    EXPECT_EQ(answer.kind, AnswerKind::device_error);
+    EXPECT_NE(answer.reason.find("closed"), std::string::npos) << answer.reason;
+}
+
+TEST(SubprocessDevice, ASocketWithoutAListenerIsASentence) {
+    EXPECT_NE(ask("unix:/nowhere/at/all").reason.find("cannot connect to the socket /nowhere"),
+              std::string::npos);
+    EXPECT_NE(ask("unix:" + std::string(200, 'x')).reason.find("a socket's path has 1 to"),
+              std::string::npos);
 }
 
 }  // namespace

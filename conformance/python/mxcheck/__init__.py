@@ -1,0 +1,51 @@
+"""mxcheck: which bits are right for MX, NVFP4 and FP8 blocks, and whether yours are.
+
+    import mxcheck as mx
+    codes, scales = mx.quantize(x, format="mxfp8-e4m3", dialect="nv")
+    mx.assert_bits(x, my_codes, my_scales, format="mxfp8-e4m3", dialect="nv")
+
+Arrays may be of NumPy, torch, JAX or CuPy, or anything with `__dlpack__`.
+"""
+
+from ._assertions import assert_bits, assert_gemm, assert_values
+from ._library import BrokenOracle, InvalidCall, MxcheckError, NotSupported, build, check
+from ._operations import (
+    Quantized,
+    convert,
+    dequantize,
+    edge_cases,
+    encode_scale,
+    explain,
+    gemm,
+    list,
+    quantize,
+)
+from ._run import NotConformant, Run, identify, replay, run
+
+__version__ = build()["version"]
+
+__all__ = [
+    "BrokenOracle",
+    "InvalidCall",
+    "MxcheckError",
+    "NotConformant",
+    "NotSupported",
+    "Quantized",
+    "Run",
+    "assert_bits",
+    "assert_gemm",
+    "assert_values",
+    "build",
+    "check",
+    "convert",
+    "dequantize",
+    "edge_cases",
+    "encode_scale",
+    "explain",
+    "gemm",
+    "identify",
+    "list",
+    "quantize",
+    "replay",
+    "run",
+]

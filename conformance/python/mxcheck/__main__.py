@@ -1,0 +1,5 @@
+"""`python -m mxcheck` is the program."""
+
+from mxcheck_entry.program import main
+
+main()

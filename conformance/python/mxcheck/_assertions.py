@@ -1,0 +1,240 @@
+"""assert_bits and its kin: silent where the bits are right, and else the cause first."""
+
+import numpy
+
+from . import _library
+from ._arrays import as_array, memory_of
+from ._names import dialects
+from ._operations import (
+    Quantized,
+    answers_of,
+    dequantize,
+    gemm,
+    quantize_call,
+)
+
+_RIGHT = ("pass_exact", "pass_bounded")
+_FORMAT_OF_DTYPE = {
+    "float8_e4m3fn": "mxfp8-e4m3",
+    "float8_e5m2": "mxfp8-e5m2",
+    "float6_e3m2fn": "mxfp6-e3m2",
+    "float6_e2m3fn": "mxfp6-e2m3",
+}
+_PLACES = 5
+# Larger tensors are not quantized again by every other dialect to find out whose bits they are.
+_LARGEST_SEARCHED = 1 << 22
+
+
+def _format_of(codes):
+    dtype = memory_of(codes, "codes").dtype
+    if dtype not in _FORMAT_OF_DTYPE:
+        raise ValueError(f"codes of {dtype} may be of several formats: name one with format=")
+    return _FORMAT_OF_DTYPE[dtype]
+
+
+def _equal(one, other):
+    width = f"u{one.dtype.itemsize}"
+    return numpy.array_equal(one.view(width), other.view(width))
+
+
+def _all_equal(answers, expected):
+    return all(
+        (a is None and e is None) or _equal(a, e) for a, e in zip(answers, expected, strict=True)
+    )
+
+
+def assert_bits(
+    x,
+    codes,
+    scales=None,
+    tensor_scale=None,
+    *,
+    format=None,
+    dialect=None,
+    axis=-1,
+    given_tensor_scale=None,
+    random_bits=None,
+    block_size=None,
+    strict=False,
+):
+    """Holds codes and scales of `x` to the oracle, bit for bit.
+
+    x, axis, random_bits, block_size: as quantize takes them. codes and scales: as it gives them,
+    raw or in FP8 and FP4 dtypes, or one Quantized in place of both. tensor_scale: the number that
+    was kept; given_tensor_scale: the one that the quantizer was given, if it was.
+    format: may be left away where the dtype of the codes tells it.
+    strict: what the dialect's source leaves open must be the oracle's choice, too.
+
+    Raises AssertionError: the cause, the first places with exact values, and lines that repeat it.
+    """
+    __tracebackhide__ = True  # pytest ends its traceback at the caller
+    if isinstance(codes, Quantized):
+        codes, scales, tensor_scale = codes.codes, codes.scales, codes.tensor_scale
+    if scales is None:
+        raise TypeError("scales are missing: give codes and scales")
+    if format is None:
+        format = _format_of(codes)
+    call = quantize_call(x, format, dialect, axis, given_tensor_scale, random_bits, block_size)
+    answers = answers_of(call, codes, scales, tensor_scale)
+    if _all_equal(answers, call.run()):
+        return
+    report = _library.compare(
+        call.operation, call.inputs, call.outputs(*answers), places_max=_PLACES
+    )
+    verdicts = {result["verdict"] for result in report["results"]}
+    allowed = set(_RIGHT) if strict else {*_RIGHT, "deviation"}
+    if verdicts <= allowed:
+        return
+    raise AssertionError(_failure(call, answers, report, x, axis, block_size))
+
+
+def _failure(call, answers, report, x, axis, block_size):
+    kinds = [kind for result in report["results"] for kind in result["mismatches"]]
+    lines = [_cause(call, answers, kinds, x, axis, block_size)]
+    lines += [_totals(result, call) for result in report["results"]]
+    for kind in kinds[:_PLACES]:
+        lines += _kind_lines(kind)
+    if report["places"]:
+        lines.append("first places: " + ", ".join(map(_place_text, report["places"])))
+    return "\n".join([*lines, *_repeat(call, report)])
+
+
+def _cause(call, answers, kinds, x, axis, block_size):
+    others = _followed_dialects(call, answers, x, axis, block_size)
+    if others:
+        names = others[0] if len(others) == 1 else f"{', '.join(others[:-1])} and {others[-1]}"
+        return f"These bits follow {names}, not {call.rules.name}."
+    if len(kinds) == 1:
+        return f"One kind of difference, {_kind_text(kinds[0])}; nothing else is wrong."
+    return f"{len(kinds)} kinds of difference, the most frequent {_kind_text(kinds[0])}."
+
+
+def _kind_text(kind):
+    told = [kind["mismatch_class"], kind["direction"], kind["note"]]
+    return ", ".join(part for part in told if part)
+
+
+def _kind_lines(kind):
+    yield f"  {_kind_text(kind)}: {kind['count']:,} of {kind['of']:,}"
+    scale = f"scale {kind['actual_scale']}"
+    if kind["actual_scale"] != kind["expected_scale"]:
+        scale += f" ({kind['actual_value']}), expected {kind['expected_scale']}"
+        scale += f" ({kind['expected_value']})"
+    yield (
+        f"    block {kind['block']} element {kind['lane']}: input {kind['input_bits']} "
+        f"({kind['input_value']}), amax {kind['amax_value']}, {scale}"
+    )
+    if kind["actual_element"] != kind["expected_element"]:
+        yield (
+            f"    code {kind['actual_element']} ({kind['actual_value']}), expected "
+            f"{kind['expected_element']} ({kind['expected_value']})"
+        )
+    yield f"    exact: {kind['exact_value']}"
+
+
+def _followed_dialects(call, answers, x, axis, block_size):
+    """The dialects that give these very bits, among those that need nothing but the values."""
+    if call.has_number or len(call.inputs) > 1 or answers[0].size > _LARGEST_SEARCHED:
+        return []
+    found = []
+    for rules in dialects().values():
+        if rules.name == call.rules.name or call.form.name not in rules.formats:
+            continue
+        if rules.keeps_number or rules.is_stochastic:
+            continue
+        try:
+            other = quantize_call(x, call.form.name, rules.name, axis, block_size=block_size)
+            if _all_equal(answers, other.run()):
+                found.append(rules.name)
+        except _library.MxcheckError:
+            continue
+    return found
+
+
+def _totals(result, call):
+    return (
+        f"{call.form.name} {call.rules.name}: {result['mismatched_elements']:,} of "
+        f"{result['elements']:,} elements and {result['mismatched_scales']:,} of "
+        f"{result['scales']:,} scales differ"
+    )
+
+
+def _place_text(place):
+    name = ("codes", "scales", "tensor_scale")[min(place["output"], 2)]
+    where = f"{name}[{place['row']}, {place['column']}]"
+    return f"{where} {place['actual']} for {place['expected']}"
+
+
+def _block_of(call, report):
+    """The values of the first block that differs, as `explain` takes them."""
+    place = report["places"][0]
+    grid = call.grid
+    if grid.axis != "row" or call.grid.memory.type != "f32":
+        return None
+    size = call.operation.block_size
+    row = place["row"]
+    block = place["column"] // size if place["output"] == 0 else place["column"]
+    matrix = as_array(grid.memory).reshape(grid.rows, grid.columns)
+    words = matrix[row, block * size : (block + 1) * size].tolist()
+    return ",".join(f"bits:{word:#010x}" for word in words)
+
+
+def _repeat(call, report):
+    values = _block_of(call, report) if report["places"] else None
+    if values is None:
+        return
+    form, rules = call.form.name, call.rules.name
+    yield "the first block again, in Python and in a shell:"
+    yield f"  print(mxcheck.explain({values!r}, format={form!r}, dialect={rules!r}))"
+    yield f"  mxcheck explain --values {values} --format {form} --dialect {rules}"
+
+
+def _assert_equal_values(actual, expected, what):
+    actual_bits = as_array(memory_of(actual, what))
+    expected_bits = as_array(memory_of(expected, "expected"))
+    if actual_bits.shape != expected_bits.shape:
+        raise AssertionError(
+            f"{what} has shape {actual_bits.shape}; {expected_bits.shape} is right"
+        )
+    if actual_bits.dtype != expected_bits.dtype:
+        raise TypeError(
+            f"{what} has {actual_bits.dtype.itemsize} bytes an element; "
+            f"{expected_bits.dtype.itemsize} are asked for: give dtype="
+        )
+    wrong = numpy.argwhere(actual_bits != expected_bits)
+    nan = _nan_bits(expected_bits, memory_of(expected, "expected").dtype)
+    wrong = [
+        place
+        for place in map(tuple, wrong.tolist())
+        if not (nan(expected_bits[place]) and nan(actual_bits[place]))
+    ]
+    if not wrong:
+        return
+    lines = [f"{len(wrong):,} of {expected_bits.size:,} values differ"]
+    digits = 2 * expected_bits.dtype.itemsize
+    for place in wrong[:_PLACES]:
+        lines.append(
+            f"  {list(place)}: 0x{actual_bits[place]:0{digits}x}, expected "
+            f"0x{expected_bits[place]:0{digits}x}"
+        )
+    raise AssertionError("\n".join(lines))
+
+
+def _nan_bits(bits, dtype):
+    exponent = {"float32": 0x7F800000, "float16": 0x7C00, "bfloat16": 0x7F80}[dtype]
+    sign = 1 << (8 * bits.dtype.itemsize - 1)
+    return lambda code: (int(code) & (sign - 1)) > exponent
+
+
+def assert_values(values, codes, scales=None, *, dtype="float32", **named):
+    """Holds dequantized values to the oracle; the rest as dequantize takes it. Any NaN stands for
+    any other."""
+    __tracebackhide__ = True
+    _assert_equal_values(values, dequantize(codes, scales, dtype=dtype, **named), "values")
+
+
+def assert_gemm(d, a, b, *, model="exact", dtype="float32", **named):
+    """Holds a product to the oracle under `model`; the rest as gemm takes it. Any NaN stands for
+    any other."""
+    __tracebackhide__ = True
+    _assert_equal_values(d, gemm(a, b, model=model, dtype=dtype, **named), "d")

@@ -1,0 +1,554 @@
+"""quantize, dequantize, convert, encode_scale, gemm and explain on arrays.
+
+Each takes the arrays of NumPy, torch, JAX, CuPy or anything with `__dlpack__`, and gives its
+results as arrays of the first one's library, on its device. What lies in the memory of the
+host is read where it lies. Values are float32, float16 or bfloat16.
+"""
+
+import ctypes
+import functools
+import struct
+from dataclasses import dataclass
+
+import numpy
+
+from . import _library
+from ._arrays import as_array, memory_of, result_like, typed
+from ._grid import grid_of, scales_shape
+from ._library import TENSOR_SIZE, Gemm, NotSupported, Operation, Tensor
+from ._names import dialects, find_dialect, find_format
+
+_VALUE_TYPES = ("f32", "f16", "bf16")
+_TYPE_OF_DTYPE = {"float32": "f32", "float16": "f16", "bfloat16": "bf16"}
+_NUMPY_OF_TYPE = {"f32": "float32", "f16": "float16", "bf16": "uint16"}
+
+
+@dataclass
+class Quantized:
+    """What quantizing gives; `codes, scales = mx.quantize(...)` unpacks the first two.
+
+    codes: uint8, of the shape of the input; a code stands in the low bits of its byte.
+    scales: one a block, in the shape of the input with the blocks counted on their axis; of tiles
+        and tensors a matrix. uint8 (E8M0, or the E4M3 of NVFP4), or float32 (of FP8).
+    tensor_scale: float32, the number that is kept for the whole tensor, of NVFP4; else None.
+    """
+
+    codes: object
+    scales: object
+    tensor_scale: object
+    format: str
+    dialect: str
+    axis: int
+
+    def __iter__(self):
+        return iter((self.codes, self.scales))
+
+    def typed(self):
+        """The same with codes and scales in the FP8 and FP4 dtypes of their library, where it has
+        them (torch, JAX, ml_dtypes)."""
+        form = find_format(self.format)
+        codes, scales = typed(self.codes, form.element), typed(self.scales, form.scale)
+        return Quantized(codes, scales, self.tensor_scale, self.format, self.dialect, self.axis)
+
+
+@functools.lru_cache(maxsize=1024)
+def _operation(name, format=None, dialect=None, axis=None, size=0, tensor_scale=None, **fields):
+    words = {"name": name, "format": format, "dialect": dialect, "axis": axis, **fields}
+    named = {key: _library.text(word) for key, word in words.items()}
+    return Operation(
+        struct_size=ctypes.sizeof(Operation),
+        block_size=size,
+        tensor_scale=_library.text(tensor_scale),
+        **named,
+    )
+
+
+def _tensor(address, type, rows, columns, row_stride, column_stride=1):
+    return Tensor(
+        TENSOR_SIZE, address, type, b"host", b"strided", rows, columns, row_stride, column_stride
+    )
+
+
+def _matrix(array, type, rows, columns):
+    """A row-major NumPy array as a matrix."""
+    return _tensor(array.__array_interface__["data"][0], type, rows, columns, columns)
+
+
+def _elements(grid, type):
+    return _tensor(
+        grid.memory.address, type, grid.rows, grid.columns, grid.row_stride, grid.column_stride
+    )
+
+
+def values_of(array, what):
+    memory = memory_of(array, what)
+    if memory.type not in _VALUE_TYPES:
+        raise TypeError(
+            f"{what} has elements of type {memory.dtype}; values are float32, float16 or bfloat16"
+        )
+    return memory
+
+
+def chosen_dialect(format, dialect):
+    """`dialect`, or ocp where none is named and the format is OCP's."""
+    if dialect is not None:
+        return find_dialect(dialect)
+    served = [rules for rules in dialects().values() if format.name in rules.formats]
+    if not any(rules.name == "ocp" for rules in served):
+        names = ", ".join(rules.name for rules in served)
+        raise ValueError(f"name the dialect of {format.name}, one of: {names}")
+    return find_dialect("ocp")
+
+
+@dataclass
+class QuantizeCall:
+    """A call of quantize: what is asked, what it is given, and shapes for the results."""
+
+    form: object
+    rules: object
+    grid: object
+    axis: int
+    operation: Operation
+    inputs: list
+    kept: list  # what the inputs point into
+    scale_rows: int
+    scale_columns: int
+    has_number: bool
+
+    @property
+    def scales_shape(self):
+        dimensions = len(self.grid.shape)
+        return scales_shape(self.grid, self.scale_rows, self.scale_columns, self.axis, dimensions)
+
+    def room(self):
+        """Arrays for codes, scales and the number."""
+        codes = numpy.empty(self.grid.shape, "uint8")
+        dtype = "float32" if self.form.scale == "f32" else "uint8"
+        scales = numpy.empty(self.scales_shape, dtype)
+        return codes, scales, numpy.empty((1, 1), "float32") if self.has_number else None
+
+    def outputs(self, codes, scales, number):
+        """The arrays of room() as tensors."""
+        grid = self.grid
+        outputs = [
+            _matrix(codes, self.form.element.encode(), grid.rows, grid.columns),
+            _matrix(scales, self.form.scale.encode(), self.scale_rows, self.scale_columns),
+        ]
+        if number is not None:
+            outputs.append(_matrix(number, b"f32", 1, 1))
+        return outputs
+
+    def run(self):
+        codes, scales, number = self.room()
+        _library.run(self.operation, self.inputs, self.outputs(codes, scales, number))
+        return codes, scales, number
+
+
+def _random_words(random_bits, rules, grid, axis, block):
+    if not rules.is_stochastic:
+        raise ValueError(f"{rules.name} takes no random bits; leave random_bits away")
+    memory = memory_of(random_bits, "random_bits")
+    words = grid_of(memory, axis, block, "random_bits")
+    if memory.type != "u32" or words.shape != grid.shape:
+        raise ValueError(
+            f"random_bits are uint32, one for each of {tuple(grid.shape)} elements; these are "
+            f"{memory.dtype}, {tuple(words.shape)}"
+        )
+    return words
+
+
+def quantize_call(x, format, dialect, axis, tensor_scale=None, random_bits=None, block_size=None):
+    """A QuantizeCall of the arguments that quantize takes."""
+    form = find_format(format)
+    rules = chosen_dialect(form, dialect)
+    memory = values_of(x, "x")
+    grid = grid_of(memory, axis, form.block, "x")
+    inputs, kept = [_elements(grid, memory.type.encode())], [grid.memory]
+    mode = None
+    if rules.keeps_number:
+        mode = "derived" if tensor_scale is None else "given"
+    elif tensor_scale is not None:
+        raise ValueError(f"{rules.name} has no number for a whole tensor; leave tensor_scale away")
+    if mode == "given":
+        number = numpy.asarray(tensor_scale, "float32").reshape(1, 1)
+        inputs.append(_matrix(number, b"f32", 1, 1))
+        kept.append(number)
+    if rules.is_stochastic and random_bits is None:
+        raise ValueError(
+            f"{rules.name} rounds stochastically: give random_bits, a uint32 for each element; "
+            "the same bits give the same codes"
+        )
+    if random_bits is not None:
+        words = _random_words(random_bits, rules, grid, axis, form.block)
+        inputs.append(_elements(words, b"u32"))
+        kept.append(words.memory)
+    size = form.block_size if block_size is None else block_size
+    rows, columns = form.grid_of_scales(grid.axis, size, grid.rows, grid.columns)
+    operation = _operation("quantize", form.name, rules.name, grid.axis, size, mode)
+    return QuantizeCall(
+        form, rules, grid, axis, operation, inputs, kept, rows, columns, mode is not None
+    )
+
+
+class _KnownCall:
+    """What a call of quantize has in common with all of the same rules, type, shape and strides."""
+
+    def __init__(self, call):
+        codes, scales, number = call.room()
+        self.call = call
+        # The texts that the copies point to live as long as these.
+        self.originals = call.inputs, call.outputs(codes, scales, number)
+        self.inputs, self.outputs = (bytes(_library.tensors(those)) for those in self.originals)
+        self.codes_shape, self.scales_shape = codes.shape, scales.shape
+        self.scales_type = scales.dtype
+
+    def run(self, x):
+        call = self.call
+        inputs = _OneTensor.from_buffer_copy(self.inputs)
+        inputs[0].data = x.__array_interface__["data"][0]
+        codes = numpy.empty(self.codes_shape, numpy.uint8)
+        scales = numpy.empty(self.scales_shape, self.scales_type)
+        outputs = _TwoTensors.from_buffer_copy(self.outputs)
+        outputs[0].data = codes.__array_interface__["data"][0]
+        outputs[1].data = scales.__array_interface__["data"][0]
+        _library.run_tensors(call.operation, inputs, outputs)
+        return Quantized(codes, scales, None, call.form.name, call.rules.name, call.axis)
+
+
+_OneTensor, _TwoTensors = Tensor * 1, Tensor * 2
+_known_calls = {}
+_KNOWN_MAX = 4096
+
+
+def _remember(key, call, x):
+    """Keeps a call that reads `x` where it lies and writes its results as they are to stand."""
+    simple = not call.has_number and call.grid.moved_from is None and len(call.inputs) == 1
+    if not simple or call.grid.memory.owner is not x:
+        return
+    if len(_known_calls) >= _KNOWN_MAX:
+        _known_calls.clear()
+    known = _KnownCall(call)
+    call.grid.memory, call.kept = None, []
+    _known_calls[key] = known
+
+
+def quantize(
+    x, *, format, dialect=None, axis=-1, tensor_scale=None, random_bits=None, block_size=None
+):
+    """The right codes and scales of `x`.
+
+    x: array of float32, float16 or bfloat16, of any shape.
+    format: a name of mxcheck.list("formats"), as "mxfp8-e4m3" or "nvfp4".
+    dialect: a name of mxcheck.list("dialects"), as "nv" or "torchao-floor"; the rules of one
+        library, with the source they are read from. "ocp" where the format is OCP's.
+    axis: the number of the axis that blocks lie along. A last block may be short.
+    tensor_scale: NVFP4's number for the whole tensor: its amax, or the scale itself in a dialect
+        with a history. Without it the amax is found in `x`.
+    random_bits: of a dialect that rounds stochastically, a uint32 for each element.
+    block_size: elements of a block, where it is not the format's own (MX: 16, 32 or 64).
+
+    Returns Quantized. Raises TypeError and ValueError for arrays that do not fit, NotSupported for
+    what the dialect does not know.
+    """
+    key = None
+    if type(x) is numpy.ndarray and tensor_scale is None and random_bits is None:
+        key = (format, dialect, axis, block_size, x.dtype, x.shape, x.strides)
+        known = _known_calls.get(key)
+        if known is not None:
+            return known.run(x)
+    call = quantize_call(x, format, dialect, axis, tensor_scale, random_bits, block_size)
+    codes, scales, number = call.run()
+    restored, like = call.grid.restored, call.grid.memory.like
+    if key is not None:
+        _remember(key, call, x)
+    return Quantized(
+        result_like(restored(codes), like),
+        result_like(restored(scales), like),
+        None if number is None else number[0, 0],
+        call.form.name,
+        call.rules.name,
+        axis,
+    )
+
+
+def raw_bytes(array, dtype, shape, what):
+    """An array of codes or scales as a row-major NumPy array of `dtype`, held to `shape`."""
+    raw = as_array(memory_of(array, what))
+    if raw.dtype.itemsize != numpy.dtype(dtype).itemsize:
+        raise TypeError(f"{what} has {raw.dtype.itemsize} bytes an element; {dtype} is needed")
+    if tuple(raw.shape) != tuple(shape):
+        raise ValueError(f"{what} has shape {tuple(raw.shape)}; {tuple(shape)} is needed")
+    return raw
+
+
+def _moved(raw, grid):
+    """As the grid has its axes, row-major."""
+    if grid.moved_from is not None:
+        raw = numpy.moveaxis(raw, grid.moved_from, -1)
+    return numpy.ascontiguousarray(raw)
+
+
+def _restored_shape(call):
+    return call.grid.restored(numpy.empty(call.scales_shape, "u1")).shape
+
+
+def answers_of(call, codes, scales, number):
+    """The caller's codes and scales in the arrays of call.room()."""
+    shape = call.grid.restored(numpy.empty(call.grid.shape, "u1")).shape
+    width = "uint32" if call.form.scale == "f32" else "uint8"
+    codes = _moved(raw_bytes(unpacked(codes), "uint8", shape, "codes"), call.grid)
+    scales = _moved(raw_bytes(scales, width, _restored_shape(call), "scales"), call.grid)
+    if not call.has_number:
+        return codes, scales, None
+    return codes, scales, numpy.asarray(number, "float32").reshape(1, 1)
+
+
+def unpacked(codes):
+    """torch's float4_e2m1fn_x2, two codes a byte and the first in the low nibble, as one a byte."""
+    memory = memory_of(codes, "codes")
+    if memory.type != "packed":
+        return codes
+    pairs = as_array(memory)
+    return numpy.stack((pairs & 15, pairs >> 4), axis=-1).reshape(*pairs.shape[:-1], -1)
+
+
+def _value_type(dtype):
+    name = str(dtype).removeprefix("torch.")
+    name = getattr(dtype, "__name__", name) if isinstance(dtype, type) else name
+    if name not in _TYPE_OF_DTYPE:
+        raise TypeError(f"dtype {name} is none of float32, float16 and bfloat16")
+    return _TYPE_OF_DTYPE[name]
+
+
+def _values_like(array, type, like):
+    if type != "bf16":
+        return result_like(array, like)
+    result = typed(result_like(array.view("int16"), like), "bf16")
+    if "bfloat16" not in str(result.dtype):
+        raise TypeError("NumPy has no bfloat16 without the package ml_dtypes; ask for float32")
+    return result
+
+
+def dequantize(
+    codes,
+    scales=None,
+    *,
+    format=None,
+    dialect=None,
+    axis=-1,
+    tensor_scale=None,
+    block_size=None,
+    dtype="float32",
+):
+    """The values of codes under their scales, rounded once to `dtype`.
+
+    codes: what quantize gave, or an array of codes with `scales`, `format` and the rest beside it:
+        uint8, or a dtype of 8 bits, of any shape.
+    scales: as Quantized has them.
+    tensor_scale: the number that quantize kept, of dialects that keep one.
+    dtype: float32, float16 or bfloat16.
+    """
+    if isinstance(codes, Quantized):
+        kept = codes
+        codes, scales, tensor_scale = kept.codes, kept.scales, kept.tensor_scale
+        format, dialect, axis = kept.format, kept.dialect, kept.axis
+    if format is None or scales is None:
+        raise ValueError("codes without a name: give scales= and format=, as quantize got them")
+    form = find_format(format)
+    rules = chosen_dialect(form, dialect)
+    grid = grid_of(memory_of(unpacked(codes), "codes"), axis, form.block, "codes")
+    if grid.memory.shape and grid.memory.dtype in ("float32", "float16", "bfloat16", "uint32"):
+        raise TypeError(f"codes are bytes, not {grid.memory.dtype}")
+    size = form.block_size if block_size is None else block_size
+    rows, columns = form.grid_of_scales(grid.axis, size, grid.rows, grid.columns)
+    shape = scales_shape(grid, rows, columns, axis, len(grid.shape))
+    width = "uint32" if form.scale == "f32" else "uint8"
+    raw_scales = _moved(
+        raw_bytes(scales, width, grid.restored(numpy.empty(shape, "u1")).shape, "scales"), grid
+    )
+    type = _value_type(dtype)
+    out = numpy.empty(grid.shape, _NUMPY_OF_TYPE[type])
+    inputs = [
+        _elements(grid, form.element.encode()),
+        _matrix(raw_scales, form.scale.encode(), rows, columns),
+    ]
+    if rules.keeps_number:
+        if tensor_scale is None:
+            raise ValueError(f"{rules.name} keeps a number for the whole tensor: give tensor_scale")
+        number = numpy.asarray(tensor_scale, "float32").reshape(1, 1)
+        inputs.append(_matrix(number, b"f32", 1, 1))
+    mode = "given" if rules.keeps_number else None
+    operation = _operation("dequantize", form.name, rules.name, grid.axis, size, mode)
+    _library.run(operation, inputs, [_matrix(out, type.encode(), grid.rows, grid.columns)])
+    return _values_like(grid.restored(out), type, grid.memory.like)
+
+
+def convert(
+    x, element, *, rounding="nearest_even", overflow="saturate", dialect="ocp", random_bits=None
+):
+    """Codes of single values in an element format, without a scale.
+
+    x: array of float32, float16 or bfloat16, of any shape.
+    element: "e4m3", "e5m2", "e3m2", "e2m3", "e2m1", "int8", or "e8m0" for the scale nearest to each
+        value, as the dialect casts.
+    rounding: "nearest_even", "nearest_away", "toward_zero", "to_odd", ...: mx_device.h lists them.
+    overflow: "saturate", or "overflow" (to Inf, or NaN where there is none).
+    random_bits: of a stochastic rounding, uint32 of the shape of x.
+
+    Returns uint8 codes of the shape of x.
+    """
+    memory = values_of(x, "x")
+    grid = grid_of(memory, -1, "line", "x")
+    find_dialect(dialect)
+    inputs = [_elements(grid, memory.type.encode())]
+    if random_bits is not None:
+        words = grid_of(memory_of(random_bits, "random_bits"), -1, "line", "random_bits")
+        if words.memory.type != "u32" or words.shape != grid.shape:
+            raise ValueError("random_bits are uint32, one for each element of x")
+        inputs.append(_elements(words, b"u32"))
+    codes = numpy.empty(grid.shape, "uint8")
+    operation = _operation(
+        "convert",
+        element,
+        dialect,
+        rounding=rounding,
+        overflow=overflow,
+        subnormals="honoured",
+    )
+    output = _matrix(codes, element.encode(), grid.rows, grid.columns)
+    _library.run(operation, inputs, [output])
+    return result_like(codes, memory.like)
+
+
+def encode_scale(amax, *, format, dialect=None):
+    """E8M0 bytes of the scales that a dialect derives from block amaxima; uint8, of their shape."""
+    form = find_format(format)
+    rules = chosen_dialect(form, dialect)
+    memory = values_of(amax, "amax")
+    grid = grid_of(memory, -1, "line", "amax")
+    scales = numpy.empty(grid.shape, "uint8")
+    operation = _operation("encode_scale", form.name, rules.name)
+    output = _matrix(scales, b"e8m0", grid.rows, grid.columns)
+    _library.run(operation, [_elements(grid, memory.type.encode())], [output])
+    return result_like(scales, memory.like)
+
+
+def _binary32(number):
+    return struct.unpack("<I", struct.pack("<f", number))[0]
+
+
+def _factor(factor, what):
+    """(tensors, scaling, rows, K, like) of A or B; rows run along K."""
+    if isinstance(factor, Quantized):
+        form = find_format(factor.format)
+        codes = memory_of(unpacked(factor.codes), what)
+        if factor.axis not in (-1, len(codes.shape) - 1):
+            raise ValueError(f"{what} is quantized along axis {factor.axis}; K is its last axis")
+        scaling = {"e8m0": "1x32", "ue4m3": "1x16"}.get(form.scale)
+        if scaling is None or form.block != "line":
+            raise NotSupported(f"no product of {factor.format} is served here")
+        grid = grid_of(codes, -1, "line", what)
+        rows, columns = form.grid_of_scales("row", form.block_size, grid.rows, grid.columns)
+        scales = numpy.ascontiguousarray(as_array(memory_of(factor.scales, what)))
+        tensors = [
+            _elements(grid, form.element.encode()),
+            _matrix(scales, form.scale.encode(), rows, columns),
+        ]
+        return tensors, scaling, grid, [grid.memory, scales], factor.codes
+    memory = values_of(factor, what)
+    grid = grid_of(memory, -1, "line", what)
+    return [_elements(grid, memory.type.encode())], None, grid, [grid.memory], factor
+
+
+def _needs_alpha(factor):
+    return isinstance(factor, Quantized) and factor.tensor_scale is not None
+
+
+def gemm(
+    a, b, *, model="exact", alpha=None, c=None, beta=None, bias=None, epilogue=None, dtype="float32"
+):
+    """D = alpha * A * B^T + beta * C, as a tensor core that follows `model` gives it.
+
+    a, b: M x K and N x K, each what quantize gave along its last axis, or values.
+    model: "exact" for exact sums that are rounded once, or a name of mxcheck.list("models").
+    alpha, beta: numbers of binary32. Of NVFP4 with a number for the tensor, alpha is to hold the
+        product of both tensors' numbers, as the library hands it to its kernel.
+    c: M x N values; bias: N values; epilogue: "relu", "gelu", "bias", "bias-relu", "bias-gelu".
+    dtype: of D: float32, float16 or bfloat16.
+    """
+    if alpha is None and (_needs_alpha(a) or _needs_alpha(b)):
+        raise ValueError(
+            "a factor has a number for its whole tensor: give alpha, the product of both tensors' "
+            "numbers in binary32, as your library hands it to its kernel"
+        )
+    tensors_a, scaling_a, grid_a, kept_a, like = _factor(a, "a")
+    tensors_b, scaling_b, grid_b, kept_b, _ = _factor(b, "b")
+    if grid_a.columns != grid_b.columns:
+        raise ValueError(f"rows of a have {grid_a.columns} elements and rows of b {grid_b.columns}")
+    rows, columns = grid_a.rows, grid_b.rows
+    inputs, kept = [*tensors_a, *tensors_b], [kept_a, kept_b]
+    if beta is None:
+        beta = 0.0 if c is None else 1.0
+    for addend, what, shape in ((c, "c", (rows, columns)), (bias, "bias", (1, columns))):
+        if addend is None:
+            continue
+        grid = grid_of(values_of(addend, what), -1, "line", what)
+        if (grid.rows, grid.columns) != shape:
+            raise ValueError(
+                f"{what} is {grid.rows} x {grid.columns}; {shape[0]} x {shape[1]} is needed"
+            )
+        inputs.append(_elements(grid, grid.memory.type.encode()))
+        kept.append(grid.memory)
+    if bias is not None and epilogue is None:
+        epilogue = "bias"
+    details = Gemm(
+        struct_size=ctypes.sizeof(Gemm),
+        batches=1,
+        alpha=_binary32(1.0 if alpha is None else alpha),
+        beta=_binary32(beta),
+        scaling_a=_library.text(scaling_a),
+        scaling_b=_library.text(scaling_b),
+        epilogue=_library.text(epilogue),
+    )
+    type = _value_type(dtype)
+    out = numpy.empty((rows, columns), _NUMPY_OF_TYPE[type])
+    operation = Operation(
+        struct_size=ctypes.sizeof(Operation), name=b"gemm", gemm=ctypes.pointer(details)
+    )
+    _library.run(operation, inputs, [_matrix(out, type.encode(), rows, columns)], model)
+    return _values_like(out, type, like)
+
+
+def typed_values(values):
+    """Values as explain takes them: the bits of float32, so that none is rounded on the way."""
+    array = numpy.ascontiguousarray(numpy.asarray(values, "float32")).reshape(-1)
+    return ",".join(f"bits:{word:#010x}" for word in array.view("uint32").tolist())
+
+
+def explain(values, *, format, dialect=None):
+    """Every step from the values of one block to their codes, with exact fractions, as text.
+
+    values: numbers, rounded to float32 first, at most a block of them; or the text that
+        `mxcheck explain --values` takes.
+    """
+    form = find_format(format)
+    rules = chosen_dialect(form, dialect)
+    text = values if isinstance(values, str) else typed_values(values)
+    return _library.explain(form.name, rules.name, "f32", text)
+
+
+def edge_cases(format, dialect=None, dtype="float32", family=None):
+    """Blocks of values on borders, one a row: ties and their neighbours, scales that change,
+    specials. `family` is one of "edge.tie", "edge.scale", "edge.amax", "edge.special" and
+    "edge.mixed"; all of them without it. A NumPy array of `dtype`."""
+    form = find_format(format)
+    rules = chosen_dialect(form, dialect)
+    type = _value_type(dtype)
+    raw, rows, columns = _library.edge_cases(form.name, rules.name, type, family)
+    array = numpy.frombuffer(raw, _NUMPY_OF_TYPE[type]).reshape(rows, columns).copy()
+    return _values_like(array, type, array)
+
+
+def list(what="dialects"):  # noqa: A001 - mxcheck.list is what the program calls it
+    """The entries of `mxcheck list WHAT --json`: "formats", "dialects", "models" or "layouts"."""
+    return _library.listed(what)

@@ -1,0 +1,270 @@
+"""mx.run and its kin: the program's commands on a Python function."""
+
+import html
+import json
+import os
+import pathlib
+import re
+import shutil
+import signal
+import subprocess
+import tempfile
+import threading
+import time
+
+from ._library import native_folder
+from ._names import find_dialect, find_format
+from ._serving import _OPERATIONS, LIBRARIES, FunctionDevice, listening, serve
+
+_CONFORMANT, _MISMATCH = 0, 1
+
+
+def program():
+    """The path of the program mxcheck: the package's own, or what MXCHECK_PROGRAM names."""
+    named = os.environ.get("MXCHECK_PROGRAM")
+    own = native_folder() / "bin" / "mxcheck"
+    found = named or (str(own) if own.exists() else shutil.which("mxcheck"))
+    if not found:
+        raise FileNotFoundError(
+            f"the program mxcheck is not in {own.parent}; install the package with "
+            "`pip install .`, or set MXCHECK_PROGRAM to its path"
+        )
+    return found
+
+
+class NotConformant(AssertionError):
+    """What raise_for_status raises: the end of what the program said."""
+
+
+class Run:
+    """What a command said of a function.
+
+    code: its exit code: 0 no fault, 1 a mismatch, 2 bad input, 3 the function's process was lost,
+        4 incomplete, 5 the oracle is broken, 77 nothing was tested.
+    text: what it printed. sentence: the last line of that.
+    cases: the records of the cases, as dictionaries; of run alone.
+    first_error: the traceback of the first exception of the function, or None.
+    """
+
+    def __init__(self, code, text, folder, first_error):
+        self.code, self.text, self.folder = code, text, pathlib.Path(folder)
+        self.first_error = first_error
+        lines = [line for line in text.splitlines() if line.strip()]
+        self.sentence = lines[-1] if lines else ""
+
+    @property
+    def passed(self):
+        return self.code == _CONFORMANT
+
+    @property
+    def cases(self):
+        record = self.folder / "results.jsonl"
+        if not record.exists():
+            return []
+        entries = map(json.loads, record.read_text().splitlines())
+        return [entry for entry in entries if entry.get("kind") == "case"]
+
+    def report(self, folder):
+        """Copies record and pages into `folder`, and returns the path of report.html there."""
+        shutil.copytree(self.folder, folder, dirs_exist_ok=True)
+        return pathlib.Path(folder) / "report.html"
+
+    def raise_for_status(self):
+        """Raises NotConformant unless no fault was found."""
+        __tracebackhide__ = True
+        if not self.passed:
+            error = f"\n{self.first_error}" if self.first_error else ""
+            raise NotConformant(f"{self.text}{error}")
+        return self
+
+    def _counts(self):
+        counts = {}
+        for case in self.cases:
+            row = counts.setdefault((case["operation"], case["format"], case["dialect"]), {})
+            row[case["verdict"]] = row.get(case["verdict"], 0) + 1
+        return counts
+
+    def __repr__(self):
+        rows = [
+            " ".join(key) + ": " + ", ".join(f"{n:,} {verdict}" for verdict, n in row.items())
+            for key, row in self._counts().items()
+        ]
+        return "\n".join([*rows, self.sentence])
+
+    def _repr_html_(self):
+        rows = "".join(
+            "<tr>"
+            + "".join(f"<td>{html.escape(part)}</td>" for part in key)
+            + f"<td>{', '.join(f'{n:,} {html.escape(v)}' for v, n in row.items())}</td></tr>"
+            for key, row in self._counts().items()
+        )
+        return f"<table>{rows}</table><p>{html.escape(self.sentence)}</p>"
+
+
+def _words(value, what):
+    if value is None:
+        return []
+    if isinstance(value, str):
+        return [value]
+    if all(isinstance(part, str) for part in value):
+        return list(value)
+    raise TypeError(f"{what} is {value!r}; a name, or several, are needed")
+
+
+def _suites(operation, formats):
+    """The suites that ask this of these formats, as one pattern of the program."""
+    if operation == "convert":
+        return "convert"
+    kinds = {
+        "nvfp4" if name.startswith("nvfp4") else "fp8" if name.startswith("fp8") else operation
+        for name in formats
+    }
+    return kinds.pop() if len(kinds) == 1 else "*"
+
+
+def _serve_here(device, listener, child):
+    ended = lambda: child.poll() is not None  # noqa: E731
+    try:
+        serve(device, listener, ended)
+    except KeyboardInterrupt:
+        child.send_signal(signal.SIGINT)
+        serve(device, listener, ended)
+        raise
+
+
+def _serve_apart(device, listener, child, place):
+    """In a forked process, and in a new one whenever that one has died."""
+    told = pathlib.Path(place, "error")
+    while child.poll() is None:
+        server = os.fork()
+        if server == 0:
+            try:
+                serve(device, listener, lambda: os.getppid() == 1, told)
+            finally:
+                os._exit(0)
+        while child.poll() is None and os.waitpid(server, os.WNOHANG) == (0, 0):
+            time.sleep(0.01)
+        if child.poll() is not None:
+            try:
+                os.kill(server, signal.SIGKILL)
+                os.waitpid(server, 0)
+            except (ProcessLookupError, ChildProcessError):
+                pass  # it has ended, and was waited for
+    if told.exists():
+        device.first_error = told.read_text()
+
+
+def _command(device, arguments, isolate=False):
+    """Runs the program beside this process and answers it; (exit code, what it printed)."""
+    with tempfile.TemporaryDirectory(prefix="mxcheck") as place:
+        path = os.path.join(place, "device")
+        listener = listening(path)
+        line = [program(), *arguments, "--device-cmd", f"unix:{path}"]
+        child = subprocess.Popen(
+            line, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace"
+        )
+        printed = []
+        reader = threading.Thread(target=lambda: printed.extend(child.stdout), daemon=True)
+        reader.start()
+        try:
+            if isolate:
+                _serve_apart(device, listener, child, place)
+            else:
+                _serve_here(device, listener, child)
+        finally:
+            listener.close()
+            if child.poll() is None:
+                child.kill()
+            child.wait()
+            reader.join()
+            child.stdout.close()
+    return child.returncode, _in_python("".join(printed), device, path)
+
+
+def _in_python(text, device, path):
+    """Lines that repeat a case, as Python; the socket they name is gone."""
+    name = device.facts["name"]
+    shell = re.compile(rf"mxcheck replay ('[^']*') --device-cmd '?unix:{re.escape(path)}'?")
+    text = shell.sub(rf'mxcheck.replay({name}, \1, tensors="{device.tensors}")', text)
+    return text.replace(f"unix:{path}", name)
+
+
+def _device(function, operation, format, dialect, tensors):
+    if not callable(function):
+        raise TypeError(f"{function!r} is no function")
+    if operation not in _OPERATIONS:
+        raise ValueError(f"operation {operation!r} is none of {', '.join(_OPERATIONS)}")
+    if tensors.partition(":")[0] not in LIBRARIES:
+        raise ValueError(f"tensors {tensors!r} is none of {', '.join(LIBRARIES)}")
+    formats, dialects = _words(format, "format"), _words(dialect, "dialect")
+    if operation != "convert":
+        for name in formats:
+            find_format(name)
+    for name in dialects:
+        find_dialect(name)
+    return FunctionDevice(function, operation, formats, dialects, tensors), formats, dialects
+
+
+def run(
+    function,
+    *,
+    format=None,
+    dialect=None,
+    level="quick",
+    operation="quantize",
+    tensors="numpy",
+    out=None,
+    resume=False,
+    isolate=False,
+    options=(),
+):
+    """Holds a function to the oracle in every case of the suites, as `mxcheck run` does a device.
+
+    function(x) returns codes and scales of a matrix, raw or in FP8 dtypes (or a Quantized), as
+        quantize does; function(x, codes, scales) fills them. What else it wants it names as a
+        parameter: format, dialect, axis (the number), block_size, tensor_scale, random_bits;
+        without them it is asked for rows in the format's own blocks alone. NotImplementedError is
+        "not supported"; any other exception is a record. It runs in this process and thread.
+    format, dialect: a name or several; all without them.
+    level: "smoke", "quick" or "full".
+    operation: "quantize", "dequantize" (function(codes, scales) returns values) or "convert".
+    tensors: what the function gets: "numpy", "torch", "torch-cuda" or "jax".
+    out: the folder for the record and the report; a temporary one without it. With resume=True a
+        run that was interrupted there goes on.
+    isolate: the function runs in a forked process, so that its crash is a record and not the end of
+        this one. Not after CUDA was used here, which a forked process cannot use.
+    options: further words of the command line, as ["--max-not-supported", "0"].
+
+    Returns Run. Two calls of a function that fills its outputs get them filled with different
+    bytes, so that an element it leaves out is seen; an input that it writes is an error.
+    """
+    device, formats, dialects = _device(function, operation, format, dialect, tensors)
+    folder = out or tempfile.mkdtemp(prefix="mxcheck-run-")
+    arguments = ["run", "--suite", _suites(operation, formats), "--level", level]
+    arguments += ["--out", str(folder), "--jobs", "1"]
+    if formats and operation != "convert":
+        arguments += ["--format", ",".join(formats)]
+    if dialects:
+        arguments += ["--dialect", ",".join(dialects)]
+    if resume:
+        arguments.append("--resume")
+    code, text = _command(device, [*arguments, *options], isolate)
+    return Run(code, text, folder, device.first_error)
+
+
+def replay(function, case, *, tensors="numpy"):
+    """One case again, from the line that a failure printed."""
+    operation = case.split(" ", 1)[0]
+    device, _, _ = _device(function, operation, None, None, tensors)
+    folder = tempfile.mkdtemp(prefix="mxcheck-replay-")
+    code, text = _command(device, ["replay", case])
+    return Run(code, text, folder, device.first_error)
+
+
+def identify(function, *, format, tensors="numpy", options=()):
+    """Which dialect does a function follow? As `mxcheck identify`; it is asked as by run."""
+    device, _, _ = _device(function, "quantize", format, None, tensors)
+    folder = tempfile.mkdtemp(prefix="mxcheck-identify-")
+    arguments = ["identify", "--format", ",".join(_words(format, "format")), *options]
+    code, text = _command(device, arguments)
+    return Run(code, text, folder, device.first_error)

@@ -1,0 +1,304 @@
+"""A Python function as a device: questions of the program come over a Unix socket in the protocol
+of device/subprocess/protocol.md, and are answered in this process, in the thread that serves."""
+
+import functools
+import importlib.util
+import inspect
+import json
+import selectors
+import socket
+import traceback
+
+import numpy
+
+from . import _library
+from ._arrays import as_array, memory_of
+from ._names import find_format
+from ._operations import unpacked
+
+_NUMPY = {"f32": "float32", "f16": "float16", "bf16": "uint16", "u32": "uint32", "e8m0": "uint8"}
+# Words that a function may ask for by the name of a parameter.
+_WORDS = ("format", "dialect", "axis", "block_size", "tensor_scale", "random_bits")
+_FILLED = ("codes", "scales")
+_OPERATIONS = ("quantize", "dequantize", "convert")
+
+
+class Refused(Exception):
+    """The function is not asked that; the text says why."""
+
+
+def _array_of(tensor, data, library):
+    """A tensor of a request as an array of `library`: "numpy", "torch", "torch-cuda", "jax"."""
+    array = numpy.frombuffer(bytearray(data), _NUMPY.get(tensor["type"], "uint8"))
+    array = array.reshape(tensor["rows"], tensor["columns"])
+    name, _, place = library.partition("-")
+    if name == "torch":
+        import torch
+
+        if tensor["type"] == "bf16":
+            made = torch.from_numpy(array.view("int16")).view(torch.bfloat16)
+        else:
+            made = torch.from_numpy(array)
+        return made.to(place) if place else made
+    if tensor["type"] == "bf16":
+        import ml_dtypes
+
+        array = array.view(ml_dtypes.bfloat16)
+    if name == "jax":
+        import jax.numpy
+
+        return jax.numpy.asarray(array)
+    return array
+
+
+LIBRARIES = ("numpy", "torch", "torch-cuda", "jax")
+
+
+@functools.cache
+def _has_ml_dtypes():
+    return importlib.util.find_spec("ml_dtypes") is not None
+
+
+_ONE = {"f32": b"\0\0\x80\x3f", "f16": b"\0\x3c", "bf16": b"\x80\x3f", "e8m0": b"\x7f"}
+
+
+def _ones(tensor):
+    one = _ONE.get(tensor["type"], b"\x08")
+    return one * (tensor["bytes"] // len(one))
+
+
+class FunctionDevice:
+    """Answers requests with a function. `operation` is what the function does; it is asked for rows
+    in the layout "strided", and for what else its parameters are named after."""
+
+    def __init__(self, function, operation, formats, dialects, tensors):
+        self.function = function
+        self.operation = operation
+        self.formats, self.dialects = formats, dialects
+        self.tensors = tensors
+        self.first_error = None
+        self.questions = 0
+        self.refusals = {}  # of each set of shapes
+        parameters = inspect.signature(function).parameters.values()
+        self.takes_any = any(p.kind is p.VAR_KEYWORD for p in parameters)
+        self.names = {p.name for p in parameters}
+        self.fills = set(_FILLED) <= self.names and operation == "quantize"
+        self.facts = {"name": getattr(function, "__name__", type(function).__name__)}
+        self.facts["notes"] = f"a Python function on {tensors} tensors, in its own process"
+
+    def takes(self, word):
+        return self.takes_any or word in self.names
+
+    def expect(self, request):
+        """Raises Refused where the function is not to be asked."""
+        if request["operation"] != self.operation:
+            raise Refused(f"the function is one for {self.operation}")
+        if self.formats and request.get("format") not in self.formats:
+            raise Refused(f"the function is one for {', '.join(self.formats)}")
+        if self.dialects and request.get("dialect") not in self.dialects:
+            raise Refused(f"the function is one for {', '.join(self.dialects)}")
+        axis = request.get("axis", "")
+        if axis == "col" and not self.takes("axis"):
+            raise Refused("the function has no parameter axis")
+        if axis == "both" or (axis == "tile" and self._form(request).block != "tile"):
+            raise Refused(f"a function is asked for blocks along one axis, not for {axis}")
+        if any(t["layout"] != "strided" for t in request["inputs"] + request["outputs"]):
+            raise Refused("a function is asked for tensors in the layout strided")
+        types = {tensor["type"] for tensor in request["inputs"]}
+        if "bf16" in types and self.tensors == "numpy" and not _has_ml_dtypes():
+            raise Refused("NumPy has no bfloat16 without the package ml_dtypes")
+        if request.get("tensor_scale") == "given" and not self.takes("tensor_scale"):
+            raise Refused("the function has no parameter tensor_scale")
+        if "u32" in types and not self.takes("random_bits"):
+            raise Refused("the function has no parameter random_bits")
+        if request.get("block_size", 0) not in (0, self._usual_size(request)):
+            if not self.takes("block_size"):
+                raise Refused("the function has no parameter block_size")
+
+    def _form(self, request):
+        return find_format(request["format"])
+
+    def _usual_size(self, request):
+        return 0 if self.operation == "convert" else self._form(request).block_size
+
+    def supports(self, request):
+        """Asks the function once about ones of each set of shapes: NotImplementedError is to be
+        known before there are data. What else it raises is for `run` to say."""
+        key = json.dumps({**request, "id": "", "ask": ""})
+        if key not in self.refusals:
+            self.refusals[key] = None
+            try:
+                self.call(request, [_ones(tensor) for tensor in request["inputs"]])
+            except (NotImplementedError, _library.NotSupported) as reason:
+                self.refusals[key] = str(reason) or "NotImplementedError"
+            except Exception:
+                pass
+        if self.refusals[key] is not None:
+            raise Refused(self.refusals[key])
+
+    def run(self, request, data):
+        """The bytes of the outputs."""
+        return self._outputs(request, self.call(request, data))
+
+    def call(self, request, data):
+        """What the function returns, or has filled."""
+        self.questions += 1
+        arrays = [
+            _array_of(tensor, piece, self.tensors)
+            for tensor, piece in zip(request["inputs"], data, strict=True)
+        ]
+        named = self._words(request, arrays)
+        plain = arrays[: 2 if self.operation == "dequantize" else 1]
+        result = self.function(*plain, **named)
+        if self.fills:
+            result = (named["codes"], named["scales"]) if result is None else result
+        for array, piece, tensor in zip(arrays, data, request["inputs"], strict=True):
+            if as_array(memory_of(array, "x")).tobytes() != bytes(piece):
+                raise ValueError(f"it wrote into its input of type {tensor['type']}")
+        return result
+
+    def _words(self, request, arrays):
+        axis = {"row": 1, "col": 0}.get(request.get("axis", ""), -1)
+        values = {
+            "format": request.get("format"),
+            "dialect": request.get("dialect"),
+            "axis": axis,
+            "block_size": request.get("block_size", 0),
+            "tensor_scale": None,
+            "random_bits": None,
+        }
+        rest = arrays[2 if self.operation == "dequantize" else 1 :]
+        if request.get("tensor_scale") == "given" and rest:
+            values["tensor_scale"] = float(rest.pop(0).reshape(-1)[0])
+        if rest:
+            values["random_bits"] = rest.pop(0)
+        named = {word: values[word] for word in _WORDS if word in self.names}
+        if self.takes_any:
+            named = values
+        if self.fills:
+            # A code that nobody writes differs between two calls.
+            fill = 0xA5 if self.questions % 2 else 0x5A
+            for name, tensor in zip(_FILLED, request["outputs"]):
+                poison = bytes([fill]) * tensor["bytes"]
+                named[name] = _array_of(tensor, poison, self.tensors)
+        return named
+
+    def _outputs(self, request, result):
+        wanted = request["outputs"]
+        if hasattr(result, "codes") and hasattr(result, "scales"):
+            result = (result.codes, result.scales, result.tensor_scale)[: len(wanted)]
+        if len(wanted) == 1 and not isinstance(result, (tuple, list)):
+            result = (result,)
+        if not isinstance(result, (tuple, list)) or len(result) != len(wanted):
+            made = len(result) if isinstance(result, (tuple, list)) else type(result).__name__
+            raise TypeError(f"it returned {made}, and {len(wanted)} arrays are asked for")
+        return [_bytes_of(array, tensor) for array, tensor in zip(result, wanted)]
+
+
+def _bytes_of(array, tensor):
+    type, shape = tensor["type"], (tensor["rows"], tensor["columns"])
+    if isinstance(array, float):
+        array = numpy.float32(array)
+    memory = memory_of(unpacked(array) if type == "e2m1" else array, f"the {type} output")
+    raw = as_array(memory)
+    if raw.shape != shape and not (raw.size == 1 and shape == (1, 1)):
+        raise ValueError(f"its {type} output has shape {tuple(raw.shape)}; {shape} is asked for")
+    made = raw.tobytes()
+    if len(made) != tensor["bytes"]:
+        raise TypeError(f"its {type} output has elements of type {memory.dtype}")
+    return made
+
+
+class _Connection:
+    def __init__(self, peer):
+        self.peer = peer
+        self.file = peer.makefile("rwb", buffering=1 << 16)
+
+    def say(self, message, data=()):
+        self.file.write(json.dumps(message, separators=(",", ":")).encode() + b"\n")
+        for piece in data:
+            self.file.write(piece)
+        self.file.flush()
+
+    def close(self):
+        try:
+            self.file.close()
+        except OSError:
+            pass
+        self.peer.close()
+
+
+def _answer(device, request, data, told):
+    """(status, reason, outputs)"""
+    try:
+        device.expect(request)
+        if request["ask"] == "supports":
+            device.supports(request)
+            return "ok", "", []
+        return "ok", "", device.run(request, data)
+    except (Refused, NotImplementedError, _library.NotSupported) as reason:
+        return "not_supported", str(reason) or "NotImplementedError", []
+    except MemoryError as error:
+        return "out_of_memory", f"MemoryError: {error}", []
+    except Exception as error:
+        if device.first_error is None:
+            device.first_error = traceback.format_exc()
+            if told is not None:
+                told.write_text(device.first_error)
+        return "failed", f"{type(error).__name__}: {error}"[:2000], []
+
+
+def _serve_one(device, connection, told):
+    """One request of a connection; False at its end."""
+    line = connection.file.readline()
+    if not line:
+        return False
+    request = json.loads(line)
+    data = []
+    if request["ask"] == "run":
+        data = [connection.file.read(tensor["bytes"]) for tensor in request["inputs"]]
+    status, reason, outputs = _answer(device, request, data, told)
+    answer = {"id": request["id"], "status": status, "form": "binary"}
+    if reason:
+        answer["reason"] = reason
+    if status == "ok" and request["ask"] == "run":
+        answer["bytes"] = [len(output) for output in outputs]
+    connection.say(answer, outputs)
+    return True
+
+
+def serve(device, listener, ended, told=None):
+    """Answers whoever connects until ended(), which is asked now and then, says so. `told` is a
+    file for the traceback of the function's first exception."""
+    connections = {}
+    with selectors.DefaultSelector() as selector:
+        selector.register(listener, selectors.EVENT_READ)
+        while True:
+            ready = selector.select(0.05)
+            if not ready and ended():
+                break
+            for key, _ in ready:
+                if key.fileobj is listener:
+                    peer, _address = listener.accept()
+                    connection = _Connection(peer)
+                    connection.say({"mxpipe": 1, "form": "binary", "facts": device.facts})
+                    connections[peer] = connection
+                    selector.register(peer, selectors.EVENT_READ)
+                    continue
+                connection = connections[key.fileobj]
+                try:
+                    stays = _serve_one(device, connection, told)
+                except OSError:
+                    stays = False
+                if not stays:
+                    selector.unregister(key.fileobj)
+                    connections.pop(key.fileobj).close()
+    for connection in connections.values():
+        connection.close()
+
+
+def listening(path):
+    listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    listener.bind(path)
+    listener.listen(16)
+    return listener

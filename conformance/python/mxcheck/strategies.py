@@ -1,0 +1,29 @@
+"""Strategies for hypothesis: blocks that sit on borders of a format and dialect."""
+
+import numpy
+from hypothesis import strategies
+
+from ._operations import edge_cases
+
+
+@strategies.composite
+def blocks(draw, format, dialect=None, dtype="float32", rows_max=4):
+    """Up to `rows_max` rows of one block each: blocks on borders, some of whose elements are moved
+    by one code, exchanged, negated or replaced by those of another such block."""
+    edges = edge_cases(format, dialect, dtype)
+    row = strategies.integers(0, len(edges) - 1)
+    result = numpy.stack([edges[draw(row)] for _ in range(draw(strategies.integers(1, rows_max)))])
+    place = strategies.tuples(
+        strategies.integers(0, result.shape[0] - 1), strategies.integers(0, result.shape[1] - 1)
+    )
+    for _ in range(draw(strategies.integers(0, 4))):
+        at, other = draw(place), (draw(row), draw(strategies.integers(0, result.shape[1] - 1)))
+        how = draw(strategies.sampled_from(("next", "negated", "taken")))
+        if how == "taken":
+            result[at] = edges[other]
+        elif how == "negated":
+            result[at] = -result[at]
+        else:
+            word = result.view(f"u{result.itemsize}")
+            word[at] = word[at] + 1
+    return result

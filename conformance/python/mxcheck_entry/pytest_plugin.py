@@ -1,0 +1,94 @@
+"""The pytest plug-in: `@pytest.mark.mxcheck(format=..., dialect=...)` and the argument `mx_case`.
+
+    @pytest.mark.mxcheck(format="mxfp8-e4m3", dialect="nv")
+    def test_my_kernel(mx_case):
+        mx_case.check(*my_kernel(mx_case.values))
+
+runs once for each family of border blocks, with a readable id ("mxfp8-e4m3-nv-tie"). In a package
+of its own, so that pytest loads the library only where a test asks for it.
+"""
+
+from dataclasses import dataclass
+
+import pytest
+
+FAMILIES = ("edge.tie", "edge.scale", "edge.amax", "edge.special", "edge.mixed")
+
+
+@dataclass(frozen=True)
+class Case:
+    """Blocks on borders, one a row, and what they are to be quantized to."""
+
+    format: str
+    dialect: str | None
+    dtype: str
+    family: str
+
+    @property
+    def values(self):
+        from mxcheck import edge_cases
+
+        return edge_cases(self.format, self.dialect, self.dtype, self.family)
+
+    def check(self, codes, scales, tensor_scale=None, **named):
+        """assert_bits of what was made of `values`."""
+        __tracebackhide__ = True
+        from mxcheck import assert_bits
+
+        assert_bits(
+            self.values,
+            codes,
+            scales,
+            tensor_scale,
+            format=self.format,
+            dialect=self.dialect,
+            **named,
+        )
+
+
+def pytest_configure(config):
+    config.addinivalue_line(
+        "markers",
+        "mxcheck(format, dialect=None, dtype='float32', families=...): run the test with mx_case, "
+        "once for each family of border blocks",
+    )
+
+
+def _words(value):
+    return [value] if isinstance(value, str) or value is None else list(value)
+
+
+def pytest_generate_tests(metafunc):
+    if "mx_case" not in metafunc.fixturenames:
+        return
+    cases = []
+    for marker in metafunc.definition.iter_markers("mxcheck"):
+        asked = dict(marker.kwargs)
+        if marker.args or "format" not in asked:
+            raise pytest.UsageError(
+                f"{metafunc.definition.nodeid}: write mark.mxcheck(format=..., dialect=...)"
+            )
+        formats, dialects = _words(asked.pop("format")), _words(asked.pop("dialect", None))
+        dtypes = _words(asked.pop("dtype", "float32"))
+        families = _words(asked.pop("families", FAMILIES))
+        if asked:
+            raise pytest.UsageError(
+                f"{metafunc.definition.nodeid}: mark.mxcheck does not know {', '.join(asked)}"
+            )
+        cases += [
+            Case(format, dialect, dtype, family)
+            for format in formats
+            for dialect in dialects
+            for dtype in dtypes
+            for family in families
+        ]
+    if not cases:
+        raise pytest.UsageError(
+            f"{metafunc.definition.nodeid} takes mx_case and has no mark.mxcheck"
+        )
+    metafunc.parametrize("mx_case", cases, ids=_id_of)
+
+
+def _id_of(case):
+    parts = [case.format, case.dialect, None if case.dtype == "float32" else case.dtype]
+    return "-".join([*filter(None, parts), case.family.removeprefix("edge.")])

@@ -1,0 +1,137 @@
+"""What a failure says, and that right bits say nothing."""
+
+import importlib.metadata
+
+import numpy
+import pytest
+
+import mxcheck as mx
+
+E4M3 = {"format": "mxfp8-e4m3", "dialect": "nv"}
+
+
+def message(*arguments, **named):
+    with pytest.raises(AssertionError) as failure:
+        mx.assert_bits(*arguments, **named)
+    return str(failure.value)
+
+
+def test_right_bits_pass(x):
+    mx.assert_bits(x, mx.quantize(x, **E4M3), **E4M3)
+
+
+@pytest.mark.parametrize("bit", range(8))
+def test_one_wrong_bit_is_found_wherever_it_is(x, bit):
+    for place in ((0, 0), (31, 40), (63, 95)):
+        q = mx.quantize(x, **E4M3)
+        q.codes[place] ^= 1 << bit
+        told = message(x, q, **E4M3)
+        assert f"codes[{place[0]}, {place[1]}]" in told
+        assert "1 of 6,144 elements and 0 of 192 scales" in told
+
+
+def test_one_wrong_scale_is_found(x):
+    q = mx.quantize(x, **E4M3)
+    q.scales[5, 2] += 1
+    assert "scales[5, 2]" in message(x, q, **E4M3)
+
+
+def test_another_dialect_is_named(x):
+    q = mx.quantize(x, format="mxfp8-e4m3", dialect="torchao-floor")
+    told = message(x, q.codes, q.scales, **E4M3)
+    assert told.startswith("These bits follow") and "torchao-floor" in told.splitlines()[0]
+
+
+def test_ties_away_are_the_cause():
+    ties = mx.edge_cases("mxfp8-e4m3", "ocp", family="edge.tie")
+    right = mx.quantize(ties, format="mxfp8-e4m3", dialect="ocp")
+    away = right.codes.copy()
+    upper = mx.quantize(ties, format="mxfp8-e4m3", dialect="microxcaling").codes
+    scales_agree = right.scales.repeat(32, axis=1) == mx.quantize(
+        ties, format="mxfp8-e4m3", dialect="microxcaling"
+    ).scales.repeat(32, axis=1)
+    away[scales_agree] = upper[scales_agree]
+    told = message(ties, away, right.scales, format="mxfp8-e4m3", dialect="ocp")
+    assert "tie" in told.splitlines()[0]
+
+
+def test_the_lines_repeat_it(x, capsys):
+    q = mx.quantize(x, **E4M3)
+    q.codes[3, 5] ^= 1
+    told = message(x, q, **E4M3)
+    line = next(line for line in told.splitlines() if line.strip().startswith("print("))
+    exec(line.strip(), {"mxcheck": mx})
+    assert "expected" in told and "quantize format=mxfp8-e4m3" in capsys.readouterr().out
+
+
+def test_nan_codes_that_the_dialect_leaves_open_pass():
+    x = numpy.full(32, numpy.nan, "float32")
+    q = mx.quantize(x, format="mxfp8-e4m3", dialect="ocp")
+    q.codes[:] = 0xFF
+    mx.assert_bits(x, q, format="mxfp8-e4m3", dialect="ocp")
+
+
+def test_values_and_products(x):
+    q = mx.quantize(x[:8], **E4M3)
+    y = mx.dequantize(q)
+    mx.assert_values(y, q)
+    y[1, 2] = numpy.nextafter(y[1, 2], numpy.float32(numpy.inf))
+    with pytest.raises(AssertionError, match=r"1 of 768 values differ"):
+        mx.assert_values(y, q)
+    d = mx.gemm(q, q)
+    mx.assert_gemm(d, q, q)
+    d[3, 4] *= -1
+    with pytest.raises(AssertionError, match=r"\[3, 4\]"):
+        mx.assert_gemm(d, q, q)
+
+
+def plugin():
+    """The words that load the plug-in, which an installed package does by itself."""
+    known = importlib.metadata.entry_points(group="pytest11")
+    return () if "mxcheck" in known.names else ("-p", "mxcheck_entry.pytest_plugin")
+
+
+def test_pytest_plugin(pytester):
+    pytester.makepyfile(
+        """
+        import mxcheck as mx, pytest
+
+        @pytest.mark.mxcheck(format="mxfp8-e4m3", dialect=["nv", "ocp"])
+        def test_right(mx_case):
+            q = mx.quantize(mx_case.values, format=mx_case.format, dialect=mx_case.dialect)
+            mx_case.check(q.codes, q.scales)
+
+        @pytest.mark.mxcheck(format="mxfp8-e4m3", dialect="nv", families="edge.tie")
+        def test_wrong(mx_case):
+            mx_case.check(*mx.quantize(mx_case.values, format="mxfp8-e4m3", dialect="ocp"))
+        """
+    )
+    result = pytester.runpytest(*plugin(), "-v")
+    result.assert_outcomes(passed=10, failed=1)
+    result.stdout.fnmatch_lines(["*test_right?mxfp8-e4m3-nv-tie? PASSED*"])
+    result.stdout.fnmatch_lines(["E*These bits follow*"])
+
+
+def test_pytest_plugin_refuses_a_misspelt_word(pytester):
+    pytester.makepyfile(
+        """
+        import pytest
+        @pytest.mark.mxcheck(format="mxfp8-e4m3", dialekt="nv")
+        def test_it(mx_case): pass
+        """
+    )
+    result = pytester.runpytest(*plugin())
+    result.stdout.fnmatch_lines(["*does not know dialekt*"])
+    assert result.ret != 0
+
+
+def test_strategies():
+    hypothesis = pytest.importorskip("hypothesis")
+    from mxcheck.strategies import blocks
+
+    @hypothesis.settings(max_examples=30, deadline=None)
+    @hypothesis.given(blocks("mxfp4-e2m1", "ocp"))
+    def holds(values):
+        mx.assert_bits(values, mx.quantize(values, format="mxfp4-e2m1"), format="mxfp4-e2m1")
+
+    holds()

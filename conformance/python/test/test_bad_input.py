@@ -1,0 +1,77 @@
+"""Bad input is an exception with a sentence, and never a crash."""
+
+import subprocess
+import sys
+
+import numpy
+import pytest
+
+import mxcheck as mx
+
+F32 = numpy.zeros((2, 32), "float32")
+E4M3 = {"format": "mxfp8-e4m3", "dialect": "nv"}
+GOOD = mx.quantize(F32, **E4M3)
+
+
+@pytest.mark.parametrize(
+    "call, error, told",
+    [
+        (lambda: mx.quantize(F32.astype("float64"), **E4M3), TypeError, "astype"),
+        (lambda: mx.quantize(F32.astype("int32"), **E4M3), TypeError, "int32"),
+        (lambda: mx.quantize(F32.astype("uint8"), **E4M3), TypeError, "values are"),
+        (lambda: mx.quantize(F32.astype(">f4"), **E4M3), TypeError, "other order"),
+        (lambda: mx.quantize(F32.astype("complex64"), **E4M3), TypeError, "complex"),
+        (lambda: mx.quantize(None, **E4M3), TypeError, "None"),
+        (lambda: mx.quantize("text", **E4M3), TypeError, "x"),
+        (lambda: mx.quantize(object(), **E4M3), TypeError, "object"),
+        (lambda: mx.quantize([[1.0, [2.0]]], **E4M3), (TypeError, ValueError), ""),
+        (lambda: mx.quantize(numpy.float32(1), **E4M3), ValueError, "single number"),
+        (lambda: mx.quantize(F32, axis=2, **E4M3), ValueError, "axis 2"),
+        (lambda: mx.quantize(F32, axis=1.0, **E4M3), TypeError, "axis"),
+        (lambda: mx.quantize(F32, format="mxfp8-e4m", dialect="nv"), ValueError, "did you mean"),
+        (lambda: mx.quantize(F32, format="mxfp8-e4m3", dialect="nvv"), ValueError, "did you mean"),
+        (lambda: mx.quantize(F32, format=None, dialect="nv"), TypeError, "format"),
+        (lambda: mx.quantize(F32, format="nvfp4"), ValueError, "name the dialect"),
+        (lambda: mx.quantize(F32, format="nvfp4", dialect="nv"), mx.NotSupported, "nv"),
+        (lambda: mx.quantize(F32, tensor_scale=1.0, **E4M3), ValueError, "no number"),
+        (lambda: mx.quantize(F32, random_bits=F32, **E4M3), ValueError, "no random bits"),
+        (
+            lambda: mx.quantize(F32, format="nvfp4", dialect="te-nvfp4-sr"),
+            ValueError,
+            "random_bits",
+        ),
+        (lambda: mx.quantize(F32, block_size=7, **E4M3), mx.MxcheckError, "7"),
+        (lambda: mx.quantize(F32, block_size=-32, **E4M3), (ValueError, mx.MxcheckError), ""),
+        (lambda: mx.assert_bits(F32, GOOD.codes, **E4M3), TypeError, "scales"),
+        (lambda: mx.assert_bits(F32, GOOD.codes, GOOD.scales), ValueError, "format="),
+        (lambda: mx.assert_bits(F32, GOOD.codes[:1], GOOD.scales, **E4M3), ValueError, "shape"),
+        (lambda: mx.assert_bits(F32, GOOD.codes, GOOD.scales.T, **E4M3), ValueError, "shape"),
+        (lambda: mx.assert_bits(F32, F32, GOOD.scales, **E4M3), TypeError, "bytes"),
+        (lambda: mx.dequantize(GOOD.codes), ValueError, "format="),
+        (lambda: mx.dequantize(GOOD, dtype="float64"), TypeError, "float64"),
+        (lambda: mx.dequantize(F32, GOOD.scales, **E4M3), TypeError, "codes"),
+        (lambda: mx.gemm(F32, F32[:, :16]), ValueError, "rows of"),
+        (lambda: mx.gemm(F32, F32, model="hopper-fp9"), mx.MxcheckError, "hopper-fp9"),
+        (lambda: mx.gemm(F32, F32, c=F32), ValueError, "c is"),
+        (lambda: mx.convert(F32, "e9m9"), mx.MxcheckError, "e9m9"),
+        (lambda: mx.convert(F32, "e4m3", rounding="up"), mx.MxcheckError, "up"),
+        (lambda: mx.edge_cases("mxfp8-e4m3", family="edge.none"), mx.MxcheckError, "edge.none"),
+        (lambda: mx.explain("2.8,fish", **E4M3), mx.MxcheckError, "fish"),
+        (lambda: mx.explain(numpy.zeros(100), **E4M3), mx.MxcheckError, ""),
+    ],
+)
+def test_a_sentence(call, error, told):
+    with pytest.raises(error) as failure:
+        call()
+    assert told in str(failure.value) and len(str(failure.value)) > 10
+
+
+def test_no_library_is_an_import_error(tmp_path):
+    for path in (tmp_path / "none.so", __file__):
+        run = subprocess.run(
+            [sys.executable, "-c", "import mxcheck"],
+            env={"MXCHECK_LIBRARY": str(path), "PYTHONPATH": ":".join(filter(None, sys.path))},
+            capture_output=True,
+            text=True,
+        )
+        assert run.returncode == 1 and "ImportError" in run.stderr

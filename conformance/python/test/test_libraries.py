@@ -1,0 +1,71 @@
+"""Code that nobody here wrote, each skipped where its library is not installed."""
+
+import numpy
+import pytest
+
+import mxcheck as mx
+
+
+def test_casts_of_ml_dtypes():
+    ml_dtypes = pytest.importorskip("ml_dtypes")
+    types = {"e4m3": "float8_e4m3fn", "e5m2": "float8_e5m2", "e2m1": "float4_e2m1fn"}
+    types |= {"e3m2": "float6_e3m2fn", "e2m3": "float6_e2m3fn"}
+    generator = numpy.random.default_rng(3)
+    bits = generator.integers(0, 1 << 32, 1 << 18, dtype="uint32")
+    x = bits.view("float32")
+    for element, name in types.items():
+        with numpy.errstate(invalid="ignore"):
+            cast = x.astype(getattr(ml_dtypes, name)).view("uint8")
+        # ml_dtypes overflows to Inf or NaN, and saturates where a type has neither; a NaN has a
+        # code of its own choice.
+        overflow = "overflow" if element in ("e4m3", "e5m2") else "saturate"
+        numbers = ~numpy.isnan(x)
+        expected = mx.convert(x[numbers], element, overflow=overflow)
+        if element == "e4m3":
+            same = (cast[numbers] == expected) | (
+                ((cast[numbers] & 127) == 127) & ((expected & 127) == 127)
+            )
+            assert same.all()
+        else:
+            assert (cast[numbers] == expected).all(), element
+
+
+def test_casts_of_jax():
+    jax = pytest.importorskip("jax")
+    x = mx.edge_cases("mxfp8-e5m2", "ocp").reshape(-1)
+    x = x[numpy.isfinite(x)]
+    cast = numpy.asarray(jax.numpy.asarray(x).astype("float8_e5m2")).view("uint8")
+    assert (cast == mx.convert(x, "e5m2", overflow="overflow")).all()
+
+
+@pytest.mark.parametrize("mode", ["floor", "ceil", "even", "rceil"])
+@pytest.mark.parametrize("form", ["mxfp8-e4m3", "mxfp8-e5m2", "mxfp4-e2m1"])
+def test_to_mx_of_torchao(mode, form):
+    torch = pytest.importorskip("torch")
+    mx_tensor = pytest.importorskip("torchao.prototype.mx_formats.mx_tensor")
+    config = pytest.importorskip("torchao.prototype.mx_formats.config")
+    types = {
+        "mxfp8-e4m3": torch.float8_e4m3fn,
+        "mxfp8-e5m2": torch.float8_e5m2,
+        "mxfp4-e2m1": torch.float4_e2m1fn_x2,
+    }
+    chosen = getattr(config.ScaleCalculationMode, mode.upper())
+    dialect = f"torchao-{mode}"
+    if not hasattr(mx_tensor, "_f32_to_e8m0_rceil"):  # before pytorch/ao#4725
+        legacy = f"torchao-{mode}-legacy"
+        dialect = legacy if legacy in {row["name"] for row in mx.list("dialects")} else dialect
+
+    def to_mx(x, block_size):
+        if x.dtype == torch.float16:
+            raise NotImplementedError("to_mx takes float32 and bfloat16")
+        if x.shape[1] % block_size or x.numel() == 0:
+            raise NotImplementedError("to_mx takes whole blocks")
+        scales, codes = mx_tensor.to_mx(x, types[form], block_size, chosen)
+        codes = codes.view(torch.uint8)
+        if form == "mxfp4-e2m1":
+            codes = codes.view(torch.float4_e2m1fn_x2)
+        return codes, scales
+
+    run = mx.run(to_mx, format=form, dialect=dialect, level="smoke", tensors="torch")
+    assert run.passed, f"{run.text}\n{run.first_error}"
+    assert any(case["verdict"] == "pass_exact" for case in run.cases)

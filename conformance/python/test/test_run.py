@@ -1,0 +1,183 @@
+"""Python functions as devices of the program."""
+
+import faulthandler
+import os
+import signal
+
+import pytest
+
+import mxcheck as mx
+
+E4M3 = {"format": "mxfp8-e4m3", "dialect": "nv"}
+
+
+def right(x, axis, block_size, format, dialect):
+    return mx.quantize(x, format=format, dialect=dialect, axis=axis, block_size=block_size)
+
+
+def verdicts(run):
+    return {case["verdict"] for case in run.cases}
+
+
+def test_a_right_function_passes(tmp_path):
+    run = mx.run(right, level="quick", out=tmp_path, **E4M3)
+    assert run.passed and run.code == 0 and run.first_error is None, run.text
+    assert "No fault found" in run.sentence
+    assert verdicts(run) == {"pass_exact", "not_supported"}
+    assert sum(case["verdict"] == "pass_exact" for case in run.cases) > 100
+    assert run.raise_for_status() is run
+    assert "pass_exact" in repr(run) and "<table>" in run._repr_html_()
+    assert run.report(tmp_path / "pages").exists()
+
+
+@pytest.mark.parametrize("name", ["nvfp4", "nvfp4-16x16"])
+def test_nvfp4(name):
+    def quantizer(x, axis, format, tensor_scale):
+        axis = -1 if format == "nvfp4-16x16" else axis
+        return mx.quantize(
+            x, format=format, dialect="te-nvfp4", axis=axis, tensor_scale=tensor_scale
+        )
+
+    run = mx.run(quantizer, format=name, dialect="te-nvfp4", level="smoke")
+    assert run.passed, run.text
+
+
+def test_other_operations():
+    def back(codes, scales, axis, format, dialect):
+        return mx.dequantize(codes, scales, format=format, dialect=dialect, axis=axis)
+
+    run = mx.run(back, operation="dequantize", level="smoke", **E4M3)
+    assert run.passed and "pass_exact" in verdicts(run), run.text
+
+
+def test_a_wrong_function_fails_with_lines_of_python():
+    def wrong(x):
+        return mx.quantize(x, format="mxfp8-e4m3", dialect="ocp")
+
+    run = mx.run(wrong, level="smoke", **E4M3)
+    assert run.code == 1 and not run.passed
+    line = next(line for line in run.text.splitlines() if "mxcheck.replay(wrong, " in line)
+    assert "unix:" not in run.text
+    again = eval(line.strip(), {"mxcheck": mx, "wrong": wrong})
+    assert again.code == 1, again.text
+    with pytest.raises(mx.NotConformant, match="Not conformant"):
+        run.raise_for_status()
+    found = mx.identify(wrong, format="mxfp8-e4m3")
+    assert found.code == 0 and "ocp" in found.sentence, found.text
+
+
+def test_what_it_raises_is_a_record():
+    def raises(x):
+        if x.shape[0] > 1:
+            raise ZeroDivisionError("one row at most")
+        return right(x, -1, None, **E4M3)
+
+    run = mx.run(raises, level="smoke", **E4M3)
+    assert run.code != 0
+    assert "ZeroDivisionError: one row at most" in run.first_error
+    assert any("one row at most" in case["reason"] for case in run.cases)
+
+
+def test_not_implemented_is_not_supported():
+    def nothing(x):
+        raise NotImplementedError("only on Tuesdays")
+
+    run = mx.run(nothing, level="smoke", **E4M3)
+    assert run.code == 77 and verdicts(run) == {"not_supported"}
+    assert any("only on Tuesdays" in case["reason"] for case in run.cases)
+
+
+def test_a_function_that_fills_its_outputs():
+    def fills(x, codes, scales):
+        codes[...], scales[...] = right(x, -1, None, **E4M3)
+
+    assert mx.run(fills, level="smoke", **E4M3).passed
+
+    def leaves_one_out(x, codes, scales):
+        made = right(x, -1, None, **E4M3)
+        codes.reshape(-1)[:-1] = made.codes.reshape(-1)[:-1]
+        scales[...] = made.scales
+
+    assert mx.run(leaves_one_out, level="smoke", **E4M3).code == 1
+
+
+@pytest.mark.parametrize(
+    "spoil, told",
+    [
+        (lambda q: (q.codes[:, :-1], q.scales), "shape"),
+        (lambda q: (q.codes,), "2 arrays"),
+        (lambda q: None, "NoneType"),
+        (lambda q: (q.codes.astype("float32"), q.scales), "float32"),
+        (lambda q: (q.codes.tolist(), q.scales), "type int64"),
+        (lambda q: (None, q.scales), "None"),
+    ],
+)
+def test_wrong_results_are_sentences(spoil, told):
+    run = mx.run(lambda x: spoil(right(x, -1, None, **E4M3)), level="smoke", **E4M3)
+    assert run.code in (1, 3, 4)
+    assert any(told in case["reason"] for case in run.cases), run.cases[0]["reason"]
+
+
+def test_an_input_that_is_written_is_seen():
+    def writes(x):
+        made = right(x, -1, None, **E4M3)
+        x[0, 0] = 1
+        return made
+
+    run = mx.run(writes, level="smoke", **E4M3)
+    assert any("wrote into its input" in case["reason"] for case in run.cases)
+
+
+def test_views_of_the_input_are_refused():
+    def view(x):
+        return x.view("uint8")[:, : x.shape[1]], right(x, -1, None, **E4M3).scales
+
+    assert mx.run(view, level="smoke", **E4M3).code == 1
+
+
+def test_a_crash_is_a_record():
+    def crashes(x):
+        if x.shape[0] > 100:
+            faulthandler.disable()  # no traceback of a crash that is meant
+            os.kill(os.getpid(), signal.SIGSEGV)
+        return right(x, -1, None, **E4M3)
+
+    run = mx.run(crashes, level="smoke", isolate=True, **E4M3)
+    assert run.code == 3, run.text
+    assert run.cases and verdicts(run) - {"pass_exact", "not_supported"}
+
+
+def test_torch_tensors():
+    torch = pytest.importorskip("torch")
+
+    def on_torch(x):
+        assert isinstance(x, torch.Tensor)
+        return right(x, -1, None, **E4M3).typed()
+
+    run = mx.run(on_torch, level="smoke", tensors="torch", **E4M3)
+    assert run.passed, run.text
+    if not torch.cuda.is_available():
+        pytest.skip("no GPU for torch-cuda")
+    run = mx.run(on_torch, level="smoke", tensors="torch-cuda", **E4M3)
+    assert run.passed, run.text
+
+
+@pytest.mark.parametrize(
+    "call, told",
+    [
+        (lambda: mx.run(None, **E4M3), "no function"),
+        (lambda: mx.run(right, format="mxfp9", dialect="nv"), "mxfp9"),
+        (lambda: mx.run(right, format="mxfp8-e4m3", dialect="nvv"), "did you mean"),
+        (lambda: mx.run(right, tensors="tensorflow", **E4M3), "tensorflow"),
+        (lambda: mx.run(right, operation="swizzle", **E4M3), "swizzle"),
+        (lambda: mx.run(right, format=[1], dialect="nv"), "name"),
+    ],
+)
+def test_bad_arguments(call, told):
+    with pytest.raises((TypeError, ValueError), match=told):
+        call()
+
+
+def test_a_wrong_level_is_the_programs_sentence():
+    run = mx.run(right, level="slow", **E4M3)
+    assert run.code == 2 and "slow" in run.text
