@@ -28,7 +28,8 @@ cd "$tree"
   { cat "$work/log" && exit 1; }
 plain=$(ls "$work"/wheels/*.whl)
 echo "built: ${plain##*/}"
-PATH=$tools:$PATH "$tools/python" -m auditwheel repair --exclude 'libcublasLt.so.*' --exclude 'libamdhip64.so.*' \
+PATH=$tools:$PATH "$tools/python" -m auditwheel repair \
+  --exclude 'libcublasLt.so.*' --exclude 'libamdhip64.so.*' \
   -w "$work/wheels/repaired" "$plain" >"$work/log" 2>&1 || { cat "$work/log" && exit 1; }
 wheel=$(ls "$work"/wheels/repaired/*.whl)
 case ${wheel##*/} in
