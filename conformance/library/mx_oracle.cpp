@@ -2,8 +2,12 @@
 // into a status.
 #include "conformance/library/mx_oracle.h"
 
+#include <algorithm>
+#include <cstddef>
 #include <cstdlib>
 #include <cstring>
+#include <optional>
+#include <span>
 #include <stdexcept>
 
 #include "conformance/emulate/explain.hpp"
@@ -35,15 +39,42 @@ void expect_sound_oracle() {
         throw kit::Refusal{MX_FAILED, sound.error().message};
 }
 
-const mx_oracle_options* checked(const mx_oracle_options* options) {
-    if (options != nullptr && options->struct_size < sizeof(mx_oracle_options))
-        kit::invalid("mx_oracle_options.struct_size is smaller than this library's struct");
-    return options;
+// The end of the last member that version 1 of the header had.
+constexpr std::size_t options_of_version_1 =
+    offsetof(mx_oracle_options, places_max) + sizeof(mx_oracle_options::places_max);
+constexpr std::size_t block_of_version_1 =
+    offsetof(mx_oracle_block, values) + sizeof(mx_oracle_block::values);
+
+// A struct of a program that was built with another version of the header: what it lacks is 0, and
+// what it has beyond this library's must be 0.
+template <typename Struct>
+Struct known_part(const Struct& given, std::size_t least, const std::string& what) {
+    if (given.struct_size < least)
+        kit::invalid(what + ".struct_size is smaller than the struct ever was");
+    const std::size_t known = std::min(given.struct_size, sizeof(Struct));
+    const std::span<const std::byte> beyond(reinterpret_cast<const std::byte*>(&given) + known,
+                                            given.struct_size - known);
+    if (std::any_of(beyond.begin(), beyond.end(), [](std::byte b) { return b != std::byte{}; }))
+        kit::not_supported(what + " has members that this library does not know");
+    Struct part{};
+    std::memcpy(&part, &given, known);
+    return part;
 }
 
-bool is_bounded(const mx_oracle_options* options) {
-    return options != nullptr && kit::text_of(options->model).starts_with("bounded");
-}
+// What a call was given as options, or nothing.
+class Options {
+public:
+    explicit Options(const mx_oracle_options* given) {
+        if (given != nullptr)
+            known_ = known_part(*given, options_of_version_1, "mx_oracle_options");
+    }
+    const mx_oracle_options* get() const { return known_ ? &*known_ : nullptr; }
+    std::string_view model() const { return known_ ? kit::text_of(known_->model) : ""; }
+    std::size_t places_max() const { return known_ ? known_->places_max : 0; }
+
+private:
+    std::optional<mx_oracle_options> known_;
+};
 
 // Whether the question is one, before any tensor is copied or read.
 void expect_known(const kit::Arguments& call, const mx_oracle_options* options) {
@@ -51,10 +82,19 @@ void expect_known(const kit::Arguments& call, const mx_oracle_options* options) 
 }
 
 // Bits come from sums or from a model: a bound only judges them.
-void expect_no_bound(const mx_oracle_options* options) {
-    if (is_bounded(options))
-        kit::not_supported("model " + kit::in_double_quotes(options->model) +
+void expect_no_bound(const Options& options) {
+    if (options.model().starts_with("bounded"))
+        kit::not_supported("model " + kit::in_double_quotes(options.model()) +
                            " is a bound, which mx_oracle_compare alone takes");
+}
+
+// A device need not round once: without a model it is held to what every order of its sums gives.
+void expect_no_exact_sums(const Options& options) {
+    if (options.model() == "exact")
+        kit::not_supported(
+            "mx_oracle_compare takes no model \"exact\": without a model it judges the outputs "
+            "that "
+            "every order of summation gives; compare the bits of mx_oracle_run yourself");
 }
 
 // Text in memory that the caller frees.
@@ -118,8 +158,9 @@ mx_status mx_oracle_supports(const mx_operation* operation, const mx_tensor* inp
     return library::guarded(message, [&] {
         const kit::Arguments call{operation, inputs, input_count, outputs, output_count};
         const kit::Call whole(call, kit::Buffers::absent);
-        library::expect_no_bound(library::checked(options));
-        library::expect_known(call, options);
+        const library::Options known(options);
+        library::expect_no_bound(known);
+        library::expect_known(call, known.get());
     });
 }
 
@@ -129,12 +170,13 @@ mx_status mx_oracle_run(const mx_operation* operation, const mx_tensor* inputs,
     return library::guarded(message, [&] {
         const kit::Arguments call{operation, inputs, input_count, outputs, output_count};
         const kit::Call whole(call, kit::Buffers::present);
-        library::expect_no_bound(library::checked(options));
+        const library::Options known(options);
+        library::expect_no_bound(known);
         library::expect_sound_oracle();
-        if (library::needs_copies(call)) library::expect_known(call, options);
+        if (library::needs_copies(call)) library::expect_known(call, known.get());
         const library::PlainCall plain(call, library::Loaded::inputs);
         for (const library::OracleCall& side :
-             library::read_calls(plain.call(), kit::Buffers::present, options))
+             library::read_calls(plain.call(), kit::Buffers::present, known.get()))
             library::answer(side);
         plain.store();
     });
@@ -148,12 +190,14 @@ mx_status mx_oracle_compare(const mx_operation* operation, const mx_tensor* inpu
         library::expect_place(json, "the JSON");
         const kit::Arguments call{operation, inputs, input_count, answers, answer_count};
         const kit::Call whole(call, kit::Buffers::present);
-        const std::size_t places = library::checked(options) == nullptr ? 0 : options->places_max;
+        const library::Options known(options);
+        library::expect_no_exact_sums(known);
         library::expect_sound_oracle();
-        if (library::needs_copies(call)) library::expect_known(call, options);
+        if (library::needs_copies(call)) library::expect_known(call, known.get());
         const library::PlainCall plain(call, library::Loaded::everything);
         *json = library::given_away(library::comparison_of(
-            library::read_calls(plain.call(), kit::Buffers::present, options), places));
+            library::read_calls(plain.call(), kit::Buffers::present, known.get()),
+            known.places_max()));
     });
 }
 
@@ -177,14 +221,14 @@ mx_status mx_oracle_explain(const mx_oracle_block* block, char** text, mx_messag
     return library::guarded(message, [&] {
         library::expect_place(text, "the text");
         if (block == nullptr) kit::invalid("the block is NULL");
-        if (block->struct_size < sizeof(mx_oracle_block))
-            kit::invalid("mx_oracle_block.struct_size is smaller than this library's struct");
+        const mx_oracle_block known =
+            library::known_part(*block, library::block_of_version_1, "mx_oracle_block");
         library::expect_sound_oracle();
         const auto target = mx::emulate::target_of_values(
-            {.values = library::name(block->values, "mx_oracle_block.values"),
-             .format = library::name(block->format, "mx_oracle_block.format"),
-             .dialect = library::name(block->dialect, "mx_oracle_block.dialect"),
-             .input = library::name(block->type, "mx_oracle_block.type")});
+            {.values = library::name(known.values, "mx_oracle_block.values"),
+             .format = library::name(known.format, "mx_oracle_block.format"),
+             .dialect = library::name(known.dialect, "mx_oracle_block.dialect"),
+             .input = library::name(known.type, "mx_oracle_block.type")});
         if (!target) kit::not_supported(target.error().message);
         const mx::emulate::Explanation explanation = mx::emulate::explain(target.value());
         if (!explanation.fault.empty()) throw kit::Refusal{MX_FAILED, explanation.fault};
@@ -196,6 +240,8 @@ mx_status mx_oracle_edge_cases(const char* format, const char* dialect, const ch
                                const char* family, mx_tensor* blocks, mx_message* message) {
     return library::guarded(message, [&] {
         library::expect_place(blocks, "the blocks");
+        if (blocks->struct_size < sizeof(mx_tensor))
+            kit::invalid("the struct_size of the tensor for the blocks is smaller than mx_tensor");
         library::expect_sound_oracle();
         library::edge_cases(
             {library::name(format, "the format"), library::name(dialect, "the dialect"),

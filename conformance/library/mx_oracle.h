@@ -7,11 +7,13 @@
  * repeated here.
  *
  * Rules for every function:
- *  - Nothing throws, exits or prints. An error is a status, and a sentence in `message`, which may
+ *  - Nothing throws, exits or prints; only a broken invariant of the library itself prints a
+ *    sentence and aborts. An error is a status, and a sentence in `message`, which may
  *    be NULL. MX_NOT_SUPPORTED: the oracle does not know that name, or the parts do not go
  *    together. MX_INVALID: the call contradicts itself or its header. MX_OUT_OF_MEMORY.
  *    MX_FAILED: the oracle of this build is broken; the sentence says how, and what compiled it.
- *  - Nothing is written unless the status is MX_OK, and then only outputs and their pads.
+ *  - Nothing is written unless the status is MX_OK (or, in part, MX_OUT_OF_MEMORY), and then only
+ *    outputs and their pads.
  *  - Any number of threads may call at once, on outputs that do not overlap. No thread is started
  *    and no file is opened. A child may call after fork, if no other thread was inside a first call
  *    while its parent forked.
@@ -27,21 +29,21 @@
 extern "C" {
 #endif
 
-/* Grows when functions or members of structs are added; the library's SONAME changes when any is
- * changed or removed. */
+/* Grows when functions or members of this header's structs are added: a program that was built with
+ * fewer goes on working. The structs of mx_device.h follow MX_DEVICE_ABI_VERSION. The library's
+ * SONAME changes when anything is changed or removed. */
 #define MX_ORACLE_VERSION 1u
 
-#if defined(_WIN32)
-#define MX_ORACLE_EXPORT __declspec(dllexport)
-#else
 #define MX_ORACLE_EXPORT __attribute__((visibility("default")))
-#endif
 
 /* What a call may ask beside its operation. NULL in place of it: everything as said for 0. */
 typedef struct mx_oracle_options {
     size_t struct_size;
-    const char* model; /* Of a gemm: NULL or "exact" for exact sums that are rounded once; else a
-                          name of mx_oracle_list("models"). For mx_oracle_compare also "bounded" and
+    const char* model; /* Of a gemm: a name of mx_oracle_list("models"). mx_oracle_run: NULL or
+                          "exact" for exact sums that are rounded once. mx_oracle_compare: NULL
+                          judges the outputs that come out alike in every order of summation; what
+                          does not is no mismatch, and the verdict then
+                          "mistrusted" (these data could not have shown a fault). "bounded" and
                           "bounded:NAME": within a bound that is derived for each output. */
     size_t places_max; /* Of mx_oracle_compare: places that differ, each with its exact value */
 } mx_oracle_options;
@@ -65,10 +67,10 @@ MX_ORACLE_EXPORT mx_status mx_oracle_supports(const mx_operation* operation,
                                               mx_message* message);
 
 /* Writes the right bits into the outputs: of convert, encode_scale, quantize, dequantize and gemm.
- * Elements are rounded once from exact values; what else a library does to them is its dialect's
- * row of mx_oracle_list("dialects"), which names its source. Of what a source leaves open this is
- * the row's choice. Outputs must not overlap inputs. Codes of inputs that a type has no room for
- * are MX_INVALID.
+ * Elements are rounded once from exact values; what else a library does to them says the
+ * entry of its dialect in mx_oracle_list("dialects"), which names its source. Where that source
+ * leaves something open, the bits are what this entry chooses. Outputs must not overlap inputs.
+ * Codes of inputs that a type has no room for are MX_INVALID.
  * Memory: of tensors in the layout "strided" nothing but one block; of others a copy with a byte or
  * more for each element; a number that is derived from the tensor, four bytes for each element; a
  * gemm, a copy of its tensors. */
@@ -85,7 +87,7 @@ MX_ORACLE_EXPORT mx_status mx_oracle_run(const mx_operation* operation, const mx
  *    open, "fail", "mistrusted", ...), "elements" and "scales" compared, "mismatched_elements",
  *    "mismatched_scales", and "mismatches": the classes, largest first, each with its count, its
  *    direction, its source and a witness.
- *  - "places": the first places that differ, of no gemm: "output", "row", "column", the codes
+ *  - "places": the first places that differ (never of a gemm): "output", "row", "column", the codes
  *    "expected" and "actual", and the "witness" there with the exact values.
  * NaN for NaN is right where the dialect says that any will do. Pads are not looked at. */
 MX_ORACLE_EXPORT mx_status mx_oracle_compare(const mx_operation* operation, const mx_tensor* inputs,
@@ -113,7 +115,9 @@ MX_ORACLE_EXPORT mx_status mx_oracle_explain(const mx_oracle_block* block, char*
                                              mx_message* message);
 
 /* Stores blocks of values on borders of the format and dialect in *blocks: ties and their
- * neighbours, scales that change, specials. A strided tensor of `type` with a block in each row, as
+ * neighbours, scales that change, specials. Each row is a block for itself: of tiles, and of a
+ * dialect that keeps a number for the whole tensor, quantize one at a time. The caller sets
+ * `blocks->struct_size`. A strided tensor of `type` with a block in each row, as
  * many columns as a block has elements (32 for OCP MX), its `data` for mx_oracle_free. Of a format
  * whose block is the tensor, rows of 32. `family` is one of "edge.tie", "edge.scale", "edge.amax",
  * "edge.special" and "edge.mixed"; NULL for all. */

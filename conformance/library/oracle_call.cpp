@@ -330,10 +330,6 @@ const kit::Strided& OracleCall::input(Part part) const {
     return seat_of(part, inputs_of(question), inputs);
 }
 
-const kit::Strided& OracleCall::output(Part part) const {
-    return seat_of(part, outputs_of(question), outputs);
-}
-
 std::vector<OracleCall> read_calls(const kit::Arguments& call, kit::Buffers buffers,
                                    const mx_oracle_options* options) {
     std::vector<OracleCall> calls;

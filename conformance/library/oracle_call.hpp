@@ -20,7 +20,6 @@ struct OracleCall {
 
     // Of an operation that is no gemm.
     const kit::Strided& input(Part part) const;
-    const kit::Strided& output(Part part) const;
 };
 
 // Every tensor of the call is strided. One question; of axis "both" one for the rows and one for

@@ -308,7 +308,7 @@ TEST(BadCalls, OfTheOtherFunctions) {
     std::array<char, 12> text{};
     mx_message message{sizeof message, text.data(), text.size()};
     char* stored = nullptr;
-    mx_tensor blocks{};
+    mx_tensor blocks{.struct_size = sizeof blocks};
     EXPECT_EQ(mx_oracle_list("formats", nullptr, &message), MX_INVALID);
     EXPECT_STREQ(text.data(), "there is no");  // cut to its room
     EXPECT_EQ(mx_oracle_list(nullptr, &stored, nullptr), MX_NOT_SUPPORTED);
@@ -334,9 +334,41 @@ TEST(BadCalls, OfTheOtherFunctions) {
                   MX_NOT_SUPPORTED);
     EXPECT_EQ(mx_oracle_edge_cases("mxfp8-e4m3", "ocp", "f32", "all.bits", &blocks, nullptr),
               MX_NOT_SUPPORTED);
+    blocks.struct_size = 0;
+    EXPECT_EQ(mx_oracle_edge_cases("mxfp8-e4m3", "ocp", "f32", nullptr, &blocks, nullptr),
+              MX_INVALID);
     EXPECT_EQ(stored, nullptr);
     EXPECT_EQ(blocks.data, nullptr);
     mx_oracle_free(nullptr);
+}
+
+TEST(BadCalls, ExactSumsAreNoModelToCompareWith) {
+    Call call;
+    make_gemm(call);
+    call.options.model = "exact";
+    std::array<char, 400> text{};
+    mx_message message{sizeof message, text.data(), text.size()};
+    char* json = nullptr;
+    EXPECT_EQ(
+        mx_oracle_compare(call.asked, call.inputs.data(), call.inputs.size(), call.outputs.data(),
+                          call.outputs.size(), &call.options, &json, &message),
+        MX_NOT_SUPPORTED);
+    EXPECT_NE(std::string(text.data()).find("every order of summation"), std::string::npos);
+}
+
+// A program built with a later header has members that this library lacks: 0 asks for nothing.
+TEST(BadCalls, MembersThatThisLibraryLacksMustBeZero) {
+    struct Later {
+        mx_oracle_block block;
+        const char* added;
+    } later{{sizeof(Later), "mxfp8-e4m3", "ocp", "f32", "1"}, nullptr};
+    char* stored = nullptr;
+    EXPECT_EQ(mx_oracle_explain(&later.block, &stored, nullptr), MX_OK);
+    mx_oracle_free(stored);
+    stored = nullptr;
+    later.added = "something";
+    EXPECT_EQ(mx_oracle_explain(&later.block, &stored, nullptr), MX_NOT_SUPPORTED);
+    EXPECT_EQ(stored, nullptr);
 }
 
 }  // namespace
