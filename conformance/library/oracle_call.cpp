@@ -196,6 +196,10 @@ private:
         words.epilogue = or_word(gemm.epilogue, "none");
         words.accumulation = or_word(gemm.accumulation, "default");
         words.model = model_word();
+        if (words.model == "any" && words.epilogue.find("gelu") != std::string::npos)
+            kit::not_supported(
+                "GELU is computed by a unit, so it has bits under a model alone: name "
+                "one in mx_oracle_options.model");
         GemmProblem& shape = words.rest.gemm;
         shape.alpha = gemm.alpha;
         shape.beta = gemm.beta;

@@ -342,6 +342,13 @@ TEST(BadCalls, OfTheOtherFunctions) {
     mx_oracle_free(nullptr);
 }
 
+TEST(BadCalls, GeluWithoutAModelHasNoBits) {
+    for (const char* epilogue : {"gelu", "bias-gelu"})
+        expect(
+            MX_NOT_SUPPORTED, make_gemm, epilogue, [&](Call& c) { c.gemm.epilogue = epilogue; },
+            "");
+}
+
 TEST(BadCalls, ExactSumsAreNoModelToCompareWith) {
     Call call;
     make_gemm(call);
