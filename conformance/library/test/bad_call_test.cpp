@@ -308,7 +308,8 @@ TEST(BadCalls, OfTheOtherFunctions) {
     std::array<char, 12> text{};
     mx_message message{sizeof message, text.data(), text.size()};
     char* stored = nullptr;
-    mx_tensor blocks{.struct_size = sizeof blocks};
+    mx_tensor blocks{};
+    blocks.struct_size = sizeof blocks;
     EXPECT_EQ(mx_oracle_list("formats", nullptr, &message), MX_INVALID);
     EXPECT_STREQ(text.data(), "there is no");  // cut to its room
     EXPECT_EQ(mx_oracle_list(nullptr, &stored, nullptr), MX_NOT_SUPPORTED);

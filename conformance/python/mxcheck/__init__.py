@@ -17,9 +17,9 @@ from ._operations import (
     encode_scale,
     explain,
     gemm,
-    list,
     quantize,
 )
+from ._operations import list as list  # not in __all__: it would hide Python's own
 from ._run import NotConformant, Run, identify, replay, run
 
 __version__ = build()["version"]
@@ -44,7 +44,6 @@ __all__ = [
     "explain",
     "gemm",
     "identify",
-    "list",
     "quantize",
     "replay",
     "run",

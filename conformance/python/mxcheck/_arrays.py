@@ -27,7 +27,6 @@ TYPES = {
     "float4_e2m1fn_x2": ("packed", 1),
 }
 VALUE_TYPES = ("f32", "f16", "bf16")
-WIDTH = {"f32": 4, "f16": 2, "bf16": 2, "u32": 4}
 
 _ADVICE = {
     "float64": "float64 has bits that no block format is defined for; round it yourself first, "
@@ -169,6 +168,8 @@ def memory_of(array, what):
         return _of_numpy(array, what, array)
     if is_torch(array):
         return _of_torch(array, what)
+    if isinstance(array, numpy.ma.MaskedArray):
+        raise TypeError(f"{what} is a masked array: fill it first, its mask would be lost")
     if array is None:
         raise TypeError(f"{what} is None, and an array is needed")
     if hasattr(array, "__dlpack__") and hasattr(array, "__dlpack_device__"):
@@ -252,4 +253,6 @@ def typed(array, type):
     except ImportError:
         return array
     dtype = getattr(ml_dtypes, name, None)
-    return array if dtype is None else array.view(dtype)
+    if dtype is None or not isinstance(array, numpy.ndarray) and type in ("e2m1", "e3m2", "e2m3"):
+        return array  # a view of JAX takes a byte for more than one of such codes
+    return array.view(dtype)

@@ -84,6 +84,7 @@ def grid_of(memory, axis, block, what):
     dimensions = len(memory.shape)
     if dimensions == 0:
         raise ValueError(f"{what} is a single number; an array with at least one axis is needed")
+    axis_number(axis, dimensions)  # tiles and tensors have none, but it must exist
     if block == "tensor":
         return _matrix(memory, dimensions - 1, "tensor")
     if block == "tile":

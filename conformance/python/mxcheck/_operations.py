@@ -8,17 +8,16 @@ host is read where it lies. Values are float32, float16 or bfloat16.
 import ctypes
 import functools
 import struct
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy
 
 from . import _library
-from ._arrays import as_array, memory_of, result_like, typed
+from ._arrays import TYPES, VALUE_TYPES, as_array, memory_of, result_like, typed
 from ._grid import grid_of, scales_shape
 from ._library import TENSOR_SIZE, Gemm, NotSupported, Operation, Tensor
 from ._names import dialects, find_dialect, find_format
 
-_VALUE_TYPES = ("f32", "f16", "bf16")
 _TYPE_OF_DTYPE = {"float32": "f32", "float16": "f16", "bfloat16": "bf16"}
 _NUMPY_OF_TYPE = {"f32": "float32", "f16": "float16", "bf16": "uint16"}
 
@@ -30,7 +29,8 @@ class Quantized:
     codes: uint8, of the shape of the input; a code stands in the low bits of its byte.
     scales: one a block, in the shape of the input with the blocks counted on their axis; of tiles
         and tensors a matrix. uint8 (E8M0, or the E4M3 of NVFP4), or float32 (of FP8).
-    tensor_scale: float32, the number that is kept for the whole tensor, of NVFP4; else None.
+    tensor_scale: float32, the number that is kept for the whole tensor and that dequantize takes,
+        of NVFP4; else None. The scale of the tensor, or of TransformerEngine's dialects its amax.
     """
 
     codes: object
@@ -39,6 +39,7 @@ class Quantized:
     format: str
     dialect: str
     axis: int
+    block_size: int | None = None  # None: the format's own
 
     def __iter__(self):
         return iter((self.codes, self.scales))
@@ -48,11 +49,14 @@ class Quantized:
         them (torch, JAX, ml_dtypes)."""
         form = find_format(self.format)
         codes, scales = typed(self.codes, form.element), typed(self.scales, form.scale)
-        return Quantized(codes, scales, self.tensor_scale, self.format, self.dialect, self.axis)
+        return replace(self, codes=codes, scales=scales)
 
 
 @functools.lru_cache(maxsize=1024)
 def _operation(name, format=None, dialect=None, axis=None, size=0, tensor_scale=None, **fields):
+    for word in (format, dialect, *fields.values()):
+        if word is not None and "\0" in word:
+            raise ValueError(f"{word!r} is no name")
     words = {"name": name, "format": format, "dialect": dialect, "axis": axis, **fields}
     named = {key: _library.text(word) for key, word in words.items()}
     return Operation(
@@ -82,7 +86,7 @@ def _elements(grid, type):
 
 def values_of(array, what):
     memory = memory_of(array, what)
-    if memory.type not in _VALUE_TYPES:
+    if memory.type not in VALUE_TYPES:
         raise TypeError(
             f"{what} has elements of type {memory.dtype}; values are float32, float16 or bfloat16"
         )
@@ -110,6 +114,7 @@ class QuantizeCall:
     axis: int
     operation: Operation
     inputs: list
+    block_size: int | None
     kept: list  # what the inputs point into
     scale_rows: int
     scale_columns: int
@@ -157,6 +162,15 @@ def _random_words(random_bits, rules, grid, axis, block):
     return words
 
 
+def size_of_blocks(form, block_size):
+    """The elements of a block: the format's own, or what was asked."""
+    if block_size is None:
+        return form.block_size
+    if not isinstance(block_size, int) or isinstance(block_size, bool) or block_size < 1:
+        raise ValueError(f"block_size is {block_size!r}; the elements of a block are counted")
+    return block_size
+
+
 def quantize_call(x, format, dialect, axis, tensor_scale=None, random_bits=None, block_size=None):
     """A QuantizeCall of the arguments that quantize takes."""
     form = find_format(format)
@@ -170,7 +184,7 @@ def quantize_call(x, format, dialect, axis, tensor_scale=None, random_bits=None,
     elif tensor_scale is not None:
         raise ValueError(f"{rules.name} has no number for a whole tensor; leave tensor_scale away")
     if mode == "given":
-        number = numpy.asarray(tensor_scale, "float32").reshape(1, 1)
+        number = one_number(tensor_scale, "tensor_scale")
         inputs.append(_matrix(number, b"f32", 1, 1))
         kept.append(number)
     if rules.is_stochastic and random_bits is None:
@@ -182,11 +196,21 @@ def quantize_call(x, format, dialect, axis, tensor_scale=None, random_bits=None,
         words = _random_words(random_bits, rules, grid, axis, form.block)
         inputs.append(_elements(words, b"u32"))
         kept.append(words.memory)
-    size = form.block_size if block_size is None else block_size
+    size = size_of_blocks(form, block_size)
     rows, columns = form.grid_of_scales(grid.axis, size, grid.rows, grid.columns)
     operation = _operation("quantize", form.name, rules.name, grid.axis, size, mode)
     return QuantizeCall(
-        form, rules, grid, axis, operation, inputs, kept, rows, columns, mode is not None
+        form,
+        rules,
+        grid,
+        axis,
+        operation,
+        inputs,
+        block_size,
+        kept,
+        rows,
+        columns,
+        mode is not None,
     )
 
 
@@ -212,7 +236,8 @@ class _KnownCall:
         outputs[0].data = codes.__array_interface__["data"][0]
         outputs[1].data = scales.__array_interface__["data"][0]
         _library.run_tensors(call.operation, inputs, outputs)
-        return Quantized(codes, scales, None, call.form.name, call.rules.name, call.axis)
+        named = call.form.name, call.rules.name, call.axis, call.block_size
+        return Quantized(codes, scales, None, *named)
 
 
 _OneTensor, _TwoTensors = Tensor * 1, Tensor * 2
@@ -242,8 +267,8 @@ def quantize(
     dialect: a name of mxcheck.list("dialects"), as "nv" or "torchao-floor"; the rules of one
         library, with the source they are read from. "ocp" where the format is OCP's.
     axis: the number of the axis that blocks lie along. A last block may be short.
-    tensor_scale: NVFP4's number for the whole tensor: its amax, or the scale itself in a dialect
-        with a history. Without it the amax is found in `x`.
+    tensor_scale: NVFP4's number for the whole tensor: its amax (not the scale that is kept), or in
+        a dialect with a history the scale itself. Without it the amax is found in `x`.
     random_bits: of a dialect that rounds stochastically, a uint32 for each element.
     block_size: elements of a block, where it is not the format's own (MX: 16, 32 or 64).
 
@@ -252,7 +277,7 @@ def quantize(
     """
     key = None
     if type(x) is numpy.ndarray and tensor_scale is None and random_bits is None:
-        key = (format, dialect, axis, block_size, x.dtype, x.shape, x.strides)
+        key = (str(format), str(dialect), repr(axis), block_size, x.dtype, x.shape, x.strides)
         known = _known_calls.get(key)
         if known is not None:
             return known.run(x)
@@ -268,14 +293,25 @@ def quantize(
         call.form.name,
         call.rules.name,
         axis,
+        block_size,
     )
 
 
-def raw_bytes(array, dtype, shape, what):
-    """An array of codes or scales as a row-major NumPy array of `dtype`, held to `shape`."""
-    raw = as_array(memory_of(array, what))
-    if raw.dtype.itemsize != numpy.dtype(dtype).itemsize:
-        raise TypeError(f"{what} has {raw.dtype.itemsize} bytes an element; {dtype} is needed")
+def expect_type(memory, type, what):
+    """Codes and scales may be raw bytes; a dtype that says more must say the right thing."""
+    named = "e4m3" if type == "ue4m3" else type
+    width = 4 if type == "f32" else 1
+    if TYPES[memory.dtype][1] != width:
+        raise TypeError(f"{what} are {memory.dtype}, and {width} bytes an element are needed")
+    if memory.type not in ("uint8", "u32", named):
+        raise TypeError(f"{what} are {memory.dtype}; {named} is needed, or raw bytes")
+
+
+def raw_bytes(array, type, shape, what):
+    """An array of codes or scales of `type` as a NumPy array of raw words, held to `shape`."""
+    memory = memory_of(array, what)
+    expect_type(memory, type, what)
+    raw = as_array(memory)
     if tuple(raw.shape) != tuple(shape):
         raise ValueError(f"{what} has shape {tuple(raw.shape)}; {tuple(shape)} is needed")
     return raw
@@ -295,12 +331,27 @@ def _restored_shape(call):
 def answers_of(call, codes, scales, number):
     """The caller's codes and scales in the arrays of call.room()."""
     shape = call.grid.restored(numpy.empty(call.grid.shape, "u1")).shape
-    width = "uint32" if call.form.scale == "f32" else "uint8"
-    codes = _moved(raw_bytes(unpacked(codes), "uint8", shape, "codes"), call.grid)
-    scales = _moved(raw_bytes(scales, width, _restored_shape(call), "scales"), call.grid)
+    raw = raw_bytes(unpacked(codes), call.form.element, shape, "codes")
+    codes = _moved(raw, call.grid)
+    raw = raw_bytes(scales, call.form.scale, _restored_shape(call), "scales")
+    scales = _moved(raw, call.grid)
     if not call.has_number:
+        if number is not None:
+            raise ValueError(f"{call.rules.name} keeps no number; leave tensor_scale away")
         return codes, scales, None
-    return codes, scales, numpy.asarray(number, "float32").reshape(1, 1)
+    if number is None:
+        raise TypeError("tensor_scale is missing: give the number that was kept")
+    return codes, scales, one_number(number, "tensor_scale")
+
+
+def one_number(number, what):
+    """A number, or an array of one from any library, as a 1 x 1 array of float32."""
+    if not isinstance(number, (int, float, numpy.generic)):
+        number = as_array(values_of(number, what)).view("float32")
+    array = numpy.asarray(number, "float32")
+    if array.size != 1:
+        raise ValueError(f"{what} is one number, and not {array.size}")
+    return numpy.ascontiguousarray(array.reshape(1, 1))
 
 
 def unpacked(codes):
@@ -352,20 +403,19 @@ def dequantize(
         kept = codes
         codes, scales, tensor_scale = kept.codes, kept.scales, kept.tensor_scale
         format, dialect, axis = kept.format, kept.dialect, kept.axis
+        block_size = kept.block_size
     if format is None or scales is None:
         raise ValueError("codes without a name: give scales= and format=, as quantize got them")
     form = find_format(format)
     rules = chosen_dialect(form, dialect)
-    grid = grid_of(memory_of(unpacked(codes), "codes"), axis, form.block, "codes")
-    if grid.memory.shape and grid.memory.dtype in ("float32", "float16", "bfloat16", "uint32"):
-        raise TypeError(f"codes are bytes, not {grid.memory.dtype}")
-    size = form.block_size if block_size is None else block_size
+    memory = memory_of(unpacked(codes), "codes")
+    expect_type(memory, form.element, "codes")
+    grid = grid_of(memory, axis, form.block, "codes")
+    size = size_of_blocks(form, block_size)
     rows, columns = form.grid_of_scales(grid.axis, size, grid.rows, grid.columns)
     shape = scales_shape(grid, rows, columns, axis, len(grid.shape))
-    width = "uint32" if form.scale == "f32" else "uint8"
-    raw_scales = _moved(
-        raw_bytes(scales, width, grid.restored(numpy.empty(shape, "u1")).shape, "scales"), grid
-    )
+    shape = grid.restored(numpy.empty(shape, "u1")).shape
+    raw_scales = _moved(raw_bytes(scales, form.scale, shape, "scales"), grid)
     type = _value_type(dtype)
     out = numpy.empty(grid.shape, _NUMPY_OF_TYPE[type])
     inputs = [
@@ -375,7 +425,7 @@ def dequantize(
     if rules.keeps_number:
         if tensor_scale is None:
             raise ValueError(f"{rules.name} keeps a number for the whole tensor: give tensor_scale")
-        number = numpy.asarray(tensor_scale, "float32").reshape(1, 1)
+        number = one_number(tensor_scale, "tensor_scale")
         inputs.append(_matrix(number, b"f32", 1, 1))
     mode = "given" if rules.keeps_number else None
     operation = _operation("dequantize", form.name, rules.name, grid.axis, size, mode)
@@ -392,8 +442,10 @@ def convert(
     element: "e4m3", "e5m2", "e3m2", "e2m3", "e2m1", "int8", or "e8m0" for the scale nearest to each
         value, as the dialect casts.
     rounding: "nearest_even", "nearest_away", "toward_zero", "to_odd", ...: mx_device.h lists them.
-    overflow: "saturate", or "overflow" (to Inf, or NaN where there is none).
-    random_bits: of a stochastic rounding, uint32 of the shape of x.
+    overflow: "saturate", or "overflow" (to Inf, or NaN where there is none). A dialect's cast to
+        "e8m0" has a rounding and an overflow of its own, and these are not looked at.
+    random_bits: of a stochastic rounding, a uint32 for each element, of "stochastic-x4" for each
+        four of the last axis.
 
     Returns uint8 codes of the shape of x.
     """
@@ -403,18 +455,14 @@ def convert(
     inputs = [_elements(grid, memory.type.encode())]
     if random_bits is not None:
         words = grid_of(memory_of(random_bits, "random_bits"), -1, "line", "random_bits")
-        if words.memory.type != "u32" or words.shape != grid.shape:
-            raise ValueError("random_bits are uint32, one for each element of x")
+        each = 4 if rounding == "stochastic-x4" else 1
+        shape = (*grid.shape[:-1], -(-grid.shape[-1] // each))
+        if words.memory.type != "u32" or tuple(words.shape) != shape:
+            raise ValueError(f"random_bits of {rounding} are uint32, of shape {shape}")
         inputs.append(_elements(words, b"u32"))
     codes = numpy.empty(grid.shape, "uint8")
-    operation = _operation(
-        "convert",
-        element,
-        dialect,
-        rounding=rounding,
-        overflow=overflow,
-        subnormals="honoured",
-    )
+    how = {"rounding": rounding, "overflow": overflow, "subnormals": "honoured"}
+    operation = _operation("convert", element, dialect, **({} if element == "e8m0" else how))
     output = _matrix(codes, element.encode(), grid.rows, grid.columns)
     _library.run(operation, inputs, [output])
     return result_like(codes, memory.like)
@@ -433,8 +481,11 @@ def encode_scale(amax, *, format, dialect=None):
     return result_like(scales, memory.like)
 
 
-def _binary32(number):
-    return struct.unpack("<I", struct.pack("<f", number))[0]
+def _binary32(number, what):
+    try:
+        return struct.unpack("<I", struct.pack("<f", number))[0]
+    except (OverflowError, struct.error) as error:
+        raise ValueError(f"{what} is {number!r}, which is no number of binary32") from error
 
 
 def _factor(factor, what):
@@ -447,9 +498,16 @@ def _factor(factor, what):
         scaling = {"e8m0": "1x32", "ue4m3": "1x16"}.get(form.scale)
         if scaling is None or form.block != "line":
             raise NotSupported(f"no product of {factor.format} is served here")
+        expect_type(codes, form.element, f"codes of {what}")
+        size = form.block_size if factor.block_size is None else factor.block_size
+        if size != form.block_size:
+            raise NotSupported(f"no product of blocks of {size} is served here")
         grid = grid_of(codes, -1, "line", what)
-        rows, columns = form.grid_of_scales("row", form.block_size, grid.rows, grid.columns)
-        scales = numpy.ascontiguousarray(as_array(memory_of(factor.scales, what)))
+        rows, columns = form.grid_of_scales("row", size, grid.rows, grid.columns)
+        shape = (*codes.shape[:-1], columns)
+        scales = numpy.ascontiguousarray(
+            raw_bytes(factor.scales, form.scale, shape, f"scales of {what}")
+        )
         tensors = [
             _elements(grid, form.element.encode()),
             _matrix(scales, form.scale.encode(), rows, columns),
@@ -471,15 +529,18 @@ def gemm(
 
     a, b: M x K and N x K, each what quantize gave along its last axis, or values.
     model: "exact" for exact sums that are rounded once, or a name of mxcheck.list("models").
-    alpha, beta: numbers of binary32. Of NVFP4 with a number for the tensor, alpha is to hold the
-        product of both tensors' numbers, as the library hands it to its kernel.
-    c: M x N values; bias: N values; epilogue: "relu", "gelu", "bias", "bias-relu", "bias-gelu".
+    alpha, beta: numbers of binary32. Of NVFP4 with a number for the tensor, alpha is to hold both
+        tensors' scales, as the library hands them to its kernel. (Where the number that is kept is
+        the amax, the scale is amax / (6 * 448) in most dialects.)
+    c: M x N values, of the type of D, and then beta is not 0. bias: N values, of D's type or
+        bfloat16 as mx_device.h says, and then an epilogue with "bias".
+    epilogue: "relu", "bias", "bias-relu"; under a model "gelu" and "bias-gelu", too.
     dtype: of D: float32, float16 or bfloat16.
     """
     if alpha is None and (_needs_alpha(a) or _needs_alpha(b)):
         raise ValueError(
-            "a factor has a number for its whole tensor: give alpha, the product of both tensors' "
-            "numbers in binary32, as your library hands it to its kernel"
+            "a factor has a number for its whole tensor: give alpha, in which your library hands "
+            "both tensors' scales to its kernel"
         )
     tensors_a, scaling_a, grid_a, kept_a, like = _factor(a, "a")
     tensors_b, scaling_b, grid_b, kept_b, _ = _factor(b, "b")
@@ -489,6 +550,8 @@ def gemm(
     inputs, kept = [*tensors_a, *tensors_b], [kept_a, kept_b]
     if beta is None:
         beta = 0.0 if c is None else 1.0
+    if (c is None) != (beta == 0):
+        raise ValueError(f"beta is {beta}, and c is {'not ' if c is None else ''}given")
     for addend, what, shape in ((c, "c", (rows, columns)), (bias, "bias", (1, columns))):
         if addend is None:
             continue
@@ -501,11 +564,15 @@ def gemm(
         kept.append(grid.memory)
     if bias is not None and epilogue is None:
         epilogue = "bias"
+    if (bias is not None) != ("bias" in (epilogue or "")):
+        raise ValueError(
+            f"epilogue is {epilogue!r}, and a bias is {'not ' if bias is None else ''}given"
+        )
     details = Gemm(
         struct_size=ctypes.sizeof(Gemm),
         batches=1,
-        alpha=_binary32(1.0 if alpha is None else alpha),
-        beta=_binary32(beta),
+        alpha=_binary32(1.0 if alpha is None else alpha, "alpha"),
+        beta=_binary32(beta, "beta"),
         scaling_a=_library.text(scaling_a),
         scaling_b=_library.text(scaling_b),
         epilogue=_library.text(epilogue),

@@ -8,6 +8,7 @@ import re
 import shutil
 import signal
 import subprocess
+import sys
 import tempfile
 import threading
 import time
@@ -16,7 +17,8 @@ from ._library import native_folder
 from ._names import find_dialect, find_format
 from ._serving import _OPERATIONS, LIBRARIES, FunctionDevice, listening, serve
 
-_CONFORMANT, _MISMATCH = 0, 1
+_CONFORMANT = 0
+_COMPARED = {"pass_exact", "pass_bounded", "deviation", "waived"}
 
 
 def program():
@@ -36,6 +38,12 @@ class NotConformant(AssertionError):
     """What raise_for_status raises: the end of what the program said."""
 
 
+def _path_of(folder):
+    """Of a folder that the caller named, or of a temporary one."""
+    is_temporary = isinstance(folder, tempfile.TemporaryDirectory)
+    return pathlib.Path(folder.name if is_temporary else folder).absolute()
+
+
 class Run:
     """What a command said of a function.
 
@@ -47,25 +55,33 @@ class Run:
     """
 
     def __init__(self, code, text, folder, first_error):
-        self.code, self.text, self.folder = code, text, pathlib.Path(folder)
-        self.first_error = first_error
+        self.code, self.text, self.first_error = code, text, first_error
+        self._kept = folder  # a temporary folder lives as long as this
+        self.folder = None if folder is None else _path_of(folder)
         lines = [line for line in text.splitlines() if line.strip()]
         self.sentence = lines[-1] if lines else ""
 
     @property
     def passed(self):
-        return self.code == _CONFORMANT
+        """No fault was found: by the exit code and, of run, by the record, in which something was
+        compared. Where nobody waits for processes (SIGCHLD ignored), a code of 0 says nothing."""
+        if self.code != _CONFORMANT or self.folder is None:
+            return self.code == _CONFORMANT
+        verdicts = {case["verdict"] for case in self.cases}
+        return bool(verdicts & _COMPARED) and verdicts <= _COMPARED | {"not_supported"}
 
     @property
     def cases(self):
-        record = self.folder / "results.jsonl"
-        if not record.exists():
+        record = self.folder and self.folder / "results.jsonl"
+        if not record or not record.exists():
             return []
         entries = map(json.loads, record.read_text().splitlines())
         return [entry for entry in entries if entry.get("kind") == "case"]
 
     def report(self, folder):
-        """Copies record and pages into `folder`, and returns the path of report.html there."""
+        """Copies record and pages of a run into `folder`; the path of report.html there."""
+        if self.folder is None:
+            raise ValueError("only mxcheck.run writes a record")
         shutil.copytree(self.folder, folder, dirs_exist_ok=True)
         return pathlib.Path(folder) / "report.html"
 
@@ -123,45 +139,64 @@ def _suites(operation, formats):
 
 
 def _serve_here(device, listener, child):
-    ended = lambda: child.poll() is not None  # noqa: E731
+    def ended():
+        return child.poll() is not None
+
+    device.stop = lambda: child.send_signal(signal.SIGINT)
+    serve(device, listener, ended)
+    if device.was_stopped:
+        raise KeyboardInterrupt
+
+
+def _fork_server(device, listener, told):
+    parent = os.getpid()
+    server = os.fork()
+    if server != 0:
+        return server
     try:
-        serve(device, listener, ended)
-    except KeyboardInterrupt:
-        child.send_signal(signal.SIGINT)
-        serve(device, listener, ended)
-        raise
+        serve(device, listener, lambda: os.getppid() != parent, told)
+    finally:
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(0)
 
 
 def _serve_apart(device, listener, child, place):
     """In a forked process, and in a new one whenever that one has died."""
     told = pathlib.Path(place, "error")
     while child.poll() is None:
-        server = os.fork()
-        if server == 0:
-            try:
-                serve(device, listener, lambda: os.getppid() == 1, told)
-            finally:
-                os._exit(0)
-        while child.poll() is None and os.waitpid(server, os.WNOHANG) == (0, 0):
-            time.sleep(0.01)
-        if child.poll() is not None:
-            try:
+        server = _fork_server(device, listener, told)
+        gone = False
+        try:
+            while child.poll() is None and not gone:
+                gone = os.waitpid(server, os.WNOHANG) != (0, 0)
+                time.sleep(0.01)
+        finally:
+            if not gone:
                 os.kill(server, signal.SIGKILL)
                 os.waitpid(server, 0)
-            except (ProcessLookupError, ChildProcessError):
-                pass  # it has ended, and was waited for
     if told.exists():
         device.first_error = told.read_text()
 
 
 def _command(device, arguments, isolate=False):
     """Runs the program beside this process and answers it; (exit code, what it printed)."""
-    with tempfile.TemporaryDirectory(prefix="mxcheck") as place:
-        path = os.path.join(place, "device")
-        listener = listening(path)
-        line = [program(), *arguments, "--device-cmd", f"unix:{path}"]
+    # A socket's path has 107 bytes at most, and temporary folders can be deep.
+    short = "/tmp" if len(tempfile.gettempdir()) > 40 and os.access("/tmp", os.W_OK) else None
+    with tempfile.TemporaryDirectory(prefix="mxcheck", dir=short) as place:
+        # The record calls the device by this word, so it is the same in the next run.
+        name = f"unix:{device.facts['name']}"
+        listener = listening(os.path.join(place, device.facts["name"]))
+        line = [os.path.abspath(program()), *arguments, "--device-cmd", name]
+        # A session of its own: Ctrl-C in a terminal reaches it once, through this process.
         child = subprocess.Popen(
-            line, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace"
+            line,
+            cwd=place,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            errors="replace",
+            start_new_session=True,
         )
         printed = []
         reader = threading.Thread(target=lambda: printed.extend(child.stdout), daemon=True)
@@ -178,15 +213,15 @@ def _command(device, arguments, isolate=False):
             child.wait()
             reader.join()
             child.stdout.close()
-    return child.returncode, _in_python("".join(printed), device, path)
+    return child.returncode, _in_python("".join(printed), device, name)
 
 
-def _in_python(text, device, path):
+def _in_python(text, device, name):
     """Lines that repeat a case, as Python; the socket they name is gone."""
-    name = device.facts["name"]
-    shell = re.compile(rf"mxcheck replay ('[^']*') --device-cmd '?unix:{re.escape(path)}'?")
-    text = shell.sub(rf'mxcheck.replay({name}, \1, tensors="{device.tensors}")', text)
-    return text.replace(f"unix:{path}", name)
+    function = device.facts["name"]
+    shell = re.compile(rf"mxcheck replay ('[^']*') --device-cmd '?{re.escape(name)}'?")
+    text = shell.sub(rf'mxcheck.replay({function}, \1, tensors="{device.tensors}")', text)
+    return text.replace(name, function)
 
 
 def _device(function, operation, format, dialect, tensors):
@@ -229,19 +264,20 @@ def run(
     level: "smoke", "quick" or "full".
     operation: "quantize", "dequantize" (function(codes, scales) returns values) or "convert".
     tensors: what the function gets: "numpy", "torch", "torch-cuda" or "jax".
-    out: the folder for the record and the report; a temporary one without it. With resume=True a
-        run that was interrupted there goes on.
+    out: the folder for the record and the report; without it one that goes with the Run. With
+        resume=True a run that was interrupted there goes on.
     isolate: the function runs in a forked process, so that its crash is a record and not the end of
-        this one. Not after CUDA was used here, which a forked process cannot use.
-    options: further words of the command line, as ["--max-not-supported", "0"].
+        this one. Not after this process has used CUDA, JAX or torch's threads: a forked one cannot.
+    options: further words of the command line, as ["--max-not-supported", "0"]; paths in them are
+        absolute ones.
 
     Returns Run. Two calls of a function that fills its outputs get them filled with different
     bytes, so that an element it leaves out is seen; an input that it writes is an error.
     """
     device, formats, dialects = _device(function, operation, format, dialect, tensors)
-    folder = out or tempfile.mkdtemp(prefix="mxcheck-run-")
+    folder = tempfile.TemporaryDirectory(prefix="mxcheck-run-") if out is None else out
     arguments = ["run", "--suite", _suites(operation, formats), "--level", level]
-    arguments += ["--out", str(folder), "--jobs", "1"]
+    arguments += ["--out", str(_path_of(folder)), "--jobs", "1"]
     if formats and operation != "convert":
         arguments += ["--format", ",".join(formats)]
     if dialects:
@@ -256,15 +292,13 @@ def replay(function, case, *, tensors="numpy"):
     """One case again, from the line that a failure printed."""
     operation = case.split(" ", 1)[0]
     device, _, _ = _device(function, operation, None, None, tensors)
-    folder = tempfile.mkdtemp(prefix="mxcheck-replay-")
     code, text = _command(device, ["replay", case])
-    return Run(code, text, folder, device.first_error)
+    return Run(code, text, None, device.first_error)
 
 
 def identify(function, *, format, tensors="numpy", options=()):
     """Which dialect does a function follow? As `mxcheck identify`; it is asked as by run."""
     device, _, _ = _device(function, "quantize", format, None, tensors)
-    folder = tempfile.mkdtemp(prefix="mxcheck-identify-")
     arguments = ["identify", "--format", ",".join(_words(format, "format")), *options]
     code, text = _command(device, arguments)
-    return Run(code, text, folder, device.first_error)
+    return Run(code, text, None, device.first_error)

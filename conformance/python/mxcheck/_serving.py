@@ -12,9 +12,9 @@ import traceback
 import numpy
 
 from . import _library
-from ._arrays import as_array, memory_of
+from ._arrays import VALUE_TYPES, as_array, memory_of
 from ._names import find_format
-from ._operations import unpacked
+from ._operations import expect_type, unpacked
 
 _NUMPY = {"f32": "float32", "f16": "float16", "bf16": "uint16", "u32": "uint32", "e8m0": "uint8"}
 # Words that a function may ask for by the name of a parameter.
@@ -79,12 +79,22 @@ class FunctionDevice:
         self.first_error = None
         self.questions = 0
         self.refusals = {}  # of each set of shapes
+        self.stop = None  # what ends the program at its next case
+        self.was_stopped = False
         parameters = inspect.signature(function).parameters.values()
         self.takes_any = any(p.kind is p.VAR_KEYWORD for p in parameters)
         self.names = {p.name for p in parameters}
         self.fills = set(_FILLED) <= self.names and operation == "quantize"
-        self.facts = {"name": getattr(function, "__name__", type(function).__name__)}
+        name = getattr(function, "__name__", type(function).__name__)
+        self.facts = {"name": name[:40] if name.isidentifier() else "function"}
         self.facts["notes"] = f"a Python function on {tensors} tensors, in its own process"
+
+    def interrupted(self):
+        """The first Ctrl-C ends the program behind the case at hand; a second one all at once."""
+        if self.was_stopped or self.stop is None:
+            raise KeyboardInterrupt
+        self.was_stopped = True
+        self.stop()
 
     def takes(self, word):
         return self.takes_any or word in self.names
@@ -199,14 +209,17 @@ def _bytes_of(array, tensor):
     type, shape = tensor["type"], (tensor["rows"], tensor["columns"])
     if isinstance(array, float):
         array = numpy.float32(array)
-    memory = memory_of(unpacked(array) if type == "e2m1" else array, f"the {type} output")
+    what = f"its {type} output"
+    memory = memory_of(unpacked(array) if type == "e2m1" else array, what)
+    if type in VALUE_TYPES:
+        if memory.type != type:
+            raise TypeError(f"{what} has elements of type {memory.dtype}")
+    else:
+        expect_type(memory, type, what)
     raw = as_array(memory)
     if raw.shape != shape and not (raw.size == 1 and shape == (1, 1)):
-        raise ValueError(f"its {type} output has shape {tuple(raw.shape)}; {shape} is asked for")
-    made = raw.tobytes()
-    if len(made) != tensor["bytes"]:
-        raise TypeError(f"its {type} output has elements of type {memory.dtype}")
-    return made
+        raise ValueError(f"{what} has shape {tuple(raw.shape)}; {shape} is asked for")
+    return raw.tobytes()
 
 
 class _Connection:
@@ -240,7 +253,7 @@ def _answer(device, request, data, told):
         return "not_supported", str(reason) or "NotImplementedError", []
     except MemoryError as error:
         return "out_of_memory", f"MemoryError: {error}", []
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         if device.first_error is None:
             device.first_error = traceback.format_exc()
             if told is not None:
@@ -257,7 +270,11 @@ def _serve_one(device, connection, told):
     data = []
     if request["ask"] == "run":
         data = [connection.file.read(tensor["bytes"]) for tensor in request["inputs"]]
-    status, reason, outputs = _answer(device, request, data, told)
+    try:
+        status, reason, outputs = _answer(device, request, data, told)
+    except KeyboardInterrupt:
+        device.interrupted()
+        status, reason, outputs = _answer(device, request, data, told)
     answer = {"id": request["id"], "status": status, "form": "binary"}
     if reason:
         answer["reason"] = reason
@@ -271,30 +288,41 @@ def serve(device, listener, ended, told=None):
     """Answers whoever connects until ended(), which is asked now and then, says so. `told` is a
     file for the traceback of the function's first exception."""
     connections = {}
-    with selectors.DefaultSelector() as selector:
-        selector.register(listener, selectors.EVENT_READ)
-        while True:
-            ready = selector.select(0.05)
-            if not ready and ended():
-                break
-            for key, _ in ready:
-                if key.fileobj is listener:
-                    peer, _address = listener.accept()
-                    connection = _Connection(peer)
-                    connection.say({"mxpipe": 1, "form": "binary", "facts": device.facts})
-                    connections[peer] = connection
-                    selector.register(peer, selectors.EVENT_READ)
-                    continue
-                connection = connections[key.fileobj]
+    try:
+        with selectors.DefaultSelector() as selector:
+            selector.register(listener, selectors.EVENT_READ)
+            while True:
                 try:
-                    stays = _serve_one(device, connection, told)
-                except OSError:
-                    stays = False
-                if not stays:
-                    selector.unregister(key.fileobj)
-                    connections.pop(key.fileobj).close()
-    for connection in connections.values():
-        connection.close()
+                    ready = selector.select(0.05)
+                except KeyboardInterrupt:
+                    device.interrupted()
+                    continue
+                if not ready and ended():
+                    break
+                for key, _ in ready:
+                    if key.fileobj is listener:
+                        _accept(device, listener, selector, connections)
+                    elif not _stays(device, connections[key.fileobj], told):
+                        selector.unregister(key.fileobj)
+                        connections.pop(key.fileobj).close()
+    finally:  # of an interrupt, too: the program must not wait for an answer
+        for connection in connections.values():
+            connection.close()
+
+
+def _accept(device, listener, selector, connections):
+    peer, _ = listener.accept()
+    connection = _Connection(peer)
+    connection.say({"mxpipe": 1, "form": "binary", "facts": device.facts})
+    connections[peer] = connection
+    selector.register(peer, selectors.EVENT_READ)
+
+
+def _stays(device, connection, told):
+    try:
+        return _serve_one(device, connection, told)
+    except (OSError, ValueError):  # the program went away in the middle of a line
+        return False
 
 
 def listening(path):

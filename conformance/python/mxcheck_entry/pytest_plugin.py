@@ -33,6 +33,7 @@ class Case:
     def check(self, codes, scales, tensor_scale=None, **named):
         """assert_bits of what was made of `values`."""
         __tracebackhide__ = True
+        _checked.add(self)
         from mxcheck import assert_bits
 
         assert_bits(
@@ -44,6 +45,20 @@ class Case:
             dialect=self.dialect,
             **named,
         )
+
+
+# The cases that some test has checked since it began.
+_checked = set()
+
+
+@pytest.hookimpl(hookwrapper=True)
+def pytest_pyfunc_call(pyfuncitem):
+    """A test that passes without having checked its case has tested nothing."""
+    case = pyfuncitem.funcargs.get("mx_case")
+    _checked.discard(case)
+    outcome = yield
+    if isinstance(case, Case) and outcome.excinfo is None and case not in _checked:
+        pytest.fail("the test ended without mx_case.check(...)", pytrace=False)
 
 
 def pytest_configure(config):
@@ -60,6 +75,10 @@ def _words(value):
 
 def pytest_generate_tests(metafunc):
     if "mx_case" not in metafunc.fixturenames:
+        if metafunc.definition.get_closest_marker("mxcheck") is not None:
+            raise pytest.UsageError(
+                f"{metafunc.definition.nodeid} has mark.mxcheck and does not take mx_case"
+            )
         return
     cases = []
     for marker in metafunc.definition.iter_markers("mxcheck"):
@@ -75,6 +94,8 @@ def pytest_generate_tests(metafunc):
             raise pytest.UsageError(
                 f"{metafunc.definition.nodeid}: mark.mxcheck does not know {', '.join(asked)}"
             )
+        for format in formats:
+            _expect_blocks(format, metafunc)
         cases += [
             Case(format, dialect, dtype, family)
             for format in formats
@@ -84,9 +105,22 @@ def pytest_generate_tests(metafunc):
         ]
     if not cases:
         raise pytest.UsageError(
-            f"{metafunc.definition.nodeid} takes mx_case and has no mark.mxcheck"
+            f"{metafunc.definition.nodeid} takes mx_case, and no mark.mxcheck names a case"
         )
     metafunc.parametrize("mx_case", cases, ids=_id_of)
+
+
+def _expect_blocks(format, metafunc):
+    """Border blocks stay on borders as rows of a matrix only where rows do not know each other."""
+    from mxcheck import list as listed
+
+    known = {entry["name"]: entry for entry in listed("formats")}
+    entry = known.get(format, {"block": "1x32", "scale": "e8m0"})
+    if not entry["block"].startswith("1x") or entry["scale"] == "ue4m3":
+        raise pytest.UsageError(
+            f"{metafunc.definition.nodeid}: {format} has tiles or a number for the whole tensor; "
+            "border blocks do not stay on borders as rows of one matrix; use mxcheck.run"
+        )
 
 
 def _id_of(case):

@@ -45,7 +45,9 @@ for needed in CMakeLists.txt pyproject.toml conformance/library/mx_oracle.h \
   conformance/python/mxcheck/__init__.py reference/spec/quantizers.hpp LICENSE; do
   grep -q "/$needed\$" "$work/sdist" || { echo "sdist lacks $needed" && exit 1; }
 done
-! grep -E '\.so$|\.o$|__pycache__|/build/' "$work/sdist"
+if grep -E '\.so$|\.o$|__pycache__|/build/' "$work/sdist"; then
+  echo "sdist holds what was built" && exit 1
+fi
 
 # From the wheel to the first report, in a Python that has nothing else.
 begin=$SECONDS

@@ -125,6 +125,33 @@ def test_pytest_plugin_refuses_a_misspelt_word(pytester):
     assert result.ret != 0
 
 
+def test_pytest_plugin_sees_a_test_that_checks_nothing(pytester):
+    pytester.makepyfile(
+        """
+        import pytest
+        @pytest.mark.mxcheck(format="mxfp8-e4m3", dialect="nv")
+        def test_it(mx_case):
+            assert len(mx_case.values)
+        """
+    )
+    result = pytester.runpytest(*plugin())
+    result.assert_outcomes(failed=5)
+    result.stdout.fnmatch_lines(["*without mx_case.check*"])
+
+
+def test_pytest_plugin_refuses_a_mark_without_its_argument(pytester):
+    pytester.makepyfile(
+        """
+        import pytest
+        @pytest.mark.mxcheck(format="mxfp8-e4m3", dialect="nv")
+        def test_it(): pass
+        """
+    )
+    result = pytester.runpytest(*plugin())
+    result.stdout.fnmatch_lines(["*does not take mx_case*"])
+    assert result.ret != 0
+
+
 def test_strategies():
     hypothesis = pytest.importorskip("hypothesis")
     from mxcheck.strategies import blocks

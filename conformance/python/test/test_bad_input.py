@@ -10,7 +10,15 @@ import mxcheck as mx
 
 F32 = numpy.zeros((2, 32), "float32")
 E4M3 = {"format": "mxfp8-e4m3", "dialect": "nv"}
+TE = {"format": "nvfp4", "dialect": "te-nvfp4"}
 GOOD = mx.quantize(F32, **E4M3)
+NVFP4 = mx.quantize(F32, **TE)
+SHORT = mx.Quantized(GOOD.codes, GOOD.scales[:0], None, "mxfp8-e4m3", "nv", -1)
+
+
+def named_e5m2():
+    """Raw codes that say they are E5M2."""
+    return GOOD.codes.view(pytest.importorskip("ml_dtypes").float8_e5m2)
 
 
 @pytest.mark.parametrize(
@@ -41,12 +49,30 @@ GOOD = mx.quantize(F32, **E4M3)
             "random_bits",
         ),
         (lambda: mx.quantize(F32, block_size=7, **E4M3), mx.MxcheckError, "7"),
-        (lambda: mx.quantize(F32, block_size=-32, **E4M3), (ValueError, mx.MxcheckError), ""),
+        (lambda: mx.quantize(F32, block_size=-32, **E4M3), ValueError, "block_size"),
+        (lambda: mx.quantize(F32, block_size=0, **E4M3), ValueError, "block_size"),
+        (lambda: mx.assert_bits(F32, *GOOD, 123.0, **E4M3), ValueError, "keeps no number"),
+        (lambda: mx.gemm(F32, F32, epilogue="gelu"), mx.NotSupported, "model"),
+        (lambda: mx.gemm(F32, F32, epilogue="bias"), ValueError, "bias"),
+        (lambda: mx.convert(F32, "e4m3\0junk"), ValueError, "no name"),
         (lambda: mx.assert_bits(F32, GOOD.codes, **E4M3), TypeError, "scales"),
         (lambda: mx.assert_bits(F32, GOOD.codes, GOOD.scales), ValueError, "format="),
         (lambda: mx.assert_bits(F32, GOOD.codes[:1], GOOD.scales, **E4M3), ValueError, "shape"),
         (lambda: mx.assert_bits(F32, GOOD.codes, GOOD.scales.T, **E4M3), ValueError, "shape"),
         (lambda: mx.assert_bits(F32, F32, GOOD.scales, **E4M3), TypeError, "bytes"),
+        (
+            lambda: mx.assert_bits(F32, named_e5m2(), GOOD.scales, **E4M3),
+            TypeError,
+            "e4m3 is needed",
+        ),
+        (lambda: mx.dequantize(named_e5m2(), GOOD.scales, **E4M3), TypeError, "e4m3 is needed"),
+        (lambda: mx.gemm(SHORT, GOOD), ValueError, "scales of a"),
+        (lambda: mx.gemm(F32, F32, alpha=1e40), ValueError, "binary32"),
+        (lambda: mx.gemm(F32, F32, c=F32[:, :2], beta=0), ValueError, "beta"),
+        (lambda: mx.assert_values(F32, GOOD, dtype="float16"), TypeError, "float32"),
+        (lambda: mx.quantize(numpy.ma.array(F32, mask=F32 == 0), **E4M3), TypeError, "mask"),
+        (lambda: mx.quantize(F32, axis=True, **E4M3), TypeError, "axis"),
+        (lambda: mx.assert_bits(F32, NVFP4.codes, NVFP4.scales, **TE), TypeError, "tensor_scale"),
         (lambda: mx.dequantize(GOOD.codes), ValueError, "format="),
         (lambda: mx.dequantize(GOOD, dtype="float64"), TypeError, "float64"),
         (lambda: mx.dequantize(F32, GOOD.scales, **E4M3), TypeError, "codes"),

@@ -3,6 +3,7 @@
 import faulthandler
 import os
 import signal
+import sys
 
 import pytest
 
@@ -27,6 +28,7 @@ def test_a_right_function_passes(tmp_path):
     assert sum(case["verdict"] == "pass_exact" for case in run.cases) > 100
     assert run.raise_for_status() is run
     assert "pass_exact" in repr(run) and "<table>" in run._repr_html_()
+    assert (tmp_path / "results.jsonl").exists() and run.folder == tmp_path
     assert run.report(tmp_path / "pages").exists()
 
 
@@ -128,11 +130,42 @@ def test_an_input_that_is_written_is_seen():
     assert any("wrote into its input" in case["reason"] for case in run.cases)
 
 
-def test_views_of_the_input_are_refused():
+def test_a_view_of_the_input_is_no_right_answer():
     def view(x):
         return x.view("uint8")[:, : x.shape[1]], right(x, -1, None, **E4M3).scales
 
     assert mx.run(view, level="smoke", **E4M3).code == 1
+
+
+def test_an_interrupt_leaves_a_record_that_goes_on(tmp_path):
+    calls = []
+
+    def interrupted(x):
+        calls.append(1)
+        if len(calls) == 20:
+            os.kill(os.getpid(), signal.SIGINT)
+        return right(x, -1, None, **E4M3)
+
+    with pytest.raises(KeyboardInterrupt):
+        mx.run(interrupted, level="quick", out=tmp_path, **E4M3)
+    run = mx.run(interrupted, level="quick", out=tmp_path, resume=True, **E4M3)
+    assert run.passed, run.text
+
+
+def test_a_code_of_nobody_is_no_pass():
+    before = signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # Python then sees a code of 0
+    try:
+        run = mx.run(lambda x: mx.quantize(x, format="mxfp8-e4m3"), level="smoke", **E4M3)
+        assert not run.passed
+        assert mx.run(right, level="smoke", **E4M3).passed
+    finally:
+        signal.signal(signal.SIGCHLD, before)
+    assert not mx.run(right, options=["--help"], **E4M3).passed
+
+
+def test_leaving_the_program_is_a_record():
+    run = mx.run(lambda x: sys.exit("enough"), level="smoke", **E4M3)
+    assert "SystemExit: enough" in run.first_error and not run.passed
 
 
 def test_a_crash_is_a_record():
