@@ -46,7 +46,7 @@ std::string describe_end(int status) {
 [[noreturn]] void end_like_command(CommandProcess& process) {
     constexpr int shell_signal = 128;
     const int status = process.wait_for_end(ending_time);
-    if (status < 0) out_of_step("it closed its standard output");
+    if (status < 0) out_of_step("it closed its output");
     const int code = WIFEXITED(status) ? WEXITSTATUS(status) : shell_signal + WTERMSIG(status);
     if (code > shell_signal && code < shell_signal + NSIG) {
         const rlimit no_core{0, 0};

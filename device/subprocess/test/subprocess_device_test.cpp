@@ -156,7 +156,7 @@ INSTANTIATE_TEST_SUITE_P(
         Trouble{"hang", device_that("sleep 100"), AnswerKind::timeout, "no answer within",
                 impatient},
         Trouble{"closed", device_that("exec >&-; sleep 100"), AnswerKind::device_error,
-                "closed its standard output"},
+                "closed its output"},
         Trouble{"failed", device_that(failed), AnswerKind::device_error, "MX_FAILED: too hot"},
         Trouble{"late_no", device_that(unsupported), AnswerKind::device_error,
                 "after supports had answered MX_OK"}),
