@@ -67,6 +67,13 @@ def _ones(tensor):
     return one * (tensor["bytes"] // len(one))
 
 
+def _parameters_of(function):
+    try:
+        return inspect.signature(function).parameters.values()
+    except (TypeError, ValueError):  # of C, and silent about its parameters
+        return ()
+
+
 class FunctionDevice:
     """Answers requests with a function. `operation` is what the function does; it is asked for rows
     in the layout "strided", and for what else its parameters are named after."""
@@ -81,7 +88,7 @@ class FunctionDevice:
         self.refusals = {}  # of each set of shapes
         self.stop = None  # what ends the program at its next case
         self.was_stopped = False
-        parameters = inspect.signature(function).parameters.values()
+        parameters = _parameters_of(function)
         self.takes_any = any(p.kind is p.VAR_KEYWORD for p in parameters)
         self.names = {p.name for p in parameters}
         self.fills = set(_FILLED) <= self.names and operation == "quantize"

@@ -5,6 +5,7 @@ import os
 import signal
 import sys
 
+import numpy
 import pytest
 
 import mxcheck as mx
@@ -66,6 +67,11 @@ def test_a_wrong_function_fails_with_lines_of_python():
         run.raise_for_status()
     found = mx.identify(wrong, format="mxfp8-e4m3")
     assert found.code == 0 and "ocp" in found.sentence, found.text
+
+
+def test_a_function_without_a_signature_is_asked():
+    run = mx.run(numpy.negative, level="smoke", **E4M3)
+    assert not run.passed and "2 arrays" in run.first_error
 
 
 def test_what_it_raises_is_a_record():
