@@ -11,60 +11,17 @@
 
 #include "conformance/cli/environment.hpp"
 #include "conformance/selftest/oracle_device.hpp"
+#include "device/abi/block_operation.hpp"
+#include "device/abi/test/good_call.hpp"
 #include "device/host/shared_library.hpp"
 
 namespace mx::cli {
 namespace {
 
-constexpr std::uint8_t unwritten = 0xA5;
 constexpr std::uint32_t one_f32 = 0x3F800000;
 
-// A good call with its memory, which each test spoils in one place. Never copied: it points into
-// itself.
-struct GoodCall {
-    mx_operation operation{};
-    mx_gemm gemm{};
-    std::vector<std::vector<std::uint8_t>> bytes;
-    std::vector<mx_tensor> inputs, outputs;
-    std::array<char, 200> text{};
-    const mx_operation* asked = &operation;
-
-    GoodCall() {
-        operation.struct_size = sizeof(mx_operation);
-        bytes.reserve(8);
-    }
-    GoodCall(const GoodCall&) = delete;
-    GoodCall& operator=(const GoodCall&) = delete;
-
-    mx_tensor tensor(const char* type, std::int64_t rows, std::int64_t columns,
-                     std::uint8_t filling) {
-        const std::size_t width = std::string(type) == "f32" ? 4 : 1;
-        bytes.emplace_back(static_cast<std::size_t>(rows * columns) * width, filling);
-        return {sizeof(mx_tensor),
-                bytes.back().data(),
-                type,
-                "host",
-                "strided",
-                rows,
-                columns,
-                columns,
-                1};
-    }
-    bool is_untouched() const {
-        for (const mx_tensor& output : outputs)
-            for (const auto& one : bytes)
-                if (one.data() == output.data && one != std::vector(one.size(), unwritten))
-                    return false;
-        return true;
-    }
-};
-
 void make_quantize(GoodCall& call, const char* dialect) {
-    call.operation.name = "quantize";
-    call.operation.format = "mxfp8-e4m3";
-    call.operation.dialect = dialect;
-    call.operation.axis = "row";
-    call.operation.block_size = 32;
+    call.operation = block_operation("quantize", "mxfp8-e4m3", dialect, "row");
     call.inputs = {call.tensor("f32", 2, 40, 0)};
     call.outputs = {call.tensor("e4m3", 2, 40, unwritten), call.tensor("e8m0", 2, 2, unwritten)};
 }

@@ -8,39 +8,13 @@
 
 #include "conformance/library/mx_oracle.h"
 #include "device/abi/block_operation.hpp"
+#include "device/abi/test/good_call.hpp"
 
 namespace mx::library {
 namespace {
 
-constexpr std::uint8_t unwritten = 0xA5;
-
-// A good call with its memory, which a test spoils in one place. Points into itself.
-struct Call {
-    mx_operation operation{};
-    mx_gemm gemm{};
+struct Call : GoodCall {
     mx_oracle_options options{sizeof(mx_oracle_options), nullptr, 0};
-    std::vector<std::vector<std::uint8_t>> bytes;
-    std::vector<mx_tensor> inputs, outputs;
-    const mx_operation* asked = &operation;
-
-    Call() { bytes.reserve(8); }
-    Call(const Call&) = delete;
-    Call& operator=(const Call&) = delete;
-
-    mx_tensor tensor(const char* type, std::int64_t rows, std::int64_t columns,
-                     std::uint8_t filling) {
-        const std::size_t width = std::string(type) == "f32" ? 4 : 1;
-        bytes.emplace_back(static_cast<std::size_t>(rows * columns) * width, filling);
-        return {sizeof(mx_tensor),
-                bytes.back().data(),
-                type,
-                "host",
-                "strided",
-                rows,
-                columns,
-                columns,
-                1};
-    }
 };
 
 void make_quantize(Call& call) {
@@ -96,20 +70,16 @@ void expect(mx_status status, Make make, const std::string& what, const Spoil& s
     Call call;
     make(call);
     spoil(call);
-    std::array<char, 400> text{};
-    mx_message message{sizeof message, text.data(), text.size()};
+    mx_message message{sizeof message, call.text.data(), call.text.size()};
     EXPECT_EQ(mx_oracle_run(call.asked, call.inputs.data(), call.inputs.size(), call.outputs.data(),
                             call.outputs.size(), &call.options, &message),
               status)
-        << text.data();
-    EXPECT_EQ(text[0] != '\0', status != MX_OK);
-    EXPECT_NE(std::string(text.data()).find(part_of_sentence), std::string::npos) << text.data();
+        << call.text.data();
+    const std::string sentence = call.text.data();
+    EXPECT_EQ(sentence.empty(), status == MX_OK);
+    EXPECT_NE(sentence.find(part_of_sentence), std::string::npos) << sentence;
     if (status == MX_OK) return;
-    for (const mx_tensor& output : call.outputs)
-        for (const auto& one : call.bytes)
-            if (one.data() == output.data) {
-                EXPECT_EQ(one, std::vector(one.size(), unwritten));
-            }
+    EXPECT_TRUE(call.is_untouched());
     char* json = nullptr;
     const mx_status compared =
         mx_oracle_compare(call.asked, call.inputs.data(), call.inputs.size(), call.outputs.data(),

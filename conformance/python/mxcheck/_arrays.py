@@ -198,11 +198,11 @@ def as_array(memory):
     return numpy.lib.stride_tricks.as_strided(flat, memory.shape, strides, writeable=False)
 
 
-def row_major_copy(memory):
-    """The same elements, side by side in new memory."""
-    copy = numpy.ascontiguousarray(as_array(memory))
+def row_major_copy(memory, last_axis=-1):
+    """The same elements, side by side in new memory, with one axis moved to the end."""
+    copy = numpy.ascontiguousarray(numpy.moveaxis(as_array(memory), last_axis, -1))
     address = copy.__array_interface__["data"][0]
-    return Memory(address, memory.shape, row_major(memory.shape), memory.dtype, copy, memory.like)
+    return Memory(address, copy.shape, row_major(copy.shape), memory.dtype, copy, memory.like)
 
 
 def result_like(array, like):

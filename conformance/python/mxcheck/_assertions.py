@@ -203,18 +203,13 @@ def _assert_equal_values(actual, expected, what):
         raise AssertionError(
             f"{what} has shape {actual_bits.shape}; {expected_bits.shape} is right"
         )
-    wrong = numpy.argwhere(actual_bits != expected_bits)
-    nan = _nan_bits(expected_bits, memory_of(expected, "expected").dtype)
-    wrong = [
-        place
-        for place in map(tuple, wrong.tolist())
-        if not (nan(expected_bits[place]) and nan(actual_bits[place]))
-    ]
-    if not wrong:
+    both_nan = _is_nan(actual_bits, wanted.dtype) & _is_nan(expected_bits, wanted.dtype)
+    wrong = numpy.argwhere((actual_bits != expected_bits) & ~both_nan)
+    if len(wrong) == 0:
         return
     lines = [f"{len(wrong):,} of {expected_bits.size:,} values differ"]
     digits = 2 * expected_bits.dtype.itemsize
-    for place in wrong[:_PLACES]:
+    for place in map(tuple, wrong[:_PLACES].tolist()):
         lines.append(
             f"  {list(place)}: 0x{actual_bits[place]:0{digits}x}, expected "
             f"0x{expected_bits[place]:0{digits}x}"
@@ -222,10 +217,10 @@ def _assert_equal_values(actual, expected, what):
     raise AssertionError("\n".join(lines))
 
 
-def _nan_bits(bits, dtype):
-    exponent = {"float32": 0x7F800000, "float16": 0x7C00, "bfloat16": 0x7F80}[dtype]
-    sign = 1 << (8 * bits.dtype.itemsize - 1)
-    return lambda code: (int(code) & (sign - 1)) > exponent
+def _is_nan(bits, dtype):
+    infinity = {"float32": 0x7F800000, "float16": 0x7C00, "bfloat16": 0x7F80}[dtype]
+    without_sign = (1 << (8 * bits.dtype.itemsize - 1)) - 1
+    return (bits & bits.dtype.type(without_sign)) > infinity
 
 
 def assert_values(values, codes, scales=None, *, dtype="float32", **named):

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import numpy
 
-from ._arrays import Memory, as_array, row_major, row_major_copy
+from ._arrays import Memory, row_major_copy
 
 
 @dataclass
@@ -22,12 +22,35 @@ class Grid:
     columns: int
     row_stride: int
     column_stride: int
+    block_axis: int  # of `shape`, along which blocks lie; 0 of tiles and tensors, and not read
     shape: tuple  # of results, before `moved_from` is undone
     moved_from: int | None = None
 
     def restored(self, array):
         """Results of this matrix with the axes as the caller has them."""
         return array if self.moved_from is None else numpy.moveaxis(array, -1, self.moved_from)
+
+    def restored_shape(self, shape):
+        """The shape of restored(an array of `shape`)."""
+        if self.moved_from is None:
+            return shape
+        axes = list(shape[:-1])
+        axes.insert(self.moved_from, shape[-1])
+        return tuple(axes)
+
+    def moved(self, array):
+        """An array as restored() gives it, row-major as the matrix has its axes."""
+        if self.moved_from is not None:
+            array = numpy.moveaxis(array, self.moved_from, -1)
+        return numpy.ascontiguousarray(array)
+
+    def scales_shape(self, rows, columns):
+        """The shape of scales beside codes of `shape`: the axis of the blocks counts blocks."""
+        if self.axis in ("tensor", "tile"):
+            return (rows, columns)
+        shape = list(self.shape)
+        shape[self.block_axis] = columns if self.axis == "row" else rows
+        return tuple(shape)
 
 
 def _one_step(shape, strides):
@@ -59,24 +82,15 @@ def axis_number(axis, dimensions):
     return axis % dimensions
 
 
-def _matrix(memory, rows_end, axis):
+def _matrix(memory, rows_end, axis, block_axis=0):
     """The axes before `rows_end` as rows, the others as columns; copied where they do not fit."""
     shape, strides = memory.shape, memory.strides
     row_step = _one_step(shape[:rows_end], strides[:rows_end])
     column_step = _one_step(shape[rows_end:], strides[rows_end:])
     if row_step is None or column_step is None or 0 in (row_step, column_step):
-        return _matrix(row_major_copy(memory), rows_end, axis)
+        return _matrix(row_major_copy(memory), rows_end, axis, block_axis)
     rows, columns = _product(shape[:rows_end]), _product(shape[rows_end:])
-    return Grid(memory, axis, rows, columns, row_step, column_step, shape)
-
-
-def _moved_to_the_end(memory, axis):
-    moved = numpy.ascontiguousarray(numpy.moveaxis(as_array(memory), axis, -1))
-    address = moved.__array_interface__["data"][0]
-    copy = Memory(address, moved.shape, row_major(moved.shape), memory.dtype, moved, memory.like)
-    grid = _matrix(copy, len(moved.shape) - 1, "row")
-    grid.moved_from = axis
-    return grid
+    return Grid(memory, axis, rows, columns, row_step, column_step, block_axis, shape)
 
 
 def grid_of(memory, axis, block, what):
@@ -84,28 +98,18 @@ def grid_of(memory, axis, block, what):
     dimensions = len(memory.shape)
     if dimensions == 0:
         raise ValueError(f"{what} is a single number; an array with at least one axis is needed")
-    axis_number(axis, dimensions)  # tiles and tensors have none, but it must exist
+    axis = axis_number(axis, dimensions)  # tiles and tensors have none, but it must exist
+    last = dimensions - 1
     if block == "tensor":
-        return _matrix(memory, dimensions - 1, "tensor")
+        return _matrix(memory, last, "tensor")
     if block == "tile":
         if dimensions < 2 or _product(memory.shape[:-2]) != 1:
             raise ValueError(f"{what} has shape {memory.shape}; blocks are tiles of a matrix")
-        return _matrix(memory, dimensions - 1, "tile")
-    axis = axis_number(axis, dimensions)
-    if axis == dimensions - 1:
-        return _matrix(memory, axis, "row")
+        return _matrix(memory, last, "tile")
+    if axis == last:
+        return _matrix(memory, last, "row", last)
     if _product(memory.shape[:axis]) == 1:
-        return _matrix(memory, axis + 1, "col")
-    return _moved_to_the_end(memory, axis)
-
-
-def scales_shape(grid, scale_rows, scale_columns, axis, dimensions):
-    """The shape of scales beside codes of grid.shape: the axis of the blocks counts blocks."""
-    if grid.axis in ("tensor", "tile"):
-        return (scale_rows, scale_columns)
-    shape = list(grid.shape)
-    if grid.axis == "row":
-        shape[-1] = scale_columns
-    else:
-        shape[axis_number(axis, dimensions)] = scale_rows
-    return tuple(shape)
+        return _matrix(memory, axis + 1, "col", axis)
+    grid = _matrix(row_major_copy(memory, axis), last, "row", last)
+    grid.moved_from = axis
+    return grid

@@ -14,7 +14,7 @@ import numpy
 
 from . import _library
 from ._arrays import TYPES, VALUE_TYPES, as_array, memory_of, result_like, typed
-from ._grid import grid_of, scales_shape
+from ._grid import grid_of
 from ._library import TENSOR_SIZE, Gemm, NotSupported, Operation, Tensor
 from ._names import dialects, find_dialect, find_format
 
@@ -122,8 +122,7 @@ class QuantizeCall:
 
     @property
     def scales_shape(self):
-        dimensions = len(self.grid.shape)
-        return scales_shape(self.grid, self.scale_rows, self.scale_columns, self.axis, dimensions)
+        return self.grid.scales_shape(self.scale_rows, self.scale_columns)
 
     def room(self):
         """Arrays for codes, scales and the number."""
@@ -149,15 +148,13 @@ class QuantizeCall:
         return codes, scales, number
 
 
-def _random_words(random_bits, rules, grid, axis, block):
-    if not rules.is_stochastic:
-        raise ValueError(f"{rules.name} takes no random bits; leave random_bits away")
+def _random_words(random_bits, axis, block, shape):
     memory = memory_of(random_bits, "random_bits")
     words = grid_of(memory, axis, block, "random_bits")
-    if memory.type != "u32" or words.shape != grid.shape:
+    if memory.type != "u32" or tuple(words.shape) != tuple(shape):
         raise ValueError(
-            f"random_bits are uint32, one for each of {tuple(grid.shape)} elements; these are "
-            f"{memory.dtype}, {tuple(words.shape)}"
+            f"random_bits are uint32, of shape {tuple(shape)}; these are {memory.dtype}, "
+            f"{tuple(words.shape)}"
         )
     return words
 
@@ -193,7 +190,9 @@ def quantize_call(x, format, dialect, axis, tensor_scale=None, random_bits=None,
             "the same bits give the same codes"
         )
     if random_bits is not None:
-        words = _random_words(random_bits, rules, grid, axis, form.block)
+        if not rules.is_stochastic:
+            raise ValueError(f"{rules.name} takes no random bits; leave random_bits away")
+        words = _random_words(random_bits, axis, form.block, grid.shape)
         inputs.append(_elements(words, b"u32"))
         kept.append(words.memory)
     size = size_of_blocks(form, block_size)
@@ -217,11 +216,10 @@ def quantize_call(x, format, dialect, axis, tensor_scale=None, random_bits=None,
 class _KnownCall:
     """What a call of quantize has in common with all of the same rules, type, shape and strides."""
 
-    def __init__(self, call):
-        codes, scales, number = call.room()
+    def __init__(self, call, codes, scales):
         self.call = call
         # The texts that the copies point to live as long as these.
-        self.originals = call.inputs, call.outputs(codes, scales, number)
+        self.originals = call.inputs, call.outputs(codes, scales, None)
         self.inputs, self.outputs = (bytes(_library.tensors(those)) for those in self.originals)
         self.codes_shape, self.scales_shape = codes.shape, scales.shape
         self.scales_type = scales.dtype
@@ -245,14 +243,14 @@ _known_calls = {}
 _KNOWN_MAX = 4096
 
 
-def _remember(key, call, x):
+def _remember(key, call, x, codes, scales):
     """Keeps a call that reads `x` where it lies and writes its results as they are to stand."""
     simple = not call.has_number and call.grid.moved_from is None and len(call.inputs) == 1
     if not simple or call.grid.memory.owner is not x:
         return
     if len(_known_calls) >= _KNOWN_MAX:
         _known_calls.clear()
-    known = _KnownCall(call)
+    known = _KnownCall(call, codes, scales)
     call.grid.memory, call.kept = None, []
     _known_calls[key] = known
 
@@ -285,7 +283,7 @@ def quantize(
     codes, scales, number = call.run()
     restored, like = call.grid.restored, call.grid.memory.like
     if key is not None:
-        _remember(key, call, x)
+        _remember(key, call, x, codes, scales)
     return Quantized(
         result_like(restored(codes), like),
         result_like(restored(scales), like),
@@ -317,24 +315,15 @@ def raw_bytes(array, type, shape, what):
     return raw
 
 
-def _moved(raw, grid):
-    """As the grid has its axes, row-major."""
-    if grid.moved_from is not None:
-        raw = numpy.moveaxis(raw, grid.moved_from, -1)
-    return numpy.ascontiguousarray(raw)
-
-
-def _restored_shape(call):
-    return call.grid.restored(numpy.empty(call.scales_shape, "u1")).shape
+def _words(array, type, grid, shape, what):
+    """raw_bytes of the caller's array in the axes of the grid, in which it has `shape`."""
+    return grid.moved(raw_bytes(array, type, grid.restored_shape(shape), what))
 
 
 def answers_of(call, codes, scales, number):
     """The caller's codes and scales in the arrays of call.room()."""
-    shape = call.grid.restored(numpy.empty(call.grid.shape, "u1")).shape
-    raw = raw_bytes(unpacked(codes), call.form.element, shape, "codes")
-    codes = _moved(raw, call.grid)
-    raw = raw_bytes(scales, call.form.scale, _restored_shape(call), "scales")
-    scales = _moved(raw, call.grid)
+    codes = _words(unpacked(codes), call.form.element, call.grid, call.grid.shape, "codes")
+    scales = _words(scales, call.form.scale, call.grid, call.scales_shape, "scales")
     if not call.has_number:
         if number is not None:
             raise ValueError(f"{call.rules.name} keeps no number; leave tensor_scale away")
@@ -413,9 +402,7 @@ def dequantize(
     grid = grid_of(memory, axis, form.block, "codes")
     size = size_of_blocks(form, block_size)
     rows, columns = form.grid_of_scales(grid.axis, size, grid.rows, grid.columns)
-    shape = scales_shape(grid, rows, columns, axis, len(grid.shape))
-    shape = grid.restored(numpy.empty(shape, "u1")).shape
-    raw_scales = _moved(raw_bytes(scales, form.scale, shape, "scales"), grid)
+    raw_scales = _words(scales, form.scale, grid, grid.scales_shape(rows, columns), "scales")
     type = _value_type(dtype)
     out = numpy.empty(grid.shape, _NUMPY_OF_TYPE[type])
     inputs = [
@@ -454,11 +441,9 @@ def convert(
     find_dialect(dialect)
     inputs = [_elements(grid, memory.type.encode())]
     if random_bits is not None:
-        words = grid_of(memory_of(random_bits, "random_bits"), -1, "line", "random_bits")
         each = 4 if rounding == "stochastic-x4" else 1
         shape = (*grid.shape[:-1], -(-grid.shape[-1] // each))
-        if words.memory.type != "u32" or tuple(words.shape) != shape:
-            raise ValueError(f"random_bits of {rounding} are uint32, of shape {shape}")
+        words = _random_words(random_bits, -1, "line", shape)
         inputs.append(_elements(words, b"u32"))
     codes = numpy.empty(grid.shape, "uint8")
     how = {"rounding": rounding, "overflow": overflow, "subnormals": "honoured"}

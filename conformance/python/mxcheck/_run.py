@@ -15,7 +15,7 @@ import time
 
 from ._library import native_folder
 from ._names import find_dialect, find_format
-from ._serving import _OPERATIONS, LIBRARIES, FunctionDevice, listening, serve
+from ._serving import LIBRARIES, OPERATIONS, FunctionDevice, listening, serve
 
 _CONFORMANT = 0
 _COMPARED = {"pass_exact", "pass_bounded", "deviation", "waived"}
@@ -227,8 +227,8 @@ def _in_python(text, device, name):
 def _device(function, operation, format, dialect, tensors):
     if not callable(function):
         raise TypeError(f"{function!r} is no function")
-    if operation not in _OPERATIONS:
-        raise ValueError(f"operation {operation!r} is none of {', '.join(_OPERATIONS)}")
+    if operation not in OPERATIONS:
+        raise ValueError(f"operation {operation!r} is none of {', '.join(OPERATIONS)}")
     if tensors.partition(":")[0] not in LIBRARIES:
         raise ValueError(f"tensors {tensors!r} is none of {', '.join(LIBRARIES)}")
     formats, dialects = _words(format, "format"), _words(dialect, "dialect")
@@ -263,7 +263,7 @@ def run(
     format, dialect: a name or several; all without them.
     level: "smoke", "quick" or "full".
     operation: "quantize", "dequantize" (function(codes, scales) returns values) or "convert".
-    tensors: what the function gets: "numpy", "torch", "torch-cuda" or "jax".
+    tensors: what the function gets: "numpy", "torch", "jax" or, unverified, "torch-cuda".
     out: the folder for the record and the report; without it one that goes with the Run. With
         resume=True a run that was interrupted there goes on.
     isolate: the function runs in a forked process, so that its crash is a record and not the end of

@@ -17,10 +17,8 @@ from ._names import find_format
 from ._operations import expect_type, unpacked
 
 _NUMPY = {"f32": "float32", "f16": "float16", "bf16": "uint16", "u32": "uint32", "e8m0": "uint8"}
-# Words that a function may ask for by the name of a parameter.
-_WORDS = ("format", "dialect", "axis", "block_size", "tensor_scale", "random_bits")
 _FILLED = ("codes", "scales")
-_OPERATIONS = ("quantize", "dequantize", "convert")
+OPERATIONS = ("quantize", "dequantize", "convert")
 
 
 class Refused(Exception):
@@ -189,9 +187,7 @@ class FunctionDevice:
             values["tensor_scale"] = float(rest.pop(0).reshape(-1)[0])
         if rest:
             values["random_bits"] = rest.pop(0)
-        named = {word: values[word] for word in _WORDS if word in self.names}
-        if self.takes_any:
-            named = values
+        named = {word: value for word, value in values.items() if self.takes(word)}
         if self.fills:
             # A code that nobody writes differs between two calls.
             fill = 0xA5 if self.questions % 2 else 0x5A

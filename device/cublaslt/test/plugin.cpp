@@ -1,27 +1,17 @@
 // See plugin.hpp.
 #include "device/cublaslt/test/plugin.hpp"
 
-#include <dlfcn.h>
-
 #include <cstdlib>
 #include <string_view>
 
+#include "device/abi/test/plugin_table.hpp"
+
 namespace mx::cublaslt::test {
 
-// Kept loaded for the whole program: the CUDA runtime inside does not like to go. The environment
-// may name another file than the build's, for a machine that did not build.
+// The environment may name another file than the build's, for a machine that did not build.
 const mx_device_api* table_of(std::uint32_t version) {
-    static void* library = [] {
-        const char* other = std::getenv("MX_CUBLASLT_PLUGIN_FILE");
-        return dlopen(other != nullptr ? other : MX_CUBLASLT_PLUGIN, RTLD_NOW | RTLD_LOCAL);
-    }();
-    if (library == nullptr) {
-        ADD_FAILURE() << dlerror();
-        return nullptr;
-    }
-    const auto get_api =
-        reinterpret_cast<mx_device_get_api_function>(dlsym(library, MX_DEVICE_ENTRY));
-    return get_api == nullptr ? nullptr : get_api(version);
+    const char* other = std::getenv("MX_CUBLASLT_PLUGIN_FILE");
+    return plugin_table(other != nullptr ? other : MX_CUBLASLT_PLUGIN, version);
 }
 
 bool must_have_gpu() {

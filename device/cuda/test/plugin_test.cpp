@@ -1,7 +1,6 @@
 // The plug-in through its one exported function: what it answers without a GPU, what it refuses
 // and why, and with a GPU tensors in either memory.
 #include <cuda_runtime_api.h>
-#include <dlfcn.h>
 #include <gtest/gtest.h>
 
 #include <array>
@@ -12,20 +11,13 @@
 
 #include "device/abi/block_operation.hpp"
 #include "device/abi/mx_device.h"
+#include "device/abi/test/plugin_table.hpp"
 #include "device/cuda/test/require_gpu.hpp"
 
 namespace {
 
-// Kept loaded for the whole program: the CUDA runtime inside does not like to go.
 const mx_device_api* table_of(std::uint32_t version) {
-    static void* library = dlopen(MX_CUDA_PLUGIN, RTLD_NOW | RTLD_LOCAL);
-    if (library == nullptr) {
-        ADD_FAILURE() << dlerror();
-        return nullptr;
-    }
-    const auto get_api =
-        reinterpret_cast<mx_device_get_api_function>(dlsym(library, MX_DEVICE_ENTRY));
-    return get_api == nullptr ? nullptr : get_api(version);
+    return mx::plugin_table(MX_CUDA_PLUGIN, version);
 }
 
 struct Answer {

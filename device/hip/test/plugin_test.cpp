@@ -1,6 +1,5 @@
 // The plug-in through its one exported function, on any machine: what it serves, what it refuses
 // and why, and that without a GPU it does not open and says so.
-#include <dlfcn.h>
 #include <gtest/gtest.h>
 
 #include <array>
@@ -8,20 +7,14 @@
 #include <string>
 #include <vector>
 
+#include "device/abi/block_operation.hpp"
 #include "device/abi/mx_device.h"
+#include "device/abi/test/plugin_table.hpp"
 
 namespace {
 
-// Kept loaded for the whole program, as the runtime that it brings along.
 const mx_device_api* table_of(std::uint32_t version) {
-    static void* library = dlopen(MX_HIP_PLUGIN, RTLD_NOW | RTLD_LOCAL);
-    if (library == nullptr) {
-        ADD_FAILURE() << dlerror();
-        return nullptr;
-    }
-    const auto get_api =
-        reinterpret_cast<mx_device_get_api_function>(dlsym(library, MX_DEVICE_ENTRY));
-    return get_api == nullptr ? nullptr : get_api(version);
+    return mx::plugin_table(MX_HIP_PLUGIN, version);
 }
 
 struct Answer {
@@ -35,18 +28,10 @@ mx_tensor tensor(const char* type, std::int64_t rows, std::int64_t columns) {
 
 // Quantize of 3 rows of 64 elements.
 struct Call {
-    mx_operation asked{};
+    mx_operation asked = mx::block_operation("quantize", "mxfp8-e4m3", "ocp", "row");
     std::vector<mx_tensor> inputs{tensor("f32", 3, 64)};
     std::vector<mx_tensor> outputs{tensor("e4m3", 3, 64), tensor("e8m0", 3, 2)};
 
-    Call() {
-        asked.struct_size = sizeof asked;
-        asked.name = "quantize";
-        asked.format = "mxfp8-e4m3";
-        asked.dialect = "ocp";
-        asked.axis = "row";
-        asked.block_size = 32;
-    }
     void be_nvfp4() {
         asked.format = "nvfp4";
         asked.dialect = "te-nvfp4";
