@@ -152,8 +152,13 @@ def test_an_interrupt_leaves_a_record_that_goes_on(tmp_path):
             os.kill(os.getpid(), signal.SIGINT)
         return right(x, -1, None, **E4M3)
 
-    with pytest.raises(KeyboardInterrupt):
-        mx.run(interrupted, level="quick", out=tmp_path, **E4M3)
+    # A shell starts its background jobs with the signal ignored, and Python then leaves it so.
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            mx.run(interrupted, level="quick", out=tmp_path, **E4M3)
+    finally:
+        signal.signal(signal.SIGINT, before)
     run = mx.run(interrupted, level="quick", out=tmp_path, resume=True, **E4M3)
     assert run.passed, run.text
 
