@@ -16,6 +16,7 @@ import time
 from ._library import native_folder
 from ._names import find_dialect, find_format
 from ._serving import LIBRARIES, OPERATIONS, FunctionDevice, listening, serve
+from ._serving_gemm import GemmDevice
 
 _CONFORMANT = 0
 _COMPARED = {"pass_exact", "pass_bounded", "deviation", "waived"}
@@ -129,8 +130,8 @@ def _words(value, what):
 
 def _suites(operation, formats):
     """The suites that ask this of these formats, as one pattern of the program."""
-    if operation == "convert":
-        return "convert"
+    if operation in ("convert", "gemm"):
+        return operation
     kinds = {
         "nvfp4" if name.startswith("nvfp4") else "fp8" if name.startswith("fp8") else operation
         for name in formats
@@ -237,7 +238,10 @@ def _device(function, operation, format, dialect, tensors):
             find_format(name)
     for name in dialects:
         find_dialect(name)
-    return FunctionDevice(function, operation, formats, dialects, tensors), formats, dialects
+    if operation == "gemm" and dialects:
+        raise ValueError("a product follows no dialect; leave dialect away")
+    kind = GemmDevice if operation == "gemm" else FunctionDevice
+    return kind(function, operation, formats, dialects, tensors), formats, dialects
 
 
 def run(
@@ -262,7 +266,13 @@ def run(
         "not supported"; any other exception is a record. It runs in this process and thread.
     format, dialect: a name or several; all without them.
     level: "smoke", "quick" or "full".
-    operation: "quantize", "dequantize" (function(codes, scales) returns values) or "convert".
+    operation: "quantize", "dequantize" (function(codes, scales) returns values), "convert", or
+        "gemm": function(a, a_scales, b, b_scales) returns D = A * B^T. a and b are M x K and N x K:
+        codes, a byte each, with their scales as Quantized has them, or values and None. `format`
+        then names the formats of both factors, and dialect stays away. It may name the parameters
+        a_format, b_format ("mxfp8-e4m3", "e4m3:tensor", "bf16"), dtype (of D, by name), alpha,
+        beta and c, bias, epilogue, batches (problems below each other), accumulation; without
+        them it is asked for one plain product in float32.
     tensors: what the function gets: "numpy", "torch", "jax" or, unverified, "torch-cuda".
     out: the folder for the record and the report; without it one that goes with the Run. With
         resume=True a run that was interrupted there goes on.

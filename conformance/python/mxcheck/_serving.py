@@ -18,7 +18,7 @@ from ._operations import expect_type, unpacked
 
 _NUMPY = {"f32": "float32", "f16": "float16", "bf16": "uint16", "u32": "uint32", "e8m0": "uint8"}
 _FILLED = ("codes", "scales")
-OPERATIONS = ("quantize", "dequantize", "convert")
+OPERATIONS = ("quantize", "dequantize", "convert", "gemm")
 
 
 class Refused(Exception):
@@ -106,8 +106,7 @@ class FunctionDevice:
 
     def expect(self, request):
         """Raises Refused where the function is not to be asked."""
-        if request["operation"] != self.operation:
-            raise Refused(f"the function is one for {self.operation}")
+        self.expect_operation(request)
         if self.formats and request.get("format") not in self.formats:
             raise Refused(f"the function is one for {', '.join(self.formats)}")
         if self.dialects and request.get("dialect") not in self.dialects:
@@ -117,11 +116,7 @@ class FunctionDevice:
             raise Refused("the function has no parameter axis")
         if axis == "both" or (axis == "tile" and self._form(request).block != "tile"):
             raise Refused(f"a function is asked for blocks along one axis, not for {axis}")
-        if any(t["layout"] != "strided" for t in request["inputs"] + request["outputs"]):
-            raise Refused("a function is asked for tensors in the layout strided")
-        types = {tensor["type"] for tensor in request["inputs"]}
-        if "bf16" in types and self.tensors == "numpy" and not _has_ml_dtypes():
-            raise Refused("NumPy has no bfloat16 without the package ml_dtypes")
+        types = self.expect_arrays(request)
         if request.get("tensor_scale") == "given" and not self.takes("tensor_scale"):
             raise Refused("the function has no parameter tensor_scale")
         if "u32" in types and not self.takes("random_bits"):
@@ -129,6 +124,19 @@ class FunctionDevice:
         if request.get("block_size", 0) not in (0, self._usual_size(request)):
             if not self.takes("block_size"):
                 raise Refused("the function has no parameter block_size")
+
+    def expect_operation(self, request):
+        if request["operation"] != self.operation:
+            raise Refused(f"the function is one for {self.operation}")
+
+    def expect_arrays(self, request):
+        """The types of the inputs."""
+        if any(t["layout"] != "strided" for t in request["inputs"] + request["outputs"]):
+            raise Refused("a function is asked for tensors in the layout strided")
+        types = {tensor["type"] for tensor in request["inputs"]}
+        if "bf16" in types and self.tensors == "numpy" and not _has_ml_dtypes():
+            raise Refused("NumPy has no bfloat16 without the package ml_dtypes")
+        return types
 
     def _form(self, request):
         return find_format(request["format"])
@@ -162,8 +170,7 @@ class FunctionDevice:
             _array_of(tensor, piece, self.tensors)
             for tensor, piece in zip(request["inputs"], data, strict=True)
         ]
-        named = self._words(request, arrays)
-        plain = arrays[: 2 if self.operation == "dequantize" else 1]
+        plain, named = self.arguments(request, arrays)
         result = self.function(*plain, **named)
         if self.fills:
             result = (named["codes"], named["scales"]) if result is None else result
@@ -172,7 +179,12 @@ class FunctionDevice:
                 raise ValueError(f"it wrote into its input of type {tensor['type']}")
         return result
 
-    def _words(self, request, arrays):
+    def arguments(self, request, arrays):
+        """The positional arguments, and those by name."""
+        plain = 2 if self.operation == "dequantize" else 1
+        return arrays[:plain], self._words(request, arrays[plain:])
+
+    def _words(self, request, rest):
         axis = {"row": 1, "col": 0}.get(request.get("axis", ""), -1)
         values = {
             "format": request.get("format"),
@@ -182,7 +194,6 @@ class FunctionDevice:
             "tensor_scale": None,
             "random_bits": None,
         }
-        rest = arrays[2 if self.operation == "dequantize" else 1 :]
         if request.get("tensor_scale") == "given" and rest:
             values["tensor_scale"] = float(rest.pop(0).reshape(-1)[0])
         if rest:
