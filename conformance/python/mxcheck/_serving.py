@@ -53,7 +53,7 @@ LIBRARIES = ("numpy", "torch", "torch-cuda", "jax")
 
 
 @functools.cache
-def _has_ml_dtypes():
+def has_ml_dtypes():
     return importlib.util.find_spec("ml_dtypes") is not None
 
 
@@ -106,7 +106,8 @@ class FunctionDevice:
 
     def expect(self, request):
         """Raises Refused where the function is not to be asked."""
-        self.expect_operation(request)
+        if request["operation"] != self.operation:
+            raise Refused(f"the function is one for {self.operation}")
         if self.formats and request.get("format") not in self.formats:
             raise Refused(f"the function is one for {', '.join(self.formats)}")
         if self.dialects and request.get("dialect") not in self.dialects:
@@ -116,7 +117,11 @@ class FunctionDevice:
             raise Refused("the function has no parameter axis")
         if axis == "both" or (axis == "tile" and self._form(request).block != "tile"):
             raise Refused(f"a function is asked for blocks along one axis, not for {axis}")
-        types = self.expect_arrays(request)
+        if any(t["layout"] != "strided" for t in request["inputs"] + request["outputs"]):
+            raise Refused("a function is asked for tensors in the layout strided")
+        types = {tensor["type"] for tensor in request["inputs"]}
+        if "bf16" in types and self.tensors == "numpy" and not has_ml_dtypes():
+            raise Refused("NumPy has no bfloat16 without the package ml_dtypes")
         if request.get("tensor_scale") == "given" and not self.takes("tensor_scale"):
             raise Refused("the function has no parameter tensor_scale")
         if "u32" in types and not self.takes("random_bits"):
@@ -124,19 +129,6 @@ class FunctionDevice:
         if request.get("block_size", 0) not in (0, self._usual_size(request)):
             if not self.takes("block_size"):
                 raise Refused("the function has no parameter block_size")
-
-    def expect_operation(self, request):
-        if request["operation"] != self.operation:
-            raise Refused(f"the function is one for {self.operation}")
-
-    def expect_arrays(self, request):
-        """The types of the inputs."""
-        if any(t["layout"] != "strided" for t in request["inputs"] + request["outputs"]):
-            raise Refused("a function is asked for tensors in the layout strided")
-        types = {tensor["type"] for tensor in request["inputs"]}
-        if "bf16" in types and self.tensors == "numpy" and not _has_ml_dtypes():
-            raise Refused("NumPy has no bfloat16 without the package ml_dtypes")
-        return types
 
     def _form(self, request):
         return find_format(request["format"])
@@ -166,25 +158,29 @@ class FunctionDevice:
     def call(self, request, data):
         """What the function returns, or has filled."""
         self.questions += 1
-        arrays = [
-            _array_of(tensor, piece, self.tensors)
-            for tensor, piece in zip(request["inputs"], data, strict=True)
-        ]
-        plain, named = self.arguments(request, arrays)
-        result = self.function(*plain, **named)
-        if self.fills:
-            result = (named["codes"], named["scales"]) if result is None else result
+        arrays, named = self.arguments(request, data)
+        result = self.answer(arrays, named)
         for array, piece, tensor in zip(arrays, data, request["inputs"], strict=True):
             if as_array(memory_of(array, "x")).tobytes() != bytes(piece):
                 raise ValueError(f"it wrote into its input of type {tensor['type']}")
         return result
 
-    def arguments(self, request, arrays):
-        """The positional arguments, and those by name."""
-        plain = 2 if self.operation == "dequantize" else 1
-        return arrays[:plain], self._words(request, arrays[plain:])
+    def arguments(self, request, data):
+        """The arrays of a request, and what the function gets by name."""
+        arrays = [
+            _array_of(tensor, piece, self.tensors)
+            for tensor, piece in zip(request["inputs"], data, strict=True)
+        ]
+        return arrays, self._words(request, arrays)
 
-    def _words(self, request, rest):
+    def answer(self, arrays, named):
+        """What the function makes of its arguments."""
+        result = self.function(*arrays[: 2 if self.operation == "dequantize" else 1], **named)
+        if self.fills and result is None:
+            return named["codes"], named["scales"]
+        return result
+
+    def _words(self, request, arrays):
         axis = {"row": 1, "col": 0}.get(request.get("axis", ""), -1)
         values = {
             "format": request.get("format"),
@@ -194,6 +190,7 @@ class FunctionDevice:
             "tensor_scale": None,
             "random_bits": None,
         }
+        rest = arrays[2 if self.operation == "dequantize" else 1 :]
         if request.get("tensor_scale") == "given" and rest:
             values["tensor_scale"] = float(rest.pop(0).reshape(-1)[0])
         if rest:

@@ -3,7 +3,7 @@
 import struct
 
 from ._names import formats
-from ._serving import FunctionDevice, Refused
+from ._serving import FunctionDevice, Refused, has_ml_dtypes
 
 _DTYPES = {"f32": "float32", "f16": "float16", "bf16": "bfloat16"}
 _SCALES = {"1x32": "e8m0", "1x16": "ue4m3"}
@@ -35,14 +35,14 @@ class _Product:
             self.formats.append(_format_of(next(inputs)["type"], scaling))
             if scaling is not None:
                 next(inputs)
-        self.alpha, self.beta = _number(details["alpha_bits"]), _number(details["beta_bits"])
-        self.epilogue = details.get("epilogue")
+        beta, epilogue = _number(details["beta_bits"]), details.get("epilogue")
+        self.has_c, self.has_bias = beta != 0, "bias" in (epilogue or "")
         # What the function is given where it names it, and otherwise only ever asked as it is here.
         self.words = {
-            "alpha": (self.alpha, 1.0),
-            "beta": (self.beta, 0.0),
+            "alpha": (_number(details["alpha_bits"]), 1.0),
+            "beta": (beta, 0.0),
             "batches": (details["batches"], 1),
-            "epilogue": (self.epilogue, None),
+            "epilogue": (epilogue, None),
             "accumulation": (details.get("accumulation"), None),
             "dtype": (_DTYPES.get(request["outputs"][0]["type"]), "float32"),
         }
@@ -53,7 +53,14 @@ class GemmDevice(FunctionDevice):
     """function(a, a_scales, b, b_scales) returns D; a factor without scales has None for them."""
 
     def expect(self, request):
-        self.expect_operation(request)
+        if request["operation"] != "gemm":
+            raise Refused("the function is one for gemm")
+        tensors = request["inputs"] + request["outputs"]
+        if any(tensor["layout"] != "strided" for tensor in tensors):
+            raise Refused("a function is asked for tensors in the layout strided")
+        is_bf16 = any(tensor["type"] == "bf16" for tensor in tensors)
+        if is_bf16 and self.tensors == "numpy" and not has_ml_dtypes():
+            raise Refused("NumPy has no bfloat16 without the package ml_dtypes")
         product = _Product(request)
         for name in product.formats:
             if self.formats and name not in self.formats:
@@ -63,21 +70,25 @@ class GemmDevice(FunctionDevice):
         for word, (value, usual) in product.words.items():
             if value != usual and not self.takes(word):
                 raise Refused(f"the function has no parameter {word}, and {word} is {value}")
-        for word, is_given in (
-            ("c", product.beta != 0),
-            ("bias", "bias" in (product.epilogue or "")),
-        ):
+        for word, is_given in (("c", product.has_c), ("bias", product.has_bias)):
             if is_given and not self.takes(word):
                 raise Refused(f"the function has no parameter {word}")
-        self.expect_arrays(request)
 
-    def arguments(self, request, arrays):
-        product, rest = _Product(request), iter(arrays)
-        plain = []
-        for scaling in product.scalings:
-            plain += [next(rest), None if scaling is None else next(rest)]
+    def call(self, request, data):
+        self.product = _Product(request)
+        return super().call(request, data)
+
+    def _words(self, request, arrays):
+        product = self.product
+        rest = arrays[2 + sum(scaling is not None for scaling in product.scalings) :]
         values = {word: value for word, (value, _) in product.words.items()}
         values["a_format"], values["b_format"] = product.formats
-        values["c"] = next(rest) if product.beta != 0 else None
-        values["bias"] = next(rest) if "bias" in (product.epilogue or "") else None
-        return plain, {word: value for word, value in values.items() if self.takes(word)}
+        values["c"] = rest.pop(0) if product.has_c else None
+        values["bias"] = rest.pop(0) if product.has_bias else None
+        return {word: value for word, value in values.items() if self.takes(word)}
+
+    def answer(self, arrays, named):
+        rest, factors = iter(arrays), []
+        for scaling in self.product.scalings:
+            factors += [next(rest), None if scaling is None else next(rest)]
+        return self.function(*factors, **named)
