@@ -265,7 +265,7 @@ def run(
         without them it is asked for rows in the format's own blocks alone. NotImplementedError is
         "not supported"; any other exception is a record. It runs in this process and thread.
     format, dialect: a name or several; all without them.
-    level: "smoke", "quick" or "full".
+    level: "smoke", "quick" or "full": seconds, minutes, longer.
     operation: "quantize", "dequantize" (function(codes, scales) returns values), "convert", or
         "gemm": function(a, a_scales, b, b_scales) returns D = A * B^T. a and b are M x K and N x K:
         codes, a byte each, with their scales as Quantized has them, or values and None. `format`
@@ -282,7 +282,9 @@ def run(
         absolute ones.
 
     Returns Run. Two calls of a function that fills its outputs get them filled with different
-    bytes, so that an element it leaves out is seen; an input that it writes is an error.
+    bytes, so that an element it leaves out is seen; an input that it writes is an error. Raises
+    TypeError and ValueError for arguments that are none of these; what the function raises is in
+    the Run.
     """
     device, formats, dialects = _device(function, operation, format, dialect, tensors)
     folder = tempfile.TemporaryDirectory(prefix="mxcheck-run-") if out is None else out
@@ -299,7 +301,13 @@ def run(
 
 
 def replay(function, case, *, tensors="numpy"):
-    """One case again, from the line that a failure printed."""
+    """One case again.
+
+    function, tensors: as run takes them.
+    case: the text in the line that a failure printed.
+
+    Returns Run. Raises TypeError and ValueError for arguments that are none of these.
+    """
     operation = case.split(" ", 1)[0]
     device, _, _ = _device(function, operation, None, None, tensors)
     code, text = _command(device, ["replay", case])
@@ -307,7 +315,15 @@ def replay(function, case, *, tensors="numpy"):
 
 
 def identify(function, *, format, tensors="numpy", options=()):
-    """Which dialect does a function follow? As `mxcheck identify`; it is asked as by run."""
+    """Which dialect does a function follow? As `mxcheck identify`.
+
+    function, tensors: as run takes them.
+    format: a name or several.
+    options: further words of the command line, of `mxcheck identify --help`.
+
+    Returns Run, whose sentence names the dialect. Raises TypeError and ValueError for arguments that
+    are none of these.
+    """
     device, _, _ = _device(function, "quantize", format, None, tensors)
     arguments = ["identify", "--format", ",".join(_words(format, "format")), *options]
     code, text = _command(device, arguments)
