@@ -225,13 +225,21 @@ def _is_nan(bits, dtype):
 
 def assert_values(values, codes, scales=None, *, dtype="float32", **named):
     """Holds dequantized values to the oracle; the rest as dequantize takes it. Any NaN stands for
-    any other."""
+    any other.
+
+    values: an array of `dtype`, of the shape that dequantize gives.
+
+    Raises AssertionError: how many values differ, and the first places.
+    """
     __tracebackhide__ = True
     _assert_equal_values(values, dequantize(codes, scales, dtype=dtype, **named), "values")
 
 
 def assert_gemm(d, a, b, *, model="exact", dtype="float32", **named):
-    """Holds a product to the oracle under `model`; the rest as gemm takes it. Any NaN stands for
-    any other."""
+    """Holds a product D to the oracle under `model`; the rest as gemm takes it. Any NaN stands for
+    any other.
+
+    Raises AssertionError: how many values differ, and the first places.
+    """
     __tracebackhide__ = True
     _assert_equal_values(d, gemm(a, b, model=model, dtype=dtype, **named), "d")

@@ -261,5 +261,5 @@ def check():
 
 
 def build():
-    """Version, commit and compiler of the library, as a dictionary."""
+    """Version, commit and compiler of the library, as a dictionary. Raises nothing."""
     return json.loads(_library.mx_oracle_build().decode())

@@ -385,8 +385,12 @@ def dequantize(
     codes: what quantize gave, or an array of codes with `scales`, `format` and the rest beside it:
         uint8, or a dtype of 8 bits, of any shape.
     scales: as Quantized has them.
+    format, dialect, axis, block_size: as quantize took them; a Quantized knows them.
     tensor_scale: the number that quantize kept, of dialects that keep one.
     dtype: float32, float16 or bfloat16.
+
+    Returns values of the shape of the input of quantize. Raises TypeError and ValueError for arrays
+    that do not fit, NotSupported for what the dialect does not know.
     """
     if isinstance(codes, Quantized):
         kept = codes
@@ -431,10 +435,12 @@ def convert(
     rounding: "nearest_even", "nearest_away", "toward_zero", "to_odd", ...: mx_device.h lists them.
     overflow: "saturate", or "overflow" (to Inf, or NaN where there is none). A dialect's cast to
         "e8m0" has a rounding and an overflow of its own, and these are not looked at.
+    dialect: whose cast to "e8m0" it is.
     random_bits: of a stochastic rounding, a uint32 for each element, of "stochastic-x4" for each
         four of the last axis.
 
-    Returns uint8 codes of the shape of x.
+    Returns uint8 codes of the shape of x. Raises TypeError and ValueError for arrays that do not
+    fit, NotSupported for an element or a rounding that nobody knows.
     """
     memory = values_of(x, "x")
     grid = grid_of(memory, -1, "line", "x")
@@ -454,7 +460,14 @@ def convert(
 
 
 def encode_scale(amax, *, format, dialect=None):
-    """E8M0 bytes of the scales that a dialect derives from block amaxima; uint8, of their shape."""
+    """E8M0 bytes of the scales that a dialect derives from block amaxima.
+
+    amax: array of float32, float16 or bfloat16, of any shape; not negative.
+    format, dialect: names, as quantize takes them.
+
+    Returns uint8 of the shape of amax. Raises TypeError and ValueError for arrays that do not fit,
+    NotSupported for a format whose scales are not E8M0.
+    """
     form = find_format(format)
     rules = chosen_dialect(form, dialect)
     memory = values_of(amax, "amax")
@@ -521,6 +534,9 @@ def gemm(
         bfloat16 as mx_device.h says, and then an epilogue with "bias".
     epilogue: "relu", "bias", "bias-relu"; under a model "gelu" and "bias-gelu", too.
     dtype: of D: float32, float16 or bfloat16.
+
+    Returns D, M x N. Raises TypeError and ValueError for arrays that do not fit, NotSupported for
+    formats without a product and for what the model does not know.
     """
     if alpha is None and (_needs_alpha(a) or _needs_alpha(b)):
         raise ValueError(
@@ -582,6 +598,10 @@ def explain(values, *, format, dialect=None):
 
     values: numbers, rounded to float32 first, at most a block of them; or the text that
         `mxcheck explain --values` takes.
+    format, dialect: names, as quantize takes them.
+
+    Returns text; it cites the rule's source. Raises ValueError for names that nobody knows,
+    NotSupported for more values than a block has.
     """
     form = find_format(format)
     rules = chosen_dialect(form, dialect)
@@ -590,9 +610,16 @@ def explain(values, *, format, dialect=None):
 
 
 def edge_cases(format, dialect=None, dtype="float32", family=None):
-    """Blocks of values on borders, one a row: ties and their neighbours, scales that change,
-    specials. `family` is one of "edge.tie", "edge.scale", "edge.amax", "edge.special" and
-    "edge.mixed"; all of them without it. A NumPy array of `dtype`."""
+    """Blocks of values on borders: ties and their neighbours, scales that change, specials.
+
+    format, dialect: names, as quantize takes them.
+    dtype: float32, float16 or bfloat16 (which NumPy has with the package ml_dtypes alone).
+    family: one of "edge.tie", "edge.scale", "edge.amax", "edge.special" and "edge.mixed"; all of
+        them without it.
+
+    Returns a NumPy array of dtype, one block a row. Raises ValueError for a format or dialect that
+    nobody knows, NotSupported for a family.
+    """
     form = find_format(format)
     rules = chosen_dialect(form, dialect)
     type = _value_type(dtype)
@@ -602,5 +629,11 @@ def edge_cases(format, dialect=None, dtype="float32", family=None):
 
 
 def list(what="dialects"):  # noqa: A001 - mxcheck.list is what the program calls it
-    """The entries of `mxcheck list WHAT --json`: "formats", "dialects", "models" or "layouts"."""
+    """The entries of `mxcheck list WHAT --json`, as dictionaries; dialects and models with the
+    sources that their rules are read from.
+
+    what: "formats", "dialects", "models" or "layouts".
+
+    Raises NotSupported for another word.
+    """
     return _library.listed(what)

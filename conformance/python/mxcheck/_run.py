@@ -16,6 +16,7 @@ import time
 from ._library import native_folder
 from ._names import find_dialect, find_format
 from ._serving import LIBRARIES, OPERATIONS, FunctionDevice, listening, serve
+from ._serving_gemm import GemmDevice
 
 _CONFORMANT = 0
 _COMPARED = {"pass_exact", "pass_bounded", "deviation", "waived"}
@@ -129,8 +130,8 @@ def _words(value, what):
 
 def _suites(operation, formats):
     """The suites that ask this of these formats, as one pattern of the program."""
-    if operation == "convert":
-        return "convert"
+    if operation in ("convert", "gemm"):
+        return operation
     kinds = {
         "nvfp4" if name.startswith("nvfp4") else "fp8" if name.startswith("fp8") else operation
         for name in formats
@@ -237,7 +238,10 @@ def _device(function, operation, format, dialect, tensors):
             find_format(name)
     for name in dialects:
         find_dialect(name)
-    return FunctionDevice(function, operation, formats, dialects, tensors), formats, dialects
+    if operation == "gemm" and dialects:
+        raise ValueError("a product follows no dialect; leave dialect away")
+    kind = GemmDevice if operation == "gemm" else FunctionDevice
+    return kind(function, operation, formats, dialects, tensors), formats, dialects
 
 
 def run(
@@ -261,8 +265,14 @@ def run(
         without them it is asked for rows in the format's own blocks alone. NotImplementedError is
         "not supported"; any other exception is a record. It runs in this process and thread.
     format, dialect: a name or several; all without them.
-    level: "smoke", "quick" or "full".
-    operation: "quantize", "dequantize" (function(codes, scales) returns values) or "convert".
+    level: "smoke", "quick" or "full": seconds, minutes, longer.
+    operation: "quantize", "dequantize" (function(codes, scales) returns values), "convert", or
+        "gemm": function(a, a_scales, b, b_scales) returns D = A * B^T. a and b are M x K and N x K:
+        codes, a byte each, with their scales as Quantized has them, or values and None. `format`
+        then names the formats of both factors, and dialect stays away. It may name the parameters
+        a_format, b_format ("mxfp8-e4m3", "e4m3:tensor", "bf16"), dtype (of D, by name), alpha,
+        beta and c, bias, epilogue, batches (problems below each other), accumulation; without
+        them it is asked for one plain product in float32.
     tensors: what the function gets: "numpy", "torch", "jax" or, unverified, "torch-cuda".
     out: the folder for the record and the report; without it one that goes with the Run. With
         resume=True a run that was interrupted there goes on.
@@ -272,7 +282,9 @@ def run(
         absolute ones.
 
     Returns Run. Two calls of a function that fills its outputs get them filled with different
-    bytes, so that an element it leaves out is seen; an input that it writes is an error.
+    bytes, so that an element it leaves out is seen; an input that it writes is an error. Raises
+    TypeError and ValueError for arguments that are none of these; what the function raises is in
+    the Run.
     """
     device, formats, dialects = _device(function, operation, format, dialect, tensors)
     folder = tempfile.TemporaryDirectory(prefix="mxcheck-run-") if out is None else out
@@ -289,7 +301,13 @@ def run(
 
 
 def replay(function, case, *, tensors="numpy"):
-    """One case again, from the line that a failure printed."""
+    """One case again.
+
+    function, tensors: as run takes them.
+    case: the text in the line that a failure printed.
+
+    Returns Run. Raises TypeError and ValueError for arguments that are none of these.
+    """
     operation = case.split(" ", 1)[0]
     device, _, _ = _device(function, operation, None, None, tensors)
     code, text = _command(device, ["replay", case])
@@ -297,7 +315,15 @@ def replay(function, case, *, tensors="numpy"):
 
 
 def identify(function, *, format, tensors="numpy", options=()):
-    """Which dialect does a function follow? As `mxcheck identify`; it is asked as by run."""
+    """Which dialect does a function follow? As `mxcheck identify`.
+
+    function, tensors: as run takes them.
+    format: a name or several.
+    options: further words of the command line, of `mxcheck identify --help`.
+
+    Returns Run, whose sentence names the dialect. Raises TypeError and ValueError for arguments that
+    are none of these.
+    """
     device, _, _ = _device(function, "quantize", format, None, tensors)
     arguments = ["identify", "--format", ",".join(_words(format, "format")), *options]
     code, text = _command(device, arguments)

@@ -18,7 +18,7 @@ from ._operations import expect_type, unpacked
 
 _NUMPY = {"f32": "float32", "f16": "float16", "bf16": "uint16", "u32": "uint32", "e8m0": "uint8"}
 _FILLED = ("codes", "scales")
-OPERATIONS = ("quantize", "dequantize", "convert")
+OPERATIONS = ("quantize", "dequantize", "convert", "gemm")
 
 
 class Refused(Exception):
@@ -53,7 +53,7 @@ LIBRARIES = ("numpy", "torch", "torch-cuda", "jax")
 
 
 @functools.cache
-def _has_ml_dtypes():
+def has_ml_dtypes():
     return importlib.util.find_spec("ml_dtypes") is not None
 
 
@@ -120,7 +120,7 @@ class FunctionDevice:
         if any(t["layout"] != "strided" for t in request["inputs"] + request["outputs"]):
             raise Refused("a function is asked for tensors in the layout strided")
         types = {tensor["type"] for tensor in request["inputs"]}
-        if "bf16" in types and self.tensors == "numpy" and not _has_ml_dtypes():
+        if "bf16" in types and self.tensors == "numpy" and not has_ml_dtypes():
             raise Refused("NumPy has no bfloat16 without the package ml_dtypes")
         if request.get("tensor_scale") == "given" and not self.takes("tensor_scale"):
             raise Refused("the function has no parameter tensor_scale")
@@ -158,18 +158,26 @@ class FunctionDevice:
     def call(self, request, data):
         """What the function returns, or has filled."""
         self.questions += 1
+        arrays, named = self.arguments(request, data)
+        result = self.answer(arrays, named)
+        for array, piece, tensor in zip(arrays, data, request["inputs"], strict=True):
+            if as_array(memory_of(array, "x")).tobytes() != bytes(piece):
+                raise ValueError(f"it wrote into its input of type {tensor['type']}")
+        return result
+
+    def arguments(self, request, data):
+        """The arrays of a request, and what the function gets by name."""
         arrays = [
             _array_of(tensor, piece, self.tensors)
             for tensor, piece in zip(request["inputs"], data, strict=True)
         ]
-        named = self._words(request, arrays)
-        plain = arrays[: 2 if self.operation == "dequantize" else 1]
-        result = self.function(*plain, **named)
-        if self.fills:
-            result = (named["codes"], named["scales"]) if result is None else result
-        for array, piece, tensor in zip(arrays, data, request["inputs"], strict=True):
-            if as_array(memory_of(array, "x")).tobytes() != bytes(piece):
-                raise ValueError(f"it wrote into its input of type {tensor['type']}")
+        return arrays, self._words(request, arrays)
+
+    def answer(self, arrays, named):
+        """What the function makes of its arguments."""
+        result = self.function(*arrays[: 2 if self.operation == "dequantize" else 1], **named)
+        if self.fills and result is None:
+            return named["codes"], named["scales"]
         return result
 
     def _words(self, request, arrays):

@@ -9,8 +9,15 @@ from ._operations import edge_cases
 
 @strategies.composite
 def blocks(draw, format, dialect=None, dtype="float32", rows_max=4):
-    """Up to `rows_max` rows of one block each: blocks on borders, some of whose elements are moved
-    by one code, exchanged, negated or replaced by those of another such block."""
+    """A strategy for blocks on borders, some of whose elements are moved by one code of their dtype,
+    negated or replaced by those of another such block.
+
+    format, dialect, dtype: as edge_cases takes them.
+    rows_max: rows of one block each, at most.
+
+    Draws NumPy arrays of dtype, one block a row. Raises ValueError for formats whose rows know each
+    other: tiles, and NVFP4.
+    """
     form = find_format(format)
     if form.block != "line" or form.scale == "ue4m3":
         raise ValueError(

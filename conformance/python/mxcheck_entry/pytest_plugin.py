@@ -26,6 +26,7 @@ class Case:
 
     @property
     def values(self):
+        """A NumPy array of `dtype`, one block a row."""
         from mxcheck import edge_cases
 
         return edge_cases(self.format, self.dialect, self.dtype, self.family)

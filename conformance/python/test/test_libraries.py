@@ -69,3 +69,50 @@ def test_to_mx_of_torchao(mode, form):
     run = mx.run(to_mx, format=form, dialect=dialect, level="smoke", tensors="torch")
     assert run.passed, f"{run.text}\n{run.first_error}"
     assert any(case["verdict"] == "pass_exact" for case in run.cases)
+
+
+def _compiled_quantizer(torch, exponent_of):
+    """What torch.compile makes of MXFP8 blocks as torchao floors them, as a function for mx.run."""
+
+    def quantize_blocks(x):
+        amax = x.abs().amax(dim=1, keepdim=True)
+        is_poisoned = ~torch.isfinite(amax)
+        amax = torch.where(is_poisoned | (amax == 0), 2.0**-127, amax)
+        exponent = torch.clamp(exponent_of(amax) - 8, -127, 127)
+        inverse = ((127 - exponent) << 23).view(
+            torch.float32
+        )  # ldexp asks pow, which may be inexact
+        scaled = torch.clamp(x * inverse, -448, 448)
+        codes = scaled.to(torch.float8_e4m3fn).view(torch.uint8)
+        scales = (exponent + 127).to(torch.uint8)
+        return torch.where(is_poisoned, 0x7F, codes), torch.where(is_poisoned, 0xFF, scales)
+
+    compiled = torch.compile(quantize_blocks, dynamic=True, fullgraph=True)
+
+    def quantize(x):
+        if x.dtype != torch.float32 or x.shape[1] % 32:
+            raise NotImplementedError("whole blocks of float32 alone")
+        codes, scales = compiled(x.reshape(-1, 32))
+        return codes.reshape(x.shape), scales.reshape(x.shape[0], -1)
+
+    return quantize
+
+
+@pytest.mark.parametrize("tensors", ["torch", "torch-cuda"])
+def test_a_quantizer_under_torch_compile(tensors):
+    torch = pytest.importorskip("torch")
+    if tensors == "torch-cuda" and not torch.cuda.is_available():
+        pytest.skip("no GPU")
+    wrong = _compiled_quantizer(torch, lambda amax: torch.floor(torch.log2(amax)).int())
+    device = "cuda" if tensors == "torch-cuda" else "cpu"
+    try:
+        wrong(torch.ones(4, 32, device=device))
+    except Exception as error:  # of inductor, which needs a compiler
+        pytest.skip(f"torch.compile: {error}".splitlines()[0])
+    named = {"format": "mxfp8-e4m3", "dialect": "torchao-floor", "tensors": tensors}
+    run = mx.run(wrong, level="quick", **named)
+    assert run.code == 1 and run.first_error is None, run.text
+    assert any(case["mismatched_scales"] for case in run.cases), run.text
+    right = _compiled_quantizer(torch, lambda amax: torch.frexp(amax)[1] - 1)
+    run = mx.run(right, level="quick", **named)
+    assert run.passed, f"{run.text}\n{run.first_error}"
