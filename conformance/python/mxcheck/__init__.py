@@ -7,7 +7,9 @@
 Arrays may be of NumPy, torch, JAX or CuPy, or anything with `__dlpack__`.
 """
 
-from ._assertions import assert_bits, assert_gemm, assert_values
+from ._assertions import InsufficientData, assert_bits, assert_gemm, assert_values
+from ._bench import Bench, bench
+from ._device import device
 from ._library import BrokenOracle, InvalidCall, MxcheckError, NotSupported, build, check
 from ._operations import (
     Quantized,
@@ -21,30 +23,38 @@ from ._operations import (
 )
 from ._operations import list as list  # not in __all__: it would hide Python's own
 from ._run import NotConformant, Run, identify, replay, run
+from ._search import Search, fuzz, relate
 
 __version__ = build()["version"]
 
 __all__ = [
+    "Bench",
     "BrokenOracle",
+    "InsufficientData",
     "InvalidCall",
     "MxcheckError",
     "NotConformant",
     "NotSupported",
     "Quantized",
     "Run",
+    "Search",
     "assert_bits",
     "assert_gemm",
     "assert_values",
+    "bench",
     "build",
     "check",
     "convert",
     "dequantize",
+    "device",
     "edge_cases",
     "encode_scale",
     "explain",
+    "fuzz",
     "gemm",
     "identify",
     "quantize",
+    "relate",
     "replay",
     "run",
 ]

@@ -1,7 +1,8 @@
 """Arrays of other libraries as memory that the oracle can read, and its answers as such arrays.
 
 NumPy arrays and torch tensors are read where they lie; anything else comes through `__dlpack__`
-(JAX, CuPy) or as NumPy sees it. What lies on a GPU is copied to the host once.
+(JAX, CuPy) or as NumPy sees it. What lies on a GPU is copied to the host once, behind what the
+caller's current stream of that library holds, and results are on that device when they are given.
 """
 
 import ctypes
@@ -84,7 +85,12 @@ def _of_torch(tensor, what):
         _refuse(what, name)
     if tensor.device.type == "meta":
         raise TypeError(f"{what} is a meta tensor and holds no values")
-    tensor = tensor.cpu().resolve_conj().resolve_neg()
+    tensor = tensor.resolve_conj().resolve_neg()
+    if tensor.element_size() == 1:
+        import torch
+
+        tensor = tensor.view(torch.uint8)  # not every version copies every dtype of 8 bits
+    tensor = tensor.cpu()
     return Memory(tensor.data_ptr(), tuple(tensor.shape), tensor.stride(), name, tensor, like)
 
 
@@ -176,12 +182,24 @@ def memory_of(array, what):
         memory = _of_dlpack(array, what)
         if memory is not None:
             return memory
-    if hasattr(array, "__cuda_array_interface__") and hasattr(array, "get"):
-        return _of_numpy(array.get(), what, array)  # CuPy
+    if _library_of(array) == "cupy":
+        return _of_numpy(array.get(), what, array)  # waits for CuPy's current stream
+    if _library_of(array) not in _JAX and hasattr(array, "__cuda_array_interface__"):
+        raise TypeError(
+            f"{what} is a {type(array).__module__}.{type(array).__name__} on a GPU: give it as an "
+            "array of torch, CuPy or JAX, for example torch.as_tensor(x, device='cuda')"
+        )
     as_numpy = numpy.asarray(array)
     if as_numpy.dtype == object:
         raise TypeError(f"{what} is a {type(array).__name__}, which is no array of numbers")
     return _of_numpy(as_numpy, what, array)
+
+
+_JAX = ("jax", "jaxlib")
+
+
+def _library_of(array):
+    return type(array).__module__.partition(".")[0]
 
 
 def as_array(memory):
@@ -213,15 +231,16 @@ def result_like(array, like):
         import torch
 
         return torch.from_numpy(numpy.ascontiguousarray(array)).to(like.device)
-    module = type(like).__module__.partition(".")[0]
-    if module in ("jax", "jaxlib"):
-        import jax.numpy
+    if _library_of(like) in _JAX:
+        import jax
 
-        return jax.numpy.asarray(array)
-    if module == "cupy":
+        devices = tuple(like.devices())
+        return jax.device_put(array, devices[0] if len(devices) == 1 else None)
+    if _library_of(like) == "cupy":
         import cupy
 
-        return cupy.asarray(array)
+        with like.device:
+            return cupy.asarray(array)
     return array
 
 
@@ -232,6 +251,7 @@ _DTYPE_OF_TYPE = {
     "e3m2": "float6_e3m2fn",
     "e2m3": "float6_e2m3fn",
     "e2m1": "float4_e2m1fn",
+    "e2m1_x2": "float4_e2m1fn_x2",  # two codes a byte, the first in the low nibble
     "e8m0": "float8_e8m0fnu",
     "ue4m3": "float8_e4m3fn",
     "bf16": "bfloat16",
@@ -255,4 +275,7 @@ def typed(array, type):
     dtype = getattr(ml_dtypes, name, None)
     if dtype is None or not isinstance(array, numpy.ndarray) and type in ("e2m1", "e3m2", "e2m3"):
         return array  # a view of JAX takes a byte for more than one of such codes
-    return array.view(dtype)
+    try:
+        return array.view(dtype)
+    except (KeyError, TypeError, ValueError):  # CuPy has some of these dtypes, by its version
+        return array

@@ -2,16 +2,22 @@
 list the first places.
 """
 
+import warnings
+from dataclasses import replace
+
 import numpy
 
 from . import _library
 from ._arrays import as_array, memory_of
+from ._layouts import others, pads_are_zero
 from ._names import dialects
 from ._operations import (
     Quantized,
     answers_of,
     dequantize,
     gemm,
+    gemm_call,
+    quantize,
     quantize_call,
 )
 
@@ -36,7 +42,7 @@ def _format_of(codes):
 
 def _equal(one, other):
     width = f"u{one.dtype.itemsize}"
-    return numpy.array_equal(one.view(width), other.view(width))
+    return numpy.array_equal(one.reshape(-1).view(width), other.reshape(-1).view(width))
 
 
 def _all_equal(answers, expected):
@@ -57,13 +63,15 @@ def assert_bits(
     given_tensor_scale=None,
     random_bits=None,
     block_size=None,
+    packing="bytes",
+    scale_layout="linear",
     strict=False,
 ):
     """Holds codes and scales of `x` to the oracle, bit for bit.
 
-    x, axis, random_bits, block_size: as quantize takes them. codes and scales: as it gives them,
-    raw or in FP8 and FP4 dtypes, or one Quantized in place of both. tensor_scale: the number that
-    was kept; given_tensor_scale: the one that the quantizer was given, if it was.
+    x, axis, random_bits, block_size, packing, scale_layout: as quantize takes them. codes and scales: as it gives them,
+    raw or in FP8 and FP4 dtypes, or one Quantized in place of both; in a layout of any shape that
+    has as many bytes, the pads among them. tensor_scale: the number that was kept; given_tensor_scale: the one that the quantizer was given, if it was.
     format: may be left away where the dtype of the codes tells it.
     strict: what the dialect's source leaves open must be the oracle's choice, too.
 
@@ -71,14 +79,18 @@ def assert_bits(
     """
     __tracebackhide__ = True  # pytest ends its traceback at the caller
     if isinstance(codes, Quantized):
+        packing, scale_layout = codes.packing, codes.scale_layout
         codes, scales, tensor_scale = codes.codes, codes.scales, codes.tensor_scale
-    if scales is None:
+    if scales is None and packing != "inline":
         raise TypeError("scales are missing: give codes and scales")
     if format is None:
         format = _format_of(codes)
-    call = quantize_call(x, format, dialect, axis, given_tensor_scale, random_bits, block_size)
+    laid = packing, scale_layout
+    number = given_tensor_scale
+    call = quantize_call(x, format, dialect, axis, number, random_bits, block_size, *laid)
     answers = answers_of(call, codes, scales, tensor_scale)
-    if _all_equal(answers, call.run()):
+    right = call.run()
+    if _all_equal(answers, right):
         return
     report = _library.compare(
         call.operation, call.inputs, call.outputs(*answers), places_max=_PLACES
@@ -86,8 +98,47 @@ def assert_bits(
     verdicts = {result["verdict"] for result in report["results"]}
     allowed = set(_RIGHT) if strict else {*_RIGHT, "deviation"}
     if verdicts <= allowed:
-        return
+        return _expect_pads(call, answers[1], right[1])
     raise AssertionError(_failure(call, answers, report, x, axis, block_size))
+
+
+def _expect_pads(call, scales, right):
+    """Pads that a layout wants to be 0: a kernel reads them."""
+    lie = call.scales_lie
+    if lie is None or lie.is_plain or not pads_are_zero(lie.layout):
+        return
+    if not (scales[right == 0] != 0).any():
+        return
+    # Scales of ones are never 0, in a grid like this one: what is 0 are pads.
+    columns = call.grid.axis == "col"
+    ones = numpy.ones(
+        (call.scale_rows << 4 * columns, call.scale_columns << 4 * (not columns)), "f4"
+    )
+    named = {"format": "mxfp4-e2m1", "dialect": "ocp", "block_size": 16}
+    axis = 0 if columns else 1
+    pads = quantize(ones, axis=axis, scale_layout=call.scale_layout, **named).scales == 0
+    wrong = numpy.flatnonzero((scales != 0) & pads)
+    if len(wrong):
+        raise AssertionError(
+            f"The bits are right, but {len(wrong):,} of {pads.sum():,} pads of the scales in the "
+            f"layout {lie.layout} are not 0, the first at byte {wrong[0]}."
+        )
+
+
+def _lies_otherwise(call, answers):
+    """The sentence where these are the right bits in another layout; None where they are not."""
+    for packing, scale_layout in others(call.packing, call.scale_layout):
+        try:
+            other = replace(call, packing=packing, scale_layout=scale_layout)
+            if _all_equal(answers, other.run()):
+                asked = f"packing={call.packing!r}, scale_layout={call.scale_layout!r}"
+                return (
+                    f"The bits are right, but they lie as packing={packing!r}, "
+                    f"scale_layout={scale_layout!r}, and not as {asked}."
+                )
+        except (ValueError, _library.MxcheckError):
+            continue
+    return None
 
 
 def _failure(call, answers, report, x, axis, block_size):
@@ -102,9 +153,13 @@ def _failure(call, answers, report, x, axis, block_size):
 
 
 def _cause(call, answers, kinds, x, axis, block_size):
-    others = _followed_dialects(call, answers, x, axis, block_size)
-    if others:
-        names = others[0] if len(others) == 1 else f"{', '.join(others[:-1])} and {others[-1]}"
+    if answers[0].size <= _LARGEST_SEARCHED:
+        otherwise = _lies_otherwise(call, answers)
+        if otherwise:
+            return otherwise
+    found = _followed_dialects(call, answers, x, axis, block_size)
+    if found:
+        names = found[0] if len(found) == 1 else f"{', '.join(found[:-1])} and {found[-1]}"
         return f"These bits follow {names}, not {call.rules.name}."
     if len(kinds) == 1:
         return f"One kind of difference, {_kind_text(kinds[0])}; nothing else is wrong."
@@ -145,7 +200,10 @@ def _followed_dialects(call, answers, x, axis, block_size):
         if rules.keeps_number or rules.is_stochastic:
             continue
         try:
-            other = quantize_call(x, call.form.name, rules.name, axis, block_size=block_size)
+            laid = {"packing": call.packing, "scale_layout": call.scale_layout}
+            other = quantize_call(
+                x, call.form.name, rules.name, axis, block_size=block_size, **laid
+            )
             if _all_equal(answers, other.run()):
                 found.append(rules.name)
         except _library.MxcheckError:
@@ -235,11 +293,62 @@ def assert_values(values, codes, scales=None, *, dtype="float32", **named):
     _assert_equal_values(values, dequantize(codes, scales, dtype=dtype, **named), "values")
 
 
-def assert_gemm(d, a, b, *, model="exact", dtype="float32", **named):
-    """Holds a product D to the oracle under `model`; the rest as gemm takes it. Any NaN stands for
-    any other.
+class InsufficientData(UserWarning):
+    """What assert_gemm warns of: a product that is within its bound, of data that could not have
+    shown a certain fault."""
 
-    Raises AssertionError: how many values differ, and the first places.
+
+def assert_gemm(d, a, b, *, model=None, bound=None, dtype="float32", **named):
+    """Holds a product D to the oracle; the rest as gemm takes it.
+
+    model: "exact" for the bits of exact sums that are rounded once, or a name of
+        mxcheck.list("models") for those of such a tensor core. Any NaN stands for any other.
+    Without it, each value must be within a bound that is derived for it: the most that an
+        accumulator can lose with which tensor cores add such elements, in any order and any number
+        of parts. bound: a name of mxcheck.list("models"), for the narrower bound of that one.
+
+    A product that is within its bound on data that could not have shown a fault (too few, too
+    much alike) warns with InsufficientData, and the warning names the fault.
     """
     __tracebackhide__ = True
-    _assert_equal_values(d, gemm(a, b, model=model, dtype=dtype, **named), "d")
+    if model is not None:
+        if bound is not None:
+            raise ValueError("model= asks for bits and bound= for a bound: give one of them")
+        right = gemm(a, b, model=model, dtype=dtype, **named)
+        return _assert_equal_values(d, right, "d")
+    parts = ("alpha", "c", "beta", "bias", "epilogue")
+    unknown = sorted(set(named) - set(parts))
+    if unknown:
+        raise TypeError(f"assert_gemm does not know {', '.join(unknown)}")
+    call = gemm_call(a, b, *(named.get(part) for part in parts), dtype)
+    words = _values_of_type(d, call)
+    limit = "bounded" if bound is None else f"bounded:{bound}"
+    report = _library.compare(call.operation, call.inputs, [call.output(words)], limit)
+    result = report["results"][0]
+    if result["verdict"] == "mistrusted":
+        warnings.warn(f"insufficient data: {result['reason']}", InsufficientData, stacklevel=2)
+    elif result["verdict"] not in _RIGHT:
+        raise AssertionError(_out_of_bound(result, limit))
+
+
+def _values_of_type(d, call):
+    """The caller's D as a row-major array of words."""
+    memory = memory_of(d, "d")
+    if memory.type != call.type:
+        raise TypeError(f"d has elements of type {memory.dtype}; dtype= asks {call.type}")
+    words = numpy.ascontiguousarray(as_array(memory))
+    if words.size != call.shape[0] * call.shape[1] or words.shape[-1:] != call.shape[1:]:
+        raise AssertionError(f"d has shape {words.shape}; {call.shape} is right")
+    return words
+
+
+def _out_of_bound(result, limit):
+    kinds = result["mismatches"]
+    if not kinds:
+        return f"{result['verdict']}: {result['reason']}"
+    counts = f"{result['mismatched_elements']:,} of {result['elements']:,} values are"
+    lines = [f"{counts} {kinds[0]['source']} ({limit})"]
+    if result.get("bound_share"):
+        lines.append(f"  the largest error is {result['bound_share']:.4g} of its bound")
+    lines += [f"  {kind['count']:,} {_kind_text(kind)}" for kind in kinds[:_PLACES]]
+    return "\n".join(lines)

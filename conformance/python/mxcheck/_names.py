@@ -66,7 +66,7 @@ def _dialect(entry):
     )
 
 
-def _found(table, name, kind):
+def found(table, name, kind):
     if name in table:
         return table[name]
     if not isinstance(name, str):
@@ -77,8 +77,8 @@ def _found(table, name, kind):
 
 
 def find_format(name):
-    return _found(formats(), name, "format")
+    return found(formats(), name, "format")
 
 
 def find_dialect(name):
-    return _found(dialects(), name, "dialect")
+    return found(dialects(), name, "dialect")

@@ -7,14 +7,25 @@ host is read where it lies. Values are float32, float16 or bfloat16.
 
 import ctypes
 import functools
+import math
 import struct
 from dataclasses import dataclass, replace
 
 import numpy
 
 from . import _library
-from ._arrays import TYPES, VALUE_TYPES, as_array, memory_of, result_like, typed
-from ._grid import grid_of
+from ._arrays import (
+    TYPES,
+    VALUE_TYPES,
+    Memory,
+    as_array,
+    memory_of,
+    result_like,
+    row_major,
+    typed,
+)
+from ._grid import axis_number, grid_of
+from ._layouts import PLAIN, lie_of_codes, lie_of_scales, unpacked_shape
 from ._library import TENSOR_SIZE, Gemm, NotSupported, Operation, Tensor
 from ._names import dialects, find_dialect, find_format
 
@@ -31,6 +42,9 @@ class Quantized:
         and tensors a matrix. uint8 (E8M0, or the E4M3 of NVFP4), or float32 (of FP8).
     tensor_scale: float32, the number that is kept for the whole tensor and that dequantize takes,
         of NVFP4; else None. The scale of the tensor, or of TransformerEngine's dialects its amax.
+    packing, scale_layout: as quantize took them. Packed codes have a row's bytes on their last
+        axis; scales of a layout have a shape with its pads, or are None among "inline" codes.
+    shape: of the values, where codes are packed; else None.
     """
 
     codes: object
@@ -40,6 +54,9 @@ class Quantized:
     dialect: str
     axis: int
     block_size: int | None = None  # None: the format's own
+    packing: str = "bytes"
+    scale_layout: str = "linear"
+    shape: tuple | None = None
 
     def __iter__(self):
         return iter((self.codes, self.scales))
@@ -48,8 +65,9 @@ class Quantized:
         """The same with codes and scales in the FP8 and FP4 dtypes of their library, where it has
         them (torch, JAX, ml_dtypes)."""
         form = find_format(self.format)
-        codes, scales = typed(self.codes, form.element), typed(self.scales, form.scale)
-        return replace(self, codes=codes, scales=scales)
+        element = {"bytes": form.element, "low_first": "e2m1_x2"}.get(self.packing)
+        scales = None if self.scales is None else typed(self.scales, form.scale)
+        return replace(self, codes=typed(self.codes, element), scales=scales)
 
 
 @functools.lru_cache(maxsize=1024)
@@ -67,15 +85,21 @@ def _operation(name, format=None, dialect=None, axis=None, size=0, tensor_scale=
     )
 
 
-def _tensor(address, type, rows, columns, row_stride, column_stride=1):
+def _tensor(address, type, rows, columns, row_stride, column_stride=1, layout=b"strided"):
     return Tensor(
-        TENSOR_SIZE, address, type, b"host", b"strided", rows, columns, row_stride, column_stride
+        TENSOR_SIZE, address, type, b"host", layout, rows, columns, row_stride, column_stride
     )
 
 
 def _matrix(array, type, rows, columns):
     """A row-major NumPy array as a matrix."""
     return _tensor(array.__array_interface__["data"][0], type, rows, columns, columns)
+
+
+def _laid(array, type, rows, columns, lie):
+    """An array of lie.shape as the matrix that lies in it."""
+    address, strides = array.__array_interface__["data"][0], (lie.row_stride, lie.column_stride)
+    return _tensor(address, type.encode(), rows, columns, *strides, lie.layout.encode())
 
 
 def _elements(grid, type):
@@ -119,25 +143,29 @@ class QuantizeCall:
     scale_rows: int
     scale_columns: int
     has_number: bool
+    packing: str = "bytes"
+    scale_layout: str = "linear"
 
-    @property
-    def scales_shape(self):
-        return self.grid.scales_shape(self.scale_rows, self.scale_columns)
+    def __post_init__(self):
+        size, grid = self.operation.block_size, self.grid
+        counts = self.scale_rows, self.scale_columns
+        self.codes_lie = lie_of_codes(self.packing, self.form, grid, size)
+        self.scales_lie = lie_of_scales(self.packing, self.scale_layout, grid, *counts)
 
     def room(self):
         """Arrays for codes, scales and the number."""
-        codes = numpy.empty(self.grid.shape, "uint8")
+        codes = numpy.empty(self.codes_lie.shape, "uint8")
         dtype = "float32" if self.form.scale == "f32" else "uint8"
-        scales = numpy.empty(self.scales_shape, dtype)
+        scales = None if self.scales_lie is None else numpy.empty(self.scales_lie.shape, dtype)
         return codes, scales, numpy.empty((1, 1), "float32") if self.has_number else None
 
     def outputs(self, codes, scales, number):
         """The arrays of room() as tensors."""
         grid = self.grid
-        outputs = [
-            _matrix(codes, self.form.element.encode(), grid.rows, grid.columns),
-            _matrix(scales, self.form.scale.encode(), self.scale_rows, self.scale_columns),
-        ]
+        outputs = [_laid(codes, self.form.element, grid.rows, grid.columns, self.codes_lie)]
+        if scales is not None:
+            counts = self.scale_rows, self.scale_columns
+            outputs.append(_laid(scales, self.form.scale, *counts, self.scales_lie))
         if number is not None:
             outputs.append(_matrix(number, b"f32", 1, 1))
         return outputs
@@ -168,7 +196,17 @@ def size_of_blocks(form, block_size):
     return block_size
 
 
-def quantize_call(x, format, dialect, axis, tensor_scale=None, random_bits=None, block_size=None):
+def quantize_call(
+    x,
+    format,
+    dialect,
+    axis,
+    tensor_scale=None,
+    random_bits=None,
+    block_size=None,
+    packing="bytes",
+    scale_layout="linear",
+):
     """A QuantizeCall of the arguments that quantize takes."""
     form = find_format(format)
     rules = chosen_dialect(form, dialect)
@@ -210,6 +248,8 @@ def quantize_call(x, format, dialect, axis, tensor_scale=None, random_bits=None,
         rows,
         columns,
         mode is not None,
+        packing,
+        scale_layout,
     )
 
 
@@ -246,6 +286,7 @@ _KNOWN_MAX = 4096
 def _remember(key, call, x, codes, scales):
     """Keeps a call that reads `x` where it lies and writes its results as they are to stand."""
     simple = not call.has_number and call.grid.moved_from is None and len(call.inputs) == 1
+    simple = simple and (call.packing, call.scale_layout) == PLAIN
     if not simple or call.grid.memory.owner is not x:
         return
     if len(_known_calls) >= _KNOWN_MAX:
@@ -256,7 +297,16 @@ def _remember(key, call, x, codes, scales):
 
 
 def quantize(
-    x, *, format, dialect=None, axis=-1, tensor_scale=None, random_bits=None, block_size=None
+    x,
+    *,
+    format,
+    dialect=None,
+    axis=-1,
+    tensor_scale=None,
+    random_bits=None,
+    block_size=None,
+    packing="bytes",
+    scale_layout="linear",
 ):
     """The right codes and scales of `x`.
 
@@ -269,29 +319,38 @@ def quantize(
         a dialect with a history the scale itself. Without it the amax is found in `x`.
     random_bits: of a dialect that rounds stochastically, a uint32 for each element.
     block_size: elements of a block, where it is not the format's own (MX: 16, 32 or 64).
+    packing: of the codes along the last axis: "bytes", one a byte; of 4 bits "low_first" (as
+        torch.float4_e2m1fn_x2) or "high_first"; of 6 bits "six"; "inline" with the scales.
+    scale_layout: "linear", or "128x4" (cuBLASLt), "8x4", "32x8" or "te-padded", which are filled
+        up to whole tiles; mxcheck.list("layouts") has their sources. x is taken as a matrix, the
+        axes before the last one as its rows.
 
     Returns Quantized. Raises TypeError and ValueError for arrays that do not fit, NotSupported for
     what the dialect does not know.
     """
     key = None
-    if type(x) is numpy.ndarray and tensor_scale is None and random_bits is None:
+    is_plain = (packing, scale_layout) == PLAIN
+    if type(x) is numpy.ndarray and tensor_scale is None and random_bits is None and is_plain:
         key = (str(format), str(dialect), repr(axis), block_size, x.dtype, x.shape, x.strides)
         known = _known_calls.get(key)
         if known is not None:
             return known.run(x)
-    call = quantize_call(x, format, dialect, axis, tensor_scale, random_bits, block_size)
+    laid = packing, scale_layout
+    call = quantize_call(x, format, dialect, axis, tensor_scale, random_bits, block_size, *laid)
     codes, scales, number = call.run()
     restored, like = call.grid.restored, call.grid.memory.like
     if key is not None:
         _remember(key, call, x, codes, scales)
     return Quantized(
         result_like(restored(codes), like),
-        result_like(restored(scales), like),
+        None if scales is None else result_like(restored(scales), like),
         None if number is None else number[0, 0],
         call.form.name,
         call.rules.name,
         axis,
         block_size,
+        *laid,
+        None if packing == "bytes" else tuple(call.grid.shape),
     )
 
 
@@ -320,10 +379,38 @@ def _words(array, type, grid, shape, what):
     return grid.moved(raw_bytes(array, type, grid.restored_shape(shape), what))
 
 
+def _laid_words(array, type, lie, what):
+    """An array of the caller's in a layout, held to its size; the shape may be another."""
+    memory = memory_of(array, what)
+    is_packed = "scales" not in what
+    if is_packed and memory.type not in ("uint8", "packed"):
+        raise TypeError(f"{what} are {memory.dtype}; packed codes are bytes")
+    if not is_packed:
+        expect_type(memory, type, what)
+    raw = numpy.ascontiguousarray(as_array(memory))
+    needed = math.prod(lie.shape)
+    if raw.size != needed:
+        raise ValueError(
+            f"{what} in the layout {lie.layout} have {raw.size:,} elements of shape "
+            f"{tuple(raw.shape)}; {needed:,} are needed, as in shape {lie.shape}"
+            f"{' with the pads' if not is_packed else ''}"
+        )
+    return raw.reshape(lie.shape)
+
+
 def answers_of(call, codes, scales, number):
     """The caller's codes and scales in the arrays of call.room()."""
-    codes = _words(unpacked(codes), call.form.element, call.grid, call.grid.shape, "codes")
-    scales = _words(scales, call.form.scale, call.grid, call.scales_shape, "scales")
+    form = call.form
+    if call.scales_lie is None and scales is not None:
+        raise ValueError("packing='inline' holds the scales among the codes: leave them away")
+    if call.codes_lie.is_plain:
+        codes = _words(unpacked(codes), form.element, call.grid, call.codes_lie.shape, "codes")
+    else:
+        codes = _laid_words(codes, form.element, call.codes_lie, "codes")
+    if call.scales_lie is not None and call.scales_lie.is_plain:
+        scales = _words(scales, form.scale, call.grid, call.scales_lie.shape, "scales")
+    elif call.scales_lie is not None:
+        scales = _laid_words(scales, form.scale, call.scales_lie, "scales")
     if not call.has_number:
         if number is not None:
             raise ValueError(f"{call.rules.name} keeps no number; leave tensor_scale away")
@@ -352,7 +439,44 @@ def unpacked(codes):
     return numpy.stack((pairs & 15, pairs >> 4), axis=-1).reshape(*pairs.shape[:-1], -1)
 
 
-def _value_type(dtype):
+def _packed_grid(codes, form, axis, size, packing, shape, what):
+    """The grid of codes that are packed, of which only the library knows where they lie."""
+    memory = memory_of(codes, what)
+    if shape is None:
+        shape = unpacked_shape(packing, form, size, memory.shape)
+    shape = tuple(shape)
+    number = axis_number(axis, len(shape))
+    if number != len(shape) - 1 and math.prod(shape[:number]) != 1:
+        raise ValueError("packed codes have their blocks along the last axis, or are a matrix")
+    logical = Memory(0, shape, row_major(shape), "uint8", None, memory.like)
+    return grid_of(logical, axis, form.block, what)
+
+
+def _blocks(q, form, size, whose=""):
+    """(grid, tensors, what they point into) of the codes and scales of a Quantized."""
+    codes_are, scales_are = f"codes{whose}", f"scales{whose}"
+    if q.packing == "bytes":
+        memory = memory_of(unpacked(q.codes), codes_are)
+        expect_type(memory, form.element, codes_are)
+        grid = grid_of(memory, q.axis, form.block, codes_are)
+        tensors, kept = [_elements(grid, form.element.encode())], [grid.memory]
+    else:
+        grid = _packed_grid(q.codes, form, q.axis, size, q.packing, q.shape, codes_are)
+        lie = lie_of_codes(q.packing, form, grid, size)
+        words = _laid_words(q.codes, form.element, lie, codes_are)
+        tensors, kept = [_laid(words, form.element, grid.rows, grid.columns, lie)], [words]
+    counts = form.grid_of_scales(grid.axis, size, grid.rows, grid.columns)
+    lie = lie_of_scales(q.packing, q.scale_layout, grid, *counts)
+    if lie is None:
+        return grid, tensors, kept
+    if lie.is_plain:
+        words = _words(q.scales, form.scale, grid, lie.shape, scales_are)
+    else:
+        words = _laid_words(q.scales, form.scale, lie, scales_are)
+    return grid, [*tensors, _laid(words, form.scale, *counts, lie)], [*kept, words]
+
+
+def value_type(dtype):
     name = str(dtype).removeprefix("torch.")
     name = getattr(dtype, "__name__", name) if isinstance(dtype, type) else name
     if name not in _TYPE_OF_DTYPE:
@@ -365,7 +489,9 @@ def _values_like(array, type, like):
         return result_like(array, like)
     result = typed(result_like(array.view("int16"), like), "bf16")
     if "bfloat16" not in str(result.dtype):
-        raise TypeError("NumPy has no bfloat16 without the package ml_dtypes; ask for float32")
+        raise TypeError(
+            "there is no bfloat16 here (NumPy has it with the package ml_dtypes); ask for float32"
+        )
     return result
 
 
@@ -378,6 +504,9 @@ def dequantize(
     axis=-1,
     tensor_scale=None,
     block_size=None,
+    packing="bytes",
+    scale_layout="linear",
+    shape=None,
     dtype="float32",
 ):
     """The values of codes under their scales, rounded once to `dtype`.
@@ -387,36 +516,29 @@ def dequantize(
     scales: as Quantized has them.
     format, dialect, axis, block_size: as quantize took them; a Quantized knows them.
     tensor_scale: the number that quantize kept, of dialects that keep one.
+    packing, scale_layout: as quantize takes them. shape: of the values, where packed codes have
+        room for more than there are.
     dtype: float32, float16 or bfloat16.
 
     Returns values of the shape of the input of quantize. Raises TypeError and ValueError for arrays
     that do not fit, NotSupported for what the dialect does not know.
     """
-    if isinstance(codes, Quantized):
-        kept = codes
-        codes, scales, tensor_scale = kept.codes, kept.scales, kept.tensor_scale
-        format, dialect, axis = kept.format, kept.dialect, kept.axis
-        block_size = kept.block_size
-    if format is None or scales is None:
-        raise ValueError("codes without a name: give scales= and format=, as quantize got them")
-    form = find_format(format)
-    rules = chosen_dialect(form, dialect)
-    memory = memory_of(unpacked(codes), "codes")
-    expect_type(memory, form.element, "codes")
-    grid = grid_of(memory, axis, form.block, "codes")
-    size = size_of_blocks(form, block_size)
-    rows, columns = form.grid_of_scales(grid.axis, size, grid.rows, grid.columns)
-    raw_scales = _words(scales, form.scale, grid, grid.scales_shape(rows, columns), "scales")
-    type = _value_type(dtype)
+    q = codes
+    if not isinstance(q, Quantized):
+        if format is None or (scales is None and packing != "inline"):
+            raise ValueError("codes without a name: give scales= and format=, as quantize got them")
+        laid = packing, scale_layout, shape
+        q = Quantized(codes, scales, tensor_scale, format, dialect, axis, block_size, *laid)
+    form = find_format(q.format)
+    rules = chosen_dialect(form, q.dialect)
+    size = size_of_blocks(form, q.block_size)
+    grid, inputs, _kept = _blocks(q, form, size)
+    type = value_type(dtype)
     out = numpy.empty(grid.shape, _NUMPY_OF_TYPE[type])
-    inputs = [
-        _elements(grid, form.element.encode()),
-        _matrix(raw_scales, form.scale.encode(), rows, columns),
-    ]
     if rules.keeps_number:
-        if tensor_scale is None:
+        if q.tensor_scale is None:
             raise ValueError(f"{rules.name} keeps a number for the whole tensor: give tensor_scale")
-        number = one_number(tensor_scale, "tensor_scale")
+        number = one_number(q.tensor_scale, "tensor_scale")
         inputs.append(_matrix(number, b"f32", 1, 1))
     mode = "given" if rules.keeps_number else None
     operation = _operation("dequantize", form.name, rules.name, grid.axis, size, mode)
@@ -487,30 +609,19 @@ def _binary32(number, what):
 
 
 def _factor(factor, what):
-    """(tensors, scaling, rows, K, like) of A or B; rows run along K."""
+    """(tensors, scaling, grid, what they point into, like) of A or B; rows run along K."""
     if isinstance(factor, Quantized):
         form = find_format(factor.format)
-        codes = memory_of(unpacked(factor.codes), what)
-        if factor.axis not in (-1, len(codes.shape) - 1):
+        if factor.axis not in (-1, len(memory_of(factor.codes, what).shape) - 1):
             raise ValueError(f"{what} is quantized along axis {factor.axis}; K is its last axis")
         scaling = {"e8m0": "1x32", "ue4m3": "1x16"}.get(form.scale)
         if scaling is None or form.block != "line":
             raise NotSupported(f"no product of {factor.format} is served here")
-        expect_type(codes, form.element, f"codes of {what}")
         size = form.block_size if factor.block_size is None else factor.block_size
         if size != form.block_size:
             raise NotSupported(f"no product of blocks of {size} is served here")
-        grid = grid_of(codes, -1, "line", what)
-        rows, columns = form.grid_of_scales("row", size, grid.rows, grid.columns)
-        shape = (*codes.shape[:-1], columns)
-        scales = numpy.ascontiguousarray(
-            raw_bytes(factor.scales, form.scale, shape, f"scales of {what}")
-        )
-        tensors = [
-            _elements(grid, form.element.encode()),
-            _matrix(scales, form.scale.encode(), rows, columns),
-        ]
-        return tensors, scaling, grid, [grid.memory, scales], factor.codes
+        grid, tensors, kept = _blocks(factor, form, size, f" of {what}")
+        return tensors, scaling, grid, kept, factor.codes
     memory = values_of(factor, what)
     grid = grid_of(memory, -1, "line", what)
     return [_elements(grid, memory.type.encode())], None, grid, [grid.memory], factor
@@ -538,6 +649,29 @@ def gemm(
     Returns D, M x N. Raises TypeError and ValueError for arrays that do not fit, NotSupported for
     formats without a product and for what the model does not know.
     """
+    call = gemm_call(a, b, alpha, c, beta, bias, epilogue, dtype)
+    out = numpy.empty(call.shape, _NUMPY_OF_TYPE[call.type])
+    _library.run(call.operation, call.inputs, [call.output(out)], model)
+    return _values_like(out, call.type, call.like)
+
+
+@dataclass
+class GemmCall:
+    """A call of gemm without its output."""
+
+    operation: Operation
+    inputs: list
+    kept: list  # what the inputs point into
+    shape: tuple
+    type: str  # of D
+    like: object
+
+    def output(self, array):
+        return _matrix(array, self.type.encode(), *self.shape)
+
+
+def gemm_call(a, b, alpha, c, beta, bias, epilogue, dtype):
+    """A GemmCall of the arguments that gemm takes."""
     if alpha is None and (_needs_alpha(a) or _needs_alpha(b)):
         raise ValueError(
             "a factor has a number for its whole tensor: give alpha, in which your library hands "
@@ -578,13 +712,10 @@ def gemm(
         scaling_b=_library.text(scaling_b),
         epilogue=_library.text(epilogue),
     )
-    type = _value_type(dtype)
-    out = numpy.empty((rows, columns), _NUMPY_OF_TYPE[type])
     operation = Operation(
         struct_size=ctypes.sizeof(Operation), name=b"gemm", gemm=ctypes.pointer(details)
     )
-    _library.run(operation, inputs, [_matrix(out, type.encode(), rows, columns)], model)
-    return _values_like(out, type, like)
+    return GemmCall(operation, inputs, kept, (rows, columns), value_type(dtype), like)
 
 
 def typed_values(values):
@@ -622,7 +753,7 @@ def edge_cases(format, dialect=None, dtype="float32", family=None):
     """
     form = find_format(format)
     rules = chosen_dialect(form, dialect)
-    type = _value_type(dtype)
+    type = value_type(dtype)
     raw, rows, columns = _library.edge_cases(form.name, rules.name, type, family)
     array = numpy.frombuffer(raw, _NUMPY_OF_TYPE[type]).reshape(rows, columns).copy()
     return _values_like(array, type, array)

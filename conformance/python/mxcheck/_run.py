@@ -5,6 +5,7 @@ import json
 import os
 import pathlib
 import re
+import shlex
 import shutil
 import signal
 import subprocess
@@ -13,6 +14,7 @@ import tempfile
 import threading
 import time
 
+from ._layouts import PLAIN, layout_names
 from ._library import native_folder
 from ._names import find_dialect, find_format
 from ._serving import LIBRARIES, OPERATIONS, FunctionDevice, listening, serve
@@ -39,7 +41,7 @@ class NotConformant(AssertionError):
     """What raise_for_status raises: the end of what the program said."""
 
 
-def _path_of(folder):
+def path_of(folder):
     """Of a folder that the caller named, or of a temporary one."""
     is_temporary = isinstance(folder, tempfile.TemporaryDirectory)
     return pathlib.Path(folder.name if is_temporary else folder).absolute()
@@ -58,7 +60,7 @@ class Run:
     def __init__(self, code, text, folder, first_error):
         self.code, self.text, self.first_error = code, text, first_error
         self._kept = folder  # a temporary folder lives as long as this
-        self.folder = None if folder is None else _path_of(folder)
+        self.folder = None if folder is None else path_of(folder)
         lines = [line for line in text.splitlines() if line.strip()]
         self.sentence = lines[-1] if lines else ""
 
@@ -94,31 +96,27 @@ class Run:
             raise NotConformant(f"{self.text}{error}")
         return self
 
-    def _counts(self):
+    def _rows(self):
+        """What was asked, and what was said of it."""
         counts = {}
         for case in self.cases:
             row = counts.setdefault((case["operation"], case["format"], case["dialect"]), {})
             row[case["verdict"]] = row.get(case["verdict"], 0) + 1
-        return counts
+        for key, row in counts.items():
+            yield " ".join(key), ", ".join(f"{n:,} {verdict}" for verdict, n in row.items())
 
     def __repr__(self):
-        rows = [
-            " ".join(key) + ": " + ", ".join(f"{n:,} {verdict}" for verdict, n in row.items())
-            for key, row in self._counts().items()
-        ]
-        return "\n".join([*rows, self.sentence])
+        return "\n".join([*(": ".join(row) for row in self._rows()), self.sentence])
 
     def _repr_html_(self):
         rows = "".join(
-            "<tr>"
-            + "".join(f"<td>{html.escape(part)}</td>" for part in key)
-            + f"<td>{', '.join(f'{n:,} {html.escape(v)}' for v, n in row.items())}</td></tr>"
-            for key, row in self._counts().items()
+            "<tr>" + "".join(f"<td>{html.escape(cell)}</td>" for cell in row) + "</tr>"
+            for row in self._rows()
         )
         return f"<table>{rows}</table><p>{html.escape(self.sentence)}</p>"
 
 
-def _words(value, what):
+def words_of(value, what):
     if value is None:
         return []
     if isinstance(value, str):
@@ -180,14 +178,47 @@ def _serve_apart(device, listener, child, place):
         device.first_error = told.read_text()
 
 
-def _command(device, arguments, isolate=False):
-    """Runs the program beside this process and answers it; (exit code, what it printed)."""
+def _expect_forkable(tensors):
+    """A forked process cannot use a GPU, or threads of JAX, that its parent has begun with."""
+    begun = None
+    torch, jax, cupy = (sys.modules.get(name) for name in ("torch", "jax", "cupy"))
+    if torch is not None and torch.cuda.is_initialized():
+        begun = "torch has used CUDA"
+    elif cupy is not None and (tensors == "cupy" or cupy.cuda.driver.ctxGetCurrent() != 0):
+        begun = "CuPy has used CUDA"
+    elif jax is not None and tensors == "jax":
+        begun = "JAX is imported"
+    if begun:
+        raise RuntimeError(
+            f"isolate=True forks this process, in which {begun}, and a forked one cannot use it: "
+            "call it in a new process before that, or leave isolate away"
+        )
+
+
+def expect_gpu(tensors):
+    """One sentence, where each case would say it."""
+    if tensors == "torch-cuda":
+        import torch
+
+        if not torch.cuda.is_available():
+            raise RuntimeError(f"tensors='torch-cuda', and torch {torch.__version__} sees no GPU")
+
+
+def command(device, arguments, isolate=False, suite=None):
+    """Runs the program beside this process and answers it; (exit code, what it printed). `suite` is
+    the text of the file that the arguments call SUITE."""
+    if isolate:
+        _expect_forkable(device.tensors)
+    else:
+        expect_gpu(device.tensors)
     # A socket's path has 107 bytes at most, and temporary folders can be deep.
     short = "/tmp" if len(tempfile.gettempdir()) > 40 and os.access("/tmp", os.W_OK) else None
     with tempfile.TemporaryDirectory(prefix="mxcheck", dir=short) as place:
         # The record calls the device by this word, so it is the same in the next run.
         name = f"unix:{device.facts['name']}"
         listener = listening(os.path.join(place, device.facts["name"]))
+        if suite is not None:
+            pathlib.Path(place, SUITE).write_text(suite)
         line = [os.path.abspath(program()), *arguments, "--device-cmd", name]
         # A session of its own: Ctrl-C in a terminal reaches it once, through this process.
         child = subprocess.Popen(
@@ -220,19 +251,22 @@ def _command(device, arguments, isolate=False):
 def _in_python(text, device, name):
     """Lines that repeat a case, as Python; the socket they name is gone."""
     function = device.facts["name"]
-    shell = re.compile(rf"mxcheck replay ('[^']*') --device-cmd '?{re.escape(name)}'?")
-    text = shell.sub(rf'mxcheck.replay({function}, \1, tensors="{device.tensors}")', text)
+    again = rf'mxcheck.replay({function}, %s, tensors="{device.tensors}")'
+    place = rf"--device-cmd '?{re.escape(name)}'?"
+    text = re.sub(rf"mxcheck replay ('[^']*') {place}", again % r"\1", text)
+    text = re.sub(rf"mxcheck (relate) {place} (.*)", again % r'"\1 \2"', text)
     return text.replace(name, function)
 
 
-def _device(function, operation, format, dialect, tensors):
+def device_of(function, operation, format, dialect, tensors, laid=PLAIN):
+    """(FunctionDevice, formats, dialects)"""
     if not callable(function):
         raise TypeError(f"{function!r} is no function")
     if operation not in OPERATIONS:
         raise ValueError(f"operation {operation!r} is none of {', '.join(OPERATIONS)}")
     if tensors.partition(":")[0] not in LIBRARIES:
         raise ValueError(f"tensors {tensors!r} is none of {', '.join(LIBRARIES)}")
-    formats, dialects = _words(format, "format"), _words(dialect, "dialect")
+    formats, dialects = words_of(format, "format"), words_of(dialect, "dialect")
     if operation != "convert":
         for name in formats:
             find_format(name)
@@ -240,8 +274,32 @@ def _device(function, operation, format, dialect, tensors):
         find_dialect(name)
     if operation == "gemm" and dialects:
         raise ValueError("a product follows no dialect; leave dialect away")
+    layout_names(*laid, "row")
     kind = GemmDevice if operation == "gemm" else FunctionDevice
-    return kind(function, operation, formats, dialects, tensors), formats, dialects
+    return kind(function, operation, formats, dialects, tensors, laid), formats, dialects
+
+
+SUITE = "relaid.suite"
+
+
+def _relaid(operation, suites, level, formats, dialects, laid):
+    """The cases of these suites in other layouts, as a suite."""
+    packing, scale_layout = laid
+    line = [program(), "list", "cases", "--suite", suites, "--level", level]
+    listed = subprocess.run(line, capture_output=True, text=True)
+    if listed.returncode != 0:
+        raise ValueError(listed.stderr.strip())
+    plain = " scales=linear packing=bytes "
+    axes = ("row",) if packing == "inline" else ("row", "col")
+    cases = []
+    for case in (entry.split(None, 1)[1] for entry in listed.stdout.splitlines()):
+        words = dict(word.split("=", 1) for word in case.split() if "=" in word)
+        fits = case.startswith(f"{operation} ") and plain in case and words["axis"] in axes
+        fits = fits and words["format"] in formats
+        if fits and (not dialects or words["dialect"] in dialects):
+            laid_out = f" scales={scale_layout} packing={packing} "
+            cases.append(f"{level} {case.replace(plain, laid_out)}\n")
+    return "".join(cases)
 
 
 def run(
@@ -252,6 +310,8 @@ def run(
     level="quick",
     operation="quantize",
     tensors="numpy",
+    packing="bytes",
+    scale_layout="linear",
     out=None,
     resume=False,
     isolate=False,
@@ -261,23 +321,27 @@ def run(
 
     function(x) returns codes and scales of a matrix, raw or in FP8 dtypes (or a Quantized), as
         quantize does; function(x, codes, scales) fills them. What else it wants it names as a
-        parameter: format, dialect, axis (the number), block_size, tensor_scale, random_bits;
-        without them it is asked for rows in the format's own blocks alone. NotImplementedError is
-        "not supported"; any other exception is a record. It runs in this process and thread.
+        parameter: format, dialect, axis (the number), block_size, tensor_scale, random_bits,
+        packing, scale_layout, shape (of the values); without them it is asked for rows in the
+        format's own blocks alone. NotImplementedError is "not supported"; any other exception is a
+        record. It runs in this process and thread.
     format, dialect: a name or several; all without them.
     level: "smoke", "quick" or "full": seconds, minutes, longer.
-    operation: "quantize", "dequantize" (function(codes, scales) returns values), "convert", or
-        "gemm": function(a, a_scales, b, b_scales) returns D = A * B^T. a and b are M x K and N x K:
+    operation: "quantize", "dequantize" (function(codes, scales) returns values: float32, or of the
+        `dtype` that it names as a parameter and is told), "convert", or "gemm": function(a, a_scales, b, b_scales) returns D = A * B^T. a and b are M x K and N x K:
         codes, a byte each, with their scales as Quantized has them, or values and None. `format`
         then names the formats of both factors, and dialect stays away. It may name the parameters
         a_format, b_format ("mxfp8-e4m3", "e4m3:tensor", "bf16"), dtype (of D, by name), alpha,
         beta and c, bias, epilogue, batches (problems below each other), accumulation; without
         them it is asked for one plain product in float32.
-    tensors: what the function gets: "numpy", "torch", "jax" or, unverified, "torch-cuda".
+    tensors: what the function gets: "numpy", "torch", "jax" or, unverified, "torch-cuda" and "cupy".
+    packing, scale_layout: as mxcheck.quantize takes them: what the function makes, or takes. It is
+        then put through the same cases in this layout, its pads among them, of blocks along axes;
+        codes are a row's bytes, scales of any shape that has as many bytes. A format is named.
     out: the folder for the record and the report; without it one that goes with the Run. With
         resume=True a run that was interrupted there goes on.
     isolate: the function runs in a forked process, so that its crash is a record and not the end of
-        this one. Not after this process has used CUDA, JAX or torch's threads: a forked one cannot.
+        this one. After this process has used CUDA that is a RuntimeError: a forked one cannot.
     options: further words of the command line, as ["--max-not-supported", "0"]; paths in them are
         absolute ones.
 
@@ -286,17 +350,24 @@ def run(
     TypeError and ValueError for arguments that are none of these; what the function raises is in
     the Run.
     """
-    device, formats, dialects = _device(function, operation, format, dialect, tensors)
+    laid = packing, scale_layout
+    device, formats, dialects = device_of(function, operation, format, dialect, tensors, laid)
     folder = tempfile.TemporaryDirectory(prefix="mxcheck-run-") if out is None else out
-    arguments = ["run", "--suite", _suites(operation, formats), "--level", level]
-    arguments += ["--out", str(_path_of(folder)), "--jobs", "1"]
+    suites, suite = _suites(operation, formats), None
+    arguments = ["run", "--suite", suites, "--level", level]
+    if laid != PLAIN:
+        if not formats or operation not in ("quantize", "dequantize"):
+            raise ValueError("a layout is one of quantize or dequantize: name the format")
+        suite = _relaid(operation, suites, level, formats, dialects, laid)
+        arguments = ["run", "--suite-file", SUITE, "--level", level]
+    arguments += ["--out", str(path_of(folder)), "--jobs", "1"]
     if formats and operation != "convert":
         arguments += ["--format", ",".join(formats)]
     if dialects:
         arguments += ["--dialect", ",".join(dialects)]
     if resume:
         arguments.append("--resume")
-    code, text = _command(device, [*arguments, *options], isolate)
+    code, text = command(device, [*arguments, *options], isolate, suite)
     return Run(code, text, folder, device.first_error)
 
 
@@ -304,13 +375,19 @@ def replay(function, case, *, tensors="numpy"):
     """One case again.
 
     function, tensors: as run takes them.
-    case: the text in the line that a failure printed.
+    case: the text in the line that a failure of run, fuzz or relate printed.
 
     Returns Run. Raises TypeError and ValueError for arguments that are none of these.
     """
-    operation = case.split(" ", 1)[0]
-    device, _, _ = _device(function, operation, None, None, tensors)
-    code, text = _command(device, ["replay", case])
+    words = shlex.split(case)
+    fields = dict(word.split("=", 1) for word in words if "=" in word)
+    if words[0] == "relate":
+        operation, arguments = words[words.index("--op") + 1], words
+    else:
+        operation, arguments = words[0], ["replay", case]
+    laid = fields.get("packing", "bytes"), fields.get("scales", "linear")
+    device, _, _ = device_of(function, operation, None, None, tensors, laid)
+    code, text = command(device, arguments)
     return Run(code, text, None, device.first_error)
 
 
@@ -324,7 +401,7 @@ def identify(function, *, format, tensors="numpy", options=()):
     Returns Run, whose sentence names the dialect. Raises TypeError and ValueError for arguments that
     are none of these.
     """
-    device, _, _ = _device(function, "quantize", format, None, tensors)
-    arguments = ["identify", "--format", ",".join(_words(format, "format")), *options]
-    code, text = _command(device, arguments)
+    device, _, _ = device_of(function, "quantize", format, None, tensors)
+    arguments = ["identify", "--format", ",".join(words_of(format, "format")), *options]
+    code, text = command(device, arguments)
     return Run(code, text, None, device.first_error)

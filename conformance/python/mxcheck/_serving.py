@@ -13,10 +13,12 @@ import numpy
 
 from . import _library
 from ._arrays import VALUE_TYPES, as_array, memory_of
-from ._names import find_format
+from ._layouts import PLAIN, layout_names, padded
+from ._names import formats
 from ._operations import expect_type, unpacked
 
 _NUMPY = {"f32": "float32", "f16": "float16", "bf16": "uint16", "u32": "uint32", "e8m0": "uint8"}
+DTYPES = {"f32": "float32", "f16": "float16", "bf16": "bfloat16"}
 _FILLED = ("codes", "scales")
 OPERATIONS = ("quantize", "dequantize", "convert", "gemm")
 
@@ -26,9 +28,9 @@ class Refused(Exception):
 
 
 def _array_of(tensor, data, library):
-    """A tensor of a request as an array of `library`: "numpy", "torch", "torch-cuda", "jax"."""
+    """A tensor of a request as an array of a library, one of LIBRARIES."""
     array = numpy.frombuffer(bytearray(data), _NUMPY.get(tensor["type"], "uint8"))
-    array = array.reshape(tensor["rows"], tensor["columns"])
+    array = array.reshape(_shape_of(tensor))
     name, _, place = library.partition("-")
     if name == "torch":
         import torch
@@ -46,10 +48,24 @@ def _array_of(tensor, data, library):
         import jax.numpy
 
         return jax.numpy.asarray(array)
+    if name == "cupy":
+        import cupy
+
+        return cupy.asarray(array)
     return array
 
 
-LIBRARIES = ("numpy", "torch", "torch-cuda", "jax")
+LIBRARIES = ("numpy", "torch", "torch-cuda", "jax", "cupy")
+
+
+def _shape_of(tensor):
+    """The shape of the array in which a tensor lies."""
+    rows, columns, layout = tensor["rows"], tensor["columns"], tensor["layout"]
+    if layout == "strided":
+        return rows, columns
+    if layout.startswith("packed") or layout == "inline":
+        return rows, tensor["bytes"] // max(rows, 1)
+    return padded(layout, rows, columns)
 
 
 @functools.cache
@@ -74,13 +90,16 @@ def _parameters_of(function):
 
 class FunctionDevice:
     """Answers requests with a function. `operation` is what the function does; it is asked for rows
-    in the layout "strided", and for what else its parameters are named after."""
+    in the layouts `laid` (packing, scale_layout), and for what else its parameters are named
+    after."""
 
-    def __init__(self, function, operation, formats, dialects, tensors):
+    def __init__(self, function, operation, formats, dialects, tensors, laid=PLAIN):
         self.function = function
         self.operation = operation
         self.formats, self.dialects = formats, dialects
         self.tensors = tensors
+        self.laid = laid
+        self.block_size = None  # of a format that no table has
         self.first_error = None
         self.questions = 0
         self.refusals = {}  # of each set of shapes
@@ -115,10 +134,13 @@ class FunctionDevice:
         axis = request.get("axis", "")
         if axis == "col" and not self.takes("axis"):
             raise Refused("the function has no parameter axis")
-        if axis == "both" or (axis == "tile" and self._form(request).block != "tile"):
+        form = formats().get(request.get("format"))
+        if axis == "both" or (axis == "tile" and (form is None or form.block != "tile")):
             raise Refused(f"a function is asked for blocks along one axis, not for {axis}")
-        if any(t["layout"] != "strided" for t in request["inputs"] + request["outputs"]):
-            raise Refused("a function is asked for tensors in the layout strided")
+        layouts = {tensor["layout"] for tensor in request["inputs"] + request["outputs"]}
+        if layouts - {"strided"} != {*layout_names(*self.laid, axis)} - {"strided"}:
+            wanted = ", ".join(dict.fromkeys(layout_names(*self.laid, axis)))
+            raise Refused(f"a function is asked for tensors in the layout {wanted}")
         types = {tensor["type"] for tensor in request["inputs"]}
         if "bf16" in types and self.tensors == "numpy" and not has_ml_dtypes():
             raise Refused("NumPy has no bfloat16 without the package ml_dtypes")
@@ -126,15 +148,12 @@ class FunctionDevice:
             raise Refused("the function has no parameter tensor_scale")
         if "u32" in types and not self.takes("random_bits"):
             raise Refused("the function has no parameter random_bits")
-        if request.get("block_size", 0) not in (0, self._usual_size(request)):
-            if not self.takes("block_size"):
-                raise Refused("the function has no parameter block_size")
-
-    def _form(self, request):
-        return find_format(request["format"])
-
-    def _usual_size(self, request):
-        return 0 if self.operation == "convert" else self._form(request).block_size
+        if not self.takes("dtype") and self.operation == "dequantize":
+            if request["outputs"][0]["type"] != "f32":
+                raise Refused("the function has no parameter dtype")
+        own_size = self.block_size if form is None else form.block_size
+        if request.get("block_size", 0) not in (0, own_size) and not self.takes("block_size"):
+            raise Refused("the function has no parameter block_size")
 
     def supports(self, request):
         """Asks the function once about ones of each set of shapes: NotImplementedError is to be
@@ -153,7 +172,7 @@ class FunctionDevice:
 
     def run(self, request, data):
         """The bytes of the outputs."""
-        return self._outputs(request, self.call(request, data))
+        return self.outputs(request, self.call(request, data))
 
     def call(self, request, data):
         """What the function returns, or has filled."""
@@ -189,6 +208,10 @@ class FunctionDevice:
             "block_size": request.get("block_size", 0),
             "tensor_scale": None,
             "random_bits": None,
+            "dtype": DTYPES.get(request["outputs"][0]["type"]),
+            "shape": self._shape_of_values(request),
+            "packing": self.laid[0],
+            "scale_layout": self.laid[1],
         }
         rest = arrays[2 if self.operation == "dequantize" else 1 :]
         if request.get("tensor_scale") == "given" and rest:
@@ -204,7 +227,12 @@ class FunctionDevice:
                 named[name] = _array_of(tensor, poison, self.tensors)
         return named
 
-    def _outputs(self, request, result):
+    def _shape_of_values(self, request):
+        values = request["outputs" if self.operation == "dequantize" else "inputs"][0]
+        return values["rows"], values["columns"]
+
+    def outputs(self, request, result):
+        """The bytes of what the function returned."""
         wanted = request["outputs"]
         if hasattr(result, "codes") and hasattr(result, "scales"):
             result = (result.codes, result.scales, result.tensor_scale)[: len(wanted)]
@@ -221,6 +249,8 @@ def _bytes_of(array, tensor):
     if isinstance(array, float):
         array = numpy.float32(array)
     what = f"its {type} output"
+    if tensor["layout"] != "strided":
+        return _bytes_in_layout(array, tensor, what)
     memory = memory_of(unpacked(array) if type == "e2m1" else array, what)
     if type in VALUE_TYPES:
         if memory.type != type:
@@ -230,6 +260,19 @@ def _bytes_of(array, tensor):
     raw = as_array(memory)
     if raw.shape != shape and not (raw.size == 1 and shape == (1, 1)):
         raise ValueError(f"{what} has shape {tuple(raw.shape)}; {shape} is asked for")
+    return raw.tobytes()
+
+
+def _bytes_in_layout(array, tensor, what):
+    memory = memory_of(array, what)
+    if memory.type not in ("uint8", "packed"):
+        expect_type(memory, tensor["type"], what)
+    raw = numpy.ascontiguousarray(as_array(memory))
+    if raw.nbytes != tensor["bytes"]:
+        raise ValueError(
+            f"{what} in the layout {tensor['layout']} has {raw.nbytes:,} bytes of shape "
+            f"{tuple(raw.shape)}; {tensor['bytes']:,} are asked for, as in {_shape_of(tensor)}"
+        )
     return raw.tobytes()
 
 

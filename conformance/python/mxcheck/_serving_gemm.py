@@ -3,9 +3,8 @@
 import struct
 
 from ._names import formats
-from ._serving import FunctionDevice, Refused, has_ml_dtypes
+from ._serving import DTYPES, FunctionDevice, Refused, has_ml_dtypes
 
-_DTYPES = {"f32": "float32", "f16": "float16", "bf16": "bfloat16"}
 _SCALES = {"1x32": "e8m0", "1x16": "ue4m3"}
 
 
@@ -44,7 +43,7 @@ class _Product:
             "batches": (details["batches"], 1),
             "epilogue": (epilogue, None),
             "accumulation": (details.get("accumulation"), None),
-            "dtype": (_DTYPES.get(request["outputs"][0]["type"]), "float32"),
+            "dtype": (DTYPES.get(request["outputs"][0]["type"]), "float32"),
         }
         self.has_values = details.get("scaling_out") is None and None not in self.words["dtype"]
 

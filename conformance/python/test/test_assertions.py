@@ -79,10 +79,59 @@ def test_values_and_products(x):
     with pytest.raises(AssertionError, match=r"1 of 768 values differ"):
         mx.assert_values(y, q)
     d = mx.gemm(q, q)
-    mx.assert_gemm(d, q, q)
+    mx.assert_gemm(d, q, q, model="exact")
     d[3, 4] *= -1
     with pytest.raises(AssertionError, match=r"\[3, 4\]"):
-        mx.assert_gemm(d, q, q)
+        mx.assert_gemm(d, q, q, model="exact")
+
+
+def test_products_within_a_bound(recwarn):
+    generator = numpy.random.default_rng(4)
+    a, b = (generator.normal(size=(n, 512)).astype("float32") for n in (24, 40))
+    in_order = numpy.zeros((24, 40), "float32")
+    for k in range(512):  # as a loop of FMAs does, or nearly so
+        in_order += a[:, k : k + 1] * b[:, k]
+    assert (in_order != mx.gemm(a, b)).any()
+    for bound in (None, "fma-chain"):
+        mx.assert_gemm(in_order, a, b, bound=bound)
+    mx.assert_gemm(in_order * 2 + 1, a, b, alpha=2.0, c=numpy.ones((24, 40), "float32"), beta=1.0)
+    assert not recwarn.list
+    for spoil in (lambda d: d + 0.5, lambda d: -d, lambda d: d * numpy.nan):
+        wrong = in_order.copy()
+        wrong[3, 4] = spoil(wrong[3, 4])
+        with pytest.raises(AssertionError, match="1 of 960 values are further"):
+            mx.assert_gemm(wrong, a, b)
+    with pytest.raises(AssertionError, match="8.. of 960 values"):
+        mx.assert_gemm(mx.gemm(a[:, :-1].copy(), b[:, :-1].copy()), a, b)  # misses one k
+    with pytest.raises(AssertionError, match="shape"):
+        mx.assert_gemm(in_order.T, a, b)
+
+
+def test_data_that_could_not_have_failed_warn(x):
+    q = mx.quantize(x[:8], **E4M3)
+    with pytest.warns(mx.InsufficientData, match="A takes the scales of B"):
+        mx.assert_gemm(mx.gemm(q, q), q, q)
+
+
+def test_a_bound_of_one_model_is_narrower():
+    a, b = numpy.float32([[2.0**24, 1, -(2.0**24)]]), numpy.float32([[1, 1, 1]])
+    zero, far = numpy.float32([[0]]), numpy.float32([[3]])
+    mx.assert_gemm(zero, a, b)
+    with pytest.raises(AssertionError, match="bounded:fma-chain"):
+        mx.assert_gemm(numpy.float32([[1000]]), a, b, bound="fma-chain")
+    with pytest.raises(AssertionError):
+        mx.assert_gemm(zero, a, b, model="exact")
+    with pytest.raises(AssertionError):
+        mx.assert_gemm(far, a, b, model="fma-chain")
+    mx.assert_gemm(zero, a, b, model="fma-chain")
+    with pytest.raises(ValueError, match="one of them"):
+        mx.assert_gemm(zero, a, b, model="exact", bound="fma-chain")
+    with pytest.raises(mx.NotSupported, match="fma-chian"):
+        mx.assert_gemm(zero, a, b, bound="fma-chian")
+    with pytest.raises(TypeError, match="alfa"):
+        mx.assert_gemm(zero, a, b, alfa=1)
+    with pytest.raises(TypeError, match="float64"):
+        mx.assert_gemm(zero.astype("float64"), a, b)
 
 
 def plugin():

@@ -1,0 +1,116 @@
+"""mx.relate and mx.fuzz: a function's answers held against each other, and searched for wrong ones."""
+
+import re
+import tempfile
+
+from ._run import Run, command, device_of, path_of, words_of
+
+
+class Relations(Run):
+    """What relate saw: a case for each relation."""
+
+    def _rows(self):
+        for case in self.cases:
+            words = case["case"].split()
+            reason = f" ({case['reason']})" if case["reason"] else ""
+            yield words[words.index("--relation") + 1], case["verdict"] + reason
+
+
+def relate(
+    function,
+    *,
+    format,
+    dialect=None,
+    operation="quantize",
+    block_size=None,
+    relations=(),
+    samples=4,
+    seed=0,
+    tensors="numpy",
+    out=None,
+    isolate=False,
+    options=(),
+):
+    """Holds a function's answers to related inputs against each other, as `mxcheck relate` does:
+    lanes that change places take their codes along, an input times 2^k moves the scale alone. No
+    oracle is asked.
+
+    function, operation, tensors, out, isolate: as run takes them; "quantize" or "dequantize".
+    format, dialect: one name each. A format that no table has is one, too: its codes are bytes, and
+        options=["--scales", "u8"] says that its scales are as well, and not E8M0.
+    block_size: elements of a block, where it is not the format's own, or 32.
+    relations: names of these alone. samples: pairs of tensors for each. seed: of the first.
+    options: further words of the command line, as ["--claim", "signs_pass_through"].
+
+    Returns Relations: Run, whose cases are the relations. What is wrong in one and the same way breaks none:
+    consistent is not right. A broken one prints `mxcheck.replay(function, "relate ...")`.
+    """
+    device, _, _ = device_of(function, operation, None, None, tensors)
+    folder = tempfile.TemporaryDirectory(prefix="mxcheck-relate-") if out is None else out
+    arguments = ["relate", "--op", operation, "--format", format]
+    device.block_size = block_size or 32
+    numbers = ("--samples", samples), ("--seed", seed), ("--block", block_size)
+    for word, value in (("--dialect", dialect), *numbers):
+        arguments += [] if value is None else [word, str(value)]
+    if relations:
+        arguments += ["--relation", ",".join(words_of(relations, "relations"))]
+    arguments += ["--out", str(path_of(folder))]
+    code, text = command(device, [*arguments, *options], isolate)
+    return Relations(code, text, folder, device.first_error)
+
+
+class Search(Run):
+    """What fuzz found. finds: the shrunk cases, each for mxcheck.replay(function, case)."""
+
+    @property
+    def passed(self):
+        return self.code == 0 and self.sentence.startswith("No fault found")
+
+    @property
+    def finds(self):
+        return re.findall(r"mxcheck\.replay\(\w+, '([^']*)'", self.text)
+
+    def _rows(self):
+        for line in self.text.splitlines():
+            if line.startswith("FOUND "):
+                yield "found", line.removeprefix("FOUND ").partition("; /")[0]
+            elif line.startswith(("themes", "decisions", "wrong rules")) or " blocks in " in line:
+                yield line.partition(": ")[::2] if ": " in line else ("asked", line)
+
+
+def fuzz(
+    function,
+    *,
+    format,
+    dialect=None,
+    operation="quantize",
+    seconds=60,
+    blocks=None,
+    seed=0,
+    tensors="numpy",
+    corpus=None,
+    resume=False,
+    first=False,
+    isolate=False,
+    options=(),
+):
+    """Searches for inputs on which a function is wrong, and shrinks them, as `mxcheck fuzz` does.
+
+    function, operation, tensors, isolate: as run takes them. format, dialect: a name or several.
+    seconds: how long; or blocks: how many instead, so that the same seed finds the same.
+    corpus: the folder for the state of the search and its finds, in which resume=True goes on.
+    first: stop at the first find.
+
+    Returns Search: Run, and finds.
+    """
+    device, formats, dialects = device_of(function, operation, format, dialect, tensors)
+    folder = tempfile.TemporaryDirectory(prefix="mxcheck-fuzz-") if corpus is None else corpus
+    limit = ["--time", f"{seconds}s"] if blocks is None else ["--blocks", str(blocks)]
+    arguments = ["fuzz", "--operation", operation, *limit, "--seed", str(seed)]
+    arguments += ["--format", ",".join(formats)]
+    if dialects:
+        arguments += ["--dialect", ",".join(dialects)]
+    arguments += [word for word, on in (("--resume", resume), ("--first", first)) if on]
+    arguments += ["--corpus", str(path_of(folder))]
+    code, text = command(device, [*arguments, *options], isolate)
+    return Search(code, text, folder, device.first_error)
