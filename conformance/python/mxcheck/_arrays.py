@@ -6,6 +6,8 @@ caller's current stream of that library holds, and results are on that device wh
 """
 
 import ctypes
+import functools
+import math
 import sys
 from dataclasses import dataclass
 
@@ -53,7 +55,7 @@ class Memory:
 
     @property
     def size(self):
-        return int(numpy.prod(self.shape, dtype=numpy.int64))
+        return math.prod(self.shape)
 
 
 def _refuse(what, dtype):
@@ -61,10 +63,15 @@ def _refuse(what, dtype):
     raise TypeError(f"{what} has elements of type {dtype}: {advice}")
 
 
+@functools.lru_cache(maxsize=64)
+def _name_of(dtype):  # NumPy makes a name anew each time
+    return dtype.name
+
+
 def _of_numpy(array, what, like):
     if not array.dtype.isnative:
         raise TypeError(f"{what} has its bytes in the other order: use x.astype('=f4')")
-    name = array.dtype.name
+    name = _name_of(array.dtype)
     if name not in TYPES:
         _refuse(what, name)
     width = array.itemsize
@@ -206,6 +213,10 @@ def as_array(memory):
     """A NumPy array of the same memory, of unsigned integers as wide as an element."""
     width = TYPES[memory.dtype][1]
     dtype = numpy.dtype(f"u{width}")
+    if type(memory.owner) is numpy.ndarray and memory.owner.shape == memory.shape:
+        view = memory.owner.view(dtype)
+        view.flags.writeable = False
+        return view
     if memory.size == 0:
         return numpy.empty(memory.shape, dtype)
     last = sum((extent - 1) * stride for extent, stride in zip(memory.shape, memory.strides))

@@ -299,9 +299,9 @@ class InsufficientData(UserWarning):
 
 
 def assert_gemm(d, a, b, *, model=None, bound=None, dtype="float32", **named):
-    """Holds a product D to the oracle; the rest as gemm takes it.
+    """Holds a product D to the oracle; dtype (of D), a, b and the rest as gemm takes them.
 
-    model: "exact" for the bits of exact sums that are rounded once, or a name of
+    d: an array of M x N. model: "exact" for the bits of exact sums that are rounded once, or a name of
         mxcheck.list("models") for those of such a tensor core. Any NaN stands for any other.
     Without it, each value must be within a bound that is derived for it: the most that an
         accumulator can lose with which tensor cores add such elements, in any order and any number
@@ -309,6 +309,8 @@ def assert_gemm(d, a, b, *, model=None, bound=None, dtype="float32", **named):
 
     A product that is within its bound on data that could not have shown a fault (too few, too
     much alike) warns with InsufficientData, and the warning names the fault.
+
+    Raises AssertionError: how many values are wrong, how far, and the first places with exact sums.
     """
     __tracebackhide__ = True
     if model is not None:

@@ -291,9 +291,10 @@ def bench(
 
     Each sample is a row of calls, on two copies of the tensors in turn, and its time that of the
     host's clock (numpy, torch, and jax with block_until_ready) or of events on the current stream
-    (torch-cuda, cupy; work that it puts on other streams is not seen). Samples of the function
-    take turns with those of a copy, by the same library in the same memory, of as many bytes as
-    the function reads and writes, and on a CPU with those of mxcheck.quantize or dequantize.
+    (cupy, and torch-cuda, which on ROCm is unverified); work that a function puts on other streams
+    is not seen. Samples of the function take turns with those of a copy, by the same library in the
+    same memory, of as many bytes as the function reads and writes, and on a CPU with those of
+    mxcheck.quantize or dequantize.
 
     Returns Bench, which prints a table; times are in seconds, rates in 1e9 bytes a second. Raises
     what the function raises, and NotSupported for what it is not asked.

@@ -57,8 +57,9 @@ def device(**words):
 
         my_quantizer.run(level="smoke").raise_for_status()
 
-    The function stays one; run, replay, identify, relate, fuzz and bench are its methods, and what
-    they are given goes before what was said here. A word that none of them takes is a TypeError.
+    Returns a decorator. The function stays one; run, replay, identify, relate, fuzz and bench are
+    its methods, and what they are given goes before what was said here. Raises TypeError for a word
+    that none of them takes.
     """
     commands = (run, replay, identify, relate, fuzz, bench)
     known = {name for command in commands for name in inspect.signature(command).parameters}

@@ -516,7 +516,8 @@ def dequantize(
     scales: as Quantized has them.
     format, dialect, axis, block_size: as quantize took them; a Quantized knows them.
     tensor_scale: the number that quantize kept, of dialects that keep one.
-    packing, scale_layout: as quantize takes them. shape: of the values, where packed codes have
+    format, dialect, axis, block_size, packing, scale_layout: as quantize took them; a Quantized
+        knows them. shape: of the values, where packed codes have
         room for more than there are.
     dtype: float32, float16 or bfloat16.
 

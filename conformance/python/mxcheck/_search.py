@@ -44,6 +44,7 @@ def relate(
 
     Returns Relations: Run, whose cases are the relations. What is wrong in one and the same way breaks none:
     consistent is not right. A broken one prints `mxcheck.replay(function, "relate ...")`.
+    Raises TypeError and ValueError for arguments that are none of these.
     """
     device, _, _ = device_of(function, operation, None, None, tensors)
     folder = tempfile.TemporaryDirectory(prefix="mxcheck-relate-") if out is None else out
@@ -99,9 +100,10 @@ def fuzz(
     function, operation, tensors, isolate: as run takes them. format, dialect: a name or several.
     seconds: how long; or blocks: how many instead, so that the same seed finds the same.
     corpus: the folder for the state of the search and its finds, in which resume=True goes on.
-    first: stop at the first find.
+    first: stop at the first find. options: further words of the command line.
 
-    Returns Search: Run, and finds.
+    Returns Search: Run, and finds. Raises TypeError and ValueError for arguments that are none of
+    these.
     """
     device, formats, dialects = device_of(function, operation, format, dialect, tensors)
     folder = tempfile.TemporaryDirectory(prefix="mxcheck-fuzz-") if corpus is None else corpus

@@ -31,6 +31,15 @@ def test_the_128x4_tiles_by_hand(x):
     assert laid.scales.sum() == plain.scales.sum(dtype="int64")  # the pads are 0
 
 
+def test_the_128x4_tiles_of_columns_by_hand(x):
+    plain = mx.quantize(x, axis=0, **MXFP8)  # 2 x 96 scales
+    laid = mx.quantize(x, axis=0, scale_layout="128x4", **MXFP8)
+    assert laid.scales.shape == (4, 128)
+    row, column = numpy.indices((2, 96))
+    places = column % 32 * 16 + column // 32 * 4 + row
+    assert (laid.scales.reshape(-1)[places] == plain.scales).all()
+
+
 SHAPES = [(64, 96), (33, 70), (130, 161), (0, 32), (1, 1)]
 PLACES = [((3, 5, 64), -1), *((shape, axis) for shape in SHAPES for axis in (-1, 0))]
 
@@ -148,10 +157,11 @@ def test_run(name, packing, scale_layout):
     laid = {"packing": packing, "scale_layout": scale_layout}
     run = mx.run(right, format=name, dialect="nv", level="quick", **laid)
     assert run.passed and run.code == 0, run.text
-    assert sum(case["verdict"] == "pass_exact" for case in run.cases) > 80
+    assert {case["verdict"] for case in run.cases} == {"pass_exact"} and len(run.cases) > 80
     assert all(f"scales={scale_layout} packing={packing}" in case["case"] for case in run.cases)
     run = mx.run(back, operation="dequantize", format=name, dialect="nv", level="quick", **laid)
     assert run.passed and run.code == 0, run.text
+    assert {case["verdict"] for case in run.cases} == {"pass_exact"}
 
 
 def test_run_finds_an_unswizzled_scale_and_its_line_repeats_it():

@@ -56,10 +56,34 @@ def test_relate_of_a_format_that_no_table_has():
     assert "nothing is claimed" in run.text
 
 
+def test_a_function_is_asked_for_the_dtype_that_it_can_know():
+    def back(codes, scales):
+        return mx.dequantize(codes, scales, **E4M3)
+
+    run = mx.run(back, operation="dequantize", level="quick", **E4M3)
+    assert run.passed and "pass_exact" in repr(run), run.text
+    assert any("no parameter dtype" in case["reason"] for case in run.cases)
+
+
 def test_fuzz():
     search = mx.fuzz(right, blocks=5000, **E4M3)
     assert search.passed and search.code == 0 and search.finds == [], search.text
     assert "blocks in" in repr(search) and "<table>" in search._repr_html_()
+
+
+def test_a_crash_is_a_record_and_not_the_end():
+    import faulthandler
+    import os
+    import signal
+
+    def crashes(x):
+        faulthandler.disable()  # no traceback of a crash that is meant
+        os.kill(os.getpid(), signal.SIGSEGV)
+
+    run = mx.relate(crashes, relations="repeated", isolate=True, **E4M3)
+    assert run.code == 3 and not run.passed, run.text
+    search = mx.fuzz(crashes, blocks=10, isolate=True, **E4M3)
+    assert search.code == 3 and not search.passed, search.text
 
 
 def test_fuzz_finds_shrinks_and_goes_on(tmp_path):
