@@ -69,9 +69,11 @@ def assert_bits(
 ):
     """Holds codes and scales of `x` to the oracle, bit for bit.
 
-    x, axis, random_bits, block_size, packing, scale_layout: as quantize takes them. codes and scales: as it gives them,
-    raw or in FP8 and FP4 dtypes, or one Quantized in place of both; in a layout of any shape that
-    has as many bytes, the pads among them. tensor_scale: the number that was kept; given_tensor_scale: the one that the quantizer was given, if it was.
+    x, axis, random_bits, block_size, packing, scale_layout: as quantize takes them.
+    codes and scales: as it gives them, raw or in FP8 and FP4 dtypes, or one Quantized in place of
+        both; in a layout of any shape that has as many bytes, the pads among them.
+    tensor_scale: the number that was kept; given_tensor_scale: the one that the quantizer was
+        given, if it was.
     format: may be left away where the dtype of the codes tells it.
     strict: what the dialect's source leaves open must be the oracle's choice, too.
 

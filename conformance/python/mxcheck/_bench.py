@@ -287,7 +287,7 @@ def bench(
     function, tensors, packing, scale_layout: as run takes them. operation: "quantize" or
         "dequantize". It is asked for rows in the format's own blocks.
     shape: rows and columns. dtype: of the values: float32, float16 or bfloat16.
-    seconds: for the samples, behind a warm-up in which it is compiled.
+    seconds: for the samples, behind a warm-up in which it is compiled. seed: of the values.
 
     Each sample is a row of calls, on two copies of the tensors in turn, and its time that of the
     host's clock (numpy, torch, and jax with block_until_ready) or of events on the current stream

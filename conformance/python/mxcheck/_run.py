@@ -328,13 +328,14 @@ def run(
     format, dialect: a name or several; all without them.
     level: "smoke", "quick" or "full": seconds, minutes, longer.
     operation: "quantize", "dequantize" (function(codes, scales) returns values: float32, or of the
-        `dtype` that it names as a parameter and is told), "convert", or "gemm": function(a, a_scales, b, b_scales) returns D = A * B^T. a and b are M x K and N x K:
-        codes, a byte each, with their scales as Quantized has them, or values and None. `format`
-        then names the formats of both factors, and dialect stays away. It may name the parameters
-        a_format, b_format ("mxfp8-e4m3", "e4m3:tensor", "bf16"), dtype (of D, by name), alpha,
-        beta and c, bias, epilogue, batches (problems below each other), accumulation; without
-        them it is asked for one plain product in float32.
-    tensors: what the function gets: "numpy", "torch", "jax" or, unverified, "torch-cuda" and "cupy".
+        `dtype` that it names as a parameter and is told), "convert", or "gemm": function(a,
+        a_scales, b, b_scales) returns D = A * B^T. a and b are M x K and N x K: codes, a byte each,
+        with their scales as Quantized has them, or values and None. `format` then names the formats
+        of both factors, and dialect stays away. It may name the parameters a_format, b_format
+        ("mxfp8-e4m3", "e4m3:tensor", "bf16"), dtype (of D, by name), alpha, beta and c, bias,
+        epilogue, batches (problems below each other), accumulation; without them it is asked for
+        one plain product in float32.
+    tensors: what the function gets: "numpy", "torch", "jax" or, unverified, "torch-cuda", "cupy".
     packing, scale_layout: as mxcheck.quantize takes them: what the function makes, or takes. It is
         then put through the same cases in this layout, its pads among them, of blocks along axes;
         codes are a row's bytes, scales of any shape that has as many bytes. A format is named.
@@ -398,8 +399,8 @@ def identify(function, *, format, tensors="numpy", options=()):
     format: a name or several.
     options: further words of the command line, of `mxcheck identify --help`.
 
-    Returns Run, whose sentence names the dialect. Raises TypeError and ValueError for arguments that
-    are none of these.
+    Returns Run, whose sentence names the dialect. Raises TypeError and ValueError for arguments
+    that are none of these.
     """
     device, _, _ = device_of(function, "quantize", format, None, tensors)
     arguments = ["identify", "--format", ",".join(words_of(format, "format")), *options]

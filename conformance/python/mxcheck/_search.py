@@ -1,8 +1,9 @@
-"""mx.relate and mx.fuzz: a function's answers held against each other, and searched for wrong ones."""
+"""mx.relate and mx.fuzz: a function's answers held against each other, and a search for wrong ones."""
 
 import re
 import tempfile
 
+from ._names import find_format
 from ._run import Run, command, device_of, path_of, words_of
 
 
@@ -35,21 +36,25 @@ def relate(
     lanes that change places take their codes along, an input times 2^k moves the scale alone. No
     oracle is asked.
 
-    function, operation, tensors, out, isolate: as run takes them; "quantize" or "dequantize".
+    function, operation, tensors, out, isolate: as run takes them; "quantize", "dequantize" or "gemm",
+        which is asked for MX factors of one format where options say nothing else.
     format, dialect: one name each. A format that no table has is one, too: its codes are bytes, and
         options=["--scales", "u8"] says that its scales are as well, and not E8M0.
     block_size: elements of a block, where it is not the format's own, or 32.
     relations: names of these alone. samples: pairs of tensors for each. seed: of the first.
     options: further words of the command line, as ["--claim", "signs_pass_through"].
 
-    Returns Relations: Run, whose cases are the relations. What is wrong in one and the same way breaks none:
-    consistent is not right. A broken one prints `mxcheck.replay(function, "relate ...")`.
-    Raises TypeError and ValueError for arguments that are none of these.
+    Returns Relations: Run, whose cases are the relations. What is wrong in one and the same way
+    breaks none: consistent is not right. A broken one prints
+    `mxcheck.replay(function, "relate ...")`. Raises TypeError and ValueError for arguments that are
+    none of these.
     """
     device, _, _ = device_of(function, operation, None, None, tensors)
     folder = tempfile.TemporaryDirectory(prefix="mxcheck-relate-") if out is None else out
     arguments = ["relate", "--op", operation, "--format", format]
     device.block_size = block_size or 32
+    if operation == "gemm":
+        arguments += ["--elements", find_format(format).element]
     numbers = ("--samples", samples), ("--seed", seed), ("--block", block_size)
     for word, value in (("--dialect", dialect), *numbers):
         arguments += [] if value is None else [word, str(value)]
