@@ -24,6 +24,16 @@ from ._run import NotConformant, Run, identify, replay, run
 
 __version__ = build()["version"]
 
+
+def __getattr__(name):
+    """mxcheck.torch, which needs torch, when it is first named."""
+    if name != "torch":
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    import importlib
+
+    return importlib.import_module(".torch", __name__)
+
+
 __all__ = [
     "BrokenOracle",
     "InvalidCall",

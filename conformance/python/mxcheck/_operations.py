@@ -486,6 +486,17 @@ def _binary32(number, what):
         raise ValueError(f"{what} is {number!r}, which is no number of binary32") from error
 
 
+# How mx_gemm names the scales of a factor: of their type, and blocks of a form and size.
+_SCALINGS = {
+    ("e8m0", "line", 32): "1x32",
+    ("ue4m3", "line", 16): "1x16",
+    ("ue4m3", "tile", 16): "1x16",
+    ("f32", "line", 128): "1x128",
+    ("f32", "tile", 128): "128x128",
+    ("f32", "tensor", 0): "tensor",
+}
+
+
 def _factor(factor, what):
     """(tensors, scaling, rows, K, like) of A or B; rows run along K."""
     if isinstance(factor, Quantized):
@@ -493,19 +504,19 @@ def _factor(factor, what):
         codes = memory_of(unpacked(factor.codes), what)
         if factor.axis not in (-1, len(codes.shape) - 1):
             raise ValueError(f"{what} is quantized along axis {factor.axis}; K is its last axis")
-        scaling = {"e8m0": "1x32", "ue4m3": "1x16"}.get(form.scale)
-        if scaling is None or form.block != "line":
-            raise NotSupported(f"no product of {factor.format} is served here")
-        expect_type(codes, form.element, f"codes of {what}")
         size = form.block_size if factor.block_size is None else factor.block_size
-        if size != form.block_size:
-            raise NotSupported(f"no product of blocks of {size} is served here")
+        scaling = _SCALINGS.get((form.scale, form.block, size))
+        if scaling is None:
+            raise NotSupported(f"no product of {factor.format} in blocks of {size} is served here")
+        expect_type(codes, form.element, f"codes of {what}")
         grid = grid_of(codes, -1, "line", what)
-        rows, columns = form.grid_of_scales("row", size, grid.rows, grid.columns)
-        shape = (*codes.shape[:-1], columns)
-        scales = numpy.ascontiguousarray(
-            raw_bytes(factor.scales, form.scale, shape, f"scales of {what}")
-        )
+        axis = {"line": "row"}.get(form.block, form.block)
+        rows, columns = form.grid_of_scales(axis, size, grid.rows, grid.columns)
+        shape = (*codes.shape[:-1], columns) if axis == "row" else (rows, columns)
+        scales = raw_bytes(factor.scales, form.scale, shape, f"scales of {what}")
+        if form.name == "nvfp4-16x16":  # as rows of blocks that happen to be equal
+            scales, rows = numpy.repeat(scales, size, 0)[: grid.rows], grid.rows
+        scales = numpy.ascontiguousarray(scales)
         tensors = [
             _elements(grid, form.element.encode()),
             _matrix(scales, form.scale.encode(), rows, columns),
