@@ -242,6 +242,9 @@ class _Linear(torch.autograd.Function):
             b = step.quantized("w", recipe.fprop[1], weight)
             if needs[0]:
                 ctx.w = step.quantized("w", recipe.dgrad[1], weight.t())
+        # Codes are the layer's own; of values it must be seen whether someone changes them.
+        kept = ((x, ctx.x), (weight, ctx.w))
+        ctx.save_for_backward(*(part for part, own in kept if isinstance(own, torch.Tensor)))
         if any(needs):
             step.record("x", rows)
             if step.weight is None:
@@ -253,6 +256,7 @@ class _Linear(torch.autograd.Function):
     def backward(ctx, dy):
         step, recipe = ctx.step, ctx.step.recipe
         rows = dy.reshape(-1, dy.shape[-1])
+        ctx.saved_tensors  # noqa: B018 - raises where one has been changed since
         dx = dw = db = None
         if ctx.needs_input_grad[0]:
             factor = step.quantized("dy", recipe.dgrad[0], rows)
