@@ -31,6 +31,8 @@ TITLES = {
     "_assertions": "Yours held to them",
     "_run": "Functions held to the suites",
     "_library": "Errors, and what was built",
+    "torch": "Layers of torch",
+    "recipes": "Their recipes",
     "strategies": "Blocks for hypothesis",
     "pytest_plugin": "pytest",
 }

@@ -15,7 +15,7 @@ import numpy
 
 from . import _operations
 from ._names import find_dialect
-from ._recipes import (
+from .recipes import (
     BlockScaling,
     Float8BlockScaling,
     Float8CurrentScaling,
@@ -340,7 +340,9 @@ def quantize_weight(weight, recipe, *, generator=None, history=None):
     """The factors that `weight` is in fprop and in dgrad, each quantized from its values, for
     several steps of linear(). It is to be quantized again when the weight has changed.
 
-    weight: N x K, float32, float16 or bfloat16. recipe, generator, history: as linear() has them.
+    weight: N x K, float32, float16 or bfloat16. recipe, generator, history: as linear has them.
+
+    Returns a QuantizedWeight. Raises TypeError and ValueError as linear does.
     """
     _check_values(weight, "weight", 2)
     step = _Step(find_recipe(recipe), generator, history, keeps=True)

@@ -1,6 +1,6 @@
-"""Recipes: how the factors of a linear layer's three products are quantized and summed.
+"""How the factors of a linear layer's three products are quantized and summed.
 
-A recipe is data and needs no torch. mxcheck.torch computes what it says.
+A recipe is data and needs no torch; mxcheck.torch computes what it says, and has these names, too.
 """
 
 import difflib
@@ -11,6 +11,18 @@ from dataclasses import dataclass
 from . import _library
 from ._names import Dialect, find_dialect, find_format
 from ._operations import chosen_dialect
+
+__all__ = [
+    "BlockScaling",
+    "Float8BlockScaling",
+    "Float8CurrentScaling",
+    "Float8DelayedScaling",
+    "MXFP8BlockScaling",
+    "NVFP4BlockScaling",
+    "Operand",
+    "Recipe",
+    "Unquantized",
+]
 
 # The factors of each product, rows of both along what is summed over: y = x * w^T, dx = dy * w and
 # dw = dy^T * x.
@@ -32,6 +44,8 @@ class Operand:
     format, dialect: as mxcheck.quantize takes them; without a format the values stay as they are.
     rotated: the values go through TransformerEngine's 16-point Hadamard transform first, for a
         dialect that has none of its own. Both factors of a product are rotated, or neither is.
+
+    Raises ValueError and TypeError for names that nothing has, or that do not go together.
     """
 
     format: str | None = None
@@ -78,6 +92,8 @@ class Recipe:
         values, as float32. "f32": torch's own product of the dequantized values, fast, in an order
         of sums that nobody promises. Or a tuple of three, for fprop, dgrad and wgrad.
     margin, history_length, amax_algorithm: of Float8DelayedScaling.
+
+    Raises ValueError and TypeError for what is no pair of operands, and for names that nothing has.
     """
 
     name: str
@@ -165,7 +181,13 @@ def _elements(fp8_format):
 def BlockScaling(format, gradient_format=None, dialect=None, accumulation="exact"):
     """x and w in one format, dy in another or the same: MXFP8, MXFP6, MXFP4, NVFP4, any that is.
 
-    With accumulation="fma-chain" what `mxcheck train --format --gradient-format --dialect` trains.
+    format, gradient_format: of x and w, and of dy, as quantize takes them. dialect: of both.
+    accumulation: as a Recipe has it; with "fma-chain" this is what
+        `mxcheck train --format --gradient-format --dialect` trains.
+
+    Raises ValueError for names that nothing has.
+    Source: conformance/accuracy/training.cpp.
+
     """
     w, dy = Operand(format, dialect), Operand(gradient_format or format, dialect)
     return _of_tensors("BlockScaling", w, w, dy, accumulation=accumulation)
@@ -174,18 +196,28 @@ def BlockScaling(format, gradient_format=None, dialect=None, accumulation="exact
 def MXFP8BlockScaling(fp8_format="E4M3", dialect="nv", accumulation="exact"):
     """One power of two for 32 elements, along rows and again along columns.
 
-    Source: NVIDIA/TransformerEngine@d0067d0:transformer_engine/common/recipe/__init__.py and
-    cast/mxfp8; the dialect of bfloat16 in its own kernels is "te-specialised".
+    fp8_format: "E4M3", or "HYBRID" with dy in E5M2. dialect: the library's own kernels of bfloat16
+        are "te-specialised". accumulation: as a Recipe has it.
+
+    Raises ValueError for names that nothing has.
+    Source: NVIDIA/TransformerEngine@d0067d0:transformer_engine/common/recipe/__init__.py, cast/mxfp8.
+
     """
     forward, backward = (Operand(f"mxfp8-{type}", dialect) for type in _elements(fp8_format))
     return _of_tensors("MXFP8BlockScaling", forward, forward, backward, accumulation=accumulation)
 
 
 def Float8BlockScaling(fp8_format="E4M3", use_f32_scales=False, accumulation="exact"):
-    """x and dy in blocks of 1x128, w in 128x128; scales are powers of two, or any float32.
+    """x and dy in blocks of 1x128, w in 128x128.
 
+    fp8_format: "E4M3", or "HYBRID" with dy in E5M2. use_f32_scales: scales of any float32, and not
+        of powers of two. accumulation: as a Recipe has it; the models of Hopper are
+        ("hopper-fp8-128x128", "hopper-fp8-128x128", "hopper-fp8-1x128").
+
+    Raises ValueError for names that nothing has.
     Source: NVIDIA/TransformerEngine@d0067d0:transformer_engine/common/recipe/__init__.py,
-    transpose/quantize_transpose_vector_blockwise.cu and quantize_transpose_square_blockwise.cu.
+    transpose/quantize_transpose_vector_blockwise.cu, quantize_transpose_square_blockwise.cu.
+
     """
     dialect = "te-fp8-block" if use_f32_scales else "te-fp8-block-pow2"
     forward, backward = _elements(fp8_format)
@@ -201,8 +233,12 @@ def Float8BlockScaling(fp8_format="E4M3", use_f32_scales=False, accumulation="ex
 def Float8CurrentScaling(fp8_format="HYBRID", use_power_2_scales=False, accumulation="exact"):
     """One scale a tensor, of the tensor's own amax.
 
-    Source: NVIDIA/TransformerEngine@d0067d0:transformer_engine/common/recipe/__init__.py,
-    recipe/current_scaling.cu.
+    fp8_format: "E4M3", or "HYBRID" with dy in E5M2. use_power_2_scales: scales are cut to powers of
+        two. accumulation: as a Recipe has it.
+
+    Raises ValueError for names that nothing has.
+    Source: NVIDIA/TransformerEngine@d0067d0:transformer_engine/common/recipe/__init__.py, recipe/current_scaling.cu.
+
     """
     dialect = "te-fp8-current-pow2" if use_power_2_scales else "te-fp8-current"
     forward, backward = (Operand(f"fp8-{type}-tensor", dialect) for type in _elements(fp8_format))
@@ -219,10 +255,17 @@ def Float8DelayedScaling(
 ):
     """One scale a tensor, of the amaxes of earlier steps, the same in both of a tensor's products.
 
-    The scale is max / amax / 2^margin of the largest (or the last) amax of the history, the step
-    just done among them, and 1 at first; an amax that is 0 or not finite changes nothing.
+    The scale is max / amax / 2^margin, and 1 at first. An amax of 0 changes nothing, and none that
+    is not finite makes a scale.
+
+    fp8_format: "E4M3", or "HYBRID" with dy in E5M2. amax_history_len: how many steps count, the one
+        just done among them. amax_compute_algo: "max" of these, or "most_recent".
+    accumulation: as a Recipe has it.
+
+    Raises ValueError for names that nothing has and for numbers out of range.
     Source: NVIDIA/TransformerEngine@d0067d0:transformer_engine/common/recipe/__init__.py
-    (DelayedScaling), recipe/delayed_scaling.cu.
+    (DelayedScaling), recipe/delayed_scaling.cu; reference/exact/delayed_scaling.cpp.
+
     """
     forward, backward = (
         Operand(f"fp8-{type}-tensor", "te-fp8-delayed") for type in _elements(fp8_format)
@@ -247,10 +290,15 @@ def NVFP4BlockScaling(
 ):
     """E4M3 scales for 16 elements, of w for 16x16, and a number for each tensor.
 
-    dy is rounded stochastically, and both factors of wgrad are rotated first. Rotation reads
-    bfloat16 alone, as the library's kernels do, and sums over multiples of 16.
-    Source: NVIDIA/TransformerEngine@d0067d0:transformer_engine/common/recipe/__init__.py,
-    cast/nvfp4 and hadamard_transform.
+    disable_rht: otherwise both factors of wgrad are rotated; that reads bfloat16 alone, as the
+        library's kernels do, and sums over multiples of 16.
+    disable_stochastic_rounding: otherwise dy is rounded stochastically.
+    disable_2d_quantization: w in blocks of 1x16, too. accumulation: as a Recipe has it.
+
+    Raises ValueError for names that nothing has.
+    Source: NVIDIA/TransformerEngine@d0067d0:transformer_engine/common/recipe/__init__.py, cast/nvfp4,
+    hadamard_transform.
+
     """
     x = Operand("nvfp4", "te-nvfp4")
     w = x if disable_2d_quantization else Operand("nvfp4-16x16", "te-nvfp4")
@@ -268,7 +316,13 @@ def NVFP4BlockScaling(
 
 
 def Unquantized(accumulation="f32"):
-    """Every factor as it is: what the others are measured against."""
+    """Every factor as it is: what the others are measured against.
+
+    accumulation: as a Recipe has it.
+
+    Raises ValueError for names that nothing has.
+
+    """
     return _of_tensors("Unquantized", *[Operand()] * 3, accumulation=accumulation)
 
 
