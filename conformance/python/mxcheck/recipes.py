@@ -142,7 +142,7 @@ class Recipe:
         return self.accumulation[list(FACTORS).index(product)]
 
     def operands(self, role):
-        """What becomes of "x", "w" or "dy", in the order of FACTORS."""
+        """What becomes of "x", "w" or "dy" in its two products, in the order fprop, dgrad, wgrad."""
         return [
             getattr(self, product)[roles.index(role)]
             for product, roles in FACTORS.items()

@@ -390,8 +390,9 @@ def linear(x, weight, bias=None, *, recipe, generator=None, history=None):
 
 
 class Linear(torch.nn.Linear):
-    """torch.nn.Linear with products as linear() makes them.
+    """torch.nn.Linear with products as linear() makes them, and its errors.
 
+    in_features, out_features, bias, device, dtype: as torch.nn.Linear has them.
     recipe: a Recipe or its name; it may be another one in each step.
     generator: of recipes that round stochastically, as linear() has it.
     history: the layer's AmaxHistory.
@@ -424,7 +425,8 @@ class Linear(torch.nn.Linear):
         self._recipe = find_recipe(recipe)
 
     def quantize_weight(self):
-        """Quantizes the weight once for the steps to come, until it changes or is None again."""
+        """Quantizes the weight once for the steps to come, until quantized_weight is None again; a
+        weight that has changed since is refused."""
         self.quantized_weight = quantize_weight(
             self.weight, self.recipe, generator=self.generator, history=self.history
         )

@@ -75,12 +75,17 @@ def same_bits(actual, expected):
 MXFP8 = ("mxfp8-e4m3", "nv")
 E4M3, E5M2 = ("fp8-e4m3-tensor", "te-fp8-current"), ("fp8-e5m2-tensor", "te-fp8-current")
 LINE, TILE = (("fp8-e4m3-" + shape, "te-fp8-block-pow2") for shape in ("1x128", "128x128"))
+FREE_LINE, FREE_TILE = ((form, "te-fp8-block") for form, _ in (LINE, TILE))
 NVFP4, SQUARE = ("nvfp4", "te-nvfp4"), ("nvfp4-16x16", "te-nvfp4")
 MXFP4, MXFP6 = ("mxfp4-e2m1", "ocp"), ("mxfp6-e3m2", "ocp")
 SPELT = {
     "mxfp8": (layers.MXFP8BlockScaling(), [MXFP8] * 6),
     "current": (layers.Float8CurrentScaling(), [E4M3, E4M3, E5M2, E4M3, E5M2, E4M3]),
     "block": (layers.Float8BlockScaling(), [LINE, TILE, LINE, TILE, LINE, LINE]),
+    "block, any scales": (
+        layers.Float8BlockScaling(use_f32_scales=True),
+        [FREE_LINE, FREE_TILE, FREE_LINE, FREE_TILE, FREE_LINE, FREE_LINE],
+    ),
     "nvfp4": (
         layers.NVFP4BlockScaling(disable_rht=True, disable_stochastic_rounding=True),
         [NVFP4, SQUARE, NVFP4, SQUARE, NVFP4, NVFP4],
@@ -100,6 +105,12 @@ SPELT = {
         [MXFP8, MXFP4, MXFP6, MXFP8, MXFP4, MXFP6],
     ),
 }
+
+
+def test_what_becomes_of_each_tensor():
+    recipe, (x, w, dy, w_again, dy_again, x_again) = SPELT["all different"]
+    for role, expected in (("x", (x, x_again)), ("w", (w, w_again)), ("dy", (dy, dy_again))):
+        assert [(part.format, part.dialect) for part in recipe.operands(role)] == [*expected]
 
 
 def alpha_of(a, b):
@@ -179,9 +190,10 @@ def test_leading_dimensions_and_strides_change_nothing():
 
 def test_no_rows_and_one_row():
     x, w, bias, dy = tensors()
-    none = layers.linear(x[:0], w, bias, recipe="MXFP8BlockScaling")
-    none.sum().backward()
-    assert none.shape == (0, 96) and (w.grad == 0).all() and (bias.grad == 0).all()
+    for recipe in ("MXFP8BlockScaling", "Float8DelayedScaling"):
+        none = layers.linear(x[:0], w, bias, recipe=recipe, history=layers.AmaxHistory())
+        none.sum().backward()
+        assert none.shape == (0, 96) and (w.grad == 0).all() and (bias.grad == 0).all()
     rotated, v = (part.detach().bfloat16().requires_grad_() for part in (x[:0], w))
     layers.linear(rotated, v, recipe="NVFP4BlockScaling", generator=words_of(1, 0)).sum().backward()
     assert rotated.grad.shape == (0, 160) and (v.grad == 0).all()
@@ -212,7 +224,7 @@ def command_product(folder, model, a, a_rules, b, b_rules):
         ("mxfp4 and mxfp6", "exact"),
         ("mxfp8", "blackwell-mx"),
         ("current", "hopper-fp8-promoted"),
-        ("block", ("hopper-fp8-128x128", "hopper-fp8-128x128", "hopper-fp8-1x128")),
+        ("block, any scales", ("hopper-fp8-128x128", "hopper-fp8-128x128", "hopper-fp8-1x128")),
         ("nvfp4", "blackwell-fp4"),
     ],
 )
