@@ -142,7 +142,7 @@ class Recipe:
         return self.accumulation[list(FACTORS).index(product)]
 
     def operands(self, role):
-        """What becomes of "x", "w" or "dy" in its two products, in the order fprop, dgrad, wgrad."""
+        """What becomes of "x", "w" or "dy" in its products, of fprop, dgrad and wgrad."""
         return [
             getattr(self, product)[roles.index(role)]
             for product, roles in FACTORS.items()
@@ -200,7 +200,8 @@ def MXFP8BlockScaling(fp8_format="E4M3", dialect="nv", accumulation="exact"):
         are "te-specialised". accumulation: as a Recipe has it.
 
     Raises ValueError for names that nothing has.
-    Source: NVIDIA/TransformerEngine@d0067d0:transformer_engine/common/recipe/__init__.py, cast/mxfp8.
+    Source: NVIDIA/TransformerEngine@d0067d0:transformer_engine/common/recipe/__init__.py,
+    cast/mxfp8.
 
     """
     forward, backward = (Operand(f"mxfp8-{type}", dialect) for type in _elements(fp8_format))
@@ -237,7 +238,8 @@ def Float8CurrentScaling(fp8_format="HYBRID", use_power_2_scales=False, accumula
         two. accumulation: as a Recipe has it.
 
     Raises ValueError for names that nothing has.
-    Source: NVIDIA/TransformerEngine@d0067d0:transformer_engine/common/recipe/__init__.py, recipe/current_scaling.cu.
+    Source: NVIDIA/TransformerEngine@d0067d0:transformer_engine/common/recipe/__init__.py,
+    recipe/current_scaling.cu.
 
     """
     dialect = "te-fp8-current-pow2" if use_power_2_scales else "te-fp8-current"
@@ -296,8 +298,8 @@ def NVFP4BlockScaling(
     disable_2d_quantization: w in blocks of 1x16, too. accumulation: as a Recipe has it.
 
     Raises ValueError for names that nothing has.
-    Source: NVIDIA/TransformerEngine@d0067d0:transformer_engine/common/recipe/__init__.py, cast/nvfp4,
-    hadamard_transform.
+    Source: NVIDIA/TransformerEngine@d0067d0:transformer_engine/common/recipe/__init__.py,
+    cast/nvfp4, hadamard_transform.
 
     """
     x = Operand("nvfp4", "te-nvfp4")

@@ -306,8 +306,8 @@ def _check_values(tensor, what, dimensions):
         raise TypeError(f"{what} is a {type(tensor).__name__}, and a torch.Tensor is needed")
     if tensor.dtype not in _DTYPES:
         raise TypeError(
-            f"{what} is {tensor.dtype}; values are float32, float16 or bfloat16: convert it, so that "
-            "you know which rounding was yours"
+            f"{what} is {tensor.dtype}; values are float32, float16 or bfloat16: convert it, so "
+            "that you know which rounding was yours"
         )
     fits = tensor.dim() >= 1 if dimensions is None else tensor.dim() == dimensions
     if not fits:
@@ -377,8 +377,8 @@ def linear(x, weight, bias=None, *, recipe, generator=None, history=None):
     exactly and rounded once.
 
     Raises TypeError and ValueError for tensors that do not fit, for a weight that was quantized for
-    another recipe, for names that nothing has; NotSupported where a model does not take the factors.
-    It is differentiable once.
+    another recipe, for names that nothing has; NotSupported where a model does not take the
+    factors. It is differentiable once.
     """
     recipe = find_recipe(recipe)
     step = _Step(recipe, generator, history, keeps=torch.is_grad_enabled())
