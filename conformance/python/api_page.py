@@ -34,6 +34,8 @@ TITLES = {
     "_bench": "How fast a function is",
     "_device": "A decorator",
     "_library": "Errors, and what was built",
+    "torch": "Layers of torch",
+    "recipes": "Their recipes",
     "strategies": "Blocks for hypothesis",
     "pytest_plugin": "pytest",
 }

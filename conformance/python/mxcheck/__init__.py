@@ -27,6 +27,16 @@ from ._search import Search, fuzz, relate
 
 __version__ = build()["version"]
 
+
+def __getattr__(name):
+    """mxcheck.torch, which needs torch, and its recipes, when they are first named."""
+    if name not in ("torch", "recipes"):
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    import importlib
+
+    return importlib.import_module("." + name, __name__)
+
+
 __all__ = [
     "Bench",
     "BrokenOracle",

@@ -34,6 +34,9 @@ class Dialect:
     formats: tuple
     keeps_number: bool  # has a number for the whole tensor
     is_stochastic: bool
+    has_history: bool  # that number is a scale which earlier tensors gave
+    is_rotated: bool  # quantizes a transform of the values
+    number_divisor: int  # values are elements, scales and the number over this; 0: without it
 
 
 @functools.cache
@@ -63,7 +66,17 @@ def _dialect(entry):
         tuple(name.strip() for name in served.split(",")),
         decisions.get("tensor_scale", "none") != "none",
         "stochastic" in decisions.get("element_rounding", ""),
+        decisions.get("tensor_scale") == "history",
+        decisions.get("transform", "none") != "none",
+        _number_divisor(decisions),
     )
+
+
+def _number_divisor(decisions):
+    way_back = decisions.get("way_back")
+    if way_back == "times_scale_amax":
+        return 6 * int(decisions["scale_max"])  # the largest E2M1
+    return 1 if way_back == "times_scale_tensor" else 0
 
 
 def found(table, name, kind):

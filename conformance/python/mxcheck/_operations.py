@@ -609,19 +609,34 @@ def _binary32(number, what):
         raise ValueError(f"{what} is {number!r}, which is no number of binary32") from error
 
 
+# How mx_gemm names the scales of a factor: of their type, and blocks of a form and size.
+_SCALINGS = {
+    ("e8m0", "line", 32): "1x32",
+    ("ue4m3", "line", 16): "1x16",
+    ("ue4m3", "tile", 16): "1x16",
+    ("f32", "line", 128): "1x128",
+    ("f32", "tile", 128): "128x128",
+    ("f32", "tensor", 0): "tensor",
+}
+
+
 def _factor(factor, what):
     """(tensors, scaling, grid, what they point into, like) of A or B; rows run along K."""
     if isinstance(factor, Quantized):
         form = find_format(factor.format)
         if factor.axis not in (-1, len(memory_of(factor.codes, what).shape) - 1):
             raise ValueError(f"{what} is quantized along axis {factor.axis}; K is its last axis")
-        scaling = {"e8m0": "1x32", "ue4m3": "1x16"}.get(form.scale)
-        if scaling is None or form.block != "line":
-            raise NotSupported(f"no product of {factor.format} is served here")
         size = form.block_size if factor.block_size is None else factor.block_size
-        if size != form.block_size:
-            raise NotSupported(f"no product of blocks of {size} is served here")
+        scaling = _SCALINGS.get((form.scale, form.block, size))
+        if scaling is None:
+            raise NotSupported(f"no product of {factor.format} in blocks of {size} is served here")
         grid, tensors, kept = _blocks(factor, form, size, f" of {what}")
+        if form.name == "nvfp4-16x16":  # as rows of blocks that happen to be equal
+            if factor.scale_layout != "linear":
+                raise NotSupported(f"no product of {factor.format} with swizzled scales is served")
+            scales = numpy.ascontiguousarray(numpy.repeat(kept[-1], size, 0)[: grid.rows])
+            tensors[1] = _matrix(scales, form.scale.encode(), *scales.shape)
+            kept.append(scales)
         return tensors, scaling, grid, kept, factor.codes
     memory = values_of(factor, what)
     grid = grid_of(memory, -1, "line", what)

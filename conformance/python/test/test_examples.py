@@ -4,6 +4,7 @@ import pathlib
 import sys
 
 import numpy
+import pytest
 
 import mxcheck as mx
 
@@ -32,3 +33,20 @@ def test_the_gemm(capsys):
     assert "every bit is right" in told and "values are further" in told.splitlines()[-1]
     assert "each is within" in told
     assert numpy.isfinite(mx.gemm(*example.factors())).all()
+
+
+def test_the_training_in_torch(capsys):
+    torch = pytest.importorskip("torch", reason="mxcheck.torch is a layer of torch")
+    import torch_training as example
+
+    plain = example.train(mx.torch.Unquantized())
+    assert (example.distances(plain, plain) == 0).all()
+    example.main()
+    told = capsys.readouterr().out.splitlines()
+    shares = {line[:36].strip(): [*map(float, line[36:].split())] for line in told[1:10]}
+    narrow, noise = shares["mxfp4-e2m1"], shares["float32, sums in other orders"]
+    for name, own in shares.items():
+        assert len(own) == 3 and torch.tensor(own).isfinite().all(), name
+        if "float32" not in name:
+            assert all(n < share <= most for n, share, most in zip(noise, own, narrow)), name
+    assert "times its calls of mx.quantize" in told[-1]

@@ -242,3 +242,23 @@ def test_jax(x):
     assert (raw(q.codes) == mx.quantize(x, **E4M3).codes).all()
     half = mx.quantize(values.astype("bfloat16"), **E4M3)
     mx.assert_bits(values.astype("bfloat16"), half, **E4M3)
+
+
+@pytest.mark.parametrize("form", ["fp8-e4m3-1x128", "fp8-e4m3-128x128", "fp8-e4m3-tensor"])
+def test_gemm_of_scales_in_float32(x, form):
+    dialect = "te-fp8-current-pow2" if "tensor" in form else "te-fp8-block-pow2"
+    rows = numpy.concatenate([x, x[::-1] * 3], axis=1)  # 64 x 192: a block and a part of one
+    a, b = (mx.quantize(part, format=form, dialect=dialect) for part in (rows, rows[:40]))
+    wide = mx.dequantize(a).astype("float64") @ mx.dequantize(b).astype("float64").T
+    assert (mx.gemm(a, b) == wide.astype("float32")).all()  # float64 has room for these sums
+
+
+def test_gemm_of_square_blocks_of_nvfp4(x):
+    a, b = (
+        mx.quantize(part, format="nvfp4-16x16", dialect="te-nvfp4")
+        for part in (x[:, :40], x[9:, :40])
+    )
+    for part in (a, b):
+        part.tensor_scale = 6 * 448.0  # the amax whose scale is 1
+    wide = mx.dequantize(a).astype("float64") @ mx.dequantize(b).astype("float64").T
+    assert (mx.gemm(a, b, alpha=1) == wide.astype("float32")).all()
