@@ -35,7 +35,8 @@ expect() {
   local code=$1 text=$2 got=0
   shift 2
   checks=$((checks + 1))
-  timeout 540 "$mxcheck" "$@" >"$work/stdout" 2>"$work/stderr" </dev/null || got=$?
+  timeout $((540 * ${MX_TIME_FACTOR:-1})) "$mxcheck" "$@" \
+    >"$work/stdout" 2>"$work/stderr" </dev/null || got=$?
   cat "$work/stdout" "$work/stderr" >"$work/both"
   if [ "$got" -ne "$code" ]; then
     fail "exit code $got, not $code: mxcheck $*" "$work/both"

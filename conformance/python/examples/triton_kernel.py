@@ -1,6 +1,6 @@
 """A quantizer of MXFP8 and MXFP4 in Triton, with a bug that is easy to write, found and mended.
 
-    python triton_kernel.py                       # on a GPU (unverified)
+    python triton_kernel.py                       # on a GPU
     TRITON_INTERPRET=1 python triton_kernel.py    # Triton's interpreter, on a CPU
 
 It is to give the bits of torchao's to_mx with floored scales. There the amax of a block is

@@ -335,7 +335,7 @@ def run(
         ("mxfp8-e4m3", "e4m3:tensor", "bf16"), dtype (of D, by name), alpha, beta and c, bias,
         epilogue, batches (problems below each other), accumulation; without them it is asked for
         one plain product in float32.
-    tensors: what the function gets: "numpy", "torch", "jax" or, unverified, "torch-cuda", "cupy".
+    tensors: what the function gets: "numpy", "torch", "jax", "torch-cuda" or "cupy".
     packing, scale_layout: as mxcheck.quantize takes them: what the function makes, or takes. It is
         then put through the same cases in this layout, its pads among them, of blocks along axes;
         codes are a row's bytes, scales of any shape that has as many bytes. A format is named.

@@ -113,6 +113,13 @@ def test_a_quantizer_under_torch_compile(tensors):
     run = mx.run(wrong, level="quick", **named)
     assert run.code == 1 and run.first_error is None, run.text
     assert any(case["mismatched_scales"] for case in run.cases), run.text
-    right = _compiled_quantizer(torch, lambda amax: torch.frexp(amax)[1] - 1)
+    right = _compiled_quantizer(torch, lambda amax: (amax.view(torch.int32) >> 23) - 127)
     run = mx.run(right, level="quick", **named)
     assert run.passed, f"{run.text}\n{run.first_error}"
+    by_frexp = _compiled_quantizer(torch, lambda amax: torch.frexp(amax)[1] - 1)
+    run = mx.run(by_frexp, level="quick", **named)
+    if device == "cuda" and torch.__version__.startswith("2.11."):
+        # Compiled for CUDA, torch.frexp was seen to give subnormals the largest exponent there is.
+        assert run.code == 1 and "scale 0xfe expected 0x00" in run.text, run.text
+    else:
+        assert device == "cuda" or run.passed, f"{run.text}\n{run.first_error}"
