@@ -90,6 +90,11 @@ Expected<ChildProcess> ChildProcess::start(int descriptor, const Body& body) {
         socket = beyond_standard_streams(socket);
         if (socket < 0) return system_error("cannot open a channel to the device's process");
     }
+    Expected<ChildOutput> output = ChildOutput::open();
+    if (!output) {
+        for (const int socket : sockets) ::close(socket);
+        return output.error();
+    }
     // What is still buffered would be written a second time by a plug-in that flushes or exits.
     std::fflush(nullptr);
     std::cout.flush();
@@ -102,6 +107,7 @@ Expected<ChildProcess> ChildProcess::start(int descriptor, const Body& body) {
         return error;
     }
     if (pid == 0) {
+        output.value().become_standard_error();
         set_up_child({parent, sockets[1], descriptor});
         try {
             body(ParentChannel(sockets[1]));
@@ -112,15 +118,19 @@ Expected<ChildProcess> ChildProcess::start(int descriptor, const Body& body) {
     }
     ::close(sockets[1]);
     ::setpgid(pid, pid);  // the child does the same; whoever is first
-    return ChildProcess(pid, sockets[0]);
+    output.value().close_writing_end();
+    return ChildProcess(pid, sockets[0], std::move(output).value());
 }
 
 ChildProcess::ChildProcess(ChildProcess&& other) noexcept
-    : pid_(std::exchange(other.pid_, -1)), socket_(std::exchange(other.socket_, -1)) {}
+    : pid_(std::exchange(other.pid_, -1)),
+      socket_(std::exchange(other.socket_, -1)),
+      output_(std::move(other.output_)) {}
 
 ChildProcess& ChildProcess::operator=(ChildProcess&& other) noexcept {
     std::swap(pid_, other.pid_);
     std::swap(socket_, other.socket_);
+    std::swap(output_, other.output_);
     return *this;
 }
 
@@ -141,9 +151,11 @@ Reply ChildProcess::receive(milliseconds timeout) {
         // A child of the child may hold the channel open after the child's end: look at both.
         const bool ended = has_ended();
         const milliseconds wait = ended ? milliseconds{0} : std::clamp(left, 0 * slice, slice);
-        pollfd channel{socket_, POLLIN, 0};
-        const int ready = ::poll(&channel, 1, static_cast<int>(wait.count()));
-        if (ready > 0) return read_message();
+        std::array<pollfd, 2> from{pollfd{socket_, POLLIN, 0},
+                                   pollfd{output_.descriptor(), POLLIN, 0}};
+        ::poll(from.data(), from.size(), static_cast<int>(wait.count()));
+        output_.forward();
+        if (from[0].revents != 0) return read_message();
         if (ended) return {ReplyKind::ended, kill_and_reap()};
         if (left > milliseconds{0}) continue;
         kill_and_reap();
@@ -177,10 +189,11 @@ bool ChildProcess::has_ended() const {
     return result != 0 ? errno != EINTR : info.si_pid == pid_;
 }
 
-bool ChildProcess::wait_until_ended(milliseconds patience) const {
+bool ChildProcess::wait_until_ended(milliseconds patience) {
     const auto deadline = Clock::now() + patience;
     while (!has_ended()) {
         if (Clock::now() >= deadline) return false;
+        output_.forward();
         std::this_thread::sleep_for(milliseconds{1});
     }
     return true;
@@ -194,6 +207,7 @@ std::string ChildProcess::kill_and_reap() {
     // A process stuck in the kernel, a lost GPU for one, may not die: then it is left behind.
     const bool reaped = wait_until_ended(dying_time) && ::waitpid(pid_, &status, WNOHANG) == pid_;
     pid_ = -1;
+    output_.forward();
     return reaped ? describe_end(status) : "ended, nobody could see how";
 }
 

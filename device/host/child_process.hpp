@@ -9,7 +9,9 @@
 #include <functional>
 #include <string>
 #include <string_view>
+#include <utility>
 
+#include "device/host/child_output.hpp"
 #include "reference/base/status.hpp"
 
 namespace mx {
@@ -42,8 +44,9 @@ public:
     // What the child does; it leaves with _exit(0) when the body returns.
     using Body = std::function<void(ParentChannel)>;
 
-    // Forks. The child keeps `descriptor` and standard error, which also gets its standard output;
-    // it ignores SIGINT, has a process group of its own, and dies when the calling thread ends.
+    // Forks. The child keeps `descriptor`; what it writes to either standard stream reaches our
+    // standard error while we wait for it, with its control characters made visible. It ignores
+    // SIGINT, has a process group of its own, and dies when the calling thread ends.
     static Expected<ChildProcess> start(int descriptor, const Body& body);
 
     ChildProcess(ChildProcess&& other) noexcept;
@@ -61,14 +64,16 @@ public:
     std::string finish(std::chrono::milliseconds patience);
 
 private:
-    ChildProcess(pid_t pid, int socket) : pid_(pid), socket_(socket) {}
+    ChildProcess(pid_t pid, int socket, ChildOutput output)
+        : pid_(pid), socket_(socket), output_(std::move(output)) {}
     bool has_ended() const;
-    bool wait_until_ended(std::chrono::milliseconds patience) const;
+    bool wait_until_ended(std::chrono::milliseconds patience);
     Reply read_message();
     std::string kill_and_reap();
 
     pid_t pid_ = -1;
     int socket_ = -1;
+    ChildOutput output_;
 };
 
 }  // namespace mx
