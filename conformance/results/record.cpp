@@ -54,6 +54,13 @@ bool may_pass(Verdict verdict) {
     return false;
 }
 
+Worth worth_of(Verdict verdict) {
+    if (!may_pass(verdict)) return Worth::fails;
+    if (verdict == Verdict::not_supported) return Worth::refused;
+    const bool is_open = verdict == Verdict::deviation || verdict == Verdict::waived;
+    return is_open ? Worth::open : Worth::passes;
+}
+
 Verdict verdict_of(const CaseResult& result, const Mismatch& mismatch) {
     const bool is_open = result.verdict == Verdict::fail && !mismatch.open_decision.empty();
     return is_open ? Verdict::deviation : result.verdict;

@@ -48,6 +48,10 @@ bool verdict_from_name(std::string_view name, Verdict& verdict);
 // True for the verdicts that may stand in a passing run.
 bool may_pass(Verdict verdict);
 
+// What a verdict is worth when two runs are compared, the worst first.
+enum class Worth { fails, refused, open, passes };
+Worth worth_of(Verdict verdict);
+
 // Every class that a mismatch can have; schema.json lists the same.
 inline constexpr std::array<std::string_view, 16> mismatch_classes{
     // of a scale, and of the elements under a wrong one
@@ -194,6 +198,9 @@ struct Run {
     bool complete = false;  // a footer was there
     RunFooter footer;
 };
+
+// How an unmet demand begins that is about an earlier run.
+inline constexpr std::string_view worse_than_baseline = "WORSE THAN THE BASELINE";
 
 // Levels below full are no conformance run, and every output of one must say so.
 bool is_conformance_level(std::string_view level);

@@ -10,6 +10,7 @@
 #include <unordered_set>
 #include <utility>
 
+#include "conformance/results/contradiction.hpp"
 #include "conformance/results/record_json.hpp"
 
 namespace mx::results {
@@ -48,6 +49,8 @@ private:
             if (waiver == 0 || waiver > parsed_.run.header.waivers.size())
                 return bad("names waiver " + std::to_string(waiver) + ", and the header has " +
                            std::to_string(parsed_.run.header.waivers.size()));
+        if (const std::string wrong = contradiction_of(result); !wrong.empty())
+            return bad("contradicts itself: " + wrong);
         parsed_.run.cases.push_back(std::move(result));
         parsed_.appendable_size = end;
         return success();
@@ -73,6 +76,8 @@ private:
                            ", the lines before it " + std::to_string(total.counted));
         parsed_.run.footer = std::move(footer);
         parsed_.run.complete = true;
+        if (const std::string wrong = contradiction_of(parsed_.run); !wrong.empty())
+            return bad("contradicts the rest: " + wrong);
         return success();
     }
 

@@ -28,15 +28,8 @@ bool is_same(const CaseResult& before, const CaseResult& after) {
 
 // A device that does not support a case any more has lost what it had; one that refuses what it
 // got wrong has gained.
-enum class Worth { fails, refused, passes };
-
-Worth worth_of(const CaseResult& result) {
-    if (result.verdict == results::Verdict::not_supported) return Worth::refused;
-    return may_pass(result.verdict) ? Worth::passes : Worth::fails;
-}
-
 Change change_of(const CaseResult& before, const CaseResult& after) {
-    const Worth was = worth_of(before), is = worth_of(after);
+    const results::Worth was = worth_of(before.verdict), is = worth_of(after.verdict);
     if (was == is) return Change::changed;
     return was < is ? Change::better : Change::worse;
 }

@@ -34,6 +34,11 @@ results::CaseResult worst_case(std::uint64_t index) {
     result.verdict = index % 3 == 0   ? Verdict::fail
                      : index % 3 == 1 ? Verdict::not_supported
                                       : Verdict::deviation;
+    if (result.verdict == Verdict::deviation) result.mismatches.front().open_decision = "nan_code";
+    if (result.verdict == Verdict::not_supported) {
+        result.elements = result.scales = result.mismatched_elements = 0;
+        result.mismatches.clear();
+    }
     for (std::uint64_t cell = index % 7; cell < 1024; cell += 2)
         result.input_cells.push_back({cell * 64, 1, 1 + index % 50});
     return result;

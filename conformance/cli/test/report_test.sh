@@ -47,12 +47,24 @@ expect 0 'Not conformant' report bad
 expect 0 ' cases the same' report good good
 expect 1 'worse' report good bad
 expect 0 'better' report bad good
-mkdir shrunk
-sed '2s/"verdict":"pass_exact"/"verdict":"not_supported"/' good/results.jsonl >shrunk/results.jsonl
+expect 0 'not supported' "${some[@]}" --device "$lib/minimal_plugin.so" --out shrunk
 expect 1 'worse    pass_exact to not_supported' report good shrunk
 expect 0 'better   not_supported to pass_exact' report shrunk good
 expect 0 'wrote page.html' report bad --baseline good --html page.html
 check 'the page of a failing run has its map of inputs' has 'data:image/png' page.html
+
+# A record that says two things at once is no record: one word of a failing run, edited.
+contradicts() { # TEXT SED
+  rm -rf edited && mkdir edited && sed "$2" bad/results.jsonl >edited/results.jsonl
+  check "the record was edited: $2" never cmp -s bad/results.jsonl edited/results.jsonl
+  refuse 2 "$1" report edited
+  refuse 2 "$1" report good edited
+}
+contradicts 'contradicts itself: case ' 's/"verdict":"fail"/"verdict":"pass_exact"/'
+contradicts 'contradicts itself: case ' 's/"verdict":"fail"/"verdict":"not_supported"/'
+contradicts 'contradicts the rest: the footer says exit code 0' 's/"exit_code":1/"exit_code":0/'
+contradicts 'contradicts the rest: the footer ends a run of 1 cases' \
+  '1s/"case_count":[0-9]*/"case_count":1/'
 mkdir empty
 refuse 2 'empty holds no results.jsonl' report good empty
 refuse 2 'belong to a page of one folder' report good bad --html page.html

@@ -18,10 +18,10 @@ std::string header_line() {
     return line_of(sample_header());
 }
 std::string case_line() {
-    return line_of(sample_case(0, Verdict::fail));
+    return line_of(sample_case(0, Verdict::waived));
 }
 std::string footer_line() {
-    return line_of(count_cases(std::vector{sample_case(0, Verdict::fail)}));
+    return line_of(count_cases(std::vector{sample_case(0, Verdict::waived)}));
 }
 
 struct Defect {
@@ -84,8 +84,8 @@ std::vector<Defect> defects_of_values() {
         {result("\"index\":0", "\"index\":-1"), "line 2: \"index\" must be a whole number"},
         {result("\"index\":0", "\"index\":0.5"), "\"index\" must be a whole number"},
         {result("\"index\":0", "\"index\":18446744073709551616"), "\"index\" must be a whole"},
-        {result("\"verdict\":\"fail\"", "\"verdict\":\"pass\""), "\"pass\", which is no verdict"},
-        {result("\"verdict\":\"fail\"", "\"verdict\":null"), "\"verdict\" must be a string"},
+        {result("\"verdict\":\"waived\"", "\"verdict\":\"pass\""), "\"pass\", which is no verdict"},
+        {result("\"verdict\":\"waived\"", "\"verdict\":null"), "\"verdict\" must be a string"},
         {result("\"lane\":17", "\"lane\":4294967296"), "\"mismatches[0].lane\" must fit 32 bits"},
         {result("\"lanes\":[0,", "\"lanes\":[true,"), "\"mismatches[0].lanes[0]\" must be"},
         {result("\"mismatches\":[", "\"mismatches\":[3,"), "\"mismatches[0]\" must be an object"},

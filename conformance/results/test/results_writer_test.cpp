@@ -42,7 +42,7 @@ ResultsWriter started(const std::string& path) {
 TEST(ResultsWriter, EachLineIsInTheFileAtOnce) {
     const TemporaryFolder folder;
     ResultsWriter writer = started(folder.file("r"));
-    ASSERT_TRUE(writer.append(sample_case(0, Verdict::fail)).ok());
+    ASSERT_TRUE(writer.append(sample_case(0, Verdict::waived)).ok());
     const Expected<results::Run> run = read_results(folder.file("r"));
     ASSERT_TRUE(run.ok());
     EXPECT_EQ(run.value().cases.size(), 1u);
@@ -94,17 +94,17 @@ TEST(ResultsWriter, AShortWriteLeavesOnlyWholeLinesAndTheRunCanGoOn) {
     const TemporaryFolder folder;
     const std::string path = folder.file("r");
     ResultsWriter writer = started(path);
-    ASSERT_TRUE(writer.append(sample_case(0, Verdict::fail)).ok());
+    ASSERT_TRUE(writer.append(sample_case(0, Verdict::waived)).ok());
     const std::string before = text_of(path);
     {
         const FileSizeLimit limit(before.size() + 50);
-        const Status failed = writer.append(sample_case(1, Verdict::fail));
+        const Status failed = writer.append(sample_case(1, Verdict::waived));
         ASSERT_FALSE(failed.ok());
         EXPECT_EQ(failed.error().kind, ErrorKind::system);
         EXPECT_EQ(failed.error().message, path + ": cannot write: File too large");
     }
     EXPECT_EQ(text_of(path), before);
-    ASSERT_TRUE(writer.append(sample_case(1, Verdict::fail)).ok());
+    ASSERT_TRUE(writer.append(sample_case(1, Verdict::waived)).ok());
     const Expected<results::Run> run = read_results(path);
     ASSERT_TRUE(run.ok()) << run.error().message;
     EXPECT_EQ(run.value().cases.size(), 2u);
@@ -115,7 +115,7 @@ TEST(ResultsWriter, NothingFollowsTheFooter) {
     ResultsWriter writer = started(folder.file("r"));
     ASSERT_TRUE(writer.finish(count_cases({})).ok());
     const std::string before = text_of(folder.file("r"));
-    EXPECT_FALSE(writer.append(sample_case(0, Verdict::fail)).ok());
+    EXPECT_FALSE(writer.append(sample_case(0, Verdict::waived)).ok());
     EXPECT_EQ(text_of(folder.file("r")), before);
 }
 
@@ -131,10 +131,17 @@ TEST(ResultsWriter, ASecondWriterIsTurnedAway) {
     EXPECT_EQ(text_of(folder.file("r")), before);
 }
 
+RunHeader header_of_three() {
+    RunHeader header = sample_header();
+    header.case_count = 3;
+    return header;
+}
+
 // Leaves a file that ends as `tail` says after `cases` whole case lines.
-void leave_behind(const std::string& path, std::uint64_t cases, std::string_view tail) {
+void leave_behind(const std::string& path, std::uint64_t cases, std::string_view tail,
+                  const RunHeader& header = sample_header()) {
     {
-        ResultsWriter writer = started(path);
+        ResultsWriter writer = ResultsWriter::create(path, header).value();
         for (std::uint64_t index = 0; index < cases; ++index)
             ASSERT_TRUE(writer.append(sample_case(index, Verdict::pass_exact)).ok());
     }
@@ -144,17 +151,17 @@ void leave_behind(const std::string& path, std::uint64_t cases, std::string_view
 TEST(ResultsWriter, ResumeDropsTheHalfLineAndGoesOn) {
     const TemporaryFolder folder;
     const std::string path = folder.file("r");
-    leave_behind(path, 2, "{\"kind\":\"case\",\"index\":2,\"sui");
+    leave_behind(path, 2, "{\"kind\":\"case\",\"index\":2,\"sui", header_of_three());
     {
-        auto resumed = ResultsWriter::resume(path, sample_header());
+        auto resumed = ResultsWriter::resume(path, header_of_three());
         ASSERT_TRUE(resumed.ok()) << resumed.error().message;
         ASSERT_EQ(resumed.value().cases.size(), 2u);
         EXPECT_EQ(resumed.value().cases[1], sample_case(1, Verdict::pass_exact));
-        EXPECT_EQ(resumed.value().header, sample_header());
+        EXPECT_EQ(resumed.value().header, header_of_three());
         ResultsWriter& writer = resumed.value().writer;
-        ASSERT_TRUE(writer.append(sample_case(2, Verdict::fail)).ok());
+        ASSERT_TRUE(writer.append(sample_case(2, Verdict::waived)).ok());
         std::vector<CaseResult> cases = resumed.value().cases;
-        cases.push_back(sample_case(2, Verdict::fail));
+        cases.push_back(sample_case(2, Verdict::waived));
         ASSERT_TRUE(writer.finish(count_cases(cases)).ok());
     }
     const Expected<results::Run> run = read_results(path);
@@ -168,8 +175,8 @@ TEST(ResultsWriter, AFinishedFileCanBeFinishedAgain) {
     const std::string path = folder.file("r");
     {
         ResultsWriter writer = started(path);
-        ASSERT_TRUE(writer.append(sample_case(0, Verdict::fail)).ok());
-        ASSERT_TRUE(writer.finish(count_cases(std::vector{sample_case(0, Verdict::fail)})).ok());
+        ASSERT_TRUE(writer.append(sample_case(0, Verdict::waived)).ok());
+        ASSERT_TRUE(writer.finish(count_cases(std::vector{sample_case(0, Verdict::waived)})).ok());
     }
     const std::string before = text_of(path);
     {

@@ -25,7 +25,7 @@ RunHeader sample_header() {
     header.dialects = "all";
     header.seed = std::numeric_limits<std::uint64_t>::max();
     header.shard = "0/1";
-    header.case_count = 3;
+    header.case_count = 1;
     header.device = "sample.so";
     header.device_facts = {{"name", "Sample"}, {"name", "said twice"}};
     header.environment = {{"cpu", "unknown"}};
@@ -84,15 +84,24 @@ CaseResult sample_case(std::uint64_t index, Verdict verdict) {
     result.reason = "tab\t, newline\n, NUL follows: ";
     result.reason.push_back('\0');
     result.reason += " and \xc3\xa9";
-    result.elements = 4096 + index;
-    result.scales = 128;
-    result.mismatched_elements = 3;
-    result.mismatched_scales = 1;
-    Mismatch bare;
-    bare.mismatch_class = "unclassified";
-    bare.axis = "row";
-    result.mismatches = {sample_mismatch(), bare};
-    result.waivers = {1};
+    const Worth worth = worth_of(verdict);
+    const bool is_fault = verdict == Verdict::fail || verdict == Verdict::flaky ||
+                          verdict == Verdict::oracle_disagreement;
+    if (worth == Worth::passes || worth == Worth::open || is_fault ||
+        verdict == Verdict::mistrusted) {
+        result.elements = 4096 + index;
+        result.scales = 128;
+    }
+    if (worth == Worth::open || is_fault) {
+        result.mismatched_elements = 3;
+        result.mismatched_scales = 1;
+        Mismatch bare;
+        bare.mismatch_class = "unclassified";
+        bare.axis = "row";
+        if (verdict == Verdict::deviation) bare.open_decision = "sign_of_zero";
+        result.mismatches = {sample_mismatch(), bare};
+    }
+    if (verdict == Verdict::waived) result.waivers = {1};
     result.input_cells = {{0x3F80, 1, 2}, {0xFFFF, 1, 1}};
     result.lane_cells = {{127, 2, 1}};
     result.expected_scale_codes = {{0, 256, 1}};

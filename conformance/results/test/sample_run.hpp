@@ -11,7 +11,7 @@
 
 namespace mx::results::test {
 
-RunHeader sample_header();
+RunHeader sample_header();  // of one case
 Mismatch sample_mismatch();
 CaseResult sample_case(std::uint64_t index, Verdict verdict);
 

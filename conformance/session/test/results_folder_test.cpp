@@ -30,6 +30,7 @@ protected:
         ASSERT_TRUE(record) << record.error().message;
         results::CaseResult result;
         result.case_text = case_text;
+        result.verdict = results::Verdict::pass_exact;
         EXPECT_TRUE(record.value().append(result));
         EXPECT_TRUE(record.value().finish(results::count_cases({&result, 1})));
     }
