@@ -25,7 +25,7 @@ Expected<data::HostTensor> take_tensor(data::TensorFile file, const QuantizeArgu
     if (arguments.tensor.empty()) {
         if (file.tensors.size() == 1) return std::move(file.tensors.front());
         return bad("holds " + std::to_string(file.tensors.size()) +
-                   " tensors; name one with --tensor");
+                   " tensors; name one with --tensor: " + data::names_text(file.tensors));
     }
     for (data::HostTensor& tensor : file.tensors)
         if (tensor.name == arguments.tensor) return std::move(tensor);

@@ -146,9 +146,9 @@ Expected<CodeTensor> read_input_tensor(const std::string& path) {
         return bad(path + ": " + values.error().message);
     if (file.value().tensors.size() != 1)
         return bad(path + ": holds " + std::to_string(file.value().tensors.size()) +
-                   " tensors; one is wanted");
+                   " tensors; one is wanted, of " + data::names_text(file.value().tensors));
     data::HostTensor& tensor = file.value().tensors.front();
-    const Status known = check_name("input type", tensor.type, type_names());
+    const Status known = data::check_value_type(tensor.type);
     if (!known) return bad(path + ": " + known.error().message);
     std::int64_t count = 1;
     for (const std::int64_t length : tensor.shape) count *= length;

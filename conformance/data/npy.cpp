@@ -327,7 +327,9 @@ Expected<TensorFile> parse_npy(const ByteSource& source, const ReadOptions& opti
         bytes = std::move(reordered);
     }
     tensor.bytes = std::move(bytes).value();
-    return TensorFile{{std::move(tensor)}, {}};
+    TensorFile file;  // an initializer list would copy the tensor
+    file.tensors.push_back(std::move(tensor));
+    return file;
 }
 
 Expected<TensorFile> parse_npy(std::span<const std::byte> file, std::string_view name) {

@@ -76,6 +76,27 @@ Expected<TensorFile> read_tensor_file(const std::string& path, const ReadOptions
     return parse_safetensors(bytes);
 }
 
+Status check_value_type(const std::string& type) {
+    for (const char* known : {"f32", "bf16", "f16"})
+        if (type == known) return success();
+    std::string way_out;
+    if (type == "f64") way_out = "; round it to one first, in NumPy by x.astype('float32')";
+    if (type == "u16" || type == "i16")
+        way_out =
+            "; of bf16 codes kept as integers, quantize takes --type bf16, and a "
+            ".safetensors can name them";
+    return Error{ErrorKind::bad_input,
+                 "holds " + type + ", and quantizers read f32, bf16 and f16" + way_out};
+}
+
+std::string names_text(const std::vector<HostTensor>& tensors) {
+    constexpr std::size_t named_max = 8;
+    std::string text;
+    for (std::size_t i = 0; i < std::min(tensors.size(), named_max); ++i)
+        text += (i == 0 ? "" : ", ") + in_quotes(tensors[i].name);
+    return text + (tensors.size() > named_max ? ", ..." : "");
+}
+
 Status write_tensor_file(const std::string& path, const TensorFile& file) {
     const Container container = container_by_extension(path);
     if (container == Container::unknown) return unknown_extension(path);

@@ -3,6 +3,7 @@
 
 #include "conformance/case/names.hpp"
 #include "conformance/data/philox.hpp"
+#include "conformance/data/tensor_file.hpp"
 #include "conformance/data/tensor_number.hpp"
 #include "conformance/emulate/block_counter.hpp"
 #include "conformance/emulate/stored_tensors.hpp"
@@ -113,10 +114,9 @@ private:
     std::uint32_t amax() {
         std::vector<std::uint32_t> codes;
         for (std::int64_t index = 0; index < count_; ++index) {
-            std::vector<std::byte> copy = count_ == 1 ? values_ : std::vector<std::byte>();
-            std::vector<std::byte>& from = count_ == 1 ? copy : values_;
-            codes.push_back(
-                derived_amax(p_, take_slice(from, shape_of(p_, Part::values), {index, count_})));
+            CodeTensor slice = take_slice(values_, shape_of(p_, Part::values), {index, count_});
+            codes.push_back(derived_amax(p_, slice));
+            if (count_ == 1) values_ = std::move(slice.bytes);  // it was moved
         }
         return fast::f32_code(fast::amax_of(*p_.dialect, formats::f32, codes.data(),
                                             static_cast<std::int64_t>(codes.size())));
@@ -134,10 +134,11 @@ private:
             if (part == Part::random_bits) fill_random_bits(inputs.back(), slice, seed);
         }
         std::vector<CodeTensor> outputs = expect(p_, inputs);
+        CodeTensor rotated;
         if (p_.format->has_e8m0_scales())
             count_slice(p_, inputs[0], outputs, counts_);
         else
-            count_slice_of_real_scales(p_, transformed(p_, inputs[0]), outputs, counts_);
+            count_slice_of_real_scales(p_, transformed(p_, inputs[0], rotated), outputs, counts_);
         append(codes_.elements, std::move(outputs[0].bytes));
         append(codes_.scales, std::move(outputs[1].bytes));
     }
@@ -168,7 +169,7 @@ private:
 Expected<QuantizedTensor> quantize_tensor(data::HostTensor tensor, const BlockNames& names,
                                           const QuantizeOptions& options) {
     if (const Status sound = oracle_status(); !sound) return sound.error();
-    const Status known = check_name("input type", tensor.type, type_names());
+    const Status known = data::check_value_type(tensor.type);
     if (!known) return known.error();
     if (const Status valid = check_names(names); !valid) return valid.error();
     const auto layout = layout_of(tensor.shape, block_shape(names));

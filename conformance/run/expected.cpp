@@ -11,11 +11,11 @@
 
 namespace mx {
 
-CodeTensor transformed(const Problem& p, const CodeTensor& input) {
+const CodeTensor& transformed(const Problem& p, const CodeTensor& input, CodeTensor& rotated) {
     if (p.dialect->transform == LaneTransform::none) return input;
     Blocking groups = blocking_of(p);
     groups.block = hadamard_size;
-    CodeTensor rotated = input;
+    rotated = input;
     std::array<fast::Unpacked, hadamard_size> before;
     for (std::int64_t group = 0; group < block_grid(groups).count(); ++group) {
         const BlockPlace place = place_of(groups, group);
@@ -61,11 +61,26 @@ CodeTensor expect_scales(const Problem& p, const CodeTensor& input) {
     return output;
 }
 
-// Of the values as they are quantized.
+// Of the values as they are quantized. By parts: a copy of all of them would be as large again.
 fast::Unpacked amax_of_tensor(const Problem& p, const CodeTensor& values) {
-    std::vector<std::uint32_t> lanes;
-    for (std::size_t i = 0; i < values.count(); ++i) lanes.push_back(values.at(i));
-    return fast::amax_of(*p.dialect, p.type, lanes.data(), static_cast<std::int64_t>(lanes.size()));
+    constexpr std::size_t part = 4096;
+    std::vector<std::uint32_t> lanes, amaxes;
+    for (std::size_t i = 0; i < values.count(); ++i) {
+        lanes.push_back(values.at(i));
+        if (lanes.size() < part && i + 1 < values.count()) continue;
+        amaxes.push_back(fast::f32_code(fast::amax_of(*p.dialect, p.type, lanes.data(),
+                                                      static_cast<std::int64_t>(lanes.size()))));
+        lanes.clear();
+    }
+    return fast::amax_of(*p.dialect, formats::f32, amaxes.data(),
+                         static_cast<std::int64_t>(amaxes.size()));
+}
+
+// An initializer list would copy the tensor.
+std::vector<CodeTensor> alone(CodeTensor tensor) {
+    std::vector<CodeTensor> one;
+    one.push_back(std::move(tensor));
+    return one;
 }
 
 fast::TensorNumbers tensor_numbers(const Problem& p, const CodeTensor& values) {
@@ -75,7 +90,8 @@ fast::TensorNumbers tensor_numbers(const Problem& p, const CodeTensor& values) {
 }
 
 std::vector<CodeTensor> expect_quantize(const Problem& p, const std::vector<CodeTensor>& inputs) {
-    const CodeTensor input = transformed(p, inputs[0]);
+    CodeTensor rotated;
+    const CodeTensor& input = transformed(p, inputs[0], rotated);
     const fast::BlockQuestion question{rules_of(p), *p.format, p.type, tensor_numbers(p, input)};
     const StochasticForm* form = stochastic_form_of(p);
     const Blocking blocking = blocking_of(p);
@@ -137,19 +153,20 @@ CodeTensor expect_values(const Problem& p, const std::vector<CodeTensor>& inputs
 }  // namespace
 
 std::uint32_t derived_amax(const Problem& p, const CodeTensor& values) {
-    return fast::f32_code(amax_of_tensor(p, transformed(p, values)));
+    CodeTensor rotated;
+    return fast::f32_code(amax_of_tensor(p, transformed(p, values, rotated)));
 }
 
 std::vector<CodeTensor> expect(const Problem& p, const std::vector<CodeTensor>& inputs) {
     switch (p.operation) {
         case OperationKind::convert:
-            return {expect_convert(p, inputs)};
+            return alone(expect_convert(p, inputs));
         case OperationKind::encode_scale:
-            return {expect_scales(p, inputs[0])};
+            return alone(expect_scales(p, inputs[0]));
         case OperationKind::quantize:
             return expect_sides(p, inputs);
         case OperationKind::dequantize:
-            return {expect_values(p, inputs)};
+            return alone(expect_values(p, inputs));
         case OperationKind::gemm:
             return expect_gemm(p, inputs);
     }

@@ -13,8 +13,9 @@ namespace mx {
 std::vector<CodeTensor> expect(const Problem& p, const std::vector<CodeTensor>& inputs);
 
 // The values as they are quantized: after the rotation of a dialect that has one, in groups of 16
-// along the axis.
-CodeTensor transformed(const Problem& p, const CodeTensor& values);
+// along the axis. `rotated` holds them then; else they are the values themselves, which may fill
+// half of the memory.
+const CodeTensor& transformed(const Problem& p, const CodeTensor& values, CodeTensor& rotated);
 
 // The tensor's amax that quantize finds in its values, as the code of a binary32 number. Only of a
 // dialect that has a number for the whole tensor, along one axis.

@@ -188,4 +188,26 @@ refuse 2 'not both' explain 'quantize format=mxfp8-e4m3 dialect=nv' --values 1
 refuse 2 "did you mean 'mxfp8-e5m2'?" explain --values 1 --format mxfp8-e5m1
 refuse 2 'block' explain 'quantize format=mxfp8-e4m3 dialect=nv shape=1x32 data=edge.tie' --block 99
 refuse 2 '' explain --values "$(printf '1,%.0s' {1..33})1" --format mxfp8-e4m3
+# Memory: the tensor, and a quarter of it for what becomes of it.
+peak() { # ARGUMENT...: the most that the program held, in KiB
+  python3 -c 'import resource, subprocess, sys
+subprocess.run(sys.argv[1:], check=True, stdout=subprocess.DEVNULL)
+print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)' "$mxcheck" "$@"
+}
+within() { # KIB ARGUMENT...
+  local most
+  most=$(peak "${@:2}")
+  check "$most KiB is no more than $1: ${*:2}" [ "$most" -le "$1" ]
+}
+if [ -n "$(type -P python3)" ]; then
+  zeros 64 | npy little.npy '<f4' '(1, 16)'
+  zeros $((32 * 1024 * 1024)) | npy large.npy '<f4' '(2048, 4096)'
+  base=$(peak quantize little.npy --format mxfp8-e4m3 --out little.safetensors)
+  limit=$((base + 32 * 1024 * 130 / 100))
+  within "$limit" quantize large.npy --format mxfp8-e4m3 --out large.safetensors
+  within "$limit" dequantize large.safetensors --out back.npy
+  within "$limit" quantize large.npy --format nvfp4 --dialect te-nvfp4 --out nvfp4.safetensors
+else
+  echo 'skipped: no python3 here to measure memory'
+fi
 finish

@@ -19,8 +19,8 @@ zeros 128 | npy short.npy '<f4' '(2, 32)'
 broken 'needs 256 bytes, but from byte 128 on there are 128' short.npy
 zeros 300 | npy long.npy '<f4' '(2, 32)' && broken 'long.npy: ' long.npy
 head -c 40 short.npy >header.npy && broken 'header.npy: ' header.npy
-zeros 256 | npy i32.npy '<i4' '(2, 32)' && broken "'i32'" i32.npy
-zeros 512 | npy f64.npy '<f8' '(2, 32)' && broken 'f64.npy: ' f64.npy
+zeros 256 | npy i32.npy '<i4' '(2, 32)' && broken 'holds i32, and' i32.npy
+zeros 512 | npy f64.npy '<f8' '(2, 32)' && broken "x.astype('float32')" f64.npy
 zeros 128 | npy unnamed.npy '|V2' '(2, 32)'
 broken 'does not say what its bytes mean' unnamed.npy
 zeros 128 | npy huge.npy '<f4' '(4611686018427387904, 32)' && broken 'huge.npy: ' huge.npy
@@ -45,7 +45,7 @@ zeros 256 | safetensors json.safetensors '{"a":{"dtype":' && broken 'json.safete
 two='{"a":{"dtype":"BF16","shape":[2,32],"data_offsets":[0,128]},'
 two+='"b":{"dtype":"F32","shape":[1,32],"data_offsets":[128,256]}}'
 zeros 256 | safetensors two.safetensors "$two"
-broken 'holds 2 tensors; one is wanted' two.safetensors
+broken "holds 2 tensors; one is wanted, of 'a', 'b'" two.safetensors
 
 # Each type that is read, and odd shapes that are no error: along each axis, and along both at once.
 good() { # ELEMENTS FILE

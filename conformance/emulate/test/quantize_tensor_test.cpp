@@ -160,8 +160,10 @@ TEST(QuantizeTensor, RefusesWithASentence) {
                       std::string(axis) + " need two");
     EXPECT_EQ(message(f32_tensor({}, {1}), names_of("mxfp8-e4m3")),
               "a tensor of shape () has no dimension for blocks to lie along");
-    EXPECT_EQ(message({"x", "f64", {1}, std::vector<std::byte>(8)}, names_of("mxfp8-e4m3")),
-              "unknown input type 'f64'; did you mean 'f32'?");
+    EXPECT_EQ(
+        message({"x", "f64", {1}, std::vector<std::byte>(8)}, names_of("mxfp8-e4m3")),
+        "holds f64, and quantizers read f32, bf16 and f16; round it to one first, in NumPy by "
+        "x.astype('float32')");
 }
 
 }  // namespace
