@@ -70,6 +70,11 @@ void print(const Identification& found) {
                 joined(found.scale_layouts, ", ").c_str());
     print_names(found);
     const identify::Unexplained& rest = found.unexplained;
+    if (rest.open != 0)
+        std::printf(
+            "open: %llu of %llu blocks have elements of their own under a NaN scale, where "
+            "none means anything (OCP MX v1.0 section 5.1)\n",
+            static_cast<unsigned long long>(rest.open), static_cast<unsigned long long>(rest.of));
     if (rest.blocks == 0) return;
     std::printf("unexplained: %llu of %llu blocks follow no %s%s%s\n  %s\n",
                 static_cast<unsigned long long>(rest.blocks),
@@ -94,6 +99,7 @@ nlohmann::ordered_json json_of(const Identification& found) {
                                 {"nearest_dialect", found.nearest},
                                 {"differences_to_nearest", found.parts},
                                 {"unexplained_blocks", found.unexplained.blocks},
+                                {"open_blocks", found.unexplained.open},
                                 {"unexplained_witness", found.unexplained.witness},
                                 {"unexplained_hypothesis", found.unexplained.hypothesis}};
     for (const identify::HeldRow& row : found.rows)

@@ -206,12 +206,14 @@ Status Deduction::compare_unseen() {
 void Deduction::find_names() {
     result_.answers = answers_.size();
     const Quantizer* nearest = nullptr;
+    std::vector<std::string> but_for_open;
     for (const Quantizer& row : e8m0_quantizers) {
         if (!row.is_known() || !row.quantizes(setting().format) || !row.reads(setting().input.name))
             continue;
-        const std::uint64_t right =
-            answers_.size() - unexplained_by(setting(), row, answers_).blocks;
-        if (right == answers_.size()) result_.identical.emplace_back(row.name);
+        const Unexplained rest = unexplained_by(setting(), row, answers_);
+        const std::uint64_t right = answers_.size() - rest.blocks;
+        if (rest.blocks == 0)
+            (rest.open == 0 ? result_.identical : but_for_open).emplace_back(row.name);
         if (result_.unexplained.blocks != 0 && result_.unexplained.hypothesis.empty())
             result_.unexplained.hypothesis = common_offset(setting(), row, answers_);
         if (nearest == nullptr || right > result_.nearest_predicted) {
@@ -219,6 +221,7 @@ void Deduction::find_names() {
             result_.nearest_predicted = right;
         }
     }
+    if (result_.identical.empty()) result_.identical = std::move(but_for_open);
     if (nearest == nullptr) return;
     result_.nearest = nearest->name;
     for (const Finding& finding : result_.findings) {

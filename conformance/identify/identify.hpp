@@ -21,7 +21,10 @@ struct Finding {
 struct Unexplained {
     std::uint64_t blocks = 0;  // that the decision vector does not predict
     std::uint64_t of = 0;
-    std::string witness;     // the first of them
+    // Beside these: blocks whose scale is the predicted NaN and whose elements are not. No element
+    // means anything there (OCP MX v1.0 section 5.1), and `run` calls them open too.
+    std::uint64_t open = 0;
+    std::string witness;     // the first of the blocks
     std::string hypothesis;  // what they have in common, "" if nothing was seen
 };
 
@@ -35,7 +38,8 @@ struct Identification {
     Setting setting;
     std::vector<Finding> findings;
     Unexplained unexplained;
-    std::vector<std::string> identical;  // dialects that predict every answer
+    // Dialects that predict every answer; if none does, those that predict all that is not open.
+    std::vector<std::string> identical;
     std::string nearest;                 // if there is none: the one that predicts most
     std::uint64_t nearest_predicted = 0, answers = 0;
     std::vector<std::string> parts;  // "field: device value, dialect value" against the nearest

@@ -43,6 +43,12 @@ std::optional<std::size_t> wrong_lane(const Setting& setting, const Quantizer& d
     return std::nullopt;
 }
 
+// Under a NaN scale that is right, the elements may be any.
+bool is_open(const Setting& setting, const Quantizer& dialect, const Answer& answer) {
+    return setting.format.scale().is_nan(answer.scale) &&
+           predicted_scale(setting, dialect, answer.lanes) == answer.scale;
+}
+
 // "amax 0x43f00000 (480): scale 0x7f, not 0x80"; "" if the dialect predicts the answer.
 std::string against(const Setting& setting, const Quantizer& dialect, const Answer& answer) {
     const Code scale = predicted_scale(setting, dialect, answer.lanes);
@@ -107,7 +113,10 @@ Unexplained unexplained_by(const Setting& setting, const Quantizer& dialect,
     for (const Answer& answer : answers) {
         const std::string text = against(setting, dialect, answer);
         if (text.empty()) continue;
-        if (found.blocks++ == 0) found.witness = text;
+        if (is_open(setting, dialect, answer))
+            ++found.open;
+        else if (found.blocks++ == 0)
+            found.witness = text;
     }
     return found;
 }

@@ -148,6 +148,27 @@ TEST(Identify, SaysWhatNoVectorExplains) {
     EXPECT_EQ(deaf.nearest, "nv");
 }
 
+// Under a NaN scale no element means anything, and a device that writes zeros there is no stranger.
+TEST(Identify, ElementsUnderANanScaleAreOpen) {
+    const auto zeroed = [](Answer& answer, std::size_t) {
+        if (formats::e8m0.is_nan(answer.scale)) answer.elements.fill(0);
+    };
+    const Identification found = identified(*find_quantizer("ocp"), e4m3_setting(), zeroed);
+    EXPECT_TRUE(names(found, "ocp"));
+    EXPECT_EQ(found.unexplained.blocks, 0u) << found.unexplained.witness;
+    EXPECT_GT(found.unexplained.open, 0u);
+
+    // Elements that differ elsewhere still bind.
+    const Identification wrong =
+        identified(*find_quantizer("ocp"), e4m3_setting(), [&](Answer& answer, std::size_t count) {
+            zeroed(answer, count);
+            if (answer.scale.bits % 8 == 0) answer.elements[0] = 0x11;
+        });
+    EXPECT_FALSE(names(wrong, "ocp"));
+    EXPECT_GT(wrong.unexplained.blocks, 0u);
+    EXPECT_GT(wrong.unexplained.open, 0u);
+}
+
 TEST(Identify, SaysWhenTheDeviceRefuses) {
     const Setting setting = e4m3_setting();
     const Client none{.ask = [](const Question&) {
