@@ -11,6 +11,7 @@
 #include "conformance/cli/run_options.hpp"
 #include "conformance/session/pack.hpp"
 #include "conformance/session/shard.hpp"
+#include "reference/base/text.hpp"
 
 namespace mx::cli {
 namespace {
@@ -19,6 +20,7 @@ struct GenOptions {
     session::PlanOptions plan;
     std::string form = "hex";
     std::string out;
+    std::uint64_t bytes_max = std::uint64_t{1} << 32;
 };
 
 struct Written {
@@ -76,6 +78,24 @@ Expected<Written> write_pack(const std::vector<Case>& cases, Sources& sources,
     return Error{ErrorKind::system, options.out + " cannot be written: " + failed.message()};
 }
 
+// A level may ask for more than a disk holds, and nobody sees that from its name.
+Status check_size(const std::vector<Case>& cases, const GenOptions& options) {
+    const std::uint64_t bytes = session::pack_size(cases, *pipe::form_named(options.form));
+    const std::string size = "the data of these " + counted(cases.size(), "request") + " are " +
+                             grouped(bytes) + " bytes";
+    if (bytes > options.bytes_max)
+        return Error{ErrorKind::bad_input,
+                     size + ", more than --max-bytes " + std::to_string(options.bytes_max) +
+                         "; --shard I/N writes a part, --form binary half as many"};
+    std::error_code unknown;
+    const fs::path folder = fs::absolute(options.out, unknown).parent_path();
+    const fs::space_info space = fs::space(folder, unknown);
+    if (!unknown && bytes > space.available)
+        return Error{ErrorKind::system, size + ", and " + folder.string() + " has room for " +
+                                            grouped(space.available)};
+    return success();
+}
+
 int gen(const GenOptions& options) {
     const Status form = check_name("form", options.form, {"hex", "binary"});
     if (!form) return fail_with(form.error());
@@ -84,8 +104,10 @@ int gen(const GenOptions& options) {
     if (!shard) return fail_with(shard.error());
     auto cases = session::planned(options.plan, sources);
     if (!cases) return fail_with(cases.error());
-    const auto written = write_pack(
-        each_once(session::of_shard(std::move(cases).value(), shard.value())), sources, options);
+    const std::vector<Case> once =
+        each_once(session::of_shard(std::move(cases).value(), shard.value()));
+    if (const Status fits = check_size(once, options); !fits) return fail_with(fits.error());
+    const auto written = write_pack(once, sources, options);
     if (!written) return fail_with(written.error());
     std::printf("wrote %s: %llu requests, %llu bytes\n", options.out.c_str(),
                 static_cast<unsigned long long>(written.value().cases),
@@ -97,8 +119,10 @@ int gen(const GenOptions& options) {
 
 Command gen_command() {
     auto o = std::make_shared<GenOptions>();
-    std::vector<Option> options{{"--out", "the file to write", &o->out, true},
-                                {"--form", "data as hex (text) or binary", &o->form}};
+    std::vector<Option> options{
+        {"--out", "the file to write", &o->out, true},
+        {"--form", "data as hex (text) or binary", &o->form},
+        {"--max-bytes", "refuse to write a pack whose data are more", &o->bytes_max}};
     for (Option& option : options_of(o->plan)) options.push_back(std::move(option));
     return {"gen", "write the requests of a plan to a file, for a device elsewhere",
             "mxcheck gen --suite quantize --dialect ocp --level smoke --out ocp.pack\n"

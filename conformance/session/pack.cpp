@@ -10,6 +10,7 @@
 #include <span>
 
 #include "conformance/case/fields.hpp"
+#include "conformance/run/evidence.hpp"
 #include "device/host/layout.hpp"
 #include "reference/base/files.hpp"
 #include "reference/proof/sha256.hpp"
@@ -42,11 +43,15 @@ Load load(const Question& question) {
     return load;
 }
 
+std::string digest_of(std::string_view bytes) {
+    return sha256(bytes).substr(0, digest_digits);
+}
+
 std::string digest_of(const std::vector<pipe::Cargo>& cargo) {
     std::string bytes;
     for (const pipe::Cargo& input : cargo)
         bytes.append(reinterpret_cast<const char*>(input.bytes.data()), input.bytes.size());
-    return sha256(bytes).substr(0, digest_digits);
+    return digest_of(bytes);
 }
 
 // A file of messages, read one piece after the other.
@@ -65,16 +70,18 @@ public:
     }
     bool ends_line() const { return text_.ends_with('\n'); }
 
-    std::string line() {
+    // Without its line end, which is that of another system in some files.
+    std::string_view line() {
         if (at_end()) return "";
         const std::size_t end = std::min(text_.find('\n', at_), text_.size());
-        std::string line(text_.substr(at_, end - at_));
+        std::string_view line = text_.substr(at_, end - at_);
+        if (line.ends_with('\r')) line.remove_suffix(1);
         at_ = end + 1;
         ++line_;
         return line;
     }
-    std::string bytes(std::size_t count) {
-        std::string bytes(at_end() ? "" : text_.substr(at_, count));
+    std::string_view bytes(std::size_t count) {
+        const std::string_view bytes = at_end() ? "" : text_.substr(at_, count);
         at_ += bytes.size();
         return bytes;
     }
@@ -89,8 +96,24 @@ Error in_line(const std::string& path, std::size_t line, const std::string& what
     return bad(path + ":" + std::to_string(line) + ": " + what);
 }
 
+std::uint64_t bytes_of(const std::vector<TensorSpec>& tensors) {
+    std::uint64_t bytes = 0;
+    for (const TensorSpec& tensor : tensors) bytes += pipe::travelling_size(tensor);
+    return bytes;
+}
+
+std::vector<TensorSpec> input_specs(const Question& question) {
+    std::vector<TensorSpec> specs;
+    for (const InputTensor& input : question.inputs) specs.push_back(input.spec);
+    return specs;
+}
+
+std::uint64_t input_bytes_of(const Case& c) {
+    return bytes_of(input_specs(question_without_data(c)));
+}
+
 // Does only the end of this message miss? What stands there is no error then.
-bool is_begun(const std::string& message) {
+bool is_begun(std::string_view message) {
     try {
         return nlohmann::json::parse(message).is_discarded();
     } catch (const nlohmann::json::parse_error& error) {
@@ -98,8 +121,8 @@ bool is_begun(const std::string& message) {
     }
 }
 
-std::vector<std::string> read_data(Reader& reader, const pipe::AnswerLine& line) {
-    std::vector<std::string> data;
+std::vector<std::string_view> read_data(Reader& reader, const pipe::AnswerLine& line) {
+    std::vector<std::string_view> data;
     if (line.status != MX_OK) return data;
     if (line.form == pipe::Form::hex) {
         while (!reader.at_end() && !reader.at_message()) data.push_back(reader.line());
@@ -114,6 +137,13 @@ DeviceAnswer refusal(AnswerKind kind, std::string reason) {
     answer.kind = kind;
     answer.reason = std::move(reason);
     return answer;
+}
+
+// Of an answer that is not MX_OK.
+DeviceAnswer refusal_of_line(const pipe::AnswerLine& line) {
+    if (line.status == MX_NOT_SUPPORTED) return refusal(AnswerKind::not_supported, line.reason);
+    return refusal(AnswerKind::device_error,
+                   "answered " + name_of(line.status) + ": " + line.reason);
 }
 
 // "3/120"
@@ -145,8 +175,32 @@ Status check_place(const std::vector<RequestId>& before, const PackPlace& place)
                " belongs: part of the pack is missing or another's; gen writes it anew");
 }
 
+// The data of a request. An error says what is wrong with them.
+Status read_inputs(Reader& reader, const nlohmann::json& request, std::string& bytes) {
+    const bool binary = request.contains("form") && request["form"] == "binary";
+    for (const auto& input : request["inputs"]) {
+        const bool sized =
+            input.is_object() && input.contains("bytes") && input["bytes"].is_number_unsigned();
+        if (!sized) return bad("an input without its number of bytes");
+        const auto size = input["bytes"].get<std::size_t>();
+        const std::string_view data = binary ? reader.bytes(size) : reader.line();
+        const std::size_t whole = binary ? data.size() : data.size() / 2;
+        if (whole != size || (!binary && data.size() % 2 != 0))
+            return bad("the data of this request is not whole");
+        const std::size_t before = bytes.size();
+        bytes.resize(before + size);
+        if (binary)
+            data.copy(bytes.data() + before, size);
+        else if (const Status digits =
+                     pipe::read_hex(data, std::as_writable_bytes(std::span(bytes).subspan(before)));
+                 !digits)
+            return digits;
+    }
+    return success();
+}
+
 // The bytes of one output from its line of digits or its bytes.
-Status decode(const std::string& data, pipe::Form form, std::span<std::byte> bytes) {
+Status decode(std::string_view data, pipe::Form form, std::span<std::byte> bytes) {
     if (form == pipe::Form::hex) return pipe::read_hex(data, bytes);
     if (data.size() != bytes.size())
         return Error{ErrorKind::device, std::to_string(data.size()) + " bytes where " +
@@ -156,6 +210,12 @@ Status decode(const std::string& data, pipe::Form form, std::span<std::byte> byt
 }
 
 }  // namespace
+
+std::uint64_t pack_size(const std::vector<Case>& cases, pipe::Form form) {
+    std::uint64_t bytes = 0;
+    for (const Case& c : cases) bytes += input_bytes_of(c);
+    return form == pipe::Form::hex ? 2 * bytes : bytes;
+}
 
 std::string print(const RequestId& id) {
     std::string text = print(id.c) + std::string(digest_key) + id.digest;
@@ -217,16 +277,13 @@ Expected<std::vector<RequestId>> parse_pack(std::string_view pack, const std::st
         if (!seen.insert(print(id.value().c)).second)
             return in_line(path, line, "what was asked for before: a pack asks for each case once");
         requests.push_back(id.value());
-        const bool binary = json.contains("form") && json["form"] == "binary";
-        for (const auto& input : json["inputs"]) {
-            const bool sized =
-                input.is_object() && input.contains("bytes") && input["bytes"].is_number_unsigned();
-            if (!sized) return in_line(path, line, "an input without its number of bytes");
-            const auto size = input["bytes"].get<std::size_t>();
-            const bool is_whole =
-                binary ? reader.bytes(size).size() == size : reader.line().size() == 2 * size;
-            if (!is_whole) return in_line(path, line, "the data of this request is not whole");
-        }
+        std::string bytes;
+        if (const Status read = read_inputs(reader, json, bytes); !read)
+            return in_line(path, line, read.error().message);
+        if (input_bytes_of(id.value().c) != bytes.size() || digest_of(bytes) != id.value().digest)
+            return in_line(path, line,
+                           "the data of this request are not the inputs of its case: they were "
+                           "changed; gen writes the pack anew");
     }
     if (requests.empty()) return bad(path + ": holds no request");
     if (const std::uint64_t total = requests.front().place.total; requests.size() < total)
@@ -236,22 +293,22 @@ Expected<std::vector<RequestId>> parse_pack(std::string_view pack, const std::st
 }
 
 Expected<RecordedAnswers> RecordedAnswers::read(const std::string& path) {
-    const auto text = text_of_file(path);
+    auto text = text_of_file(path);
     if (!text) return text.error();
-    return parse(text.value(), path);
+    return parse(std::move(text).value(), path);
 }
 
-Expected<RecordedAnswers> RecordedAnswers::parse(std::string_view answers,
-                                                 const std::string& path) {
-    Reader reader(answers);
+Expected<RecordedAnswers> RecordedAnswers::parse(std::string answers, const std::string& path) {
     RecordedAnswers recorded;
+    recorded.text_ = std::make_shared<const std::string>(std::move(answers));
+    Reader reader(*recorded.text_);
     recorded.path_ = path;
     recorded.end_ = reader.end();
     recorded.ends_line_ = reader.ends_line();
     bool greeted = false;
     while (!reader.at_end()) {
         const std::size_t number = reader.line_number();
-        const std::string text = reader.line();
+        const std::string_view text = reader.line();
         if (text.starts_with('#')) continue;  // where the answers come from
         recorded.ends_message_ = !reader.at_end() || recorded.ends_line_ || !is_begun(text);
         if (!recorded.ends_message_) break;
@@ -266,7 +323,7 @@ Expected<RecordedAnswers> RecordedAnswers::parse(std::string_view answers,
         if (!line) return in_line(path, number, line.error().message);
         const auto id = parse_request_id(line.value().id);
         if (!id) return in_line(path, number, id.error().message);
-        std::vector<std::string> data = read_data(reader, line.value());
+        std::vector<std::string_view> data = read_data(reader, line.value());
         const bool is_new =
             recorded.answers_
                 .try_emplace(print(id.value().c),
@@ -293,13 +350,28 @@ Status RecordedAnswers::is_whole() const {
                                      path_));
 }
 
+Status RecordedAnswers::stands_alone() const {
+    // As much as a case of the level full has, some times over.
+    constexpr std::uint64_t bytes_max = std::uint64_t{1} << 28;
+    for (const Case& c : cases_) {
+        const Question question = question_without_data(c);
+        const std::uint64_t bytes = bytes_of(input_specs(question)) + bytes_of(question.outputs);
+        const bool is_of_file = c.data.starts_with(file_prefix);
+        if (!is_of_file && bytes <= bytes_max) continue;
+        return bad(path_ + ": a file of answers alone may not ask for " +
+                   (is_of_file ? "another file" : std::to_string(bytes) + " bytes of tensors") +
+                   "; give the pack before it: mxcheck check PACK " + path_ + ", at " + print(c));
+    }
+    return success();
+}
+
 // Only the last answer of a file can be: of it something is missing.
 bool RecordedAnswers::is_cut(const Answer& answer, const Question& question) const {
     if (answer.line.status != MX_OK || &answer != &answers_.at(last_)) return false;
     if (answer.line.form == pipe::Form::binary)
         return !std::ranges::equal(
             answer.data, answer.line.sizes,
-            [](const std::string& bytes, std::uint64_t size) { return bytes.size() == size; });
+            [](std::string_view bytes, std::uint64_t size) { return bytes.size() == size; });
     if (answer.data.size() != question.outputs.size())
         return answer.data.size() < question.outputs.size();
     return !ends_line_ && !answer.data.empty() &&
@@ -307,14 +379,28 @@ bool RecordedAnswers::is_cut(const Answer& answer, const Question& question) con
 }
 
 Client RecordedAnswers::client() const {
-    return {.ask = [this](const Question& question) { return ask(question); }, .facts = facts_};
+    return {.ask = [this](const Question& question) { return ask(question); },
+            .refuses = [this](const Question& question) { return refuses(question); },
+            .facts = facts_};
+}
+
+// What can be said before the inputs of a case are made, which may be large.
+std::optional<DeviceAnswer> RecordedAnswers::refuses(const Question& question) const {
+    const auto found = answers_.find(question.name);
+    if (found == answers_.end()) return no_answer();
+    const Answer& answer = found->second;
+    if (answer.line.status == MX_OK) return std::nullopt;
+    return refusal_of_line(answer.line);
+}
+
+DeviceAnswer RecordedAnswers::no_answer() const {
+    return refusal(AnswerKind::host_error,
+                   path_ + " holds no answer to this case; it ends in " + end_);
 }
 
 DeviceAnswer RecordedAnswers::ask(const Question& question) const {
     const auto found = answers_.find(question.name);
-    if (found == answers_.end())
-        return refusal(AnswerKind::host_error,
-                       path_ + " holds no answer to this case; it ends in " + end_);
+    if (found == answers_.end()) return no_answer();
     const Answer& answer = found->second;
     if (const std::string digest = digest_of(load(question).cargo); digest != answer.digest)
         return refusal(AnswerKind::host_error, "the inputs of this case (" + digest +
@@ -323,11 +409,7 @@ DeviceAnswer RecordedAnswers::ask(const Question& question) const {
     if (is_cut(answer, question))
         return refusal(AnswerKind::host_error,
                        path_ + " is cut within the answer to this case, in " + end_);
-    if (answer.line.status == MX_NOT_SUPPORTED)
-        return refusal(AnswerKind::not_supported, answer.line.reason);
-    if (answer.line.status != MX_OK)
-        return refusal(AnswerKind::device_error,
-                       "answered " + name_of(answer.line.status) + ": " + answer.line.reason);
+    if (answer.line.status != MX_OK) return refusal_of_line(answer.line);
     if (answer.data.size() != question.outputs.size())
         return refusal(AnswerKind::device_error,
                        std::to_string(answer.data.size()) + " outputs where " +

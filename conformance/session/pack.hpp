@@ -5,7 +5,10 @@
 
 #include <cstdint>
 #include <map>
+#include <memory>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "conformance/case/case.hpp"
@@ -41,8 +44,11 @@ struct PackedRequest {
 };
 std::string pack_text(const PackedRequest& packed, pipe::Form form);
 
-// The requests of a pack, in order and all of them, without their inputs. The path is for
-// sentences.
+// What the data of a pack of these cases take, the lines that describe them left out.
+std::uint64_t pack_size(const std::vector<Case>& cases, pipe::Form form);
+
+// The requests of a pack, in order and all of them, without their inputs, which must be those that
+// the requests were made with. The path is for sentences.
 Expected<std::vector<RequestId>> read_pack(const std::string& path);
 Expected<std::vector<RequestId>> parse_pack(std::string_view pack, const std::string& path);
 
@@ -51,10 +57,14 @@ Expected<std::vector<RequestId>> parse_pack(std::string_view pack, const std::st
 class RecordedAnswers {
 public:
     static Expected<RecordedAnswers> read(const std::string& path);
-    static Expected<RecordedAnswers> parse(std::string_view answers, const std::string& path);
+    static Expected<RecordedAnswers> parse(std::string answers, const std::string& path);
 
     const Facts& facts() const { return facts_; }
     const std::vector<Case>& cases() const { return cases_; }  // in the order of the file
+
+    // May they be judged without their pack? A file of answers alone is not to name other files,
+    // nor shapes that nothing in it is the size of. The error names the case.
+    Status stands_alone() const;
 
     // Are they answers to every request of their pack? The error says how many there are, and where
     // the file ends.
@@ -69,12 +79,15 @@ private:
     struct Answer {
         std::string digest;
         pipe::AnswerLine line;
-        std::vector<std::string> data;  // lines of digits, or the bytes of each output
+        std::vector<std::string_view> data;  // lines of digits, or the bytes of each output
     };
 
     DeviceAnswer ask(const Question& question) const;
+    DeviceAnswer no_answer() const;
+    std::optional<DeviceAnswer> refuses(const Question& question) const;
     bool is_cut(const Answer& answer, const Question& question) const;
 
+    std::shared_ptr<const std::string> text_;  // of which the answers are parts
     std::string path_;
     std::string end_;           // "line 7, at byte 812"
     bool ends_line_ = true;     // or within its last line

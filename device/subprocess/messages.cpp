@@ -199,6 +199,8 @@ Expected<AnswerLine> parse_answer(std::string_view line) {
 }
 
 Status read_hex(std::string_view line, std::span<std::byte> bytes) {
+    if (line.ends_with('\r'))
+        return wrong("a line ends with a carriage return, and must end with a line feed alone");
     if (line.size() != 2 * bytes.size())
         return wrong(std::to_string(line.size()) + " digits where " +
                      std::to_string(2 * bytes.size()) + " belong");

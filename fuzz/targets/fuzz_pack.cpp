@@ -22,8 +22,10 @@ void check_pack(std::string_view text) {
 
 void check_answers(std::string_view text) {
     using namespace mx::fuzz;
-    const auto answers = mx::session::RecordedAnswers::parse(text, "fuzz.answers");
+    const auto answers = mx::session::RecordedAnswers::parse(std::string(text), "fuzz.answers");
     if (!answers) return require_sentence(answers.error());
+    if (const mx::Status alone = answers.value().stands_alone(); !alone)
+        require_sentence(alone.error());
     for (const mx::Case& c : answers.value().cases()) {
         const auto inputs = small_inputs(c);
         if (!inputs) continue;

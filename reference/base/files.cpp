@@ -5,11 +5,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <array>
 #include <cerrno>
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
-#include <sstream>
 #include <system_error>
 
 namespace mx {
@@ -104,12 +104,18 @@ private:
 Expected<std::string> text_of_file(const std::string& path) {
     std::error_code ignored;
     const bool is_directory = std::filesystem::is_directory(path, ignored);
-    std::ifstream file(path, std::ios::binary);
-    std::ostringstream text;
-    text << file.rdbuf();
     if (is_directory) return Error{ErrorKind::bad_input, path + " cannot be read: a directory"};
+    std::ifstream file(path, std::ios::binary);
     if (!file) return Error{ErrorKind::bad_input, path + " cannot be read"};
-    return std::move(text).str();
+    // Once, where the size is known: a text that grows is there twice.
+    std::string text;
+    const auto size = std::filesystem::file_size(path, ignored);
+    if (!ignored) text.reserve(size);
+    std::array<char, 65536> chunk{};
+    while (file.read(chunk.data(), chunk.size()) || file.gcount() > 0)
+        text.append(chunk.data(), static_cast<std::size_t>(file.gcount()));
+    if (file.bad()) return Error{ErrorKind::bad_input, path + " cannot be read"};
+    return text;
 }
 
 Status write_atomically(const std::string& path,

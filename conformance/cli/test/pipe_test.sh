@@ -97,6 +97,21 @@ for bytes in 0 1 $((greeting - 1)) "$greeting" $((greeting + 1)) $((message - 1)
 done
 head -c $((size - 1)) hex.answers >early.answers
 expect 0 'No fault found' check hex.pack early.answers --out early
+# Data that were changed on the way, lines of another system, a file of answers that asks for more
+# than itself, and a pack that nobody has room for.
+sed '2s/^00/01/;2t;2s/^../00/' hex.pack >changed.pack
+refuse 2 'not the inputs of its case' check changed.pack hex.answers
+refuse 2 'not the inputs of its case' answer changed.pack --device cpu --out changed.answers
+sed 's/$/\r/' hex.answers >crlf.answers
+expect 0 'No fault found' check hex.pack crlf.answers --out crlf
+sed 's/data=[a-z.]*/data=file:secret.npy/' hex.answers >file.answers
+refuse 2 'a file of answers alone may not ask for another file' check file.answers
+sed 's/shape=[0-9x]*/shape=100000x100000/' hex.answers >large.answers
+refuse 2 'a file of answers alone may not ask for' check large.answers
+refuse 2 'more than --max-bytes 1000; --shard I/N' gen "${plan[@]}" --max-bytes 1000 \
+  --out large.pack
+refuse 2 'more than --max-bytes 4294967296' gen --level full --suite convert --out large.pack
+check 'and nothing of it is written' [ -z "$(find . -name 'large.pack*')" ]
 # Packs and answers of an mxcheck that did not count are read as they were.
 sed "s, request=[0-9]*/$total\",\"," hex.pack >old.pack
 sed "s, request=[0-9]*/$total\",\"," hex.answers >old.answers

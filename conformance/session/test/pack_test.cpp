@@ -142,6 +142,76 @@ TEST(Packs, ARequestThatIsGoneOrThereTwiceIsSeen) {
               "p:3: what was asked for before: a pack asks for each case once");
 }
 
+// What a device is given is what the answers are judged by.
+TEST(Packs, DataThatAreNotTheInputsOfTheCaseAreRefused) {
+    const std::vector<Asked> all = all_asked();
+    const auto refusal = [&](pipe::Form form, std::string_view from, std::string_view to) {
+        std::string text = pack_text({all[0].c, all[0].question, {1, 1}}, form);
+        const std::size_t at = text.find(from);
+        EXPECT_NE(at, std::string::npos);
+        text.replace(at, from.size(), to);
+        const auto read = parse_pack(text, "p");
+        return read ? std::string() : read.error().message;
+    };
+    const std::string why =
+        "p:1: the data of this request are not the inputs of its case: they "
+        "were changed; gen writes the pack anew";
+    EXPECT_EQ(refusal(pipe::Form::hex, "0000803f", "0000803f"), "");
+    EXPECT_EQ(refusal(pipe::Form::hex, "0000803f", "0000813f"), why);
+    EXPECT_EQ(refusal(pipe::Form::binary, "\x80\x3f", "\x81\x3f"), why);
+    EXPECT_EQ(refusal(pipe::Form::hex, "shape=1x3", "shape=40000x40000"), why)
+        << "a shape that nothing in the pack is the size of";
+    EXPECT_NE(refusal(pipe::Form::hex, "0000803f", "0000zz3f"), "");
+}
+
+TEST(Packs, LinesOfAnotherSystemAreRead) {
+    const std::vector<Asked> all = all_asked();
+    const auto with_carriage_returns = [](const std::string& text) {
+        std::string changed;
+        for (const char letter : text) changed += letter == '\n' ? "\r\n" : std::string(1, letter);
+        return changed;
+    };
+    std::string pack;
+    for (std::size_t i = 0; i < all.size(); ++i)
+        pack += pack_text({all[i].c, all[i].question, {i + 1, all.size()}}, pipe::Form::hex);
+    EXPECT_TRUE(parse_pack(with_carriage_returns(pack), "p"));
+    const auto answers = RecordedAnswers::parse(
+        with_carriage_returns(recorded(all, pipe::Form::hex).text), "crlf.answers");
+    ASSERT_TRUE(answers) << answers.error().message;
+    EXPECT_EQ(answers.value().client().ask(all[0].question).kind, AnswerKind::answered);
+    EXPECT_EQ(answers.value().client().ask(all[2].question).kind, AnswerKind::answered);
+}
+
+TEST(Packs, TheirSizeIsKnownBeforehand) {
+    const std::vector<Case> cases{all_asked()[0].c, all_asked()[2].c};  // 3 and 66 floats
+    EXPECT_EQ(pack_size(cases, pipe::Form::binary), 276u);
+    EXPECT_EQ(pack_size(cases, pipe::Form::hex), 552u);
+}
+
+// A file by itself is somebody else's word: it names no other file, and no shape that it has no
+// room for.
+TEST(Answers, AloneAskForNothingElse) {
+    const auto refusal = [](const std::string& text) {
+        const std::string file =
+            "{\"mxpipe\":1}\n{\"id\":\"" + text +
+            " inputs=0123456789abcdef\",\"status\":\"not_supported\",\"reason\":\"no\"}\n";
+        const auto answers = RecordedAnswers::parse(file, "a");
+        EXPECT_TRUE(answers) << answers.error().message;
+        const Status alone = answers.value().stands_alone();
+        return alone ? std::string() : alone.error().message;
+    };
+    const std::string quantize = "quantize format=mxfp8-e4m3 ";
+    EXPECT_EQ(refusal(quantize + "shape=1x32 data=edge.tie"), "");
+    EXPECT_NE(refusal(quantize + "shape=1x32 data=file:/etc/passwd").find("another file"),
+              std::string::npos);
+    EXPECT_NE(refusal(quantize + "shape=40000x40000 data=edge.tie").find("bytes of tensors"),
+              std::string::npos);
+    EXPECT_NE(refusal("gemm a=mxfp8-e4m3 b=mxfp8-e4m3 output=f32 shape=1024x1x1048576 "
+                      "data=gemm.exact-signs")
+                  .find("bytes of"),
+              std::string::npos);
+}
+
 // Elsewhere than at the end of the file it is the device that gave too little.
 TEST(Answers, AShortAnswerBeforeTheLastIsTheDevicesFault) {
     const std::vector<Asked> all = all_asked();
