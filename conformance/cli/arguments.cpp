@@ -16,9 +16,9 @@ namespace mx::cli {
 namespace {
 
 constexpr const char* exit_codes =
-    "Exit codes: 0 conformant, 1 mismatch, 2 bad usage or input, 3 device crashed, hung or was "
-    "lost,\n4 incomplete, 5 self-test failed, oracles disagree or this build's oracle is broken,\n"
-    "77 nothing was tested.";
+    "Exit codes: 0 conformant, 1 mismatch, or worse than a baseline, 2 bad usage or input, or a\n"
+    "file that cannot be written, 3 device crashed, hung or was lost, 4 incomplete, 5 self-test\n"
+    "failed, oracles disagree or this build's oracle is broken, 77 nothing was tested.";
 
 bool is_positional(const Option& option) {
     return option.name.front() != '-';

@@ -17,6 +17,7 @@ struct CheckOptions {
     std::string out = "out";
     session::WaiverOptions waivers;
     session::DemandOptions demands;
+    std::string baseline;
 };
 
 // A pack says what should have been answered; without one that is what was.
@@ -57,6 +58,8 @@ int check(const CheckOptions& options) {
         complain(whole.error().message);
         return exit_incomplete;
     }
+    if (const Status alone = answers.value().stands_alone(); !alone && options.files.size() == 1)
+        return fail_with(alone.error());
     auto cases = cases_of(options, answers.value());
     if (!cases) return fail_with(cases.error());
     session::Campaign campaign{results_folder(options.out),
@@ -68,6 +71,8 @@ int check(const CheckOptions& options) {
     if (const Status taken = session::take_waivers(campaign, options.waivers, complain); !taken)
         return fail_with(taken.error());
     if (const Status taken = session::take_demands(campaign, options.demands); !taken)
+        return fail_with(taken.error());
+    if (const Status taken = session::take_baseline(campaign, options.baseline, {}); !taken)
         return fail_with(taken.error());
     Sources sources;
     return run_campaign(
@@ -83,6 +88,7 @@ Command check_command() {
         {"--out", "folder for results.jsonl and the reports", &o->out}};
     for (Option& option : options_of(o->waivers)) options.push_back(std::move(option));
     for (Option& option : options_of(o->demands)) options.push_back(std::move(option));
+    options.push_back(baseline_option(o->baseline));
     return {"check", "judge a file of answers as if its device were here",
             "mxcheck check ocp.pack ocp.answers --out out", std::move(options),
             [o] { return check(*o); }};

@@ -16,6 +16,7 @@ namespace {
 struct MergeOptions {
     std::vector<std::string> folders;
     std::string out = "out";
+    std::string baseline;
 };
 
 Expected<std::vector<session::ShardRun>> read_shards(const MergeOptions& options) {
@@ -45,7 +46,11 @@ Status write(const results::Run& run, const std::string& out) {
 int merge(const MergeOptions& options) {
     const auto shards = read_shards(options);
     if (!shards) return fail_with(shards.error());
-    const auto run = session::merged(shards.value(), complain);
+    auto baseline = Expected(session::Baseline());
+    if (!options.baseline.empty()) baseline = session::baseline_of(options.baseline);
+    if (!baseline) return fail_with(baseline.error());
+    const auto run = session::merged(shards.value(), complain,
+                                     options.baseline.empty() ? nullptr : &baseline.value());
     if (!run) return fail_with(run.error());
     if (const Status written = write(run.value(), options.out); !written)
         return fail_with(written.error());
@@ -62,7 +67,8 @@ Command merge_command() {
             "join the shards of one run",
             "mxcheck merge out.0 out.1 out.2 out.3 --out out",
             {{"DIR", "the folders of all shards, in any order", &o->folders, true},
-             {"--out", "folder for results.jsonl and the reports", &o->out}},
+             {"--out", "folder for results.jsonl and the reports", &o->out},
+             baseline_option(o->baseline)},
             [o] { return merge(*o); },
             false};
 }

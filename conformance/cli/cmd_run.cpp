@@ -25,10 +25,12 @@ struct RunOptions {
     session::PlanOptions plan;
     std::string out = "out";
     std::uint64_t timeout = 60;
+    std::uint64_t timeouts_max = 5;
     bool resume = false;
     std::uint64_t jobs = 0;  // 0: as many as are safe
     session::WaiverOptions waivers;
     session::DemandOptions demands;
+    std::string baseline;
     std::string algorithms = "default";
     bool reproducible = false;
 };
@@ -147,8 +149,12 @@ int run(const RunOptions& options) {
         return fail_with(taken.error());
     if (const Status taken = session::take_demands(campaign, options.demands); !taken)
         return fail_with(taken.error());
+    if (const Status taken = session::take_baseline(campaign, options.baseline, shard.value());
+        !taken)
+        return fail_with(taken.error());
     session::take_shard(campaign, shard.value());
     campaign.reproducible = options.reproducible;
+    campaign.timeouts_max = options.timeouts_max;
     campaign.jobs = jobs_of(options);
     if (campaign.jobs > 1) first.reset();
     const Opener open = [&options, &first]() -> Expected<Client> {
@@ -166,7 +172,12 @@ Command run_command() {
     for (Option& option : options_of(o->plan)) options.push_back(std::move(option));
     for (Option& option : options_of(o->waivers)) options.push_back(std::move(option));
     for (Option& option : options_of(o->demands)) options.push_back(std::move(option));
+    options.push_back(baseline_option(o->baseline));
     options.push_back({"--out", "folder for results.jsonl and the reports", &o->out});
+    options.push_back({"--max-timeouts",
+                       "so many cases of an operation in a row without an answer in time, and the "
+                       "rest of it is not asked (untested); 0: ask for ever",
+                       &o->timeouts_max});
     options.push_back({"--jobs",
                        "cases at once, each with a device of its own (default 1; one per core for "
                        "long levels of the devices of list devices)",

@@ -7,6 +7,7 @@
 #include "conformance/case/fields.hpp"
 #include "conformance/cli/arguments.hpp"
 #include "conformance/cli/report_files.hpp"
+#include "reference/base/text.hpp"
 #include "reports/model/summary.hpp"
 
 namespace mx::cli {
@@ -30,6 +31,20 @@ void print_waivers(const reports::Summary& summary) {
                         use.waiver->link.c_str());
 }
 
+// Why, where a headline that says nothing was tested is all there is.
+void print_not_run(const reports::Summary& summary) {
+    constexpr std::size_t printed_max = 4;
+    if (summary.outcome != reports::Outcome::nothing_tested) return;
+    for (std::size_t i = 0; i < std::min(summary.not_run.size(), printed_max); ++i) {
+        const reports::NotRun& group = summary.not_run[i];
+        std::printf("%s: %s, %s: %s\n", std::string(results::name_of(group.verdict)).c_str(),
+                    group.operation.c_str(), counted(group.cases, "case").c_str(),
+                    printable(group.reason).c_str());
+    }
+    if (summary.not_run.size() > printed_max)
+        std::printf("and %zu more reasons\n", summary.not_run.size() - printed_max);
+}
+
 }  // namespace
 
 int conclude(const results::Run& run, const Ending& ending) {
@@ -44,6 +59,7 @@ int conclude(const results::Run& run, const Ending& ending) {
     const reports::Summary summary = reports::summarize(run);
     print_deviations(summary, ending.device_argument);
     print_waivers(summary);
+    print_not_run(summary);
     std::printf("%s (%s)\n", summary.headline.c_str(), ending.duration.c_str());
     return code;
 }

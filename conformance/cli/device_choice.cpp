@@ -1,6 +1,8 @@
 // See device_choice.hpp.
 #include "conformance/cli/device_choice.hpp"
 
+#include <signal.h>
+
 #include <filesystem>
 #include <string_view>
 
@@ -92,6 +94,10 @@ int fail_with(const Error& error) {
     complain(error.message);
     if (error.kind == ErrorKind::oracle) return exit_self_test;
     return error.kind == ErrorKind::device ? exit_device : exit_usage;
+}
+
+void outlive_readers() {
+    ::signal(SIGPIPE, SIG_IGN);
 }
 
 void catch_interrupts() {

@@ -41,6 +41,10 @@ int fail_with(const Error& error);
 
 // From here on, the first Ctrl-C (or SIGTERM) only sets a flag; a second one ends the program.
 void catch_interrupts();
+
+// Who reads what is printed may go, as head does; the record of a run is written to its end all the
+// same. That the output is lost, the end of the program says.
+void outlive_readers();
 using session::interrupted;
 
 }  // namespace mx::cli

@@ -85,6 +85,13 @@ std::vector<Option> options_of(session::DemandOptions& options) {
              &options.max_not_supported}};
 }
 
+Option baseline_option(std::string& folder) {
+    return {"--baseline",
+            "folder of an earlier run: what passed in it and is now not supported, not run or "
+            "open is worse (1); shards are judged by merge",
+            &folder};
+}
+
 session::ResultsFolder results_folder(const std::string& out) {
     return {out, report_file_names()};
 }
@@ -98,6 +105,7 @@ int run_campaign(session::Campaign campaign, const Opener& open, Sources& source
     const std::string device_argument = campaign.device_argument;
     const std::size_t size = campaign.cases.size() + campaign.tasks.size();
     catch_interrupts();
+    outlive_readers();
     auto conducted = [&] {
         Console console(size, device_argument);
         return session::conduct(std::move(campaign), open, sources, console.listener());

@@ -11,6 +11,7 @@ namespace mx::cli {
 std::vector<Option> options_of(session::PlanOptions& plan);
 std::vector<Option> options_of(session::WaiverOptions& options);
 std::vector<Option> options_of(session::DemandOptions& options);
+Option baseline_option(std::string& folder);
 
 // The folder of --out, with the reports that this program writes there.
 session::ResultsFolder results_folder(const std::string& out);

@@ -185,10 +185,24 @@ void Runner::find_repro_lines(const Evidence& evidence, CaseResult& result) {
     }
 }
 
+bool Runner::is_given_up(OperationKind operation) const {
+    const auto found = timeouts_.find(operation);
+    return options_.timeouts_max != 0 && found != timeouts_.end() &&
+           found->second >= options_.timeouts_max;
+}
+
 Expected<CaseResult> Runner::run(const PlannedCase& planned) {
+    if (is_given_up(planned.c.operation)) {
+        CaseResult result = blank_result(planned);
+        result.reason = "not asked: " + std::to_string(options_.timeouts_max) + " cases of " +
+                        result.operation + " in a row had no answer in time";
+        return result;
+    }
     auto evidence = gather(planned.c);
     if (!evidence) return evidence.error();
     CaseResult result = judge(planned, evidence.value());
+    std::uint64_t& timeouts = timeouts_[planned.c.operation];
+    timeouts = result.verdict == Verdict::timeout ? timeouts + 1 : 0;
     if (!result.mismatches.empty()) {
         if (!results::may_pass(result.verdict) && !options_.same_effort) ++failing_cases_;
         find_repro_lines(evidence.value(), result);

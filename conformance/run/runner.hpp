@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 
@@ -19,6 +20,10 @@ struct RunnerOptions {
     // Every failing case is looked at as closely as the first, so that the record of a case does
     // not hang on those before it. Otherwise time is spared after the first hundred.
     bool same_effort = false;
+    // So many cases of an operation that the device did not answer in time, one after the other,
+    // and no more of that operation are asked: each costs the whole timeout. 0: it is asked for
+    // ever.
+    std::uint64_t timeouts_max = 0;
 };
 
 // Questions have the printed case as their name.
@@ -34,6 +39,7 @@ public:
 private:
     Expected<Evidence> gather(const Case& c);
     std::optional<DeviceAnswer> refused_beforehand(const Case& c);
+    bool is_given_up(OperationKind operation) const;
     bool changes_with_pads(Question question, const DeviceAnswer& answer);
     results::CaseResult judge(const PlannedCase& planned, Evidence& evidence);
     void find_repro_lines(const Evidence& evidence, results::CaseResult& result);
@@ -44,6 +50,7 @@ private:
     RunnerOptions options_;
     ConvertTables tables_;
     std::uint64_t failing_cases_ = 0;
+    std::map<OperationKind, std::uint64_t> timeouts_ = {};  // in a row
 };
 
 // What the record of a case says before anything is known of it; untested.

@@ -111,7 +111,8 @@ Expected<Workers::Work> worker_of(const Campaign& campaign, const Opener& open, 
     const auto client = open();
     if (!client) return client.error();
     const auto runner = std::make_shared<Runner>(
-        client.value(), sources, RunnerOptions{campaign.device_argument, campaign.reproducible});
+        client.value(), sources,
+        RunnerOptions{campaign.device_argument, campaign.reproducible, campaign.timeouts_max});
     return Workers::Work{
         [runner, &campaign](std::size_t i) { return runner->run(campaign.cases[i]); },
         client.value().close};
@@ -161,7 +162,8 @@ Expected<bool> run_tasks(Campaign& campaign, Record& record) {
 
 // What only a whole run can be held to.
 Outcome judged_whole(Campaign& campaign, Outcome outcome, const Say& say) {
-    const Outcome judged = judge_demands(campaign.run, outcome);
+    Outcome judged = judge_demands(campaign.run, outcome);
+    if (campaign.baseline) judged = judge_baseline(*campaign.baseline, campaign.run, judged);
     return judge_unneeded(campaign.run, campaign.strict, judged, say);
 }
 
@@ -223,6 +225,19 @@ Status take_demands(Campaign& campaign, const DemandOptions& options) {
     header.demands = std::move(demands).value();
     for (const results::Field& demand : header.demands)
         header.argv.push_back("--" + demand.key + "=" + demand.value);
+    return success();
+}
+
+Status take_baseline(Campaign& campaign, const std::string& folder, Shard shard) {
+    if (folder.empty()) return success();
+    if (shard.count > 1)
+        return Error{ErrorKind::bad_input,
+                     "--baseline is of a whole run; of shards, give it to mxcheck merge"};
+    auto baseline = baseline_of(folder);
+    if (!baseline) return baseline.error();
+    campaign.baseline = std::move(baseline).value();
+    campaign.run.header.argv.push_back("--baseline=" + folder);
+    campaign.run.header.table_hashes.push_back({"baseline", file_hash(results_path(folder))});
     return success();
 }
 

@@ -10,6 +10,7 @@
 
 #include "conformance/results/record.hpp"
 #include "conformance/run/runner.hpp"
+#include "conformance/session/baseline.hpp"
 #include "conformance/session/demands.hpp"
 #include "conformance/session/listener.hpp"
 #include "conformance/session/outcome.hpp"
@@ -36,6 +37,8 @@ struct Campaign {
     Shard shard = {};              // the cases and tasks are those of this part
     std::vector<Waiver> waivers = {};
     bool strict = false;  // about waivers
+    std::optional<Baseline> baseline = {};
+    std::uint64_t timeouts_max = 5;  // of an operation in a row, see RunnerOptions
     // The record holds no clock reading, and no case's hangs on those before it.
     bool reproducible = false;
 };
@@ -51,6 +54,10 @@ Status take_waivers(Campaign& campaign, const WaiverOptions& options, const Say&
 
 // From the options to the header. Before take_shard: a demand is made on the whole run.
 Status take_demands(Campaign& campaign, const DemandOptions& options);
+
+// From an earlier run, "" without, to the campaign and its header. It is one of the whole run: a
+// shard has none.
+Status take_baseline(Campaign& campaign, const std::string& folder, Shard shard);
 
 // A campaign that ended, or was interrupted.
 struct Conducted {

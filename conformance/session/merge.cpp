@@ -177,7 +177,7 @@ RunHeader whole_header(const std::vector<const ShardRun*>& ordered) {
 
 }  // namespace
 
-Expected<Run> merged(std::span<const ShardRun> shards, const Say& say) {
+Expected<Run> merged(std::span<const ShardRun> shards, const Say& say, const Baseline* baseline) {
     const auto places = by_place(shards);
     if (!places) return places.error();
     for (const ShardRun& shard : shards) {
@@ -199,7 +199,8 @@ Expected<Run> merged(std::span<const ShardRun> shards, const Say& say) {
     for (const ShardRun* shard : ordered.value())
         if (run.footer.close_fault.empty()) run.footer.close_fault = shard->run.footer.close_fault;
     const bool strict = std::ranges::find(run.header.argv, "--strict") != run.header.argv.end();
-    const Outcome outcome = judge_demands(run, outcome_of(run, true));
+    Outcome outcome = judge_demands(run, outcome_of(run, true));
+    if (baseline != nullptr) outcome = judge_baseline(*baseline, run, outcome);
     run.footer.exit_code = number_of(judge_unneeded(run, strict, outcome, say));
     run.complete = true;
     return run;

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "conformance/results/record.hpp"
+#include "conformance/session/baseline.hpp"
 #include "conformance/session/listener.hpp"
 #include "reference/base/status.hpp"
 
@@ -19,8 +20,9 @@ struct ShardRun {
 // An error names what is missing, unfinished, there twice, or of another run: only all shards of
 // one run can be merged. With shards that were run with --reproducible the result holds the very
 // bytes of an unsharded run with it; otherwise the start is the earliest, and the seconds are the
-// sum. Of waivers that no shard needed `say` is told.
+// sum. Of waivers that no shard needed `say` is told. A baseline is held against the whole.
 Expected<results::Run> merged(
-    std::span<const ShardRun> shards, const Say& say = [](const std::string&) {});
+    std::span<const ShardRun> shards, const Say& say = [](const std::string&) {},
+    const Baseline* baseline = nullptr);
 
 }  // namespace mx::session

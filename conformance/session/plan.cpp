@@ -106,6 +106,10 @@ Expected<std::vector<PlannedCase>> planned(const PlanOptions& options, Sources& 
     if (cases.empty() && !options.input.empty())
         return Error{ErrorKind::bad_input, "nothing of these dialects and formats is asked of " +
                                                options.input + ": it has no values for them"};
+    if (cases.empty() && !options.suite_file.empty())
+        return Error{ErrorKind::bad_input, "suite file " + options.suite_file +
+                                               " has no case of level '" + options.level +
+                                               "' and these dialects and formats"};
     if (cases.empty())
         return Error{ErrorKind::bad_input, "no case of suite '" + options.suite + "' has level '" +
                                                options.level + "' and these dialects" +

@@ -27,6 +27,8 @@ Totals totals_of(const Run& run) {
     Totals totals;
     for (const CaseResult& result : run.cases) {
         ++totals.cases;
+        const bool is_equal = worth_of(result.verdict) == results::Worth::passes;
+        totals.empty += is_equal && result.elements + result.scales == 0 ? 1 : 0;
         totals.elements += result.elements;
         totals.scales += result.scales;
         totals.mismatched_elements += result.mismatched_elements;
@@ -103,6 +105,13 @@ std::vector<NotRun> not_run_of(const Run& run) {
 
 bool is_whole(const Run& run);
 
+bool is_worse(const std::string& unmet) {
+    return unmet.starts_with(results::worse_than_baseline);
+}
+std::string text_of_unmet(const std::string& unmet) {
+    return (is_worse(unmet) ? "" : "INCOMPLETE: ") + unmet + ".";
+}
+
 std::vector<WaiverUse> waivers_of(const Run& run) {
     std::vector<WaiverUse> uses;
     for (const results::Waiver& waiver : run.header.waivers)
@@ -129,8 +138,7 @@ std::vector<std::string> caveats_of(const Run& run) {
         caveats.push_back("INTERRUPTED: " + grouped(run.cases.size()) + " of " +
                           counted(run.header.case_count, "case") +
                           " were run; nothing is known of the others.");
-    for (const std::string& unmet : run.footer.unmet)
-        caveats.push_back("INCOMPLETE: " + unmet + ".");
+    for (const std::string& unmet : run.footer.unmet) caveats.push_back(text_of_unmet(unmet));
     if (!run.footer.close_fault.empty())
         caveats.push_back("DEVICE FAULT: " + run.footer.close_fault + ".");
     if (!results::is_conformance_level(run.header.level))
@@ -145,6 +153,7 @@ std::vector<std::string> caveats_of(const Run& run) {
 Outcome outcome_of(const Run& run, const Summary& summary) {
     if (summary.verdicts.passing() != summary.verdicts.all() || !run.footer.close_fault.empty())
         return Outcome::not_conformant;
+    if (std::ranges::any_of(run.footer.unmet, is_worse)) return Outcome::worse;
     if (summary.totals.elements + summary.totals.scales == 0) return Outcome::nothing_tested;
     if (!is_whole(run) || !run.footer.unmet.empty()) return Outcome::incomplete;
     return summary.caveats.empty() ? Outcome::conformant : Outcome::clean;
@@ -162,12 +171,15 @@ std::string list_of_failing(const VerdictCounts& verdicts) {
 }
 
 // "all of 136 cases pass, 4 of them deviate where the source is silent; 256 not supported". A case
-// that the device does not support, or that a waiver excuses, has not passed.
+// that the device does not support, or that a waiver excuses, or that has no element, has not
+// passed.
 std::string passing_phrase(const Summary& summary) {
     const std::uint64_t refused = summary.verdicts.of(Verdict::not_supported);
     const std::uint64_t deviating = summary.verdicts.of(Verdict::deviation);
     const std::uint64_t waived = summary.verdicts.of(Verdict::waived);
-    std::string phrase = "all of " + counted(summary.totals.cases - refused - waived, "case") +
+    const std::uint64_t empty = summary.totals.empty;
+    std::string phrase = "all of " +
+                         counted(summary.totals.cases - refused - waived - empty, "case") +
                          (refused == 0 ? "" : " that the device supports") +
                          (waived == 0    ? ""
                           : refused == 0 ? " without a waiver"
@@ -176,6 +188,7 @@ std::string passing_phrase(const Summary& summary) {
     if (deviating != 0)
         phrase += ", " + grouped(deviating) + " of them deviating where the source is silent";
     if (waived != 0) phrase += "; " + grouped(waived) + " WAIVED";
+    if (empty != 0) phrase += "; " + grouped(empty) + " with nothing to compare";
     return refused == 0 ? phrase : phrase + "; " + grouped(refused) + " not supported";
 }
 
@@ -200,15 +213,23 @@ std::string verdict_phrase(const Run& run, const Summary& summary) {
                                  : "Interrupted: no fault found in " + cases;
         case Outcome::nothing_tested:
             return "Nothing was tested in " + cases;
+        case Outcome::worse:
+            return "Worse than before: " + passing_phrase(summary);
         case Outcome::not_conformant:
             break;
     }
     return not_conformant_phrase(run, summary);
 }
 
+// Does all that differs hang on open decisions?
+bool is_all_open(const VerdictCounts& verdicts) {
+    return verdicts.of(Verdict::waived) == 0 && verdicts.passing() == verdicts.all();
+}
+
 // A case within its bound need not have equal bits, and is not said to.
 std::string comparison_phrase(const Summary& summary) {
     const Totals& totals = summary.totals;
+    if (totals.elements + totals.scales == 0) return "nothing was compared";
     const std::string elements = counted(totals.elements, "element");
     const std::string scales = counted(totals.scales, "scale");
     const std::uint64_t exact = summary.verdicts.of(Verdict::pass_exact);
@@ -217,6 +238,7 @@ std::string comparison_phrase(const Summary& summary) {
     if (totals.mismatched_elements + totals.mismatched_scales != 0)
         return grouped(totals.mismatched_elements) + " of " + elements + " and " +
                grouped(totals.mismatched_scales) + " of " + scales + " differ" +
+               (is_all_open(summary.verdicts) ? ", none of them binding" : "") +
                (bounded == 0 ? "" : ", and " + within);
     if (bounded == 0) return elements + " and " + scales + " compared bit for bit, all equal";
     return elements + " and " + scales + " compared: " +
@@ -229,7 +251,7 @@ std::string headline_of(const Run& run, const Summary& summary) {
     if (!is_whole(run))
         line += " INTERRUPTED after " + grouped(run.cases.size()) + " of " +
                 counted(run.header.case_count, "case") + ".";
-    for (const std::string& unmet : run.footer.unmet) line += " INCOMPLETE: " + unmet + ".";
+    for (const std::string& unmet : run.footer.unmet) line += " " + text_of_unmet(unmet);
     const bool limited =
         std::any_of(summary.caveats.begin(), summary.caveats.end(), [](const std::string& caveat) {
             return caveat.rfind(results::not_a_conformance_run, 0) == 0;

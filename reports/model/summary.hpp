@@ -16,6 +16,7 @@ using results::Verdict;
 
 struct Totals {
     std::uint64_t cases = 0;
+    std::uint64_t empty = 0;  // of them passed without an element or a scale to compare
     std::uint64_t elements = 0, scales = 0;  // compared
     std::uint64_t mismatched_elements = 0, mismatched_scales = 0;
 };
@@ -108,6 +109,7 @@ enum class Outcome {
     clean,           // nothing but passing verdicts, but no conformance run
     incomplete,      // nothing wrong so far; the run stopped early, or tested less than demanded
     nothing_tested,  // no bits were compared
+    worse,           // nothing failed, but something passed in the baseline that does not pass here
     not_conformant,
 };
 

@@ -21,6 +21,7 @@ std::string_view tone_of_outcome(Outcome outcome) {
     switch (outcome) {
         case Outcome::conformant:
             return "good";
+        case Outcome::worse:
         case Outcome::not_conformant:
             return "bad";
         case Outcome::clean:

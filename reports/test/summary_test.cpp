@@ -99,6 +99,36 @@ TEST(Summary, ARunThatTestedLessThanDemandedIsIncomplete) {
     EXPECT_EQ(summary.caveats[0], "INCOMPLETE: " + run.footer.unmet[0] + ".");
 }
 
+TEST(Summary, ARunThatIsWorseThanItsBaselineSaysSoFirst) {
+    results::Run run = fixture("clean_full");
+    run.footer.unmet = {
+        "WORSE THAN THE BASELINE last-week: of 9 cases that passed there 1 does not"};
+    const Summary summary = summarize(run);
+    EXPECT_EQ(summary.outcome, Outcome::worse);
+    EXPECT_EQ(summary.headline,
+              "Worse than before: all of 8 cases pass; 524,288 elements and 16,384 scales compared "
+              "bit for bit, all equal; level full. " +
+                  run.footer.unmet[0] + ".");
+    ASSERT_EQ(summary.caveats.size(), 1u);
+    EXPECT_EQ(summary.caveats[0], run.footer.unmet[0] + ".");
+}
+
+TEST(Summary, WhatComparedNothingIsNotCalledEqual) {
+    results::Run run = empty_run();
+    results::CaseResult& refused = add_case(run, Verdict::not_supported);
+    refused.elements = refused.scales = 0;
+    EXPECT_EQ(summarize(run).headline,
+              "Nothing was tested in 1 case; nothing was compared; level full.");
+    results::CaseResult& empty = add_case(run, Verdict::pass_exact);
+    empty.elements = empty.scales = 0;
+    EXPECT_EQ(summarize(run).outcome, Outcome::nothing_tested);
+    add_case(run, Verdict::pass_exact);
+    EXPECT_EQ(summarize(run).headline,
+              "Conformant: all of 1 case that the device supports pass; 1 with nothing to compare; "
+              "1 not supported; 32 elements and 1 scale compared bit for bit, all equal; level "
+              "full.");
+}
+
 TEST(Summary, HeadlineDoesNotCallBoundedCasesEqual) {
     const auto headline = [](std::initializer_list<Verdict> verdicts) {
         results::Run run = empty_run();

@@ -85,6 +85,16 @@ expect 3 "$did_not_close" replay "$(grep -o 'convert format=[^"]*' closes/result
 expect 3 "$did_not_close" relate "${segfault[@]}"
 expect 3 "$did_not_close" identify "${segfault[@]}"
 
+# A device that hangs is given up after some cases, and what was not asked is said to be so.
+expect 3 'did not pass (2 timeout, ' run --device "$plugins/test_plugin_hang_in_run.so" \
+  --level smoke --suite convert --format e8m0 --dialect ocp,nv,onednn,cudnn --timeout 1 \
+  --max-timeouts 2 --out hanging
+check 'the rest was not asked' grep -q 'not asked: 2 cases of convert in a row' hanging/report.md
+
+# What a plug-in prints is shown, and obeyed by no terminal.
+prints=(run --level smoke --suite convert --format e8m0 --dialect ocp --out prints)
+expect 0 'hello from the plug-in' "${prints[@]}" --device "$plugins/test_plugin_prints_to_stdout.so"
+
 # A wrong answer: 1, the same class again, and the case passes on a right device.
 wrong() { # MUTANT CLASS DIALECT
   expect 1 'Not conformant' run --device "$mutants:bug=$1" --level smoke --suite quantize \
@@ -195,4 +205,6 @@ refuse 2 'cannot resume, demands was "max-not-supported=0" and is now ""' \
 # Nothing supported is nothing tested.
 expect 77 'Nothing was tested' run --device "$plugins/test_plugin_message_without_end.so" \
   --level smoke --suite quantize --out unsupported
+check 'nor is anything called equal' never grep -q 'all equal' stdout
+check 'and the device says why' grep -q '^not_supported: quantize, [0-9]* cases: ' stdout
 finish

@@ -90,6 +90,14 @@ else
   echo 'skipped: there is no /dev/full here'
 fi
 
+# A reader that goes, as head does, ends no run.
+failing=("${smoke[@]}" --dialect ocp --device "$lib/mutants/mutants.so:bug=canary" --out gone)
+{ "$mxcheck" "${failing[@]}" 2>stderr || echo $? >code; } | true
+check 'the record is whole' grep -q '^{"kind":"footer"' gone/results.jsonl
+check 'its reports are there' [ -e gone/junit.xml ]
+check "and the exit code is that of the run, 1 and not $(<code)" [ "$(<code)" = 1 ]
+check 'that the output is lost is said' grep -q 'standard output could not be written' stderr
+
 # Escape codes go to terminals alone, and not there either if NO_COLOR is set.
 escape=$'\033'
 failing=("${smoke[@]}" --dialect ocp --device "$lib/mutants/mutants.so:bug=canary" --out colour)

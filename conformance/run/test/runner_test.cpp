@@ -237,6 +237,36 @@ TEST(Runner, ATimeoutIsAVerdictAndTheNextCaseRuns) {
     EXPECT_EQ(bench.run(sound).verdict, Verdict::pass_exact);
 }
 
+// Each case would cost the whole timeout. Other operations are asked all the same, and one answer
+// in between is enough to go on.
+TEST(Runner, AnOperationThatHangsIsGivenUp) {
+    Sources sources;
+    std::vector<AnswerKind> kinds;  // the answers to come, the last for ever
+    std::size_t asked = 0;
+    Client client;
+    client.ask = [&](const Question&) {
+        const std::size_t place = std::min(asked++, kinds.size() - 1);
+        return DeviceAnswer{kinds[place], "as planned", {}, {}};
+    };
+    const auto verdicts = [&](std::uint64_t timeouts_max, std::vector<AnswerKind> planned) {
+        kinds = std::move(planned);
+        asked = 0;
+        Runner runner(client, sources, {"", false, timeouts_max});
+        std::vector<Verdict> all;
+        for (const std::string& text :
+             {sound, sound, sound, sound, std::string("convert format=e4m3 shape=1x1 data=bits:0")})
+            all.push_back(runner.run({"test", parse_case(text).value()}).value().verdict);
+        return all;
+    };
+    const Verdict late = Verdict::timeout, failed = Verdict::device_error;
+    const AnswerKind slow = AnswerKind::timeout, error = AnswerKind::device_error;
+    EXPECT_EQ(verdicts(2, {slow}),
+              (std::vector{late, late, Verdict::untested, Verdict::untested, late}));
+    EXPECT_EQ(asked, 3u);
+    EXPECT_EQ(verdicts(2, {slow, error, slow}), (std::vector{late, failed, late, late, late}));
+    EXPECT_EQ(verdicts(0, {slow}), (std::vector{late, late, late, late, late}));
+}
+
 TEST(Runner, DataThatCouldNotFailIsMistrusted) {
     Bench bench(embedded());
     const std::string nothing =
