@@ -20,19 +20,20 @@ struct CheckOptions {
     std::string baseline;
 };
 
-// A pack says what should have been answered; without one that is what was.
-Expected<std::vector<PlannedCase>> cases_of(const CheckOptions& options,
-                                            const session::RecordedAnswers& answers) {
+// What should have been answered, as the pack says it; nothing without one. Read before the
+// answers, so that the two are not in memory at once.
+Expected<std::vector<Case>> asked_in(const CheckOptions& options) {
     std::vector<Case> cases;
-    if (options.files.size() == 2) {
-        auto asked = session::read_pack(options.files.front());
-        if (!asked) return asked.error();
-        for (session::RequestId& request : asked.value()) cases.push_back(std::move(request.c));
-    } else {
-        cases = answers.cases();
-    }
+    if (options.files.size() < 2) return cases;
+    auto asked = session::read_pack(options.files.front());
+    if (!asked) return asked.error();
+    for (session::RequestId& request : asked.value()) cases.push_back(std::move(request.c));
+    return cases;
+}
+
+std::vector<PlannedCase> planned(const std::vector<Case>& cases) {
     std::vector<PlannedCase> planned;
-    for (Case& c : cases) planned.push_back({std::string(name_of(c.operation)), std::move(c)});
+    for (const Case& c : cases) planned.push_back({std::string(name_of(c.operation)), c});
     return planned;
 }
 
@@ -52,20 +53,21 @@ results::RunHeader header_of(const CheckOptions& options, const session::Recorde
 int check(const CheckOptions& options) {
     if (options.files.size() > 2)
         return fail_with({ErrorKind::bad_input, "check takes a pack and its answers, no more"});
+    const auto asked = asked_in(options);
+    if (!asked) return fail_with(asked.error());
     const auto answers = session::RecordedAnswers::read(options.files.back());
     if (!answers) return fail_with(answers.error());
-    if (const Status whole = answers.value().is_whole(); !whole && options.files.size() == 1) {
+    const bool is_alone = options.files.size() == 1;
+    if (const Status whole = answers.value().is_whole(); !whole && is_alone) {
         complain(whole.error().message);
         return exit_incomplete;
     }
-    if (const Status alone = answers.value().stands_alone(); !alone && options.files.size() == 1)
+    if (const Status alone = answers.value().stands_alone(); !alone && is_alone)
         return fail_with(alone.error());
-    auto cases = cases_of(options, answers.value());
-    if (!cases) return fail_with(cases.error());
     session::Campaign campaign{results_folder(options.out),
                                false,
                                " --answers " + shell_quoted(options.files.back()),
-                               std::move(cases).value(),
+                               planned(is_alone ? answers.value().cases() : asked.value()),
                                {}};
     campaign.run.header = header_of(options, answers.value());
     if (const Status taken = session::take_waivers(campaign, options.waivers, complain); !taken)
