@@ -74,13 +74,17 @@ void compress(Words8& state, const std::uint8_t* block) {
 }  // namespace
 
 std::string sha256(std::string_view bytes) {
-    std::vector<std::uint8_t> padded(bytes.begin(), bytes.end());
+    // Whole blocks where they lie: a file may be as large as half of the memory.
+    Words8 state = initial_state;
+    const auto* data = reinterpret_cast<const std::uint8_t*>(bytes.data());
+    const std::size_t whole = bytes.size() / 64 * 64;
+    for (std::size_t offset = 0; offset < whole; offset += 64) compress(state, data + offset);
+    std::vector<std::uint8_t> padded(data + whole, data + bytes.size());
     padded.push_back(0x80);
     while (padded.size() % 64 != 56) padded.push_back(0);
     const std::uint64_t bit_count = bytes.size() * 8;
     for (int shift = 56; shift >= 0; shift -= 8)
         padded.push_back(static_cast<std::uint8_t>(bit_count >> shift));
-    Words8 state = initial_state;
     for (std::size_t offset = 0; offset < padded.size(); offset += 64)
         compress(state, padded.data() + offset);
     std::string text;
