@@ -42,6 +42,24 @@ mx_tensor DeviceCall::tensor(Buffer& buffer, const char* type, std::int64_t rows
     return {sizeof(mx_tensor), buffer.data(), type, "host", "strided", rows, columns, columns, 1};
 }
 
+namespace {
+
+[[noreturn]] void end_with(const char* what, const char* reason) {
+    std::fprintf(stderr, "mxcheck_bench: the device refused %s: %s\n", what, reason);
+    std::exit(3);
+}
+
+// The device, opened once for the whole program.
+void* open_device(const mx_device_api& api) {
+    char text[200] = "";
+    mx_message message{sizeof(mx_message), text, sizeof text};
+    void* device = nullptr;
+    if (api.open(&device, &message) != MX_OK) end_with("to open", text);
+    return device;
+}
+
+}  // namespace
+
 void DeviceCall::run() {
     call(spec_.operation.c_str());
 }
@@ -58,13 +76,12 @@ void DeviceCall::call(const char* operation) {
     mx_message message{sizeof(mx_message), text, sizeof text};
     const mx_tensor encoded[2] = {codes, scales};
     const bool quantizes = std::strcmp(operation, "quantize") == 0;
-    const mx_device_api* device = mx_cpu_device_api();
+    const mx_device_api& api = *mx_cpu_device_api();
+    static void* const device = open_device(api);
     const mx_status status = quantizes
-                                 ? device->run(nullptr, &request, &values, 1, encoded, 2, &message)
-                                 : device->run(nullptr, &request, encoded, 2, &values, 1, &message);
-    if (status == MX_OK) return;
-    std::fprintf(stderr, "mxcheck_bench: the device refused %s: %s\n", operation, text);
-    std::exit(3);
+                                 ? api.run(device, &request, &values, 1, encoded, 2, &message)
+                                 : api.run(device, &request, encoded, 2, &values, 1, &message);
+    if (status != MX_OK) end_with(operation, text);
 }
 
 }  // namespace mx::bench
