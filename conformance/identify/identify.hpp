@@ -40,7 +40,7 @@ struct Identification {
     Unexplained unexplained;
     // Dialects that predict every answer; if none does, those that predict all that is not open.
     std::vector<std::string> identical;
-    std::string nearest;                 // if there is none: the one that predicts most
+    std::string nearest;  // if there is none: the one that predicts most
     std::uint64_t nearest_predicted = 0, answers = 0;
     std::vector<std::string> parts;  // "field: device value, dialect value" against the nearest
     std::string partial_block;
