@@ -142,7 +142,8 @@ class FunctionDevice:
             wanted = ", ".join(dict.fromkeys(layout_names(*self.laid, axis)))
             raise Refused(f"a function is asked for tensors in the layout {wanted}")
         types = {tensor["type"] for tensor in request["inputs"]}
-        if "bf16" in types and self.tensors == "numpy" and not has_ml_dtypes():
+        asked = types | {tensor["type"] for tensor in request["outputs"]}
+        if "bf16" in asked and self.tensors == "numpy" and not has_ml_dtypes():
             raise Refused("NumPy has no bfloat16 without the package ml_dtypes")
         if request.get("tensor_scale") == "given" and not self.takes("tensor_scale"):
             raise Refused("the function has no parameter tensor_scale")

@@ -1,5 +1,7 @@
 """Packed codes and laid-out scales, in Python's functions and under run."""
 
+import importlib.util
+
 import numpy
 import pytest
 
@@ -152,16 +154,23 @@ LAID = [
 ]
 
 
+def verdicts_but_bfloat16(run):
+    """Without ml_dtypes NumPy has no bfloat16, and is not asked for it."""
+    if importlib.util.find_spec("ml_dtypes"):
+        return {case["verdict"] for case in run.cases}
+    return {case["verdict"] for case in run.cases if "=bf16" not in case["case"]}
+
+
 @pytest.mark.parametrize("name, packing, scale_layout", LAID)
 def test_run(name, packing, scale_layout):
     laid = {"packing": packing, "scale_layout": scale_layout}
     run = mx.run(right, format=name, dialect="nv", level="quick", **laid)
     assert run.passed and run.code == 0, run.text
-    assert {case["verdict"] for case in run.cases} == {"pass_exact"} and len(run.cases) > 80
+    assert verdicts_but_bfloat16(run) == {"pass_exact"} and len(run.cases) > 80
     assert all(f"scales={scale_layout} packing={packing}" in case["case"] for case in run.cases)
     run = mx.run(back, operation="dequantize", format=name, dialect="nv", level="quick", **laid)
     assert run.passed and run.code == 0, run.text
-    assert {case["verdict"] for case in run.cases} == {"pass_exact"}
+    assert verdicts_but_bfloat16(run) == {"pass_exact"}
 
 
 def test_run_finds_an_unswizzled_scale_and_its_line_repeats_it():
