@@ -157,6 +157,8 @@ Status add_run(const Bundle& bundle, const SurveyStep& step, results::Manifest& 
     return success();
 }
 
+}  // namespace
+
 Expected<std::vector<results::FileDigest>> digests_of(const std::string& folder) {
     std::vector<results::FileDigest> files;
     std::error_code error;
@@ -174,10 +176,12 @@ Expected<std::vector<results::FileDigest>> digests_of(const std::string& folder)
     return files;
 }
 
-}  // namespace
-
 std::string path_in(const std::string& folder, const std::string& path) {
     return (fs::path(folder) / path).string();
+}
+
+std::string digest_of(const BundleFile& file) {
+    return sha256(file.text);
 }
 
 bool is_run(const SurveyStep& step) {

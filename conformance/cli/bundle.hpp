@@ -34,8 +34,14 @@ struct BundleFile {
 // The pages of each record of a run, with what lies beside it, and those of the survey.
 Expected<std::vector<BundleFile>> pages_of(const Bundle& bundle);
 
-// What the records say, and the digest of every file that is there.
+// Of every file that is there, but the manifest.
+Expected<std::vector<results::FileDigest>> digests_of(const std::string& folder);
+
+// What the records say, and these digests.
 Expected<results::Manifest> manifest_of(const Bundle& bundle);
+
+// SHA-256 of its text.
+std::string digest_of(const BundleFile& file);
 
 // "FOLDER/PATH"
 std::string path_in(const std::string& folder, const std::string& path);

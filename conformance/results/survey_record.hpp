@@ -24,7 +24,7 @@ struct SurveyStep {
     std::vector<std::string> commands;  // as typed
     std::string not_run;                // why it was not run, "" if it was
     int exit_code = 0;
-    double seconds = 0;  // over all pieces
+    double seconds = 0;  // of its last piece, where it was cut
     bool operator==(const SurveyStep&) const = default;
     // "cpu run"
     std::string title() const { return subject.empty() ? name : subject + " " + name; }
