@@ -33,7 +33,7 @@ struct Row {
     const char* record;  // below the subject's folder
     bool prints_record;  // on standard output
     const char* commands;
-    const char *full, *quick;  // what ends each command at either effort
+    const char *full, *quick;  // what ends the last command at either effort; null: left out of it
     const char* resume;        // what it is given, too, where the file after it is there
     const char* resumed_file;
     const char* scratch;  // removed afterwards
@@ -47,8 +47,8 @@ constexpr Row rows[] = {
     {"doctor", "What is installed here, and is this build's oracle right?", machine, "doctor.json",
      true, "doctor --json", "", "", "", "", "", nullptr},
     {"selftest", "Which planted bugs does this build catch on this machine?", machine,
-     "kill_table.json", false, "selftest --json $OUT/kill_table.json", "--level quick",
-     "--level smoke", "", "", "", nullptr},
+     "kill_table.json", false, "selftest --json $OUT/kill_table.json", "--level quick", nullptr, "",
+     "", "", nullptr},
     {"run", "Is every case of the level right, bit for bit?", device, "results.jsonl", false,
      "run $DEVICE $TIMEOUT $WAIVERS --out $FOLDER", "--level full", "--level quick", "--resume",
      "results.jsonl", "", nullptr},
@@ -67,14 +67,15 @@ constexpr Row rows[] = {
      "relate $DEVICE $TIMEOUT --out $FOLDER/relations", "", "", "", "", "", nullptr},
     {"fuzz", "Does a search of the stated time find inputs on which it is wrong?", device,
      "fuzz.log", true, "fuzz $DEVICE $TIMEOUT --time $FUZZ_TIME --corpus $FOLDER/fuzz", "", "",
-     "--resume", "fuzz/worker-0.json", "", nullptr},
+     "--resume", "fuzz/worker-0.json", "fuzz/worker-0.json", nullptr},
     {"answers", "What does it answer to the smoke cases? Recorded for mxcheck verify.", device,
      "recorded.answers", false,
      "gen --level smoke --form binary --out $FOLDER/questions.pack ; "
      "answer $FOLDER/questions.pack $DEVICE $TIMEOUT --out $FOLDER/recorded.answers",
      "", "", "", "", "questions.pack", nullptr},
     {"bench", "How fast is it beside the limits of this machine?", device, "bench.jsonl", false,
-     "bench $DEVICE --out $FOLDER", "", "--milliseconds 50", "", "", "", nullptr},
+     "bench $DEVICE --out $FOLDER", "",
+     "--milliseconds 50 --shape 64x4096 --gemm-shape 256x256x256", "", "", "", nullptr},
     {"accuracy", "What does quantizing on it lose?", device, "accuracy.json", true,
      "accuracy $DEVICE $TIMEOUT --json", "", "--elements 65536", "", "", "", nullptr},
     {"gemm accuracy", "How far are its products from the exact ones, in units of the bound?",
@@ -117,10 +118,19 @@ void add_word(std::vector<std::string>& words, const std::string& word, const Pl
     words.push_back(with(with(word, "$FOLDER", places.folder), "$OUT", places.out));
 }
 
+const char* rest_of(const Row& row, const Effort& effort) {
+    return effort.is_quick ? row.quick : row.full;
+}
+
+std::string why_not(const Row& row, const Places& places) {
+    if (rest_of(row, places.effort) == nullptr) return "--quick leaves it out";
+    return row.why_not == nullptr ? "" : row.why_not(*places.subject);
+}
+
 std::vector<std::vector<std::string>> commands_of(const Row& row, const Places& places) {
     std::vector<std::vector<std::string>> commands(1);
-    std::istringstream text(std::string(row.commands) + " " +
-                            (places.effort.is_quick ? row.quick : row.full));
+    const char* rest = rest_of(row, places.effort);
+    std::istringstream text(std::string(row.commands) + " " + (rest == nullptr ? "" : rest));
     for (std::string word; text >> word;) {
         if (word == ";")
             commands.emplace_back();
@@ -147,7 +157,7 @@ PlannedStep planned(const Row& row, const Places& places) {
     planned.step.subject = folder;
     planned.step.asks = row.asks;
     planned.step.record = (fs::path(folder) / row.record).generic_string();
-    if (row.why_not != nullptr) planned.step.not_run = row.why_not(*places.subject);
+    planned.step.not_run = why_not(row, places);
     planned.commands = commands_of(row, places);
     for (const auto& command : planned.commands) planned.step.commands.push_back(typed(command));
     planned.resume = row.resume;
