@@ -26,26 +26,9 @@ struct ReportArguments {
     std::string baseline, html;
 };
 
-// What other commands write, under the names that join a page without being asked for.
-constexpr const char* companions[] = {"bench.jsonl", "accuracy.json", "gemm_accuracy.json",
-                                      "training.json", "kill_table.json"};
-
 bool holds(const std::string& folder, const char* name) {
     std::error_code ignored;
     return fs::exists(fs::path(folder) / name, ignored);
-}
-
-Expected<results::Attachments> attachments_of(const std::string& folder,
-                                              const std::vector<std::string>& with) {
-    std::vector<std::string> files;
-    for (const char* name : companions)
-        if (holds(folder, name)) files.push_back((fs::path(folder) / name).string());
-    files.insert(files.end(), with.begin(), with.end());
-    results::Attachments attachments;
-    for (const std::string& file : files)
-        if (const Status taken = results::attach_file(file, attachments); !taken)
-            return taken.error();
-    return attachments;
 }
 
 Expected<std::vector<std::string>> write_page(const reports::Material& material,

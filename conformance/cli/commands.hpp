@@ -27,5 +27,7 @@ Command selftest_command();
 Command prove_command();
 Command list_command();
 Command doctor_command();
+Command survey_command();
+Command verify_command();
 
 }  // namespace mx::cli

@@ -15,7 +15,7 @@ int main(int argc, char** argv) {
                                   gemm_command(),     accuracy_command(),   train_command(),
                                   merge_command(),    bench_command(),      report_command(),
                                   selftest_command(), prove_command(),      list_command(),
-                                  doctor_command()},
+                                  doctor_command(),   survey_command(),     verify_command()},
                      .version = version_text(),
                      .oracle_fault = mx::isolated_oracle_fault});
 }
