@@ -29,6 +29,11 @@ std::string folder_of(const std::string& path) {
     return fs::path(path).parent_path().string();
 }
 
+// A folder from elsewhere makes nobody read a file of another one.
+bool is_below(const fs::path& path) {
+    return path.is_relative() && std::ranges::find(path, "..") == path.end();
+}
+
 std::string last_line_of(const std::string& text) {
     const std::size_t end = text.find_last_not_of('\n');
     if (end == std::string::npos) return "";
@@ -192,7 +197,13 @@ Expected<Survey> read_survey(const std::string& folder) {
     const std::string path = path_in(folder, survey_name);
     const auto text = text_of_file(path);
     if (!text) return text.error();
-    return results::parse_survey(text.value(), path);
+    auto survey = results::parse_survey(text.value(), path);
+    if (!survey) return survey;
+    for (const SurveyStep& step : survey.value().steps)
+        if (!is_below(step.record))
+            return Error{ErrorKind::bad_input,
+                         path + ": the record of " + step.title() + " is not in this folder"};
+    return survey;
 }
 
 Status write_survey(const Survey& survey, const std::string& folder) {

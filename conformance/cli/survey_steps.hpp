@@ -2,6 +2,7 @@
 // and where it is not run. Used by survey; runs nothing.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 

@@ -19,12 +19,15 @@ refuse 2 'cannot be read; a survey writes it last' verify bundle
 # --- interrupted in its run, then resumed: what was recorded is not asked again
 "$mxcheck" "${survey[@]}" >first.log 2>&1 &
 pid=$!
-cases_recorded() { [ "$(grep -c '"kind":"case"' "bundle/$folder/results.jsonl" 2>/dev/null)" -gt 20 ]; }
+cases_recorded() {
+  [ "$(grep -c '"kind":"case"' "bundle/$folder/results.jsonl" 2>/dev/null)" -gt 20 ]
+}
 check 'the run of the survey begins' within_seconds 120 cases_recorded
 kill -TERM "$pid"
 wait "$pid"
 check 'an interrupted survey ends with 4' test $? -eq 4
-check 'it says where it stopped' grep -q 'interrupted at step 3 of 14, .* run; the same command with' first.log
+check 'it says where it stopped' \
+  grep -q 'interrupted at step 3 of 14, .* run; the same command with' first.log
 check 'it has no manifest' never test -e bundle/manifest.json
 check 'its record of the run can be read' is_results_file "bundle/$folder/results.jsonl"
 head -n 20 "bundle/$folder/results.jsonl" >before
@@ -65,7 +68,7 @@ false_claim() {
 }
 mv bundle original
 
-passing=$(grep -n '"verdict":"pass_exact"' "original/$folder/results.jsonl" | head -n 1 | cut -d: -f1)
+passing=$(grep -n -m 1 '"verdict":"pass_exact"' "original/$folder/results.jsonl" | cut -d: -f1)
 plant
 sed -i "${passing}s/pass_exact/deviation/" "$results"
 false_claim files 'one verdict'
@@ -81,8 +84,9 @@ expect 1 'the footer counts' verify bundle
 # The case and the footer alike, so that the record agrees with itself: its answers do not.
 plant
 sed -i -E "${passing}s/\"elements\":([0-9]+)/\"elements\":\11/" "$results"
-was=$(sed -n "${passing}p" "original/$folder/results.jsonl" | grep -o '"elements":[0-9]*' | grep -o '[0-9]*')
-sum=$(grep '"kind":"footer"' "$results" | grep -o '"elements":[0-9]*' | head -n 1 | grep -o '[0-9]*')
+elements_of() { grep -o '"elements":[0-9]*' | head -n 1 | cut -d: -f2; }
+was=$(sed -n "${passing}p" "original/$folder/results.jsonl" | elements_of)
+sum=$(grep '"kind":"footer"' "$results" | elements_of)
 sed -i "/\"kind\":\"footer\"/s/\"elements\":$sum/\"elements\":$((sum + was * 9 + 1))/" "$results"
 forged "$folder/results.jsonl"
 false_claim "$folder run, answers" 'a count, in the case and the footer'
@@ -134,6 +138,11 @@ expect 1 'bench.jsonl is missing' verify bundle
 plant
 printf '{' >bundle/manifest.json
 refuse 2 'is not JSON' verify bundle
+
+plant
+sed -i 's|"record": "doctor.json"|"record": "../original/doctor.json"|' bundle/survey.json
+forged survey.json
+expect 1 'the record of doctor is not in this folder' verify bundle
 
 # A step that was taken out of the survey, its page and its digest.
 plant
