@@ -343,8 +343,9 @@ def assert_gemm(d, a, b, *, model=None, bound=None, dtype="float32", **named):
     model: "exact" for the bits of exact sums that are rounded once, or a name of
         mxcheck.list("models") for those of such a tensor core.
     bound: in place of model, for the narrower bound of one tensor core: a name of
-        mxcheck.list("models") whose `operands` name both factors and their scales, as
-        "blackwell-mx" for MX; not "exact", and no model that dequantises first.
+        mxcheck.list("models") that multiplies such elements (`operands` there) under such scales
+        (the end of `text`): of MXFP8 "blackwell-mx", of FP8 without blocks "hopper-fp8". Not
+        "exact", and none that rounds factors times their scales first, as "hopper-mx-bf16".
     dtype: of D.
 
     A product that is within its bound on data that could not have shown a fault (too few, too
@@ -392,8 +393,8 @@ def _refuse_unjudged(call, words, result, unjudged):
     why = result["reason"].partition(" outputs are not so, ")[2] or result["reason"]
     other = "" if call.type == "f32" else ", or use dtype='float32' for D"
     raise _library.NotSupported(
-        f"{unjudged:,} of {words.size:,} outputs cannot be judged, {why}; name a model with "
-        f"model={other}"
+        f"{unjudged:,} of {words.size:,} outputs cannot be judged, {why}; name a model "
+        f"(model=){other}"
     )
 
 
