@@ -111,7 +111,9 @@ std::vector<Listed> listed_layouts() {
                         "of scales of blocks along axis " + std::string(name_of(layout.axis)) +
                             ", filled up to " + std::to_string(layout.outer_multiple) + " and " +
                             std::to_string(layout.inner_multiple),
-                        {{"pads", layout.pads == Pads::zero ? "0" : "anything"},
+                        {{"across_blocks", std::to_string(layout.outer_multiple)},
+                         {"along_blocks", std::to_string(layout.inner_multiple)},
+                         {"pads", layout.pads == Pads::zero ? "0" : "anything"},
                          {"source", std::string(layout.source)}}});
     return rows;
 }

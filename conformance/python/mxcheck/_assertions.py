@@ -9,14 +9,14 @@ import numpy
 
 from . import _library
 from ._arrays import as_array, memory_of
-from ._layouts import others, pads_are_zero
+from ._layouts import others, pads_are_zero, pads_of_codes
 from ._names import dialects
 from ._operations import (
-    Quantized,
     answers_of,
     dequantize,
     gemm,
     gemm_call,
+    named_codes,
     quantize,
     quantize_call,
 )
@@ -59,38 +59,47 @@ def assert_bits(
     *,
     format=None,
     dialect=None,
-    axis=-1,
+    axis=None,
     given_tensor_scale=None,
     random_bits=None,
     block_size=None,
-    packing="bytes",
-    scale_layout="linear",
+    packing=None,
+    scale_layout=None,
     strict=False,
 ):
     """Holds codes and scales of `x` to the oracle, bit for bit.
 
-    x, axis, random_bits, block_size, packing, scale_layout: as quantize takes them.
-    codes and scales: as it gives them, raw or in FP8 and FP4 dtypes, or one Quantized in place of
-        both; in a layout of any shape that has as many bytes, the pads among them.
-    tensor_scale: the number that was kept; given_tensor_scale: the one that the quantizer was
-        given, if it was.
-    format: may be left away where the dtype of the codes tells it.
+    x, random_bits: as quantize takes them.
+    codes and scales: as it gives them, raw or in FP8 and FP4 dtypes, in a layout of any shape that
+        has as many bytes, the pads among them; or one Quantized in place of both, which says format,
+        dialect, axis and the rest itself. Pads that a kernel reads must be 0.
+    format, dialect, axis, block_size, packing, scale_layout: as quantize takes them, with its
+        defaults. Format may be left away where the dtype of the codes tells it. Beside a Quantized,
+        one that contradicts it is refused.
+    tensor_scale: the number that was kept, as dequantize takes it.
+    given_tensor_scale: the one that the quantizer was given, if it was.
     strict: what the dialect's source leaves open must be the oracle's choice, too.
 
     Raises AssertionError: the cause, the first places with exact values, and lines that repeat it.
     """
     __tracebackhide__ = True  # pytest ends its traceback at the caller
-    if isinstance(codes, Quantized):
-        packing, scale_layout = codes.packing, codes.scale_layout
-        codes, scales, tensor_scale = codes.codes, codes.scales, codes.tensor_scale
-    if scales is None and packing != "inline":
+    q = named_codes(
+        codes,
+        scales,
+        tensor_scale,
+        format=format,
+        dialect=dialect,
+        axis=axis,
+        block_size=block_size,
+        packing=packing,
+        scale_layout=scale_layout,
+    )
+    if q.scales is None and q.packing != "inline":
         raise TypeError("scales are missing: give codes and scales")
-    if format is None:
-        format = _format_of(codes)
-    laid = packing, scale_layout
-    number = given_tensor_scale
-    call = quantize_call(x, format, dialect, axis, number, random_bits, block_size, *laid)
-    answers = answers_of(call, codes, scales, tensor_scale)
+    named = _format_of(q.codes) if q.format is None else q.format, q.dialect
+    given = q.axis, given_tensor_scale, random_bits, q.block_size
+    call = quantize_call(x, *named, *given, q.packing, q.scale_layout)
+    answers = answers_of(call, q.codes, q.scales, q.tensor_scale)
     right = call.run()
     if _all_equal(answers, right):
         return
@@ -100,11 +109,26 @@ def assert_bits(
     verdicts = {result["verdict"] for result in report["results"]}
     allowed = set(_RIGHT) if strict else {*_RIGHT, "deviation"}
     if verdicts <= allowed:
-        return _expect_pads(call, answers[1], right[1])
-    raise AssertionError(_failure(call, answers, report, x, axis, block_size))
+        _expect_pads_of_codes(call, answers[0])
+        return _expect_pads_of_scales(call, answers[1], right[1])
+    raise AssertionError(_failure(call, answers, report, x, q.axis, q.block_size))
 
 
-def _expect_pads(call, scales, right):
+def _expect_pads_of_codes(call, codes):
+    """Bits of packed codes that belong to no code: a kernel reads them, and they are 0."""
+    if call.packing == "bytes" or codes.size == 0:
+        return
+    pads = pads_of_codes(call.packing, call.form, call.grid.columns, call.operation.block_size)
+    wrong = numpy.argwhere(codes.reshape(-1, len(pads)) & pads)
+    if len(wrong):
+        row, byte = wrong[0]
+        raise AssertionError(
+            f"The bits are right, but {len(wrong):,} bytes of the codes under "
+            f"packing={call.packing!r} have pads that are not 0, the first byte {byte} of row {row}."
+        )
+
+
+def _expect_pads_of_scales(call, scales, right):
     """Pads that a layout wants to be 0: a kernel reads them."""
     lie = call.scales_lie
     if lie is None or lie.is_plain or not pads_are_zero(lie.layout):
@@ -263,7 +287,7 @@ def _assert_equal_values(actual, expected, what):
         raise AssertionError(
             f"{what} has shape {actual_bits.shape}; {expected_bits.shape} is right"
         )
-    both_nan = _is_nan(actual_bits, wanted.dtype) & _is_nan(expected_bits, wanted.dtype)
+    both_nan = _is_nan(actual_bits, wanted.type) & _is_nan(expected_bits, wanted.type)
     wrong = numpy.argwhere((actual_bits != expected_bits) & ~both_nan)
     if len(wrong) == 0:
         return
@@ -277,10 +301,19 @@ def _assert_equal_values(actual, expected, what):
     raise AssertionError("\n".join(lines))
 
 
-def _is_nan(bits, dtype):
-    infinity = {"float32": 0x7F800000, "float16": 0x7C00, "bfloat16": 0x7F80}[dtype]
-    without_sign = (1 << (8 * bits.dtype.itemsize - 1)) - 1
-    return (bits & bits.dtype.type(without_sign)) > infinity
+_INFINITIES = {"f32": 0x7F800000, "f16": 0x7C00, "bf16": 0x7F80}
+
+
+def _magnitude(bits):
+    return bits & bits.dtype.type((1 << (8 * bits.dtype.itemsize - 1)) - 1)
+
+
+def _is_nan(bits, type):
+    return _magnitude(bits) > _INFINITIES[type]
+
+
+def _is_finite(bits, type):
+    return _magnitude(bits) < _INFINITIES[type]
 
 
 def assert_values(values, codes, scales=None, *, dtype="float32", **named):
@@ -296,23 +329,31 @@ def assert_values(values, codes, scales=None, *, dtype="float32", **named):
 
 
 class InsufficientData(UserWarning):
-    """What assert_gemm warns of: a product that is within its bound, of data that could not have
-    shown a certain fault."""
+    """What assert_gemm warns of: each value of a product was judged and is within its bound, but the
+    data could not have shown a certain fault, which the warning names."""
 
 
 def assert_gemm(d, a, b, *, model=None, bound=None, dtype="float32", **named):
-    """Holds a product D to the oracle; dtype (of D), a, b and the rest as gemm takes them.
+    """Holds a product D to the oracle. Without model, each value must be within a bound that is
+    derived for it: the most that an accumulator can lose with which tensor cores add such elements,
+    in any order and any number of parts.
 
-    d: an array of M x N. model: "exact" for the bits of exact sums that are rounded once, or a name of
-        mxcheck.list("models") for those of such a tensor core. Any NaN stands for any other.
-    Without it, each value must be within a bound that is derived for it: the most that an
-        accumulator can lose with which tensor cores add such elements, in any order and any number
-        of parts. bound: a name of mxcheck.list("models"), for the narrower bound of that one.
+    d: an array of M x N. Any NaN stands for any other.
+    a, b: as gemm takes them, and so the rest: alpha, c, beta, bias and epilogue.
+    model: "exact" for the bits of exact sums that are rounded once, or a name of
+        mxcheck.list("models") for those of such a tensor core.
+    bound: in place of model, for the narrower bound of one tensor core: a name of
+        mxcheck.list("models") that multiplies such elements (`operands` there) under such scales
+        (the end of `text`): of MXFP8 "blackwell-mx", of FP8 without blocks "hopper-fp8". Not
+        "exact", and none that rounds factors times their scales first, as "hopper-mx-bf16".
+    dtype: of D.
 
     A product that is within its bound on data that could not have shown a fault (too few, too
     much alike) warns with InsufficientData, and the warning names the fault.
 
-    Raises AssertionError: how many values are wrong, how far, and the first places with exact sums.
+    Raises AssertionError: how many values are wrong, how far, and the first places with exact sums;
+    NotSupported where some values have no bound (their K is too large for dtype, they may overflow)
+    and none that has one is wrong: name a model, or use float32.
     """
     __tracebackhide__ = True
     if model is not None:
@@ -329,10 +370,32 @@ def assert_gemm(d, a, b, *, model=None, bound=None, dtype="float32", **named):
     limit = "bounded" if bound is None else f"bounded:{bound}"
     report = _library.compare(call.operation, call.inputs, [call.output(words)], limit)
     result = report["results"][0]
-    if result["verdict"] == "mistrusted":
+    unjudged = words.size - result["elements"]
+    if result["verdict"] == "mistrusted" and unjudged:
+        _refuse_unjudged(call, words, result, unjudged)
+    elif result["verdict"] == "mistrusted":
         warnings.warn(f"insufficient data: {result['reason']}", InsufficientData, stacklevel=2)
     elif result["verdict"] not in _RIGHT:
         raise AssertionError(_out_of_bound(result, limit))
+
+
+def _refuse_unjudged(call, words, result, unjudged):
+    """Values without a bound: nobody has held them to anything, so that they do not pass."""
+    exact = numpy.empty(call.shape, words.dtype)
+    _library.run(call.operation, call.inputs, [call.output(exact)])
+    is_wrong = _is_nan(words, call.type) & _is_finite(exact, call.type)
+    if is_wrong.any():
+        first = list(map(int, numpy.argwhere(is_wrong)[0]))
+        raise AssertionError(
+            f"{is_wrong.sum():,} of {words.size:,} values are NaN, and their exact sums are finite, "
+            f"the first at {first}"
+        )
+    why = result["reason"].partition(" outputs are not so, ")[2] or result["reason"]
+    other = "" if call.type == "f32" else ", or use dtype='float32' for D"
+    raise _library.NotSupported(
+        f"{unjudged:,} of {words.size:,} outputs cannot be judged, {why}; name a model "
+        f"(model=){other}"
+    )
 
 
 def _values_of_type(d, call):

@@ -1,10 +1,11 @@
 """Where codes and scales lie in their arrays: packed codes, swizzled and padded scales, or both in
-one. Here are names and sizes alone; the library does the packing.
+one. Here are names, sizes and pads alone; the library does the packing.
 """
 
 import functools
-import re
 from dataclasses import dataclass
+
+import numpy
 
 from . import _library
 from ._names import found
@@ -26,9 +27,8 @@ def _tiles():
     """What a grid of scales is filled up to: across blocks and along them. By layout."""
     tiles = {"linear": (1, 1)}
     for entry in _library.listed("layouts"):
-        sides = re.search(r"up to (\d+) and (\d+)", entry["text"])
-        if sides and not entry["name"].endswith("-col"):
-            tiles[entry["name"]] = tuple(map(int, sides.groups()))
+        if "pads" in entry and not entry["name"].endswith("-col"):
+            tiles[entry["name"]] = int(entry["across_blocks"]), int(entry["along_blocks"])
     return tiles
 
 
@@ -116,6 +116,20 @@ def lie_of_scales(packing, scale_layout, grid, rows, columns):
 def pads_are_zero(layout):
     entries = {entry["name"]: entry for entry in _library.listed("layouts")}
     return entries[layout].get("pads") == "0"
+
+
+def pads_of_codes(packing, form, columns, size):
+    """The bytes of a row of packed codes with a 1 for each bit that belongs to no code or scale."""
+    bits = _BITS.get(form.element, 8)
+    if packing == "inline":
+        whole, rest = divmod(columns, size)
+        is_pad = numpy.zeros((-(-columns // size), size * bits + 8), bool)
+        is_pad[whole:, rest * bits : -8] = True
+    else:
+        is_pad = numpy.zeros(-(-columns * bits // 8) * 8, bool)
+        is_pad[columns * bits :] = True
+    pads = numpy.packbits(is_pad.reshape(-1), bitorder="little")
+    return pads << 4 | pads >> 4 if packing == "high_first" else pads
 
 
 def unpacked_shape(packing, form, size, shape):

@@ -220,6 +220,11 @@ def quantize_call(
         raise ValueError(f"{rules.name} has no number for a whole tensor; leave tensor_scale away")
     if mode == "given":
         number = one_number(tensor_scale, "tensor_scale")
+        if numpy.isnan(number[0, 0]):
+            raise ValueError(
+                "tensor_scale is NaN, which scales nothing; leave it away, and the number is "
+                "found in x as the dialect finds it among NaNs"
+            )
         inputs.append(_matrix(number, b"f32", 1, 1))
         kept.append(number)
     if rules.is_stochastic and random_bits is None:
@@ -316,7 +321,8 @@ def quantize(
         library, with the source they are read from. "ocp" where the format is OCP's.
     axis: the number of the axis that blocks lie along. A last block may be short.
     tensor_scale: NVFP4's number for the whole tensor: its amax (not the scale that is kept), or in
-        a dialect with a history the scale itself. Without it the amax is found in `x`.
+        a dialect with a history the scale itself; a number, or an array of one in float32, float16
+        or bfloat16. Without it the amax is found in `x`.
     random_bits: of a dialect that rounds stochastically, a uint32 for each element.
     block_size: elements of a block, where it is not the format's own (MX: 16, 32 or 64).
     packing: of the codes along the last axis: "bytes", one a byte; of 4 bits "low_first" (as
@@ -331,7 +337,9 @@ def quantize(
     key = None
     is_plain = (packing, scale_layout) == PLAIN
     if type(x) is numpy.ndarray and tensor_scale is None and random_bits is None and is_plain:
-        key = (str(format), str(dialect), repr(axis), block_size, x.dtype, x.shape, x.strides)
+        # repr: True, 1 and 1.0 are one key, and not one answer.
+        words = tuple(map(repr, (format, dialect, axis, block_size)))
+        key = (*words, x.dtype, x.shape, x.strides)
         known = _known_calls.get(key)
         if known is not None:
             return known.run(x)
@@ -379,13 +387,12 @@ def _words(array, type, grid, shape, what):
     return grid.moved(raw_bytes(array, type, grid.restored_shape(shape), what))
 
 
-def _laid_words(array, type, lie, what):
+def _laid_words(array, type, lie, what, are_codes):
     """An array of the caller's in a layout, held to its size; the shape may be another."""
     memory = memory_of(array, what)
-    is_packed = "scales" not in what
-    if is_packed and memory.type not in ("uint8", "packed"):
+    if are_codes and memory.type not in ("uint8", "packed"):
         raise TypeError(f"{what} are {memory.dtype}; packed codes are bytes")
-    if not is_packed:
+    if not are_codes:
         expect_type(memory, type, what)
     raw = numpy.ascontiguousarray(as_array(memory))
     needed = math.prod(lie.shape)
@@ -393,7 +400,7 @@ def _laid_words(array, type, lie, what):
         raise ValueError(
             f"{what} in the layout {lie.layout} have {raw.size:,} elements of shape "
             f"{tuple(raw.shape)}; {needed:,} are needed, as in shape {lie.shape}"
-            f"{' with the pads' if not is_packed else ''}"
+            f"{'' if are_codes else ' with the pads'}"
         )
     return raw.reshape(lie.shape)
 
@@ -406,11 +413,11 @@ def answers_of(call, codes, scales, number):
     if call.codes_lie.is_plain:
         codes = _words(unpacked(codes), form.element, call.grid, call.codes_lie.shape, "codes")
     else:
-        codes = _laid_words(codes, form.element, call.codes_lie, "codes")
+        codes = _laid_words(codes, form.element, call.codes_lie, "codes", are_codes=True)
     if call.scales_lie is not None and call.scales_lie.is_plain:
         scales = _words(scales, form.scale, call.grid, call.scales_lie.shape, "scales")
     elif call.scales_lie is not None:
-        scales = _laid_words(scales, form.scale, call.scales_lie, "scales")
+        scales = _laid_words(scales, form.scale, call.scales_lie, "scales", are_codes=False)
     if not call.has_number:
         if number is not None:
             raise ValueError(f"{call.rules.name} keeps no number; leave tensor_scale away")
@@ -423,11 +430,27 @@ def answers_of(call, codes, scales, number):
 def one_number(number, what):
     """A number, or an array of one from any library, as a 1 x 1 array of float32."""
     if not isinstance(number, (int, float, numpy.generic)):
-        number = as_array(values_of(number, what)).view("float32")
-    array = numpy.asarray(number, "float32")
-    if array.size != 1:
-        raise ValueError(f"{what} is one number, and not {array.size}")
-    return numpy.ascontiguousarray(array.reshape(1, 1))
+        memory = values_of(number, what)
+        if memory.size != 1:
+            raise ValueError(f"{what} is one number, and not {memory.size}")
+        number = _as_float32(memory).reshape(-1)[0]
+    try:
+        value = float(number)
+    except (TypeError, ValueError, OverflowError):
+        value = None
+    with numpy.errstate(over="ignore"):
+        rounded = None if value is None else numpy.float32(value)
+    if rounded is None or numpy.isinf(rounded) and not math.isinf(value):
+        raise ValueError(f"{what} is {number!r}, which is no number of binary32")
+    return numpy.full((1, 1), rounded)
+
+
+def _as_float32(memory):
+    """Values of any type as float32, which has all of them."""
+    bits = as_array(memory)
+    if memory.type == "bf16":
+        return (bits.astype("uint32") << 16).view("float32")
+    return bits.view(_NUMPY_OF_TYPE[memory.type]).astype("float32")
 
 
 def unpacked(codes):
@@ -463,7 +486,7 @@ def _blocks(q, form, size, whose=""):
     else:
         grid = _packed_grid(q.codes, form, q.axis, size, q.packing, q.shape, codes_are)
         lie = lie_of_codes(q.packing, form, grid, size)
-        words = _laid_words(q.codes, form.element, lie, codes_are)
+        words = _laid_words(q.codes, form.element, lie, codes_are, are_codes=True)
         tensors, kept = [_laid(words, form.element, grid.rows, grid.columns, lie)], [words]
     counts = form.grid_of_scales(grid.axis, size, grid.rows, grid.columns)
     lie = lie_of_scales(q.packing, q.scale_layout, grid, *counts)
@@ -472,7 +495,7 @@ def _blocks(q, form, size, whose=""):
     if lie.is_plain:
         words = _words(q.scales, form.scale, grid, lie.shape, scales_are)
     else:
-        words = _laid_words(q.scales, form.scale, lie, scales_are)
+        words = _laid_words(q.scales, form.scale, lie, scales_are, are_codes=False)
     return grid, [*tensors, _laid(words, form.scale, *counts, lie)], [*kept, words]
 
 
@@ -495,41 +518,93 @@ def _values_like(array, type, like):
     return result
 
 
+_WORDS_LEFT_AWAY = {"axis": -1, "packing": "bytes", "scale_layout": "linear"}
+
+
+def named_codes(codes, scales, tensor_scale, **words):
+    """A Quantized of codes and the words beside them. A Quantized says all of them itself: one that
+    contradicts it is a ValueError. None is a word that was left away."""
+    if not isinstance(codes, Quantized):
+        left_away = {name: _WORDS_LEFT_AWAY.get(name) for name in words if words[name] is None}
+        return Quantized(codes, scales, tensor_scale, **{**words, **left_away})
+    if scales is not None:
+        raise ValueError(
+            "scales are given beside a Quantized, which holds its own; leave them away"
+        )
+    if tensor_scale is not None:
+        words["tensor_scale"] = tensor_scale
+    for name, word in words.items():
+        if word is not None and not _says(codes, name, word):
+            raise ValueError(
+                f"{name}={word!r} contradicts the Quantized beside it, whose {name} is "
+                f"{getattr(codes, name)!r}; leave it away"
+            )
+    return codes
+
+
+def _says(q, name, word):
+    """Whether `word` means what q says by that name."""
+    own = getattr(q, name)
+    if name == "block_size":
+        form = find_format(q.format)
+        return size_of_blocks(form, word) == size_of_blocks(form, own)
+    if name == "tensor_scale":
+        if own is None:
+            return False
+        numbers = one_number(word, name), one_number(own, name)
+        return numpy.array_equal(*numbers, equal_nan=True)
+    if name in ("axis", "shape"):
+        shape = q.shape or tuple(memory_of(unpacked(q.codes), "codes").shape)
+        if name == "shape":
+            return tuple(word) == tuple(shape)
+        return axis_number(word, len(shape)) == axis_number(own, len(shape))
+    return word == own
+
+
 def dequantize(
     codes,
     scales=None,
     *,
     format=None,
     dialect=None,
-    axis=-1,
+    axis=None,
     tensor_scale=None,
     block_size=None,
-    packing="bytes",
-    scale_layout="linear",
+    packing=None,
+    scale_layout=None,
     shape=None,
     dtype="float32",
 ):
     """The values of codes under their scales, rounded once to `dtype`.
 
-    codes: what quantize gave, or an array of codes with `scales`, `format` and the rest beside it:
-        uint8, or a dtype of 8 bits, of any shape.
+    codes: a Quantized, which says all of the rest but dtype; or an array of codes with `scales`,
+        `format` and the rest beside it: uint8, or a dtype of 8 bits, of any shape.
     scales: as Quantized has them.
-    format, dialect, axis, block_size: as quantize took them; a Quantized knows them.
-    tensor_scale: the number that quantize kept, of dialects that keep one.
-    format, dialect, axis, block_size, packing, scale_layout: as quantize took them; a Quantized
-        knows them. shape: of the values, where packed codes have
-        room for more than there are.
+    format, dialect, axis, block_size, packing, scale_layout: as quantize took them, with its
+        defaults. Beside a Quantized, one that contradicts it is refused.
+    tensor_scale: the number that quantize kept, of dialects that keep one; a number, or an array of
+        one in float32, float16 or bfloat16.
+    shape: of the values, where packed codes have room for more than there are.
     dtype: float32, float16 or bfloat16.
 
     Returns values of the shape of the input of quantize. Raises TypeError and ValueError for arrays
     that do not fit, NotSupported for what the dialect does not know.
     """
-    q = codes
-    if not isinstance(q, Quantized):
-        if format is None or (scales is None and packing != "inline"):
-            raise ValueError("codes without a name: give scales= and format=, as quantize got them")
-        laid = packing, scale_layout, shape
-        q = Quantized(codes, scales, tensor_scale, format, dialect, axis, block_size, *laid)
+    is_named = isinstance(codes, Quantized)
+    if not is_named and (format is None or (scales is None and packing != "inline")):
+        raise ValueError("codes without a name: give scales= and format=, as quantize got them")
+    q = named_codes(
+        codes,
+        scales,
+        tensor_scale,
+        format=format,
+        dialect=dialect,
+        axis=axis,
+        block_size=block_size,
+        packing=packing,
+        scale_layout=scale_layout,
+        shape=shape,
+    )
     form = find_format(q.format)
     rules = chosen_dialect(form, q.dialect)
     size = size_of_blocks(form, q.block_size)
@@ -585,7 +660,7 @@ def convert(
 def encode_scale(amax, *, format, dialect=None):
     """E8M0 bytes of the scales that a dialect derives from block amaxima.
 
-    amax: array of float32, float16 or bfloat16, of any shape; not negative.
+    amax: array of float32, float16 or bfloat16, of any shape; none of them negative.
     format, dialect: names, as quantize takes them.
 
     Returns uint8 of the shape of amax. Raises TypeError and ValueError for arrays that do not fit,
@@ -595,6 +670,12 @@ def encode_scale(amax, *, format, dialect=None):
     rules = chosen_dialect(form, dialect)
     memory = values_of(amax, "amax")
     grid = grid_of(memory, -1, "line", "amax")
+    negative = _as_float32(memory) < 0
+    if negative.any():
+        raise ValueError(
+            f"{negative.sum():,} of {negative.size:,} amaxima are negative; each is the largest of "
+            "absolute values"
+        )
     scales = numpy.empty(grid.shape, "uint8")
     operation = _operation("encode_scale", form.name, rules.name)
     output = _matrix(scales, b"e8m0", grid.rows, grid.columns)

@@ -134,6 +134,102 @@ def test_a_bound_of_one_model_is_narrower():
         mx.assert_gemm(zero.astype("float64"), a, b)
 
 
+def normal_factors(columns):
+    generator = numpy.random.default_rng(0)
+    return [
+        mx.quantize(generator.normal(size=(16, columns)).astype("float32"), **E4M3)
+        for _ in range(2)
+    ]
+
+
+def test_a_product_without_a_bound_does_not_pass():
+    a, b = normal_factors(1024)
+    right = mx.gemm(a, b, dtype="float16")
+    with pytest.raises(mx.NotSupported, match="256 of 256 outputs cannot be judged.*float32"):
+        mx.assert_gemm(right, a, b, dtype="float16")
+    mx.assert_gemm(right, a, b, dtype="float16", model="exact")
+    nan = numpy.full((16, 16), numpy.nan, "float16")
+    with pytest.raises(AssertionError, match=r"256 of 256 values are NaN.*\[0, 0\]"):
+        mx.assert_gemm(nan, a, b, dtype="float16")
+
+
+@pytest.mark.parametrize("rows", [1, 12])
+def test_a_product_of_which_some_values_have_no_bound_does_not_pass(rows):
+    generator = numpy.random.default_rng(0)
+    x, y = (generator.normal(size=(n, 64)).astype("float32") for n in (12, 16))
+    x[:rows, :2] = 3e38
+    y[:, :2] = 1  # the sums of these rows overflow
+    with pytest.raises(mx.NotSupported, match=f"{16 * rows} of 192 outputs cannot be judged"):
+        mx.assert_gemm(mx.gemm(x, y), x, y)
+    x[:rows, 1] = -3e38  # and now they may
+    product = mx.gemm(x, y)
+    with pytest.raises(mx.NotSupported, match="cannot be judged"):
+        mx.assert_gemm(product, x, y)
+    product[0, 7] = numpy.nan
+    with pytest.raises(AssertionError, match=r"1 of 192 values are NaN.*\[0, 7\]"):
+        mx.assert_gemm(product, x, y)
+
+
+def test_a_bound_of_a_model_for_mx(recwarn):
+    a, b = normal_factors(64)
+    mx.assert_gemm(mx.gemm(a, b, model="blackwell-mx"), a, b, bound="blackwell-mx")
+    for refused in ("exact", "hopper-fp8"):
+        with pytest.raises(mx.NotSupported, match=refused):
+            mx.assert_gemm(mx.gemm(a, b), a, b, bound=refused)
+
+
+def test_a_quantized_names_its_rules(x):
+    torch_like = {"format": "mxfp8-e5m2", "dialect": "torchao-floor", "block_size": 64}
+    for named in (E4M3, torch_like, {"axis": 0, **E4M3}, {"packing": "inline", **E4M3}):
+        q = mx.quantize(x, **named)
+        mx.assert_bits(x, q)
+        mx.assert_bits(x, q, **named)
+        q.codes[3, 5] ^= 1
+        message(x, q)
+
+
+NVFP4 = {"format": "nvfp4", "dialect": "te-nvfp4"}
+
+
+@pytest.mark.parametrize(
+    "word, meant, other",
+    [
+        ("format", "mxfp4-e2m1", "mxfp8-e5m2"),
+        ("dialect", "nv", "ocp"),
+        ("axis", 1, 0),
+        ("block_size", 32, 64),
+        ("packing", "low_first", "bytes"),
+        ("scale_layout", "128x4", "linear"),
+        ("shape", (64, 96), (1, 1)),
+    ],
+)
+def test_a_word_beside_a_quantized_must_say_the_same(x, word, meant, other):
+    q = mx.quantize(x, format="mxfp4-e2m1", dialect="nv", packing="low_first", scale_layout="128x4")
+    values = mx.dequantize(q)
+    calls = [lambda **named: mx.dequantize(q, **named)]
+    calls.append(lambda **named: mx.assert_values(values, q, **named))
+    if word != "shape":
+        calls.append(lambda **named: mx.assert_bits(x, q, **named))
+    for call in calls:
+        call(**{word: meant})
+        with pytest.raises(ValueError, match=f"{word}=.* contradicts the Quantized"):
+            call(**{word: other})
+
+
+def test_numbers_and_scales_beside_a_quantized(x):
+    q, four = mx.quantize(x, **E4M3), mx.quantize(x, **NVFP4)
+    for call in (lambda *scales: mx.dequantize(q, *scales), lambda s: mx.assert_bits(x, q, s)):
+        with pytest.raises(ValueError, match="scales are given beside a Quantized"):
+            call(q.scales)
+    mx.dequantize(four, tensor_scale=four.tensor_scale)
+    mx.assert_bits(x, four, tensor_scale=four.tensor_scale)
+    for wrong in (q, four):
+        with pytest.raises(ValueError, match="tensor_scale=99.0 contradicts"):
+            mx.dequantize(wrong, tensor_scale=99.0)
+        with pytest.raises(ValueError, match="tensor_scale=99.0 contradicts"):
+            mx.assert_bits(x, wrong, tensor_scale=99.0)
+
+
 def plugin():
     """The words that load the plug-in, which an installed package does by itself."""
     known = importlib.metadata.entry_points(group="pytest11")

@@ -134,6 +134,41 @@ def test_pads(x, layout, held, axis):
         mx.assert_bits(x[:33, :65], q, axis=axis, **MXFP8)
 
 
+@pytest.mark.parametrize(
+    "form, packing, columns, byte, pads",
+    [
+        ("mxfp8-e4m3", "inline", 70, 66 + 6, 0x7F),
+        ("mxfp8-e4m3", "inline", 70, 66 + 31, 0x01),
+        ("mxfp4-e2m1", "inline", 69, 34 + 2, 0x70),
+        ("mxfp6-e3m2", "inline", 69, 50 + 3, 0x40),
+        ("mxfp4-e2m1", "low_first", 69, 34, 0x70),
+        ("mxfp4-e2m1", "high_first", 69, 34, 0x07),
+        ("mxfp6-e2m3", "six", 69, 51, 0xC0),
+    ],
+)
+def test_pads_of_codes(x, form, packing, columns, byte, pads):
+    values = x[:33, :columns]
+    q = mx.quantize(values, format=form, dialect="ocp", packing=packing)
+    mx.assert_bits(values, q)
+    assert not (q.codes[:, byte] & pads).any()
+    q.codes[5:, byte] |= pads
+    told = message(values, q)
+    assert told.startswith("The bits are right, but 28 bytes"), told
+    assert f"byte {byte} of row 5" in told
+
+
+@pytest.mark.parametrize("packing, form", [("inline", "mxfp8-e4m3"), ("six", "mxfp6-e2m3")])
+@pytest.mark.parametrize("columns", [1, 31, 32, 33, 64, 70])
+def test_every_other_bit_of_packed_codes_is_one_of_a_code_or_scale(packing, form, columns):
+    values = numpy.random.default_rng(1).normal(size=(1, columns)).astype("float32")
+    named = {"format": form, "dialect": "nv", "packing": packing}
+    right = mx.quantize(values, **named)
+    for bit in range(right.codes.size * 8):
+        q = mx.quantize(values, **named)
+        q.codes[0, bit // 8] ^= 1 << bit % 8
+        message(values, q.codes, q.scales, **named)
+
+
 def right(x, axis, block_size, format, dialect, packing, scale_layout):
     laid = {"packing": packing, "scale_layout": scale_layout}
     named = {"format": format, "dialect": dialect, "block_size": block_size}
@@ -236,4 +271,6 @@ def test_the_sizes_of_tiles_are_the_librarys():
     names = {entry["name"] for entry in mx.list("layouts") if "pads" in entry}
     from mxcheck import _layouts
 
-    assert {name.removesuffix("-col") for name in names} == set(_layouts._tiles()) - {"linear"}
+    tiles = _layouts._tiles()
+    assert {name.removesuffix("-col") for name in names} == set(tiles) - {"linear"}
+    assert tiles["128x4"] == (128, 4) and tiles["8x4"] == (8, 4) and tiles["32x8"] == (32, 8)

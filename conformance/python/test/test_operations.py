@@ -131,6 +131,36 @@ def test_nvfp4_keeps_its_number(x):
     assert mx.dequantize(q).shape == x.shape
 
 
+def test_the_number_of_a_tensor_in_16_bits(x):
+    named = {"format": "nvfp4", "dialect": "te-nvfp4"}
+    right = mx.quantize(x, tensor_scale=3.5, **named)
+    numbers = [numpy.array(3.5, kind) for kind in ("float16", "float32")]
+    numbers += [numpy.float16(3.5), numpy.full((1, 1), 3.5, "float16")]
+    try:
+        import torch
+
+        numbers += [torch.tensor([3.5], dtype=kind) for kind in (torch.float16, torch.bfloat16)]
+        numbers.append(torch.tensor(3.5, dtype=torch.bfloat16))
+    except ImportError:
+        pass
+    for number in numbers:
+        q = mx.quantize(x, tensor_scale=number, **named)
+        assert q.tensor_scale == 3.5
+        assert (q.codes == right.codes).all() and (q.scales == right.scales).all()
+        mx.assert_bits(x, *right, number, given_tensor_scale=number, **named)
+        back = mx.dequantize(*right, tensor_scale=number, **named)
+        assert (back == mx.dequantize(right)).all()
+
+
+def test_a_block_size_is_counted_at_every_call(x):
+    values = x[:7]
+    mx.quantize(values, block_size=32, **E4M3)
+    mx.quantize(values, block_size=32, **E4M3)
+    for wrong in (32.0, True, "32"):
+        with pytest.raises(ValueError, match="block_size"):
+            mx.quantize(values, block_size=wrong, **E4M3)
+
+
 def test_fp8_under_binary32_scales(x):
     q = mx.quantize(x, format="fp8-e4m3-1x32", dialect="nexus")
     assert q.scales.dtype == "float32" and q.scales.shape == (64, 3)
