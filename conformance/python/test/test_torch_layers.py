@@ -556,7 +556,9 @@ def replace_its_data(layer):
         lambda layer: layer.weight.data.mul_(2),
         lambda layer: layer.weight.data[:1, :1].neg_(),
         lambda layer: layer.to(torch.bfloat16),
-        lambda layer: layer.load_state_dict(layers.Linear(160, 96, recipe="Unquantized").state_dict()),
+        lambda layer: layer.load_state_dict(
+            layers.Linear(160, 96, recipe="Unquantized").state_dict()
+        ),
     ],
 )
 def test_a_weight_that_changed_in_whatever_way_is_refused(change):
