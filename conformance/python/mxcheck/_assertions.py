@@ -128,6 +128,19 @@ def _expect_pads_of_codes(call, codes):
         )
 
 
+def pads_of(call):
+    """Which bytes of laid-out scales are pads, in their order. Scales of ones are never 0, in a
+    grid like this one: what is 0 are pads."""
+    columns = call.grid.axis == "col"
+    ones = numpy.ones(
+        (call.scale_rows << 4 * columns, call.scale_columns << 4 * (not columns)), "f4"
+    )
+    named = {"format": "mxfp4-e2m1", "dialect": "ocp", "block_size": 16}
+    axis = 0 if columns else 1
+    scales = quantize(ones, axis=axis, scale_layout=call.scale_layout, **named).scales
+    return scales.reshape(-1) == 0
+
+
 def _expect_pads_of_scales(call, scales, right):
     """Pads that a layout wants to be 0: a kernel reads them."""
     lie = call.scales_lie
@@ -135,15 +148,8 @@ def _expect_pads_of_scales(call, scales, right):
         return
     if not (scales[right == 0] != 0).any():
         return
-    # Scales of ones are never 0, in a grid like this one: what is 0 are pads.
-    columns = call.grid.axis == "col"
-    ones = numpy.ones(
-        (call.scale_rows << 4 * columns, call.scale_columns << 4 * (not columns)), "f4"
-    )
-    named = {"format": "mxfp4-e2m1", "dialect": "ocp", "block_size": 16}
-    axis = 0 if columns else 1
-    pads = quantize(ones, axis=axis, scale_layout=call.scale_layout, **named).scales == 0
-    wrong = numpy.flatnonzero((scales != 0) & pads)
+    pads = pads_of(call)
+    wrong = numpy.flatnonzero((scales.reshape(-1) != 0) & pads)
     if len(wrong):
         raise AssertionError(
             f"The bits are right, but {len(wrong):,} of {pads.sum():,} pads of the scales in the "

@@ -14,6 +14,8 @@ import numpy
 
 from . import _library
 from ._arrays import as_array, memory_of
+from ._assertions import pads_of
+from ._layouts import pads_are_zero
 from ._names import find_format
 from ._operations import chosen_dialect, dequantize, quantize, quantize_call, value_type
 from ._run import device_of, expect_gpu
@@ -115,6 +117,8 @@ class _Question:
 
     def __init__(self, call, operation, type, seed):
         rows, columns = call.grid.shape
+        free = call.scales_lie is not None and not pads_are_zero(call.scales_lie.layout)
+        self.pads = pads_of(call) if free and operation == "quantize" else None
         words = {"format": call.form.name, "dialect": call.rules.name}
         words |= {"packing": call.packing, "scale_layout": call.scale_layout}
         self.words, self.operation, self.type = words, operation, type
@@ -155,6 +159,14 @@ class _Question:
         dtype = {"f32": "float32", "f16": "float16", "bf16": "bfloat16"}[self.type]
         return dequantize(*parts, tensor_scale=number, dtype=dtype, **self.words)
 
+    def without_pads(self, parts):
+        """Pads of scales may be anything in some layouts."""
+        if self.pads is None:
+            return parts
+        scales = numpy.frombuffer(parts[1], "uint8").copy()
+        scales[self.pads] = 0
+        return [parts[0], scales.tobytes(), *parts[2:]]
+
     def right_bytes(self, arrays):
         made = self.library(arrays)
         if self.operation == "dequantize":
@@ -162,6 +174,30 @@ class _Question:
         parts = [_raw(part) for part in (made.codes, made.scales) if part is not None]
         number = made.tensor_scale
         return parts + ([] if number is None else [numpy.float32(number).tobytes()])
+
+
+class _Asked:
+    """A question in a function's arrays, and the answer that is right."""
+
+    def __init__(self, device, question):
+        self.device, self.question = device, question
+        try:
+            device.expect(question.request)
+        except Refused as reason:
+            raise _library.NotSupported(str(reason)) from None
+        # Of arrays that the function never sees.
+        self.right = question.right_bytes(self._arguments()[0])
+        self.size = sum(map(len, [*question.data, *self.right]))
+        self.arrays, self.named = self._arguments()
+
+    def _arguments(self):
+        self.device.questions += 1  # outputs that nobody fills then differ
+        return self.device.arguments(self.question.request, self.question.data)
+
+    def is_right(self):
+        answer = self.device.answer(self.arrays, self._arguments()[1])
+        made = self.device.outputs(self.question.request, answer)
+        return self.question.without_pads(made) == self.question.without_pads(self.right)
 
 
 def _event_timer(event, elapsed_seconds):
@@ -289,7 +325,8 @@ def bench(
     shape: rows and columns. dtype: of the values: float32, float16 or bfloat16.
     seconds: for the samples, behind a warm-up in which it is compiled. seed: of the values.
 
-    Each sample is a row of calls, on two copies of the tensors in turn, and its time that of the
+    Each sample is a row of calls, on tensors of two different contents in turn, whose answers are
+    held to the oracle before and after (but for pads that may be anything), and its time that of the
     host's clock (numpy, torch, and jax with block_until_ready) or of events on the current stream
     (cupy, and torch-cuda, which on ROCm is unverified); work that a function puts on other streams
     is not seen. Samples of the function take turns with those of a copy, by the same library in the
@@ -305,24 +342,22 @@ def bench(
     device, _, _ = device_of(function, operation, format, dialect, tensors, laid)
     expect_gpu(tensors)
     type = value_type(dtype)
-    question = _question(format, dialect, operation, shape, type, laid, seed)
-    try:
-        device.expect(question.request)
-    except Refused as reason:
-        raise _library.NotSupported(str(reason)) from None
-    given = [device.arguments(question.request, question.data) for _ in range(2)]
-    arrays, named = given[0]
-    answer = device.answer(arrays, named)
-    made = device.outputs(question.request, answer)
-    right = made == question.right_bytes(arrays)
-    size = sum(map(len, [*question.data, *made]))
+    questions = [
+        _Asked(device, _question(format, dialect, operation, shape, type, laid, seed + other))
+        for other in range(2)
+    ]
+    before = [asked.is_right() for asked in questions]
+    question, size = questions[0].question, questions[0].size
     subjects = [
-        [functools.partial(device.answer, *pair) for pair in given],
+        [functools.partial(device.answer, asked.arrays, asked.named) for asked in questions],
         _copies(tensors, size, seed),
     ]
     if _is_on_host(tensors):
-        subjects.append([functools.partial(question.library, pair[0]) for pair in given])
+        subjects.append(
+            [functools.partial(asked.question.library, asked.arrays) for asked in questions]
+        )
     samples = _measure(subjects, _timer(tensors), seconds)
+    right = all([*before, *(asked.is_right() for asked in questions)])
     names = device.facts["name"], f"copy, {tensors}", f"mxcheck.{operation}"
     timings = [_timing(*row, size) for row in zip(names, samples)]
     title = f"{operation} {format} {question.words['dialect']} {shape[0]} x {shape[1]} {type}"
@@ -330,8 +365,14 @@ def bench(
     return Bench(f"{title}, {tensors}", timings[0], timings[1], library, right)
 
 
+def _is_shape(shape):
+    if not isinstance(shape, (tuple, list)) or len(shape) != 2:
+        return False
+    return all(isinstance(side, (int, numpy.integer)) and side >= 1 for side in shape)
+
+
 def _question(format, dialect, operation, shape, type, laid, seed):
-    if not isinstance(shape, (tuple, list)) or len(shape) != 2 or min(shape) < 1:
+    if not _is_shape(shape):
         raise ValueError(f"shape is {shape!r}; rows and columns are needed")
     x = numpy.frombuffer(_values(shape, "f32", seed), "float32").reshape(shape)
     named = {"packing": laid[0], "scale_layout": laid[1]}

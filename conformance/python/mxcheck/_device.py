@@ -7,21 +7,51 @@ from ._bench import bench
 from ._run import identify, replay, run
 from ._search import fuzz, relate
 
+_COMMANDS = (run, replay, identify, relate, fuzz, bench)
+# What a command knows by itself: a case says all of it, and the dialect is what identify looks for.
+_LEFT_OUT = {replay: {"format", "dialect", "operation", "packing", "scale_layout", "block_size"}}
+_LEFT_OUT[identify] = {"dialect"}
+
+
+@functools.cache
+def _parameters_of(command):
+    return inspect.signature(command).parameters
+
 
 class Device:
     """What mx.device makes of a function: called, it is that function; its methods are those of the
     package with what the decorator was told."""
 
-    def __init__(self, function, words):
+    def __init__(self, function, words, owner=None):
+        if not callable(function):
+            raise TypeError(f"{function!r} is no function")
         functools.update_wrapper(self, function)
-        self.function, self.words = function, words
+        self.function, self.words, self._owner = function, words, owner
 
     def __call__(self, *arguments, **named):
         return self.function(*arguments, **named)
 
+    def __get__(self, instance, owner=None):
+        """As a method: of `instance`."""
+        if instance is None or not hasattr(self.function, "__get__"):
+            return self
+        return Device(self.function.__get__(instance, owner), self.words, instance)
+
+    def __reduce__(self):
+        """Pickled as a function is: by its name."""
+        if self._owner is None:
+            return self.__qualname__
+        return getattr, (self._owner, self.__name__)
+
     def _asked(self, command, *arguments, **named):
-        known = inspect.signature(command).parameters
+        known, usual = _parameters_of(command), _parameters_of(run)
         told = {word: value for word, value in self.words.items() if word in known}
+        for word in set(self.words) - set(told) - _LEFT_OUT.get(command, set()):
+            if word not in usual or self.words[word] != usual[word].default:
+                raise TypeError(
+                    f"mxcheck.device was told {word}={self.words[word]!r}, and {command.__name__} "
+                    f"takes no {word}: say it to the commands that do"
+                )
         return command(self.function, *arguments, **{**told, **named})
 
     def run(self, **named):
@@ -57,13 +87,19 @@ def device(**words):
 
         my_quantizer.run(level="smoke").raise_for_status()
 
-    Returns a decorator. The function stays one; run, replay, identify, relate, fuzz and bench are
-    its methods, and what they are given goes before what was said here. Raises TypeError for a word
-    that none of them takes.
+    Returns a decorator, of functions and of methods, which can be used twice: the outer one's words
+    go first. The function stays one, and can be pickled; run, replay, identify, relate, fuzz and
+    bench are its methods, and what they are given goes before what was said here. Raises TypeError
+    for a word that none of them takes; so does a method for a word that its command does not.
     """
-    commands = (run, replay, identify, relate, fuzz, bench)
-    known = {name for command in commands for name in inspect.signature(command).parameters}
+    known = {name for command in _COMMANDS for name in _parameters_of(command)}
     unknown = sorted(set(words) - known | {"function", "case"} & set(words))
     if unknown:
         raise TypeError(f"mxcheck.device does not know {', '.join(unknown)}")
-    return lambda function: Device(function, words)
+
+    def decorated(function):
+        if isinstance(function, Device):
+            return Device(function.function, {**function.words, **words}, function._owner)
+        return Device(function, words)
+
+    return decorated

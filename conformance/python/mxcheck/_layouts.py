@@ -115,7 +115,7 @@ def lie_of_scales(packing, scale_layout, grid, rows, columns):
 
 def pads_are_zero(layout):
     entries = {entry["name"]: entry for entry in _library.listed("layouts")}
-    return entries[layout].get("pads") == "0"
+    return entries[layout].get("pads", "0") == "0"
 
 
 def pads_of_codes(packing, form, columns, size):

@@ -1,5 +1,7 @@
 """mx.run and its kin: the program's commands on a Python function."""
 
+import contextlib
+import ctypes
 import html
 import json
 import os
@@ -13,11 +15,12 @@ import sys
 import tempfile
 import threading
 import time
+from collections.abc import Iterable
 
 from ._layouts import PLAIN, layout_names
 from ._library import native_folder
 from ._names import find_dialect, find_format
-from ._serving import LIBRARIES, OPERATIONS, FunctionDevice, listening, serve
+from ._serving import OPERATIONS, FunctionDevice, expect_library, listening, serve
 from ._serving_gemm import GemmDevice
 
 _CONFORMANT = 0
@@ -44,7 +47,17 @@ class NotConformant(AssertionError):
 def path_of(folder):
     """Of a folder that the caller named, or of a temporary one."""
     is_temporary = isinstance(folder, tempfile.TemporaryDirectory)
+    if not is_temporary and not isinstance(folder, (str, os.PathLike)):
+        raise TypeError(f"the folder is {folder!r}; a path is needed")
     return pathlib.Path(folder.name if is_temporary else folder).absolute()
+
+
+def _cases_in(folder):
+    record = folder / "results.jsonl"
+    if not record.exists():
+        return []
+    entries = map(json.loads, record.read_text().splitlines())
+    return [entry for entry in entries if entry.get("kind") == "case"]
 
 
 class Run:
@@ -53,7 +66,7 @@ class Run:
     code: its exit code: 0 no fault, 1 a mismatch, 2 bad input, 3 the function's process was lost,
         4 incomplete, 5 the oracle is broken, 77 nothing was tested.
     text: what it printed. sentence: the last line of that.
-    cases: the records of the cases, as dictionaries; of run alone.
+    cases: the records of the cases, as dictionaries; of run and relate alone.
     first_error: the traceback of the first exception of the function, or None.
     """
 
@@ -63,28 +76,31 @@ class Run:
         self.folder = None if folder is None else path_of(folder)
         lines = [line for line in text.splitlines() if line.strip()]
         self.sentence = lines[-1] if lines else ""
+        # Read now: a folder may be deleted, or hold another run later.
+        self.cases = [] if self.folder is None else _cases_in(self.folder)
+
+    def __getstate__(self):
+        # A temporary folder stays with the process, which deletes it.
+        is_temporary = isinstance(self._kept, tempfile.TemporaryDirectory)
+        return {**self.__dict__, "_kept": None if is_temporary else self._kept}
 
     @property
     def passed(self):
         """No fault was found: by the exit code and, of run, by the record, in which something was
-        compared. Where nobody waits for processes (SIGCHLD ignored), a code of 0 says nothing."""
+        compared."""
         if self.code != _CONFORMANT or self.folder is None:
             return self.code == _CONFORMANT
         verdicts = {case["verdict"] for case in self.cases}
         return bool(verdicts & _COMPARED) and verdicts <= _COMPARED | {"not_supported"}
 
-    @property
-    def cases(self):
-        record = self.folder and self.folder / "results.jsonl"
-        if not record or not record.exists():
-            return []
-        entries = map(json.loads, record.read_text().splitlines())
-        return [entry for entry in entries if entry.get("kind") == "case"]
-
     def report(self, folder):
         """Copies record and pages of a run into `folder`; the path of report.html there."""
         if self.folder is None:
             raise ValueError("only mxcheck.run writes a record")
+        if not self.folder.exists():
+            raise FileNotFoundError(
+                f"{self.folder}, the folder of the run, is gone; name one, out="
+            )
         shutil.copytree(self.folder, folder, dirs_exist_ok=True)
         return pathlib.Path(folder) / "report.html"
 
@@ -116,13 +132,20 @@ class Run:
         return f"<table>{rows}</table><p>{html.escape(self.sentence)}</p>"
 
 
+def expect_text(value, what):
+    if not isinstance(value, str):
+        raise TypeError(f"{what} is {value!r}; one name is needed")
+
+
 def words_of(value, what):
     if value is None:
         return []
     if isinstance(value, str):
         return [value]
-    if all(isinstance(part, str) for part in value):
-        return list(value)
+    if isinstance(value, Iterable):
+        words = list(value)
+        if all(isinstance(word, str) for word in words):
+            return words
     raise TypeError(f"{what} is {value!r}; a name, or several, are needed")
 
 
@@ -147,12 +170,22 @@ def _serve_here(device, listener, child):
         raise KeyboardInterrupt
 
 
+_PR_SET_PDEATHSIG = 1
+
+
 def _fork_server(device, listener, told):
+    """It ends with this process, in the middle of the function, too; then the program, whose socket
+    that closes, ends by itself."""
     parent = os.getpid()
+    control = ctypes.CDLL(None).prctl if sys.platform == "linux" else None
     server = os.fork()
     if server != 0:
         return server
     try:
+        if control is not None:
+            control(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
+        if os.getppid() != parent:  # which had died before
+            os._exit(0)
         serve(device, listener, lambda: os.getppid() != parent, told)
     finally:
         sys.stdout.flush()
@@ -204,6 +237,25 @@ def expect_gpu(tensors):
             raise RuntimeError(f"tensors='torch-cuda', and torch {torch.__version__} sees no GPU")
 
 
+@contextlib.contextmanager
+def _waited_for():
+    """Where SIGCHLD is ignored the system drops the exit codes of processes."""
+    if signal.getsignal(signal.SIGCHLD) is not signal.SIG_IGN:
+        yield
+        return
+    if threading.current_thread() is not threading.main_thread():
+        raise RuntimeError(
+            "SIGCHLD is ignored, so that the program's exit code cannot be had: set it to "
+            "signal.SIG_DFL, or call this in the main thread, which does so meanwhile"
+        )
+    signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+
+
+@_waited_for()
 def command(device, arguments, isolate=False, suite=None):
     """Runs the program beside this process and answers it; (exit code, what it printed). `suite` is
     the text of the file that the arguments call SUITE."""
@@ -264,8 +316,7 @@ def device_of(function, operation, format, dialect, tensors, laid=PLAIN):
         raise TypeError(f"{function!r} is no function")
     if operation not in OPERATIONS:
         raise ValueError(f"operation {operation!r} is none of {', '.join(OPERATIONS)}")
-    if tensors.partition(":")[0] not in LIBRARIES:
-        raise ValueError(f"tensors {tensors!r} is none of {', '.join(LIBRARIES)}")
+    expect_library(tensors)
     formats, dialects = words_of(format, "format"), words_of(dialect, "dialect")
     if operation != "convert":
         for name in formats:
@@ -282,6 +333,7 @@ def device_of(function, operation, format, dialect, tensors, laid=PLAIN):
 SUITE = "relaid.suite"
 
 
+@_waited_for()
 def _relaid(operation, suites, level, formats, dialects, laid):
     """The cases of these suites in other layouts, as a suite."""
     packing, scale_layout = laid
@@ -353,6 +405,7 @@ def run(
     """
     laid = packing, scale_layout
     device, formats, dialects = device_of(function, operation, format, dialect, tensors, laid)
+    expect_text(level, "level")
     folder = tempfile.TemporaryDirectory(prefix="mxcheck-run-") if out is None else out
     suites, suite = _suites(operation, formats), None
     arguments = ["run", "--suite", suites, "--level", level]
@@ -368,7 +421,7 @@ def run(
         arguments += ["--dialect", ",".join(dialects)]
     if resume:
         arguments.append("--resume")
-    code, text = command(device, [*arguments, *options], isolate, suite)
+    code, text = command(device, [*arguments, *words_of(options, "options")], isolate, suite)
     return Run(code, text, folder, device.first_error)
 
 
@@ -380,12 +433,17 @@ def replay(function, case, *, tensors="numpy"):
 
     Returns Run. Raises TypeError and ValueError for arguments that are none of these.
     """
-    words = shlex.split(case)
+    expect_text(case, "case")
+    try:
+        words = shlex.split(case)
+        is_relation = words[0] == "relate"
+        operation = words[words.index("--op") + 1] if is_relation else words[0]
+    except (ValueError, IndexError):
+        raise ValueError(
+            f"case is {case!r}; the text in the line that a failure printed is needed"
+        ) from None
     fields = dict(word.split("=", 1) for word in words if "=" in word)
-    if words[0] == "relate":
-        operation, arguments = words[words.index("--op") + 1], words
-    else:
-        operation, arguments = words[0], ["replay", case]
+    arguments = words if is_relation else ["replay", case]
     laid = fields.get("packing", "bytes"), fields.get("scales", "linear")
     device, _, _ = device_of(function, operation, None, None, tensors, laid)
     code, text = command(device, arguments)
@@ -403,6 +461,7 @@ def identify(function, *, format, tensors="numpy", options=()):
     that are none of these.
     """
     device, _, _ = device_of(function, "quantize", format, None, tensors)
-    arguments = ["identify", "--format", ",".join(words_of(format, "format")), *options]
+    named = words_of(format, "format"), words_of(options, "options")
+    arguments = ["identify", "--format", ",".join(named[0]), *named[1]]
     code, text = command(device, arguments)
     return Run(code, text, None, device.first_error)

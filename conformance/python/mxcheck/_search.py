@@ -4,7 +4,7 @@ import re
 import tempfile
 
 from ._names import find_format
-from ._run import Run, command, device_of, path_of, words_of
+from ._run import Run, command, device_of, expect_text, path_of, words_of
 
 
 class Relations(Run):
@@ -50,6 +50,9 @@ def relate(
     none of these.
     """
     device, _, _ = device_of(function, operation, None, None, tensors)
+    expect_text(format, "format")
+    if dialect is not None:
+        expect_text(dialect, "dialect")
     folder = tempfile.TemporaryDirectory(prefix="mxcheck-relate-") if out is None else out
     arguments = ["relate", "--op", operation, "--format", format]
     device.block_size = block_size or 32
@@ -61,7 +64,7 @@ def relate(
     if relations:
         arguments += ["--relation", ",".join(words_of(relations, "relations"))]
     arguments += ["--out", str(path_of(folder))]
-    code, text = command(device, [*arguments, *options], isolate)
+    code, text = command(device, [*arguments, *words_of(options, "options")], isolate)
     return Relations(code, text, folder, device.first_error)
 
 
@@ -111,6 +114,8 @@ def fuzz(
     these.
     """
     device, formats, dialects = device_of(function, operation, format, dialect, tensors)
+    if blocks is not None and (not isinstance(blocks, int) or blocks < 1):
+        raise ValueError(f"blocks is {blocks!r}; a number of at least 1 is needed")
     folder = tempfile.TemporaryDirectory(prefix="mxcheck-fuzz-") if corpus is None else corpus
     limit = ["--time", f"{seconds}s"] if blocks is None else ["--blocks", str(blocks)]
     arguments = ["fuzz", "--operation", operation, *limit, "--seed", str(seed)]
@@ -119,5 +124,5 @@ def fuzz(
         arguments += ["--dialect", ",".join(dialects)]
     arguments += [word for word, on in (("--resume", resume), ("--first", first)) if on]
     arguments += ["--corpus", str(path_of(folder))]
-    code, text = command(device, [*arguments, *options], isolate)
+    code, text = command(device, [*arguments, *words_of(options, "options")], isolate)
     return Search(code, text, folder, device.first_error)

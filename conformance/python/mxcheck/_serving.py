@@ -28,34 +28,44 @@ class Refused(Exception):
 
 
 def _array_of(tensor, data, library):
-    """A tensor of a request as an array of a library, one of LIBRARIES."""
+    """A tensor of a request as an array of a library, by its name in _LIBRARIES."""
     array = numpy.frombuffer(bytearray(data), _NUMPY.get(tensor["type"], "uint8"))
     array = array.reshape(_shape_of(tensor))
-    name, _, place = library.partition("-")
-    if name == "torch":
+    if library in ("torch", "torch-cuda"):
         import torch
 
         if tensor["type"] == "bf16":
             made = torch.from_numpy(array.view("int16")).view(torch.bfloat16)
         else:
             made = torch.from_numpy(array)
-        return made.to(place) if place else made
+        return made.to("cuda") if library == "torch-cuda" else made
     if tensor["type"] == "bf16":
         import ml_dtypes
 
         array = array.view(ml_dtypes.bfloat16)
-    if name == "jax":
+    if library == "jax":
         import jax.numpy
 
         return jax.numpy.asarray(array)
-    if name == "cupy":
+    if library == "cupy":
         import cupy
 
         return cupy.asarray(array)
     return array
 
 
-LIBRARIES = ("numpy", "torch", "torch-cuda", "jax", "cupy")
+_LIBRARIES = ("numpy", "torch", "torch-cuda", "jax", "cupy")
+
+
+def expect_library(tensors):
+    """A GPU's number is no part of the name: what a function starts goes to the current one."""
+    if not isinstance(tensors, str):
+        raise TypeError(f"tensors is {tensors!r}; one of {', '.join(_LIBRARIES)} is needed")
+    if tensors not in _LIBRARIES:
+        raise ValueError(
+            f"tensors {tensors!r} is none of {', '.join(_LIBRARIES)}; which GPU it is, "
+            "CUDA_VISIBLE_DEVICES says"
+        )
 
 
 def _shape_of(tensor):

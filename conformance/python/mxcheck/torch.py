@@ -53,6 +53,7 @@ __all__ = [
 ]
 
 _DTYPES = (torch.float32, torch.float16, torch.bfloat16)
+_EXTRA_STATE = "_extra_state"  # torch's name of it in a state_dict
 _LARGEST = {"e4m3": 448.0, "e5m2": 57344.0}
 
 
@@ -82,6 +83,19 @@ class AmaxHistory:
         with numpy.errstate(over="ignore"):
             scale = largest / chosen
         self._scales[role, format] = float(min(scale, numpy.finfo("float32").max))
+
+    def state(self):
+        """All of it in lists, names and numbers, for a state_dict: [role, format, amaxes, scale]
+        each."""
+        return [
+            [role, format, [*amaxes], self.scale(role, format)]
+            for (role, format), amaxes in self._amaxes.items()
+        ]
+
+    def restore(self, state):
+        """What state() gave, in place of what is here."""
+        self._amaxes = {(role, format): deque(seen) for role, format, seen, _ in state}
+        self._scales = {(role, format): scale for role, format, _, scale in state}
 
 
 # Row `to` of TransformerEngine's transform, times 1/4: -1 where the signs' word or the shared bits
@@ -129,6 +143,7 @@ class _Step:
     generator: object
     history: AmaxHistory | None
     keeps: bool  # something for a backward pass
+    records: bool = True  # amaxes
     weight: "QuantizedWeight | None" = None
 
     def __post_init__(self):
@@ -177,6 +192,8 @@ class _Step:
 
     def record(self, role, tensor):
         """For the scales of the steps to come."""
+        if not self.records:
+            return
         formats = {
             part.format
             for part in self.recipe.operands(role)
@@ -277,13 +294,14 @@ class QuantizedWeight:
 
     values: the weight itself, N x K, which gets the gradient.
     rowwise, columnwise: its factors in fprop, rows along K, and in dgrad, rows along N.
+    copy: of the values. Their version does not tell what `.data` has written.
     """
 
     values: torch.Tensor
     recipe: Recipe
     rowwise: object
     columnwise: object
-    version: int
+    copy: torch.Tensor
 
     def check(self, recipe):
         """Raises ValueError where a step by `recipe` would multiply something else."""
@@ -294,11 +312,19 @@ class QuantizedWeight:
                 f"the weight was quantized for {self.recipe.name} ({was}), and {recipe.name} "
                 f"multiplies {needed}: quantize it again, with quantize_weight"
             )
-        if self.values._version != self.version:
+        if not _have_same_bits(self.values.detach(), self.copy):
             raise ValueError(
                 "the weight has changed since it was quantized: quantize it again, with "
                 "quantize_weight"
             )
+
+
+def _have_same_bits(a, b):
+    if (a.dtype, a.shape, a.device) != (b.dtype, b.shape, b.device):
+        return False
+    # As integers: a NaN equals itself, and the zeros differ.
+    words = torch.int32 if a.dtype == torch.float32 else torch.int16
+    return torch.equal(a.view(words), b.view(words))
 
 
 def _check_values(tensor, what, dimensions):
@@ -344,8 +370,11 @@ def quantize_weight(weight, recipe, *, generator=None, history=None):
 
     Returns a QuantizedWeight. Raises TypeError and ValueError as linear does.
     """
+    return _quantized_weight(weight, _Step(find_recipe(recipe), generator, history, keeps=True))
+
+
+def _quantized_weight(weight, step):
     _check_values(weight, "weight", 2)
-    step = _Step(find_recipe(recipe), generator, history, keeps=True)
     rowwise, columnwise = step.recipe.operands("w")
     values = weight.detach()
     made = QuantizedWeight(
@@ -353,7 +382,7 @@ def quantize_weight(weight, recipe, *, generator=None, history=None):
         step.recipe,
         step.quantized("w", rowwise, values),
         step.quantized("w", columnwise, values.t()),
-        weight._version,
+        values.clone(),
     )
     step.record("w", values)
     return made
@@ -380,10 +409,13 @@ def linear(x, weight, bias=None, *, recipe, generator=None, history=None):
     another recipe, for names that nothing has; NotSupported where a model does not take the
     factors. It is differentiable once.
     """
-    recipe = find_recipe(recipe)
-    step = _Step(recipe, generator, history, keeps=torch.is_grad_enabled())
+    step = _Step(find_recipe(recipe), generator, history, keeps=torch.is_grad_enabled())
+    return _linear(x, weight, bias, step)
+
+
+def _linear(x, weight, bias, step):
     if isinstance(weight, QuantizedWeight):
-        weight.check(recipe)
+        weight.check(step.recipe)
         step.weight, weight = weight, weight.values
     _check_call(x, weight, bias)
     return _Linear.apply(x, weight, bias, step)
@@ -395,7 +427,9 @@ class Linear(torch.nn.Linear):
     in_features, out_features, bias, device, dtype: as torch.nn.Linear has them.
     recipe: a Recipe or its name; it may be another one in each step.
     generator: of recipes that round stochastically, as linear() has it.
-    history: the layer's AmaxHistory.
+    history: the layer's AmaxHistory. It is recorded in training mode alone, where a gradient is
+        needed, and is in the layer's state_dict once something is in it; a state_dict with the
+        weight and without a history, such as that of a torch.nn.Linear, begins a new one.
     """
 
     def __init__(
@@ -424,24 +458,42 @@ class Linear(torch.nn.Linear):
     def recipe(self, recipe):
         self._recipe = find_recipe(recipe)
 
+    def _step(self, keeps):
+        return _Step(self.recipe, self.generator, self.history, keeps, self.training)
+
     def quantize_weight(self):
         """Quantizes the weight once for the steps to come, until quantized_weight is None again; a
-        weight that has changed since is refused."""
-        self.quantized_weight = quantize_weight(
-            self.weight, self.recipe, generator=self.generator, history=self.history
-        )
+        weight that has changed since is refused, and so is another in its place."""
+        self.quantized_weight = _quantized_weight(self.weight, self._step(keeps=True))
 
     def forward(self, x):
         """x: ... x in_features. Gives ... x out_features."""
-        weight = self.weight if self.quantized_weight is None else self.quantized_weight
-        return linear(
-            x,
-            weight,
-            self.bias,
-            recipe=self.recipe,
-            generator=self.generator,
-            history=self.history,
-        )
+        weight, kept = self.weight, self.quantized_weight
+        if kept is not None and kept.values is not weight:
+            raise ValueError(
+                "the layer has another weight than the one that was quantized, which has changed "
+                "since: quantize it again, with quantize_weight"
+            )
+        step = self._step(keeps=torch.is_grad_enabled())
+        return _linear(x, weight if kept is None else kept, self.bias, step)
+
+    def get_extra_state(self):
+        return self.history.state()
+
+    def set_extra_state(self, state):
+        self.history.restore(state)
+
+    # Without a history the keys are those of torch.nn.Linear, there and back.
+
+    def _save_to_state_dict(self, destination, prefix, keep_vars):
+        super()._save_to_state_dict(destination, prefix, keep_vars)
+        if not self.history.state():
+            del destination[prefix + _EXTRA_STATE]
+
+    def _load_from_state_dict(self, state_dict, prefix, *rest):
+        if prefix + "weight" in state_dict:
+            state_dict.setdefault(prefix + _EXTRA_STATE, [])
+        super()._load_from_state_dict(state_dict, prefix, *rest)
 
     def extra_repr(self):
         return f"{super().extra_repr()}, recipe={self.recipe.name}"

@@ -251,7 +251,8 @@ def test_pytest_plugin(pytester):
             mx_case.check(*mx.quantize(mx_case.values, format="mxfp8-e4m3", dialect="ocp"))
         """
     )
-    result = pytester.runpytest(*plugin(), "-v")
+    warned = "error::pluggy.PluggyTeardownRaisedWarning"
+    result = pytester.runpytest(*plugin(), "-v", "-W", warned)
     result.assert_outcomes(passed=10, failed=1)
     result.stdout.fnmatch_lines(["*test_right?mxfp8-e4m3-nv-tie? PASSED*"])
     result.stdout.fnmatch_lines(["E*These bits follow*"])
@@ -279,7 +280,8 @@ def test_pytest_plugin_sees_a_test_that_checks_nothing(pytester):
             assert len(mx_case.values)
         """
     )
-    result = pytester.runpytest(*plugin())
+    warned = "error::pluggy.PluggyTeardownRaisedWarning"
+    result = pytester.runpytest(*plugin(), "-W", warned)
     result.assert_outcomes(failed=5)
     result.stdout.fnmatch_lines(["*without mx_case.check*"])
 

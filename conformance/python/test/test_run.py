@@ -1,9 +1,14 @@
 """Python functions as devices of the program."""
 
+import concurrent.futures
 import faulthandler
 import os
+import pathlib
+import pickle
 import signal
+import subprocess
 import sys
+import time
 
 import numpy
 import pytest
@@ -163,15 +168,97 @@ def test_an_interrupt_leaves_a_record_that_goes_on(tmp_path):
     assert run.passed, run.text
 
 
-def test_a_code_of_nobody_is_no_pass():
-    before = signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # Python then sees a code of 0
+def test_an_ignored_signal_hides_no_code():
+    def wrong(x):
+        return mx.quantize(x, format="mxfp8-e4m3")
+
+    asked = {"level": "smoke", **E4M3}
+    before = signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # the system then drops exit codes
     try:
-        run = mx.run(lambda x: mx.quantize(x, format="mxfp8-e4m3"), level="smoke", **E4M3)
-        assert not run.passed
-        assert mx.run(right, level="smoke", **E4M3).passed
+        run = mx.run(wrong, **asked)
+        assert run.code == 1 and not run.passed
+        case = next(case["case"] for case in run.cases if case["verdict"] == "mismatch")
+        assert mx.replay(wrong, case).code == 1
+        assert mx.identify(lambda x: (x, x), format="mxfp8-e4m3").code != 0
+        assert mx.run(right, **asked).passed
+        assert mx.run(right, isolate=True, **asked).passed
+        with concurrent.futures.ThreadPoolExecutor() as pool:
+            with pytest.raises(RuntimeError, match="SIGCHLD is ignored"):
+                pool.submit(mx.run, right, **asked).result()
+        assert signal.getsignal(signal.SIGCHLD) is signal.SIG_IGN
     finally:
         signal.signal(signal.SIGCHLD, before)
     assert not mx.run(right, options=["--help"], **E4M3).passed
+
+
+def test_a_run_in_another_process_says_the_same():
+    run = mx.run(right, level="smoke", **E4M3)
+    kept = pickle.dumps(run)
+    text, cases = repr(run), run.cases
+    del run
+    run = pickle.loads(kept)
+    assert run.passed and run.cases == cases and repr(run) == text
+    with pytest.raises(FileNotFoundError, match="out="):
+        run.report("nowhere")
+
+
+def test_a_run_keeps_its_cases_when_its_folder_is_used_again(tmp_path):
+    first = mx.run(right, level="smoke", out=tmp_path, **E4M3)
+    mx.run(lambda x: mx.quantize(x, format="mxfp8-e4m3"), level="smoke", out=tmp_path, **E4M3)
+    assert first.passed
+
+
+ABANDONED = """
+import pathlib, sys, time
+import mxcheck as mx
+
+def hangs(x):
+    pathlib.Path(sys.argv[1]).touch()
+    time.sleep(60)
+
+mx.run(hangs, isolate=sys.argv[2] == "isolated", format="mxfp8-e4m3", dialect="nv")
+"""
+
+
+def started_by(caller):
+    """The processes that this one has started, and they in turn."""
+    found, parents = {caller}, {}
+    for folder in pathlib.Path("/proc").glob("[0-9]*"):
+        try:
+            state, parent = (folder / "stat").read_text().rpartition(")")[2].split()[:2]
+        except OSError:
+            continue
+        if state != "Z":
+            parents[int(folder.name)] = int(parent)
+    while more := {pid for pid, parent in parents.items() if parent in found} - found:
+        found |= more
+    return found - {caller}
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
+@pytest.mark.parametrize("kind", ["isolated", "here"])
+def test_nothing_outlives_a_killed_caller(kind, tmp_path):
+    mark = tmp_path / "asked"
+    caller = subprocess.Popen([sys.executable, "-c", ABANDONED, str(mark), kind])
+    while not mark.exists():
+        assert caller.poll() is None
+        time.sleep(0.05)
+    started = started_by(caller.pid)
+    assert len(started) >= 1 + (kind == "isolated")
+    caller.kill()
+    caller.wait()
+    until = time.monotonic() + 20
+    while left := {pid for pid in started if is_alive(pid)}:
+        assert time.monotonic() < until, left
+        time.sleep(0.05)
+
+
+def is_alive(pid):
+    try:
+        text = pathlib.Path(f"/proc/{pid}/stat").read_text()
+    except OSError:
+        return False
+    return text.rpartition(")")[2].split()[0] != "Z"
 
 
 def test_leaving_the_program_is_a_record():
@@ -215,6 +302,17 @@ def test_torch_tensors():
         (lambda: mx.run(right, tensors="tensorflow", **E4M3), "tensorflow"),
         (lambda: mx.run(right, operation="swizzle", **E4M3), "swizzle"),
         (lambda: mx.run(right, format=[1], dialect="nv"), "name"),
+        (lambda: mx.run(right, format=5), "format is 5"),
+        (lambda: mx.run(right, tensors=None, **E4M3), "tensors is None"),
+        (lambda: mx.run(right, tensors="torch:cuda", **E4M3), "torch:cuda.* is none of"),
+        (lambda: mx.run(right, tensors="torch-cuda:1", **E4M3), "CUDA_VISIBLE_DEVICES"),
+        (lambda: mx.run(right, tensors="numpy-cuda", **E4M3), "numpy-cuda"),
+        (lambda: mx.run(right, level=None, **E4M3), "level is None"),
+        (lambda: mx.run(right, out=5, **E4M3), "5; a path"),
+        (lambda: mx.replay(right, ""), "case is ''"),
+        (lambda: mx.replay(right, "relate"), "case is 'relate'"),
+        (lambda: mx.replay(right, "quantize 'a"), "case is"),
+        (lambda: mx.replay(right, None), "case is None"),
     ],
 )
 def test_bad_arguments(call, told):

@@ -1,5 +1,8 @@
 """relate, fuzz, bench and the decorator on Python functions."""
 
+import copy
+import pickle
+
 import numpy
 import pytest
 
@@ -176,6 +179,91 @@ def test_bench_waits_for_a_slow_function():
     assert made.library.seconds < 0.02
 
 
+def test_bench_holds_every_answer():
+    calls, kept = [], []
+
+    def once(x):
+        calls.append(1)
+        return mx.quantize(x, **E4M3) if len(calls) < 2 else None
+
+    def memoises(x):
+        kept.append(kept[0] if kept else mx.quantize(x, **E4M3))
+        return kept[0]
+
+    def gets_tired(x):
+        calls.append(1)
+        return mx.quantize(x if len(calls) < 20 else -x, **E4M3)
+
+    def fills_at_first(x, codes, scales):
+        calls.append(1)
+        if len(calls) < 20:
+            codes[...], scales[...] = mx.quantize(x, **E4M3)
+
+    asked = {"shape": (8, 64), "seconds": 0.01, **E4M3}
+    with pytest.raises(TypeError, match="NoneType"):
+        mx.bench(once, **asked)
+    for wrong in (memoises, gets_tired, fills_at_first):
+        calls.clear()
+        assert not mx.bench(wrong, **asked).right, wrong.__name__
+
+
+@pytest.mark.parametrize(
+    "layout, is_right", [("te-padded", True), ("32x8", True), ("128x4", False)]
+)
+def test_bench_lets_pads_be_what_they_may_be(layout, is_right):
+    def fills_pads(x):
+        made = mx.quantize(x, scale_layout=layout, **E4M3)
+        made.scales[made.scales == 0] = 0xA5
+        return made
+
+    asked = {"shape": (100, 96), "seconds": 0.01, "scale_layout": layout, **E4M3}
+    assert mx.bench(fills_pads, **asked).right == is_right
+    wrong = {**E4M3, "dialect": "ocp"}
+    assert not mx.bench(lambda x: mx.quantize(x, scale_layout=layout, **wrong), **asked).right
+
+
+@mx.device(**E4M3)
+def at_home(x):
+    return mx.quantize(x, **E4M3)
+
+
+class Kernels:
+    def __init__(self, dialect):
+        self.dialect = dialect
+
+    @mx.device(**E4M3)
+    def quantize(self, x):
+        return mx.quantize(x, format="mxfp8-e4m3", dialect=self.dialect)
+
+
+def test_a_decorated_function_is_pickled_by_its_name():
+    assert pickle.loads(pickle.dumps(at_home)) is at_home and copy.deepcopy(at_home) is at_home
+    method = pickle.loads(pickle.dumps(Kernels("nv").quantize))
+    assert method.run(level="smoke").passed
+
+
+def test_a_decorated_method():
+    x = numpy.ones((1, 32), "float32")
+    assert Kernels("nv").quantize(x).dialect == "nv"
+    assert Kernels("nv").quantize.run(level="smoke").passed
+    assert Kernels("ocp").quantize.run(level="smoke").code == 1
+    assert Kernels.quantize(Kernels("ocp"), x).dialect == "ocp"
+
+
+def test_words_of_decorators_are_merged_and_none_is_dropped():
+    both = mx.device(dialect="nv", tensors="numpy")(
+        mx.device(format="mxfp8-e4m3", dialect="ocp")(right)
+    )
+    assert both.words == {**E4M3, "tensors": "numpy"} and both.run(level="smoke").passed
+    with pytest.raises(TypeError, match="block_size=16, and run takes no block_size"):
+        mx.device(block_size=16, **E4M3)(right).run(level="smoke")
+    with pytest.raises(TypeError, match="packing='low_first', and identify"):
+        mx.device(packing="low_first", format="nvfp4")(right).identify()
+    assert mx.device(operation="quantize", **E4M3)(right).identify().code == 0
+    with pytest.raises(TypeError, match="5 is no function"):
+        mx.device(**E4M3)(5)
+
+
 def test_the_decorator(tmp_path):
     @mx.device(tensors="numpy", **E4M3)
     def quantizer(x):
@@ -206,6 +294,13 @@ def test_the_decorator(tmp_path):
         (lambda: mx.bench(right, operation="convert", **E4M3), ValueError, "convert"),
         (lambda: mx.bench(right, shape=(0, 32), **E4M3), ValueError, "shape"),
         (lambda: mx.bench(right, shape=7, **E4M3), ValueError, "shape"),
+        (lambda: mx.bench(right, shape=(4.5, 32), **E4M3), ValueError, "shape"),
+        (lambda: mx.bench(right, tensors="torch:cuda", **E4M3), ValueError, "torch:cuda"),
+        (lambda: mx.fuzz(right, blocks=0, **E4M3), ValueError, "blocks is 0"),
+        (lambda: mx.fuzz(right, blocks="many", **E4M3), ValueError, "many"),
+        (lambda: mx.relate(right, format=["mxfp8-e4m3"]), TypeError, "one name"),
+        (lambda: mx.relate(right, format="mxfp8-e4m3", dialect=["nv"]), TypeError, "dialect"),
+        (lambda: mx.relate(right, options=[5], **E4M3), TypeError, "options"),
         (lambda: mx.bench(right, dtype="float64", **E4M3), TypeError, "float64"),
         (lambda: mx.bench(lambda x: (x, x), shape=(4, 32), **E4M3), TypeError, "float32"),
         (lambda: mx.bench(lambda x: x, shape=(4, 32), **E4M3), TypeError, "2 arrays"),

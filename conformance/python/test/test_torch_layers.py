@@ -1,7 +1,10 @@
 """mxcheck.torch: the bits of mx.quantize and mx.gemm, of the commands, and of mxcheck train."""
 
+import copy
+import io
 import json
 import math
+import pickle
 import subprocess
 import sys
 import time
@@ -535,6 +538,96 @@ def test_a_weight_that_changed_since_it_was_quantized_is_refused():
         layer(x)
     layer.quantize_weight()
     layer(x)
+
+
+def replace_the_weight(layer):
+    layer.weight = torch.nn.Parameter(layer.weight.detach() * 2)
+
+
+def replace_its_data(layer):
+    layer.weight.data = layer.weight.data * 2
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        replace_the_weight,
+        replace_its_data,
+        lambda layer: layer.weight.data.mul_(2),
+        lambda layer: layer.weight.data[:1, :1].neg_(),
+        lambda layer: layer.to(torch.bfloat16),
+        lambda layer: layer.load_state_dict(
+            layers.Linear(160, 96, recipe="Unquantized").state_dict()
+        ),
+    ],
+)
+def test_a_weight_that_changed_in_whatever_way_is_refused(change):
+    layer = layers.Linear(160, 96, recipe="MXFP8BlockScaling")
+    layer.quantize_weight()
+    change(layer)
+    x = tensors(layer.weight.dtype)[0]
+    with pytest.raises(ValueError, match="has changed since.*quantize it again"):
+        layer(x)
+    layer.quantize_weight()
+    layer(x)
+
+
+def test_a_copied_layer_has_its_own_quantized_weight():
+    x = tensors()[0]
+    layer = layers.Linear(160, 96, recipe="MXFP8BlockScaling")
+    layer.weight.data[0, 0] = float("nan")
+    layer.weight.requires_grad_(False).mul_(1)
+    layer.quantize_weight()
+    for other in (copy.deepcopy(layer), pickle.loads(pickle.dumps(layer))):
+        same_bits(other(x), layer(x))
+        other.weight.data.mul_(2)
+        with pytest.raises(ValueError, match="has changed since"):
+            other(x)
+    layer(x)
+
+
+# --- the history of amaxes ---
+
+
+def trained(layer, steps=2):
+    x, _, _, dy = tensors()
+    for _ in range(steps):
+        layer(x).backward(dy)
+    return layer
+
+
+def test_a_history_is_in_the_state_dict():
+    layer = trained(layers.Linear(160, 96, recipe="Float8DelayedScaling"))
+    file = io.BytesIO()
+    torch.save(layer.state_dict(), file)
+    other = layers.Linear(160, 96, recipe="Float8DelayedScaling")
+    other.load_state_dict(torch.load(io.BytesIO(file.getvalue()), weights_only=True))
+    x, _, _, dy = tensors()
+    for _ in range(2):
+        same_bits(other(x), layer(x))
+        trained(other, 1), trained(layer, 1)
+    assert other.history.state() == layer.history.state() and len(layer.history.state()) == 3
+    first = torch.nn.Sequential(other)
+    first.load_state_dict(torch.nn.Sequential(layer).state_dict())
+
+
+def test_without_a_history_a_state_dict_is_that_of_torch():
+    layer, plain = layers.Linear(160, 96, recipe="Float8DelayedScaling"), torch.nn.Linear(160, 96)
+    plain.load_state_dict(layer.state_dict())
+    trained(layer).load_state_dict(plain.state_dict())
+    assert layer.history.state() == []  # that of other weights
+
+
+def test_amaxes_are_recorded_in_training_mode_alone():
+    layer = trained(layers.Linear(160, 96, recipe="Float8DelayedScaling"))
+    before = layer.history.state()
+    layer.eval()
+    trained(layer)
+    layer.quantize_weight()
+    assert layer.history.state() == before
+    layer.quantized_weight = None
+    layer.train()
+    assert trained(layer).history.state() != before
 
 
 # --- what it costs ---
