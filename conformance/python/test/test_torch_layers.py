@@ -589,7 +589,7 @@ def test_a_copied_layer_has_its_own_quantized_weight():
 # --- the history of amaxes ---
 
 
-def trained(layer, steps=2):
+def stepped(layer, steps=2):
     x, _, _, dy = tensors()
     for _ in range(steps):
         layer(x).backward(dy)
@@ -597,7 +597,7 @@ def trained(layer, steps=2):
 
 
 def test_a_history_is_in_the_state_dict():
-    layer = trained(layers.Linear(160, 96, recipe="Float8DelayedScaling"))
+    layer = stepped(layers.Linear(160, 96, recipe="Float8DelayedScaling"))
     file = io.BytesIO()
     torch.save(layer.state_dict(), file)
     other = layers.Linear(160, 96, recipe="Float8DelayedScaling")
@@ -605,7 +605,7 @@ def test_a_history_is_in_the_state_dict():
     x, _, _, dy = tensors()
     for _ in range(2):
         same_bits(other(x), layer(x))
-        trained(other, 1), trained(layer, 1)
+        stepped(other, 1), stepped(layer, 1)
     assert other.history.state() == layer.history.state() and len(layer.history.state()) == 3
     first = torch.nn.Sequential(other)
     first.load_state_dict(torch.nn.Sequential(layer).state_dict())
@@ -614,20 +614,20 @@ def test_a_history_is_in_the_state_dict():
 def test_without_a_history_a_state_dict_is_that_of_torch():
     layer, plain = layers.Linear(160, 96, recipe="Float8DelayedScaling"), torch.nn.Linear(160, 96)
     plain.load_state_dict(layer.state_dict())
-    trained(layer).load_state_dict(plain.state_dict())
+    stepped(layer).load_state_dict(plain.state_dict())
     assert layer.history.state() == []  # that of other weights
 
 
 def test_amaxes_are_recorded_in_training_mode_alone():
-    layer = trained(layers.Linear(160, 96, recipe="Float8DelayedScaling"))
+    layer = stepped(layers.Linear(160, 96, recipe="Float8DelayedScaling"))
     before = layer.history.state()
     layer.eval()
-    trained(layer)
+    stepped(layer)
     layer.quantize_weight()
     assert layer.history.state() == before
     layer.quantized_weight = None
     layer.train()
-    assert trained(layer).history.state() != before
+    assert stepped(layer).history.state() != before
 
 
 # --- what it costs ---
