@@ -32,6 +32,8 @@ asking=(
   'train --device cpu'
   'bench --device cpu --out never'
   'selftest'
+  'survey --device cpu --out never'
+  'verify never'
   'prove'
 )
 
