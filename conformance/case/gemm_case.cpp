@@ -8,6 +8,7 @@
 #include "conformance/case/case_words.hpp"
 #include "conformance/case/names.hpp"
 #include "reference/spec/gemm_output.hpp"
+#include "reference/spec/gemm_scales.hpp"
 
 namespace mx {
 namespace {
@@ -132,6 +133,11 @@ Status check_model_takes(const Problem& p, const GemmModel& model) {
     if (!is_in_blocks && a.scaling != b.scaling)
         return bad("the models say nothing of one factor scaled by " +
                    std::string(name_of(a.scaling)) + " and one by " +
+                   std::string(name_of(b.scaling)));
+    if (is_in_blocks &&
+        !takes_rows_of_scales(model, row_of(a.scaling).rows, row_of(b.scaling).rows))
+        return bad(name + " " + std::string(rows_of_scales(model)) + ", and A has one for " +
+                   std::string(name_of(a.scaling)) + ", B one for " +
                    std::string(name_of(b.scaling)));
     return success();
 }

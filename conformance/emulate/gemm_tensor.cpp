@@ -7,6 +7,7 @@
 #include "conformance/oracle/oracle_status.hpp"
 #include "reference/problem/gemm_problem.hpp"
 #include "reference/spec/gemm_models.hpp"
+#include "reference/spec/gemm_scales.hpp"
 
 namespace mx::emulate {
 namespace {
@@ -59,11 +60,8 @@ std::string why_not_both(const GemmModel& model, const GemmFactor& a, const Gemm
     const auto rows_of = [](const GemmFactor& factor) {
         return " one for " + std::to_string(factor.block_rows);
     };
-    return name +
-           (model.scaling == BlockScaling::promoted_product
-                ? " has scales of many rows on one side and of each row on the other, and "
-                : " has scales of each row on both sides, and ") +
-           a.path + " has" + rows_of(a) + ", " + b.path + rows_of(b);
+    return name + " " + std::string(rows_of_scales(model)) + ", and " + a.path + " has" +
+           rows_of(a) + ", " + b.path + rows_of(b);
 }
 
 std::string why_not(const GemmModel& model, const GemmFactor& a, const GemmFactor& b) {

@@ -1,6 +1,8 @@
 // See problem.hpp.
 #include "reference/gemm/problem.hpp"
 
+#include "reference/spec/gemm_scales.hpp"
+
 namespace mx::gemm {
 namespace {
 
@@ -78,9 +80,7 @@ bool takes(const GemmModel& model, const Factor& a, const Factor& b) {
     if (!takes(model, a) || !takes(model, b)) return false;
     if (model.scaling == BlockScaling::none)
         return a.scaling == b.scaling || a.scaling == Scaling::none || b.scaling == Scaling::none;
-    const int of_many_rows = (a.block_rows > 1 ? 1 : 0) + (b.block_rows > 1 ? 1 : 0);
-    return !lists(model.scales, formats::f32.name) ||
-           of_many_rows == (model.scaling == BlockScaling::promoted_product ? 1 : 0);
+    return takes_rows_of_scales(model, a.block_rows, b.block_rows);
 }
 
 BatchRows rows_of_batch(const ProblemView& problem, std::int64_t batch) {

@@ -98,8 +98,7 @@ struct ProblemView {
 // Whether the model's row says how such factors are multiplied. A number of the whole tensor beside
 // the scales of blocks belongs to alpha (spec/gemm_output.hpp); of numbers of rows beside them no
 // row says anything. A factor without scales has the scale 1 where the other's is one of a row or
-// tensor. A binary32 scale of many rows is another mode of cuBLASLt than one of a single row, and
-// adds up otherwise.
+// tensor.
 bool takes(const GemmModel& model, const Factor& factor);
 bool takes(const GemmModel& model, const Factor& a, const Factor& b);
 

@@ -174,12 +174,6 @@ constexpr const char* outputs[] = {
     "output=nvfp4 data=gemm.middle",
     "output=nvfp4 data=gemm.middle alpha=-2 epilogue=bias-relu"};
 
-// Another mode of cuBLASLt: a run takes the case, gemm says which row fits.
-bool is_other_mode(const Case& c) {
-    const bool has_squares = c.gemm.b.scaling == FactorScaling::f32_128x128;
-    return name_of(c.gemm.model) == (has_squares ? "hopper-fp8-1x128" : "hopper-fp8-128x128");
-}
-
 TEST(GemmOracle, GivesWhatARunExpectsOfEveryModel) {
     std::map<std::string, std::size_t> ran;
     std::vector<std::string> models{"any"};
@@ -194,7 +188,7 @@ TEST(GemmOracle, GivesWhatARunExpectsOfEveryModel) {
                                           " " + output + " model=" + model);
                 if (!c || !check_combination(c.value()) || !check_gemm_data(c.value())) continue;
                 const bool is_sum = c.value().gemm.epilogue.activation != Activation::gelu;
-                if (is_other_mode(c.value()) || (model == "any" && !is_sum)) continue;
+                if (model == "any" && !is_sum) continue;
                 std::string refusal;
                 EXPECT_TRUE(expect_alike(c.value(), refusal)) << print(c.value()) << refusal;
                 if (HasFailure()) return;
@@ -445,7 +439,7 @@ TEST(GemmOracle, EveryModelTakesTheFilesItIsAbout) {
                 " b=" + b.in_case + " model=" + name);
             const bool is_case = c.ok() && check_combination(c.value()).ok();
             const bool has_case = *a.in_case != 0 && *b.in_case != 0;
-            if (has_case && model.scales != formats::f32.name) {
+            if (has_case) {
                 EXPECT_EQ(is_case, problem.ok());
             }
             if (!problem) continue;

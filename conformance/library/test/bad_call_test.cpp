@@ -174,6 +174,14 @@ TEST(BadCalls, NamesThatNobodyKnows) {
     expect(MX_NOT_SUPPORTED, make_gemm, "a model of other factors",
            [](Call& c) { c.options.model = "ampere-half"; });
     expect(
+        MX_NOT_SUPPORTED, make_gemm, "a model of other blocks",
+        [](Call& c) {
+            c.options.model = "hopper-fp8-1x128";
+            c.gemm.scaling_a = "1x128";
+            c.gemm.scaling_b = "128x128";
+        },
+        "has scales of each row on both sides, and A has one for 1x128, B one for 128x128");
+    expect(
         MX_NOT_SUPPORTED, make_gemm, "a bound", [](Call& c) { c.options.model = "bounded"; },
         "is a bound");
 }
