@@ -13,23 +13,39 @@ from dataclasses import dataclass
 
 import numpy
 
-# Of dtypes, as NumPy, ml_dtypes, torch and JAX name them: the oracle's type, and the bytes of one.
+# Of dtypes, as NumPy, ml_dtypes, torch and JAX name them: the oracle's type.
 TYPES = {
-    "float32": ("f32", 4),
-    "float16": ("f16", 2),
-    "bfloat16": ("bf16", 2),
-    "uint8": ("uint8", 1),
-    "int8": ("uint8", 1),
-    "uint32": ("u32", 4),
-    "float8_e4m3fn": ("e4m3", 1),
-    "float8_e5m2": ("e5m2", 1),
-    "float6_e3m2fn": ("e3m2", 1),
-    "float6_e2m3fn": ("e2m3", 1),
-    "float4_e2m1fn": ("e2m1", 1),
-    "float8_e8m0fnu": ("e8m0", 1),
-    "float4_e2m1fn_x2": ("packed", 1),
+    "float32": "f32",
+    "float16": "f16",
+    "bfloat16": "bf16",
+    "uint8": "uint8",
+    "int8": "uint8",
+    "uint32": "u32",
+    "float8_e4m3fn": "e4m3",
+    "float8_e5m2": "e5m2",
+    "float6_e3m2fn": "e3m2",
+    "float6_e2m3fn": "e2m3",
+    "float4_e2m1fn": "e2m1",
+    "float8_e8m0fnu": "e8m0",
+    "float4_e2m1fn_x2": "e2m1_x2",  # two codes a byte, the first in the low nibble
 }
-VALUE_TYPES = ("f32", "f16", "bf16")
+# And back.
+DTYPES = {type: dtype for dtype, type in TYPES.items()} | {"ue4m3": "float8_e4m3fn"}
+VALUE_DTYPES = {type: DTYPES[type] for type in ("f32", "f16", "bf16")}
+
+
+_NUMPY_DTYPES = {"f32": "float32", "f16": "float16", "bf16": "uint16", "u32": "uint32"}
+
+
+def numpy_dtype(type):
+    """The dtype in which NumPy holds elements of a type, or their bits where it has none."""
+    return _NUMPY_DTYPES.get(type, "uint8")
+
+
+def width_of(type):
+    """The bytes of an element."""
+    return numpy.dtype(numpy_dtype(type)).itemsize
+
 
 _ADVICE = {
     "float64": "float64 has bits that no block format is defined for; round it yourself first, "
@@ -51,7 +67,7 @@ class Memory:
 
     @property
     def type(self):
-        return TYPES[self.dtype][0]
+        return TYPES[self.dtype]
 
     @property
     def size(self):
@@ -211,7 +227,7 @@ def _library_of(array):
 
 def as_array(memory):
     """A NumPy array of the same memory, of unsigned integers as wide as an element."""
-    width = TYPES[memory.dtype][1]
+    width = width_of(memory.type)
     dtype = numpy.dtype(f"u{width}")
     if type(memory.owner) is numpy.ndarray and memory.owner.shape == memory.shape:
         view = memory.owner.view(dtype)
@@ -255,23 +271,9 @@ def result_like(array, like):
     return array
 
 
-# The dtypes that codes and scales have in libraries which know them.
-_DTYPE_OF_TYPE = {
-    "e4m3": "float8_e4m3fn",
-    "e5m2": "float8_e5m2",
-    "e3m2": "float6_e3m2fn",
-    "e2m3": "float6_e2m3fn",
-    "e2m1": "float4_e2m1fn",
-    "e2m1_x2": "float4_e2m1fn_x2",  # two codes a byte, the first in the low nibble
-    "e8m0": "float8_e8m0fnu",
-    "ue4m3": "float8_e4m3fn",
-    "bf16": "bfloat16",
-}
-
-
 def typed(array, type):
     """Raw codes as the dtype that their library has for `type`; as they are, if it has none."""
-    name = _DTYPE_OF_TYPE.get(type)
+    name = DTYPES.get(type)
     if name is None:
         return array
     if is_torch(array):

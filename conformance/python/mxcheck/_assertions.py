@@ -10,7 +10,7 @@ import numpy
 from . import _library
 from ._arrays import as_array, memory_of
 from ._layouts import others, pads_are_zero, pads_of_codes
-from ._names import dialects
+from ._names import dialects, formats
 from ._operations import (
     answers_of,
     dequantize,
@@ -19,25 +19,24 @@ from ._operations import (
     named_codes,
     quantize,
     quantize_call,
+    typed_values,
 )
 
 _RIGHT = ("pass_exact", "pass_bounded")
-_FORMAT_OF_DTYPE = {
-    "float8_e4m3fn": "mxfp8-e4m3",
-    "float8_e5m2": "mxfp8-e5m2",
-    "float6_e3m2fn": "mxfp6-e3m2",
-    "float6_e2m3fn": "mxfp6-e2m3",
-}
 _PLACES = 5
 # Larger tensors are not quantized again by every other dialect to find out whose bits they are.
 _LARGEST_SEARCHED = 1 << 22
 
 
 def _format_of(codes):
-    dtype = memory_of(codes, "codes").dtype
-    if dtype not in _FORMAT_OF_DTYPE:
-        raise ValueError(f"codes of {dtype} may be of several formats: name one with format=")
-    return _FORMAT_OF_DTYPE[dtype]
+    """The format that the dtype of codes tells: the only one with such elements in small blocks."""
+    memory = memory_of(codes, "codes")
+    found = [f for f in formats().values() if f.element == memory.type and f.scale != "f32"]
+    if len(found) != 1:
+        raise ValueError(
+            f"codes of {memory.dtype} may be of several formats: name one with format="
+        )
+    return found[0].name
 
 
 def _equal(one, other):
@@ -270,8 +269,7 @@ def _block_of(call, report):
     row = place["row"]
     block = place["column"] // size if place["output"] == 0 else place["column"]
     matrix = as_array(grid.memory).reshape(grid.rows, grid.columns)
-    words = matrix[row, block * size : (block + 1) * size].tolist()
-    return ",".join(f"bits:{word:#010x}" for word in words)
+    return typed_values(matrix[row, block * size : (block + 1) * size].view("float32"))
 
 
 def _repeat(call, report):
@@ -372,47 +370,47 @@ def assert_gemm(d, a, b, *, model=None, bound=None, dtype="float32", **named):
     if unknown:
         raise TypeError(f"assert_gemm does not know {', '.join(unknown)}")
     call = gemm_call(a, b, *(named.get(part) for part in parts), dtype)
-    words = _values_of_type(d, call)
+    bits = _values_of_type(d, call)
     limit = "bounded" if bound is None else f"bounded:{bound}"
-    report = _library.compare(call.operation, call.inputs, [call.output(words)], limit)
+    report = _library.compare(call.operation, call.inputs, [call.output(bits)], limit)
     result = report["results"][0]
-    unjudged = words.size - result["elements"]
+    unjudged = bits.size - result["elements"]
     if result["verdict"] == "mistrusted" and unjudged:
-        _refuse_unjudged(call, words, result, unjudged)
+        _refuse_unjudged(call, bits, result, unjudged)
     elif result["verdict"] == "mistrusted":
         warnings.warn(f"insufficient data: {result['reason']}", InsufficientData, stacklevel=2)
     elif result["verdict"] not in _RIGHT:
         raise AssertionError(_out_of_bound(result, limit))
 
 
-def _refuse_unjudged(call, words, result, unjudged):
+def _refuse_unjudged(call, bits, result, unjudged):
     """Values without a bound: nobody has held them to anything, so that they do not pass."""
-    exact = numpy.empty(call.shape, words.dtype)
+    exact = numpy.empty(call.shape, bits.dtype)
     _library.run(call.operation, call.inputs, [call.output(exact)])
-    is_wrong = _is_nan(words, call.type) & _is_finite(exact, call.type)
+    is_wrong = _is_nan(bits, call.type) & _is_finite(exact, call.type)
     if is_wrong.any():
         first = list(map(int, numpy.argwhere(is_wrong)[0]))
         raise AssertionError(
-            f"{is_wrong.sum():,} of {words.size:,} values are NaN, and their exact sums are finite, "
+            f"{is_wrong.sum():,} of {bits.size:,} values are NaN, and their exact sums are finite, "
             f"the first at {first}"
         )
     why = result["reason"].partition(" outputs are not so, ")[2] or result["reason"]
     other = "" if call.type == "f32" else ", or use dtype='float32' for D"
     raise _library.NotSupported(
-        f"{unjudged:,} of {words.size:,} outputs cannot be judged, {why}; name a model "
+        f"{unjudged:,} of {bits.size:,} outputs cannot be judged, {why}; name a model "
         f"(model=){other}"
     )
 
 
 def _values_of_type(d, call):
-    """The caller's D as a row-major array of words."""
+    """The caller's D as a row-major array of bits."""
     memory = memory_of(d, "d")
     if memory.type != call.type:
         raise TypeError(f"d has elements of type {memory.dtype}; dtype= asks {call.type}")
-    words = numpy.ascontiguousarray(as_array(memory))
-    if words.size != call.shape[0] * call.shape[1] or words.shape[-1:] != call.shape[1:]:
-        raise AssertionError(f"d has shape {words.shape}; {call.shape} is right")
-    return words
+    bits = numpy.ascontiguousarray(as_array(memory))
+    if bits.size != call.shape[0] * call.shape[1] or bits.shape[-1:] != call.shape[1:]:
+        raise AssertionError(f"d has shape {bits.shape}; {call.shape} is right")
+    return bits
 
 
 def _out_of_bound(result, limit):

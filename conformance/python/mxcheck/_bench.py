@@ -4,8 +4,8 @@ Timed in this process: by the clock of the host, or by the events of a GPU.
 """
 
 import functools
-import html
 import itertools
+import math
 import statistics
 import time
 from dataclasses import dataclass
@@ -13,18 +13,17 @@ from dataclasses import dataclass
 import numpy
 
 from . import _library
-from ._arrays import as_array, memory_of
+from ._arrays import VALUE_DTYPES, as_array, memory_of, numpy_dtype, width_of
 from ._assertions import pads_of
 from ._layouts import pads_are_zero
 from ._names import find_format
 from ._operations import chosen_dialect, dequantize, quantize, quantize_call, value_type
-from ._run import device_of, expect_gpu
+from ._run import device_of, expect_gpu, html_of
 from ._serving import Refused
 
 _ROUNDS = (7, 200)  # at least and at most
 _SAMPLE_SECONDS = 0.005  # of calls in a row, so that a GPU does not wait for the host
 _WARM_UP_SECONDS = 0.1
-_WIDTH = {"f32": 4, "f16": 2, "bf16": 2}
 
 
 @dataclass(frozen=True)
@@ -85,11 +84,7 @@ class Bench:
         return "\n".join([f"{self.title}; {self._told}", *lines])
 
     def _repr_html_(self):
-        rows = "".join(
-            "<tr>" + "".join(f"<td>{html.escape(cell)}</td>" for cell in row) + "</tr>"
-            for row in self._rows()
-        )
-        return f"<table>{rows}</table><p>{html.escape(f'{self.title}; {self._told}')}</p>"
+        return html_of(self._rows(), f"{self.title}; {self._told}")
 
 
 def _values(shape, type, seed):
@@ -100,12 +95,24 @@ def _values(shape, type, seed):
     values[values == 0] = 1
     if type == "bf16":
         return (values.view("uint32") >> 16).astype("uint16").tobytes()
-    return values.astype({"f32": "float32", "f16": "float16"}[type]).tobytes()
+    return values.astype(numpy_dtype(type)).tobytes()
 
 
-def _tensor(type, lie, rows, columns, width=1):
-    size = int(numpy.prod(lie.shape)) * width
-    return {"type": type, "layout": lie.layout, "rows": rows, "columns": columns, "bytes": size}
+def _tensor(type, rows, columns, lie=None):
+    """A tensor as a request names it; as it lies, with its pads."""
+    count = rows * columns if lie is None else math.prod(lie.shape)
+    layout = "strided" if lie is None else lie.layout
+    size = count * width_of(type)
+    return {"type": type, "layout": layout, "rows": rows, "columns": columns, "bytes": size}
+
+
+def _tensors_of_blocks(call):
+    """Codes, scales and the number that a QuantizeCall gives, as a request names them."""
+    tensors = [_tensor(call.form.element, *call.grid.shape, call.codes_lie)]
+    if call.scales_lie is not None:
+        counts = call.scale_rows, call.scale_columns
+        tensors.append(_tensor(call.form.scale, *counts, call.scales_lie))
+    return tensors + [_tensor("f32", 1, 1)] * call.has_number
 
 
 def _raw(array):
@@ -116,48 +123,48 @@ class _Question:
     """What is asked: the tensors of a request, and the library's own call of the same."""
 
     def __init__(self, call, operation, type, seed):
-        rows, columns = call.grid.shape
         free = call.scales_lie is not None and not pads_are_zero(call.scales_lie.layout)
         self.pads = pads_of(call) if free and operation == "quantize" else None
-        words = {"format": call.form.name, "dialect": call.rules.name}
-        words |= {"packing": call.packing, "scale_layout": call.scale_layout}
-        self.words, self.operation, self.type = words, operation, type
-        values = {"type": type, "layout": "strided", "rows": rows, "columns": columns}
-        values["bytes"] = rows * columns * _WIDTH[type]
-        blocks = [_tensor(call.form.element, call.codes_lie, rows, columns)]
-        if call.scales_lie is not None:
-            width = 4 if call.form.scale == "f32" else 1
-            counts = call.scale_rows, call.scale_columns
-            blocks.append(_tensor(call.form.scale, call.scales_lie, *counts, width))
-        if call.has_number:
-            number = {"type": "f32", "layout": "strided", "rows": 1, "columns": 1, "bytes": 4}
-            blocks.append(number)
-        inputs, outputs = ([values], blocks) if operation == "quantize" else (blocks, [values])
+        self.operation, self.type = operation, type
+        self.named = {"format": call.form.name, "dialect": call.rules.name}
         self.request = {
-            **{"operation": operation, "format": call.form.name, "dialect": call.rules.name},
-            **{"axis": "row", "block_size": call.operation.block_size},
-            **{"inputs": inputs, "outputs": outputs},
+            **self.named,
+            "operation": operation,
+            "axis": "row",
+            "block_size": call.operation.block_size,
         }
+        self.named |= {"packing": call.packing, "scale_layout": call.scale_layout}
+        if operation == "quantize":
+            self._ask_quantize(call, seed)
+        else:
+            self._ask_dequantize(call)
+
+    def _ask_quantize(self, call, seed):
+        shape = call.grid.shape
+        inputs, self.data = [_tensor(self.type, *shape)], [_values(shape, self.type, seed)]
+        if call.rules.is_stochastic:
+            inputs.append(_tensor("u32", *shape))
+            self.data.append(numpy.random.default_rng(seed).bytes(inputs[1]["bytes"]))
+        self.request |= {"inputs": inputs, "outputs": _tensors_of_blocks(call)}
         if call.has_number:
-            self.request["tensor_scale"] = "derived" if operation == "quantize" else "given"
-        self.data = [_values((rows, columns), type, seed)]
-        if operation == "dequantize":
-            kept = call.run()
-            self.data = [part.tobytes() for part in kept if part is not None]
-        elif call.rules.is_stochastic:
-            inputs.append({**values, "type": "u32", "bytes": 4 * rows * columns})
-            generator = numpy.random.default_rng(seed)
-            self.data.append(generator.bytes(4 * rows * columns))
+            self.request["tensor_scale"] = "derived"
+
+    def _ask_dequantize(self, call):
+        self.data = [part.tobytes() for part in call.run() if part is not None]
+        values = [_tensor(self.type, *call.grid.shape)]
+        self.request |= {"inputs": _tensors_of_blocks(call), "outputs": values}
+        if call.has_number:
+            self.request["tensor_scale"] = "given"
 
     def library(self, arrays):
         """The library's own answer."""
         if self.operation == "quantize":
             random_bits = arrays[1] if len(arrays) > 1 else None
-            return quantize(arrays[0], random_bits=random_bits, **self.words)
+            return quantize(arrays[0], random_bits=random_bits, **self.named)
         parts = arrays[0], arrays[1] if len(arrays) > 1 else None
         number = arrays[2] if len(arrays) > 2 else None
-        dtype = {"f32": "float32", "f16": "float16", "bf16": "bfloat16"}[self.type]
-        return dequantize(*parts, tensor_scale=number, dtype=dtype, **self.words)
+        dtype = VALUE_DTYPES[self.type]
+        return dequantize(*parts, tensor_scale=number, dtype=dtype, **self.named)
 
     def without_pads(self, parts):
         """Pads of scales may be anything in some layouts."""
@@ -193,6 +200,12 @@ class _Asked:
     def _arguments(self):
         self.device.questions += 1  # outputs that nobody fills then differ
         return self.device.arguments(self.question.request, self.question.data)
+
+    def call(self):
+        return self.device.answer(self.arrays, self.named)
+
+    def call_of_library(self):
+        return self.question.library(self.arrays)
 
     def is_right(self):
         answer = self.device.answer(self.arrays, self._arguments()[1])
@@ -342,27 +355,24 @@ def bench(
     device, _, _ = device_of(function, operation, format, dialect, tensors, laid)
     expect_gpu(tensors)
     type = value_type(dtype)
-    questions = [
+    asked = [
         _Asked(device, _question(format, dialect, operation, shape, type, laid, seed + other))
         for other in range(2)
     ]
-    before = [asked.is_right() for asked in questions]
-    question, size = questions[0].question, questions[0].size
-    subjects = [
-        [functools.partial(device.answer, asked.arrays, asked.named) for asked in questions],
-        _copies(tensors, size, seed),
-    ]
+    before = [one.is_right() for one in asked]
+    size = asked[0].size
+    subjects = {
+        device.facts["name"]: [one.call for one in asked],
+        f"copy, {tensors}": _copies(tensors, size, seed),
+    }
     if _is_on_host(tensors):
-        subjects.append(
-            [functools.partial(asked.question.library, asked.arrays) for asked in questions]
-        )
-    samples = _measure(subjects, _timer(tensors), seconds)
-    right = all([*before, *(asked.is_right() for asked in questions)])
-    names = device.facts["name"], f"copy, {tensors}", f"mxcheck.{operation}"
-    timings = [_timing(*row, size) for row in zip(names, samples)]
-    title = f"{operation} {format} {question.words['dialect']} {shape[0]} x {shape[1]} {type}"
-    library = timings[2] if len(timings) > 2 else None
-    return Bench(f"{title}, {tensors}", timings[0], timings[1], library, right)
+        subjects[f"mxcheck.{operation}"] = [one.call_of_library for one in asked]
+    samples = _measure(subjects.values(), _timer(tensors), seconds)
+    right = all([*before, *(one.is_right() for one in asked)])
+    timings = [_timing(*row, size) for row in zip(subjects, samples)]
+    rules = asked[0].question.named["dialect"]
+    title = f"{operation} {format} {rules} {shape[0]} x {shape[1]} {type}, {tensors}"
+    return Bench(title, timings[0], timings[1], timings[2] if len(timings) > 2 else None, right)
 
 
 def _is_shape(shape):

@@ -22,11 +22,11 @@ class Device:
     """What mx.device makes of a function: called, it is that function; its methods are those of the
     package with what the decorator was told."""
 
-    def __init__(self, function, words, owner=None):
+    def __init__(self, function, settings, owner=None):
         if not callable(function):
             raise TypeError(f"{function!r} is no function")
         functools.update_wrapper(self, function)
-        self.function, self.words, self._owner = function, words, owner
+        self.function, self.settings, self._owner = function, settings, owner
 
     def __call__(self, *arguments, **named):
         return self.function(*arguments, **named)
@@ -35,7 +35,7 @@ class Device:
         """As a method: of `instance`."""
         if instance is None or not hasattr(self.function, "__get__"):
             return self
-        return Device(self.function.__get__(instance, owner), self.words, instance)
+        return Device(self.function.__get__(instance, owner), self.settings, instance)
 
     def __reduce__(self):
         """Pickled as a function is: by its name."""
@@ -45,12 +45,13 @@ class Device:
 
     def _asked(self, command, *arguments, **named):
         known, usual = _parameters_of(command), _parameters_of(run)
-        told = {word: value for word, value in self.words.items() if word in known}
-        for word in set(self.words) - set(told) - _LEFT_OUT.get(command, set()):
-            if word not in usual or self.words[word] != usual[word].default:
+        told = {name: value for name, value in self.settings.items() if name in known}
+        for name in set(self.settings) - set(told) - _LEFT_OUT.get(command, set()):
+            value = self.settings[name]
+            if name not in usual or value != usual[name].default:
                 raise TypeError(
-                    f"mxcheck.device was told {word}={self.words[word]!r}, and {command.__name__} "
-                    f"takes no {word}: say it to the commands that do"
+                    f"mxcheck.device was told {name}={value!r}, and {command.__name__} takes no "
+                    f"{name}: say it to the commands that do"
                 )
         return command(self.function, *arguments, **{**told, **named})
 
@@ -79,27 +80,27 @@ class Device:
         return self._asked(bench, **named)
 
 
-def device(**words):
-    """Decorates a function with how it is asked, in the words that run takes:
+def device(**settings):
+    """Decorates a function with how it is asked, in the arguments that run takes:
 
         @mx.device(format="mxfp8-e4m3", dialect="nv", tensors="torch-cuda")
         def my_quantizer(x): ...
 
         my_quantizer.run(level="smoke").raise_for_status()
 
-    Returns a decorator, of functions and of methods, which can be used twice: the outer one's words
+    Returns a decorator, of functions and of methods, which can be used twice: the outer one's
     go first. The function stays one, and can be pickled; run, replay, identify, relate, fuzz and
     bench are its methods, and what they are given goes before what was said here. Raises TypeError
-    for a word that none of them takes; so does a method for a word that its command does not.
+    for an argument that none of them takes; so does a method for one that its command does not.
     """
     known = {name for command in _COMMANDS for name in _parameters_of(command)}
-    unknown = sorted(set(words) - known | {"function", "case"} & set(words))
+    unknown = sorted(set(settings) - known | {"function", "case"} & set(settings))
     if unknown:
         raise TypeError(f"mxcheck.device does not know {', '.join(unknown)}")
 
     def decorated(function):
         if isinstance(function, Device):
-            return Device(function.function, {**function.words, **words}, function._owner)
-        return Device(function, words)
+            return Device(function.function, {**function.settings, **settings}, function._owner)
+        return Device(function, settings)
 
     return decorated

@@ -243,12 +243,11 @@ def explain(format, dialect, type, values):
     return _taken(result)
 
 
-def edge_cases(format, dialect, type, family):
+def edge_cases(format, dialect, type, family, width):
     """(bytes, rows, columns) of the blocks."""
     blocks = Tensor(TENSOR_SIZE)
     _edge_cases(text(format), text(dialect), text(type), text(family), byref(blocks))
     try:
-        width = 4 if type == "f32" else 2
         size = blocks.rows * blocks.columns * width
         return ctypes.string_at(blocks.data, size), blocks.rows, blocks.columns
     finally:

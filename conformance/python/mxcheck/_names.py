@@ -84,9 +84,15 @@ def found(table, name, kind):
         return table[name]
     if not isinstance(name, str):
         raise TypeError(f"{kind} is {name!r}; its name is needed")
-    near = difflib.get_close_matches(name, table, 1)
-    hint = f"; did you mean {near[0]!r}?" if near else ""
-    raise ValueError(f"there is no {kind} {name!r}{hint} mxcheck.list({kind + 's'!r}) has them all")
+    raise ValueError(
+        f"there is no {kind} {name!r}{hint(name, table)} mxcheck.list({kind + 's'!r}) has them all"
+    )
+
+
+def hint(name, names):
+    """The end of a sentence that refuses a name: one that is near, if any."""
+    near = difflib.get_close_matches(name, names, 1) if isinstance(name, str) else []
+    return f"; did you mean {near[0]!r}?" if near else ";"
 
 
 def find_format(name):

@@ -16,21 +16,20 @@ import numpy
 from . import _library
 from ._arrays import (
     TYPES,
-    VALUE_TYPES,
+    VALUE_DTYPES,
     Memory,
     as_array,
     memory_of,
+    numpy_dtype,
     result_like,
     row_major,
     typed,
+    width_of,
 )
 from ._grid import axis_number, grid_of
 from ._layouts import PLAIN, lie_of_codes, lie_of_scales, unpacked_shape
 from ._library import TENSOR_SIZE, Gemm, NotSupported, Operation, Tensor
 from ._names import dialects, find_dialect, find_format
-
-_TYPE_OF_DTYPE = {"float32": "f32", "float16": "f16", "bfloat16": "bf16"}
-_NUMPY_OF_TYPE = {"f32": "float32", "f16": "float16", "bf16": "uint16"}
 
 
 @dataclass
@@ -72,17 +71,13 @@ class Quantized:
 
 @functools.lru_cache(maxsize=1024)
 def _operation(name, format=None, dialect=None, axis=None, size=0, tensor_scale=None, **fields):
-    for word in (format, dialect, *fields.values()):
-        if word is not None and "\0" in word:
-            raise ValueError(f"{word!r} is no name")
-    words = {"name": name, "format": format, "dialect": dialect, "axis": axis, **fields}
-    named = {key: _library.text(word) for key, word in words.items()}
-    return Operation(
-        struct_size=ctypes.sizeof(Operation),
-        block_size=size,
-        tensor_scale=_library.text(tensor_scale),
-        **named,
-    )
+    names = {"name": name, "format": format, "dialect": dialect, "axis": axis, **fields}
+    for given in names.values():
+        if given is not None and "\0" in given:
+            raise ValueError(f"{given!r} is no name")
+    names["tensor_scale"] = tensor_scale
+    texts = {field: _library.text(given) for field, given in names.items()}
+    return Operation(struct_size=ctypes.sizeof(Operation), block_size=size, **texts)
 
 
 def _tensor(address, type, rows, columns, row_stride, column_stride=1, layout=b"strided"):
@@ -110,7 +105,7 @@ def _elements(grid, type):
 
 def values_of(array, what):
     memory = memory_of(array, what)
-    if memory.type not in VALUE_TYPES:
+    if memory.type not in VALUE_DTYPES:
         raise TypeError(
             f"{what} has elements of type {memory.dtype}; values are float32, float16 or bfloat16"
         )
@@ -142,9 +137,12 @@ class QuantizeCall:
     kept: list  # what the inputs point into
     scale_rows: int
     scale_columns: int
-    has_number: bool
     packing: str = "bytes"
     scale_layout: str = "linear"
+
+    @property
+    def has_number(self):
+        return self.rules.keeps_number
 
     def __post_init__(self):
         size, grid = self.operation.block_size, self.grid
@@ -155,8 +153,9 @@ class QuantizeCall:
     def room(self):
         """Arrays for codes, scales and the number."""
         codes = numpy.empty(self.codes_lie.shape, "uint8")
-        dtype = "float32" if self.form.scale == "f32" else "uint8"
-        scales = None if self.scales_lie is None else numpy.empty(self.scales_lie.shape, dtype)
+        scales = None
+        if self.scales_lie is not None:
+            scales = numpy.empty(self.scales_lie.shape, numpy_dtype(self.form.scale))
         return codes, scales, numpy.empty((1, 1), "float32") if self.has_number else None
 
     def outputs(self, codes, scales, number):
@@ -176,15 +175,15 @@ class QuantizeCall:
         return codes, scales, number
 
 
-def _random_words(random_bits, axis, block, shape):
-    memory = memory_of(random_bits, "random_bits")
-    words = grid_of(memory, axis, block, "random_bits")
-    if memory.type != "u32" or tuple(words.shape) != tuple(shape):
+def _random_grid(random_bits, axis, block, shape):
+    """The caller's random bits, held to the shape of what they round."""
+    grid = grid_of(memory_of(random_bits, "random_bits"), axis, block, "random_bits")
+    if grid.memory.type != "u32" or tuple(grid.shape) != tuple(shape):
         raise ValueError(
-            f"random_bits are uint32, of shape {tuple(shape)}; these are {memory.dtype}, "
-            f"{tuple(words.shape)}"
+            f"random_bits are uint32, of shape {tuple(shape)}; these are {grid.memory.dtype}, "
+            f"{tuple(grid.shape)}"
         )
-    return words
+    return grid
 
 
 def size_of_blocks(form, block_size):
@@ -210,52 +209,48 @@ def quantize_call(
     """A QuantizeCall of the arguments that quantize takes."""
     form = find_format(format)
     rules = chosen_dialect(form, dialect)
-    memory = values_of(x, "x")
-    grid = grid_of(memory, axis, form.block, "x")
-    inputs, kept = [_elements(grid, memory.type.encode())], [grid.memory]
-    mode = None
-    if rules.keeps_number:
-        mode = "derived" if tensor_scale is None else "given"
-    elif tensor_scale is not None:
-        raise ValueError(f"{rules.name} has no number for a whole tensor; leave tensor_scale away")
-    if mode == "given":
-        number = one_number(tensor_scale, "tensor_scale")
-        if numpy.isnan(number[0, 0]):
-            raise ValueError(
-                "tensor_scale is NaN, which scales nothing; leave it away, and the number is "
-                "found in x as the dialect finds it among NaNs"
-            )
+    grid = grid_of(values_of(x, "x"), axis, form.block, "x")
+    inputs, kept = [_elements(grid, grid.memory.type.encode())], [grid.memory]
+    number = _given_number(rules, tensor_scale)
+    if number is not None:
         inputs.append(_matrix(number, b"f32", 1, 1))
         kept.append(number)
+    _expect_random_bits(rules, random_bits)
+    if random_bits is not None:
+        random = _random_grid(random_bits, axis, form.block, grid.shape)
+        inputs.append(_elements(random, b"u32"))
+        kept.append(random.memory)
+    size = size_of_blocks(form, block_size)
+    mode = ("derived" if number is None else "given") if rules.keeps_number else None
+    operation = _operation("quantize", form.name, rules.name, grid.axis, size, mode)
+    counts = form.grid_of_scales(grid.axis, size, grid.rows, grid.columns)
+    asked = axis, operation, inputs, block_size, kept
+    return QuantizeCall(form, rules, grid, *asked, *counts, packing, scale_layout)
+
+
+def _given_number(rules, tensor_scale):
+    """The number for the whole tensor as an array, or None where it is found in the values."""
+    if tensor_scale is None:
+        return None
+    if not rules.keeps_number:
+        raise ValueError(f"{rules.name} has no number for a whole tensor; leave tensor_scale away")
+    number = one_number(tensor_scale, "tensor_scale")
+    if numpy.isnan(number[0, 0]):
+        raise ValueError(
+            "tensor_scale is NaN, which scales nothing; leave it away, and the number is "
+            "found in x as the dialect finds it among NaNs"
+        )
+    return number
+
+
+def _expect_random_bits(rules, random_bits):
     if rules.is_stochastic and random_bits is None:
         raise ValueError(
             f"{rules.name} rounds stochastically: give random_bits, a uint32 for each element; "
             "the same bits give the same codes"
         )
-    if random_bits is not None:
-        if not rules.is_stochastic:
-            raise ValueError(f"{rules.name} takes no random bits; leave random_bits away")
-        words = _random_words(random_bits, axis, form.block, grid.shape)
-        inputs.append(_elements(words, b"u32"))
-        kept.append(words.memory)
-    size = size_of_blocks(form, block_size)
-    rows, columns = form.grid_of_scales(grid.axis, size, grid.rows, grid.columns)
-    operation = _operation("quantize", form.name, rules.name, grid.axis, size, mode)
-    return QuantizeCall(
-        form,
-        rules,
-        grid,
-        axis,
-        operation,
-        inputs,
-        block_size,
-        kept,
-        rows,
-        columns,
-        mode is not None,
-        packing,
-        scale_layout,
-    )
+    if random_bits is not None and not rules.is_stochastic:
+        raise ValueError(f"{rules.name} takes no random bits; leave random_bits away")
 
 
 class _KnownCall:
@@ -338,8 +333,8 @@ def quantize(
     is_plain = (packing, scale_layout) == PLAIN
     if type(x) is numpy.ndarray and tensor_scale is None and random_bits is None and is_plain:
         # repr: True, 1 and 1.0 are one key, and not one answer.
-        words = tuple(map(repr, (format, dialect, axis, block_size)))
-        key = (*words, x.dtype, x.shape, x.strides)
+        named = tuple(map(repr, (format, dialect, axis, block_size)))
+        key = (*named, x.dtype, x.shape, x.strides)
         known = _known_calls.get(key)
         if known is not None:
             return known.run(x)
@@ -365,15 +360,15 @@ def quantize(
 def expect_type(memory, type, what):
     """Codes and scales may be raw bytes; a dtype that says more must say the right thing."""
     named = "e4m3" if type == "ue4m3" else type
-    width = 4 if type == "f32" else 1
-    if TYPES[memory.dtype][1] != width:
+    width = width_of(type)
+    if width_of(memory.type) != width:
         raise TypeError(f"{what} are {memory.dtype}, and {width} bytes an element are needed")
     if memory.type not in ("uint8", "u32", named):
         raise TypeError(f"{what} are {memory.dtype}; {named} is needed, or raw bytes")
 
 
 def raw_bytes(array, type, shape, what):
-    """An array of codes or scales of `type` as a NumPy array of raw words, held to `shape`."""
+    """An array of codes or scales of `type` as a NumPy array of their bits, held to `shape`."""
     memory = memory_of(array, what)
     expect_type(memory, type, what)
     raw = as_array(memory)
@@ -382,15 +377,15 @@ def raw_bytes(array, type, shape, what):
     return raw
 
 
-def _words(array, type, grid, shape, what):
+def _raw_in_grid(array, type, grid, shape, what):
     """raw_bytes of the caller's array in the axes of the grid, in which it has `shape`."""
     return grid.moved(raw_bytes(array, type, grid.restored_shape(shape), what))
 
 
-def _laid_words(array, type, lie, what, are_codes):
+def _raw_in_layout(array, type, lie, what, are_codes):
     """An array of the caller's in a layout, held to its size; the shape may be another."""
     memory = memory_of(array, what)
-    if are_codes and memory.type not in ("uint8", "packed"):
+    if are_codes and memory.type not in ("uint8", "e2m1_x2"):
         raise TypeError(f"{what} are {memory.dtype}; packed codes are bytes")
     if not are_codes:
         expect_type(memory, type, what)
@@ -411,13 +406,15 @@ def answers_of(call, codes, scales, number):
     if call.scales_lie is None and scales is not None:
         raise ValueError("packing='inline' holds the scales among the codes: leave them away")
     if call.codes_lie.is_plain:
-        codes = _words(unpacked(codes), form.element, call.grid, call.codes_lie.shape, "codes")
+        codes = _raw_in_grid(
+            unpacked(codes), form.element, call.grid, call.codes_lie.shape, "codes"
+        )
     else:
-        codes = _laid_words(codes, form.element, call.codes_lie, "codes", are_codes=True)
+        codes = _raw_in_layout(codes, form.element, call.codes_lie, "codes", are_codes=True)
     if call.scales_lie is not None and call.scales_lie.is_plain:
-        scales = _words(scales, form.scale, call.grid, call.scales_lie.shape, "scales")
+        scales = _raw_in_grid(scales, form.scale, call.grid, call.scales_lie.shape, "scales")
     elif call.scales_lie is not None:
-        scales = _laid_words(scales, form.scale, call.scales_lie, "scales", are_codes=False)
+        scales = _raw_in_layout(scales, form.scale, call.scales_lie, "scales", are_codes=False)
     if not call.has_number:
         if number is not None:
             raise ValueError(f"{call.rules.name} keeps no number; leave tensor_scale away")
@@ -450,13 +447,13 @@ def _as_float32(memory):
     bits = as_array(memory)
     if memory.type == "bf16":
         return (bits.astype("uint32") << 16).view("float32")
-    return bits.view(_NUMPY_OF_TYPE[memory.type]).astype("float32")
+    return bits.view(numpy_dtype(memory.type)).astype("float32")
 
 
 def unpacked(codes):
     """torch's float4_e2m1fn_x2, two codes a byte and the first in the low nibble, as one a byte."""
     memory = memory_of(codes, "codes")
-    if memory.type != "packed":
+    if memory.type != "e2m1_x2":
         return codes
     pairs = as_array(memory)
     return numpy.stack((pairs & 15, pairs >> 4), axis=-1).reshape(*pairs.shape[:-1], -1)
@@ -486,25 +483,25 @@ def _blocks(q, form, size, whose=""):
     else:
         grid = _packed_grid(q.codes, form, q.axis, size, q.packing, q.shape, codes_are)
         lie = lie_of_codes(q.packing, form, grid, size)
-        words = _laid_words(q.codes, form.element, lie, codes_are, are_codes=True)
-        tensors, kept = [_laid(words, form.element, grid.rows, grid.columns, lie)], [words]
+        raw = _raw_in_layout(q.codes, form.element, lie, codes_are, are_codes=True)
+        tensors, kept = [_laid(raw, form.element, grid.rows, grid.columns, lie)], [raw]
     counts = form.grid_of_scales(grid.axis, size, grid.rows, grid.columns)
     lie = lie_of_scales(q.packing, q.scale_layout, grid, *counts)
     if lie is None:
         return grid, tensors, kept
     if lie.is_plain:
-        words = _words(q.scales, form.scale, grid, lie.shape, scales_are)
+        raw = _raw_in_grid(q.scales, form.scale, grid, lie.shape, scales_are)
     else:
-        words = _laid_words(q.scales, form.scale, lie, scales_are, are_codes=False)
-    return grid, [*tensors, _laid(words, form.scale, *counts, lie)], [*kept, words]
+        raw = _raw_in_layout(q.scales, form.scale, lie, scales_are, are_codes=False)
+    return grid, [*tensors, _laid(raw, form.scale, *counts, lie)], [*kept, raw]
 
 
 def value_type(dtype):
     name = str(dtype).removeprefix("torch.")
     name = getattr(dtype, "__name__", name) if isinstance(dtype, type) else name
-    if name not in _TYPE_OF_DTYPE:
+    if TYPES.get(name) not in VALUE_DTYPES:
         raise TypeError(f"dtype {name} is none of float32, float16 and bfloat16")
-    return _TYPE_OF_DTYPE[name]
+    return TYPES[name]
 
 
 def _values_like(array, type, like):
@@ -518,47 +515,47 @@ def _values_like(array, type, like):
     return result
 
 
-_WORDS_LEFT_AWAY = {"axis": -1, "packing": "bytes", "scale_layout": "linear"}
+_DEFAULTS = {"axis": -1, "packing": "bytes", "scale_layout": "linear"}
 
 
-def named_codes(codes, scales, tensor_scale, **words):
-    """A Quantized of codes and the words beside them. A Quantized says all of them itself: one that
-    contradicts it is a ValueError. None is a word that was left away."""
+def named_codes(codes, scales, tensor_scale, **named):
+    """A Quantized of codes and what is named beside them. A Quantized says all of that itself: what
+    contradicts it is a ValueError. None was left away."""
     if not isinstance(codes, Quantized):
-        left_away = {name: _WORDS_LEFT_AWAY.get(name) for name in words if words[name] is None}
-        return Quantized(codes, scales, tensor_scale, **{**words, **left_away})
+        left_away = {name: _DEFAULTS.get(name) for name in named if named[name] is None}
+        return Quantized(codes, scales, tensor_scale, **{**named, **left_away})
     if scales is not None:
         raise ValueError(
             "scales are given beside a Quantized, which holds its own; leave them away"
         )
     if tensor_scale is not None:
-        words["tensor_scale"] = tensor_scale
-    for name, word in words.items():
-        if word is not None and not _says(codes, name, word):
+        named["tensor_scale"] = tensor_scale
+    for name, given in named.items():
+        if given is not None and not _says(codes, name, given):
             raise ValueError(
-                f"{name}={word!r} contradicts the Quantized beside it, whose {name} is "
+                f"{name}={given!r} contradicts the Quantized beside it, whose {name} is "
                 f"{getattr(codes, name)!r}; leave it away"
             )
     return codes
 
 
-def _says(q, name, word):
-    """Whether `word` means what q says by that name."""
+def _says(q, name, given):
+    """Whether `given` means what q says by that name."""
     own = getattr(q, name)
     if name == "block_size":
         form = find_format(q.format)
-        return size_of_blocks(form, word) == size_of_blocks(form, own)
+        return size_of_blocks(form, given) == size_of_blocks(form, own)
     if name == "tensor_scale":
         if own is None:
             return False
-        numbers = one_number(word, name), one_number(own, name)
+        numbers = one_number(given, name), one_number(own, name)
         return numpy.array_equal(*numbers, equal_nan=True)
     if name in ("axis", "shape"):
         shape = q.shape or tuple(memory_of(unpacked(q.codes), "codes").shape)
         if name == "shape":
-            return tuple(word) == tuple(shape)
-        return axis_number(word, len(shape)) == axis_number(own, len(shape))
-    return word == own
+            return tuple(given) == tuple(shape)
+        return axis_number(given, len(shape)) == axis_number(own, len(shape))
+    return given == own
 
 
 def dequantize(
@@ -610,7 +607,7 @@ def dequantize(
     size = size_of_blocks(form, q.block_size)
     grid, inputs, _kept = _blocks(q, form, size)
     type = value_type(dtype)
-    out = numpy.empty(grid.shape, _NUMPY_OF_TYPE[type])
+    out = numpy.empty(grid.shape, numpy_dtype(type))
     if rules.keeps_number:
         if q.tensor_scale is None:
             raise ValueError(f"{rules.name} keeps a number for the whole tensor: give tensor_scale")
@@ -647,8 +644,8 @@ def convert(
     if random_bits is not None:
         each = 4 if rounding == "stochastic-x4" else 1
         shape = (*grid.shape[:-1], -(-grid.shape[-1] // each))
-        words = _random_words(random_bits, -1, "line", shape)
-        inputs.append(_elements(words, b"u32"))
+        random = _random_grid(random_bits, -1, "line", shape)
+        inputs.append(_elements(random, b"u32"))
     codes = numpy.empty(grid.shape, "uint8")
     how = {"rounding": rounding, "overflow": overflow, "subnormals": "honoured"}
     operation = _operation("convert", element, dialect, **({} if element == "e8m0" else how))
@@ -747,7 +744,7 @@ def gemm(
     formats without a product and for what the model does not know.
     """
     call = gemm_call(a, b, alpha, c, beta, bias, epilogue, dtype)
-    out = numpy.empty(call.shape, _NUMPY_OF_TYPE[call.type])
+    out = numpy.empty(call.shape, numpy_dtype(call.type))
     _library.run(call.operation, call.inputs, [call.output(out)], model)
     return _values_like(out, call.type, call.like)
 
@@ -778,41 +775,50 @@ def gemm_call(a, b, alpha, c, beta, bias, epilogue, dtype):
     tensors_b, scaling_b, grid_b, kept_b, _ = _factor(b, "b")
     if grid_a.columns != grid_b.columns:
         raise ValueError(f"rows of a have {grid_a.columns} elements and rows of b {grid_b.columns}")
-    rows, columns = grid_a.rows, grid_b.rows
-    inputs, kept = [*tensors_a, *tensors_b], [kept_a, kept_b]
-    if beta is None:
-        beta = 0.0 if c is None else 1.0
-    if (c is None) != (beta == 0):
-        raise ValueError(f"beta is {beta}, and c is {'not ' if c is None else ''}given")
-    for addend, what, shape in ((c, "c", (rows, columns)), (bias, "bias", (1, columns))):
-        if addend is None:
-            continue
-        grid = grid_of(values_of(addend, what), -1, "line", what)
-        if (grid.rows, grid.columns) != shape:
-            raise ValueError(
-                f"{what} is {grid.rows} x {grid.columns}; {shape[0]} x {shape[1]} is needed"
-            )
-        inputs.append(_elements(grid, grid.memory.type.encode()))
-        kept.append(grid.memory)
-    if bias is not None and epilogue is None:
-        epilogue = "bias"
-    if (bias is not None) != ("bias" in (epilogue or "")):
-        raise ValueError(
-            f"epilogue is {epilogue!r}, and a bias is {'not ' if bias is None else ''}given"
-        )
+    shape = grid_a.rows, grid_b.rows
+    addends = [*_addend(c, "c", *shape), *_addend(bias, "bias", 1, shape[1])]
     details = Gemm(
         struct_size=ctypes.sizeof(Gemm),
         batches=1,
         alpha=_binary32(1.0 if alpha is None else alpha, "alpha"),
-        beta=_binary32(beta, "beta"),
+        beta=_binary32(_beta(beta, c), "beta"),
         scaling_a=_library.text(scaling_a),
         scaling_b=_library.text(scaling_b),
-        epilogue=_library.text(epilogue),
+        epilogue=_library.text(_epilogue(epilogue, bias)),
     )
     operation = Operation(
         struct_size=ctypes.sizeof(Operation), name=b"gemm", gemm=ctypes.pointer(details)
     )
-    return GemmCall(operation, inputs, kept, (rows, columns), value_type(dtype), like)
+    inputs = [*tensors_a, *tensors_b, *(_elements(g, g.memory.type.encode()) for g in addends)]
+    return GemmCall(operation, inputs, [kept_a, kept_b, addends], shape, value_type(dtype), like)
+
+
+def _addend(values, what, rows, columns):
+    """The grid of C or the bias, in a list; nothing where it is not given."""
+    if values is None:
+        return []
+    grid = grid_of(values_of(values, what), -1, "line", what)
+    if (grid.rows, grid.columns) != (rows, columns):
+        raise ValueError(f"{what} is {grid.rows} x {grid.columns}; {rows} x {columns} is needed")
+    return [grid]
+
+
+def _beta(beta, c):
+    if beta is None:
+        beta = 0.0 if c is None else 1.0
+    if (c is None) != (beta == 0):
+        raise ValueError(f"beta is {beta}, and c is {'not ' if c is None else ''}given")
+    return beta
+
+
+def _epilogue(epilogue, bias):
+    if bias is not None and epilogue is None:
+        return "bias"
+    if (bias is not None) != ("bias" in (epilogue or "")):
+        raise ValueError(
+            f"epilogue is {epilogue!r}, and a bias is {'not ' if bias is None else ''}given"
+        )
+    return epilogue
 
 
 def typed_values(values):
@@ -851,8 +857,8 @@ def edge_cases(format, dialect=None, dtype="float32", family=None):
     form = find_format(format)
     rules = chosen_dialect(form, dialect)
     type = value_type(dtype)
-    raw, rows, columns = _library.edge_cases(form.name, rules.name, type, family)
-    array = numpy.frombuffer(raw, _NUMPY_OF_TYPE[type]).reshape(rows, columns).copy()
+    raw, rows, columns = _library.edge_cases(form.name, rules.name, type, family, width_of(type))
+    array = numpy.frombuffer(raw, numpy_dtype(type)).reshape(rows, columns).copy()
     return _values_like(array, type, array)
 
 
@@ -862,6 +868,6 @@ def list(what="dialects"):  # noqa: A001 - mxcheck.list is what the program call
 
     what: "formats", "dialects", "models" or "layouts".
 
-    Raises NotSupported for another word.
+    Raises NotSupported for another name.
     """
     return _library.listed(what)

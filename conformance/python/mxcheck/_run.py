@@ -125,11 +125,14 @@ class Run:
         return "\n".join([*(": ".join(row) for row in self._rows()), self.sentence])
 
     def _repr_html_(self):
-        rows = "".join(
-            "<tr>" + "".join(f"<td>{html.escape(cell)}</td>" for cell in row) + "</tr>"
-            for row in self._rows()
-        )
-        return f"<table>{rows}</table><p>{html.escape(self.sentence)}</p>"
+        return html_of(self._rows(), self.sentence)
+
+
+def html_of(rows, sentence):
+    """A table with a sentence below it, for notebooks."""
+    cells = (("".join(f"<td>{html.escape(cell)}</td>" for cell in row)) for row in rows)
+    table = "".join(f"<tr>{row}</tr>" for row in cells)
+    return f"<table>{table}</table><p>{html.escape(sentence)}</p>"
 
 
 def expect_text(value, what):
@@ -137,15 +140,15 @@ def expect_text(value, what):
         raise TypeError(f"{what} is {value!r}; one name is needed")
 
 
-def words_of(value, what):
+def names_of(value, what):
     if value is None:
         return []
     if isinstance(value, str):
         return [value]
     if isinstance(value, Iterable):
-        words = list(value)
-        if all(isinstance(word, str) for word in words):
-            return words
+        names = list(value)
+        if all(isinstance(name, str) for name in names):
+            return names
     raise TypeError(f"{what} is {value!r}; a name, or several, are needed")
 
 
@@ -266,7 +269,7 @@ def command(device, arguments, isolate=False, suite=None):
     # A socket's path has 107 bytes at most, and temporary folders can be deep.
     short = "/tmp" if len(tempfile.gettempdir()) > 40 and os.access("/tmp", os.W_OK) else None
     with tempfile.TemporaryDirectory(prefix="mxcheck", dir=short) as place:
-        # The record calls the device by this word, so it is the same in the next run.
+        # The record calls the device by this name, so it is the same in the next run.
         name = f"unix:{device.facts['name']}"
         listener = listening(os.path.join(place, device.facts["name"]))
         if suite is not None:
@@ -317,7 +320,7 @@ def device_of(function, operation, format, dialect, tensors, laid=PLAIN):
     if operation not in OPERATIONS:
         raise ValueError(f"operation {operation!r} is none of {', '.join(OPERATIONS)}")
     expect_library(tensors)
-    formats, dialects = words_of(format, "format"), words_of(dialect, "dialect")
+    formats, dialects = names_of(format, "format"), names_of(dialect, "dialect")
     if operation != "convert":
         for name in formats:
             find_format(name)
@@ -333,6 +336,11 @@ def device_of(function, operation, format, dialect, tensors, laid=PLAIN):
 SUITE = "relaid.suite"
 
 
+def _fields_of(case):
+    """Fields and values of the parts of a case's line."""
+    return dict(part.split("=", 1) for part in case if "=" in part)
+
+
 @_waited_for()
 def _relaid(operation, suites, level, formats, dialects, laid):
     """The cases of these suites in other layouts, as a suite."""
@@ -345,10 +353,10 @@ def _relaid(operation, suites, level, formats, dialects, laid):
     axes = ("row",) if packing == "inline" else ("row", "col")
     cases = []
     for case in (entry.split(None, 1)[1] for entry in listed.stdout.splitlines()):
-        words = dict(word.split("=", 1) for word in case.split() if "=" in word)
-        fits = case.startswith(f"{operation} ") and plain in case and words["axis"] in axes
-        fits = fits and words["format"] in formats
-        if fits and (not dialects or words["dialect"] in dialects):
+        fields = _fields_of(case.split())
+        fits = case.startswith(f"{operation} ") and plain in case and fields["axis"] in axes
+        fits = fits and fields["format"] in formats
+        if fits and (not dialects or fields["dialect"] in dialects):
             laid_out = f" scales={scale_layout} packing={packing} "
             cases.append(f"{level} {case.replace(plain, laid_out)}\n")
     return "".join(cases)
@@ -395,8 +403,8 @@ def run(
         resume=True a run that was interrupted there goes on.
     isolate: the function runs in a forked process, so that its crash is a record and not the end of
         this one. After this process has used CUDA that is a RuntimeError: a forked one cannot.
-    options: further words of the command line, as ["--max-not-supported", "0"]; paths in them are
-        absolute ones.
+    options: further arguments of the command line, as ["--max-not-supported", "0"]; paths in them
+        are absolute ones.
 
     Returns Run. Two calls of a function that fills its outputs get them filled with different
     bytes, so that an element it leaves out is seen; an input that it writes is an error. Raises
@@ -421,7 +429,7 @@ def run(
         arguments += ["--dialect", ",".join(dialects)]
     if resume:
         arguments.append("--resume")
-    code, text = command(device, [*arguments, *words_of(options, "options")], isolate, suite)
+    code, text = command(device, [*arguments, *names_of(options, "options")], isolate, suite)
     return Run(code, text, folder, device.first_error)
 
 
@@ -435,15 +443,15 @@ def replay(function, case, *, tensors="numpy"):
     """
     expect_text(case, "case")
     try:
-        words = shlex.split(case)
-        is_relation = words[0] == "relate"
-        operation = words[words.index("--op") + 1] if is_relation else words[0]
+        parts = shlex.split(case)
+        is_relation = parts[0] == "relate"
+        operation = parts[parts.index("--op") + 1] if is_relation else parts[0]
     except (ValueError, IndexError):
         raise ValueError(
             f"case is {case!r}; the text in the line that a failure printed is needed"
         ) from None
-    fields = dict(word.split("=", 1) for word in words if "=" in word)
-    arguments = words if is_relation else ["replay", case]
+    fields = _fields_of(parts)
+    arguments = parts if is_relation else ["replay", case]
     laid = fields.get("packing", "bytes"), fields.get("scales", "linear")
     device, _, _ = device_of(function, operation, None, None, tensors, laid)
     code, text = command(device, arguments)
@@ -455,13 +463,13 @@ def identify(function, *, format, tensors="numpy", options=()):
 
     function, tensors: as run takes them.
     format: a name or several.
-    options: further words of the command line, of `mxcheck identify --help`.
+    options: further arguments of the command line, of `mxcheck identify --help`.
 
     Returns Run, whose sentence names the dialect. Raises TypeError and ValueError for arguments
     that are none of these.
     """
     device, _, _ = device_of(function, "quantize", format, None, tensors)
-    named = words_of(format, "format"), words_of(options, "options")
+    named = names_of(format, "format"), names_of(options, "options")
     arguments = ["identify", "--format", ",".join(named[0]), *named[1]]
     code, text = command(device, arguments)
     return Run(code, text, None, device.first_error)

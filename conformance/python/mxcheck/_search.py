@@ -1,10 +1,10 @@
 """mx.relate and mx.fuzz: a function's answers held against each other, and a search for wrong ones."""
 
-import re
+import json
 import tempfile
 
 from ._names import find_format
-from ._run import Run, command, device_of, expect_text, path_of, words_of
+from ._run import Run, command, device_of, expect_text, names_of, path_of
 
 
 class Relations(Run):
@@ -12,9 +12,9 @@ class Relations(Run):
 
     def _rows(self):
         for case in self.cases:
-            words = case["case"].split()
+            arguments = case["case"].split()
             reason = f" ({case['reason']})" if case["reason"] else ""
-            yield words[words.index("--relation") + 1], case["verdict"] + reason
+            yield arguments[arguments.index("--relation") + 1], case["verdict"] + reason
 
 
 def relate(
@@ -42,7 +42,7 @@ def relate(
         options=["--scales", "u8"] says that its scales are as well, and not E8M0.
     block_size: elements of a block, where it is not the format's own, or 32.
     relations: names of these alone. samples: pairs of tensors for each. seed: of the first.
-    options: further words of the command line, as ["--claim", "signs_pass_through"].
+    options: further arguments of the command line, as ["--claim", "signs_pass_through"].
 
     Returns Relations: Run, whose cases are the relations. What is wrong in one and the same way
     breaks none: consistent is not right. A broken one prints
@@ -59,32 +59,39 @@ def relate(
     if operation == "gemm":
         arguments += ["--elements", find_format(format).element]
     numbers = ("--samples", samples), ("--seed", seed), ("--block", block_size)
-    for word, value in (("--dialect", dialect), *numbers):
-        arguments += [] if value is None else [word, str(value)]
+    for option, value in (("--dialect", dialect), *numbers):
+        arguments += [] if value is None else [option, str(value)]
     if relations:
-        arguments += ["--relation", ",".join(words_of(relations, "relations"))]
+        arguments += ["--relation", ",".join(names_of(relations, "relations"))]
     arguments += ["--out", str(path_of(folder))]
-    code, text = command(device, [*arguments, *words_of(options, "options")], isolate)
+    code, text = command(device, [*arguments, *names_of(options, "options")], isolate)
     return Relations(code, text, folder, device.first_error)
 
 
 class Search(Run):
     """What fuzz found. finds: the shrunk cases, each for mxcheck.replay(function, case)."""
 
+    def __init__(self, code, text, folder, first_error):
+        super().__init__(code, text, folder, first_error)
+        states = sorted(self.folder.glob("worker-*.json"))
+        self._workers = [json.loads(state.read_text()) for state in states]
+
     @property
     def passed(self):
-        return self.code == 0 and self.sentence.startswith("No fault found")
+        return self.code == 0
+
+    def _found(self):
+        return [find for worker in self._workers for find in worker["finds"]]
 
     @property
     def finds(self):
-        return re.findall(r"mxcheck\.replay\(\w+, '([^']*)'", self.text)
+        return [find["cases"][-1] for find in self._found() if find["cases"]]
 
     def _rows(self):
-        for line in self.text.splitlines():
-            if line.startswith("FOUND "):
-                yield "found", line.removeprefix("FOUND ").partition("; /")[0]
-            elif line.startswith(("themes", "decisions", "wrong rules")) or " blocks in " in line:
-                yield line.partition(": ")[::2] if ": " in line else ("asked", line)
+        for find in self._found():
+            yield "found", find["kind"]
+        for count in ("blocks", "calls", "deviations"):
+            yield count, f"{sum(worker[count] for worker in self._workers):,}"
 
 
 def fuzz(
@@ -108,7 +115,7 @@ def fuzz(
     function, operation, tensors, isolate: as run takes them. format, dialect: a name or several.
     seconds: how long; or blocks: how many instead, so that the same seed finds the same.
     corpus: the folder for the state of the search and its finds, in which resume=True goes on.
-    first: stop at the first find. options: further words of the command line.
+    first: stop at the first find. options: further arguments of the command line.
 
     Returns Search: Run, and finds. Raises TypeError and ValueError for arguments that are none of
     these.
@@ -122,7 +129,7 @@ def fuzz(
     arguments += ["--format", ",".join(formats)]
     if dialects:
         arguments += ["--dialect", ",".join(dialects)]
-    arguments += [word for word, on in (("--resume", resume), ("--first", first)) if on]
+    arguments += [option for option, on in (("--resume", resume), ("--first", first)) if on]
     arguments += ["--corpus", str(path_of(folder))]
-    code, text = command(device, [*arguments, *words_of(options, "options")], isolate)
+    code, text = command(device, [*arguments, *names_of(options, "options")], isolate)
     return Search(code, text, folder, device.first_error)

@@ -12,13 +12,11 @@ import traceback
 import numpy
 
 from . import _library
-from ._arrays import VALUE_TYPES, as_array, memory_of
+from ._arrays import VALUE_DTYPES, as_array, memory_of, numpy_dtype
 from ._layouts import PLAIN, layout_names, padded
 from ._names import formats
 from ._operations import expect_type, unpacked
 
-_NUMPY = {"f32": "float32", "f16": "float16", "bf16": "uint16", "u32": "uint32", "e8m0": "uint8"}
-DTYPES = {"f32": "float32", "f16": "float16", "bf16": "bfloat16"}
 _FILLED = ("codes", "scales")
 OPERATIONS = ("quantize", "dequantize", "convert", "gemm")
 
@@ -29,7 +27,7 @@ class Refused(Exception):
 
 def _array_of(tensor, data, library):
     """A tensor of a request as an array of a library, by its name in _LIBRARIES."""
-    array = numpy.frombuffer(bytearray(data), _NUMPY.get(tensor["type"], "uint8"))
+    array = numpy.frombuffer(bytearray(data), numpy_dtype(tensor["type"]))
     array = array.reshape(_shape_of(tensor))
     if library in ("torch", "torch-cuda"):
         import torch
@@ -130,8 +128,11 @@ class FunctionDevice:
         self.was_stopped = True
         self.stop()
 
-    def takes(self, word):
-        return self.takes_any or word in self.names
+    def takes(self, parameter):
+        return self.takes_any or parameter in self.names
+
+    def those_it_takes(self, values):
+        return {name: value for name, value in values.items() if self.takes(name)}
 
     def expect(self, request):
         """Raises Refused where the function is not to be asked."""
@@ -201,7 +202,7 @@ class FunctionDevice:
             _array_of(tensor, piece, self.tensors)
             for tensor, piece in zip(request["inputs"], data, strict=True)
         ]
-        return arrays, self._words(request, arrays)
+        return arrays, self._named(request, arrays)
 
     def answer(self, arrays, named):
         """What the function makes of its arguments."""
@@ -210,7 +211,7 @@ class FunctionDevice:
             return named["codes"], named["scales"]
         return result
 
-    def _words(self, request, arrays):
+    def _named(self, request, arrays):
         axis = {"row": 1, "col": 0}.get(request.get("axis", ""), -1)
         values = {
             "format": request.get("format"),
@@ -219,7 +220,7 @@ class FunctionDevice:
             "block_size": request.get("block_size", 0),
             "tensor_scale": None,
             "random_bits": None,
-            "dtype": DTYPES.get(request["outputs"][0]["type"]),
+            "dtype": VALUE_DTYPES.get(request["outputs"][0]["type"]),
             "shape": self._shape_of_values(request),
             "packing": self.laid[0],
             "scale_layout": self.laid[1],
@@ -229,7 +230,7 @@ class FunctionDevice:
             values["tensor_scale"] = float(rest.pop(0).reshape(-1)[0])
         if rest:
             values["random_bits"] = rest.pop(0)
-        named = {word: value for word, value in values.items() if self.takes(word)}
+        named = self.those_it_takes(values)
         if self.fills:
             # A code that nobody writes differs between two calls.
             fill = 0xA5 if self.questions % 2 else 0x5A
@@ -263,7 +264,7 @@ def _bytes_of(array, tensor):
     if tensor["layout"] != "strided":
         return _bytes_in_layout(array, tensor, what)
     memory = memory_of(unpacked(array) if type == "e2m1" else array, what)
-    if type in VALUE_TYPES:
+    if type in VALUE_DTYPES:
         if memory.type != type:
             raise TypeError(f"{what} has elements of type {memory.dtype}")
     else:
@@ -276,7 +277,7 @@ def _bytes_of(array, tensor):
 
 def _bytes_in_layout(array, tensor, what):
     memory = memory_of(array, what)
-    if memory.type not in ("uint8", "packed"):
+    if memory.type not in ("uint8", "e2m1_x2"):
         expect_type(memory, tensor["type"], what)
     raw = numpy.ascontiguousarray(as_array(memory))
     if raw.nbytes != tensor["bytes"]:

@@ -2,8 +2,9 @@
 
 import struct
 
+from ._arrays import VALUE_DTYPES
 from ._names import formats
-from ._serving import DTYPES, FunctionDevice, Refused, has_ml_dtypes
+from ._serving import FunctionDevice, Refused, has_ml_dtypes
 
 _SCALES = {"1x32": "e8m0", "1x16": "ue4m3"}
 
@@ -37,15 +38,17 @@ class _Product:
         beta, epilogue = _number(details["beta_bits"]), details.get("epilogue")
         self.has_c, self.has_bias = beta != 0, "bias" in (epilogue or "")
         # What the function is given where it names it, and otherwise only ever asked as it is here.
-        self.words = {
+        self.parameters = {
             "alpha": (_number(details["alpha_bits"]), 1.0),
             "beta": (beta, 0.0),
             "batches": (details["batches"], 1),
             "epilogue": (epilogue, None),
             "accumulation": (details.get("accumulation"), None),
-            "dtype": (DTYPES.get(request["outputs"][0]["type"]), "float32"),
+            "dtype": (VALUE_DTYPES.get(request["outputs"][0]["type"]), "float32"),
         }
-        self.has_values = details.get("scaling_out") is None and None not in self.words["dtype"]
+        self.has_values = (
+            details.get("scaling_out") is None and None not in self.parameters["dtype"]
+        )
 
 
 class GemmDevice(FunctionDevice):
@@ -66,25 +69,25 @@ class GemmDevice(FunctionDevice):
                 raise Refused(f"the function is one for {', '.join(self.formats)}, not for {name}")
         if not product.has_values:
             raise Refused("a function is asked for a D of float32, float16 or bfloat16 alone")
-        for word, (value, usual) in product.words.items():
-            if value != usual and not self.takes(word):
-                raise Refused(f"the function has no parameter {word}, and {word} is {value}")
-        for word, is_given in (("c", product.has_c), ("bias", product.has_bias)):
-            if is_given and not self.takes(word):
-                raise Refused(f"the function has no parameter {word}")
+        for name, (value, usual) in product.parameters.items():
+            if value != usual and not self.takes(name):
+                raise Refused(f"the function has no parameter {name}, and {name} is {value}")
+        for name, is_given in (("c", product.has_c), ("bias", product.has_bias)):
+            if is_given and not self.takes(name):
+                raise Refused(f"the function has no parameter {name}")
 
     def call(self, request, data):
         self.product = _Product(request)
         return super().call(request, data)
 
-    def _words(self, request, arrays):
+    def _named(self, request, arrays):
         product = self.product
         rest = arrays[2 + sum(scaling is not None for scaling in product.scalings) :]
-        values = {word: value for word, (value, _) in product.words.items()}
+        values = {name: value for name, (value, _) in product.parameters.items()}
         values["a_format"], values["b_format"] = product.formats
         values["c"] = rest.pop(0) if product.has_c else None
         values["bias"] = rest.pop(0) if product.has_bias else None
-        return {word: value for word, value in values.items() if self.takes(word)}
+        return self.those_it_takes(values)
 
     def answer(self, arrays, named):
         rest, factors = iter(arrays), []

@@ -3,13 +3,12 @@
 A recipe is data and needs no torch; mxcheck.torch computes what it says, and has these names, too.
 """
 
-import difflib
 import functools
 import inspect
 from dataclasses import dataclass
 
 from . import _library
-from ._names import Dialect, find_dialect, find_format
+from ._names import Dialect, find_dialect, find_format, hint
 from ._operations import chosen_dialect
 
 __all__ = [
@@ -150,16 +149,11 @@ class Recipe:
         ]
 
 
-def _hint(name, names):
-    near = difflib.get_close_matches(name, names, 1) if isinstance(name, str) else []
-    return f"; did you mean {near[0]!r}?" if near else ""
-
-
 def _check_accumulation(name):
     names = ["exact", "f32", *models()]
     if name not in names:
         raise ValueError(
-            f"there is no accumulation {name!r}{_hint(name, names)}; "
+            f"there is no accumulation {name!r}{hint(name, names)} "
             '"exact", "f32" and the names of mxcheck.list("models") are'
         )
 
@@ -350,9 +344,7 @@ def find_recipe(recipe):
         raise TypeError(f"recipe is {recipe!r}; a Recipe or the name of one is needed")
     if recipe not in RECIPES:
         names = ", ".join(RECIPES)
-        raise ValueError(
-            f"there is no recipe {recipe!r}{_hint(recipe, RECIPES)}; there are {names}"
-        )
+        raise ValueError(f"there is no recipe {recipe!r}{hint(recipe, RECIPES)} there are {names}")
     made = RECIPES[recipe]
     if any(part.default is part.empty for part in inspect.signature(made).parameters.values()):
         raise ValueError(f"{recipe} has no usual format: call mxcheck.torch.{recipe}(format)")

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 import numpy
 
 from . import _operations
+from ._arrays import VALUE_DTYPES
 from ._names import find_dialect
 from .recipes import (
     BlockScaling,
@@ -52,7 +53,7 @@ __all__ = [
     "quantize_weight",
 ]
 
-_DTYPES = (torch.float32, torch.float16, torch.bfloat16)
+_DTYPES = tuple(getattr(torch, dtype) for dtype in VALUE_DTYPES.values())
 _EXTRA_STATE = "_extra_state"  # torch's name of it in a state_dict
 _LARGEST = {"e4m3": 448.0, "e5m2": 57344.0}
 
@@ -161,7 +162,7 @@ class _Step:
                 "mxcheck.torch.AmaxHistory that stays the same from step to step"
             )
 
-    def words(self, shape):
+    def random_bits(self, shape):
         if not isinstance(self.generator, torch.Generator):
             return self.generator(tuple(shape))
         drawn = torch.randint(
@@ -187,7 +188,7 @@ class _Step:
             format=operand.format,
             dialect=operand.dialect,
             tensor_scale=self.history.scale(role, operand.format) if rules.has_history else None,
-            random_bits=self.words(matrix.shape) if rules.is_stochastic else None,
+            random_bits=self.random_bits(matrix.shape) if rules.is_stochastic else None,
         )
 
     def record(self, role, tensor):
@@ -323,8 +324,8 @@ def _have_same_bits(a, b):
     if (a.dtype, a.shape, a.device) != (b.dtype, b.shape, b.device):
         return False
     # As integers: a NaN equals itself, and the zeros differ.
-    words = torch.int32 if a.dtype == torch.float32 else torch.int16
-    return torch.equal(a.view(words), b.view(words))
+    bits = torch.int32 if a.dtype == torch.float32 else torch.int16
+    return torch.equal(a.view(bits), b.view(bits))
 
 
 def _check_values(tensor, what, dimensions):

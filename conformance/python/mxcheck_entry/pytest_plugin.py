@@ -10,6 +10,7 @@ of its own, so that pytest loads the library only where a test asks for it.
 
 from dataclasses import dataclass
 
+import pluggy
 import pytest
 
 FAMILIES = ("edge.tie", "edge.scale", "edge.amax", "edge.special", "edge.mixed")
@@ -52,8 +53,7 @@ class Case:
 _checked = set()
 
 
-@pytest.hookimpl(wrapper=True)
-def pytest_pyfunc_call(pyfuncitem):
+def _expect_a_check(pyfuncitem):
     """A test that passes without having checked its case has tested nothing."""
     case = pyfuncitem.funcargs.get("mx_case")
     _checked.discard(case)
@@ -61,6 +61,13 @@ def pytest_pyfunc_call(pyfuncitem):
     if isinstance(case, Case) and case not in _checked:
         pytest.fail("the test ended without mx_case.check(...)", pytrace=False)
     return result
+
+
+# Every pytest beside the package loads this file, so an older pluggy is no error until a test asks.
+try:
+    pytest_pyfunc_call = pytest.hookimpl(wrapper=True)(_expect_a_check)
+except TypeError:
+    pytest_pyfunc_call = None
 
 
 def pytest_configure(config):
@@ -71,7 +78,7 @@ def pytest_configure(config):
     )
 
 
-def _words(value):
+def _names(value):
     return [value] if isinstance(value, str) or value is None else list(value)
 
 
@@ -82,6 +89,11 @@ def pytest_generate_tests(metafunc):
                 f"{metafunc.definition.nodeid} has mark.mxcheck and does not take mx_case"
             )
         return
+    if pytest_pyfunc_call is None:
+        raise pytest.UsageError(
+            f"{metafunc.definition.nodeid}: mark.mxcheck needs pluggy 1.2 or newer, and here is "
+            f"{pluggy.__version__}: pip install 'pluggy>=1.2'"
+        )
     cases = []
     for marker in metafunc.definition.iter_markers("mxcheck"):
         asked = dict(marker.kwargs)
@@ -89,9 +101,9 @@ def pytest_generate_tests(metafunc):
             raise pytest.UsageError(
                 f"{metafunc.definition.nodeid}: write mark.mxcheck(format=..., dialect=...)"
             )
-        formats, dialects = _words(asked.pop("format")), _words(asked.pop("dialect", None))
-        dtypes = _words(asked.pop("dtype", "float32"))
-        families = _words(asked.pop("families", FAMILIES))
+        formats, dialects = _names(asked.pop("format")), _names(asked.pop("dialect", None))
+        dtypes = _names(asked.pop("dtype", "float32"))
+        families = _names(asked.pop("families", FAMILIES))
         if asked:
             raise pytest.UsageError(
                 f"{metafunc.definition.nodeid}: mark.mxcheck does not know {', '.join(asked)}"

@@ -286,6 +286,22 @@ def test_pytest_plugin_sees_a_test_that_checks_nothing(pytester):
     result.stdout.fnmatch_lines(["*without mx_case.check*"])
 
 
+def test_pytest_plugin_says_that_pluggy_is_too_old(pytester, monkeypatch):
+    """Where hooks have no wrapper=, seen with pytest 7.0 and 7.4 beside pluggy 1.0."""
+    monkeypatch.setattr("mxcheck_entry.pytest_plugin.pytest_pyfunc_call", None)
+    pytester.makepyfile(
+        """
+        import pytest
+        def test_other(): pass
+        @pytest.mark.mxcheck(format="mxfp8-e4m3", dialect="nv")
+        def test_it(mx_case): pass
+        """
+    )
+    result = pytester.runpytest(*plugin())
+    result.stdout.fnmatch_lines(["*mark.mxcheck needs pluggy 1.2 or newer*"])
+    assert result.ret != 0
+
+
 def test_pytest_plugin_refuses_a_mark_without_its_argument(pytester):
     pytester.makepyfile(
         """

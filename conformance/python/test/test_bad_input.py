@@ -21,6 +21,11 @@ def named_e5m2():
     return GOOD.codes.view(pytest.importorskip("ml_dtypes").float8_e5m2)
 
 
+def of_te(*blocks):
+    """Factors of TransformerEngine's FP8 under binary32 scales of such blocks."""
+    return [mx.quantize(F32, format=f"fp8-e4m3-{b}", dialect="te-fp8-block") for b in blocks]
+
+
 @pytest.mark.parametrize(
     "call, error, told",
     [
@@ -109,6 +114,11 @@ def named_e5m2():
         (lambda: mx.dequantize(F32, GOOD.scales, **E4M3), TypeError, "codes"),
         (lambda: mx.gemm(F32, F32[:, :16]), ValueError, "rows of"),
         (lambda: mx.gemm(F32, F32, model="hopper-fp9"), mx.MxcheckError, "hopper-fp9"),
+        (
+            lambda: mx.gemm(*of_te("1x128", "128x128"), model="hopper-fp8-1x128"),
+            mx.NotSupported,
+            "has scales of each row on both sides, and A has one for 1x128, B one for 128x128",
+        ),
         (lambda: mx.gemm(F32, F32, c=F32), ValueError, "c is"),
         (lambda: mx.convert(F32, "e9m9"), mx.MxcheckError, "e9m9"),
         (lambda: mx.convert(F32, "e4m3", rounding="up"), mx.MxcheckError, "up"),

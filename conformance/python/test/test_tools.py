@@ -87,7 +87,7 @@ def test_a_function_is_asked_for_the_dtype_that_it_can_know():
 def test_fuzz():
     search = mx.fuzz(right, blocks=5000, **E4M3)
     assert search.passed and search.code == 0 and search.finds == [], search.text
-    assert "blocks in" in repr(search) and "<table>" in search._repr_html_()
+    assert "blocks: 5," in repr(search) and "<table>" in search._repr_html_()
 
 
 def test_a_crash_is_a_record_and_not_the_end():
@@ -250,11 +250,11 @@ def test_a_decorated_method():
     assert Kernels.quantize(Kernels("ocp"), x).dialect == "ocp"
 
 
-def test_words_of_decorators_are_merged_and_none_is_dropped():
+def test_settings_of_decorators_are_merged_and_none_is_dropped():
     both = mx.device(dialect="nv", tensors="numpy")(
         mx.device(format="mxfp8-e4m3", dialect="ocp")(right)
     )
-    assert both.words == {**E4M3, "tensors": "numpy"} and both.run(level="smoke").passed
+    assert both.settings == {**E4M3, "tensors": "numpy"} and both.run(level="smoke").passed
     with pytest.raises(TypeError, match="block_size=16, and run takes no block_size"):
         mx.device(block_size=16, **E4M3)(right).run(level="smoke")
     with pytest.raises(TypeError, match="packing='low_first', and identify"):
