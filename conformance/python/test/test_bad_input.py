@@ -1,7 +1,13 @@
-"""Bad input is an exception with a sentence, and never a crash."""
+"""Bad input is an exception with a sentence, and never a crash.
+
+Elsewhere: strides of any sign, empty and read-only inputs, threads in test_operations.py; what a
+function returns too little of, in other shapes, as None or as a view of its input in test_run.py;
+tensors of two devices in test_torch_layers.py; a GPU's, and a fork behind CUDA, in test_gpu.py.
+"""
 
 import subprocess
 import sys
+import threading
 
 import numpy
 import pytest
@@ -142,3 +148,67 @@ def test_no_library_is_an_import_error(tmp_path):
             text=True,
         )
         assert run.returncode == 1 and "ImportError" in run.stderr
+
+
+def read_only(array):
+    array.flags.writeable = False
+    return array
+
+
+def in_a_thread(call):
+    made = []
+    thread = threading.Thread(target=lambda: made.append(call()))
+    thread.start()
+    thread.join()
+    return made[0]
+
+
+RESULTS = {
+    "read-only": read_only,
+    "column after column": numpy.asfortranarray,
+    "negative strides": lambda array: array[::-1, ::-1].copy()[::-1, ::-1],
+    "with gaps": lambda array: numpy.repeat(array, 2, axis=1)[:, ::2],
+    "of another thread": lambda array: in_a_thread(array.copy),
+}
+
+
+@pytest.mark.parametrize("lies", RESULTS.values(), ids=RESULTS)
+def test_results_of_a_function_may_lie_anyhow(lies):
+    run = mx.run(lambda x: [lies(part) for part in mx.quantize(x, **E4M3)], level="smoke", **E4M3)
+    assert run.passed, run.text
+    run = mx.run(
+        lambda x: [lies(part ^ 1) for part in mx.quantize(x, **E4M3)], level="smoke", **E4M3
+    )
+    assert run.code == 1
+
+
+def test_results_without_elements_are_a_sentence():
+    run = mx.run(lambda x: (x[:0].view("uint8"), x[:0]), level="smoke", **E4M3)
+    assert not run.passed and any("shape (0, " in case["reason"] for case in run.cases)
+
+
+def test_nothing_is_multiplied_and_dequantized():
+    nothing = mx.quantize(F32[:0], **E4M3)
+    assert mx.dequantize(nothing).shape == (0, 32) and mx.gemm(nothing, GOOD).shape == (0, 2)
+    assert (mx.gemm(F32[:, :0], F32[:, :0]) == 0).all()
+    mx.assert_bits(F32[:0], nothing)
+
+
+def test_a_function_is_run_in_another_thread():
+    run = in_a_thread(lambda: mx.run(lambda x: mx.quantize(x, **E4M3), level="smoke", **E4M3))
+    assert run.passed
+
+
+def test_no_fork_where_torch_has_used_a_gpu(monkeypatch):
+    torch = pytest.importorskip("torch")
+    monkeypatch.setattr(torch.cuda, "is_initialized", lambda: True)
+    with pytest.raises(RuntimeError, match="isolate=True forks this process, in which torch"):
+        mx.run(mx.quantize, isolate=True, tensors="torch", **E4M3)
+
+
+def test_no_gpu_is_a_sentence(monkeypatch):
+    torch = pytest.importorskip("torch")
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
+    for call in (mx.run, mx.bench):
+        with pytest.raises(RuntimeError, match="sees no GPU"):
+            call(mx.quantize, tensors="torch-cuda", **E4M3)
