@@ -50,3 +50,18 @@ def test_the_training_in_torch(capsys):
         if "float32" not in name:
             assert all(n < share <= most for n, share, most in zip(noise, own, narrow)), name
     assert "times its calls of mx.quantize" in told[-1]
+
+
+def test_the_five_minutes(capsys):
+    page = (pathlib.Path(__file__).parent.parent / "README.md").read_text()
+    parts = page.split("```")
+    codes = [part.removeprefix("python\n") for part in parts if part.startswith("python\n")]
+    names = {}
+    with pytest.raises(AssertionError) as failure:
+        exec(codes[0], names)
+    shown = next(part for part in parts if part.startswith("\nOne kind of difference"))
+    for line, told in zip(shown.strip().splitlines(), str(failure.value).splitlines()):
+        assert line == told
+    exec(codes[1], names)
+    told = capsys.readouterr().out
+    assert "2 fail" in told and f'"{told.splitlines()[-1]}"' in codes[1]
