@@ -1,0 +1,189 @@
+// See explainer.hpp.
+#include "conformance/cause/explainer.hpp"
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+#include "conformance/cause/hypotheses.hpp"
+#include "conformance/run/difference.hpp"
+
+namespace mx::cause {
+namespace {
+
+using results::CaseResult;
+
+// A failing run may spend a bounded time on its cause.
+constexpr std::int64_t elements_max = std::int64_t{1} << 14;  // of a case; more: rows of it
+constexpr std::uint64_t examined_max = 256;                   // cases of a run
+constexpr std::size_t paired_max = 10;                        // hypotheses that are tried by twos
+
+// Rows of a tensor of which each has blocks of its own.
+CodeTensor rows_of(const CodeTensor& tensor, std::int64_t first, std::int64_t count) {
+    CodeTensor part = tensor;
+    const auto row = static_cast<std::size_t>(tensor.columns * tensor.width);
+    const auto begin = tensor.bytes.begin() + static_cast<std::ptrdiff_t>(row) * first;
+    part.rows = count;
+    part.bytes.assign(begin, begin + static_cast<std::ptrdiff_t>(row) * count);
+    return part;
+}
+
+bool has_rows_apart(const Problem& p) {
+    const bool derives_number = has_tensor_number(p) && !p.tensor_number;
+    return (p.axis == BlockAxis::row || !has_blocks(p)) && !derives_number &&
+           p.layout == RowLayout::dense && stochastic_form_of(p) == nullptr;
+}
+
+std::int64_t first_differing_row(const Evidence& e) {
+    std::int64_t first = e.c.rows;
+    for_each_difference(e, [&](const Difference& d) {
+        const CodeTensor& tensor = e.expected[d.output];
+        if (tensor.rows == e.c.rows)
+            first = std::min(first, static_cast<std::int64_t>(d.element) / tensor.columns);
+    });
+    return first;
+}
+
+// What is looked at of a case: all of a small one, rows of a larger one where they stand alone.
+std::optional<Evidence> looked_at(const Evidence& e) {
+    Evidence part;
+    part.c = e.c;
+    part.inputs = e.inputs;
+    part.expected = e.expected;
+    part.actual = e.actual;
+    part.flags = e.flags;
+    if (element_count(e.c) <= elements_max) return part;
+    if (!has_rows_apart(e.c) || e.c.columns > elements_max) return std::nullopt;
+    const std::int64_t first = first_differing_row(e);
+    const std::int64_t count = std::min(elements_max / e.c.columns, e.c.rows - first);
+    if (count <= 0) return std::nullopt;
+    for (auto* tensors : {&part.inputs, &part.expected, &part.actual})
+        for (CodeTensor& tensor : *tensors)
+            if (tensor.rows == e.c.rows) tensor = rows_of(tensor, first, count);
+    for (std::size_t i = 0; i < part.flags.size(); ++i) {
+        if (e.expected[i].rows != e.c.rows) continue;
+        const auto begin = e.flags[i].begin() + first * e.expected[i].columns;
+        part.flags[i].assign(begin, begin + count * e.expected[i].columns);
+    }
+    part.c.rows = count;
+    return part;
+}
+
+// How an answer of a hypothesis stands to the device's.
+struct Score {
+    std::uint64_t helped = 0;  // differing places that it explains
+    std::uint64_t missed = 0;  // ... and that it does not
+    std::uint64_t harmed = 0;  // right places that it would have changed
+    bool is_perfect() const { return helped > 0 && missed == 0 && harmed == 0; }
+    bool may_be_half() const { return helped > harmed; }
+};
+
+class Trial {
+public:
+    // `claimed` are the flags whose places another finding explains.
+    Trial(Evidence evidence, std::uint8_t claimed) : trial_(std::move(evidence)) {
+        for (std::vector<std::uint8_t>& flags : trial_.flags)
+            for (std::uint8_t& flag : flags) flag &= claimed;
+        right_ = trial_.expected;
+        for (const CodeTensor& tensor : right_) differs_.emplace_back(tensor.count(), false);
+        for_each_difference(trial_, [&](const Difference& d) {
+            if (d.flags != 0) return;
+            differs_[d.output][d.element] = true;
+            ++differing_;
+        });
+    }
+
+    std::uint64_t differing() const { return differing_; }
+
+    Score score(std::span<const Alteration* const> alterations) {
+        trial_.expected = answer_with(alterations, trial_.c, trial_.inputs);
+        Score score;
+        if (!is_alike()) return score;
+        for_each_difference(trial_, [&](const Difference& d) {
+            if (d.flags != 0) return;
+            ++(differs_[d.output][d.element] ? score.missed : score.harmed);
+        });
+        score.helped = differing_ - score.missed;
+        return score;
+    }
+
+    const Case& asked() const { return trial_.c; }
+
+private:
+    bool is_alike() const {
+        return std::ranges::equal(trial_.expected, right_, {}, &CodeTensor::count,
+                                  &CodeTensor::count) &&
+               std::ranges::equal(trial_.expected, right_, {}, &CodeTensor::width,
+                                  &CodeTensor::width);
+    }
+
+    Evidence trial_;  // its expected answer is the hypothesis's
+    Tensors right_;
+    std::vector<std::vector<bool>> differs_;
+    std::uint64_t differing_ = 0;
+};
+
+struct Tried {
+    const Alteration* alteration;
+    Score score;
+};
+
+void try_pairs(Trial& trial, std::vector<Tried> tried, CaseResult& result) {
+    std::erase_if(tried, [](const Tried& each) { return !each.score.may_be_half(); });
+    std::ranges::stable_sort(tried, std::ranges::greater{}, [](const Tried& each) {
+        return each.score.helped - each.score.harmed;
+    });
+    if (tried.size() > paired_max) tried.resize(paired_max);
+    for (std::size_t one = 0; one < tried.size(); ++one)
+        for (std::size_t other = one + 1; other < tried.size(); ++other) {
+            const Alteration* const pair[] = {tried[one].alteration, tried[other].alteration};
+            if (!trial.score(pair).is_perfect()) continue;
+            result.explanations.push_back(pair[0]->kind + " + " + pair[1]->kind);
+        }
+}
+
+void try_all(Trial& trial, const std::vector<Alteration>& hypotheses, CaseResult& result) {
+    std::vector<Tried> tried;
+    for (const Alteration& hypothesis : hypotheses) {
+        const Alteration* const alone[] = {&hypothesis};
+        tried.push_back({&hypothesis, trial.score(alone)});
+        if (!tried.back().score.is_perfect()) continue;
+        result.explanations.push_back(hypothesis.kind);
+    }
+    if (result.explanations.empty()) try_pairs(trial, std::move(tried), result);
+}
+
+// Two runs of a device that remembers differ, because it was asked something else before.
+void try_answer_of_before(const Evidence& part, const Tensors& before, CaseResult& result) {
+    if (before.empty()) return;
+    Trial trial(part, std::uint8_t{flag_unwritten});
+    const std::vector<Alteration> hypotheses{answer_of_before(before)};
+    try_all(trial, hypotheses, result);
+    if (!result.explanations.empty()) result.looked_at = trial.differing();
+}
+
+bool may_be_explained(const CaseResult& result) {
+    if (result.verdict != results::Verdict::fail && result.verdict != results::Verdict::flaky)
+        return false;
+    return std::ranges::none_of(result.mismatches, [](const results::Mismatch& m) {
+        return m.mismatch_class == "packing" || m.mismatch_class == "layout";
+    });
+}
+
+}  // namespace
+
+void Explainer::operator()(const Evidence& e, CaseResult& result) {
+    if (e.answer.kind != AnswerKind::answered || is_gemm(e.c)) return;
+    const Tensors before =
+        std::exchange(before_, element_count(e.c) <= elements_max ? e.expected : Tensors{});
+    if (!may_be_explained(result) || examined_++ >= examined_max) return;
+    const auto part = looked_at(e);
+    if (!part) return;
+    try_answer_of_before(*part, before, result);
+    if (!result.explanations.empty()) return;
+    Trial trial(*part, std::uint8_t{flag_unwritten | flag_differs});
+    result.looked_at = trial.differing();
+    if (trial.differing() > 0) try_all(trial, hypotheses_for(trial.asked()), result);
+}
+
+}  // namespace mx::cause

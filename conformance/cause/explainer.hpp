@@ -1,0 +1,24 @@
+// Which hypotheses explain every difference of one case? Stands behind the judge of a case, while
+// its evidence is there. Costs a passing case no more than a copy of a small answer.
+#pragma once
+
+#include <cstdint>
+
+#include "conformance/cause/alteration.hpp"
+#include "conformance/results/record.hpp"
+#include "conformance/run/evidence.hpp"
+
+namespace mx::cause {
+
+class Explainer {
+public:
+    // Of every case in the order in which they are asked: fills in result.explanations and
+    // result.looked_at. Whoever asks a case again for a repro line says that here too.
+    void operator()(const Evidence& evidence, results::CaseResult& result);
+
+private:
+    Tensors before_;  // the right answer to the question before, if that was a small one
+    std::uint64_t examined_ = 0;
+};
+
+}  // namespace mx::cause
