@@ -162,17 +162,18 @@ private:
                                      RandomBits random) const {
         fast::BlockQuestion asked = question;
         for (const Alteration* each : alterations_)
-            if (each->element_rules) each->element_rules(asked.quantizer, value);
+            if (each->element_rules)
+                each->element_rules(asked.quantizer, question.format.element(), value);
         return fast::quantize_lane(asked, scale, value, random).bits;
     }
 
     Code element_of(Quantizer rules, fast::Unpacked value, RandomBits random) const {
-        for (const Alteration* each : alterations_) {
-            if (each->element_rules) each->element_rules(rules, value);
-            if (each->value) value = each->value(value);
-        }
         const ElementFormat& format =
             element_format_ == p_.format ? element_format_of(p_) : element_format_->element();
+        for (const Alteration* each : alterations_) {
+            if (each->element_rules) each->element_rules(rules, format, value);
+            if (each->value) value = each->value(value);
+        }
         return fast::round_element(rules, format, value, random);
     }
 

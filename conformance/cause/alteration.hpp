@@ -41,8 +41,9 @@ struct Alteration {
     // The format whose scale is made, and that whose elements are; nullptr: the one asked for.
     const BlockFormat* scale_format = nullptr;
     const BlockFormat* element_format = nullptr;
-    // How a value of that sign becomes an element.
-    std::function<void(Quantizer& rules, const fast::Unpacked& value)> element_rules = {};
+    // How such a value becomes an element of that format.
+    std::function<void(Quantizer& rules, const ElementFormat& format, const fast::Unpacked& value)>
+        element_rules = {};
     // The value that is rounded to an element. Under E8M0 scales alone.
     std::function<fast::Unpacked(const fast::Unpacked& value)> value = {};
     // What is written.

@@ -69,11 +69,19 @@ struct Piece {
     std::uint64_t places = 0, cases = 0;
 };
 
+std::string listed(const std::vector<std::string>& items) {
+    std::string text;
+    for (std::size_t i = 0; i < items.size(); ++i)
+        text += (i == 0 ? "" : i + 1 == items.size() ? " and " : ", ") + items[i];
+    return text;
+}
+
 // What a failing case comes to.
 struct Failing {
     const CaseResult* result = nullptr;
     std::vector<std::vector<std::string>> explanations;  // each one kind, or two together
     std::uint64_t places = 0;                            // that need a hypothesis
+    std::uint64_t open_places = 0;                       // that a source leaves open
     bool needs_hypothesis() const { return places > 0; }
 };
 
@@ -125,7 +133,10 @@ Failing failing_of(const CaseResult& result, Findings& seen) {
         finding != nullptr && result.mismatches.empty())
         seen.add(std::string(finding->name), std::string(finding->text), 0);
     for (const Mismatch& m : result.mismatches) {
-        if (!m.open_decision.empty()) continue;
+        if (!m.open_decision.empty()) {
+            failing.open_places += m.count;
+            continue;
+        }
         const Finding* finding = finding_named(m.mismatch_class);
         const std::string why = gemm_explanation(m);
         if (m.mismatch_class == "packing" || m.mismatch_class == "layout")
@@ -178,6 +189,7 @@ struct Scope {
 };
 constexpr std::array scopes{
     Scope{"asked for dialect ", [](const Case& c) { return dialect_name(c); }},
+    Scope{"in elements of ", [](const Case& c) { return std::string(element_format_of(c).name); }},
     Scope{"in ", [](const Case& c) { return format_name(c); }},
     Scope{"of values of type ", [](const Case& c) { return type_name(c); }},
     Scope{"in ", [](const Case& c) { return std::string(name_of(c.operation)); }},
@@ -313,8 +325,9 @@ private:
             for (const Case& c : explained) values.insert(scope.of(c));
             const bool is_apart = std::ranges::none_of(
                 refuting, [&](const Case& c) { return values.contains(scope.of(c)); });
-            if (values.size() != 1 || !is_apart || values.begin()->empty()) continue;
-            candidate.scope = std::string(scope.opening) + *values.begin();
+            if (values.empty() || values.size() > 2 || !is_apart || values.begin()->empty())
+                continue;
+            candidate.scope = std::string(scope.opening) + listed({values.begin(), values.end()});
             candidate.is_refuted = false;
             return;
         }
@@ -338,13 +351,6 @@ private:
     Sources& sources_;
     std::map<std::string, Candidate> candidates_;
 };
-
-std::string listed(const std::vector<std::string>& items) {
-    std::string text;
-    for (std::size_t i = 0; i < items.size(); ++i)
-        text += (i == 0 ? "" : i + 1 == items.size() ? " and " : ", ") + items[i];
-    return text;
-}
 
 std::string capitalised(std::string text) {
     if (!text.empty())
@@ -449,11 +455,24 @@ std::string explained_text(const std::vector<Failing>& failing) {
     std::uint64_t looked_at = 0, places = 0;
     for (const Failing& each : failing) {
         looked_at += each.result->looked_at.value_or(0);
-        places += each.places;
+        places += each.places + each.open_places;
     }
-    if (looked_at == places) return grouped(places) + " of " + grouped(places) + " explained";
+    if (looked_at >= places) return grouped(places) + " of " + grouped(places) + " explained";
     return "all " + grouped(looked_at) + " places looked at are explained, of " + grouped(places) +
            " that differ";
+}
+
+// Of sets of two the only one; those with another entry of the table stand behind.
+std::optional<std::vector<Candidate>> only_two_of(
+    const std::vector<std::vector<Candidate>>& found) {
+    std::vector<std::vector<Candidate>> sets;
+    std::set<std::string> texts;
+    for (const auto& set : found)
+        if (set.size() == 2 && std::ranges::none_of(set, is_dialect) &&
+            texts.insert(text_of(set[0]) + text_of(set[1])).second)
+            sets.push_back(set);
+    if (sets.size() != 1) return std::nullopt;
+    return sets[0];
 }
 
 std::vector<Piece> pieces_of(const std::vector<Candidate>& set, std::vector<std::string>& kinds) {
@@ -492,8 +511,8 @@ Cause cause_of(std::span<const CaseResult> cases, Sources& sources) {
     std::vector<std::string> kinds;
     if (const auto named = named_of(found, kinds)) {
         pieces.push_back(*named);
-    } else if (found.size() == 1) {
-        for (Piece& piece : pieces_of(found[0], kinds)) pieces.push_back(std::move(piece));
+    } else if (const auto two = only_two_of(found)) {
+        for (Piece& piece : pieces_of(*two, kinds)) pieces.push_back(std::move(piece));
     } else {
         cause.kinds.clear();
         std::vector<const CaseResult*> results;

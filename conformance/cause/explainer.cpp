@@ -15,8 +15,10 @@ using results::CaseResult;
 
 // A failing run may spend a bounded time on its cause.
 constexpr std::int64_t elements_max = std::int64_t{1} << 14;  // of a case; more: rows of it
-constexpr std::uint64_t examined_max = 256;                   // cases of a run
-constexpr std::size_t paired_max = 10;                        // hypotheses that are tried by twos
+constexpr std::int64_t examined_max = std::int64_t{1} << 20;  // of a process
+constexpr std::int64_t examined_min = 256;                    // what a case counts at least
+constexpr std::int64_t remembered_max = std::int64_t{1} << 17;
+constexpr std::size_t pairs_max = 45;  // of hypotheses, tried together
 
 // Rows of a tensor of which each has blocks of its own.
 CodeTensor rows_of(const CodeTensor& tensor, std::int64_t first, std::int64_t count) {
@@ -71,9 +73,10 @@ std::optional<Evidence> looked_at(const Evidence& e) {
 
 // How an answer of a hypothesis stands to the device's.
 struct Score {
-    std::uint64_t helped = 0;  // differing places that it explains
-    std::uint64_t missed = 0;  // ... and that it does not
-    std::uint64_t harmed = 0;  // right places that it would have changed
+    std::uint64_t helped = 0;      // differing places that it explains
+    std::uint64_t missed = 0;      // ... and that it does not
+    std::uint64_t harmed = 0;      // right places that it would have changed
+    std::vector<bool> helps = {};  // by the number of the differing place
     bool is_perfect() const { return helped > 0 && missed == 0 && harmed == 0; }
     bool may_be_half() const { return helped > harmed; }
 };
@@ -85,11 +88,10 @@ public:
         for (std::vector<std::uint8_t>& flags : trial_.flags)
             for (std::uint8_t& flag : flags) flag &= claimed;
         right_ = trial_.expected;
-        for (const CodeTensor& tensor : right_) differs_.emplace_back(tensor.count(), false);
+        for (const CodeTensor& tensor : right_) differs_.emplace_back(tensor.count(), 0);
         for_each_difference(trial_, [&](const Difference& d) {
             if (d.flags != 0) return;
-            differs_[d.output][d.element] = true;
-            ++differing_;
+            differs_[d.output][d.element] = ++differing_;
         });
     }
 
@@ -99,9 +101,12 @@ public:
         trial_.expected = answer_with(alterations, trial_.c, trial_.inputs);
         Score score;
         if (!is_alike()) return score;
+        score.helps.assign(differing_, true);
         for_each_difference(trial_, [&](const Difference& d) {
             if (d.flags != 0) return;
-            ++(differs_[d.output][d.element] ? score.missed : score.harmed);
+            const std::uint32_t number = differs_[d.output][d.element];
+            ++(number != 0 ? score.missed : score.harmed);
+            if (number != 0) score.helps[number - 1] = false;
         });
         score.helped = differing_ - score.missed;
         return score;
@@ -119,8 +124,9 @@ private:
 
     Evidence trial_;  // its expected answer is the hypothesis's
     Tensors right_;
-    std::vector<std::vector<bool>> differs_;
-    std::uint64_t differing_ = 0;
+    std::vector<std::vector<std::uint32_t>>
+        differs_;  // the number of a place, from 1; 0: it is right
+    std::uint32_t differing_ = 0;
 };
 
 struct Tried {
@@ -128,18 +134,36 @@ struct Tried {
     Score score;
 };
 
+struct Pair {
+    const Tried* one;
+    const Tried* other;
+    std::uint64_t helped = 0;  // by either
+};
+
+// Those that together help the most, and each more than it harms.
+std::vector<Pair> best_pairs(const std::vector<Tried>& tried) {
+    std::vector<Pair> pairs;
+    for (auto one = tried.begin(); one != tried.end(); ++one)
+        for (auto other = one + 1; other != tried.end(); ++other) {
+            Pair pair{&*one, &*other, 0};
+            for (std::size_t i = 0; i < one->score.helps.size(); ++i)
+                pair.helped += one->score.helps[i] || other->score.helps[i] ? 1 : 0;
+            // One that adds nothing to the other is no second cause.
+            if (pair.helped > std::max(one->score.helped, other->score.helped))
+                pairs.push_back(pair);
+        }
+    std::ranges::stable_sort(pairs, std::ranges::greater{}, &Pair::helped);
+    if (pairs.size() > pairs_max) pairs.resize(pairs_max);
+    return pairs;
+}
+
 void try_pairs(Trial& trial, std::vector<Tried> tried, CaseResult& result) {
     std::erase_if(tried, [](const Tried& each) { return !each.score.may_be_half(); });
-    std::ranges::stable_sort(tried, std::ranges::greater{}, [](const Tried& each) {
-        return each.score.helped - each.score.harmed;
-    });
-    if (tried.size() > paired_max) tried.resize(paired_max);
-    for (std::size_t one = 0; one < tried.size(); ++one)
-        for (std::size_t other = one + 1; other < tried.size(); ++other) {
-            const Alteration* const pair[] = {tried[one].alteration, tried[other].alteration};
-            if (!trial.score(pair).is_perfect()) continue;
-            result.explanations.push_back(pair[0]->kind + " + " + pair[1]->kind);
-        }
+    for (const Pair& pair : best_pairs(tried)) {
+        const Alteration* const both[] = {pair.one->alteration, pair.other->alteration};
+        if (trial.score(both).is_perfect())
+            result.explanations.push_back(both[0]->kind + " + " + both[1]->kind);
+    }
 }
 
 void try_all(Trial& trial, const std::vector<Alteration>& hypotheses, CaseResult& result) {
@@ -154,9 +178,15 @@ void try_all(Trial& trial, const std::vector<Alteration>& hypotheses, CaseResult
 }
 
 // Two runs of a device that remembers differ, because it was asked something else before.
-void try_answer_of_before(const Evidence& part, const Tensors& before, CaseResult& result) {
-    if (before.empty()) return;
-    Trial trial(part, std::uint8_t{flag_unwritten});
+void try_answer_of_before(const Evidence& e, const Tensors& before, CaseResult& result) {
+    if (before.empty() || element_count(e.c) > remembered_max) return;
+    Evidence whole;
+    whole.c = e.c;
+    whole.inputs = e.inputs;
+    whole.expected = e.expected;
+    whole.actual = e.actual;
+    whole.flags = e.flags;
+    Trial trial(std::move(whole), std::uint8_t{flag_unwritten});
     const std::vector<Alteration> hypotheses{answer_of_before(before)};
     try_all(trial, hypotheses, result);
     if (!result.explanations.empty()) result.looked_at = trial.differing();
@@ -175,14 +205,14 @@ bool may_be_explained(const CaseResult& result) {
 void Explainer::operator()(const Evidence& e, CaseResult& result) {
     if (e.answer.kind != AnswerKind::answered || is_gemm(e.c)) return;
     const Tensors before =
-        std::exchange(before_, element_count(e.c) <= elements_max ? e.expected : Tensors{});
-    if (!may_be_explained(result) || examined_++ >= examined_max) return;
+        std::exchange(before_, element_count(e.c) <= remembered_max ? e.expected : Tensors{});
+    if (!may_be_explained(result) || examined_ >= examined_max) return;
+    try_answer_of_before(e, before, result);
     const auto part = looked_at(e);
     if (!part) return;
-    try_answer_of_before(*part, before, result);
-    if (!result.explanations.empty()) return;
+    examined_ += std::max(examined_min, element_count(part->c));
     Trial trial(*part, std::uint8_t{flag_unwritten | flag_differs});
-    result.looked_at = trial.differing();
+    result.looked_at = std::max(result.looked_at.value_or(0), trial.differing());
     if (trial.differing() > 0) try_all(trial, hypotheses_for(trial.asked()), result);
 }
 

@@ -17,8 +17,8 @@ public:
     void operator()(const Evidence& evidence, results::CaseResult& result);
 
 private:
-    Tensors before_;  // the right answer to the question before, if that was a small one
-    std::uint64_t examined_ = 0;
+    Tensors before_;             // the right answer to the question before, if that was a small one
+    std::int64_t examined_ = 0;  // elements, so far
 };
 
 }  // namespace mx::cause

@@ -210,9 +210,18 @@ void add_element_steps(Hypotheses& hypotheses) {
             value.exponent += step;
             return value;
         };
+    add(hypotheses, "cut_before_range", "elements are rounded toward zero").element_rules =
+        [](Quantizer& rules, const ElementFormat& format, const Unpacked& value) {
+            if (rules.element_rounding != Rounding::nearest_even) return;
+            Unpacked beyond = fast::unpack(format, Code{format.code_max_finite()});
+            ++beyond.significand;
+            const bool is_in_range =
+                value.kind == fast::Kind::finite && fast::is_larger_magnitude(beyond, value);
+            if (is_in_range) rules.element_rounding = Rounding::toward_zero;
+        };
     const auto add_ties = [&](std::string kind, std::string text, bool away_if_negative) {
         add(hypotheses, "ties:" + std::move(kind), std::move(text)).element_rules =
-            [away_if_negative](Quantizer& rules, const Unpacked& value) {
+            [away_if_negative](Quantizer& rules, const ElementFormat&, const Unpacked& value) {
                 if (rules.element_rounding != Rounding::nearest_even) return;
                 rules.element_rounding = value.negative == away_if_negative
                                              ? Rounding::nearest_away
@@ -222,7 +231,7 @@ void add_element_steps(Hypotheses& hypotheses) {
     add_ties("up", "every tie is rounded up", false);
     add_ties("down", "every tie is rounded down", true);
     add(hypotheses, "directed:magnitude", "a directed rounding does not hear the sign")
-        .element_rules = [](Quantizer& rules, const Unpacked& value) {
+        .element_rules = [](Quantizer& rules, const ElementFormat&, const Unpacked& value) {
         if (!value.negative) return;
         if (rules.element_rounding == Rounding::toward_positive)
             rules.element_rounding = Rounding::toward_negative;
@@ -230,7 +239,7 @@ void add_element_steps(Hypotheses& hypotheses) {
             rules.element_rounding = Rounding::toward_positive;
     };
     add(hypotheses, "directed:exchanged", "rounding up and rounding down have changed places")
-        .element_rules = [](Quantizer& rules, const Unpacked&) {
+        .element_rules = [](Quantizer& rules, const ElementFormat&, const Unpacked&) {
         if (rules.element_rounding == Rounding::toward_positive)
             rules.element_rounding = Rounding::toward_negative;
         else if (rules.element_rounding == Rounding::toward_negative)

@@ -17,7 +17,7 @@ inline constexpr std::array planted_causes{
     // Elements.
     PlantedCause{"ties_up", "ties:up"},
     PlantedCause{"ties_away", "element_rounding:nearest_even->nearest_away"},
-    PlantedCause{"truncation", "element_rounding:nearest_even->toward_zero"},
+    PlantedCause{"truncation", "cut_before_range | element_rounding:nearest_even->toward_zero"},
     PlantedCause{"double_rounding_bf16", "value_through:bf16"},
     PlantedCause{"no_saturation", "element_overflow:saturate->overflow"},
     PlantedCause{"saturates_at_240", "code:top_binade_unused"},
@@ -39,7 +39,7 @@ inline constexpr std::array planted_causes{
     PlantedCause{"fp4_ties_away", "element_rounding:nearest_even->nearest_away"},
     PlantedCause{"fp4_nan_as_zero", "code:nan_as_zero | input:nan_as_zero"},
     PlantedCause{"int8_sign_magnitude", "code:sign_and_magnitude"},
-    PlantedCause{"int8_truncates", "element_rounding:nearest_even->toward_zero"},
+    PlantedCause{"int8_truncates", "cut_before_range | element_rounding:nearest_even->toward_zero"},
     PlantedCause{"int8_quantum_halved", "value_exponent:+1"},
     PlantedCause{"int8_never_minus_128", "element_format:mxint8->mxint8-symmetric"},
     PlantedCause{"int8_symmetric_writes_128", "element_format:mxint8-symmetric->mxint8"},
