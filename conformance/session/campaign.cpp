@@ -112,10 +112,10 @@ std::vector<std::size_t> left_of(const Campaign& campaign, std::size_t first, st
 Expected<Workers::Work> worker_of(const Campaign& campaign, const Opener& open, Sources& sources) {
     const auto client = open();
     if (!client) return client.error();
-    const auto runner = std::make_shared<Runner>(
-        client.value(), sources,
-        RunnerOptions{campaign.device_argument, campaign.reproducible, campaign.timeouts_max,
-                      cause::Explainer()});
+    const auto runner =
+        std::make_shared<Runner>(client.value(), sources,
+                                 RunnerOptions{campaign.device_argument, campaign.reproducible,
+                                               campaign.timeouts_max, cause::Explainer()});
     return Workers::Work{
         [runner, &campaign](std::size_t i) { return runner->run(campaign.cases[i]); },
         client.value().close};

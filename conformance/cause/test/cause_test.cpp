@@ -48,7 +48,7 @@ Cause cause_of_bug(const std::string& bug, const std::vector<std::string>& lines
     const auto client = open_client(source, {});
     if (!client) throw std::runtime_error(client.error().message);
     Sources sources;
-    Runner runner(client.value(), sources, {"", false, Explainer()});
+    Runner runner(client.value(), sources, {"", false, 0, Explainer()});
     std::vector<CaseResult> cases;
     for (const std::string& line : lines) {
         const auto c = parse_case(line);
