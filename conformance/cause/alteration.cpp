@@ -66,7 +66,8 @@ public:
     }
 
     Tensors quantize(const Tensors& inputs) const {
-        const CodeTensor input = transformed(p_, inputs[0]);
+        CodeTensor rotated;
+        const CodeTensor& input = transformed(p_, inputs[0], rotated);
         const fast::BlockQuestion question{rules_, *element_format_, p_.type,
                                            tensor_numbers(inputs)};
         std::vector<fast::BlockScale> scales = scales_of(question, input);
