@@ -166,6 +166,7 @@ bool takes_the_same(const Problem& p, const Quantizer& row) {
     };
     return row.scale_type == p.dialect->scale_type && has_number(row) == has_number(*p.dialect) &&
            has_history(row) == has_history(*p.dialect) && has_words(row) == has_words(*p.dialect) &&
+           row.transform == p.dialect->transform &&  // a rotation asks for whole groups of 16
            (p.format == nullptr || row.formats == 0 || row.quantizes(*p.format));
 }
 

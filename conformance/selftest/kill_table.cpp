@@ -28,30 +28,6 @@ std::string or_dash(const std::string& text) {
     return text.empty() ? "-" : text;
 }
 
-// Whether every cause that is named is one that the bug declares.
-std::string_view cause_word(const Row& row) {
-    if (!row.hunt.kill) return "-";
-    const std::vector<std::string>& named = row.hunt.cause.kinds;
-    if (named.empty()) return "unexplained";
-    const auto parts = [](const std::string& kinds) {
-        std::vector<std::string> list;
-        for (std::size_t at = 0; at <= kinds.size();) {
-            const std::size_t end = std::min(kinds.find(" | ", at), kinds.size());
-            list.push_back(kinds.substr(at, end - at));
-            at = end + 3;
-        }
-        return list;
-    };
-    const std::vector<std::string> declared = parts(row.subject.does);
-    const auto is_declared = [&](const std::string& kind) {
-        return std::ranges::find(declared, kind) != declared.end();
-    };
-    const bool is_right = std::ranges::all_of(named, [&](const std::string& kinds) {
-        return std::ranges::any_of(parts(kinds), is_declared);
-    });
-    return is_right ? "right" : "wrong";
-}
-
 Cells kill_cells(const Row& row) {
     const auto& kill = row.hunt.kill;
     if (kill)
@@ -315,6 +291,29 @@ results::KillGroup group_of(const GpuTable& gpu) {
 }
 
 }  // namespace
+
+std::string_view cause_word(const Row& row) {
+    if (!row.hunt.kill) return "-";
+    const std::vector<std::string>& named = row.hunt.cause.kinds;
+    if (named.empty()) return "unexplained";
+    const auto parts = [](const std::string& kinds) {
+        std::vector<std::string> list;
+        for (std::size_t at = 0; at <= kinds.size();) {
+            const std::size_t end = std::min(kinds.find(" | ", at), kinds.size());
+            list.push_back(kinds.substr(at, end - at));
+            at = end + 3;
+        }
+        return list;
+    };
+    const std::vector<std::string> declared = parts(row.subject.does);
+    const auto is_declared = [&](const std::string& kind) {
+        return std::ranges::find(declared, kind) != declared.end();
+    };
+    const bool is_right = std::ranges::all_of(named, [&](const std::string& kinds) {
+        return std::ranges::any_of(parts(kinds), is_declared);
+    });
+    return is_right ? "right" : "wrong";
+}
 
 std::vector<std::string> problems_of(const KillTable& table) {
     std::vector<std::string> problems;
