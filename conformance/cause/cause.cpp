@@ -12,6 +12,7 @@
 
 #include "conformance/case/case.hpp"
 #include "conformance/cause/hypotheses.hpp"
+#include "conformance/cause/places.hpp"
 #include "conformance/run/expected.hpp"
 #include "reference/base/text.hpp"
 
@@ -26,7 +27,8 @@ using results::Verdict;
 constexpr std::size_t passing_checked_max = 192;
 constexpr std::size_t failing_checked_max = 64;
 constexpr std::int64_t elements_checked_max = std::int64_t{1} << 13;
-constexpr std::size_t candidates_max = 24;
+constexpr std::size_t candidates_max = 48;
+constexpr std::size_t covers_max = 400;
 // More that nothing tells apart name no cause.
 constexpr std::size_t named_max = 3;
 
@@ -79,7 +81,8 @@ std::string listed(const std::vector<std::string>& items) {
 // What a failing case comes to.
 struct Failing {
     const CaseResult* result = nullptr;
-    std::vector<std::vector<std::string>> explanations;  // each one kind, or two together
+    std::set<std::string> alone;                         // kinds that each explain all of it
+    std::vector<std::vector<std::string>> explanations;  // kinds that do together
     std::uint64_t places = 0;                            // that need a hypothesis
     std::uint64_t open_places = 0;                       // that a source leaves open
     bool needs_hypothesis() const { return places > 0; }
@@ -90,6 +93,25 @@ std::vector<std::string> parts_of(const std::string& explanation) {
     const std::size_t at = explanation.find(plus);
     if (at == std::string::npos) return {explanation};
     return {explanation.substr(0, at), explanation.substr(at + plus.size())};
+}
+
+// One kind, or in several places: "ties:up@odd_rows,last_row" is two.
+void add_explanation(const std::string& explanation, Failing& failing) {
+    const std::vector<std::string> parts = parts_of(explanation);
+    if (parts.size() > 1) {
+        failing.explanations.push_back(parts);
+        return;
+    }
+    const std::size_t at = explanation.find('@');
+    if (at == std::string::npos) {
+        failing.alone.insert(explanation);
+        return;
+    }
+    for (std::size_t from = at + 1; from <= explanation.size();) {
+        const std::size_t end = std::min(explanation.find(',', from), explanation.size());
+        failing.alone.insert(explanation.substr(0, at + 1) + explanation.substr(from, end - from));
+        from = end + 1;
+    }
 }
 
 // The same whichever row, block or k it is.
@@ -126,7 +148,7 @@ Failing failing_of(const CaseResult& result, Findings& seen) {
     Failing failing;
     failing.result = &result;
     for (const std::string& explanation : result.explanations)
-        failing.explanations.push_back(parts_of(explanation));
+        add_explanation(explanation, failing);
     const bool remembers =
         std::ranges::find(result.explanations, "stale_answer") != result.explanations.end();
     if (const Finding* finding = finding_named(results::name_of(result.verdict));
@@ -158,6 +180,10 @@ struct Made {
     Case c;
     Tensors inputs, expected;
     std::vector<Alteration> hypotheses;
+    Places places;
+    // What was asked last: those of one hypothesis in several places follow each other.
+    std::string altered_by = {};
+    Tensors altered = {};
 };
 
 std::optional<Made> made_again(const CaseResult& result, Sources& sources) {
@@ -167,19 +193,34 @@ std::optional<Made> made_again(const CaseResult& result, Sources& sources) {
     if (!unknown_scale(c.value()).empty()) return std::nullopt;
     const auto source = sources.open(c.value());
     if (!source) return std::nullopt;
-    Made made{&result, c.value(), make_inputs(c.value(), *source.value()), {}, {}};
+    Made made{&result, c.value(), make_inputs(c.value(), *source.value()), {}, {},
+              Places(c.value())};
     made.expected = expect(made.c, made.inputs);
     made.hypotheses = hypotheses_for(made.c);
     return made;
 }
 
 // Would the hypothesis have changed anything in that case?
-bool changes(const Made& made, const std::string& kind) {
-    const auto found = std::ranges::find(made.hypotheses, kind, &Alteration::kind);
-    if (found == made.hypotheses.end()) return false;
-    const Alteration* const alone[] = {&*found};
-    return !std::ranges::equal(answer_with(alone, made.c, made.inputs), made.expected, {},
-                               &CodeTensor::bytes, &CodeTensor::bytes);
+bool changes(Made& made, const std::string& kind) {
+    const PlacedKind read = read_placed_kind(kind);
+    if (made.altered_by != read.alteration) {
+        const auto found =
+            std::ranges::find(made.hypotheses, read.alteration, &Alteration::kind);
+        if (found == made.hypotheses.end()) return false;
+        const Alteration* const alone[] = {&*found};
+        made.altered = answer_with(alone, made.c, made.inputs);
+        made.altered_by = read.alteration;
+    }
+    if (read.place == places_max)
+        return !std::ranges::equal(made.altered, made.expected, {}, &CodeTensor::bytes,
+                                   &CodeTensor::bytes);
+    if (made.places.is_empty()) return false;
+    for (std::size_t output = 0; output < made.expected.size(); ++output)
+        for (std::size_t at = 0; at < made.expected[output].count(); ++at)
+            if (made.places.at(output, at)[read.place] &&
+                made.altered[output].at(at) != made.expected[output].at(at))
+                return true;
+    return false;
 }
 
 // What a cause may be particular to, as a sentence says it.
@@ -208,29 +249,49 @@ struct Candidate {
 };
 
 bool has_part(const Failing& failing, const std::string& kind) {
-    return std::ranges::any_of(failing.explanations, [&](const auto& parts) {
-        return std::ranges::find(parts, kind) != parts.end();
-    });
+    return failing.alone.contains(kind) ||
+           std::ranges::any_of(failing.explanations, [&](const auto& parts) {
+               return std::ranges::find(parts, kind) != parts.end();
+           });
 }
 
 bool is_covered(const Failing& failing, const std::vector<std::string>& kinds) {
-    return std::ranges::any_of(failing.explanations, [&](const auto& parts) {
-        return std::ranges::all_of(parts, [&](const std::string& part) {
-            return std::ranges::find(kinds, part) != kinds.end();
-        });
-    });
+    return std::ranges::any_of(
+               kinds, [&](const std::string& kind) { return failing.alone.contains(kind); }) ||
+           std::ranges::any_of(failing.explanations, [&](const auto& parts) {
+               return std::ranges::all_of(parts, [&](const std::string& part) {
+                   return std::ranges::find(kinds, part) != kinds.end();
+               });
+           });
 }
+
+bool is_placed(const std::string& kind) {
+    return kind.find('@') != std::string::npos;
+}
+
+using Covers = std::vector<std::vector<std::string>>;
 
 class Search {
 public:
     Search(std::span<const CaseResult> cases, std::vector<Failing> failing, Sources& sources)
         : cases_(cases), failing_(std::move(failing)), sources_(sources) {}
 
-    // The sets of kinds that explain everything and are refuted nowhere: the smallest ones.
+    // The sets of kinds that explain everything and are refuted nowhere: the simplest ones. One
+    // cause is simpler than one in a place, and that than two.
     std::vector<std::vector<Candidate>> explanations() {
-        std::vector<std::vector<std::string>> covers = covers_of_one();
-        if (covers.empty()) covers = covers_of_two();
-        if (covers.empty()) return {};
+        const Covers alone = covers_of_one();
+        for (const bool placed : {false, true}) {
+            Covers covers;
+            std::ranges::copy_if(alone, std::back_inserter(covers),
+                                 [&](const auto& cover) { return is_placed(cover[0]) == placed; });
+            if (auto found = unrefuted(covers); !found.empty()) return found;
+        }
+        return unrefuted(covers_of_two());
+    }
+
+private:
+    std::vector<std::vector<Candidate>> unrefuted(const Covers& covers) {
+        if (covers.empty() || covers.size() > covers_max) return {};
         check(covers);
         std::vector<std::vector<Candidate>> found;
         for (const auto& cover : covers) {
@@ -242,14 +303,18 @@ public:
         return found;
     }
 
-private:
+    // Those that are of a pair somewhere, or explain something alone.
     std::vector<std::string> kinds_by_use() const {
         std::map<std::string, std::size_t> uses;
         std::vector<std::string> kinds;
-        for (const Failing& failing : failing_)
+        const auto use = [&](const std::string& kind) {
+            if (uses[kind]++ == 0) kinds.push_back(kind);
+        };
+        for (const Failing& failing : failing_) {
+            for (const std::string& kind : failing.alone) use(kind);
             for (const auto& parts : failing.explanations)
-                for (const std::string& kind : parts)
-                    if (uses[kind]++ == 0) kinds.push_back(kind);
+                for (const std::string& kind : parts) use(kind);
+        }
         std::ranges::stable_sort(kinds, std::ranges::greater{},
                                  [&](const std::string& kind) { return uses.at(kind); });
         return kinds;
@@ -260,17 +325,21 @@ private:
             failing_, [&](const Failing& failing) { return is_covered(failing, kinds); });
     }
 
-    std::vector<std::vector<std::string>> covers_of_one() const {
-        std::vector<std::vector<std::string>> covers;
-        for (const std::string& kind : kinds_by_use())
-            if (covers_all({kind})) covers.push_back({kind});
+    Covers covers_of_one() const {
+        if (failing_.empty()) return {};
+        std::set<std::string> common = failing_[0].alone;
+        for (const Failing& failing : failing_)
+            std::erase_if(common,
+                          [&](const std::string& kind) { return !failing.alone.contains(kind); });
+        Covers covers;
+        for (const std::string& kind : common) covers.push_back({kind});
         return covers;
     }
 
-    std::vector<std::vector<std::string>> covers_of_two() const {
+    Covers covers_of_two() const {
         std::vector<std::string> kinds = kinds_by_use();
         if (kinds.size() > candidates_max) kinds.resize(candidates_max);
-        std::vector<std::vector<std::string>> covers;
+        Covers covers;
         for (std::size_t one = 0; one < kinds.size(); ++one)
             for (std::size_t other = one + 1; other < kinds.size(); ++other)
                 if (covers_all({kinds[one], kinds[other]}))
@@ -280,11 +349,12 @@ private:
 
     // Holds every kind of the covers against cases that it explains nothing of.
     void check(const std::vector<std::vector<std::string>>& covers) {
+        candidates_.clear();
         for (const auto& cover : covers)
             for (const std::string& kind : cover) candidates_[kind] = {kind, "", "", false};
         std::map<std::string, std::vector<Case>> refuting;
         for (const CaseResult* result : cases_to_check()) {
-            const auto made = made_again(*result, sources_);
+            auto made = made_again(*result, sources_);
             if (!made) continue;
             for (auto& [kind, candidate] : candidates_)
                 if (!explains(kind, *result) && changes(*made, kind))
@@ -292,13 +362,19 @@ private:
         }
         for (auto& [kind, candidate] : candidates_) {
             const std::vector<Case> explained = cases_with(kind);
-            for (const Case& c : explained)
-                for (const Alteration& hypothesis : hypotheses_for(c))
-                    if (candidate.text.empty() && hypothesis.kind == kind)
-                        candidate.text = hypothesis.text;
-            if (candidate.text.empty()) candidate.text = answer_of_before({}).text;
+            candidate.text = text_for(kind, explained);
             if (!refuting[kind].empty()) confine(candidate, explained, refuting[kind]);
         }
+    }
+
+    static std::string text_for(const std::string& kind, const std::vector<Case>& explained) {
+        const PlacedKind read = read_placed_kind(kind);
+        const std::string where =
+            read.place == places_max ? "" : place_names()[read.place].text + ", ";
+        for (const Case& c : explained)
+            for (const Alteration& hypothesis : hypotheses_for(c))
+                if (hypothesis.kind == read.alteration) return where + hypothesis.text;
+        return answer_of_before({}).text;
     }
 
     bool explains(const std::string& kind, const CaseResult& result) const {

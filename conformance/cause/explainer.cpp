@@ -2,10 +2,12 @@
 #include "conformance/cause/explainer.hpp"
 
 #include <algorithm>
+#include <array>
 #include <optional>
 #include <utility>
 
 #include "conformance/cause/hypotheses.hpp"
+#include "conformance/cause/places.hpp"
 #include "conformance/run/difference.hpp"
 
 namespace mx::cause {
@@ -18,7 +20,8 @@ constexpr std::int64_t elements_max = std::int64_t{1} << 14;  // of a case; more
 constexpr std::int64_t examined_max = std::int64_t{1} << 20;  // of a process
 constexpr std::int64_t examined_min = 256;                    // what a case counts at least
 constexpr std::int64_t remembered_max = std::int64_t{1} << 17;
-constexpr std::size_t pairs_max = 45;  // of hypotheses, tried together
+constexpr std::size_t pairs_max = 45;   // of hypotheses, tried together
+constexpr std::size_t halves_max = 60;  // that may make up a pair
 
 // Rows of a tensor of which each has blocks of its own.
 CodeTensor rows_of(const CodeTensor& tensor, std::int64_t first, std::int64_t count) {
@@ -47,14 +50,19 @@ std::int64_t first_differing_row(const Evidence& e) {
 }
 
 // What is looked at of a case: all of a small one, rows of a larger one where they stand alone.
-std::optional<Evidence> looked_at(const Evidence& e) {
+struct LookedAt {
     Evidence part;
+    std::int64_t first_row = 0;
+};
+std::optional<LookedAt> looked_at(const Evidence& e) {
+    LookedAt whole;
+    Evidence& part = whole.part;
     part.c = e.c;
     part.inputs = e.inputs;
     part.expected = e.expected;
     part.actual = e.actual;
     part.flags = e.flags;
-    if (element_count(e.c) <= elements_max) return part;
+    if (element_count(e.c) <= elements_max) return whole;
     if (!has_rows_apart(e.c) || e.c.columns > elements_max) return std::nullopt;
     const std::int64_t first = first_differing_row(e);
     const std::int64_t count = std::min(elements_max / e.c.columns, e.c.rows - first);
@@ -68,7 +76,8 @@ std::optional<Evidence> looked_at(const Evidence& e) {
         part.flags[i].assign(begin, begin + count * e.expected[i].columns);
     }
     part.c.rows = count;
-    return part;
+    whole.first_row = first;
+    return whole;
 }
 
 // How an answer of a hypothesis stands to the device's.
@@ -77,28 +86,34 @@ struct Score {
     std::uint64_t missed = 0;      // ... and that it does not
     std::uint64_t harmed = 0;      // right places that it would have changed
     std::vector<bool> helps = {};  // by the number of the differing place
+    PlaceSet harmed_in = {};       // places of those that it would have changed
     bool is_perfect() const { return helped > 0 && missed == 0 && harmed == 0; }
     bool may_be_half() const { return helped > harmed; }
 };
 
 class Trial {
 public:
-    // `claimed` are the flags whose places another finding explains.
-    Trial(Evidence evidence, std::uint8_t claimed) : trial_(std::move(evidence)) {
+    // `claimed` are the flags whose places another finding explains. `rows` are those of the tensor
+    // that the evidence is part of.
+    Trial(Evidence evidence, std::uint8_t claimed, Places::Rows rows)
+        : trial_(std::move(evidence)), places_(trial_.c, rows) {
         for (std::vector<std::uint8_t>& flags : trial_.flags)
             for (std::uint8_t& flag : flags) flag &= claimed;
         right_ = trial_.expected;
         for (const CodeTensor& tensor : right_) differs_.emplace_back(tensor.count(), 0);
+        common_.set();
         for_each_difference(trial_, [&](const Difference& d) {
             if (d.flags != 0) return;
             differs_[d.output][d.element] = ++differing_;
+            sets_.push_back(set_at(d));
+            common_ &= sets_.back();
         });
     }
 
     std::uint64_t differing() const { return differing_; }
 
-    Score score(std::span<const Alteration* const> alterations) {
-        trial_.expected = answer_with(alterations, trial_.c, trial_.inputs);
+    Score score(std::span<const Placed> alterations) {
+        trial_.expected = answer_with(alterations, places_, trial_.c, trial_.inputs);
         Score score;
         if (!is_alike()) return score;
         score.helps.assign(differing_, true);
@@ -106,15 +121,45 @@ public:
             if (d.flags != 0) return;
             const std::uint32_t number = differs_[d.output][d.element];
             ++(number != 0 ? score.missed : score.harmed);
-            if (number != 0) score.helps[number - 1] = false;
+            if (number != 0)
+                score.helps[number - 1] = false;
+            else
+                score.harmed_in |= set_at(d);
         });
         score.helped = differing_ - score.missed;
         return score;
     }
 
+    // Places that hold every difference, and nothing that an alteration of that score would have
+    // changed.
+    PlaceSet places_of_all(const Score& score) const { return common_ & ~score.harmed_in; }
+
+    // The places without harm that hold most of what it explains.
+    std::vector<std::size_t> best_places(const Score& score, std::size_t count) const {
+        std::array<std::uint64_t, places_max> helped{};
+        for (std::size_t i = 0; i < score.helps.size() && i < counted_max; ++i)
+            if (score.helps[i])
+                for (std::size_t place = sets_[i]._Find_first(); place < places_max;
+                     place = sets_[i]._Find_next(place))
+                    if (!score.harmed_in[place]) ++helped[place];
+        std::vector<std::size_t> best;
+        for (std::size_t place = 0; place < places_max; ++place)
+            if (helped[place] > 0) best.push_back(place);
+        std::ranges::stable_sort(best, std::ranges::greater{},
+                                 [&](std::size_t place) { return helped[place]; });
+        if (best.size() > count) best.resize(count);
+        return best;
+    }
+
     const Case& asked() const { return trial_.c; }
 
 private:
+    static constexpr std::size_t counted_max = 4096;
+
+    PlaceSet set_at(const Difference& d) const {
+        return places_.is_empty() ? PlaceSet{} : places_.at(d.output, d.element);
+    }
+
     bool is_alike() const {
         return std::ranges::equal(trial_.expected, right_, {}, &CodeTensor::count,
                                   &CodeTensor::count) &&
@@ -123,14 +168,17 @@ private:
     }
 
     Evidence trial_;  // its expected answer is the hypothesis's
+    Places places_;
     Tensors right_;
     std::vector<std::vector<std::uint32_t>>
         differs_;  // the number of a place, from 1; 0: it is right
+    std::vector<PlaceSet> sets_;  // of the differing places
+    PlaceSet common_;             // of all of them
     std::uint32_t differing_ = 0;
 };
 
 struct Tried {
-    const Alteration* alteration;
+    Placed placed;
     Score score;
 };
 
@@ -145,6 +193,7 @@ std::vector<Pair> best_pairs(const std::vector<Tried>& tried) {
     std::vector<Pair> pairs;
     for (auto one = tried.begin(); one != tried.end(); ++one)
         for (auto other = one + 1; other != tried.end(); ++other) {
+            if (one->placed.alteration == other->placed.alteration) continue;
             Pair pair{&*one, &*other, 0};
             for (std::size_t i = 0; i < one->score.helps.size(); ++i)
                 pair.helped += one->score.helps[i] || other->score.helps[i] ? 1 : 0;
@@ -157,22 +206,51 @@ std::vector<Pair> best_pairs(const std::vector<Tried>& tried) {
     return pairs;
 }
 
-void try_pairs(Trial& trial, std::vector<Tried> tried, CaseResult& result) {
-    std::erase_if(tried, [](const Tried& each) { return !each.score.may_be_half(); });
-    for (const Pair& pair : best_pairs(tried)) {
-        const Alteration* const both[] = {pair.one->alteration, pair.other->alteration};
-        if (trial.score(both).is_perfect())
-            result.explanations.push_back(both[0]->kind + " + " + both[1]->kind);
+// Part of the differences needs part of a cause: each alteration also where it harms nothing.
+void add_halves_in_places(Trial& trial, std::vector<Tried>& tried) {
+    const std::vector<Tried> everywhere = tried;
+    for (const Tried& each : everywhere) {
+        if (each.score.helped == 0 || each.score.harmed == 0) continue;
+        for (const std::size_t place : trial.best_places(each.score, 2)) {
+            const Placed placed[] = {{each.placed.alteration, place}};
+            tried.push_back({placed[0], trial.score(placed)});
+        }
     }
+}
+
+void try_pairs(Trial& trial, std::vector<Tried> tried, CaseResult& result) {
+    add_halves_in_places(trial, tried);
+    std::erase_if(tried, [](const Tried& each) { return !each.score.may_be_half(); });
+    std::ranges::stable_sort(tried, std::ranges::greater{},
+                             [](const Tried& each) { return each.score.helped; });
+    if (tried.size() > halves_max) tried.resize(halves_max);
+    for (const Pair& pair : best_pairs(tried)) {
+        const Placed both[] = {pair.one->placed, pair.other->placed};
+        if (trial.score(both).is_perfect())
+            result.explanations.push_back(both[0].kind() + " + " + both[1].kind());
+    }
+}
+
+// "ties:up@odd_rows,last_row": in each of these places alone.
+std::string in_places(const Alteration& alteration, const PlaceSet& places) {
+    std::string text = alteration.kind + "@";
+    for (std::size_t place = places._Find_first(); place < places_max;
+         place = places._Find_next(place))
+        text += (text.back() == '@' ? "" : ",") + place_names()[place].kind;
+    return text;
 }
 
 void try_all(Trial& trial, const std::vector<Alteration>& hypotheses, CaseResult& result) {
     std::vector<Tried> tried;
     for (const Alteration& hypothesis : hypotheses) {
-        const Alteration* const alone[] = {&hypothesis};
-        tried.push_back({&hypothesis, trial.score(alone)});
-        if (!tried.back().score.is_perfect()) continue;
-        result.explanations.push_back(hypothesis.kind);
+        const Placed alone[] = {{&hypothesis}};
+        tried.push_back({alone[0], trial.score(alone)});
+        const Score& score = tried.back().score;
+        if (score.helped == 0 || score.missed > 0) continue;
+        if (score.is_perfect()) result.explanations.push_back(hypothesis.kind);
+        const PlaceSet places = trial.places_of_all(score);
+        if (places.any() && !hypothesis.kind.starts_with(dialect_kind))
+            result.explanations.push_back(in_places(hypothesis, places));
     }
     if (result.explanations.empty()) try_pairs(trial, std::move(tried), result);
 }
@@ -186,7 +264,7 @@ void try_answer_of_before(const Evidence& e, const Tensors& before, CaseResult& 
     whole.expected = e.expected;
     whole.actual = e.actual;
     whole.flags = e.flags;
-    Trial trial(std::move(whole), std::uint8_t{flag_unwritten});
+    Trial trial(std::move(whole), std::uint8_t{flag_unwritten}, {0, e.c.rows});
     const std::vector<Alteration> hypotheses{answer_of_before(before)};
     try_all(trial, hypotheses, result);
     if (!result.explanations.empty()) result.looked_at = trial.differing();
@@ -210,8 +288,9 @@ void Explainer::operator()(const Evidence& e, CaseResult& result) {
     try_answer_of_before(e, before, result);
     const auto part = looked_at(e);
     if (!part) return;
-    examined_ += std::max(examined_min, element_count(part->c));
-    Trial trial(*part, std::uint8_t{flag_unwritten | flag_differs});
+    examined_ += std::max(examined_min, element_count(part->part.c));
+    Trial trial(part->part, std::uint8_t{flag_unwritten | flag_differs},
+                {part->first_row, e.c.rows});
     result.looked_at = std::max(result.looked_at.value_or(0), trial.differing());
     if (trial.differing() > 0) try_all(trial, hypotheses_for(trial.asked()), result);
 }

@@ -270,6 +270,9 @@ void add_code_changes(Hypotheses& hypotheses) {
     add_map("zero_unsigned", "zeros lose their sign", [](const ElementFormat& format, Code code) {
         return format.is_zero(code) ? format.positive(0) : code;
     });
+    add_map("sign_lost", "elements lose their sign", [](const ElementFormat& format, Code code) {
+        return format.is_nan(code) ? code : format.positive(format.magnitude(code));
+    });
     add_map("nan_as_zero", "a NaN becomes zero", [](const ElementFormat& format, Code code) {
         return format.is_nan(code) ? format.positive(0) : code;
     });
@@ -311,6 +314,36 @@ void exchange_rows(CodeTensor& tensor) {
                        right.at(static_cast<std::size_t>(row * tensor.columns + column)));
 }
 
+void exchange_pairs(CodeTensor& tensor) {
+    const CodeTensor right = tensor;
+    for (std::int64_t row = 0; row < tensor.rows; ++row)
+        for (std::int64_t column = 0; column + 1 < tensor.columns; column += 2) {
+            const auto at = static_cast<std::size_t>(row * tensor.columns + column);
+            tensor.set(at, right.at(at + 1));
+            tensor.set(at + 1, right.at(at));
+        }
+}
+
+// Stored scales that lie one block off; the elements are right.
+void add_stored_scales(Hypotheses& hypotheses) {
+    for (const int step : {-1, 1})
+        add(hypotheses,
+            std::string("stored_scale_of:block_") + (step < 0 ? "before" : "after"),
+            std::string("the scale of the block ") + (step < 0 ? "before" : "after") + " is stored")
+            .outputs = [step](const Problem& asked, const Tensors&, Tensors& outputs) {
+            const std::span<const BlockAxis> axes = axes_of(asked);
+            const std::size_t parts = outputs.size() / axes.size();
+            for (std::size_t side = 0; side < axes.size(); ++side) {
+                const Problem p = along(asked, axes[side]);
+                CodeTensor& scales = outputs[side * parts + 1];
+                const CodeTensor right = scales;
+                for (std::size_t i = 0; i < right.count(); ++i)
+                    if (const auto from = beside(p, static_cast<std::int64_t>(i), step))
+                        scales.set(i, right.at(static_cast<std::size_t>(*from)));
+            }
+        };
+}
+
 void add_output_places(const Problem& p, Hypotheses& hypotheses) {
     const auto add_exchange = [&](std::string kind, std::string text, std::vector<Part> wanted) {
         add(hypotheses, "exchanged:" + std::move(kind), std::move(text)).outputs =
@@ -323,6 +356,14 @@ void add_output_places(const Problem& p, Hypotheses& hypotheses) {
     };
     add_exchange("elements", "elements are stored with rows and columns exchanged",
                  {Part::elements, Part::values});
+    add(hypotheses, "exchanged:pairs", "neighbouring elements of a row change places").outputs =
+        [](const Problem& asked, const Tensors&, Tensors& outputs) {
+            const std::vector<Part> parts = outputs_of(asked);
+            for (std::size_t i = 0; i < outputs.size(); ++i)
+                if (const Part part = parts[i % parts.size()];
+                    part == Part::elements || part == Part::values)
+                    exchange_pairs(outputs[i]);
+        };
     if (p.operation == OperationKind::quantize)
         add_exchange("scales", "scales are stored with rows and columns exchanged", {Part::scales});
 }
@@ -379,6 +420,29 @@ void add_input_changes(const Problem& p, Hypotheses& hypotheses) {
                     inputs[0].set(at, code_of(asked.type, Code{inputs[0].at(at)}).bits);
             };
     };
+    add(hypotheses, "input:element_before", "an element is made of the value before it").inputs =
+        [](const Problem&, Tensors& inputs) {
+            const CodeTensor right = inputs[0];
+            for (std::size_t at = 0; at < right.count(); ++at)
+                if (at % static_cast<std::size_t>(right.columns) != 0)
+                    inputs[0].set(at, right.at(at - 1));
+        };
+    add(hypotheses, "input:element_after", "an element is made of the value after it").inputs =
+        [](const Problem&, Tensors& inputs) {
+            const CodeTensor right = inputs[0];
+            for (std::size_t at = 0; at + 1 < right.count(); ++at)
+                if ((at + 1) % static_cast<std::size_t>(right.columns) != 0)
+                    inputs[0].set(at, right.at(at + 1));
+        };
+    for (const ElementFormat* format : {&formats::bf16, &formats::f16})
+        add_map("through_" + std::string(format->name),
+                "values are rounded to " + std::string(format->name) + " first",
+                [format](const ElementFormat& type, Code code) {
+                    const Unpacked value = fast::unpack(type, code);
+                    if (value.kind != fast::Kind::finite) return code;
+                    return fast::round(type, Rounding::nearest_even, Overflow::overflow,
+                                       through(*format, value));
+                });
     add_map("below_f32_normal_as_zero", "inputs below 2^-126 count as zero",
             [](const ElementFormat& format, Code code) {
                 const bool is_tiny = format.exponent_bits == 8 && format.is_subnormal(code);
@@ -407,6 +471,7 @@ void add_block_transformations(const Problem& p, Hypotheses& hypotheses) {
         add_unseen_elements(p, hypotheses);
         add_foreign_elements(hypotheses);
         add_scale_places(hypotheses);
+        add_stored_scales(hypotheses);
     }
     if (has_amax) add_amax_changes(hypotheses);
     add_formats(p, hypotheses);
