@@ -20,8 +20,11 @@ bool any_has(Alterations alterations, Step Alteration::*step) {
 
 // Is a step within a block altered, so that the block has to be gone through here?
 bool goes_inside(Alterations alterations) {
-    return any_has(alterations, &Alteration::amax_lanes) ||
-           any_has(alterations, &Alteration::amax) || any_has(alterations, &Alteration::scales) ||
+    return any_has(alterations, &Alteration::tensor_values) ||
+           any_has(alterations, &Alteration::amax_lanes) ||
+           any_has(alterations, &Alteration::amax) ||
+           any_has(alterations, &Alteration::scale_byte) ||
+           any_has(alterations, &Alteration::scales) ||
            any_has(alterations, &Alteration::scale_format) ||
            any_has(alterations, &Alteration::element_format) ||
            any_has(alterations, &Alteration::element_rules) ||
@@ -60,7 +63,7 @@ public:
         for (std::size_t i = 0; i < output.count(); ++i) {
             const fast::Unpacked amax =
                 fast::read_input(rules_.subnormals, p_.type, Code{input.at(i)});
-            output.set(i, fast::encode_scale(rules_, *scale_format_, amax_after(amax)).bits);
+            output.set(i, scale_byte(*scale_format_, amax_after(amax)).bits);
         }
         return {std::move(output)};
     }
@@ -88,13 +91,25 @@ public:
 private:
     fast::TensorNumbers tensor_numbers(const Tensors& inputs) const {
         if (!has_tensor_number(p_)) return {};
-        return numbers_of(p_, p_.tensor_number ? *p_.tensor_number : derived_amax(p_, inputs[0]));
+        if (p_.tensor_number) return numbers_of(p_, *p_.tensor_number);
+        if (!any_has(alterations_, &Alteration::tensor_values))
+            return numbers_of(p_, derived_amax(p_, inputs[0]));
+        CodeTensor seen = inputs[0];
+        for (const Alteration* each : alterations_)
+            if (each->tensor_values) each->tensor_values(p_, seen);
+        return numbers_of(p_, derived_amax(p_, seen));
     }
 
     fast::Unpacked amax_after(fast::Unpacked amax) const {
         for (const Alteration* each : alterations_)
             if (each->amax) amax = each->amax(p_, amax);
         return amax;
+    }
+
+    Code scale_byte(const BlockFormat& format, const fast::Unpacked& amax) const {
+        for (const Alteration* each : alterations_)
+            if (each->scale_byte) return each->scale_byte(rules_, format, amax);
+        return fast::encode_scale(rules_, format, amax);
     }
 
     std::vector<fast::BlockScale> scales_of(const fast::BlockQuestion& question,
@@ -122,7 +137,7 @@ private:
     fast::BlockScale scale_of(const fast::BlockQuestion& question, const fast::Unpacked& amax,
                               const std::vector<std::uint32_t>& lanes) const {
         if (rules_.has_e8m0_scales())
-            return {fast::encode_scale(rules_, question.format, amax), {}, {}};
+            return {scale_byte(question.format, amax), {}, {}};
         return fast::chosen_scale(question, amax, static_cast<int>(lanes.size()), [&](int lane) {
             return fast::read_input(rules_.subnormals, p_.type,
                                     Code{lanes[static_cast<std::size_t>(lane)]});

@@ -33,9 +33,15 @@ struct Alteration {
     std::function<void(Problem& p, Quantizer& rules)> rules = {};
     // What the device reads.
     std::function<void(const Problem& p, Tensors& inputs)> inputs = {};
+    // The values among which the amax of the whole tensor is looked for.
+    std::function<void(const Problem& p, CodeTensor& values)> tensor_values = {};
     // The elements among which the amax is looked for.
     std::function<void(const BlockSeen& seen, std::vector<std::uint32_t>& lanes)> amax_lanes = {};
     std::function<fast::Unpacked(const Problem& p, const fast::Unpacked& amax)> amax = {};
+    // The byte of an amax. Under E8M0 scales alone.
+    std::function<Code(const Quantizer& rules, const BlockFormat& format,
+                       const fast::Unpacked& amax)>
+        scale_byte = {};
     // The block scales of a tensor, before a value is divided by one.
     std::function<void(const Problem& p, std::vector<fast::BlockScale>& scales)> scales = {};
     // The format whose scale is made, and that whose elements are; nullptr: the one asked for.

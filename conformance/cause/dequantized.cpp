@@ -75,7 +75,7 @@ void add_elements(std::vector<Alteration>& hypotheses) {
     };
     add(hypotheses, "sign_lost", "the sign of an element is not read", reading);
     reading.element = [](const ElementFormat& format, Code code) {
-        if (format.negatives != Negatives::twos_complement) return fast::unpack(format, code);
+        if (format.negatives == Negatives::sign_bit) return fast::unpack(format, code);
         Unpacked value = fast::unpack(format, Code{1});
         value.significand *= code.bits;
         return value;
@@ -83,7 +83,7 @@ void add_elements(std::vector<Alteration>& hypotheses) {
     add(hypotheses, "integer_unsigned", "integers are read without a sign", reading);
     reading.element = [](const ElementFormat& format, Code code) {
         const bool is_lowest =
-            format.negatives == Negatives::twos_complement && code.bits == format.code_sign_mask();
+            format.negatives != Negatives::sign_bit && code.bits == format.code_sign_mask();
         return is_lowest ? Unpacked{} : fast::unpack(format, code);
     };
     add(hypotheses, "lowest_integer_as_zero", "the lowest integer is read as zero", reading);

@@ -77,6 +77,39 @@ void add_unseen_elements(const Problem& p, Hypotheses& hypotheses) {
                });
 }
 
+// Values that the amax of the whole tensor does not look at count as 0.
+void add_unseen_by_tensor(const Problem& p, Hypotheses& hypotheses) {
+    if (!has_tensor_number(p) || p.tensor_number) return;
+    using IsUnseenValue =
+        std::function<bool(const Problem& p, const CodeTensor& values, std::size_t at)>;
+    const auto add_values = [&](std::string kind, std::string text, IsUnseenValue is_unseen) {
+        add(hypotheses, "tensor_amax_without:" + std::move(kind),
+            "the amax of the tensor leaves out " + std::move(text))
+            .tensor_values = [is_unseen = std::move(is_unseen)](const Problem& asked,
+                                                                CodeTensor& values) {
+            for (std::size_t at = 0; at < values.count(); ++at)
+                if (is_unseen(asked, values, at)) values.set(at, 0);
+        };
+    };
+    add_values("last_row", "its last row",
+               [](const Problem& asked, const CodeTensor&, std::size_t at) {
+                   return static_cast<std::int64_t>(at) / asked.columns == asked.rows - 1;
+               });
+    add_values("last_columns", "columns behind the last whole 16",
+               [](const Problem& asked, const CodeTensor&, std::size_t at) {
+                   return static_cast<std::int64_t>(at) % asked.columns >= asked.columns / 16 * 16;
+               });
+    add_values("negative", "negative values",
+               [](const Problem& asked, const CodeTensor& values, std::size_t at) {
+                   const Code code{values.at(at)};
+                   return asked.type.is_negative(code) && !asked.type.is_nan(code);
+               });
+    add_values("subnormal", "subnormal values",
+               [](const Problem& asked, const CodeTensor& values, std::size_t at) {
+                   return asked.type.is_subnormal(Code{values.at(at)});
+               });
+}
+
 // The block beside one, along its axis; nothing at the edge.
 std::optional<std::int64_t> beside(const Problem& p, std::int64_t block, std::int64_t step) {
     const BlockGrid grid = block_grid(p);
@@ -116,21 +149,65 @@ void add_foreign_elements(Hypotheses& hypotheses) {
     };
 }
 
-void add_amax_changes(Hypotheses& hypotheses) {
+// An exponent that is off before it is held to its range. A ratio that became 0 has the least one.
+void add_scale_exponent(const Problem& p, int step, Hypotheses& hypotheses) {
+    Alteration& alteration =
+        add(hypotheses, "scale_exponent:" + std::string(step > 0 ? "+" : "") + std::to_string(step),
+            "the scale is " + std::to_string(1 << std::abs(step)) + " times too " +
+                (step > 0 ? "large" : "small"));
+    if (p.dialect == nullptr || !p.dialect->has_e8m0_scales()) {
+        alteration.amax = [step](const Problem&, Unpacked amax) {
+            amax.exponent += step;
+            return amax;
+        };
+        return;
+    }
+    alteration.scale_byte = [step](const Quantizer& rules, const BlockFormat& format,
+                                   const Unpacked& amax) {
+        const Code right = fast::encode_scale(rules, format, amax);
+        if (amax.kind != fast::Kind::finite || fast::is_zero(amax)) return right;
+        Unpacked ratio = fast::scale_argument(rules, format.element(), amax);
+        if (fast::is_zero(ratio)) ratio = {fast::Kind::finite, false, -127, 1};
+        ratio.exponent += step;
+        const Code byte = fast::cast_to_scale(rules.scale_cast, ratio);
+        return Code{std::min<std::uint32_t>(byte.bits, rules.scale_cast.byte_max)};
+    };
+}
+
+void add_amax_changes(const Problem& p, Hypotheses& hypotheses) {
+    const bool has_e8m0 = p.dialect != nullptr && p.dialect->has_e8m0_scales();
     for (const ElementFormat* format : {&formats::bf16, &formats::f16})
         add(hypotheses, "amax_through:" + std::string(format->name),
             "the amax is rounded to " + std::string(format->name) + " first")
             .amax = [format](const Problem&, const Unpacked& amax) {
             return through(*format, amax);
         };
-    for (const int step : {1, -1, 2, -2})
-        add(hypotheses, "scale_exponent:" + std::string(step > 0 ? "+" : "") + std::to_string(step),
-            "the scale is " + std::to_string(1 << std::abs(step)) + " times too " +
-                (step > 0 ? "large" : "small"))
-            .amax = [step](const Problem&, Unpacked amax) {
-            amax.exponent += step;
-            return amax;
+    for (const int step : {1, -1, 2, -2}) add_scale_exponent(p, step, hypotheses);
+    if (has_e8m0) {
+        for (const std::uint32_t byte : {1u, 127u, 255u})
+            add(hypotheses, "zero_amax_byte:" + std::to_string(byte),
+                "a block of zeros has scale " + std::to_string(byte))
+                .scale_byte = [byte](const Quantizer& rules, const BlockFormat& format,
+                                     const Unpacked& amax) {
+                return fast::is_zero(amax) ? Code{byte} : fast::encode_scale(rules, format, amax);
+            };
+        add(hypotheses, "exact_scale_up", "a scale that needs no rounding is rounded up too")
+            .scale_byte = [](const Quantizer& rules, const BlockFormat& format,
+                             const Unpacked& amax) {
+            const Code right = fast::encode_scale(rules, format, amax);
+            const Unpacked ratio = fast::scale_argument(rules, format.element(), amax);
+            const bool is_exact = ratio.kind == fast::Kind::finite && ratio.significand != 0 &&
+                                  (ratio.significand & (ratio.significand - 1)) == 0;
+            return is_exact && right.bits < rules.scale_cast.byte_max ? Code{right.bits + 1}
+                                                                      : right;
         };
+        add(hypotheses, "tiny_amax_byte:1", "an amax that is not zero has at least scale 1")
+            .scale_byte = [](const Quantizer& rules, const BlockFormat& format,
+                             const Unpacked& amax) {
+            const Code right = fast::encode_scale(rules, format, amax);
+            return right.bits == 0 && !fast::is_zero(amax) ? Code{1} : right;
+        };
+    }
     add(hypotheses, "amax_infinity_as_largest",
         "an infinite amax counts as the largest number of binary32")
         .amax = [](const Problem&, const Unpacked& amax) {
@@ -299,7 +376,7 @@ void add_code_changes(Hypotheses& hypotheses) {
         });
     add_map("sign_and_magnitude", "negative integers are written as sign and magnitude",
             [](const ElementFormat& format, Code code) {
-                if (format.negatives != Negatives::twos_complement || !format.is_negative(code))
+                if (format.negatives == Negatives::sign_bit || !format.is_negative(code))
                     return code;
                 return Code{(format.magnitude(code) & format.code_magnitude_mask()) |
                             format.code_sign_mask()};
@@ -469,11 +546,12 @@ void add_block_transformations(const Problem& p, Hypotheses& hypotheses) {
                           p.operation == OperationKind::encode_scale || casts_to_scale(p);
     if (p.operation == OperationKind::quantize) {
         add_unseen_elements(p, hypotheses);
+        add_unseen_by_tensor(p, hypotheses);
         add_foreign_elements(hypotheses);
         add_scale_places(hypotheses);
         add_stored_scales(hypotheses);
     }
-    if (has_amax) add_amax_changes(hypotheses);
+    if (has_amax) add_amax_changes(p, hypotheses);
     add_formats(p, hypotheses);
     if (p.operation != OperationKind::encode_scale) add_element_steps(hypotheses);
 }
