@@ -136,8 +136,7 @@ private:
 
     fast::BlockScale scale_of(const fast::BlockQuestion& question, const fast::Unpacked& amax,
                               const std::vector<std::uint32_t>& lanes) const {
-        if (rules_.has_e8m0_scales())
-            return {scale_byte(question.format, amax), {}, {}};
+        if (rules_.has_e8m0_scales()) return {scale_byte(question.format, amax), {}, {}};
         return fast::chosen_scale(question, amax, static_cast<int>(lanes.size()), [&](int lane) {
             return fast::read_input(rules_.subnormals, p_.type,
                                     Code{lanes[static_cast<std::size_t>(lane)]});

@@ -218,8 +218,8 @@ std::optional<Made> made_again(const CaseResult& result, Sources& sources) {
     if (!unknown_scale(c.value()).empty()) return std::nullopt;
     const auto source = sources.open(c.value());
     if (!source) return std::nullopt;
-    Made made{&result, c.value(), make_inputs(c.value(), *source.value()), {}, {},
-              Places(c.value())};
+    Made made{&result, c.value(), make_inputs(c.value(), *source.value()),
+              {},      {},        Places(c.value())};
     made.expected = expect(made.c, made.inputs);
     made.hypotheses = hypotheses_for(made.c);
     return made;
@@ -229,8 +229,7 @@ std::optional<Made> made_again(const CaseResult& result, Sources& sources) {
 bool changes(Made& made, const std::string& kind) {
     const PlacedKind read = read_placed_kind(kind);
     if (made.altered_by != read.alteration) {
-        const auto found =
-            std::ranges::find(made.hypotheses, read.alteration, &Alteration::kind);
+        const auto found = std::ranges::find(made.hypotheses, read.alteration, &Alteration::kind);
         if (found == made.hypotheses.end()) return false;
         const Alteration* const alone[] = {&*found};
         made.altered = answer_with(alone, made.c, made.inputs);

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <iterator>
 #include <optional>
 #include <utility>
 
@@ -18,9 +19,10 @@ using results::CaseResult;
 // A failing run may spend a bounded time on its cause.
 constexpr std::int64_t elements_max = std::int64_t{1} << 14;  // of a case; more: rows of it
 constexpr std::int64_t examined_max = std::int64_t{1} << 20;  // of a process
-constexpr std::int64_t examined_min = 256;                    // what a case counts at least
+constexpr std::int64_t examined_min = 4096;                   // what a case counts at least
 constexpr std::int64_t remembered_max = std::int64_t{1} << 17;
-constexpr std::size_t pairs_max = 45;   // of hypotheses, tried together
+constexpr std::size_t pairs_max = 45;  // of hypotheses, tried together
+constexpr std::size_t placed_halves_max = 40;
 constexpr std::size_t halves_max = 60;  // that may make up a pair
 
 // Rows of a tensor of which each has blocks of its own.
@@ -171,7 +173,7 @@ private:
     Places places_;
     Tensors right_;
     std::vector<std::vector<std::uint32_t>>
-        differs_;  // the number of a place, from 1; 0: it is right
+        differs_;                 // the number of a place, from 1; 0: it is right
     std::vector<PlaceSet> sets_;  // of the differing places
     PlaceSet common_;             // of all of them
     std::uint32_t differing_ = 0;
@@ -206,16 +208,21 @@ std::vector<Pair> best_pairs(const std::vector<Tried>& tried) {
     return pairs;
 }
 
-// Part of the differences needs part of a cause: each alteration also where it harms nothing.
+// Part of the differences needs part of a cause: those that help most also where they harm
+// nothing.
 void add_halves_in_places(Trial& trial, std::vector<Tried>& tried) {
-    const std::vector<Tried> everywhere = tried;
-    for (const Tried& each : everywhere) {
-        if (each.score.helped == 0 || each.score.harmed == 0) continue;
+    std::vector<Tried> harmful;
+    std::ranges::copy_if(tried, std::back_inserter(harmful), [](const Tried& each) {
+        return each.score.helped > 0 && each.score.harmed > 0;
+    });
+    std::ranges::stable_sort(harmful, std::ranges::greater{},
+                             [](const Tried& each) { return each.score.helped; });
+    if (harmful.size() > placed_halves_max) harmful.resize(placed_halves_max);
+    for (const Tried& each : harmful)
         for (const std::size_t place : trial.best_places(each.score, 2)) {
             const Placed placed[] = {{each.placed.alteration, place}};
             tried.push_back({placed[0], trial.score(placed)});
         }
-    }
 }
 
 void try_pairs(Trial& trial, std::vector<Tried> tried, CaseResult& result) {

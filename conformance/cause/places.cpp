@@ -92,7 +92,8 @@ std::vector<PlaceSet> sets_of(const Problem& p, Part part, Places::Rows rows) {
 const std::vector<PlaceName>& place_names() {
     static const std::vector<PlaceName> names = [] {
         std::vector<PlaceName> all;
-        for (const Rule& rule : rules) all.push_back({std::string(rule.kind), std::string(rule.text)});
+        for (const Rule& rule : rules)
+            all.push_back({std::string(rule.kind), std::string(rule.text)});
         for (int i = 0; i < single_elements; ++i)
             all.push_back({"element_" + std::to_string(i),
                            "in element " + std::to_string(i) + " of a block"});
@@ -104,8 +105,7 @@ const std::vector<PlaceName>& place_names() {
 PlacedKind read_placed_kind(const std::string& kind) {
     const std::size_t at = kind.find('@');
     if (at == std::string::npos) return {kind};
-    const auto found =
-        std::ranges::find(place_names(), kind.substr(at + 1), &PlaceName::kind);
+    const auto found = std::ranges::find(place_names(), kind.substr(at + 1), &PlaceName::kind);
     return {kind.substr(0, at), static_cast<std::size_t>(found - place_names().begin())};
 }
 
@@ -147,8 +147,7 @@ Tensors answer_with(std::span<const Placed> alterations, const Places& places, c
         for (std::size_t at = 0; at < outputs[output].count(); ++at) {
             std::size_t taking = 0;
             for (std::size_t i = 0; i < alterations.size(); ++i)
-                if (alterations[i].is_everywhere() ||
-                    places.at(output, at)[alterations[i].place])
+                if (alterations[i].is_everywhere() || places.at(output, at)[alterations[i].place])
                     taking |= std::size_t{1} << i;
             outputs[output].set(at, answers[taking][output].at(at));
         }

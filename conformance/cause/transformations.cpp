@@ -404,8 +404,7 @@ void exchange_pairs(CodeTensor& tensor) {
 // Stored scales that lie one block off; the elements are right.
 void add_stored_scales(Hypotheses& hypotheses) {
     for (const int step : {-1, 1})
-        add(hypotheses,
-            std::string("stored_scale_of:block_") + (step < 0 ? "before" : "after"),
+        add(hypotheses, std::string("stored_scale_of:block_") + (step < 0 ? "before" : "after"),
             std::string("the scale of the block ") + (step < 0 ? "before" : "after") + " is stored")
             .outputs = [step](const Problem& asked, const Tensors&, Tensors& outputs) {
             const std::span<const BlockAxis> axes = axes_of(asked);

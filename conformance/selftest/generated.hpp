@@ -12,8 +12,8 @@
 namespace mx::selftest {
 
 struct GeneratedTable {
-    std::vector<Row> rows;     // those that a case shows
-    std::uint64_t drawn = 0;   // with those that none does: the same bits, or bits left open
+    std::vector<Row> rows;    // those that a case shows
+    std::uint64_t drawn = 0;  // with those that none does: the same bits, or bits left open
     std::vector<std::string> problems;  // a cause that is wrong, a bug that could not be tried
 };
 

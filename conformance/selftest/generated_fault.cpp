@@ -57,13 +57,12 @@ FaultPlace elements_place(std::string kind, std::string text,
 }
 FaultPlace rows_place(std::string kind, std::string text,
                       std::function<bool(const Problem&, std::int64_t row)> holds) {
-    return {std::move(kind), std::move(text),
-            [holds](const Problem& p, std::size_t element) {
-                return holds(p, static_cast<std::int64_t>(element) / p.columns);
-            },
-            [holds](const Problem& p, std::int64_t block) {
-                return holds(p, row_of_block(p, block));
-            }};
+    return {
+        std::move(kind), std::move(text),
+        [holds](const Problem& p, std::size_t element) {
+            return holds(p, static_cast<std::int64_t>(element) / p.columns);
+        },
+        [holds](const Problem& p, std::int64_t block) { return holds(p, row_of_block(p, block)); }};
 }
 FaultPlace blocks_place(std::string kind, std::string text,
                         std::function<bool(const Problem&, std::int64_t block)> holds) {
@@ -86,26 +85,24 @@ FaultPlace draw_place(Draw& draw) {
             return elements_place("odd_elements", "odd elements",
                                   [](const Problem&, int lane) { return lane % 2 == 1; });
         case 2:
-            return elements_place("second_half", "the second half of a block",
-                                  [](const Problem& p, int lane) { return lane >= lanes_of(p) / 2; });
+            return elements_place(
+                "second_half", "the second half of a block",
+                [](const Problem& p, int lane) { return lane >= lanes_of(p) / 2; });
         case 3:
             return rows_place("odd_rows", "odd rows",
                               [](const Problem&, std::int64_t row) { return row % 2 == 1; });
         case 4:
-            return rows_place("last_row", "the last row", [](const Problem& p, std::int64_t row) {
-                return row == p.rows - 1;
-            });
+            return rows_place("last_row", "the last row",
+                              [](const Problem& p, std::int64_t row) { return row == p.rows - 1; });
         case 5:
-            return blocks_place(
-                "last_blocks", "the last block of a line",
-                [](const Problem& p, std::int64_t block) {
-                    return in_line(p, block).at == in_line(p, block).count - 1;
-                });
-        case 6:
-            return blocks_place("odd_blocks", "odd blocks of a line",
+            return blocks_place("last_blocks", "the last block of a line",
                                 [](const Problem& p, std::int64_t block) {
-                                    return in_line(p, block).at % 2 == 1;
+                                    return in_line(p, block).at == in_line(p, block).count - 1;
                                 });
+        case 6:
+            return blocks_place(
+                "odd_blocks", "odd blocks of a line",
+                [](const Problem& p, std::int64_t block) { return in_line(p, block).at % 2 == 1; });
         default:
             return {};
     }
@@ -291,8 +288,7 @@ constexpr std::array data_faults{
                       for (std::size_t i = 0; i < right.count(); ++i) {
                           const auto column = i % static_cast<std::size_t>(p.columns);
                           const std::size_t other = column % 2 == 0 ? i + 1 : i - 1;
-                          if (column % 2 == 1 ||
-                              column + 1 < static_cast<std::size_t>(p.columns))
+                          if (column % 2 == 1 || column + 1 < static_cast<std::size_t>(p.columns))
                               outputs[0].set(i, right.at(other));
                       }
                   };
@@ -422,8 +418,7 @@ private:
             std::vector<std::uint32_t> seen;
             for (int lane = 0; lane < place.count; ++lane) {
                 const std::size_t at = place.element(lane);
-                const bool is_unseen =
-                    fault_.is_unseen && fault_.is_unseen(p_, values_, at, lane);
+                const bool is_unseen = fault_.is_unseen && fault_.is_unseen(p_, values_, at, lane);
                 seen.push_back(is_unseen ? 0 : values_.at(at));
             }
             const fast::Unpacked amax = fast::amax_of(question_.quantizer, p_.type, seen.data(),
@@ -432,9 +427,9 @@ private:
                 scales.push_back(
                     {fast::encode_scale(question_.quantizer, question_.format, amax), {}, {}});
             else
-                scales.push_back(
-                    fast::chosen_scale(question_, amax, place.count,
-                                       [&](int lane) { return value(place.element(lane)); }));
+                scales.push_back(fast::chosen_scale(question_, amax, place.count, [&](int lane) {
+                    return value(place.element(lane));
+                }));
         }
         return scales;
     }
@@ -477,8 +472,7 @@ GeneratedBug draw_bug(std::uint64_t number) {
     while (bug.faults.size() < count) {
         GeneratedFault fault =
             draw.below(3) == 0 ? draw_data_fault(draw) : draw_decision(draw, *bug.entry);
-        if (!fault.place.kind.empty() && !fault.does.empty())
-            fault.does += "@" + fault.place.kind;
+        if (!fault.place.kind.empty() && !fault.does.empty()) fault.does += "@" + fault.place.kind;
         const bool is_like_the_other = !bug.faults.empty() && bug.faults[0].rules && fault.rules &&
                                        bug.faults[0].does.substr(0, bug.faults[0].does.find(':')) ==
                                            fault.does.substr(0, fault.does.find(':'));
@@ -501,18 +495,21 @@ Tensors faulty_answer(std::span<const GeneratedFault> faults, const Problem& p,
     const auto taking_at = [&](auto reaches) {
         std::size_t taking = 0;
         for (std::size_t i = 0; i < faults.size(); ++i)
-            if (faults[i].place.kind.empty() || reaches(faults[i].place)) taking |= std::size_t{1} << i;
+            if (faults[i].place.kind.empty() || reaches(faults[i].place))
+                taking |= std::size_t{1} << i;
         return taking;
     };
     Tensors outputs = answers.back();
     for (std::size_t i = 0; i < outputs[0].count(); ++i)
-        outputs[0].set(i, answers[taking_at([&](const FaultPlace& place) {
-                              return place.has_element(p, i);
-                          })][0].at(i));
+        outputs[0].set(
+            i,
+            answers[taking_at([&](const FaultPlace& place) { return place.has_element(p, i); })][0]
+                .at(i));
     for (std::size_t i = 0; i < outputs[1].count(); ++i)
         outputs[1].set(i, answers[taking_at([&](const FaultPlace& place) {
                               return place.has_scale(p, static_cast<std::int64_t>(i));
-                          })][1].at(i));
+                          })][1]
+                              .at(i));
     return outputs;
 }
 

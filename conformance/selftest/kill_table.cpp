@@ -296,12 +296,17 @@ std::string_view cause_word(const Row& row) {
     if (!row.hunt.kill) return "-";
     const std::vector<std::string>& named = row.hunt.cause.kinds;
     if (named.empty()) return "unexplained";
+    // "A | B" says the same twice; "A + B" is two faults at once.
     const auto parts = [](const std::string& kinds) {
-        std::vector<std::string> list;
-        for (std::size_t at = 0; at <= kinds.size();) {
-            const std::size_t end = std::min(kinds.find(" | ", at), kinds.size());
-            list.push_back(kinds.substr(at, end - at));
-            at = end + 3;
+        std::vector<std::string> list{""};
+        for (std::size_t at = 0; at < kinds.size(); ++at) {
+            const std::string between = kinds.substr(at, 3);
+            if (between == " | " || between == " + ") {
+                list.emplace_back();
+                at += 2;
+            } else {
+                list.back() += kinds[at];
+            }
         }
         return list;
     };

@@ -29,8 +29,8 @@ TEST(Generated, NoCauseIsNamedThatWasNotPlanted) {
     const GeneratedTable table = hunt_generated(24, [](std::size_t) {});
     EXPECT_EQ(table.rows.size(), 24u);
     for (const std::string& problem : table.problems) ADD_FAILURE() << problem;
-    const auto right =
-        std::ranges::count_if(table.rows, [](const Row& row) { return cause_word(row) == "right"; });
+    const auto right = std::ranges::count_if(
+        table.rows, [](const Row& row) { return cause_word(row) == "right"; });
     EXPECT_GE(right, 12) << render_text(table);
 }
 
