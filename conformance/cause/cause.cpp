@@ -268,7 +268,8 @@ constexpr std::array scopes{
 // A kind that explains, and where it holds.
 struct Candidate {
     std::string kind, text;
-    std::string scope;  // "" everywhere
+    std::string scope;    // "" everywhere
+    std::string seen_in;  // the place that all it explains lies in, though nothing says why
     bool is_refuted = false;
 };
 
@@ -308,7 +309,10 @@ public:
             Covers covers;
             std::ranges::copy_if(alone, std::back_inserter(covers),
                                  [&](const auto& cover) { return is_placed(cover[0]) == placed; });
-            if (auto found = unrefuted(covers); !found.empty()) return found;
+            auto found = unrefuted(covers);
+            if (found.empty()) continue;
+            for (auto& set : found) set[0].seen_in = seen_in(set[0], alone);
+            return found;
         }
         return unrefuted(covers_of_two());
     }
@@ -325,6 +329,15 @@ private:
             if (std::ranges::none_of(set, is_refuted)) found.push_back(std::move(set));
         }
         return found;
+    }
+
+    static std::string seen_in(const Candidate& candidate, const Covers& alone) {
+        if (is_placed(candidate.kind)) return "";
+        for (const std::string_view place : parts_of_tensors)
+            if (std::ranges::find(alone, std::vector{candidate.kind + "@" + std::string(place)}) !=
+                alone.end())
+                return std::string(place);
+        return "";
     }
 
     // Those that are of a pair somewhere, or explain something alone.
@@ -375,7 +388,7 @@ private:
     void check(const std::vector<std::vector<std::string>>& covers) {
         candidates_.clear();
         for (const auto& cover : covers)
-            for (const std::string& kind : cover) candidates_[kind] = {kind, "", "", false};
+            for (const std::string& kind : cover) candidates_[kind] = {kind};
         std::map<std::string, std::vector<Case>> refuting;
         for (const CaseResult* result : cases_to_check()) {
             auto made = made_again(*result, sources_);
@@ -473,7 +486,11 @@ std::string text_of(const Candidate& candidate) {
         return "these bits follow " + candidate.text + ", not " +
                change.substr(0, change.find("->"));
     }
-    return (candidate.scope.empty() ? "" : candidate.scope + ", ") + candidate.text;
+    return (candidate.scope.empty() ? "" : candidate.scope + ", ") + candidate.text +
+           (candidate.seen_in.empty()
+                ? ""
+                : ", seen " + place_names()[read_placed_kind("@" + candidate.seen_in).place].text +
+                      " alone");
 }
 
 // Of hypotheses that each explain everything: the other entries of the table, then the rest.
@@ -492,6 +509,7 @@ std::optional<Piece> named_of(const std::vector<std::vector<Candidate>>& found,
             texts.push_back(text_of(candidate));
         }
         named.push_back(candidate.kind);
+        if (!candidate.seen_in.empty()) named.push_back(candidate.kind + "@" + candidate.seen_in);
     }
     if (dialects.empty() && (texts.empty() || texts.size() > named_max)) return std::nullopt;
     if (texts.size() > named_max) texts.clear();

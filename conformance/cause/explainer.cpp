@@ -23,7 +23,8 @@ constexpr std::int64_t examined_min = 4096;                   // what a case cou
 constexpr std::int64_t remembered_max = std::int64_t{1} << 17;
 constexpr std::size_t pairs_max = 45;  // of hypotheses, tried together
 constexpr std::size_t placed_halves_max = 40;
-constexpr std::size_t halves_max = 60;  // that may make up a pair
+constexpr std::size_t pairs_placed_max = 4;  // that are tried in parts of the tensor too
+constexpr std::size_t halves_max = 60;       // that may make up a pair
 
 // Rows of a tensor of which each has blocks of its own.
 CodeTensor rows_of(const CodeTensor& tensor, std::int64_t first, std::int64_t count) {
@@ -225,6 +226,23 @@ void add_halves_in_places(Trial& trial, std::vector<Tried>& tried) {
         }
 }
 
+void add_pair(const std::array<Placed, 2>& both, CaseResult& result) {
+    const std::string text = both[0].kind() + " + " + both[1].kind();
+    if (std::ranges::find(result.explanations, text) == result.explanations.end())
+        result.explanations.push_back(text);
+}
+
+// Would one of the two be enough in a part of the tensor? Then nothing says that it is everywhere.
+void add_pairs_in_places(Trial& trial, const std::array<Placed, 2>& both, CaseResult& result) {
+    for (std::size_t i = 0; i < both.size(); ++i)
+        for (const std::string_view place : parts_of_tensors) {
+            if (!both[i].is_everywhere()) continue;
+            std::array<Placed, 2> placed = both;
+            placed[i].place = read_placed_kind("@" + std::string(place)).place;
+            if (trial.score(placed).is_perfect()) add_pair(placed, result);
+        }
+}
+
 void try_pairs(Trial& trial, std::vector<Tried> tried, CaseResult& result) {
     add_halves_in_places(trial, tried);
     std::erase_if(tried, [](const Tried& each) { return !each.score.may_be_half(); });
@@ -232,9 +250,11 @@ void try_pairs(Trial& trial, std::vector<Tried> tried, CaseResult& result) {
                              [](const Tried& each) { return each.score.helped; });
     if (tried.size() > halves_max) tried.resize(halves_max);
     for (const Pair& pair : best_pairs(tried)) {
-        const Placed both[] = {pair.one->placed, pair.other->placed};
-        if (trial.score(both).is_perfect())
-            result.explanations.push_back(both[0].kind() + " + " + both[1].kind());
+        const std::array both{pair.one->placed, pair.other->placed};
+        if (!trial.score(both).is_perfect()) continue;
+        add_pair(both, result);
+        if (result.explanations.size() <= pairs_placed_max)
+            add_pairs_in_places(trial, both, result);
     }
 }
 

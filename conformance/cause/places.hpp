@@ -2,8 +2,11 @@
 // last block of a line. Made from the problem alone.
 #pragma once
 
+#include <array>
 #include <bitset>
+#include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "conformance/cause/alteration.hpp"
@@ -19,6 +22,11 @@ struct PlaceName {
 
 // All there are, the same for every problem; at most places_max.
 const std::vector<PlaceName>& place_names();
+
+// Places that no tensor of one row or one block is all of. Where what would show everywhere was
+// seen in one of them alone, no case tells the two apart.
+inline constexpr std::array<std::string_view, 6> parts_of_tensors{
+    "odd_rows", "odd_blocks", "odd_elements", "second_half", "later_rows", "later_blocks"};
 
 // Of each output of the problem, by element: the places that it is part of. No sets where the
 // problem has no blocks.

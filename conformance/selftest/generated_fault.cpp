@@ -34,6 +34,7 @@ private:
 // --- places ---
 
 std::int64_t row_of_block(const Problem& p, std::int64_t block) {
+    if (p.columns == 0) return 0;  // of a tensor without elements, which is a block all the same
     return static_cast<std::int64_t>(place_of(blocking_of(p), block).first) / p.columns;
 }
 
