@@ -4,6 +4,7 @@
 
 #include <array>
 #include <bitset>
+#include <cstdint>
 #include <span>
 #include <string>
 #include <string_view>
@@ -25,8 +26,8 @@ const std::vector<PlaceName>& place_names();
 
 // Places that no tensor of one row or one block is all of. Where what would show everywhere was
 // seen in one of them alone, no case tells the two apart.
-inline constexpr std::array<std::string_view, 6> parts_of_tensors{
-    "odd_rows", "odd_blocks", "odd_elements", "second_half", "later_rows", "later_blocks"};
+inline constexpr std::array<std::string_view, 4> parts_of_tensors{"odd_rows", "odd_blocks",
+                                                                  "odd_elements", "second_half"};
 
 // Of each output of the problem, by element: the places that it is part of. No sets where the
 // problem has no blocks.

@@ -466,6 +466,23 @@ void read_as_dense(const Problem& p, std::size_t input, Tensors& inputs) {
     }
 }
 
+void add_shifted_inputs(Hypotheses& hypotheses) {
+    add(hypotheses, "input:element_before", "an element is made of the value before it").inputs =
+        [](const Problem&, Tensors& inputs) {
+            const CodeTensor right = inputs[0];
+            for (std::size_t at = 0; at < right.count(); ++at)
+                if (at % static_cast<std::size_t>(right.columns) != 0)
+                    inputs[0].set(at, right.at(at - 1));
+        };
+    add(hypotheses, "input:element_after", "an element is made of the value after it").inputs =
+        [](const Problem&, Tensors& inputs) {
+            const CodeTensor right = inputs[0];
+            for (std::size_t at = 0; at + 1 < right.count(); ++at)
+                if ((at + 1) % static_cast<std::size_t>(right.columns) != 0)
+                    inputs[0].set(at, right.at(at + 1));
+        };
+}
+
 void add_input_changes(const Problem& p, Hypotheses& hypotheses) {
     const std::vector<Part> parts = inputs_of(p);
     for (std::size_t i = 0; i < parts.size(); ++i) {
@@ -496,20 +513,7 @@ void add_input_changes(const Problem& p, Hypotheses& hypotheses) {
                     inputs[0].set(at, code_of(asked.type, Code{inputs[0].at(at)}).bits);
             };
     };
-    add(hypotheses, "input:element_before", "an element is made of the value before it").inputs =
-        [](const Problem&, Tensors& inputs) {
-            const CodeTensor right = inputs[0];
-            for (std::size_t at = 0; at < right.count(); ++at)
-                if (at % static_cast<std::size_t>(right.columns) != 0)
-                    inputs[0].set(at, right.at(at - 1));
-        };
-    add(hypotheses, "input:element_after", "an element is made of the value after it").inputs =
-        [](const Problem&, Tensors& inputs) {
-            const CodeTensor right = inputs[0];
-            for (std::size_t at = 0; at + 1 < right.count(); ++at)
-                if ((at + 1) % static_cast<std::size_t>(right.columns) != 0)
-                    inputs[0].set(at, right.at(at + 1));
-        };
+    add_shifted_inputs(hypotheses);
     for (const ElementFormat* format : {&formats::bf16, &formats::f16})
         add_map("through_" + std::string(format->name),
                 "values are rounded to " + std::string(format->name) + " first",
