@@ -59,7 +59,9 @@ int render(const std::string& folder, const ReportArguments& arguments) {
                                               : write_page(material, arguments.html);
     if (!files) return fail_with(files.error());
     for (const std::string& file : files.value()) std::printf("wrote %s\n", file.c_str());
-    std::printf("%s\n", reports::summarize(run.value()).headline.c_str());
+    const reports::Summary summary = reports::summarize(run.value());
+    if (!summary.cause.empty()) std::printf("cause: %s\n", summary.cause.c_str());
+    std::printf("%s\n", summary.headline.c_str());
     return run.value().complete ? exit_conformant : exit_incomplete;
 }
 

@@ -9,6 +9,7 @@
 #include "conformance/cli/commands.hpp"
 #include "conformance/cli/environment.hpp"
 #include "conformance/cli/progress.hpp"
+#include "conformance/selftest/generated.hpp"
 #include "conformance/selftest/selftest.hpp"
 #include "reference/base/files.hpp"
 
@@ -21,6 +22,7 @@ struct SelftestOptions {
     std::string on = "all";
     std::string json;
     std::string out;
+    std::uint64_t generated = 0;
 };
 
 // Beside the program: in its build folder, else where it is installed.
@@ -99,7 +101,18 @@ bool are_known(const SelftestOptions& options) {
     return true;
 }
 
+// Bugs that are drawn, instead of those that were planted.
+int test_causes(std::size_t count) {
+    Progress progress("bugs", count);
+    const selftest::GeneratedTable table =
+        selftest::hunt_generated(count, [&](std::size_t done) { progress.update(done, ""); });
+    for (const std::string& problem : table.problems) complain(problem);
+    std::fputs(render_text(table).c_str(), stdout);
+    return table.problems.empty() ? exit_conformant : exit_self_test;
+}
+
 int self_test(const SelftestOptions& options) {
+    if (options.generated > 0) return test_causes(options.generated);
     if (!are_known(options) || !make_folder(options.out)) return exit_usage;
     const std::string folder = options.mutants.empty() ? default_mutants_folder() : options.mutants;
     const auto subjects =
@@ -127,7 +140,9 @@ Command selftest_command() {
     return {"selftest",
             "the planted bugs: how many of them this build catches, and by which case",
             "mxcheck selftest --out out",
-            {{"--mutants", "folder of the planted bugs (default beside the program)", &o->mutants},
+            {{"--generated", "so many bugs drawn by number instead: is the right cause named?",
+              &o->generated},
+             {"--mutants", "folder of the planted bugs (default beside the program)", &o->mutants},
              {"--level", "smoke or quick; smoke alone lets a quarter of them survive", &o->level},
              {"--on", "all, or gpu: the planted bugs of a GPU alone", &o->on},
              {"--json", "write the kill table to this file", &o->json},

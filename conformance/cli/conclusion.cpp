@@ -60,6 +60,7 @@ int conclude(const results::Run& run, const Ending& ending) {
     print_deviations(summary, ending.device_argument);
     print_waivers(summary);
     print_not_run(summary);
+    if (!summary.cause.empty()) std::printf("cause: %s\n", summary.cause.c_str());
     std::printf("%s (%s)\n", summary.headline.c_str(), ending.duration.c_str());
     return code;
 }

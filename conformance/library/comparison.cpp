@@ -3,6 +3,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include "conformance/cause/cause.hpp"
+#include "conformance/cause/explainer.hpp"
 #include "conformance/data/gemm_tensors.hpp"
 #include "conformance/library/answer.hpp"
 #include "conformance/results/record_json.hpp"
@@ -70,6 +72,7 @@ results::CaseResult judged(const Evidence& evidence, std::size_t index) {
     results::CaseResult result = blank_result({"library", evidence.c});
     result.index = index;
     judge_bits(evidence, {}, result);
+    cause::Explainer()(evidence, result);
     return result;
 }
 
@@ -116,16 +119,25 @@ void add_places(const Evidence& evidence, std::size_t first_output, std::size_t 
 
 }  // namespace
 
+// As a run says it: what was tested, else what kinds of difference there are.
+static std::string cause_of(const std::vector<results::CaseResult>& results) {
+    Sources sources;
+    const std::string sentence = cause::cause_of(results, sources).sentence;
+    return sentence.empty() ? cause::differences_of(results) : sentence;
+}
+
 std::string comparison_of(const std::vector<OracleCall>& calls, std::size_t places_max) {
-    ordered_json results = ordered_json::array(), places = ordered_json::array();
+    std::vector<results::CaseResult> results;
+    ordered_json lines = ordered_json::array(), places = ordered_json::array();
     std::size_t first_output = 0;
     for (const OracleCall& call : calls) {
         const Evidence evidence = evidence_of(call);
-        results.push_back(json_of(judged(evidence, results.size())));
+        results.push_back(judged(evidence, results.size()));
+        lines.push_back(json_of(results.back()));
         if (places.size() < places_max) add_places(evidence, first_output, places_max, places);
         first_output += call.outputs.size();
     }
-    return ordered_json{{"results", results}, {"places", places}}.dump(
+    return ordered_json{{"cause", cause_of(results)}, {"results", lines}, {"places", places}}.dump(
         2, ' ', false, nlohmann::json::error_handler_t::replace);
 }
 

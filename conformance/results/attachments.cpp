@@ -145,6 +145,10 @@ void describe(Archive& archive, Given& bug) {
     archive("killed", bug.killed);
     archive.where_known("kill", bug.kill);
     archive.where_any("fault", bug.fault);
+    archive.where_any("does", bug.does);
+    archive.where_any("cause", bug.cause);
+    archive.where_any("cause_sentence", bug.cause_sentence);
+    archive.where_any("cause_kinds", bug.cause_kinds);
     archive.where_any("rules", bug.rules);
     archive.where_true("not_run", bug.not_run);
 }

@@ -89,7 +89,11 @@ struct PlantedBug {
     std::uint64_t cases = 0;
     bool killed = false, not_run = false;
     std::optional<PlantedKill> kill;
-    std::string fault;                         // why it could not be tried
+    std::string fault;  // why it could not be tried
+    std::string does;   // the kinds of cause that it declares
+    std::string cause;  // named "right", "wrong" or "unexplained"
+    std::string cause_sentence;
+    std::vector<std::string> cause_kinds;
     std::map<std::string, std::string> rules;  // what other acceptance rules say of it
 };
 

@@ -151,6 +151,10 @@ struct CaseResult {
     Histogram expected_scale_codes = {}, actual_scale_codes = {};
     // Of a gemm under a bound: the largest error as a share of its bound.
     std::optional<double> bound_share = {};
+    // Of a failing case: the hypotheses that each explain every difference looked at, one kind or
+    // "KIND + KIND"; and how many differences were. Nothing where none was looked at.
+    std::vector<std::string> explanations = {};
+    std::optional<std::uint64_t> looked_at = {};
     bool operator==(const CaseResult&) const = default;
 };
 
@@ -188,6 +192,8 @@ struct RunFooter {
     int exit_code = 0;
     std::string close_fault = {};  // how the device ended when it was closed, "" if as it should
     std::vector<std::string> unmet = {};  // of the header's demands, a sentence each
+    std::string cause = {};  // of all that is wrong, in one sentence; "" if nothing is
+    std::vector<std::string> cause_kinds = {};  // that it names; none if no cause was found
     bool operator==(const RunFooter&) const = default;
 };
 

@@ -104,6 +104,8 @@ void describe(Archive& archive, Given& result) {
     archive.where_any("expected_scale_codes", result.expected_scale_codes);
     archive.where_any("actual_scale_codes", result.actual_scale_codes);
     archive.where_known("bound_share", result.bound_share);
+    archive.where_any("explanations", result.explanations);
+    archive.where_known("looked_at", result.looked_at);
 }
 
 template <typename Archive, json::Either<RunHeader> Given>
@@ -140,6 +142,8 @@ void describe(Archive& archive, Given& footer) {
     archive("exit_code", footer.exit_code);
     archive.where_any("close_fault", footer.close_fault);
     archive.where_any("unmet", footer.unmet);
+    archive.where_any("cause", footer.cause);
+    archive.where_any("cause_kinds", footer.cause_kinds);
 }
 
 namespace {

@@ -165,11 +165,9 @@ const LayoutGuess* Clusters::guess_for(const Difference& d) const {
 
 Clusters::Cluster& Clusters::cluster_of(const Site& site, const Difference& d) {
     const Case& c = evidence_.c;
-    const bool classified = elements_ + scales_ <= classified_max_;
-    Kind kind{"unclassified", "element",
-              "beyond the first " + std::to_string(classified_max_) + " of this case"};
-    if (classified) confirm(site, d);
-    if (classified || d.flags != 0) kind = kind_of(evidence_, site, d);
+    const bool confirmed = elements_ + scales_ <= confirmed_max_;
+    if (confirmed) confirm(site, d);
+    Kind kind = kind_of(evidence_, site, d);
     const LayoutGuess* guess = guess_for(d);
     if (guess != nullptr) kind = {guess->mismatch_class, "buffer", guess->direction};
     // Whether the expected bits are binding decides the verdict, so it is asked of every
@@ -180,7 +178,7 @@ Clusters::Cluster& Clusters::cluster_of(const Site& site, const Difference& d) {
         clusters_[std::string(kind.mismatch_class.name) + "\n" + kind.direction + "\n" + open];
     results::Mismatch& m = cluster.mismatch;
     if (m.count == 0) {
-        if (!classified) confirm(site, d);
+        if (!confirmed) confirm(site, d);
         m.mismatch_class = kind.mismatch_class.name;
         m.stage = kind.stage;
         m.direction = kind.direction;

@@ -17,10 +17,10 @@ namespace mx {
 // Gathers the clusters of one case.
 class Clusters {
 public:
-    // Looks closely at no more than `classified_max` differences, for that takes fractions; the
-    // rest are counted in a cluster of their own.
-    Clusters(const Evidence& evidence, std::uint64_t classified_max)
-        : evidence_(evidence), classified_max_(classified_max), guesses_(guess_layouts(evidence)) {}
+    // Every difference gets its class. The exact oracle is asked about the first `confirmed_max` of
+    // them, and about the first of each cluster.
+    Clusters(const Evidence& evidence, std::uint64_t confirmed_max)
+        : evidence_(evidence), confirmed_max_(confirmed_max), guesses_(guess_layouts(evidence)) {}
 
     void add(const Difference& difference);
 
@@ -44,7 +44,7 @@ private:
     Cluster& cluster_of(const Site& site, const Difference& difference);
 
     const Evidence& evidence_;
-    std::uint64_t classified_max_;
+    std::uint64_t confirmed_max_;
     std::vector<LayoutGuess> guesses_;  // what explains every difference of an output at once
     std::map<std::string, Cluster> clusters_;
     Heat heat_;

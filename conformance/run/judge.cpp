@@ -113,7 +113,7 @@ void judge_bits(const Evidence& evidence, const Effort& effort, CaseResult& resu
     std::string disagreement;
     bool is_trusted = true;
     for_each_side(evidence, [&](const Evidence& side) {
-        Clusters clusters(side, effort.classified_max);
+        Clusters clusters(side, effort.confirmed_max);
         for_each_difference(side, [&](const Difference& d) { clusters.add(d); });
         result.mismatched_elements += clusters.elements();
         result.mismatched_scales += clusters.scales();

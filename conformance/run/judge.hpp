@@ -9,12 +9,12 @@
 
 namespace mx {
 
-// Differences that one case may have classified.
-inline constexpr std::uint64_t classified_max = 4096;
+// Differences of one case that the exact oracle is asked about.
+inline constexpr std::uint64_t confirmed_max = 4096;
 
 struct Effort {
-    std::uint64_t classified_max = mx::classified_max;
-    std::uint64_t heat_runs_max = mx::classified_max;
+    std::uint64_t confirmed_max = mx::confirmed_max;
+    std::uint64_t heat_runs_max = mx::confirmed_max;
 };
 
 // Of evidence whose answer is there: fills in all that hangs on bits, and leaves repro lines empty.

@@ -16,7 +16,7 @@ using results::Mismatch;
 using results::Verdict;
 
 // Cases that fail are looked at closely, but far less so once many have.
-constexpr std::uint64_t classified_max_later = 256;
+constexpr std::uint64_t confirmed_max_later = 256;
 constexpr std::uint64_t failing_cases_in_detail = 100;
 // Elements of a case whose inputs cost more than one more call of the device.
 constexpr std::int64_t worth_asking_beforehand = std::int64_t{1} << 18;
@@ -138,9 +138,10 @@ CaseResult Runner::judge(const PlannedCase& planned, Evidence& evidence) {
     if (evidence.answer.kind != AnswerKind::answered) return result;
     const bool in_detail = failing_cases_ < failing_cases_in_detail;
     judge_bits(evidence,
-               {in_detail ? classified_max : classified_max_later,
-                in_detail && !options_.same_effort ? classified_max : classified_max_later},
+               {in_detail ? confirmed_max : confirmed_max_later,
+                in_detail && !options_.same_effort ? confirmed_max : confirmed_max_later},
                result);
+    if (options_.explain) options_.explain(evidence, result);
     return result;
 }
 

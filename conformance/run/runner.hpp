@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
@@ -24,6 +25,9 @@ struct RunnerOptions {
     // and no more of that operation are asked: each costs the whole timeout. 0: it is asked for
     // ever.
     std::uint64_t timeouts_max = 0;
+    // Told of every case that was judged, in the order in which the device was asked, and may add
+    // to its result what explains it.
+    std::function<void(const Evidence&, results::CaseResult&)> explain = {};
 };
 
 // Questions have the printed case as their name.

@@ -36,20 +36,22 @@ Cells kill_cells(const Row& row) {
                 kill->suite,
                 kill->verdict,
                 or_dash(kill->mismatch_class),
+                std::string(cause_word(row)),
                 kill->case_text};
-    if (!row.fault.empty()) return {row.subject.name, "NOT TRIED", "-", "-", "-", row.fault};
-    return {row.subject.name, "SURVIVED", "-", "-", "-", "shows on: " + row.subject.shows_on};
+    if (!row.fault.empty()) return {row.subject.name, "NOT TRIED", "-", "-", "-", "-", row.fault};
+    return {row.subject.name, "SURVIVED", "-", "-", "-", "-", "shows on: " + row.subject.shows_on};
 }
 
 Grid kill_grid(const KillTable& table) {
-    Grid grid{{"planted bug", "killed at", "suite", "verdict", "class", "by the case"}, {}};
+    Grid grid{{"planted bug", "killed at", "suite", "verdict", "class", "cause", "by the case"},
+              {}};
     for (const Row& row : table.rows) grid.rows.push_back(kill_cells(row));
     for (const Row& row : table.real_scales.rows) grid.rows.push_back(kill_cells(row));
     for (const Row& row : table.gemm.rows) grid.rows.push_back(kill_cells(row));
     for (const Row& row : table.gpu.rows)
         grid.rows.push_back(table.gpu.not_run.empty() ? kill_cells(row)
                                                       : Cells{row.subject.name, "not run", "-", "-",
-                                                              "-", table.gpu.not_run});
+                                                              "-", "-", table.gpu.not_run});
     return grid;
 }
 
@@ -181,6 +183,21 @@ std::string canary_line(const std::string& what, const CanaryCheck& check) {
     return what + ": failed all of its " + std::to_string(check.failed) + " smoke cases";
 }
 
+// "causes named: 90 right, 0 wrong, 10 not explained".
+std::string cause_line(const KillTable& table) {
+    std::size_t right = 0, wrong = 0, unexplained = 0;
+    for (const auto* rows :
+         {&table.rows, &table.real_scales.rows, &table.gemm.rows, &table.gpu.rows})
+        for (const Row& row : *rows) {
+            const std::string_view word = cause_word(row);
+            right += word == "right" ? 1 : 0;
+            wrong += word == "wrong" ? 1 : 0;
+            unexplained += word == "unexplained" ? 1 : 0;
+        }
+    return "causes named: " + std::to_string(right) + " right, " + std::to_string(wrong) +
+           " wrong, " + std::to_string(unexplained) + " not explained";
+}
+
 std::vector<std::string> check_lines(const KillTable& table) {
     std::vector<std::string> lines;
     if (!is_of_gpu_alone(table))
@@ -198,6 +215,7 @@ std::vector<std::string> check_lines(const KillTable& table) {
         lines.push_back("the planted bugs of a GPU were not run: " + table.gpu.not_run);
     else if (!table.gpu.rows.empty())
         lines.push_back(clean_line("the base of those of a GPU", table.gpu.base));
+    lines.push_back(cause_line(table));
     return lines;
 }
 
@@ -225,6 +243,10 @@ results::PlantedBug bug_of(const Row& row, const std::vector<RuleText>& rules) {
         bug.kill = {kill->level,          kill->suite,     kill->verdict,
                     kill->mismatch_class, kill->case_text, kill->reason};
     bug.fault = row.fault;
+    if (row.hunt.kill) bug.cause = cause_word(row);
+    bug.cause_sentence = row.hunt.cause.sentence;
+    bug.cause_kinds = row.hunt.cause.kinds;
+    bug.does = row.subject.does;
     for (std::size_t i = 0; i < row.outcomes.size(); ++i)
         bug.rules[rules[i].name] = word_of(row.outcomes[i]);
     return bug;
@@ -269,6 +291,34 @@ results::KillGroup group_of(const GpuTable& gpu) {
 }
 
 }  // namespace
+
+std::string_view cause_word(const Row& row) {
+    if (!row.hunt.kill) return "-";
+    const std::vector<std::string>& named = row.hunt.cause.kinds;
+    if (named.empty()) return "unexplained";
+    // "A | B" says the same twice; "A + B" is two faults at once.
+    const auto parts = [](const std::string& kinds) {
+        std::vector<std::string> list{""};
+        for (std::size_t at = 0; at < kinds.size(); ++at) {
+            const std::string between = kinds.substr(at, 3);
+            if (between == " | " || between == " + ") {
+                list.emplace_back();
+                at += 2;
+            } else {
+                list.back() += kinds[at];
+            }
+        }
+        return list;
+    };
+    const std::vector<std::string> declared = parts(row.subject.does);
+    const auto is_declared = [&](const std::string& kind) {
+        return std::ranges::find(declared, kind) != declared.end();
+    };
+    const bool is_right = std::ranges::all_of(named, [&](const std::string& kinds) {
+        return std::ranges::any_of(parts(kinds), is_declared);
+    });
+    return is_right ? "right" : "wrong";
+}
 
 std::vector<std::string> problems_of(const KillTable& table) {
     std::vector<std::string> problems;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "conformance/selftest/audit.hpp"
@@ -43,6 +44,10 @@ struct KillTable {
     CleanCheck oracle;                  // the oracle as a device
     std::vector<std::string> problems;  // why the self-test failed; empty when it passed
 };
+
+// "right", "wrong" or "unexplained": whether every cause that is named is one that the bug
+// declares; "-" of one that survived.
+std::string_view cause_word(const Row& row);
 
 // Bugs that survived, a canary that sang, a base or oracle that is not clean: one sentence each. A
 // bug of a GPU that is not run for want of one is neither killed nor a problem.

@@ -10,6 +10,7 @@
 #include "conformance/mutants/gemm/gemm_mutants.hpp"
 #include "conformance/mutants/gpu/gpu_mutants.hpp"
 #include "conformance/mutants/mutants.hpp"
+#include "conformance/mutants/planted_causes.hpp"
 #include "conformance/mutants/real_scale/real_scale_mutants.hpp"
 #include "reference/spec/quantizers.hpp"
 
@@ -46,7 +47,8 @@ Subject subject_of(const mutants::Mutant& mutant, const Library& library,
             std::string(mutant.shows_on),
             DeviceSource{.name = library.file + ":" + configuration,
                          .path = path_of(library, folder),
-                         .configuration = configuration}};
+                         .configuration = configuration},
+            std::string(mutants::planted_cause(library.prefix, mutant.name))};
 }
 
 // Those of a GPU have no canary.

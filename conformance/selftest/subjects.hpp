@@ -16,6 +16,7 @@ struct Subject {
     std::string description;  // what is wrong with it
     std::string shows_on;     // what an input, or the host, must have for it to be seen
     DeviceSource source;
+    std::string does = {};  // the kinds of cause that it declares, "A | B"; "": it declares none
 };
 
 // The planted bugs of a GPU. Every build knows their names.

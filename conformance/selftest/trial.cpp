@@ -6,6 +6,7 @@
 #include <set>
 #include <utility>
 
+#include "conformance/cause/explainer.hpp"
 #include "conformance/run/runner.hpp"
 
 namespace mx::selftest {
@@ -25,7 +26,8 @@ Status for_each_result(const Subject& subject, const std::vector<LevelCases>& pl
                        const Court& court, const Visit& visit) {
     const auto client = open_client(subject.source, court.limits);
     if (!client) return own_fault(subject, client.error().message);
-    Runner runner(client.value(), court.sources, {" --device " + subject.source.name});
+    Runner runner(client.value(), court.sources,
+                  {" --device " + subject.source.name, false, 0, cause::Explainer()});
     for (const LevelCases& level : plan)
         for (const PlannedCase& planned : level.cases) {
             const auto result = runner.run(planned);
@@ -46,10 +48,7 @@ std::string describe(const CaseResult& result) {
 Kill kill_by(const std::string& level, const CaseResult& result) {
     Kill kill{level, result.suite,     std::string(results::name_of(result.verdict)),
               "",    result.case_text, result.reason};
-    // The rest beyond those that were looked at closely is a cluster too, and may be the largest.
-    const auto classified = std::ranges::find_if(
-        result.mismatches, [](const auto& m) { return m.mismatch_class != "unclassified"; });
-    if (classified != result.mismatches.end()) kill.mismatch_class = classified->mismatch_class;
+    if (!result.mismatches.empty()) kill.mismatch_class = result.mismatches[0].mismatch_class;
     return kill;
 }
 
@@ -83,6 +82,25 @@ void sort_by_turns(std::vector<PlannedCase>& cases) {
     cases.clear();
     for (auto& [number, planned] : turns) cases.push_back(std::move(planned));
 }
+
+// What a device was seen to do, up to where its cause should be plain.
+class Trail {
+public:
+    void add(const CaseResult& result) {
+        if (blames_device(result.verdict)) ++failed_;
+        if (failed_ > 0) ++since_kill_;
+        if (result.verdict == Verdict::crash || result.verdict == Verdict::timeout) ended_ = true;
+        cases_.push_back(result);
+    }
+    bool is_long() const { return ended_ || failed_ >= failed_max || since_kill_ >= cases_max; }
+    std::span<const CaseResult> cases() const { return cases_; }
+
+private:
+    static constexpr std::size_t failed_max = 24, cases_max = 160;
+    std::vector<CaseResult> cases_;
+    std::size_t failed_ = 0, since_kill_ = 0;
+    bool ended_ = false;  // asking on would take long
+};
 
 }  // namespace
 
@@ -122,16 +140,20 @@ bool blames_device(Verdict verdict) {
 Expected<Hunt> hunt(const Subject& subject, const std::vector<LevelCases>& plan,
                     const Court& court) {
     Hunt hunt;
+    Trail trail;
     std::string fault;
     const Status status =
         for_each_result(subject, plan, court, [&](const std::string& level, const CaseResult& r) {
-            ++hunt.cases;
             if (is_our_fault(r.verdict)) fault = describe(r);
+            trail.add(r);
+            if (hunt.kill) return fault.empty() && !trail.is_long() ? Go::on : Go::stop;
+            ++hunt.cases;
             if (blames_device(r.verdict)) hunt.kill = kill_by(level, r);
-            return fault.empty() && !hunt.kill ? Go::on : Go::stop;
+            return fault.empty() ? Go::on : Go::stop;
         });
     if (!status) return status.error();
     if (!fault.empty()) return own_fault(subject, fault);
+    if (hunt.kill) hunt.cause = cause::cause_of(trail.cases(), court.sources);
     return hunt;
 }
 

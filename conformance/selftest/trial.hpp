@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "conformance/cause/cause.hpp"
 #include "conformance/data/suite.hpp"
 #include "conformance/results/record.hpp"
 #include "conformance/selftest/subjects.hpp"
@@ -52,14 +53,15 @@ struct Kill {
 struct Hunt {
     std::uint64_t cases = 0;  // asked, the killing one included
     std::optional<Kill> kill;
+    cause::Cause cause;  // of what it and some cases after it show
 };
 
 // True for verdicts that only the device can cause. Mistrusted data, a case nobody tested or a
 // disagreement between the oracles is our own fault and kills nothing.
 bool blames_device(results::Verdict verdict);
 
-// Runs the cases in order up to the first kill. The error is our own: the plug-in does not open, a
-// case cannot be made, the oracles disagree.
+// Runs the cases in order up to the first kill, and some more to find its cause. The error is our
+// own: the plug-in does not open, a case cannot be made, the oracles disagree.
 Expected<Hunt> hunt(const Subject& subject, const std::vector<LevelCases>& plan,
                     const Court& court);
 

@@ -7,6 +7,8 @@
 #include <memory>
 #include <set>
 
+#include "conformance/cause/cause.hpp"
+#include "conformance/cause/explainer.hpp"
 #include "conformance/results/results_file.hpp"
 #include "conformance/session/interrupt.hpp"
 #include "conformance/session/provenance.hpp"
@@ -110,9 +112,10 @@ std::vector<std::size_t> left_of(const Campaign& campaign, std::size_t first, st
 Expected<Workers::Work> worker_of(const Campaign& campaign, const Opener& open, Sources& sources) {
     const auto client = open();
     if (!client) return client.error();
-    const auto runner = std::make_shared<Runner>(
-        client.value(), sources,
-        RunnerOptions{campaign.device_argument, campaign.reproducible, campaign.timeouts_max});
+    const auto runner =
+        std::make_shared<Runner>(client.value(), sources,
+                                 RunnerOptions{campaign.device_argument, campaign.reproducible,
+                                               campaign.timeouts_max, cause::Explainer()});
     return Workers::Work{
         [runner, &campaign](std::size_t i) { return runner->run(campaign.cases[i]); },
         client.value().close};
@@ -167,11 +170,12 @@ Outcome judged_whole(Campaign& campaign, Outcome outcome, const Say& say) {
     return judge_unneeded(campaign.run, campaign.strict, judged, say);
 }
 
-Outcome finish(Campaign& campaign, Record& record, double seconds) {
+Outcome finish(Campaign& campaign, Sources& sources, Record& record, double seconds) {
     const Say& say = record.listener.say;
     const bool complete = campaign.run.cases.size() == size_of(campaign);
     if (complete) campaign.run.footer = results::count_cases(campaign.run.cases);
     campaign.run.footer.close_fault = record.close_fault;
+    add_cause(campaign.run, sources);
     Outcome outcome = outcome_of(campaign.run, complete);
     if (!complete) {
         say("stopped after " + std::to_string(campaign.run.cases.size()) + " of " +
@@ -218,6 +222,12 @@ Status take_waivers(Campaign& campaign, const WaiverOptions& options, const Say&
     return success();
 }
 
+void add_cause(results::Run& run, Sources& sources) {
+    cause::Cause cause = cause::cause_of(run.cases, sources);
+    run.footer.cause = std::move(cause.sentence);
+    run.footer.cause_kinds = std::move(cause.kinds);
+}
+
 Status take_demands(Campaign& campaign, const DemandOptions& options) {
     auto demands = demands_of(options, campaign.cases);
     if (!demands) return demands.error();
@@ -255,7 +265,7 @@ Expected<Conducted> conduct(Campaign campaign, const Opener& open, Sources& sour
     if (ran && ran.value()) ran = run_tasks(campaign, record);
     if (!ran) return ran.error();
     const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start;
-    const Outcome outcome = finish(campaign, record, elapsed.count());
+    const Outcome outcome = finish(campaign, sources, record, elapsed.count());
     return Conducted{std::move(campaign.run), outcome, elapsed.count()};
 }
 

@@ -52,6 +52,9 @@ std::vector<std::string> texts_of(const Campaign& campaign);
 // From a file of waivers to the campaign and its header. Warnings go to `say`.
 Status take_waivers(Campaign& campaign, const WaiverOptions& options, const Say& say);
 
+// What all that is wrong in the run comes from, into its footer.
+void add_cause(results::Run& run, Sources& sources);
+
 // From the options to the header. Before take_shard: a demand is made on the whole run.
 Status take_demands(Campaign& campaign, const DemandOptions& options);
 

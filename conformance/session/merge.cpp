@@ -7,6 +7,7 @@
 
 #include "conformance/results/record_json.hpp"
 #include "conformance/results/results_file.hpp"
+#include "conformance/session/campaign.hpp"
 #include "conformance/session/demands.hpp"
 #include "conformance/session/shard.hpp"
 #include "conformance/session/waiving.hpp"
@@ -198,6 +199,8 @@ Expected<Run> merged(std::span<const ShardRun> shards, const Say& say, const Bas
     for (const ShardRun& shard : shards) run.footer.seconds += shard.run.footer.seconds;
     for (const ShardRun* shard : ordered.value())
         if (run.footer.close_fault.empty()) run.footer.close_fault = shard->run.footer.close_fault;
+    Sources sources;
+    add_cause(run, sources);
     const bool strict = std::ranges::find(run.header.argv, "--strict") != run.header.argv.end();
     Outcome outcome = judge_demands(run, outcome_of(run, true));
     if (baseline != nullptr) outcome = judge_baseline(*baseline, run, outcome);

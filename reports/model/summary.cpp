@@ -299,6 +299,7 @@ Summary summarize(const Run& run) {
     summary.caveats = caveats_of(run);
     summary.outcome = outcome_of(run, summary);
     summary.headline = headline_of(run, summary);
+    summary.cause = run.footer.cause;
     return summary;
 }
 

@@ -116,6 +116,7 @@ enum class Outcome {
 struct Summary {
     Outcome outcome = Outcome::nothing_tested;
     std::string headline;              // one line
+    std::string cause;                 // of all that is wrong, one sentence; "" if none is told
     std::vector<std::string> caveats;  // must stand on top of every page; empty if there is none
     Totals totals;
     VerdictCounts verdicts;

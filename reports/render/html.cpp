@@ -149,6 +149,9 @@ std::string top(const Run& run, const Summary& summary) {
                        escape_markup(run.header.started) +
                        "</p>\n</header>\n"
                        "<main>\n";
+    if (!summary.cause.empty())
+        text += "<p id=\"cause\" class=\"verdict " + std::string(tone_of_outcome(summary.outcome)) +
+                "\">" + escape_markup(summary.cause) + "</p>\n";
     text += "<p id=\"headline\" class=\"verdict " + std::string(tone_of_outcome(summary.outcome)) +
             "\" data-conformant=\"" + (summary.conformant() ? "yes" : "no") + "\">" +
             escape_markup(summary.headline) + "</p>\n";

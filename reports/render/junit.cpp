@@ -214,6 +214,7 @@ Suite run_suite(const Run& run, const Summary& summary) {
                            summary.headline});
     suite.properties = {
         {"headline", summary.headline},
+        {"cause", summary.cause},
         {"conformant", summary.conformant() ? "yes" : "no"},
         {"device", run.header.device},
         {"level", run.header.level},

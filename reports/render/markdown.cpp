@@ -39,6 +39,7 @@ std::string top(const Run& run, const Summary& summary) {
         text.append("> ").append(bold(escape_markdown(caveat))).append("\n>\n");
     if (!text.empty()) text += "\n";
     text += "## mxcheck: " + escape_markdown(run.header.device) + "\n\n" +
+            (summary.cause.empty() ? "" : bold(escape_markdown(summary.cause)) + "\n\n") +
             bold(escape_markdown(summary.headline)) +
             "\n\n| verdict | cases | meaning |\n"
             "| --- | ---: | --- |\n";

@@ -107,6 +107,8 @@ CaseResult sample_case(std::uint64_t index, Verdict verdict) {
     result.expected_scale_codes = {{0, 256, 1}};
     result.actual_scale_codes = {{127, 1, 256}};
     result.bound_share = 0.125;
+    result.explanations = {"ties:up"};
+    result.looked_at = 4;
     return result;
 }
 

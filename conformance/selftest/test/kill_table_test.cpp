@@ -121,7 +121,7 @@ TEST(KillTableOfAGpu, NotRunIsNeitherKilledNorAProblem) {
     EXPECT_TRUE(
         contains(render_text(table), "the planted bugs of a GPU were not run: no GPU here"));
     EXPECT_TRUE(
-        contains(render_markdown(table), "| gpu_race | not run | - | - | - | no GPU here |"));
+        contains(render_markdown(table), "| gpu_race | not run | - | - | - | - | no GPU here |"));
     const auto json = nlohmann::json::parse(render_json(table));
     EXPECT_EQ(json["gpu"]["killed"], 0);
     EXPECT_EQ(json["gpu"]["not_run"], 1);

@@ -1,5 +1,6 @@
 // Tests of shards that are joined: the run that was never in parts, and every way in which they are
 // not all of one run.
+#include "conformance/session/campaign.hpp"
 #include "conformance/session/merge.hpp"
 
 #include <gtest/gtest.h>
@@ -63,7 +64,10 @@ std::string refusal_of(const std::vector<ShardRun>& shards) {
 }
 
 TEST(Merge, GivesTheRunThatWasNeverInParts) {
-    const results::Run whole = whole_run(7);
+    results::Run whole = whole_run(7);
+    Sources sources;
+    add_cause(whole, sources);
+    EXPECT_NE(whole.footer.cause, "");
     for (const std::uint64_t count : {1u, 2u, 3u, 7u}) {
         std::vector<ShardRun> parts = parts_of(whole, count);
         std::reverse(parts.begin(), parts.end());

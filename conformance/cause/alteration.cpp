@@ -1,0 +1,247 @@
+// See alteration.hpp.
+#include "conformance/cause/alteration.hpp"
+
+#include <algorithm>
+
+#include "conformance/data/converter.hpp"
+#include "conformance/data/tensor_number.hpp"
+#include "conformance/run/expected.hpp"
+
+namespace mx::cause {
+namespace {
+
+using Alterations = std::span<const Alteration* const>;
+
+template <typename Step>
+bool any_has(Alterations alterations, Step Alteration::*step) {
+    return std::ranges::any_of(alterations,
+                               [&](const Alteration* each) { return bool(each->*step); });
+}
+
+// Is a step within a block altered, so that the block has to be gone through here?
+bool goes_inside(Alterations alterations) {
+    return any_has(alterations, &Alteration::tensor_values) ||
+           any_has(alterations, &Alteration::amax_lanes) ||
+           any_has(alterations, &Alteration::amax) ||
+           any_has(alterations, &Alteration::scale_byte) ||
+           any_has(alterations, &Alteration::scales) ||
+           any_has(alterations, &Alteration::scale_format) ||
+           any_has(alterations, &Alteration::element_format) ||
+           any_has(alterations, &Alteration::element_rules) ||
+           any_has(alterations, &Alteration::value);
+}
+
+// One problem along one axis, with the right steps and the altered ones.
+class AlteredSteps {
+public:
+    AlteredSteps(Alterations alterations, const Problem& p)
+        : alterations_(alterations), p_(p), rules_(rules_of(p)) {
+        scale_format_ = element_format_ = p.format;
+        for (const Alteration* each : alterations) {
+            if (each->scale_format != nullptr) scale_format_ = each->scale_format;
+            if (each->element_format != nullptr) element_format_ = each->element_format;
+        }
+    }
+
+    Tensors convert(const Tensors& inputs) const {
+        const StochasticForm* form = stochastic_form_of(p_);
+        CodeTensor output = make_tensor(shape_of(p_, Part::elements));
+        for (std::size_t i = 0; i < output.count(); ++i) {
+            const RandomBits random =
+                form == nullptr ? RandomBits{} : random_bits_at(p_, *form, inputs[1], i);
+            const fast::Unpacked value =
+                fast::read_input(rules_.subnormals, p_.type, Code{inputs[0].at(i)});
+            output.set(i, casts_to_scale(p_)
+                              ? fast::cast_to_scale(rules_.scale_cast, amax_after(value)).bits
+                              : element_of(rules_, value, random).bits);
+        }
+        return {std::move(output)};
+    }
+
+    Tensors encode_scales(const CodeTensor& input) const {
+        CodeTensor output = make_tensor(shape_of(p_, Part::value_scales));
+        for (std::size_t i = 0; i < output.count(); ++i) {
+            const fast::Unpacked amax =
+                fast::read_input(rules_.subnormals, p_.type, Code{input.at(i)});
+            output.set(i, scale_byte(*scale_format_, amax_after(amax)).bits);
+        }
+        return {std::move(output)};
+    }
+
+    Tensors quantize(const Tensors& inputs) const {
+        CodeTensor rotated;
+        const CodeTensor& input = transformed(p_, inputs[0], rotated);
+        const fast::BlockQuestion question{rules_, *element_format_, p_.type,
+                                           tensor_numbers(inputs)};
+        std::vector<fast::BlockScale> scales = scales_of(question, input);
+        for (const Alteration* each : alterations_)
+            if (each->scales) each->scales(p_, scales);
+        Tensors outputs{make_tensor(shape_of(p_, Part::elements)),
+                        make_tensor(shape_of(p_, Part::scales))};
+        for (std::size_t block = 0; block < scales.size(); ++block) {
+            outputs[1].set(block, scales[block].stored.bits);
+            write_elements(question, {input, inputs.back()}, {block, scales[block]}, outputs[0]);
+        }
+        if (!has_tensor_number(p_)) return outputs;
+        outputs.push_back(make_tensor(shape_of(p_, Part::tensor_number)));
+        outputs.back().set(0, fast::f32_code(fast::kept_number(rules_, question.tensor)));
+        return outputs;
+    }
+
+private:
+    fast::TensorNumbers tensor_numbers(const Tensors& inputs) const {
+        if (!has_tensor_number(p_)) return {};
+        if (p_.tensor_number) return numbers_of(p_, *p_.tensor_number);
+        if (!any_has(alterations_, &Alteration::tensor_values))
+            return numbers_of(p_, derived_amax(p_, inputs[0]));
+        CodeTensor seen = inputs[0];
+        for (const Alteration* each : alterations_)
+            if (each->tensor_values) each->tensor_values(p_, seen);
+        return numbers_of(p_, derived_amax(p_, seen));
+    }
+
+    fast::Unpacked amax_after(fast::Unpacked amax) const {
+        for (const Alteration* each : alterations_)
+            if (each->amax) amax = each->amax(p_, amax);
+        return amax;
+    }
+
+    Code scale_byte(const BlockFormat& format, const fast::Unpacked& amax) const {
+        for (const Alteration* each : alterations_)
+            if (each->scale_byte) return each->scale_byte(rules_, format, amax);
+        return fast::encode_scale(rules_, format, amax);
+    }
+
+    std::vector<fast::BlockScale> scales_of(const fast::BlockQuestion& question,
+                                            const CodeTensor& input) const {
+        const Blocking blocking = blocking_of(p_);
+        fast::BlockQuestion of_scale = question;
+        of_scale.format = *scale_format_;
+        std::vector<fast::BlockScale> scales;
+        std::vector<std::uint32_t> lanes, seen;
+        for (std::int64_t block = 0; block < block_grid(blocking).count(); ++block) {
+            const BlockPlace place = place_of(blocking, block);
+            lanes.clear();
+            for (int lane = 0; lane < place.count; ++lane)
+                lanes.push_back(input.at(place.element(lane)));
+            seen = lanes;
+            for (const Alteration* each : alterations_)
+                if (each->amax_lanes) each->amax_lanes({p_, input, block, place}, seen);
+            const fast::Unpacked amax = amax_after(fast::amax_of(
+                rules_, p_.type, seen.data(), static_cast<std::int64_t>(seen.size())));
+            scales.push_back(scale_of(of_scale, amax, lanes));
+        }
+        return scales;
+    }
+
+    fast::BlockScale scale_of(const fast::BlockQuestion& question, const fast::Unpacked& amax,
+                              const std::vector<std::uint32_t>& lanes) const {
+        if (rules_.has_e8m0_scales()) return {scale_byte(question.format, amax), {}, {}};
+        return fast::chosen_scale(question, amax, static_cast<int>(lanes.size()), [&](int lane) {
+            return fast::read_input(rules_.subnormals, p_.type,
+                                    Code{lanes[static_cast<std::size_t>(lane)]});
+        });
+    }
+
+    struct Read {
+        const CodeTensor& values;
+        const CodeTensor& random_words;
+    };
+    struct Scaled {
+        std::size_t block;
+        const fast::BlockScale& scale;
+    };
+    void write_elements(const fast::BlockQuestion& question, const Read& read, const Scaled& scaled,
+                        CodeTensor& elements) const {
+        const StochasticForm* form = stochastic_form_of(p_);
+        const BlockPlace place = place_of(blocking_of(p_), static_cast<std::int64_t>(scaled.block));
+        for (int lane = 0; lane < place.count; ++lane) {
+            const std::size_t element = place.element(lane);
+            const fast::Unpacked value =
+                fast::read_input(rules_.subnormals, p_.type, Code{read.values.at(element)});
+            const RandomBits random = form == nullptr
+                                          ? RandomBits{}
+                                          : random_bits_at(p_, *form, read.random_words, element);
+            elements.set(element, rules_.has_e8m0_scales()
+                                      ? element_of(rules_,
+                                                   fast::scaled(rules_, question.format,
+                                                                scaled.scale.stored, value),
+                                                   random)
+                                            .bits
+                                      : lane_of_real_scale(question, scaled.scale, value, random));
+        }
+    }
+
+    std::uint32_t lane_of_real_scale(const fast::BlockQuestion& question,
+                                     const fast::BlockScale& scale, const fast::Unpacked& value,
+                                     RandomBits random) const {
+        fast::BlockQuestion asked = question;
+        for (const Alteration* each : alterations_)
+            if (each->element_rules)
+                each->element_rules(asked.quantizer, question.format.element(), value);
+        return fast::quantize_lane(asked, scale, value, random).bits;
+    }
+
+    Code element_of(Quantizer rules, fast::Unpacked value, RandomBits random) const {
+        const ElementFormat& format =
+            element_format_ == p_.format ? element_format_of(p_) : element_format_->element();
+        for (const Alteration* each : alterations_) {
+            if (each->element_rules) each->element_rules(rules, format, value);
+            if (each->value) value = each->value(value);
+        }
+        return fast::round_element(rules, format, value, random);
+    }
+
+    Alterations alterations_;
+    const Problem& p_;
+    Quantizer rules_;
+    const BlockFormat* scale_format_;
+    const BlockFormat* element_format_;
+};
+
+Tensors altered_outputs(Alterations alterations, const Problem& p, const Tensors& inputs) {
+    if (!goes_inside(alterations)) return expect(p, inputs);
+    switch (p.operation) {
+        case OperationKind::convert:
+            return AlteredSteps(alterations, p).convert(inputs);
+        case OperationKind::encode_scale:
+            return AlteredSteps(alterations, p).encode_scales(inputs[0]);
+        case OperationKind::quantize: {
+            Tensors outputs;
+            for (const BlockAxis axis : axes_of(p)) {
+                const Problem side = along(p, axis);
+                for (CodeTensor& output : AlteredSteps(alterations, side).quantize(inputs))
+                    outputs.push_back(std::move(output));
+            }
+            return outputs;
+        }
+        case OperationKind::dequantize:
+        case OperationKind::gemm:
+            break;
+    }
+    return expect(p, inputs);
+}
+
+}  // namespace
+
+Tensors answer_with(Alterations alterations, const Problem& p, const Tensors& inputs) {
+    Problem altered = p;
+    Quantizer rules = p.dialect == nullptr ? Quantizer{} : *p.dialect;
+    for (const Alteration* each : alterations)
+        if (each->rules) each->rules(altered, rules);
+    if (p.dialect != nullptr) altered.dialect = &rules;
+    Tensors outputs;
+    if (any_has(alterations, &Alteration::inputs)) {
+        Tensors read = inputs;
+        for (const Alteration* each : alterations)
+            if (each->inputs) each->inputs(altered, read);
+        outputs = altered_outputs(alterations, altered, read);
+    } else {
+        outputs = altered_outputs(alterations, altered, inputs);
+    }
+    for (const Alteration* each : alterations)
+        if (each->outputs) each->outputs(altered, inputs, outputs);
+    return outputs;
+}
+
+}  // namespace mx::cause

@@ -1,0 +1,659 @@
+// See cause.hpp.
+#include "conformance/cause/cause.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <iterator>
+#include <map>
+#include <optional>
+#include <set>
+#include <utility>
+
+#include "conformance/case/case.hpp"
+#include "conformance/cause/hypotheses.hpp"
+#include "conformance/cause/places.hpp"
+#include "conformance/run/expected.hpp"
+#include "reference/base/text.hpp"
+
+namespace mx::cause {
+namespace {
+
+using results::CaseResult;
+using results::Mismatch;
+using results::Verdict;
+
+// Cases whose right answer is asked of the hypotheses that have come so far.
+constexpr std::size_t passing_checked_max = 192;
+constexpr std::size_t failing_checked_max = 64;
+constexpr std::int64_t elements_checked_max = std::int64_t{1} << 13;
+constexpr std::size_t candidates_max = 48;
+constexpr std::size_t covers_max = 400;
+// More that nothing tells apart name no cause.
+constexpr std::size_t named_max = 3;
+
+// What is wrong with bits or memory and needs no hypothesis: it was seen.
+struct Finding {
+    std::string_view name, text;
+};
+constexpr std::array findings{
+    Finding{"unwritten", "outputs are left unwritten"},
+    Finding{"flaky", "two runs of one case differ"},
+    Finding{"padding", "pads are read, or not written as 0"},
+    Finding{"red_zone", "memory beside a tensor is written"},
+    Finding{"input_modified", "an input is changed"},
+    Finding{"crash", "the device crashes"},
+    Finding{"timeout", "the device does not answer in time"},
+    Finding{"device_error", "the device reports an error"},
+};
+
+bool blames_device(Verdict verdict) {
+    return verdict == Verdict::fail || verdict == Verdict::flaky || verdict == Verdict::crash ||
+           verdict == Verdict::timeout || verdict == Verdict::device_error;
+}
+
+const Finding* finding_named(std::string_view name) {
+    const auto found = std::ranges::find(findings, name, &Finding::name);
+    return found == findings.end() ? nullptr : &*found;
+}
+
+// The explanation that the judge of a GEMM has put before its note.
+std::string gemm_explanation(const Mismatch& m) {
+    constexpr std::string_view opening = "as if ", end = ": that makes every output looked at; ";
+    const std::size_t at = m.note.find(end);
+    if (!m.note.starts_with(opening) || at == std::string::npos) return "";
+    return m.note.substr(opening.size(), at - opening.size());
+}
+
+// A piece of the sentence: something that is wrong, and how often.
+struct Piece {
+    std::string kind, text;
+    std::uint64_t places = 0, cases = 0;
+};
+
+std::string listed(const std::vector<std::string>& items) {
+    std::string text;
+    for (std::size_t i = 0; i < items.size(); ++i)
+        text += (i == 0 ? "" : i + 1 == items.size() ? " and " : ", ") + items[i];
+    return text;
+}
+
+// What a failing case comes to.
+struct Failing {
+    const CaseResult* result = nullptr;
+    std::set<std::string> alone;                         // kinds that each explain all of it
+    std::vector<std::vector<std::string>> explanations;  // kinds that do together
+    std::uint64_t places = 0;                            // that need a hypothesis
+    std::uint64_t open_places = 0;                       // that a source leaves open
+    bool needs_hypothesis() const { return places > 0; }
+};
+
+std::vector<std::string> parts_of(const std::string& explanation) {
+    const std::string plus = " + ";
+    const std::size_t at = explanation.find(plus);
+    if (at == std::string::npos) return {explanation};
+    return {explanation.substr(0, at), explanation.substr(at + plus.size())};
+}
+
+// One kind, or in several places: "ties:up@odd_rows,last_row" is two.
+void add_explanation(const std::string& explanation, Failing& failing) {
+    const std::vector<std::string> parts = parts_of(explanation);
+    if (parts.size() > 1) {
+        failing.explanations.push_back(parts);
+        return;
+    }
+    const std::size_t at = explanation.find('@');
+    if (at == std::string::npos) {
+        failing.alone.insert(explanation);
+        return;
+    }
+    for (std::size_t from = at + 1; from <= explanation.size();) {
+        const std::size_t end = std::min(explanation.find(',', from), explanation.size());
+        failing.alone.insert(explanation.substr(0, at + 1) + explanation.substr(from, end - from));
+        from = end + 1;
+    }
+}
+
+// The same whichever row, block or k it is.
+std::string without_numbers(const std::string& text) {
+    std::string plain;
+    for (const char letter : text) {
+        const bool is_digit = std::isdigit(static_cast<unsigned char>(letter)) != 0;
+        if (!is_digit) plain += letter;
+        if (is_digit && (plain.empty() || plain.back() != '#')) plain += '#';
+    }
+    return plain;
+}
+
+class Findings {
+public:
+    void add(const std::string& kind, const std::string& text, std::uint64_t places) {
+        for (Piece& piece : pieces_)
+            if (piece.kind == kind) {
+                piece.places += places;
+                ++piece.cases;
+                if (piece.text != text) piece.text = without_numbers(text);
+                return;
+            }
+        pieces_.push_back({kind, text, places, 1});
+    }
+    const std::vector<Piece>& pieces() const { return pieces_; }
+
+    // In another layout the pads lie elsewhere too, which is no cause of its own.
+    void drop_pads_of_layouts() {
+        if (count("packing:") + count("layout:") > 0)
+            std::erase_if(pieces_, [](const Piece& piece) { return piece.kind == "padding"; });
+    }
+
+    // One fault lies in one other layout, and is one fault of a GEMM; and what is not written and
+    // differs elsewhere, where it is written, is read before that.
+    bool contradict_each_other() const {
+        return count("packing:") > 1 || count("layout:") > 1 || count("gemm:") > 1 ||
+               (count("flaky") > 0 && count("unwritten") > 0);
+    }
+
+private:
+    std::ptrdiff_t count(std::string_view opening) const {
+        return std::ranges::count_if(
+            pieces_, [&](const Piece& piece) { return piece.kind.starts_with(opening); });
+    }
+
+    std::vector<Piece> pieces_;
+};
+
+// Takes what was seen of the case, and leaves what needs a hypothesis.
+Failing failing_of(const CaseResult& result, Findings& seen) {
+    Failing failing;
+    failing.result = &result;
+    for (const std::string& explanation : result.explanations)
+        add_explanation(explanation, failing);
+    const bool remembers =
+        std::ranges::find(result.explanations, "stale_answer") != result.explanations.end();
+    if (const Finding* finding = finding_named(results::name_of(result.verdict));
+        finding != nullptr && result.mismatches.empty())
+        seen.add(std::string(finding->name), std::string(finding->text), 0);
+    const auto shows = [&](std::string_view name) {
+        return std::ranges::find(result.mismatches, name, &Mismatch::mismatch_class) !=
+               result.mismatches.end();
+    };
+    for (const Mismatch& m : result.mismatches) {
+        if (!m.open_decision.empty()) {
+            failing.open_places += m.count;
+            continue;
+        }
+        // Memory that is not written holds something else at each run, and pads are part of it.
+        if (m.mismatch_class == "flaky" && (shows("unwritten") || shows("padding"))) continue;
+        if (m.mismatch_class == "padding" && shows("unwritten")) continue;
+        const Finding* finding = finding_named(m.mismatch_class);
+        const std::string why = gemm_explanation(m);
+        if (m.mismatch_class == "packing" || m.mismatch_class == "layout")
+            seen.add(m.mismatch_class + ":" + m.direction, "the device has " + m.direction,
+                     m.count);
+        else if (finding != nullptr && !(remembers && m.mismatch_class == "flaky"))
+            seen.add(std::string(finding->name), std::string(finding->text), m.count);
+        else if (!why.empty())
+            seen.add("gemm:" + without_numbers(why), why, m.count);
+        else
+            failing.places += m.count;
+    }
+    return failing;
+}
+
+// A case made again from its line, with its right answer and with that of any hypothesis.
+struct Made {
+    const CaseResult* result = nullptr;
+    Case c;
+    Tensors inputs, expected;
+    std::vector<Alteration> hypotheses;
+    Places places;
+    // What was asked last: those of one hypothesis in several places follow each other.
+    std::string altered_by = {};
+    Tensors altered = {};
+};
+
+std::optional<Made> made_again(const CaseResult& result, Sources& sources) {
+    const auto c = parse_case(result.case_text);
+    if (!c || is_gemm(c.value()) || element_count(c.value()) > elements_checked_max)
+        return std::nullopt;
+    if (!unknown_scale(c.value()).empty()) return std::nullopt;
+    const auto source = sources.open(c.value());
+    if (!source) return std::nullopt;
+    Made made{&result, c.value(), make_inputs(c.value(), *source.value()),
+              {},      {},        Places(c.value())};
+    made.expected = expect(made.c, made.inputs);
+    made.hypotheses = hypotheses_for(made.c);
+    return made;
+}
+
+// Would the hypothesis have changed anything in that case?
+bool changes(Made& made, const std::string& kind) {
+    const PlacedKind read = read_placed_kind(kind);
+    if (made.altered_by != read.alteration) {
+        const auto found = std::ranges::find(made.hypotheses, read.alteration, &Alteration::kind);
+        if (found == made.hypotheses.end()) return false;
+        const Alteration* const alone[] = {&*found};
+        made.altered = answer_with(alone, made.c, made.inputs);
+        made.altered_by = read.alteration;
+    }
+    if (read.place == places_max)
+        return !std::ranges::equal(made.altered, made.expected, {}, &CodeTensor::bytes,
+                                   &CodeTensor::bytes);
+    if (made.places.is_empty()) return false;
+    for (std::size_t output = 0; output < made.expected.size(); ++output)
+        for (std::size_t at = 0; at < made.expected[output].count(); ++at)
+            if (made.places.at(output, at)[read.place] &&
+                made.altered[output].at(at) != made.expected[output].at(at))
+                return true;
+    return false;
+}
+
+// What a cause may be particular to, as a sentence says it.
+struct Scope {
+    std::string_view opening;
+    std::string (*of)(const Case& c);
+};
+constexpr std::array scopes{
+    Scope{"asked for dialect ", [](const Case& c) { return dialect_name(c); }},
+    Scope{"in elements of ", [](const Case& c) { return std::string(element_format_of(c).name); }},
+    Scope{"in ", [](const Case& c) { return format_name(c); }},
+    Scope{"of values of type ", [](const Case& c) { return type_name(c); }},
+    Scope{"in ", [](const Case& c) { return std::string(name_of(c.operation)); }},
+    Scope{"along axis ", [](const Case& c) { return std::string(name_of(c.axis)); }},
+    Scope{"with scales in layout ", [](const Case& c) { return std::string(name_of(c.scales)); }},
+    Scope{"in layout ", [](const Case& c) { return std::string(name_of(c.layout)); }},
+    Scope{"packed as ", [](const Case& c) { return std::string(c.packing->name); }},
+    Scope{"in blocks of ", [](const Case& c) { return std::to_string(c.block); }},
+};
+
+// A kind that explains, and where it holds.
+struct Candidate {
+    std::string kind, text;
+    std::string scope;    // "" everywhere
+    std::string seen_in;  // the place that all it explains lies in, though nothing says why
+    bool is_refuted = false;
+};
+
+bool has_part(const Failing& failing, const std::string& kind) {
+    return failing.alone.contains(kind) ||
+           std::ranges::any_of(failing.explanations, [&](const auto& parts) {
+               return std::ranges::find(parts, kind) != parts.end();
+           });
+}
+
+bool is_covered(const Failing& failing, const std::vector<std::string>& kinds) {
+    return std::ranges::any_of(
+               kinds, [&](const std::string& kind) { return failing.alone.contains(kind); }) ||
+           std::ranges::any_of(failing.explanations, [&](const auto& parts) {
+               return std::ranges::all_of(parts, [&](const std::string& part) {
+                   return std::ranges::find(kinds, part) != kinds.end();
+               });
+           });
+}
+
+bool is_placed(const std::string& kind) {
+    return kind.find('@') != std::string::npos;
+}
+
+using Covers = std::vector<std::vector<std::string>>;
+
+class Search {
+public:
+    Search(std::span<const CaseResult> cases, std::vector<Failing> failing, Sources& sources)
+        : cases_(cases), failing_(std::move(failing)), sources_(sources) {}
+
+    // The sets of kinds that explain everything and are refuted nowhere: the simplest ones. One
+    // cause is simpler than one in a place, and that than two.
+    std::vector<std::vector<Candidate>> explanations() {
+        const Covers alone = covers_of_one();
+        for (const bool placed : {false, true}) {
+            Covers covers;
+            std::ranges::copy_if(alone, std::back_inserter(covers),
+                                 [&](const auto& cover) { return is_placed(cover[0]) == placed; });
+            auto found = unrefuted(covers);
+            if (found.empty()) continue;
+            for (auto& set : found) set[0].seen_in = seen_in(set[0], alone);
+            return found;
+        }
+        return unrefuted(covers_of_two());
+    }
+
+private:
+    std::vector<std::vector<Candidate>> unrefuted(const Covers& covers) {
+        if (covers.empty() || covers.size() > covers_max) return {};
+        check(covers);
+        std::vector<std::vector<Candidate>> found;
+        for (const auto& cover : covers) {
+            std::vector<Candidate> set;
+            for (const std::string& kind : cover) set.push_back(candidates_.at(kind));
+            const auto is_refuted = [](const Candidate& each) { return each.is_refuted; };
+            if (std::ranges::none_of(set, is_refuted)) found.push_back(std::move(set));
+        }
+        return found;
+    }
+
+    static std::string seen_in(const Candidate& candidate, const Covers& alone) {
+        if (is_placed(candidate.kind)) return "";
+        for (const std::string_view place : parts_of_tensors)
+            if (std::ranges::find(alone, std::vector{candidate.kind + "@" + std::string(place)}) !=
+                alone.end())
+                return std::string(place);
+        return "";
+    }
+
+    // Those that are of a pair somewhere, or explain something alone.
+    std::vector<std::string> kinds_by_use() const {
+        std::map<std::string, std::size_t> uses;
+        std::vector<std::string> kinds;
+        const auto use = [&](const std::string& kind) {
+            if (uses[kind]++ == 0) kinds.push_back(kind);
+        };
+        for (const Failing& failing : failing_) {
+            for (const std::string& kind : failing.alone) use(kind);
+            for (const auto& parts : failing.explanations)
+                for (const std::string& kind : parts) use(kind);
+        }
+        std::ranges::stable_sort(kinds, std::ranges::greater{},
+                                 [&](const std::string& kind) { return uses.at(kind); });
+        return kinds;
+    }
+
+    bool covers_all(const std::vector<std::string>& kinds) const {
+        return std::ranges::all_of(
+            failing_, [&](const Failing& failing) { return is_covered(failing, kinds); });
+    }
+
+    Covers covers_of_one() const {
+        if (failing_.empty()) return {};
+        std::set<std::string> common = failing_[0].alone;
+        for (const Failing& failing : failing_)
+            std::erase_if(common,
+                          [&](const std::string& kind) { return !failing.alone.contains(kind); });
+        Covers covers;
+        for (const std::string& kind : common) covers.push_back({kind});
+        return covers;
+    }
+
+    Covers covers_of_two() const {
+        std::vector<std::string> kinds = kinds_by_use();
+        if (kinds.size() > candidates_max) kinds.resize(candidates_max);
+        Covers covers;
+        for (std::size_t one = 0; one < kinds.size(); ++one)
+            for (std::size_t other = one + 1; other < kinds.size(); ++other)
+                if (covers_all({kinds[one], kinds[other]}))
+                    covers.push_back({kinds[one], kinds[other]});
+        return covers;
+    }
+
+    // Holds every kind of the covers against cases that it explains nothing of.
+    void check(const std::vector<std::vector<std::string>>& covers) {
+        candidates_.clear();
+        for (const auto& cover : covers)
+            for (const std::string& kind : cover) candidates_[kind] = {kind};
+        std::map<std::string, std::vector<Case>> refuting;
+        for (const CaseResult* result : cases_to_check()) {
+            auto made = made_again(*result, sources_);
+            if (!made) continue;
+            for (auto& [kind, candidate] : candidates_)
+                if (!explains(kind, *result) && changes(*made, kind))
+                    refuting[kind].push_back(made->c);
+        }
+        for (auto& [kind, candidate] : candidates_) {
+            const std::vector<Case> explained = cases_with(kind);
+            candidate.text = text_for(kind, explained);
+            if (!refuting[kind].empty()) confine(candidate, explained, refuting[kind]);
+        }
+    }
+
+    static std::string text_for(const std::string& kind, const std::vector<Case>& explained) {
+        const PlacedKind read = read_placed_kind(kind);
+        const std::string where =
+            read.place == places_max ? "" : place_names()[read.place].text + ", ";
+        for (const Case& c : explained)
+            for (const Alteration& hypothesis : hypotheses_for(c))
+                if (hypothesis.kind == read.alteration) return where + hypothesis.text;
+        return answer_of_before({}).text;
+    }
+
+    bool explains(const std::string& kind, const CaseResult& result) const {
+        return std::ranges::any_of(failing_, [&](const Failing& failing) {
+            return failing.result == &result && has_part(failing, kind);
+        });
+    }
+
+    std::vector<Case> cases_with(const std::string& kind) const {
+        std::vector<Case> found;
+        for (const Failing& failing : failing_)
+            if (has_part(failing, kind))
+                if (const auto c = parse_case(failing.result->case_text))
+                    found.push_back(c.value());
+        return found;
+    }
+
+    // To what all explained cases have in common and no refuting one has.
+    static void confine(Candidate& candidate, const std::vector<Case>& explained,
+                        const std::vector<Case>& refuting) {
+        candidate.is_refuted = true;
+        // A factor that is a little too large or small moves ties as well.
+        const bool has_factors = std::ranges::any_of(explained, [](const Case& c) {
+            return c.dialect != nullptr && !c.dialect->has_e8m0_scales();
+        });
+        if (has_factors && candidate.kind.starts_with("element_rounding:")) return;
+        for (const Scope& scope : scopes) {
+            std::set<std::string> values;
+            for (const Case& c : explained) values.insert(scope.of(c));
+            const bool is_apart = std::ranges::none_of(
+                refuting, [&](const Case& c) { return values.contains(scope.of(c)); });
+            if (values.empty() || values.size() > 2 || !is_apart || values.begin()->empty())
+                continue;
+            candidate.scope = std::string(scope.opening) + listed({values.begin(), values.end()});
+            candidate.is_refuted = false;
+            return;
+        }
+    }
+
+    // An even choice of those that pass, and those that fail and have other explanations.
+    std::vector<const CaseResult*> cases_to_check() const {
+        std::vector<const CaseResult*> passing, chosen;
+        for (const CaseResult& result : cases_)
+            if (result.verdict == Verdict::pass_exact) passing.push_back(&result);
+        const std::size_t step = std::max<std::size_t>(
+            1, (passing.size() + passing_checked_max - 1) / passing_checked_max);
+        for (std::size_t i = 0; i < passing.size(); i += step) chosen.push_back(passing[i]);
+        for (std::size_t i = 0; i < failing_.size() && i < failing_checked_max; ++i)
+            chosen.push_back(failing_[i].result);
+        return chosen;
+    }
+
+    std::span<const CaseResult> cases_;
+    std::vector<Failing> failing_;
+    Sources& sources_;
+    std::map<std::string, Candidate> candidates_;
+};
+
+std::string capitalised(std::string text) {
+    if (!text.empty())
+        text[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(text[0])));
+    return text;
+}
+
+bool is_dialect(const Candidate& candidate) {
+    return candidate.kind.starts_with(dialect_kind);
+}
+
+std::string text_of(const Candidate& candidate) {
+    if (is_dialect(candidate)) {
+        const std::string change = candidate.kind.substr(dialect_kind.size());
+        return "these bits follow " + candidate.text + ", not " +
+               change.substr(0, change.find("->"));
+    }
+    return (candidate.scope.empty() ? "" : candidate.scope + ", ") + candidate.text +
+           (candidate.seen_in.empty()
+                ? ""
+                : ", seen " + place_names()[read_placed_kind("@" + candidate.seen_in).place].text +
+                      " alone");
+}
+
+// Of hypotheses that each explain everything: the other entries of the table, then the rest.
+std::optional<Piece> named_of(const std::vector<std::vector<Candidate>>& found,
+                              std::vector<std::string>& kinds) {
+    std::vector<std::string> dialects, texts, named;
+    std::string asked;
+    for (const auto& set : found) {
+        if (set.size() != 1) continue;
+        const Candidate& candidate = set[0];
+        if (is_dialect(candidate)) {
+            dialects.push_back(candidate.text);
+            const std::string change = candidate.kind.substr(dialect_kind.size());
+            asked = change.substr(0, change.find("->"));
+        } else if (std::ranges::find(texts, text_of(candidate)) == texts.end()) {
+            texts.push_back(text_of(candidate));
+        }
+        named.push_back(candidate.kind);
+        if (!candidate.seen_in.empty()) named.push_back(candidate.kind + "@" + candidate.seen_in);
+    }
+    if (dialects.empty() && (texts.empty() || texts.size() > named_max)) return std::nullopt;
+    if (texts.size() > named_max) texts.clear();
+    std::string text;
+    for (const std::string& each : texts) text += (text.empty() ? "" : ", or ") + each;
+    if (texts.size() > 1) text += " (no case tells these apart)";
+    if (!dialects.empty())
+        text = "these bits follow " + listed(dialects) + ", not " + asked +
+               (text.empty() ? "" : ": " + text);
+    kinds = {named[0]};
+    for (std::size_t i = 1; i < named.size(); ++i) kinds[0] += " | " + named[i];
+    return Piece{"", text, 0, 0};
+}
+
+std::string kind_text(const Mismatch& m) {
+    std::string text = m.mismatch_class;
+    for (const std::string* part : {&m.direction, &m.note})
+        if (!part->empty()) text += ", " + *part;
+    return text;
+}
+
+enum class Openness { binding, any };
+
+// Of what no hypothesis explains: its kinds, the most frequent first.
+std::string unexplained_sentence(const std::vector<const CaseResult*>& cases, Openness wanted) {
+    struct Kind {
+        std::string text;
+        std::uint64_t count = 0;
+    };
+    std::map<std::string, Kind> kinds;
+    for (const CaseResult* result : cases)
+        for (const Mismatch& m : result->mismatches) {
+            if (wanted == Openness::binding && !m.open_decision.empty()) continue;
+            Kind& kind = kinds[m.mismatch_class + "\n" + m.direction];
+            if (kind.count == 0) kind.text = kind_text(m);
+            kind.count += m.count;
+        }
+    if (kinds.empty()) return "";
+    const auto most =
+        std::ranges::max_element(kinds, {}, [](const auto& each) { return each.second.count; });
+    if (kinds.size() == 1)
+        return "One kind of difference, " + most->second.text + "; nothing else is wrong.";
+    return std::to_string(kinds.size()) + " kinds of difference, the most frequent " +
+           most->second.text + ".";
+}
+
+std::string places_text(const Piece& piece) {
+    if (piece.places == 0) return grouped(piece.cases) + (piece.cases == 1 ? " case" : " cases");
+    return grouped(piece.places) + (piece.places == 1 ? " place" : " places");
+}
+
+// Every difference has a piece that explains it.
+std::string sentence_of(const std::vector<Piece>& pieces, const std::string& explained) {
+    if (pieces.size() == 1)
+        return capitalised(pieces[0].text) + "; nothing else is wrong (" +
+               (explained.empty() ? places_text(pieces[0]) : explained) + ").";
+    std::string text = grouped(pieces.size()) + " causes: ";
+    for (const Piece& piece : pieces)
+        text += (&piece == &pieces[0] ? "" : "; ") + piece.text +
+                (piece.places + piece.cases == 0 ? "" : " (" + places_text(piece) + ")");
+    return text + "; nothing else is wrong" + (explained.empty() ? "" : " (" + explained + ")") +
+           ".";
+}
+
+std::string explained_text(const std::vector<Failing>& failing) {
+    std::uint64_t looked_at = 0, places = 0;
+    for (const Failing& each : failing) {
+        looked_at += each.result->looked_at.value_or(0);
+        places += each.places + each.open_places;
+    }
+    if (looked_at >= places) return grouped(places) + " of " + grouped(places) + " explained";
+    return "all " + grouped(looked_at) + " places looked at are explained, of " + grouped(places) +
+           " that differ";
+}
+
+// Of sets of two the only one; those with another entry of the table stand behind.
+std::optional<std::vector<Candidate>> only_two_of(
+    const std::vector<std::vector<Candidate>>& found) {
+    std::vector<std::vector<Candidate>> sets;
+    std::set<std::string> texts;
+    for (const auto& set : found)
+        if (set.size() == 2 && std::ranges::none_of(set, is_dialect) &&
+            texts.insert(text_of(set[0]) + text_of(set[1])).second)
+            sets.push_back(set);
+    if (sets.size() != 1) return std::nullopt;
+    return sets[0];
+}
+
+std::vector<Piece> pieces_of(const std::vector<Candidate>& set, std::vector<std::string>& kinds) {
+    std::vector<Piece> pieces;
+    for (const Candidate& candidate : set) {
+        pieces.push_back({candidate.kind, text_of(candidate), 0, 0});
+        kinds.push_back(candidate.kind);
+    }
+    return pieces;
+}
+
+}  // namespace
+
+Cause cause_of(std::span<const CaseResult> cases, Sources& sources) {
+    Findings seen;
+    std::vector<Failing> failing;
+    bool has_failed = false;
+    for (const CaseResult& result : cases) {
+        if (!blames_device(result.verdict)) continue;
+        has_failed = true;
+        Failing each = failing_of(result, seen);
+        if (each.needs_hypothesis()) failing.push_back(std::move(each));
+    }
+    if (!has_failed) return {};
+    Cause cause;
+    seen.drop_pads_of_layouts();
+    if (seen.contradict_each_other()) return {differences_of(cases), {}};
+    std::vector<Piece> pieces = seen.pieces();
+    for (const Piece& piece : pieces) cause.kinds.push_back(piece.kind);
+    if (failing.empty()) return {sentence_of(pieces, ""), cause.kinds};
+    // Cases beyond those that were looked at say nothing against what explains the others.
+    std::vector<Failing> examined;
+    std::ranges::copy_if(failing, std::back_inserter(examined), [](const Failing& each) {
+        return each.result->looked_at || each.result->operation == "gemm";
+    });
+    const auto found = examined.empty() ? std::vector<std::vector<Candidate>>{}
+                                        : Search(cases, examined, sources).explanations();
+    std::vector<std::string> kinds;
+    if (const auto named = named_of(found, kinds)) {
+        pieces.push_back(*named);
+    } else if (const auto two = only_two_of(found)) {
+        for (Piece& piece : pieces_of(*two, kinds)) pieces.push_back(std::move(piece));
+    } else {
+        cause.kinds.clear();
+        std::vector<const CaseResult*> results;
+        for (const Failing& each : failing) results.push_back(each.result);
+        cause.sentence = unexplained_sentence(results, Openness::binding);
+        return cause;
+    }
+    cause.kinds.insert(cause.kinds.end(), kinds.begin(), kinds.end());
+    cause.sentence = sentence_of(pieces, explained_text(failing));
+    return cause;
+}
+
+std::string differences_of(std::span<const results::CaseResult> cases) {
+    std::vector<const CaseResult*> results;
+    for (const CaseResult& result : cases) results.push_back(&result);
+    return unexplained_sentence(results, Openness::any);
+}
+
+}  // namespace mx::cause

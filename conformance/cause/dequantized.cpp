@@ -1,0 +1,153 @@
+// The hypotheses of the way back: a code or a scale read as something else, and values rounded
+// otherwise. See hypotheses.hpp.
+#include <utility>
+
+#include "conformance/cause/hypotheses.hpp"
+#include "reference/fast/round.hpp"
+
+namespace mx::cause {
+namespace {
+
+using fast::Kind;
+using fast::Unpacked;
+
+Unpacked read(const ElementFormat& format, Code code) {
+    return fast::unpack(format, code);
+}
+
+// How a device reads and rounds; each step that is set takes the place of the right one.
+struct Reading {
+    std::function<Unpacked(const ElementFormat& format, Code code)> element = read;
+    std::function<Unpacked(const ElementFormat& format, Code code)> scale = read;
+    std::function<std::int64_t(const Problem& p, std::int64_t block)> scale_place =
+        [](const Problem&, std::int64_t block) { return block; };
+    Rounding rounding = Rounding::nearest_even;
+    Overflow overflow = Overflow::overflow;
+};
+
+// Under scales that are powers of two.
+void read_again(const Reading& reading, const Problem& p, const Tensors& inputs,
+                CodeTensor& values) {
+    const Blocking blocking = blocking_of(p);
+    for (std::int64_t block = 0; block < block_grid(blocking).count(); ++block) {
+        const BlockPlace place = place_of(blocking, block);
+        const std::int64_t from = reading.scale_place(p, block);
+        const Unpacked factor =
+            reading.scale(p.format->scale(), Code{inputs[1].at(static_cast<std::size_t>(from))});
+        for (int lane = 0; lane < place.count; ++lane) {
+            const std::size_t element = place.element(lane);
+            Unpacked value = reading.element(p.format->element(), Code{inputs[0].at(element)});
+            if (factor.kind == Kind::nan || value.kind == Kind::nan)
+                value = {Kind::nan, false, 0, 0};
+            else if (factor.kind == Kind::infinity)
+                value.kind = fast::is_zero(value) ? Kind::nan : Kind::infinity;
+            else if (factor.significand == 0)
+                value = {Kind::finite, value.negative, 0, 0};
+            value.exponent += factor.exponent;
+            values.set(element,
+                       fast::round(p.type, reading.rounding, reading.overflow, value).bits);
+        }
+    }
+}
+
+void add(std::vector<Alteration>& hypotheses, std::string kind, std::string text, Reading reading) {
+    Alteration alteration;
+    alteration.kind = "read:" + std::move(kind);
+    alteration.text = std::move(text);
+    alteration.outputs = [reading = std::move(reading)](const Problem& p, const Tensors& inputs,
+                                                        Tensors& outputs) {
+        read_again(reading, p, inputs, outputs[0]);
+    };
+    hypotheses.push_back(std::move(alteration));
+}
+
+// The number that the bits of a NaN would be, were they no NaN.
+Unpacked as_number(const ElementFormat& format, Code code) {
+    ElementFormat plain = format;
+    plain.specials = Specials::none;
+    return fast::unpack(format.is_nan(code) ? plain : format, code);
+}
+
+void add_elements(std::vector<Alteration>& hypotheses) {
+    Reading reading;
+    reading.element = [](const ElementFormat& format, Code code) {
+        return fast::unpack(format, Code{code.bits & format.code_magnitude_mask()});
+    };
+    add(hypotheses, "sign_lost", "the sign of an element is not read", reading);
+    reading.element = [](const ElementFormat& format, Code code) {
+        if (format.negatives == Negatives::sign_bit) return fast::unpack(format, code);
+        Unpacked value = fast::unpack(format, Code{1});
+        value.significand *= code.bits;
+        return value;
+    };
+    add(hypotheses, "integer_unsigned", "integers are read without a sign", reading);
+    reading.element = [](const ElementFormat& format, Code code) {
+        const bool is_lowest =
+            format.negatives != Negatives::sign_bit && code.bits == format.code_sign_mask();
+        return is_lowest ? Unpacked{} : fast::unpack(format, code);
+    };
+    add(hypotheses, "lowest_integer_as_zero", "the lowest integer is read as zero", reading);
+    reading.element = as_number;
+    add(hypotheses, "nan_as_number", "the NaN code of an element is read as a number", reading);
+    reading.element = [](const ElementFormat& format, Code code) {
+        Unpacked value = fast::unpack(format, code);
+        if (value.kind == Kind::infinity) value.kind = Kind::nan;
+        return value;
+    };
+    add(hypotheses, "infinity_as_nan", "an infinite element is read as NaN", reading);
+    reading.element = [](const ElementFormat& format, Code code) {
+        const Unpacked value = fast::unpack(format, code);
+        return format.is_subnormal(code) ? Unpacked{Kind::finite, value.negative, 0, 0} : value;
+    };
+    add(hypotheses, "subnormal_as_zero", "subnormal elements are read as zero", reading);
+}
+
+void add_scales(std::vector<Alteration>& hypotheses) {
+    Reading reading;
+    reading.scale = [](const ElementFormat& format, Code code) {
+        return code.bits == 0 ? Unpacked{} : fast::unpack(format, code);
+    };
+    add(hypotheses, "scale_0_as_zero", "scale 0 is read as the number 0", reading);
+    reading.scale = [](const ElementFormat& format, Code code) {
+        return format.is_nan(code) ? Unpacked{Kind::infinity, false, 0, 0}
+                                   : fast::unpack(format, code);
+    };
+    add(hypotheses, "nan_scale_as_infinity", "scale 255 is read as infinity", reading);
+    reading.scale = as_number;
+    add(hypotheses, "nan_scale_as_number", "scale 255 is read as 2^128", reading);
+    reading.scale = read;
+    reading.scale_place = [](const Problem& p, std::int64_t block) {
+        const BlockGrid grid = block_grid(p);
+        const std::int64_t row = block / grid.block_columns, column = block % grid.block_columns;
+        return column * grid.block_rows + row;
+    };
+    add(hypotheses, "scales_exchanged", "scales are read with rows and columns exchanged", reading);
+    reading.scale_place = [](const Problem& p, std::int64_t block) {
+        const BlockGrid grid = block_grid(p);
+        const std::int64_t row = block / grid.block_columns, column = block % grid.block_columns;
+        if (p.axis == BlockAxis::col) return row / 2 * grid.block_columns + column;
+        return row * grid.block_columns + column / 2;
+    };
+    add(hypotheses, "blocks_twice_as_long", "scales are read as if blocks were twice as long",
+        reading);
+}
+
+}  // namespace
+
+void add_values_read_otherwise(const Problem& p, std::vector<Alteration>& hypotheses) {
+    if (p.format == nullptr || !p.format->has_e8m0_scales()) return;
+    add_elements(hypotheses);
+    add_scales(hypotheses);
+    for (const auto& [name, rounding] : roundings) {
+        if (rounding == Rounding::nearest_even || rounding == Rounding::stochastic) continue;
+        Reading reading;
+        reading.rounding = rounding;
+        add(hypotheses, "rounding_" + std::string(name), "values are rounded " + std::string(name),
+            reading);
+    }
+    Reading saturating;
+    saturating.overflow = Overflow::saturate;
+    add(hypotheses, "saturated", "values too large become the largest", saturating);
+}
+
+}  // namespace mx::cause

@@ -1,0 +1,29 @@
+// What may have gone wrong in a problem that does not come out right: each decision of its entry in
+// the quantizer table taken otherwise, every other entry, and transformations of data that any
+// kernel can get wrong. Made from the problem alone: nothing here knows of a device or its answer.
+#pragma once
+
+#include <string_view>
+#include <vector>
+
+#include "conformance/cause/alteration.hpp"
+
+namespace mx::cause {
+
+// The likeliest first. Not for a GEMM, which has a table of its own in run/gemm_wrong.hpp.
+std::vector<Alteration> hypotheses_for(const Problem& p);
+
+// "dialect:nv->ocp" opens with this: the bits of another table entry.
+inline constexpr std::string_view dialect_kind = "dialect:";
+
+// The device gives the answer to the question before. Of another shape it says nothing.
+Alteration answer_of_before(const Tensors& before);
+
+// The parts of hypotheses_for.
+void add_decisions(const Problem& p, std::vector<Alteration>& hypotheses);
+void add_block_transformations(const Problem& p, std::vector<Alteration>& hypotheses);
+void add_tensor_transformations(const Problem& p, std::vector<Alteration>& hypotheses);
+void add_values_read_otherwise(const Problem& p, std::vector<Alteration>& hypotheses);
+void add_dialects(const Problem& p, std::vector<Alteration>& hypotheses);
+
+}  // namespace mx::cause

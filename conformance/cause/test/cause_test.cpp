@@ -1,0 +1,214 @@
+// Causes of devices with faults that are known here: the planted bugs, which share no line with the
+// hypotheses; two faults at once; faults that no hypothesis describes.
+#include <gtest/gtest.h>
+
+#include <stdexcept>
+
+#include "conformance/case/case.hpp"
+#include "conformance/cause/cause.hpp"
+#include "conformance/cause/explainer.hpp"
+#include "conformance/run/expected.hpp"
+#include "conformance/run/judge.hpp"
+#include "conformance/run/runner.hpp"
+
+namespace mx::cause {
+namespace {
+
+using results::CaseResult;
+
+std::string quantize_line(const std::string& format, const std::string& dialect,
+                          const std::string& data, const std::string& more = "shape=64x64") {
+    return "quantize format=" + format + " dialect=" + dialect + " input=f32 " + more +
+           " data=" + data;
+}
+
+const std::vector<std::string> quantize_lines{
+    quantize_line("mxfp8-e4m3", "ocp", "edge.tie"),
+    quantize_line("mxfp8-e4m3", "nv", "edge.tie"),
+    quantize_line("mxfp8-e5m2", "nv", "random.spread"),
+    quantize_line("mxfp8-e4m3", "nv", "random.spread"),
+    quantize_line("mxfp8-e4m3", "nv", "random.spread", "axis=col shape=64x96"),
+    quantize_line("mxfp8-e5m2", "ocp", "random.spread"),
+    quantize_line("mxfp6-e2m3", "ocp", "random.spread"),
+    quantize_line("mxfp4-e2m1", "ocp", "random.spread"),
+    quantize_line("mxint8", "ocp", "random.spread"),
+    quantize_line("mxfp8-e4m3", "ocp", "edge.special"),
+    quantize_line("mxfp8-e4m3", "nv", "edge.special"),
+    quantize_line("mxfp8-e4m3", "nv", "bits:3f800000,7f800000,ff7fffff", "shape=1x32"),
+    quantize_line("mxfp8-e4m3", "nv", "random.bits"),
+    quantize_line("mxfp8-e4m3", "ocp", "random.bits"),
+};
+
+// What a run of a planted bug comes to.
+Cause cause_of_bug(const std::string& bug, const std::vector<std::string>& lines) {
+    DeviceSource source;
+    source.name = "mutants.so:bug=" + bug;
+    source.path = MX_MUTANT_DIRECTORY "/mutants.so";
+    source.configuration = "bug=" + bug;
+    const auto client = open_client(source, {});
+    if (!client) throw std::runtime_error(client.error().message);
+    Sources sources;
+    Runner runner(client.value(), sources, {"", false, 0, Explainer()});
+    std::vector<CaseResult> cases;
+    for (const std::string& line : lines) {
+        const auto c = parse_case(line);
+        if (!c) throw std::runtime_error(c.error().message);
+        auto result = runner.run({"test", c.value()});
+        if (!result) throw std::runtime_error(result.error().message);
+        cases.push_back(std::move(result).value());
+    }
+    return cause_of(cases, sources);
+}
+
+void expect_named(const std::string& bug, const std::string& kind) {
+    const Cause cause = cause_of_bug(bug, quantize_lines);
+    ASSERT_EQ(cause.kinds.size(), 1u) << bug << ": " << cause.sentence;
+    EXPECT_NE((" | " + cause.kinds[0] + " | ").find(" | " + kind + " | "), std::string::npos)
+        << bug << ": " << cause.kinds[0];
+    EXPECT_NE(cause.sentence.find("nothing else is wrong"), std::string::npos) << cause.sentence;
+}
+
+TEST(Cause, NothingWrongHasNone) {
+    const Cause cause = cause_of_bug("none", quantize_lines);
+    EXPECT_EQ(cause.sentence, "");
+    EXPECT_TRUE(cause.kinds.empty());
+}
+
+TEST(Cause, IsOneSentenceOverFormatsDialectsAndAxes) {
+    const Cause cause = cause_of_bug("ties_away", quantize_lines);
+    EXPECT_TRUE(
+        cause.sentence.starts_with("Every tie is rounded away from zero; nothing else is wrong ("))
+        << cause.sentence;
+    EXPECT_TRUE(cause.sentence.ends_with(" explained).")) << cause.sentence;
+}
+
+TEST(Cause, DecisionsOfTheTable) {
+    expect_named("ties_away", "element_rounding:nearest_even->nearest_away");
+    expect_named("truncation", "element_rounding:nearest_even->toward_zero");
+    expect_named("minus_zero_lost", "sign_of_zero:kept->dropped");
+    expect_named("nan_spreads", "nan_in_block:own_lane_only->poisons_amax");
+    expect_named("nv_floor_for_ceil", "scale_rounding:toward_positive->toward_zero");
+}
+
+TEST(Cause, TransformationsOfData) {
+    expect_named("amax_ignores_lane_31", "amax_without:element_31");
+    expect_named("amax_signed", "amax_without:negative_elements");
+    expect_named("ties_up", "ties:up");
+    expect_named("double_rounding_bf16", "value_through:bf16");
+    expect_named("scale_from_previous_block", "scale_of:block_before");
+    expect_named("col_strides_swapped", "exchanged:elements");
+    expect_named("stale_output", "stale_answer");
+}
+
+TEST(Cause, WhatWasSeenNeedsNoHypothesis) {
+    expect_named("last_block_unwritten", "unwritten");
+    expect_named("scale_overwrites_red_zone", "red_zone");
+    expect_named("crash_on_nan", "crash");
+}
+
+TEST(Cause, WhatNoHypothesisDescribesIsNotExplained) {
+    for (const char* bug : {"canary", "mantissa_carry_lost", "int8_wraps"}) {
+        const Cause cause = cause_of_bug(bug, quantize_lines);
+        EXPECT_TRUE(cause.kinds.empty()) << bug << ": " << cause.sentence;
+        EXPECT_NE(cause.sentence, "") << bug;
+    }
+}
+
+// An answer that somebody made, judged as a device's.
+CaseResult judged(const std::string& line, const std::function<void(Evidence&)>& spoil) {
+    Evidence e;
+    e.c = parse_case(line).value();
+    Sources sources;
+    e.inputs = make_inputs(e.c, *sources.open(e.c).value());
+    e.expected = expect(e.c, e.inputs);
+    e.actual = e.expected;
+    spoil(e);
+    for (const CodeTensor& tensor : e.expected) e.flags.emplace_back(tensor.count(), 0);
+    e.answer.kind = AnswerKind::answered;
+    CaseResult result = blank_result({"test", e.c});
+    judge_bits(e, {}, result);
+    Explainer()(e, result);
+    return result;
+}
+
+TEST(Cause, TwoFaultsAtOnce) {
+    Sources sources;
+    const std::vector<CaseResult> cases{
+        judged(quantize_line("mxfp8-e4m3", "ocp", "random.bits"), [](Evidence& e) {
+            Case other = e.c;
+            Quantizer rules = *e.c.dialect;
+            rules.element_rounding = Rounding::toward_zero;
+            other.dialect = &rules;
+            e.actual = expect(other, e.inputs);
+            for (std::size_t i = 0; i < e.actual[0].count(); ++i)
+                if (e.actual[0].at(i) == 0x7F) e.actual[0].set(i, 0);  // a NaN
+        })};
+    const Cause cause = cause_of(cases, sources);
+    ASSERT_EQ(cause.kinds.size(), 2u)
+        << cause.sentence << " " << testing::PrintToString(cases[0].explanations);
+    EXPECT_TRUE(cause.sentence.starts_with("2 causes: ")) << cause.sentence;
+    EXPECT_NE(cause.sentence.find("elements are rounded toward zero"), std::string::npos)
+        << cause.sentence;
+    EXPECT_NE(cause.sentence.find("a NaN becomes zero"), std::string::npos) << cause.sentence;
+}
+
+TEST(Cause, ASinglePlaceMoreIsEnoughToDoubt) {
+    Sources sources;
+    const auto spoil = [](bool one_more) {
+        return [one_more](Evidence& e) {
+            Case other = e.c;
+            Quantizer rules = *e.c.dialect;
+            rules.element_rounding = Rounding::toward_zero;
+            other.dialect = &rules;
+            e.actual = expect(other, e.inputs);
+            if (one_more) e.actual[0].set(77, e.actual[0].at(77) ^ 0x10u);
+        };
+    };
+    const std::string line = quantize_line("mxfp8-e4m3", "ocp", "random.spread");
+    const std::vector<CaseResult> clean{judged(line, spoil(false))};
+    EXPECT_FALSE(cause_of(clean, sources).kinds.empty());
+    const std::vector<CaseResult> doubtful{judged(line, spoil(true))};
+    EXPECT_TRUE(cause_of(doubtful, sources).kinds.empty());
+}
+
+// A passing case in which the hypothesis would have changed something takes the cause away.
+TEST(Cause, IsRefutedByAPassingCase) {
+    Sources sources;
+    const auto truncate = [](Evidence& e) {
+        Case other = e.c;
+        Quantizer rules = *e.c.dialect;
+        rules.element_rounding = Rounding::toward_zero;
+        other.dialect = &rules;
+        e.actual = expect(other, e.inputs);
+    };
+    const std::string line = quantize_line("mxfp8-e4m3", "ocp", "random.spread");
+    std::vector<CaseResult> cases{judged(line, truncate)};
+    ASSERT_FALSE(cause_of(cases, sources).kinds.empty());
+    cases.push_back(judged(line + " index=640", [](Evidence&) {}));
+    EXPECT_TRUE(cause_of(cases, sources).kinds.empty());
+    // With another format it holds in the one alone.
+    cases.pop_back();
+    cases.push_back(judged(quantize_line("mxfp8-e5m2", "ocp", "random.spread"), [](Evidence&) {}));
+    EXPECT_TRUE(
+        cause_of(cases, sources)
+            .sentence.starts_with(
+                "In elements of e4m3, elements are rounded toward zero; nothing else is wrong"))
+        << cause_of(cases, sources).sentence;
+}
+
+TEST(Cause, AnotherEntryOfTheTableIsNamed) {
+    Sources sources;
+    const std::vector<CaseResult> cases{
+        judged(quantize_line("mxfp8-e4m3", "nv", "random.bits"), [](Evidence& e) {
+            Case other = e.c;
+            other.dialect = find_quantizer("ocp");
+            e.actual = expect(other, e.inputs);
+        })};
+    const Cause cause = cause_of(cases, sources);
+    EXPECT_TRUE(cause.sentence.starts_with("These bits follow ")) << cause.sentence;
+    EXPECT_NE(cause.sentence.find("ocp"), std::string::npos) << cause.sentence;
+    EXPECT_NE(cause.sentence.find(", not nv"), std::string::npos) << cause.sentence;
+}
+
+}  // namespace
+}  // namespace mx::cause

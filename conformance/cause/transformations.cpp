@@ -1,0 +1,579 @@
+// The hypotheses that no table gives: elements that an amax does not see, a neighbour's scale, one
+// rounding too many, rows and columns exchanged. See hypotheses.hpp.
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+#include "conformance/cause/hypotheses.hpp"
+#include "conformance/run/tensor_layout.hpp"
+#include "device/host/layout.hpp"
+#include "reference/fast/round.hpp"
+
+namespace mx::cause {
+namespace {
+
+using fast::Unpacked;
+using Hypotheses = std::vector<Alteration>;
+
+Alteration& add(Hypotheses& hypotheses, std::string kind, std::string text) {
+    Alteration alteration;
+    alteration.kind = std::move(kind);
+    alteration.text = std::move(text);
+    return hypotheses.emplace_back(std::move(alteration));
+}
+
+Unpacked through(const ElementFormat& format, const Unpacked& value) {
+    return fast::unpack(format,
+                        fast::round(format, Rounding::nearest_even, Overflow::overflow, value));
+}
+
+// Elements that an amax does not look at count as 0.
+using IsUnseen = std::function<bool(const BlockSeen& seen, std::size_t lane)>;
+void add_unseen(Hypotheses& hypotheses, std::string kind, std::string text, IsUnseen is_unseen) {
+    add(hypotheses, "amax_without:" + std::move(kind), "the amax leaves out " + std::move(text))
+        .amax_lanes = [is_unseen = std::move(is_unseen)](const BlockSeen& seen,
+                                                         std::vector<std::uint32_t>& lanes) {
+        for (std::size_t lane = 0; lane < lanes.size(); ++lane)
+            if (is_unseen(seen, lane)) lanes[lane] = 0;
+    };
+}
+
+void add_unseen_elements(const Problem& p, Hypotheses& hypotheses) {
+    const auto whole = static_cast<std::size_t>(lanes_of(p));
+    constexpr std::size_t single_elements_max = 64;
+    for (std::size_t left_out = 0; left_out < whole && whole <= single_elements_max; ++left_out)
+        add_unseen(hypotheses, "element_" + std::to_string(left_out),
+                   "element " + std::to_string(left_out) + " of a block",
+                   [left_out](const BlockSeen&, std::size_t lane) { return lane == left_out; });
+    for (const std::size_t vector : {4, 8, 16})
+        add_unseen(
+            hypotheses, "rest_of_" + std::to_string(vector),
+            "what follows the last whole " + std::to_string(vector) + " elements of a short block",
+            [vector](const BlockSeen& seen, std::size_t lane) {
+                const auto count = static_cast<std::size_t>(seen.place.count);
+                return lane >= count / vector * vector;
+            });
+    add_unseen(hypotheses, "second_half", "the second half of a block",
+               [whole](const BlockSeen&, std::size_t lane) { return lane >= whole / 2; });
+    add_unseen(hypotheses, "first_half", "the first half of a block",
+               [whole](const BlockSeen&, std::size_t lane) { return lane < whole / 2; });
+    add_unseen(hypotheses, "odd_elements", "odd elements",
+               [](const BlockSeen&, std::size_t lane) { return lane % 2 == 1; });
+    add_unseen(hypotheses, "even_elements", "even elements",
+               [](const BlockSeen&, std::size_t lane) { return lane % 2 == 0; });
+    add_unseen(hypotheses, "negative_elements", "negative elements",
+               [](const BlockSeen& seen, std::size_t lane) {
+                   const Code code{seen.input.at(seen.place.element(static_cast<int>(lane)))};
+                   return seen.p.type.is_negative(code) && !seen.p.type.is_nan(code);
+               });
+    if (p.axis != BlockAxis::tile) return;
+    add_unseen(hypotheses, "later_rows", "all rows of a tile but the first",
+               [](const BlockSeen& seen, std::size_t lane) { return lane >= seen.place.width; });
+    add_unseen(hypotheses, "last_column", "the last column of a tile",
+               [](const BlockSeen& seen, std::size_t lane) {
+                   const auto width = static_cast<std::int64_t>(seen.place.width);
+                   const bool is_whole = width == seen.p.block;
+                   return is_whole && lane % seen.place.width == seen.place.width - 1;
+               });
+}
+
+// Values that the amax of the whole tensor does not look at count as 0.
+void add_unseen_by_tensor(const Problem& p, Hypotheses& hypotheses) {
+    if (!has_tensor_number(p) || p.tensor_number) return;
+    using IsUnseenValue =
+        std::function<bool(const Problem& p, const CodeTensor& values, std::size_t at)>;
+    const auto add_values = [&](std::string kind, std::string text, IsUnseenValue is_unseen) {
+        add(hypotheses, "tensor_amax_without:" + std::move(kind),
+            "the amax of the tensor leaves out " + std::move(text))
+            .tensor_values = [is_unseen = std::move(is_unseen)](const Problem& asked,
+                                                                CodeTensor& values) {
+            for (std::size_t at = 0; at < values.count(); ++at)
+                if (is_unseen(asked, values, at)) values.set(at, 0);
+        };
+    };
+    add_values("last_row", "its last row",
+               [](const Problem& asked, const CodeTensor&, std::size_t at) {
+                   return static_cast<std::int64_t>(at) / asked.columns == asked.rows - 1;
+               });
+    add_values("last_columns", "columns behind the last whole 16",
+               [](const Problem& asked, const CodeTensor&, std::size_t at) {
+                   return static_cast<std::int64_t>(at) % asked.columns >= asked.columns / 16 * 16;
+               });
+    add_values("negative", "negative values",
+               [](const Problem& asked, const CodeTensor& values, std::size_t at) {
+                   const Code code{values.at(at)};
+                   return asked.type.is_negative(code) && !asked.type.is_nan(code);
+               });
+    add_values("subnormal", "subnormal values",
+               [](const Problem& asked, const CodeTensor& values, std::size_t at) {
+                   return asked.type.is_subnormal(Code{values.at(at)});
+               });
+}
+
+// The block beside one, along its axis; nothing at the edge.
+std::optional<std::int64_t> beside(const Problem& p, std::int64_t block, std::int64_t step) {
+    const BlockGrid grid = block_grid(p);
+    const std::int64_t row = block / grid.block_columns, column = block % grid.block_columns;
+    const bool goes_down = p.axis == BlockAxis::col;
+    const std::int64_t at = (goes_down ? row : column) + step;
+    if (at < 0 || at >= (goes_down ? grid.block_rows : grid.block_columns)) return std::nullopt;
+    return goes_down ? at * grid.block_columns + column : row * grid.block_columns + at;
+}
+
+std::vector<std::uint32_t> lanes_of_block(const BlockSeen& seen, std::int64_t block) {
+    const BlockPlace place = place_of(blocking_of(seen.p), block);
+    std::vector<std::uint32_t> lanes;
+    for (int lane = 0; lane < place.count; ++lane)
+        lanes.push_back(seen.input.at(place.element(lane)));
+    return lanes;
+}
+
+void add_foreign_elements(Hypotheses& hypotheses) {
+    add(hypotheses, "amax_of_pairs", "two neighbouring blocks have one amax").amax_lanes =
+        [](const BlockSeen& seen, std::vector<std::uint32_t>& lanes) {
+            const BlockGrid grid = block_grid(seen.p);
+            const std::int64_t at = seen.p.axis == BlockAxis::col ? seen.block / grid.block_columns
+                                                                  : seen.block % grid.block_columns;
+            const auto other = beside(seen.p, seen.block, at % 2 == 0 ? 1 : -1);
+            if (!other) return;
+            for (const std::uint32_t lane : lanes_of_block(seen, *other)) lanes.push_back(lane);
+        };
+    add(hypotheses, "amax_reads_on",
+        "the amax of a short block looks at what the block before left behind it")
+        .amax_lanes = [](const BlockSeen& seen, std::vector<std::uint32_t>& lanes) {
+        const auto other = beside(seen.p, seen.block, -1);
+        if (!other) return;
+        const std::vector<std::uint32_t> before = lanes_of_block(seen, *other);
+        for (std::size_t lane = lanes.size(); lane < before.size(); ++lane)
+            lanes.push_back(before[lane]);
+    };
+}
+
+// An exponent that is off before it is held to its range. A ratio that became 0 has the least one.
+void add_scale_exponent(const Problem& p, int step, Hypotheses& hypotheses) {
+    Alteration& alteration =
+        add(hypotheses, "scale_exponent:" + std::string(step > 0 ? "+" : "") + std::to_string(step),
+            "the scale is " + std::to_string(1 << std::abs(step)) + " times too " +
+                (step > 0 ? "large" : "small"));
+    if (p.dialect == nullptr || !p.dialect->has_e8m0_scales()) {
+        alteration.amax = [step](const Problem&, Unpacked amax) {
+            amax.exponent += step;
+            return amax;
+        };
+        return;
+    }
+    alteration.scale_byte = [step](const Quantizer& rules, const BlockFormat& format,
+                                   const Unpacked& amax) {
+        const Code right = fast::encode_scale(rules, format, amax);
+        if (amax.kind != fast::Kind::finite || fast::is_zero(amax)) return right;
+        Unpacked ratio = fast::scale_argument(rules, format.element(), amax);
+        if (fast::is_zero(ratio)) ratio = {fast::Kind::finite, false, -127, 1};
+        ratio.exponent += step;
+        const Code byte = fast::cast_to_scale(rules.scale_cast, ratio);
+        return Code{std::min<std::uint32_t>(byte.bits, rules.scale_cast.byte_max)};
+    };
+}
+
+void add_amax_changes(const Problem& p, Hypotheses& hypotheses) {
+    const bool has_e8m0 = p.dialect != nullptr && p.dialect->has_e8m0_scales();
+    for (const ElementFormat* format : {&formats::bf16, &formats::f16})
+        add(hypotheses, "amax_through:" + std::string(format->name),
+            "the amax is rounded to " + std::string(format->name) + " first")
+            .amax = [format](const Problem&, const Unpacked& amax) {
+            return through(*format, amax);
+        };
+    for (const int step : {1, -1, 2, -2}) add_scale_exponent(p, step, hypotheses);
+    if (has_e8m0) {
+        for (const std::uint32_t byte : {1u, 127u, 255u})
+            add(hypotheses, "zero_amax_byte:" + std::to_string(byte),
+                "a block of zeros has scale " + std::to_string(byte))
+                .scale_byte = [byte](const Quantizer& rules, const BlockFormat& format,
+                                     const Unpacked& amax) {
+                return fast::is_zero(amax) ? Code{byte} : fast::encode_scale(rules, format, amax);
+            };
+        add(hypotheses, "exact_scale_up", "a scale that needs no rounding is rounded up too")
+            .scale_byte = [](const Quantizer& rules, const BlockFormat& format,
+                             const Unpacked& amax) {
+            const Code right = fast::encode_scale(rules, format, amax);
+            const Unpacked ratio = fast::scale_argument(rules, format.element(), amax);
+            const bool is_exact = ratio.kind == fast::Kind::finite && ratio.significand != 0 &&
+                                  (ratio.significand & (ratio.significand - 1)) == 0;
+            return is_exact && right.bits < rules.scale_cast.byte_max ? Code{right.bits + 1}
+                                                                      : right;
+        };
+        add(hypotheses, "tiny_amax_byte:1", "an amax that is not zero has at least scale 1")
+            .scale_byte = [](const Quantizer& rules, const BlockFormat& format,
+                             const Unpacked& amax) {
+            const Code right = fast::encode_scale(rules, format, amax);
+            return right.bits == 0 && !fast::is_zero(amax) ? Code{1} : right;
+        };
+    }
+    add(hypotheses, "amax_infinity_as_largest",
+        "an infinite amax counts as the largest number of binary32")
+        .amax = [](const Problem&, const Unpacked& amax) {
+        return amax.kind == fast::Kind::infinity
+                   ? fast::unpack(formats::f32, Code{formats::f32.code_max_finite()})
+                   : amax;
+    };
+}
+
+void add_formats(const Problem& p, Hypotheses& hypotheses) {
+    if (p.format == nullptr) return;
+    for (const BlockFormat& format : block_formats) {
+        const bool is_like = format.scale_format == p.format->scale_format &&
+                             format.block_rows == p.format->block_rows &&
+                             format.block_columns == p.format->block_columns;
+        if (&format == p.format || !is_like) continue;
+        const std::string change = std::string(p.format->name) + "->" + std::string(format.name);
+        add(hypotheses, "scale_format:" + change, "scales are those of " + std::string(format.name))
+            .scale_format = &format;
+        add(hypotheses, "element_format:" + change,
+            "elements are written as " + std::string(format.name))
+            .element_format = &format;
+    }
+}
+
+// The scales of blocks taken from elsewhere in their grid.
+void add_scale_places(Hypotheses& hypotheses) {
+    const auto add_place = [&](std::string kind, std::string text, auto place) {
+        add(hypotheses, "scale_of:" + std::move(kind), std::move(text)).scales =
+            [place](const Problem& p, std::vector<fast::BlockScale>& scales) {
+                const std::vector<fast::BlockScale> right = scales;
+                for (std::size_t block = 0; block < scales.size(); ++block)
+                    if (const auto from = place(p, static_cast<std::int64_t>(block)))
+                        scales[block] = right[static_cast<std::size_t>(*from)];
+            };
+    };
+    add_place("block_before", "a block takes the scale of the block before",
+              [](const Problem& p, std::int64_t block) { return beside(p, block, -1); });
+    add_place("block_after", "a block takes the scale of the block after",
+              [](const Problem& p, std::int64_t block) { return beside(p, block, 1); });
+    add_place("row_before", "a block takes the scale of the block above",
+              [](const Problem& p, std::int64_t block) -> std::optional<std::int64_t> {
+                  const std::int64_t from = block - block_grid(p).block_columns;
+                  return from < 0 ? std::nullopt : std::optional(from);
+              });
+    add_place("first_of_line", "all blocks of a line take the scale of its first",
+              [](const Problem& p, std::int64_t block) -> std::optional<std::int64_t> {
+                  const std::int64_t columns = block_grid(p).block_columns;
+                  return p.axis == BlockAxis::col ? block % columns : block / columns * columns;
+              });
+    add_place("transposed", "the scales lie with rows and columns exchanged",
+              [](const Problem& p, std::int64_t block) -> std::optional<std::int64_t> {
+                  const BlockGrid grid = block_grid(p);
+                  return block % grid.block_columns * grid.block_rows + block / grid.block_columns;
+              });
+    add(hypotheses, "scale_of:block_before_or_0",
+        "a block takes the scale of the block before, and the first one 0")
+        .scales = [](const Problem& p, std::vector<fast::BlockScale>& scales) {
+        if (p.dialect == nullptr || !p.dialect->has_e8m0_scales()) return;
+        const std::vector<fast::BlockScale> right = scales;
+        for (std::size_t block = 0; block < scales.size(); ++block) {
+            const auto from = beside(p, static_cast<std::int64_t>(block), -1);
+            scales[block] = from ? right[static_cast<std::size_t>(*from)] : fast::BlockScale{};
+        }
+    };
+}
+
+void add_element_steps(Hypotheses& hypotheses) {
+    for (const ElementFormat* format : {&formats::bf16, &formats::f16})
+        add(hypotheses, "value_through:" + std::string(format->name),
+            "a scaled value is rounded to " + std::string(format->name) + " before it is rounded")
+            .value = [format](const Unpacked& value) { return through(*format, value); };
+    for (const int step : {1, -1})
+        add(hypotheses, "value_exponent:" + std::string(step > 0 ? "+1" : "-1"),
+            std::string("elements are those of ") + (step > 0 ? "twice" : "half") + " the value")
+            .value = [step](Unpacked value) {
+            value.exponent += step;
+            return value;
+        };
+    add(hypotheses, "cut_before_range", "elements are rounded toward zero").element_rules =
+        [](Quantizer& rules, const ElementFormat& format, const Unpacked& value) {
+            if (rules.element_rounding != Rounding::nearest_even) return;
+            Unpacked beyond = fast::unpack(format, Code{format.code_max_finite()});
+            ++beyond.significand;
+            const bool is_in_range =
+                value.kind == fast::Kind::finite && fast::is_larger_magnitude(beyond, value);
+            if (is_in_range) rules.element_rounding = Rounding::toward_zero;
+        };
+    const auto add_ties = [&](std::string kind, std::string text, bool away_if_negative) {
+        add(hypotheses, "ties:" + std::move(kind), std::move(text)).element_rules =
+            [away_if_negative](Quantizer& rules, const ElementFormat&, const Unpacked& value) {
+                if (rules.element_rounding != Rounding::nearest_even) return;
+                rules.element_rounding = value.negative == away_if_negative
+                                             ? Rounding::nearest_away
+                                             : Rounding::nearest_toward_zero;
+            };
+    };
+    add_ties("up", "every tie is rounded up", false);
+    add_ties("down", "every tie is rounded down", true);
+    add(hypotheses, "directed:magnitude", "a directed rounding does not hear the sign")
+        .element_rules = [](Quantizer& rules, const ElementFormat&, const Unpacked& value) {
+        if (!value.negative) return;
+        if (rules.element_rounding == Rounding::toward_positive)
+            rules.element_rounding = Rounding::toward_negative;
+        else if (rules.element_rounding == Rounding::toward_negative)
+            rules.element_rounding = Rounding::toward_positive;
+    };
+    add(hypotheses, "directed:exchanged", "rounding up and rounding down have changed places")
+        .element_rules = [](Quantizer& rules, const ElementFormat&, const Unpacked&) {
+        if (rules.element_rounding == Rounding::toward_positive)
+            rules.element_rounding = Rounding::toward_negative;
+        else if (rules.element_rounding == Rounding::toward_negative)
+            rules.element_rounding = Rounding::toward_positive;
+    };
+}
+
+// The outputs that hold elements or values, and what each of their codes becomes.
+using CodeOf = std::function<Code(const ElementFormat& format, Code code)>;
+void map_elements(const Problem& p, Tensors& outputs, const CodeOf& code_of) {
+    const std::vector<Part> parts = outputs_of(p);
+    for (std::size_t i = 0; i < outputs.size(); ++i) {
+        const Part part = parts[i % parts.size()];
+        if (part != Part::elements && part != Part::values) continue;
+        const ElementFormat& format = part == Part::values ? p.type : element_format_of(p);
+        for (std::size_t at = 0; at < outputs[i].count(); ++at)
+            outputs[i].set(at, code_of(format, Code{outputs[i].at(at)}).bits);
+    }
+}
+
+void add_code_changes(Hypotheses& hypotheses) {
+    const auto add_map = [&](std::string kind, std::string text, CodeOf code_of) {
+        add(hypotheses, "code:" + std::move(kind), std::move(text)).outputs =
+            [code_of = std::move(code_of)](const Problem& p, const Tensors&, Tensors& outputs) {
+                map_elements(p, outputs, code_of);
+            };
+    };
+    add_map("zero_unsigned", "zeros lose their sign", [](const ElementFormat& format, Code code) {
+        return format.is_zero(code) ? format.positive(0) : code;
+    });
+    add_map("sign_lost", "elements lose their sign", [](const ElementFormat& format, Code code) {
+        return format.is_nan(code) ? code : format.positive(format.magnitude(code));
+    });
+    add_map("nan_as_zero", "a NaN becomes zero", [](const ElementFormat& format, Code code) {
+        return format.is_nan(code) ? format.positive(0) : code;
+    });
+    add_map("subnormal_as_zero", "what is subnormal becomes zero",
+            [](const ElementFormat& format, Code code) {
+                if (!format.is_subnormal(code)) return code;
+                return format.is_negative(code) ? format.negative(0) : format.positive(0);
+            });
+    add_map("infinity_as_largest", "an infinity becomes the largest number",
+            [](const ElementFormat& format, Code code) {
+                if (!format.is_infinity(code)) return code;
+                return format.is_negative(code) ? format.negative(format.code_max_finite())
+                                                : format.positive(format.code_max_finite());
+            });
+    add_map(
+        "top_binade_unused", "elements end one binade too early",
+        [](const ElementFormat& format, Code code) {
+            const std::uint32_t largest =
+                (format.code_max_finite() & ~format.code_mantissa_mask()) - 1;
+            const bool is_beyond = format.exponent_bits > 0 && !format.is_nan(code) &&
+                                   !format.is_infinity(code) && format.magnitude(code) > largest;
+            if (!is_beyond) return code;
+            return format.is_negative(code) ? format.negative(largest) : format.positive(largest);
+        });
+    add_map("sign_and_magnitude", "negative integers are written as sign and magnitude",
+            [](const ElementFormat& format, Code code) {
+                if (format.negatives == Negatives::sign_bit || !format.is_negative(code))
+                    return code;
+                return Code{(format.magnitude(code) & format.code_magnitude_mask()) |
+                            format.code_sign_mask()};
+            });
+}
+
+void exchange_rows(CodeTensor& tensor) {
+    const CodeTensor right = tensor;
+    for (std::int64_t row = 0; row < tensor.rows; ++row)
+        for (std::int64_t column = 0; column < tensor.columns; ++column)
+            tensor.set(static_cast<std::size_t>(column * tensor.rows + row),
+                       right.at(static_cast<std::size_t>(row * tensor.columns + column)));
+}
+
+void exchange_pairs(CodeTensor& tensor) {
+    const CodeTensor right = tensor;
+    for (std::int64_t row = 0; row < tensor.rows; ++row)
+        for (std::int64_t column = 0; column + 1 < tensor.columns; column += 2) {
+            const auto at = static_cast<std::size_t>(row * tensor.columns + column);
+            tensor.set(at, right.at(at + 1));
+            tensor.set(at + 1, right.at(at));
+        }
+}
+
+// Stored scales that lie one block off; the elements are right.
+void add_stored_scales(Hypotheses& hypotheses) {
+    for (const int step : {-1, 1})
+        add(hypotheses, std::string("stored_scale_of:block_") + (step < 0 ? "before" : "after"),
+            std::string("the scale of the block ") + (step < 0 ? "before" : "after") + " is stored")
+            .outputs = [step](const Problem& asked, const Tensors&, Tensors& outputs) {
+            const std::span<const BlockAxis> axes = axes_of(asked);
+            const std::size_t parts = outputs.size() / axes.size();
+            for (std::size_t side = 0; side < axes.size(); ++side) {
+                const Problem p = along(asked, axes[side]);
+                CodeTensor& scales = outputs[side * parts + 1];
+                const CodeTensor right = scales;
+                for (std::size_t i = 0; i < right.count(); ++i)
+                    if (const auto from = beside(p, static_cast<std::int64_t>(i), step))
+                        scales.set(i, right.at(static_cast<std::size_t>(*from)));
+            }
+        };
+}
+
+void add_output_places(const Problem& p, Hypotheses& hypotheses) {
+    const auto add_exchange = [&](std::string kind, std::string text, std::vector<Part> wanted) {
+        add(hypotheses, "exchanged:" + std::move(kind), std::move(text)).outputs =
+            [wanted = std::move(wanted)](const Problem& asked, const Tensors&, Tensors& outputs) {
+                const std::vector<Part> parts = outputs_of(asked);
+                for (std::size_t i = 0; i < outputs.size(); ++i)
+                    if (std::ranges::find(wanted, parts[i % parts.size()]) != wanted.end())
+                        exchange_rows(outputs[i]);
+            };
+    };
+    add_exchange("elements", "elements are stored with rows and columns exchanged",
+                 {Part::elements, Part::values});
+    add(hypotheses, "exchanged:pairs", "neighbouring elements of a row change places").outputs =
+        [](const Problem& asked, const Tensors&, Tensors& outputs) {
+            const std::vector<Part> parts = outputs_of(asked);
+            for (std::size_t i = 0; i < outputs.size(); ++i)
+                if (const Part part = parts[i % parts.size()];
+                    part == Part::elements || part == Part::values)
+                    exchange_pairs(outputs[i]);
+        };
+    if (p.operation == OperationKind::quantize)
+        add_exchange("scales", "scales are stored with rows and columns exchanged", {Part::scales});
+}
+
+// What a kernel reads that takes rows further apart for dense ones: the gaps too.
+void read_as_dense(const Problem& p, std::size_t input, Tensors& inputs) {
+    constexpr std::uint32_t gap_byte = 0x7B;
+    for (const Buffer& buffer : input_buffers(p)) {
+        if (buffer.tensor != input || !is_strided(buffer.spec)) continue;
+        CodeTensor& tensor = inputs[input];
+        const CodeTensor right = tensor;
+        const std::int64_t step = buffer.spec.row_stride;
+        if (step <= tensor.columns || buffer.spec.column_stride != 1) continue;
+        std::uint32_t gap = 0;
+        for (int byte = 0; byte < tensor.width; ++byte)
+            gap |= (p.layout == RowLayout::padded ? gap_byte : 0u) << (8 * byte);
+        for (std::size_t i = 0; i < tensor.count(); ++i) {
+            const auto at = static_cast<std::int64_t>(i);
+            const std::int64_t row = at / step, column = at % step;
+            tensor.set(i, column < tensor.columns
+                              ? right.at(static_cast<std::size_t>(row * tensor.columns + column))
+                              : gap);
+        }
+    }
+}
+
+void add_shifted_inputs(Hypotheses& hypotheses) {
+    add(hypotheses, "input:element_before", "an element is made of the value before it").inputs =
+        [](const Problem&, Tensors& inputs) {
+            const CodeTensor right = inputs[0];
+            for (std::size_t at = 0; at < right.count(); ++at)
+                if (at % static_cast<std::size_t>(right.columns) != 0)
+                    inputs[0].set(at, right.at(at - 1));
+        };
+    add(hypotheses, "input:element_after", "an element is made of the value after it").inputs =
+        [](const Problem&, Tensors& inputs) {
+            const CodeTensor right = inputs[0];
+            for (std::size_t at = 0; at + 1 < right.count(); ++at)
+                if ((at + 1) % static_cast<std::size_t>(right.columns) != 0)
+                    inputs[0].set(at, right.at(at + 1));
+        };
+}
+
+void add_input_changes(const Problem& p, Hypotheses& hypotheses) {
+    const std::vector<Part> parts = inputs_of(p);
+    for (std::size_t i = 0; i < parts.size(); ++i) {
+        const bool is_random = parts[i] == Part::random_bits;
+        add(hypotheses, "dense:" + std::to_string(i),
+            std::string(is_random ? "random words" : "inputs") +
+                " are read as if their rows had no gaps")
+            .inputs = [i](const Problem& asked, Tensors& inputs) {
+            read_as_dense(asked, i, inputs);
+        };
+        if (!is_random) continue;
+        const StochasticForm* form = stochastic_form_of(p);
+        const int digits = form == nullptr ? 0 : form->bits;
+        add(hypotheses, "random_bits:other_end",
+            "random bits are taken from the other end of their word")
+            .inputs = [i, digits](const Problem&, Tensors& inputs) {
+            for (std::size_t at = 0; at < inputs[i].count() && digits < 32; ++at) {
+                const std::uint32_t word = inputs[i].at(at);
+                inputs[i].set(at, word >> (32 - digits) | word << digits);
+            }
+        };
+    }
+    if (parts.empty() || parts[0] != Part::values) return;
+    const auto add_map = [&](std::string kind, std::string text, CodeOf code_of) {
+        add(hypotheses, "input:" + std::move(kind), std::move(text)).inputs =
+            [code_of = std::move(code_of)](const Problem& asked, Tensors& inputs) {
+                for (std::size_t at = 0; at < inputs[0].count(); ++at)
+                    inputs[0].set(at, code_of(asked.type, Code{inputs[0].at(at)}).bits);
+            };
+    };
+    add_shifted_inputs(hypotheses);
+    for (const ElementFormat* format : {&formats::bf16, &formats::f16})
+        add_map("through_" + std::string(format->name),
+                "values are rounded to " + std::string(format->name) + " first",
+                [format](const ElementFormat& type, Code code) {
+                    const Unpacked value = fast::unpack(type, code);
+                    if (value.kind != fast::Kind::finite) return code;
+                    return fast::round(type, Rounding::nearest_even, Overflow::overflow,
+                                       through(*format, value));
+                });
+    add_map("below_f32_normal_as_zero", "inputs below 2^-126 count as zero",
+            [](const ElementFormat& format, Code code) {
+                const bool is_tiny = format.exponent_bits == 8 && format.is_subnormal(code);
+                return is_tiny ? Code{code.bits & format.code_sign_mask()} : code;
+            });
+    add_map("nan_cut_to_bf16", "a NaN is cut to its upper 16 bits",
+            [](const ElementFormat& format, Code code) {
+                const bool is_wide = format == formats::f32 && format.is_nan(code);
+                return is_wide ? Code{code.bits & 0xFFFF0000u} : code;
+            });
+    add_map("nan_as_zero", "a NaN counts as zero", [](const ElementFormat& format, Code code) {
+        return format.is_nan(code) ? Code{0} : code;
+    });
+    add_map("subnormal_as_plus_zero", "subnormal inputs count as +0",
+            [](const ElementFormat& format, Code code) {
+                return format.is_subnormal(code) ? Code{0} : code;
+            });
+}
+
+}  // namespace
+
+void add_block_transformations(const Problem& p, Hypotheses& hypotheses) {
+    const bool has_amax = p.operation == OperationKind::quantize ||
+                          p.operation == OperationKind::encode_scale || casts_to_scale(p);
+    if (p.operation == OperationKind::quantize) {
+        add_unseen_elements(p, hypotheses);
+        add_unseen_by_tensor(p, hypotheses);
+        add_foreign_elements(hypotheses);
+        add_scale_places(hypotheses);
+        add_stored_scales(hypotheses);
+    }
+    if (has_amax) add_amax_changes(p, hypotheses);
+    add_formats(p, hypotheses);
+    if (p.operation != OperationKind::encode_scale) add_element_steps(hypotheses);
+}
+
+void add_tensor_transformations(const Problem& p, Hypotheses& hypotheses) {
+    add_code_changes(hypotheses);
+    add_output_places(p, hypotheses);
+    add_input_changes(p, hypotheses);
+}
+
+Alteration answer_of_before(const Tensors& before) {
+    Hypotheses hypotheses;
+    add(hypotheses, "stale_answer", "a call gives the answer of the call before").outputs =
+        [before](const Problem&, const Tensors&, Tensors& outputs) {
+            for (std::size_t i = 0; i < outputs.size() && i < before.size(); ++i)
+                if (before[i].count() == outputs[i].count() && before[i].width == outputs[i].width)
+                    outputs[i].bytes = before[i].bytes;
+        };
+    return std::move(hypotheses[0]);
+}
+
+}  // namespace mx::cause

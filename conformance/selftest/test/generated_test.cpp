@@ -1,0 +1,38 @@
+// Bugs that nobody wrote: a number is always the same bug, and no cause is named that was not
+// planted. `mxcheck selftest --generated 200` asks more of them.
+#include "conformance/selftest/generated.hpp"
+
+#include <gtest/gtest.h>
+
+#include "conformance/selftest/generated_fault.hpp"
+
+namespace mx::selftest {
+namespace {
+
+TEST(Generated, ANumberIsAlwaysTheSameBug) {
+    std::size_t pairs = 0, placed = 0;
+    for (std::uint64_t number = 0; number < 100; ++number) {
+        const GeneratedBug bug = draw_bug(number), again = draw_bug(number);
+        EXPECT_EQ(bug.entry, again.entry);
+        ASSERT_EQ(bug.faults.size(), again.faults.size());
+        for (std::size_t i = 0; i < bug.faults.size(); ++i) {
+            EXPECT_EQ(bug.faults[i].text, again.faults[i].text);
+            placed += bug.faults[i].place.kind.empty() ? 0 : 1;
+        }
+        pairs += bug.faults.size() == 2 ? 1 : 0;
+    }
+    EXPECT_GT(pairs, 10u);
+    EXPECT_GT(placed, 10u);
+}
+
+TEST(Generated, NoCauseIsNamedThatWasNotPlanted) {
+    const GeneratedTable table = hunt_generated(24, [](std::size_t) {});
+    EXPECT_EQ(table.rows.size(), 24u);
+    for (const std::string& problem : table.problems) ADD_FAILURE() << problem;
+    const auto right = std::ranges::count_if(
+        table.rows, [](const Row& row) { return cause_word(row) == "right"; });
+    EXPECT_GE(right, 12) << render_text(table);
+}
+
+}  // namespace
+}  // namespace mx::selftest
