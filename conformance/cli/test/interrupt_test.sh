@@ -55,7 +55,6 @@ mixed() { # TEXT ARGUMENT...
   check "refused, but changed: $*" cmp before INT/results.jsonl
 }
 mixed 'cannot resume, seed was "0" and is now "1"' --seed 1
-mixed 'cannot resume, shard was "0/1" and is now "0/2"' --shard 0/2
 mixed 'cannot resume, device was "cpu"' --device "$lib/mutants/mutants.so:bug=none"
 campaign=(run --level quick --suite quantize --dialect nv)
 mixed 'cannot resume, dialects was "ocp" and is now "nv"'
