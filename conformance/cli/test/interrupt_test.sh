@@ -88,6 +88,18 @@ for signal in INT KILL; do
   resumes "many$signal"
 done
 
+# A launcher that ends a job signals each of its processes, that of the device first of all.
+"$mxcheck" "${campaign[@]}" --out job >stdout 2>stderr </dev/null &
+job=$!
+check 'the job begins' within_seconds 30 grep -sq '"kind":"case"' job/results.jsonl
+for device in $(cat "/proc/$job/task/$job/children"); do kill -TERM "$device"; done
+sleep 0.2
+kill -TERM "$job"
+wait "$job" 2>/dev/null
+check 'a signal to all processes of a job is no crash of the device' \
+  never grep -q '"verdict":"crash"' job/results.jsonl
+resumes job
+
 # Killed without warning, with half a line on disk.
 stop_after 3 KILL killed
 check "SIGKILL ends it, not $stopped" [ "$stopped" -eq 137 ]
