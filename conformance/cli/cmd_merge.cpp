@@ -50,8 +50,9 @@ Expected<std::vector<session::ShardRun>> read_shards(const MergeOptions& options
 // Of parts in one folder the whole lies in that folder.
 std::string out_of(const MergeOptions& options) {
     if (!options.out.empty()) return options.out;
-    const bool holds_parts = options.folders.size() == 1 &&
-                             session::part_folders(options.folders[0]).front() != options.folders[0];
+    const bool holds_parts =
+        options.folders.size() == 1 &&
+        session::part_folders(options.folders[0]).front() != options.folders[0];
     return holds_parts ? options.folders[0] : "out";
 }
 

@@ -122,7 +122,8 @@ std::vector<std::string> part_folders(const std::string& out) {
         if (!name.starts_with(name_shard) || of == std::string::npos) continue;
         const auto shard = parse_shard(name.substr(name_shard.size(), of - name_shard.size()) +
                                        "/" + name.substr(of + name_of.size()));
-        if (shard && part_folder(out, shard.value()) == entry->path()) folders.push_back(entry->path());
+        if (shard && part_folder(out, shard.value()) == entry->path())
+            folders.push_back(entry->path());
     }
     std::sort(folders.begin(), folders.end());
     if (folders.empty()) folders.push_back(out);

@@ -54,10 +54,10 @@ TEST(ShardOf, RanksHideSlurmsTasksAndOnePartGivesWay) {
 
 // What the script of sbatch --array=0-7 without -n has, as Slurm 22.05 sets it.
 TEST(ShardOf, ATaskWithoutANumberOfTasksSaysNothing) {
-    EXPECT_EQ(automatic({{"SLURM_PROCID", "0"},
-                         {"SLURM_ARRAY_TASK_ID", "3"},
-                         {"SLURM_ARRAY_TASK_COUNT", "8"}}),
-              "3/8");
+    EXPECT_EQ(
+        automatic(
+            {{"SLURM_PROCID", "0"}, {"SLURM_ARRAY_TASK_ID", "3"}, {"SLURM_ARRAY_TASK_COUNT", "8"}}),
+        "3/8");
     EXPECT_TRUE(automatic({{"SLURM_PROCID", "0"}}).starts_with("--shard auto finds no launcher"));
 }
 
