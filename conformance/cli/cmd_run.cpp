@@ -138,7 +138,8 @@ int run(const RunOptions& options) {
     std::optional<Client> first = std::move(opened).value();
     if (options.algorithms == "all")
         cases = session::by_every_algorithm(std::move(cases).value(), *first);
-    session::Campaign campaign{results_folder(options.out),
+    const std::string out = session::part_folder(options.out, shard.value());
+    session::Campaign campaign{results_folder(out),
                                options.resume,
                                device_argument(options.choice),
                                std::move(cases).value(),
@@ -161,7 +162,11 @@ int run(const RunOptions& options) {
         if (first) return *std::exchange(first, std::nullopt);
         return open_device(options.choice, options.timeout);
     };
-    return run_campaign(std::move(campaign), open, sources);
+    const int code = run_campaign(std::move(campaign), open, sources);
+    if (out != options.out && code != exit_usage)
+        std::printf("part %s is in %s; mxcheck merge %s joins the parts\n",
+                    text_of(shard.value()).c_str(), out.c_str(), shell_quoted(options.out).c_str());
+    return code;
 }
 
 }  // namespace
@@ -173,7 +178,10 @@ Command run_command() {
     for (Option& option : options_of(o->waivers)) options.push_back(std::move(option));
     for (Option& option : options_of(o->demands)) options.push_back(std::move(option));
     options.push_back(baseline_option(o->baseline));
-    options.push_back({"--out", "folder for results.jsonl and the reports", &o->out});
+    options.push_back({"--out",
+                       "folder for results.jsonl and the reports; a part of --shard has its own in "
+                       "it, shard-I-of-N",
+                       &o->out});
     options.push_back({"--max-timeouts",
                        "so many cases of an operation in a row without an answer in time, and the "
                        "rest of it is not asked (untested); 0: ask for ever",

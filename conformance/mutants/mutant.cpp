@@ -42,8 +42,14 @@ double block_amax(const Request& request, const Block& block) {
     return amax;
 }
 
+Cell in_20_bits(const Tensor& tensor, Cell cell) {
+    const std::int64_t index = (cell.row * tensor.columns + cell.column) % (1 << 20);
+    return {index / tensor.columns, index % tensor.columns};
+}
+
 // Writes a code, unless this is the canary, which gets every single one wrong.
 void store(const Tensor& tensor, Cell cell, std::uint32_t code) {
+    if (has(Bug::element_index_in_20_bits)) cell = in_20_bits(tensor, cell);
     if (has(Bug::rows_beyond_65535_unwritten) && cell.row > 65535) return;
     write(tensor, cell, has(Bug::canary) ? code ^ (1u << (tensor.bits - 2)) : code);
 }

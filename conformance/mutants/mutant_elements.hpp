@@ -247,6 +247,9 @@ inline std::uint32_t encode_element(double value, const Format& asked, const Man
 // An element of an input tensor as a number.
 inline double input_value(std::uint32_t code, const Format& format,
                           Subnormals rule = Subnormals::honoured) {
+    constexpr std::uint32_t mantissa_f32 = 0x7FFFFF, missed = 0x2AAAAA;
+    if (has(Bug::one_mantissa_missed) && format == f32 && (code & mantissa_f32) == missed)
+        code &= ~mantissa_f32;
     double value = decode(code, format);
     if (has(Bug::nan_payload_lost) && format == f32 && std::isnan(value))
         value = decode(code & 0xFFFF0000u, format);

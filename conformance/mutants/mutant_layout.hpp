@@ -57,7 +57,8 @@ inline std::int64_t place_128x4(const Grid& grid, std::int64_t block, Access acc
     const std::int64_t in_tile = has(Bug::swizzle_quarters_unshuffled)
                                      ? x % 128 * 4 + y % 4
                                      : x % 32 * 16 + x % 128 / 32 * 4 + y % 4;
-    return tile * 512 + in_tile;
+    const std::int64_t place = tile * 512 + in_tile;
+    return has(Bug::scale_offsets_in_16_bits) ? place % 65536 : place;
 }
 
 inline std::int64_t place_8x4(const Grid& grid) {

@@ -115,10 +115,14 @@ std::vector<Probe> convert_probes() {
     const std::vector<float> values{17, 19, -17, -19, 16.5f, -16.5f, 1000, -1000, -0x1p-20f};
     const Probe odd_rows =
         convert("odd rows", "stochastic-x4", std::vector<float>(6, 17), {0, ~0u});
+    std::vector<float> long_ramp((1 << 20) + 1, 1.0f);
+    long_ramp.back() = 2.0f;
     Probe words_apart = convert("words apart", "stochastic8", {17, 17, 17, 17}, {0, 255, 255, 0});
     words_apart.row_gap = 1;
     return {
         convert_row("convert 500", {"e4m3", "ocp", "f32"}, "overflow", bits_of({500, -500})),
+        convert_row("convert 4 / 3", {"e4m3", "ocp", "f32"}, "overflow", {0x3FAAAAAA}),
+        convert("convert 2^20 + 1", "nearest_even", long_ramp),
         convert("nearest_away", "nearest_away", values),
         convert("nearest_toward_zero", "nearest_toward_zero", values),
         convert("toward_zero", "toward_zero", values),
@@ -193,6 +197,7 @@ std::vector<Probe> layout_probes() {
         in_blocks_of(stored(quantize("inline", fp4, {1, 2, 3, 4, 6}), "inline"), 16),
         in_blocks_of(stored(terraces("inline 64", fp4, {1, 64}), "inline"), 64),
         scales_in("128x4", {129, 160}, "128x4"),
+        scales_in("128x4 of 65537 rows", {65537, 1}, "128x4"),
         in_blocks_of(scales_in("128x4 of 16", {129, 160}, "128x4"), 16),
         scales_in("8x4", {2, 160}, "8x4"),
         scales_in("32x8", {2, 160}, "32x8"),

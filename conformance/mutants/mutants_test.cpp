@@ -149,6 +149,9 @@ constexpr ShownBy shown_by[] = {
     {"shuffle_32x8_linear", "32x8"},
     {"shuffle_32x8_pairs_exchanged", "32x8"},
     {"te_rows_not_padded", "te-padded"},
+    {"scale_offsets_in_16_bits", "128x4 of 65537 rows"},
+    {"element_index_in_20_bits", "convert 2^20 + 1"},
+    {"one_mantissa_missed", "convert 4 / 3"},
 };
 
 // Where else it may show: nowhere. Bugs of these names touch nearly every probe.

@@ -88,11 +88,13 @@ bool is_its_model(const GemmProblem& gemm) {
     return gemm.model == ModelChoice{} || gemm.model == ModelChoice{find_gemm_model(row), false};
 }
 
-// Factors of theirs are bytes.
-bool is_packed_in_d_alone(const Case& c) {
-    if (c.packing == &packing_rows::bytes) return true;
-    return c.packing->layout == "packed-low" && c.gemm.a.element != formats::e2m1 &&
-           c.gemm.b.element != formats::e2m1;
+bool is_packing_known(const Case& c) {
+    return c.packing == &packing_rows::bytes || c.packing->layout == "packed-low";
+}
+
+// They take their time over each product, and would end as hanging.
+bool is_small(const Case& c) {
+    return element_count(c) <= 1 << 18;
 }
 
 bool is_output_known(const Case& c) {
@@ -111,7 +113,7 @@ bool gemm_bugs_answer(const Case& c) {
     return is_gemm(c) && are_factors_known(gemm) && is_its_model(gemm) && is_output_known(c) &&
            gemm.algorithm == "default" &&
            is_one_of(c.scales, {ScaleStorage::linear, ScaleStorage::tiles_128x4}) &&
-           is_packed_in_d_alone(c);
+           is_packing_known(c) && is_small(c);
 }
 
 Expected<std::vector<LevelCases>> plan_gemm(const std::string& level, Sources& sources) {

@@ -1,8 +1,10 @@
 // See shard.hpp.
 #include "conformance/session/shard.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cstdlib>
+#include <filesystem>
 #include <fstream>
 #include <vector>
 
@@ -12,6 +14,10 @@ namespace mx::session {
 namespace {
 
 enum class Group { test_runner, array, rank, task };
+
+// The name of a part's folder: shard-2-of-8.
+constexpr std::string_view name_shard = "shard-";
+constexpr std::string_view name_of = "-of-";
 
 // A launcher: the variables of its index and count, and what the first index and the step are.
 struct Source {
@@ -57,6 +63,8 @@ Expected<std::optional<Shard>> said_by(const Source& source, const Environment& 
     const auto index_text = environment(source.index);
     const auto count_text = environment(source.count);
     if (!index_text && !count_text) return std::optional<Shard>();
+    // The script of sbatch without -n is a task of no number of tasks.
+    if (source.group == Group::task && !count_text) return std::optional<Shard>();
     if (!index_text || !count_text)
         return bad(std::string("the variable ") + (index_text ? source.index : source.count) +
                    " is set, and " + (index_text ? source.count : source.index) + " is not");
@@ -95,6 +103,31 @@ Expected<std::vector<Said>> all_said(const Environment& environment) {
 
 std::string text_of(Shard shard) {
     return std::to_string(shard.index) + "/" + std::to_string(shard.count);
+}
+
+std::string part_folder(const std::string& out, Shard shard) {
+    if (shard.count == 1) return out;
+    std::string name(name_shard);
+    name += std::to_string(shard.index) + std::string(name_of) + std::to_string(shard.count);
+    return (std::filesystem::path(out) / name).string();
+}
+
+std::vector<std::string> part_folders(const std::string& out) {
+    std::vector<std::string> folders;
+    std::error_code error;
+    for (std::filesystem::directory_iterator entry(out, error), end; !error && entry != end;
+         entry.increment(error)) {
+        const std::string name = entry->path().filename().string();
+        const std::size_t of = name.find(name_of);
+        if (!name.starts_with(name_shard) || of == std::string::npos) continue;
+        const auto shard = parse_shard(name.substr(name_shard.size(), of - name_shard.size()) +
+                                       "/" + name.substr(of + name_of.size()));
+        if (shard && part_folder(out, shard.value()) == entry->path())
+            folders.push_back(entry->path());
+    }
+    std::sort(folders.begin(), folders.end());
+    if (folders.empty()) folders.push_back(out);
+    return folders;
 }
 
 Environment process_environment() {

@@ -5,6 +5,7 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "conformance/session/plan.hpp"
 
@@ -28,5 +29,12 @@ void acknowledge_shard(const Environment& environment);
 
 // "2/8"
 std::string text_of(Shard shard);
+
+// Where a part lies in the folder that all parts of a run are given, "out/shard-2-of-8"; a whole
+// run lies in the folder itself.
+std::string part_folder(const std::string& out, Shard shard);
+
+// The folders of the parts in a folder, in the order of their names; itself where it has none.
+std::vector<std::string> part_folders(const std::string& out);
 
 }  // namespace mx::session

@@ -30,7 +30,10 @@ void close_others(const ChildSetup& setup) {
 // The program's own handlers are not for this process, and a crash must end it.
 void reset_signals() {
     for (int signal = 1; signal < NSIG; ++signal) ::signal(signal, SIG_DFL);
-    ::signal(SIGINT, SIG_IGN);   // Ctrl-C is for the program, which then ends us
+    // Ctrl-C is for the program, which then ends us, and so is what a launcher sends to all
+    // processes of a job: a device that it ends would have crashed.
+    ::signal(SIGINT, SIG_IGN);
+    ::signal(SIGTERM, SIG_IGN);
     ::signal(SIGPIPE, SIG_IGN);  // output that nobody reads is no reason to die
     sigset_t none;
     ::sigemptyset(&none);

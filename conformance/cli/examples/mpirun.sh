@@ -4,15 +4,13 @@
 #   mpirun.sh 8 --device cuda --level full
 #
 # No rank ends with an error, for mpirun would then end the others; the merge gives the exit code.
+# After a kill, the same command goes on.
 set -uo pipefail
 ranks=$1
 export MXCHECK=${MXCHECK:-mxcheck} OUT=${OUT:-out}
 shift
 # shellcheck disable=SC2016 # the ranks expand it
 mpirun ${MPIRUN_OPTIONS:-} -n "$ranks" bash -c '
-  rank=${OMPI_COMM_WORLD_RANK:-$PMI_RANK}
-  "$MXCHECK" run --shard auto --out "$OUT.$rank" "$@" || echo "rank $rank: exit code $?"
+  "$MXCHECK" run --shard auto --resume --out "$OUT" "$@" || echo "a rank: exit code $?"
 ' rank "$@" || exit 4
-folders=()
-for ((rank = 0; rank < ranks; ++rank)); do folders+=("$OUT.$rank"); done
-exec "$MXCHECK" merge "${folders[@]}" --out "$OUT"
+exec "$MXCHECK" merge "$OUT"

@@ -38,9 +38,9 @@ refuse 2 '--baseline cut: that run was interrupted' "${some[@]}" --baseline cut 
 refuse 2 'give it to mxcheck merge' "${some[@]}" --baseline before --shard 0/2 --out never
 check 'nothing was begun' [ ! -e never ]
 for i in 0 1; do
-  expect 0 'No fault found' "${some[@]}" "${less[@]}" --shard "$i/2" --out "part.$i"
+  expect 0 'No fault found' "${some[@]}" "${less[@]}" --shard "$i/2" --out part
 done
-sed -i '1s/"process","value":"[0-9]*"/"process","value":"1"/' part.?/results.jsonl
-expect 0 'No fault found' merge part.0 part.1 --out whole
-expect 1 'Worse than before' merge part.0 part.1 --out whole --baseline before
+sed -i '1s/"process","value":"[0-9]*"/"process","value":"1"/' part/*/results.jsonl
+expect 0 'No fault found' merge part --out whole
+expect 1 'Worse than before' merge part --out whole --baseline before
 finish

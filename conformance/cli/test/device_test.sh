@@ -76,10 +76,10 @@ expect 3 'did not close: did not end within 1 s' "${closes[@]}" --out hangs --ti
 check 'no case failed' never grep -qE '"verdict":"(fail|crash)"' closes/results.jsonl
 check 'JUnit has an error' grep -q '<error.*did not close' closes/junit.xml
 for i in 0 1; do
-  expect 3 "$did_not_close" "${closes[@]}" "${segfault[@]}" --shard "$i/2" --out "closes.$i"
+  expect 3 "$did_not_close" "${closes[@]}" "${segfault[@]}" --shard "$i/2" --out closes.parts
 done
-sed -i '1s/"process","value":"[0-9]*"/"process","value":"1"/' closes.?/results.jsonl
-expect 3 "$did_not_close" merge closes.0 closes.1 --out closes.all
+sed -i '1s/"process","value":"[0-9]*"/"process","value":"1"/' closes.parts/*/results.jsonl
+expect 3 "$did_not_close" merge closes.parts
 expect 3 "$did_not_close" replay "$(grep -o 'convert format=[^"]*' closes/results.jsonl |
   head -n 1)" "${segfault[@]}"
 expect 3 "$did_not_close" relate "${segfault[@]}"
@@ -197,10 +197,10 @@ expect 4 'INCOMPLETE' "${nothing[@]}" --out unsupported --require '*/quantize'
 
 # A part cannot know what the whole has tested: merge judges.
 part=(run --level smoke --suite quantize --max-not-supported 0)
-for i in 0 1; do expect 0 'No fault found' "${part[@]}" --shard "$i/2" --out "part.$i"; done
-expect 4 'INCOMPLETE: --max-not-supported 0 is exceeded' merge part.0 part.1 --out part
+for i in 0 1; do expect 0 'No fault found' "${part[@]}" --shard "$i/2" --out part; done
+expect 4 'INCOMPLETE: --max-not-supported 0 is exceeded' merge part
 refuse 2 'cannot resume, demands was "max-not-supported=0" and is now ""' \
-  run --level smoke --suite quantize --shard 0/2 --out part.0 --resume
+  run --level smoke --suite quantize --shard 0/2 --out part --resume
 
 # Nothing supported is nothing tested.
 expect 77 'Nothing was tested' run --device "$plugins/test_plugin_message_without_end.so" \

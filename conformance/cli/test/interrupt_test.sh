@@ -55,7 +55,6 @@ mixed() { # TEXT ARGUMENT...
   check "refused, but changed: $*" cmp before INT/results.jsonl
 }
 mixed 'cannot resume, seed was "0" and is now "1"' --seed 1
-mixed 'cannot resume, shard was "0/1" and is now "0/2"' --shard 0/2
 mixed 'cannot resume, device was "cpu"' --device "$lib/mutants/mutants.so:bug=none"
 campaign=(run --level quick --suite quantize --dialect nv)
 mixed 'cannot resume, dialects was "ocp" and is now "nv"'
@@ -88,6 +87,18 @@ for signal in INT KILL; do
     [ "$(cases_in "many$signal/results.jsonl")" -lt "$total" ]
   resumes "many$signal"
 done
+
+# A launcher that ends a job signals each of its processes, that of the device first of all.
+"$mxcheck" "${campaign[@]}" --out job >stdout 2>stderr </dev/null &
+job=$!
+check 'the job begins' within_seconds 30 grep -sq '"kind":"case"' job/results.jsonl
+for device in $(cat "/proc/$job/task/$job/children"); do kill -TERM "$device"; done
+sleep 0.2
+kill -TERM "$job"
+wait "$job" 2>/dev/null
+check 'a signal to all processes of a job is no crash of the device' \
+  never grep -q '"verdict":"crash"' job/results.jsonl
+resumes job
 
 # Killed without warning, with half a line on disk.
 stop_after 3 KILL killed

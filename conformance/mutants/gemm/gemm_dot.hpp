@@ -99,12 +99,17 @@ inline Number times_f32_scales(Number product, int scale) {
     return product;
 }
 
+inline int wrapped_sum(int a, int b) {
+    return has(Bug::scale_sum_in_8_bits) ? static_cast<std::int8_t>(a + b) - (a + b) : 0;
+}
+
 inline Number product_of(const Number& a, const Number& b) {
     Number product;
     product.negative = a.negative != b.negative;
     product.significand = a.significand * b.significand;
-    product.unit = a.unit + b.unit;
-    product.exponent = a.exponent + b.exponent;
+    const int lost = wrapped_sum(a.scale, b.scale);
+    product.unit = a.unit + b.unit + lost;
+    product.exponent = a.exponent + b.exponent + lost;
     const auto is_zero = [](const Number& x) {
         return x.kind == Kind::finite && x.significand == 0;
     };

@@ -81,6 +81,8 @@ inline std::uint32_t element_of(const GemmRequest& request, const RowOf& row, st
         cell.row = batch * rows + in_batch % 256;
     if (has(Bug::b_one_batch_late) && row.side == Side::b && batch >= 2) cell.row -= rows;
     if (row.side == Side::a) return read(request.a.codes, cell);
+    if (has(Bug::packed_rows_counted_to_128) && request.b.codes.layout == Layout::packed_low)
+        cell.row = batch * rows + in_batch % 128;
     if (has(Bug::b_of_first_batch)) cell.row %= request.columns;
     if (has(Bug::b_transposed)) cell = turned(request.b.codes, cell);
     return read(request.b.codes, cell);

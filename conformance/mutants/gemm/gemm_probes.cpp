@@ -125,6 +125,9 @@ std::vector<Probe> scale_probes() {
     Probe far = mx("scales far apart", {2, 2, 32});
     far.a.scales = {0, 0};
     far.b.scales = {100, 104};
+    Probe packed = mx("packed", {1, 130, 32});
+    packed.a = {"e2m1", drawn(16, {0, 256}, 1), packed.a.scales, "packed-low"};
+    packed.b = {"e2m1", drawn(130 * 16, {0, 256}, 2), packed.b.scales, "packed-low"};
     Probe tensor = fp8("tensor scales", {3, 4, 64});
     tensor.scaling = "tensor";
     tensor.alpha = 0x3F9D70A4;
@@ -137,6 +140,8 @@ std::vector<Probe> scale_probes() {
             mx("long rows", {2, 2, 4200}),
             fp8("many batches", {1, 2, 32, 66}),
             fp8("many rows", {260, 2, 32}),
+            fp8("133 tiles", {133 * 128, 1, 32}),
+            packed,
             swizzled,
             tiles,
             nan,
@@ -239,7 +244,7 @@ std::vector<Buffer> inputs_of(const Probe& probe) {
     const ProbeShape& s = probe.shape;
     std::vector<Buffer> inputs;
     const auto add = [&](const ProbeFactor& factor, std::int64_t rows) {
-        inputs.emplace_back(factor.type, s.batches * rows, s.depth, factor.codes);
+        inputs.emplace_back(factor.type, s.batches * rows, s.depth, factor.codes, factor.layout);
         if (probe.scaling == nullptr) return;
         const bool is_mx = std::string_view(probe.scaling) == "1x32";
         inputs.emplace_back(is_mx ? "e8m0" : "f32", is_mx ? s.batches * rows : 1,

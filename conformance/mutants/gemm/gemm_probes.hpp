@@ -16,6 +16,7 @@ struct ProbeFactor {
     const char* type;
     Codes codes;
     Codes scales = {};  // bytes as they lie in their buffer, or the bits of one binary32
+    const char* layout = "strided";  // else the codes are bytes, as they lie in their buffer
 };
 
 // Of one batch.

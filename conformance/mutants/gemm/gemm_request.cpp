@@ -93,10 +93,12 @@ private:
 
     void read_factor(const std::string& name, Factor& factor) {
         const kit::Tensor codes = call_.input(name);
-        codes.expect_strided();
         factor.codes = placed(codes, codes.shape());
         factor.codes.format = codes.type_in(elements);
         factor.codes.bits = factor.codes.format.bits;
+        factor.codes.layout = codes.layout_in(code_layouts);
+        if (factor.codes.layout == Layout::packed_low && factor.codes.bits != 4)
+            kit::invalid(name + " is packed and has codes of more than 4 bits");
         if (request_.scaling == Scaling::none) return;
         const bool is_whole = request_.scaling == Scaling::tensor;
         const kit::Tensor scales = call_.input("the scales of " + name);

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <filesystem>
 #include <map>
 
 namespace mx::session {
@@ -49,6 +50,28 @@ TEST(ShardOf, RanksHideSlurmsTasksAndOnePartGivesWay) {
                          {"SLURM_ARRAY_TASK_COUNT", "2"}}),
               "1/2");
     EXPECT_EQ(automatic({{"SLURM_PROCID", "0"}, {"SLURM_NTASKS", "1"}}), "0/1");
+}
+
+// What the script of sbatch --array=0-7 without -n has, as Slurm 22.05 sets it.
+TEST(ShardOf, ATaskWithoutANumberOfTasksSaysNothing) {
+    EXPECT_EQ(
+        automatic(
+            {{"SLURM_PROCID", "0"}, {"SLURM_ARRAY_TASK_ID", "3"}, {"SLURM_ARRAY_TASK_COUNT", "8"}}),
+        "3/8");
+    EXPECT_TRUE(automatic({{"SLURM_PROCID", "0"}}).starts_with("--shard auto finds no launcher"));
+}
+
+TEST(PartFolder, IsOfOnePartAndOthersAreNotFound) {
+    const std::filesystem::path out = testing::TempDir() + "parts_of_a_run";
+    std::filesystem::remove_all(out);
+    EXPECT_EQ(part_folder(out, {0, 1}), out);
+    EXPECT_EQ(part_folder(out, {2, 8}), out / "shard-2-of-8");
+    EXPECT_EQ(part_folders(out), std::vector<std::string>{out});
+    for (const char* name : {"shard-1-of-2", "shard-0-of-2", "shard-2-of-2", "shard-1-of-2.kept",
+                             "shard-01-of-2", "shard--of-", "other"})
+        std::filesystem::create_directories(out / name);
+    EXPECT_EQ(part_folders(out),
+              (std::vector<std::string>{out / "shard-0-of-2", out / "shard-1-of-2"}));
 }
 
 TEST(ShardOf, RefusesWhatIsNoPlaceOrIsSaidTwice) {
