@@ -10,7 +10,7 @@ import numpy
 from . import _library
 from ._arrays import as_array, memory_of
 from ._layouts import others, pads_are_zero, pads_of_codes
-from ._names import dialects, formats
+from ._names import formats
 from ._operations import (
     answers_of,
     dequantize,
