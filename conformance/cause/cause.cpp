@@ -388,7 +388,7 @@ private:
     void check(const std::vector<std::vector<std::string>>& covers) {
         candidates_.clear();
         for (const auto& cover : covers)
-            for (const std::string& kind : cover) candidates_[kind] = {kind};
+            for (const std::string& kind : cover) candidates_[kind].kind = kind;
         std::map<std::string, std::vector<Case>> refuting;
         for (const CaseResult* result : cases_to_check()) {
             auto made = made_again(*result, sources_);

@@ -53,7 +53,7 @@ struct Kill {
 struct Hunt {
     std::uint64_t cases = 0;  // asked, the killing one included
     std::optional<Kill> kill;
-    cause::Cause cause;  // of what it and some cases after it show
+    cause::Cause cause = {};  // of what it and some cases after it show
 };
 
 // True for verdicts that only the device can cause. Mistrusted data, a case nobody tested or a

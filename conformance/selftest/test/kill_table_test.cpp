@@ -14,7 +14,7 @@ namespace {
 
 Row killed(const std::string& name, std::vector<Outcome> outcomes) {
     return {mutant(name),
-            {7, Kill{"smoke", "quantize", "fail", "tie", "quantize format=mxfp8-e4m3", ""}},
+            {7, Kill{"smoke", "quantize", "fail", "tie", "quantize format=mxfp8-e4m3", ""}, {}},
             std::move(outcomes),
             ""};
 }
