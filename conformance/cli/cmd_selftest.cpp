@@ -23,6 +23,7 @@ struct SelftestOptions {
     std::string json;
     std::string out;
     std::uint64_t generated = 0;
+    bool names_causes = false;
 };
 
 // Beside the program: in its build folder, else where it is installed.
@@ -74,6 +75,7 @@ Expected<selftest::KillTable> run_with_progress(const selftest::Subjects& subjec
     std::optional<Progress> progress;
     selftest::Settings settings;
     settings.level = options.level;
+    settings.names_causes = options.names_causes;
     settings.progress = [&progress](const selftest::Step& step) {
         if (!progress) progress.emplace("steps", step.total);
         progress->update(step.done, step.name);
@@ -140,7 +142,9 @@ Command selftest_command() {
     return {"selftest",
             "the planted bugs: how many of them this build catches, and by which case",
             "mxcheck selftest --out out",
-            {{"--generated", "so many bugs drawn by number instead: is the right cause named?",
+            {{"--causes", "say of each whether the cause that a run names is right; takes longer",
+              &o->names_causes},
+             {"--generated", "so many bugs drawn by number instead: is the right cause named?",
               &o->generated},
              {"--mutants", "folder of the planted bugs (default beside the program)", &o->mutants},
              {"--level", "smoke or quick; smoke alone lets a quarter of them survive", &o->level},

@@ -192,7 +192,7 @@ struct RunFooter {
     int exit_code = 0;
     std::string close_fault = {};  // how the device ended when it was closed, "" if as it should
     std::vector<std::string> unmet = {};  // of the header's demands, a sentence each
-    std::string cause = {};  // of all that is wrong, in one sentence; "" if nothing is
+    std::string cause = {};               // of all that is wrong, in one sentence; "" if nothing is
     std::vector<std::string> cause_kinds = {};  // that it names; none if no cause was found
     bool operator==(const RunFooter&) const = default;
 };

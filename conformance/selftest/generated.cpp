@@ -96,7 +96,7 @@ GeneratedTable hunt_generated(std::size_t count, const std::function<void(std::s
         auto& plan = plans[bug.entry->name];
         if (plan.empty()) plan = plan_of(*bug.entry, sources);
         Row row{subject_of(number, bug), {}, {}, ""};
-        auto found = hunt(row.subject, plan, {sources});
+        auto found = hunt(row.subject, plan, {.sources = sources, .names_causes = true});
         if (!found) {
             table.problems.push_back(found.error().message);
             continue;
@@ -105,7 +105,7 @@ GeneratedTable hunt_generated(std::size_t count, const std::function<void(std::s
         row.hunt = std::move(found).value();
         if (cause_word(row) == "wrong")
             table.problems.push_back(row.subject.name + " (" + row.subject.description +
-                                     ") is said to be: " + row.hunt.cause.sentence);
+                                     ") is said to be: " + row.hunt.cause->sentence);
         table.rows.push_back(std::move(row));
         progress(table.rows.size());
     }
@@ -119,7 +119,7 @@ std::string cause_text(const Row& row) {
     const std::string word(cause_word(row));
     const bool is_pair = row.subject.does.find(" + ") != std::string::npos;
     if (word != "right" || !is_pair) return word;
-    return word + (row.hunt.cause.kinds.size() > 1 ? ", 2 of 2" : ", 1 of 2");
+    return word + (row.hunt.cause->kinds.size() > 1 ? ", 2 of 2" : ", 1 of 2");
 }
 
 }  // namespace

@@ -183,7 +183,7 @@ std::string canary_line(const std::string& what, const CanaryCheck& check) {
     return what + ": failed all of its " + std::to_string(check.failed) + " smoke cases";
 }
 
-// "causes named: 90 right, 0 wrong, 10 not explained".
+// "causes named: 90 right, 0 wrong, 10 not explained"; "" where nobody asked.
 std::string cause_line(const KillTable& table) {
     std::size_t right = 0, wrong = 0, unexplained = 0;
     for (const auto* rows :
@@ -194,6 +194,7 @@ std::string cause_line(const KillTable& table) {
             wrong += word == "wrong" ? 1 : 0;
             unexplained += word == "unexplained" ? 1 : 0;
         }
+    if (right + wrong + unexplained == 0) return "";
     return "causes named: " + std::to_string(right) + " right, " + std::to_string(wrong) +
            " wrong, " + std::to_string(unexplained) + " not explained";
 }
@@ -215,7 +216,7 @@ std::vector<std::string> check_lines(const KillTable& table) {
         lines.push_back("the planted bugs of a GPU were not run: " + table.gpu.not_run);
     else if (!table.gpu.rows.empty())
         lines.push_back(clean_line("the base of those of a GPU", table.gpu.base));
-    lines.push_back(cause_line(table));
+    if (std::string causes = cause_line(table); !causes.empty()) lines.push_back(std::move(causes));
     return lines;
 }
 
@@ -243,9 +244,11 @@ results::PlantedBug bug_of(const Row& row, const std::vector<RuleText>& rules) {
         bug.kill = {kill->level,          kill->suite,     kill->verdict,
                     kill->mismatch_class, kill->case_text, kill->reason};
     bug.fault = row.fault;
-    if (row.hunt.kill) bug.cause = cause_word(row);
-    bug.cause_sentence = row.hunt.cause.sentence;
-    bug.cause_kinds = row.hunt.cause.kinds;
+    if (const auto& cause = row.hunt.cause) {
+        bug.cause = cause_word(row);
+        bug.cause_sentence = cause->sentence;
+        bug.cause_kinds = cause->kinds;
+    }
     bug.does = row.subject.does;
     for (std::size_t i = 0; i < row.outcomes.size(); ++i)
         bug.rules[rules[i].name] = word_of(row.outcomes[i]);
@@ -293,8 +296,8 @@ results::KillGroup group_of(const GpuTable& gpu) {
 }  // namespace
 
 std::string_view cause_word(const Row& row) {
-    if (!row.hunt.kill) return "-";
-    const std::vector<std::string>& named = row.hunt.cause.kinds;
+    if (!row.hunt.kill || !row.hunt.cause) return "-";
+    const std::vector<std::string>& named = row.hunt.cause->kinds;
     if (named.empty()) return "unexplained";
     // "A | B" says the same twice; "A + B" is two faults at once.
     const auto parts = [](const std::string& kinds) {

@@ -128,7 +128,7 @@ std::size_t count_steps(const Trials& trials) {
 
 Status try_cpu(const Trials& trials, Announcer& announcer, KillTable& table) {
     const Subjects& subjects = trials.subjects;
-    const Court patient{trials.sources, {}, announcer.on_case()};
+    const Court patient{trials.sources, {}, announcer.on_case(), trials.settings.names_causes};
     announcer.begin("the canary");
     table.canary = check_canary(subjects.canary, trials.plan.front(), patient);
     announcer.begin("the clean base");
@@ -149,7 +149,7 @@ Status try_cpu(const Trials& trials, Announcer& announcer, KillTable& table) {
 // Which no rule of another project is asked about.
 void try_real_scales(const Trials& trials, Announcer& announcer, CastTable& table) {
     const Cast& subjects = trials.subjects.real_scales;
-    const Court patient{trials.sources, {}, announcer.on_case()};
+    const Court patient{trials.sources, {}, announcer.on_case(), trials.settings.names_causes};
     announcer.begin("the canary of real scales");
     table.canary = check_canary(subjects.canary, trials.real_scale_plan.front(), patient);
     announcer.begin("the clean base of real scales");
@@ -164,7 +164,7 @@ void try_real_scales(const Trials& trials, Announcer& announcer, CastTable& tabl
 
 Status try_gemm(const Trials& trials, Announcer& announcer, CastTable& table) {
     const Cast& subjects = trials.subjects.gemm;
-    const Court patient{trials.sources, {}, announcer.on_case()};
+    const Court patient{trials.sources, {}, announcer.on_case(), trials.settings.names_causes};
     announcer.begin("the canary of a GEMM");
     table.canary = check_canary(subjects.canary, trials.gemm_plan.front(), patient);
     announcer.begin("the clean base of a GEMM");
@@ -182,7 +182,7 @@ Status try_gemm(const Trials& trials, Announcer& announcer, CastTable& table) {
 
 void try_gpu(const Trials& trials, Announcer& announcer, GpuTable& table) {
     const GpuSubjects& subjects = trials.subjects.gpu;
-    const Court patient{trials.sources, {}, announcer.on_case()};
+    const Court patient{trials.sources, {}, announcer.on_case(), trials.settings.names_causes};
     announcer.begin("the GPU");
     table.not_run =
         subjects.absence.empty() ? absence_of(subjects.base, patient) : subjects.absence;

@@ -20,6 +20,7 @@ struct Settings {
     // For a call of a device that may be meant to hang. The one that hangs sleeps for five seconds.
     Limits patience{std::chrono::seconds(3), std::chrono::seconds(60)};
     std::function<void(const Step&)> progress = [](const Step&) {};
+    bool names_causes = false;  // of each bug, which takes about twice as long
 };
 
 // Never stops at a failure: what failed stands in the table's problems. The error is a level that

@@ -22,12 +22,17 @@ Error own_fault(const Subject& subject, const std::string& what) {
     return {ErrorKind::device, subject.name + ": " + what};
 }
 
+decltype(RunnerOptions::explain) explain_of(const Court& court) {
+    if (court.names_causes) return cause::Explainer();
+    return {};
+}
+
 Status for_each_result(const Subject& subject, const std::vector<LevelCases>& plan,
                        const Court& court, const Visit& visit) {
     const auto client = open_client(subject.source, court.limits);
     if (!client) return own_fault(subject, client.error().message);
     Runner runner(client.value(), court.sources,
-                  {" --device " + subject.source.name, false, 0, cause::Explainer()});
+                  {" --device " + subject.source.name, false, 0, explain_of(court)});
     for (const LevelCases& level : plan)
         for (const PlannedCase& planned : level.cases) {
             const auto result = runner.run(planned);
@@ -145,15 +150,16 @@ Expected<Hunt> hunt(const Subject& subject, const std::vector<LevelCases>& plan,
     const Status status =
         for_each_result(subject, plan, court, [&](const std::string& level, const CaseResult& r) {
             if (is_our_fault(r.verdict)) fault = describe(r);
-            trail.add(r);
+            if (court.names_causes) trail.add(r);
             if (hunt.kill) return fault.empty() && !trail.is_long() ? Go::on : Go::stop;
             ++hunt.cases;
             if (blames_device(r.verdict)) hunt.kill = kill_by(level, r);
+            if (hunt.kill && !court.names_causes) return Go::stop;
             return fault.empty() ? Go::on : Go::stop;
         });
     if (!status) return status.error();
     if (!fault.empty()) return own_fault(subject, fault);
-    if (hunt.kill) hunt.cause = cause::cause_of(trail.cases(), court.sources);
+    if (hunt.kill && court.names_causes) hunt.cause = cause::cause_of(trail.cases(), court.sources);
     return hunt;
 }
 

@@ -38,6 +38,7 @@ struct Court {
     Sources& sources;
     Limits limits = {};
     std::function<void()> on_case = [] {};  // after each case
+    bool names_causes = false;              // which takes longer than to kill
 };
 
 // The first case that blamed the device.
@@ -53,7 +54,8 @@ struct Kill {
 struct Hunt {
     std::uint64_t cases = 0;  // asked, the killing one included
     std::optional<Kill> kill;
-    cause::Cause cause = {};  // of what it and some cases after it show
+    // Of what it and some cases after it show; empty where nobody asked for one.
+    std::optional<cause::Cause> cause = {};
 };
 
 // True for verdicts that only the device can cause. Mistrusted data, a case nobody tested or a

@@ -88,6 +88,8 @@ why_unseen() { # MUTANT
   scale_from_previous_block | input_taken_for_dense | rows_beyond_*) echo 'between blocks' ;;
   partial_block_padding_read | amax_ignores_short_vector) echo 'one partial block is asked' ;;
   nan_payload_lost) echo 'one NaN is asked' ;;
+  scale_offsets_in_16_bits | element_index_in_20_bits) echo 'small tensors are asked' ;;
+  one_mantissa_missed) echo 'one mantissa of 2^23' ;;
   random_flake) echo 'one block of 251' ;;
   esac
 }

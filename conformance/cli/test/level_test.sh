@@ -28,7 +28,7 @@ if [ "$code" -eq 1 ]; then sentence='Not conformant: '; fi
 expect "$code" "$sentence" run --device "$device" --level "$level" --out o
 tail -n 1 stdout
 check 'the results file is valid' is_results_file o/results.jsonl
-check 'the footer has the exit code' grep -q "^{\"kind\":\"footer\".*\"exit_code\":$code}" \
+check 'the footer has the exit code' grep -q "^{\"kind\":\"footer\".*\"exit_code\":$code[,}]" \
   o/results.jsonl
 if [ "$code" -eq 1 ]; then
   check 'an always wrong device passes no case' never grep -q '"verdict":"pass_' o/results.jsonl

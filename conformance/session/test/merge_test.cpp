@@ -1,7 +1,7 @@
 // Tests of shards that are joined: the run that was never in parts, and every way in which they are
 // not all of one run.
-#include "conformance/session/campaign.hpp"
 #include "conformance/session/merge.hpp"
+#include "conformance/session/campaign.hpp"
 
 #include <gtest/gtest.h>
 

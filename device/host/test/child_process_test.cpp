@@ -110,6 +110,7 @@ TEST(ChildProcess, HoldsNothingOfTheProgramOpen) {
 TEST(ChildProcess, InterruptsAreForTheProgram) {
     ChildProcess child = start([](ParentChannel parent) {
         ::raise(SIGINT);
+        ::raise(SIGTERM);  // which a launcher sends to all processes of a job
         parent.send(::getpgrp() == ::getpid() ? "own group" : "our group");
     });
     EXPECT_EQ(child.receive(milliseconds(5000)).text, "own group");
@@ -124,10 +125,10 @@ TEST(ChildProcess, WhatTheProgramDoesAtItsExitIsNotDoneByTheChild) {
 }
 
 TEST(ChildProcess, HandlersOfTheProgramAreNotInherited) {
-    const auto before = ::signal(SIGTERM, [](int) { ::_exit(77); });
-    EXPECT_EQ(first_reply([](ParentChannel) { ::raise(SIGTERM); }).text,
-              "killed by signal 15 (Terminated)");
-    ::signal(SIGTERM, before);
+    const auto before = ::signal(SIGUSR1, [](int) { ::_exit(77); });
+    EXPECT_EQ(first_reply([](ParentChannel) { ::raise(SIGUSR1); }).text,
+              "killed by signal 10 (User defined signal 1)");
+    ::signal(SIGUSR1, before);
 }
 
 }  // namespace
