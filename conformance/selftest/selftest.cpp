@@ -108,6 +108,12 @@ struct Trials {
     std::vector<LevelCases> gemm_plan;
 };
 
+Court court_of_bugs(const Trials& trials) {
+    return {.sources = trials.sources,
+            .limits = trials.settings.patience,
+            .names_causes = trials.settings.names_causes};
+}
+
 std::size_t count_steps(const Trials& trials) {
     std::size_t steps = 0;
     if (!trials.subjects.bugs.empty())
@@ -128,7 +134,7 @@ std::size_t count_steps(const Trials& trials) {
 
 Status try_cpu(const Trials& trials, Announcer& announcer, KillTable& table) {
     const Subjects& subjects = trials.subjects;
-    const Court patient{trials.sources, {}, announcer.on_case(), trials.settings.names_causes};
+    const Court patient{trials.sources, {}, announcer.on_case()};
     announcer.begin("the canary");
     table.canary = check_canary(subjects.canary, trials.plan.front(), patient);
     announcer.begin("the clean base");
@@ -139,8 +145,7 @@ Status try_cpu(const Trials& trials, Announcer& announcer, KillTable& table) {
     if (!audit) return audit.error();
     for (const Subject& bug : subjects.bugs) {
         announcer.begin(bug.name);
-        table.rows.push_back(
-            try_bug(bug, trials.plan, audit.value(), {trials.sources, trials.settings.patience}));
+        table.rows.push_back(try_bug(bug, trials.plan, audit.value(), court_of_bugs(trials)));
         announcer.advance(steps_of_a_bug);
     }
     return success();
@@ -149,22 +154,21 @@ Status try_cpu(const Trials& trials, Announcer& announcer, KillTable& table) {
 // Which no rule of another project is asked about.
 void try_real_scales(const Trials& trials, Announcer& announcer, CastTable& table) {
     const Cast& subjects = trials.subjects.real_scales;
-    const Court patient{trials.sources, {}, announcer.on_case(), trials.settings.names_causes};
+    const Court patient{trials.sources, {}, announcer.on_case()};
     announcer.begin("the canary of real scales");
     table.canary = check_canary(subjects.canary, trials.real_scale_plan.front(), patient);
     announcer.begin("the clean base of real scales");
     table.base = check_clean(subjects.base, trials.real_scale_plan, patient);
     for (const Subject& bug : subjects.bugs) {
         announcer.begin(bug.name);
-        table.rows.push_back(
-            hunt_bug(bug, trials.real_scale_plan, {trials.sources, trials.settings.patience}));
+        table.rows.push_back(hunt_bug(bug, trials.real_scale_plan, court_of_bugs(trials)));
         announcer.advance(steps_of_a_bug);
     }
 }
 
 Status try_gemm(const Trials& trials, Announcer& announcer, CastTable& table) {
     const Cast& subjects = trials.subjects.gemm;
-    const Court patient{trials.sources, {}, announcer.on_case(), trials.settings.names_causes};
+    const Court patient{trials.sources, {}, announcer.on_case()};
     announcer.begin("the canary of a GEMM");
     table.canary = check_canary(subjects.canary, trials.gemm_plan.front(), patient);
     announcer.begin("the clean base of a GEMM");
@@ -173,8 +177,7 @@ Status try_gemm(const Trials& trials, Announcer& announcer, CastTable& table) {
     if (!audit) return audit.error();
     for (const Subject& bug : subjects.bugs) {
         announcer.begin(bug.name);
-        table.rows.push_back(try_bug(bug, trials.gemm_plan, audit.value(),
-                                     {trials.sources, trials.settings.patience}));
+        table.rows.push_back(try_bug(bug, trials.gemm_plan, audit.value(), court_of_bugs(trials)));
         announcer.advance(steps_of_a_bug);
     }
     return success();
@@ -182,15 +185,16 @@ Status try_gemm(const Trials& trials, Announcer& announcer, CastTable& table) {
 
 void try_gpu(const Trials& trials, Announcer& announcer, GpuTable& table) {
     const GpuSubjects& subjects = trials.subjects.gpu;
-    const Court patient{trials.sources, {}, announcer.on_case(), trials.settings.names_causes};
+    const Court patient{trials.sources, {}, announcer.on_case()};
     announcer.begin("the GPU");
     table.not_run =
         subjects.absence.empty() ? absence_of(subjects.base, patient) : subjects.absence;
     const std::vector<LevelCases> plan = gpu_plan(trials.plan);
     if (table.not_run.empty()) table.base = check_clean(subjects.base, plan, patient);
+    const Court court{.sources = trials.sources, .names_causes = trials.settings.names_causes};
     for (const Subject& bug : subjects.bugs) {
         announcer.begin(bug.name);
-        table.rows.push_back(table.not_run.empty() ? hunt_gpu_bug(bug, plan, {trials.sources})
+        table.rows.push_back(table.not_run.empty() ? hunt_gpu_bug(bug, plan, court)
                                                    : Row{bug, {}, {}, ""});
         announcer.advance(steps_of_a_bug);
     }

@@ -121,6 +121,14 @@ TEST_F(Trial, AHuntEndsAtTheFirstKill) {
     EXPECT_LT(found.value().cases, smoke()[0].cases.size());
 }
 
+TEST_F(Trial, ACauseIsNamedWhereOneIsAskedFor) {
+    const auto plan = smoke();
+    EXPECT_FALSE(hunt(mutant("ties_away"), plan, court()).value().cause);
+    const auto asked = hunt(mutant("ties_away"), plan, {.sources = sources, .names_causes = true});
+    ASSERT_TRUE(asked.value().cause);
+    EXPECT_FALSE(asked.value().cause->kinds.empty());
+}
+
 TEST_F(Trial, ACrashKills) {
     const auto found = hunt(mutant("crash_on_nan"), smoke(), court());
     ASSERT_TRUE(found.ok()) << found.error().message;
