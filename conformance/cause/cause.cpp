@@ -14,6 +14,7 @@
 #include "conformance/cause/hypotheses.hpp"
 #include "conformance/cause/places.hpp"
 #include "conformance/run/expected.hpp"
+#include "conformance/run/judge.hpp"
 #include "reference/base/text.hpp"
 
 namespace mx::cause {
@@ -46,11 +47,6 @@ constexpr std::array findings{
     Finding{"timeout", "the device does not answer in time"},
     Finding{"device_error", "the device reports an error"},
 };
-
-bool blames_device(Verdict verdict) {
-    return verdict == Verdict::fail || verdict == Verdict::flaky || verdict == Verdict::crash ||
-           verdict == Verdict::timeout || verdict == Verdict::device_error;
-}
 
 const Finding* finding_named(std::string_view name) {
     const auto found = std::ranges::find(findings, name, &Finding::name);

@@ -52,19 +52,25 @@ std::int64_t first_differing_row(const Evidence& e) {
     return first;
 }
 
+// Without the device's answer, whose tensors are there a second time.
+Evidence tensors_of(const Evidence& e) {
+    return {.c = e.c,
+            .inputs = e.inputs,
+            .expected = e.expected,
+            .actual = e.actual,
+            .flags = e.flags,
+            .wrong_pads = {},
+            .answer = {}};
+}
+
 // What is looked at of a case: all of a small one, rows of a larger one where they stand alone.
 struct LookedAt {
     Evidence part;
     std::int64_t first_row = 0;
 };
 std::optional<LookedAt> looked_at(const Evidence& e) {
-    LookedAt whole;
+    LookedAt whole{tensors_of(e)};
     Evidence& part = whole.part;
-    part.c = e.c;
-    part.inputs = e.inputs;
-    part.expected = e.expected;
-    part.actual = e.actual;
-    part.flags = e.flags;
     if (element_count(e.c) <= elements_max) return whole;
     if (!has_rows_apart(e.c) || e.c.columns > elements_max) return std::nullopt;
     const std::int64_t first = first_differing_row(e);
@@ -285,13 +291,7 @@ void try_all(Trial& trial, const std::vector<Alteration>& hypotheses, CaseResult
 // Two runs of a device that remembers differ, because it was asked something else before.
 void try_answer_of_before(const Evidence& e, const Tensors& before, CaseResult& result) {
     if (before.empty() || element_count(e.c) > remembered_max) return;
-    Evidence whole;
-    whole.c = e.c;
-    whole.inputs = e.inputs;
-    whole.expected = e.expected;
-    whole.actual = e.actual;
-    whole.flags = e.flags;
-    Trial trial(std::move(whole), std::uint8_t{flag_unwritten}, {0, e.c.rows});
+    Trial trial(tensors_of(e), std::uint8_t{flag_unwritten}, {0, e.c.rows});
     const std::vector<Alteration> hypotheses{answer_of_before(before)};
     try_all(trial, hypotheses, result);
     if (!result.explanations.empty()) result.looked_at = trial.differing();
@@ -311,8 +311,9 @@ void Explainer::operator()(const Evidence& e, CaseResult& result) {
     if (e.answer.kind != AnswerKind::answered || is_gemm(e.c)) return;
     const Tensors before =
         std::exchange(before_, element_count(e.c) <= remembered_max ? e.expected : Tensors{});
-    if (!may_be_explained(result) || examined_ >= examined_max) return;
-    try_answer_of_before(e, before, result);
+    const bool remembers = memory_ == Memory::of_the_run;
+    if (!may_be_explained(result) || (remembers && examined_ >= examined_max)) return;
+    if (remembers) try_answer_of_before(e, before, result);
     const auto part = looked_at(e);
     if (!part) return;
     examined_ += std::max(examined_min, element_count(part->part.c));

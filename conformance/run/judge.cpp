@@ -102,6 +102,19 @@ void judge_gemm_bits(const Evidence& evidence, CaseResult& result) {
 
 }  // namespace
 
+bool blames_device(Verdict verdict) {
+    switch (verdict) {
+        case Verdict::flaky:
+        case Verdict::fail:
+        case Verdict::device_error:
+        case Verdict::crash:
+        case Verdict::timeout:
+            return true;
+        default:
+            return false;
+    }
+}
+
 void judge_bits(const Evidence& evidence, const Effort& effort, CaseResult& result) {
     if (is_gemm(evidence.c)) return judge_gemm_bits(evidence, result);
     (holds_scales(evidence.c, 0) ? result.scales : result.elements) = evidence.settled;

@@ -17,6 +17,10 @@ struct Effort {
     std::uint64_t heat_runs_max = mx::confirmed_max;
 };
 
+// True for verdicts that only the device can cause. Mistrusted data, a case nobody tested or a
+// disagreement between the oracles is our own fault.
+bool blames_device(results::Verdict verdict);
+
 // Of evidence whose answer is there: fills in all that hangs on bits, and leaves repro lines empty.
 void judge_bits(const Evidence& evidence, const Effort& effort, results::CaseResult& result);
 

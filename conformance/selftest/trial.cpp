@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "conformance/cause/explainer.hpp"
+#include "conformance/run/judge.hpp"
 #include "conformance/run/runner.hpp"
 
 namespace mx::selftest {
@@ -127,19 +128,6 @@ Expected<std::vector<LevelCases>> plan_by_level(const Scope& scope, Sources& sou
         if (level == scope.level) return plan;
     }
     return Error{ErrorKind::bad_input, "unknown level '" + scope.level + "'"};
-}
-
-bool blames_device(Verdict verdict) {
-    switch (verdict) {
-        case Verdict::flaky:
-        case Verdict::fail:
-        case Verdict::device_error:
-        case Verdict::crash:
-        case Verdict::timeout:
-            return true;
-        default:
-            return false;
-    }
 }
 
 Expected<Hunt> hunt(const Subject& subject, const std::vector<LevelCases>& plan,

@@ -58,10 +58,6 @@ struct Hunt {
     std::optional<cause::Cause> cause = {};
 };
 
-// True for verdicts that only the device can cause. Mistrusted data, a case nobody tested or a
-// disagreement between the oracles is our own fault and kills nothing.
-bool blames_device(results::Verdict verdict);
-
 // Runs the cases in order up to the first kill, and some more to find its cause. The error is our
 // own: the plug-in does not open, a case cannot be made, the oracles disagree.
 Expected<Hunt> hunt(const Subject& subject, const std::vector<LevelCases>& plan,

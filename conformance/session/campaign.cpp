@@ -112,10 +112,12 @@ std::vector<std::size_t> left_of(const Campaign& campaign, std::size_t first, st
 Expected<Workers::Work> worker_of(const Campaign& campaign, const Opener& open, Sources& sources) {
     const auto client = open();
     if (!client) return client.error();
+    // Which cases went before is up to the parts that a run is done in.
+    const auto memory = campaign.reproducible ? cause::Memory::none : cause::Memory::of_the_run;
     const auto runner =
         std::make_shared<Runner>(client.value(), sources,
                                  RunnerOptions{campaign.device_argument, campaign.reproducible,
-                                               campaign.timeouts_max, cause::Explainer()});
+                                               campaign.timeouts_max, cause::Explainer(memory)});
     return Workers::Work{
         [runner, &campaign](std::size_t i) { return runner->run(campaign.cases[i]); },
         client.value().close};

@@ -8,6 +8,7 @@
 #include <map>
 #include <set>
 
+#include "conformance/run/judge.hpp"
 #include "conformance/selftest/oracle_device.hpp"
 #include "conformance/selftest/test/subject_under_test.hpp"
 
