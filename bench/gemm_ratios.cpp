@@ -2,15 +2,13 @@
 // 384 outputs with K = 4096, rounded to binary32, packing and rounding included.
 #include "bench/gemm_ratios.hpp"
 
-#include <time.h>
-
-#include <algorithm>
 #include <cstdio>
 #include <functional>
 #include <string>
 #include <vector>
 
 #include "bench/gemm_sgemm.hpp"
+#include "bench/thread_time.hpp"
 #include "reference/fast/dot.hpp"
 #include "reference/gemm/exact_gemm.hpp"
 
@@ -20,12 +18,6 @@ namespace {
 constexpr std::int64_t side = 384, depth = 4096, block = 32;
 constexpr std::int64_t naive_rows = 16;  // of A, for the slow loop
 constexpr double products = 1.0 * side * side * depth;
-
-double seconds_now() {
-    timespec now{};
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-    return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
-}
 
 std::uint32_t next_word(std::uint64_t& state) {
     state = state * 6364136223846793005 + 1442695040888963407;
@@ -77,11 +69,6 @@ struct Problem {
     double goal;           // of sgemm
     double naive_goal;     // of the plain exact loop; 0: none
 };
-
-double median(std::vector<double> samples) {
-    std::sort(samples.begin(), samples.end());
-    return samples[samples.size() / 2];
-}
 
 std::vector<double> interleaved(const std::vector<std::function<void()>>& loops) {
     constexpr int rounds = 9;

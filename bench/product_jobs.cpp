@@ -210,7 +210,7 @@ Expected<Job> product_job(const Runner& runner, const Kind& kind, const Product&
     return job;
 }
 
-double rate(const BenchRow& row) {
+double operations_per_second(const BenchRow& row) {
     return static_cast<double>(row.operations) / row.seconds;
 }
 
@@ -222,7 +222,7 @@ double roof_share(const std::vector<Job>& jobs, const BenchRow& row) {
         const bool is_alike = job.row.types.substr(0, 4) == row.types.substr(0, 4);
         if (roof == nullptr || is_alike) roof = &job.row;
     }
-    return roof == nullptr ? 0 : rate(row) / rate(*roof);
+    return roof == nullptr ? 0 : operations_per_second(row) / operations_per_second(*roof);
 }
 
 Expected<bool> measure_product(const Bench& bench, const Wish& wish, const Product& size,

@@ -2,8 +2,6 @@
 // its clock, meets both; what is compared are medians of the thread's own processor time.
 #include "bench/ratios.hpp"
 
-#include <time.h>
-
 #include <algorithm>
 #include <cstdio>
 #include <functional>
@@ -14,6 +12,7 @@
 #include "bench/device_calls.hpp"
 #include "bench/limits.hpp"
 #include "bench/peer_scalar.hpp"
+#include "bench/thread_time.hpp"
 #include "device/cpu/cpu_device.hpp"
 #include "reference/proof/interval_table.hpp"
 #include "reference/spec/formats.hpp"
@@ -29,17 +28,6 @@ struct Loop {
     std::string target;  // instruction set to run it on
     std::function<void()> body;
 };
-
-double seconds_now() {
-    timespec now{};
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-    return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
-}
-
-double median(std::vector<double> samples) {
-    std::sort(samples.begin(), samples.end());
-    return samples[samples.size() / 2];
-}
 
 // Seconds for one round of each loop. Small loops repeat until a round takes a millisecond or so.
 std::vector<double> interleaved(const std::vector<Loop>& loops, int repeats) {

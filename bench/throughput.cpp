@@ -202,7 +202,7 @@ Status add_format(const Plan& plan, const CodedAs& coded, BlockTensors tensors,
     return success();
 }
 
-double rate(const BenchRow& row) {
+double bytes_per_second(const BenchRow& row) {
     return static_cast<double>(row.bytes) / row.seconds;
 }
 
@@ -213,7 +213,7 @@ Expected<bool> measure_blocks(std::vector<Job>& jobs, const Wish& wish,
         const Status sampled = sample(jobs, {is_cold, wish.on_gpu, wish.seconds_per_row});
         if (!sampled) return sampled.error();
         for (Job& job : jobs) {
-            job.row.roof_share = rate(job.row) / rate(jobs.front().row);
+            job.row.roof_share = bytes_per_second(job.row) / bytes_per_second(jobs.front().row);
             if (!done(job.row)) return false;
         }
     }
@@ -235,7 +235,7 @@ Expected<Prepared> prepared(const Plan& plan, const std::vector<std::uint8_t>& b
     Prepared made{{copy_job(plan, values.value(), again.value())}, {}};
     for (const CodedAs& coded : plan.wish.formats) {
         if (find_block_format(coded.format) == nullptr)
-            return Error{ErrorKind::bad_input, "'" + coded.format + "' is no format of blocks"};
+            return bad_input("'" + coded.format + "' is no format of blocks");
         const Status added =
             add_format(plan, coded, {.values = values.value(), .values_again = again.value()},
                        made.jobs, made.refused);

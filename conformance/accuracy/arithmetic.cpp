@@ -52,10 +52,9 @@ void add_factor(const Operand& operand, GemmFactors& factors) {
 Status check_mx_blocks(const Operand& operand) {
     const Quantization& quantizer = *operand.quantizer;
     if (quantizer.format.has_e8m0_scales()) return success();
-    return Error{ErrorKind::bad_input,
-                 "products of " + std::string(quantizer.format.name) + " in " +
+    return bad_input("products of " + std::string(quantizer.format.name) + " in " +
                      std::string(quantizer.rules.name) +
-                     " are made here alone: --gemm-device and --model multiply MX blocks"};
+                     " are made here alone: --gemm-device and --model multiply MX blocks");
 }
 
 }  // namespace

@@ -10,10 +10,6 @@
 namespace mx::accuracy {
 namespace {
 
-Error bad(std::string message) {
-    return {ErrorKind::bad_input, std::move(message)};
-}
-
 Code rounded(const ElementFormat& format, float value) {
     return fast::round(format, Rounding::nearest_even, Overflow::saturate,
                        fast::unpack(formats::f32, Code{std::bit_cast<std::uint32_t>(value)}));
@@ -71,8 +67,8 @@ void fill_f32_scaled(const FactorTensors& factor, const FactorType& type) {
 
 Status fill(const FactorTensors& factor, const FactorType& type, const std::string& dialect) {
     if (type.scaling == FactorScaling::ue4m3_1x16)
-        return bad("accuracy makes no factor of " + name_of(type) +
-                   ": its tensors have a scale of their own beside those of the blocks");
+        return bad_input("accuracy makes no factor of " + name_of(type) +
+                         ": its tensors have a scale of their own beside those of the blocks");
     if (type.scaling == FactorScaling::e8m0_1x32)
         return fill_blocks(factor, {name_of(type), dialect});
     if (type.scaling == FactorScaling::none)
@@ -92,7 +88,7 @@ Expected<GemmFactors> gemm_factors(const Case& c, const Distribution& distributi
     for (const GemmTensor& tensor : tensors_of(c)) {
         if (tensor.part == GemmPart::d) break;
         if (tensor.part > GemmPart::scales_b)
-            return bad("accuracy measures products alone, without C, bias or a scale of D");
+            return bad_input("accuracy measures products alone, without C, bias or a scale of D");
         data.inputs.push_back(make_tensor(tensor.spec.type, tensor.spec.rows, tensor.spec.columns));
     }
     std::size_t next = 0;

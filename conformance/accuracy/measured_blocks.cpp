@@ -21,10 +21,6 @@ struct Coded {
     BlockCodes codes;
 };
 
-Error bad(std::string message) {
-    return {ErrorKind::bad_input, std::move(message)};
-}
-
 // f32 holds every bf16 and f16.
 std::vector<float> as_floats(const data::HostTensor& tensor, const ElementFormat& type) {
     const auto width = static_cast<std::size_t>(type.code_bytes());
@@ -48,7 +44,8 @@ Expected<std::vector<NamedValues>> samples_of_file(const std::string& path) {
         samples.push_back({tensor.name.empty() ? path : tensor.name,
                            as_floats(tensor, *find_element_format(tensor.type)), columns});
     }
-    if (samples.empty()) return bad(path + ": holds no tensor of f32, bf16 or f16 with values");
+    if (samples.empty())
+        return bad_input(path + ": holds no tensor of f32, bf16 or f16 with values");
     return samples;
 }
 
@@ -126,11 +123,11 @@ Status add_sample(const NamedValues& sample, const std::vector<Quantization>& qu
 
 Expected<std::vector<NamedValues>> samples_of(const AccuracyRequest& request) {
     if (!request.input.empty() && !request.data.empty())
-        return bad("a tensor file and --data contradict each other");
+        return bad_input("a tensor file and --data contradict each other");
     if (!request.input.empty()) return samples_of_file(request.input);
     if (request.elements == 0 || request.elements > elements_max)
-        return bad("--elements " + std::to_string(request.elements) + ": from 1 to " +
-                   std::to_string(elements_max));
+        return bad_input("--elements " + std::to_string(request.elements) + ": from 1 to " +
+                         std::to_string(elements_max));
     std::vector<std::string> known;
     for (const auto& distribution : distributions()) known.emplace_back(distribution.name);
     std::vector<NamedValues> samples;
@@ -144,7 +141,7 @@ Expected<std::vector<NamedValues>> samples_of(const AccuracyRequest& request) {
 
 Expected<std::vector<Quantization>> quantizers_of(const AccuracyRequest& request) {
     if (request.block != 16 && request.block != 32 && request.block != 64)
-        return bad("--block " + std::to_string(request.block) + ": blocks have 16, 32 or 64");
+        return bad_input("--block " + std::to_string(request.block) + ": blocks have 16, 32 or 64");
     std::vector<Quantization> quantizers;
     const std::vector<std::string> usual{"mxfp8-e4m3"};
     for (const std::string& format : request.formats.empty() ? usual : request.formats)
@@ -152,7 +149,7 @@ Expected<std::vector<Quantization>> quantizers_of(const AccuracyRequest& request
             auto quantizer = quantizer_of({format, dialect});
             if (!quantizer) return quantizer.error();
             if (request.block != 32 && !quantizer.value().format.has_e8m0_scales())
-                return bad("--block is for MX formats; " + format + " has blocks of its own");
+                return bad_input("--block is for MX formats; " + format + " has blocks of its own");
             quantizer.value().block = static_cast<int>(request.block);
             quantizer.value().seed = request.seed;
             quantizers.push_back(quantizer.value());

@@ -18,10 +18,6 @@ namespace {
 constexpr std::string_view exact_name = "exact";
 constexpr std::string_view any_bound = "any";
 
-Error bad(std::string message) {
-    return {ErrorKind::bad_input, std::move(message)};
-}
-
 struct Point {
     std::string a, b, output, depth;
 };
@@ -181,8 +177,8 @@ Status check_names(const AccuracyRequest& request) {
                 return known;
     constexpr std::uint64_t side_max = 4096;
     if (request.side == 0 || request.side > side_max)
-        return bad("--side " + std::to_string(request.side) + ": from 1 to " +
-                   std::to_string(side_max));
+        return bad_input("--side " + std::to_string(request.side) + ": from 1 to " +
+                         std::to_string(side_max));
     return success();
 }
 
@@ -215,7 +211,7 @@ Expected<MeasuredProducts> measure_products(const AccuracyRequest& request,
                                                    measured.all, measured.refusal);
                     if (!added) return added.error();
                 }
-    if (measured.all.empty()) return bad(measured.refusal);
+    if (measured.all.empty()) return bad_input(measured.refusal);
     return measured;
 }
 

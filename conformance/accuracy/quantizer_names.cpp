@@ -7,14 +7,6 @@
 
 namespace mx::accuracy {
 
-namespace {
-
-Error bad(std::string message) {
-    return {ErrorKind::bad_input, std::move(message)};
-}
-
-}  // namespace
-
 Expected<Quantization> quantizer_of(const QuantizerNames& names) {
     const Status known = emulate::check_names(
         emulate::completed({.format = names.format, .dialect = names.dialect}));
@@ -22,14 +14,14 @@ Expected<Quantization> quantizer_of(const QuantizerNames& names) {
     const BlockFormat* format = find_block_format(names.format);
     const Quantizer* dialect = find_quantizer(names.dialect);
     if (names.dialect.empty())
-        return bad(names.format + " needs a dialect; mxcheck list dialects names them");
+        return bad_input(names.format + " needs a dialect; mxcheck list dialects names them");
     if (format->has_e8m0_scales()) return Quantization{.format = *format, .rules = *dialect};
     if (!dialect->reads(formats::f32.name))
-        return bad("dialect " + names.dialect +
-                   " does not read f32, and what is measured here are values of f32");
+        return bad_input("dialect " + names.dialect +
+                         " does not read f32, and what is measured here are values of f32");
     if (dialect->tensor_scale == TensorScale::history)
-        return bad("dialect " + names.dialect +
-                   " takes its scale from earlier tensors, and here there are none");
+        return bad_input("dialect " + names.dialect +
+                         " takes its scale from earlier tensors, and here there are none");
     return Quantization{.format = *format, .rules = *dialect};
 }
 

@@ -140,7 +140,7 @@ double squared_error(const Matrix& outputs, const Matrix& wanted, Matrix& gradie
     return sum / count;
 }
 
-std::vector<float> joined(const Layers& layers) {
+std::vector<float> all_weights(const Layers& layers) {
     std::vector<float> all;
     for (const Matrix& layer : layers)
         all.insert(all.end(), layer.values.begin(), layer.values.end());
@@ -181,13 +181,13 @@ Expected<TrainingRun> train(const TrainingTask& task, const TrainingRules& rules
         const auto gradients = backward(layers, values.value(), gradient, {arithmetic, rules});
         if (!gradients) return gradients.error();
         if (step == 0) run.first_outputs = values.value().back().values;
-        if (step == 0) run.first_gradient = joined(gradients.value());
-        if (step + 1 == task.steps) run.last_gradient = joined(gradients.value());
+        if (step == 0) run.first_gradient = all_weights(gradients.value());
+        if (step + 1 == task.steps) run.last_gradient = all_weights(gradients.value());
         for (std::size_t i = 0; i < layers.size(); ++i)
             for (std::size_t j = 0; j < layers[i].values.size(); ++j)
                 layers[i].values[j] -= task.rate * gradients.value()[i].values[j];
     }
-    run.weights = joined(layers);
+    run.weights = all_weights(layers);
     return run;
 }
 

@@ -14,7 +14,7 @@ namespace mx::accuracy {
 namespace {
 
 constexpr std::uint64_t steps_max = 100000;
-constexpr std::string_view oracle = "oracle", chain = "fma-chain";
+constexpr std::string_view from_oracle = "oracle", chain = "fma-chain";
 
 // What decides a scale in a few words: dialects with the same words have the same scales but for
 // zeros, NaN and the ends of the range.
@@ -77,8 +77,8 @@ Error no_dialect(const TrainingRequest& request) {
     for (const std::string& format : formats)
         dialects +=
             "; " + format + ": " + joined(quantizer_names(*find_block_format(format)), ", ");
-    return {ErrorKind::bad_input,
-            "no dialect quantizes values of f32 to all of the formats asked for" + dialects};
+    return bad_input("no dialect quantizes values of f32 to all of the formats asked for" +
+                     dialects);
 }
 
 Trained blank(const TrainingTask& task, const TrainingQuantizers& candidate) {
@@ -88,7 +88,7 @@ Trained blank(const TrainingTask& task, const TrainingQuantizers& candidate) {
     next.gradient = candidate.gradient.format.name;
     next.dialect = candidate.forward.rules.name;
     next.rule = rule_text(candidate.forward.rules);
-    next.source = oracle;
+    next.source = from_oracle;
     next.products = chain;
     return next;
 }
@@ -141,7 +141,7 @@ Status add_task(TrainingTask task, const TrainingRequest& request,
     Trained plain;
     plain.task = task.name;
     plain.forward = plain.gradient = "f32";
-    plain.source = oracle;
+    plain.source = from_oracle;
     plain.products = chain;
     plain.run = train(task, {}, plain_arithmetic).value();
     const TrainingRun exact = plain.run;
@@ -166,7 +166,7 @@ Status add_task(TrainingTask task, const TrainingRequest& request,
 }  // namespace
 
 std::string Machines::source() const {
-    return quantizes ? quantizes->name : std::string(oracle);
+    return quantizes ? quantizes->name : std::string(from_oracle);
 }
 
 std::string Machines::products() const {
@@ -178,8 +178,8 @@ Expected<std::vector<TrainingQuantizers>> training_quantizers(const TrainingRequ
     TrainingRequest request = given;
     if (request.gradients.empty()) request.gradients = usual_gradients(request.format);
     if (request.steps == 0 || request.steps > steps_max)
-        return Error{ErrorKind::bad_input, "--steps " + std::to_string(request.steps) +
-                                               ": from 1 to " + std::to_string(steps_max)};
+        return bad_input("--steps " + std::to_string(request.steps) + ": from 1 to " +
+                         std::to_string(steps_max));
     std::vector<TrainingQuantizers> quantizers;
     for (const std::string& dialect : dialects_of(request))
         for (const std::string& gradient : request.gradients) {

@@ -14,10 +14,6 @@
 namespace mx {
 namespace {
 
-Error bad(std::string message) {
-    return {ErrorKind::bad_input, std::move(message)};
-}
-
 bool always(const Case&) {
     return true;
 }
@@ -152,12 +148,12 @@ Status check_given(const CaseWords& words, const Words& line) {
     for (const KeyValue& field : line.fields) has_shape = has_shape || field.key == "shape";
     const bool multiplies = is_gemm(words.rest);
     if (!has_shape)
-        return bad(multiplies ? "the case has no shape=MxNxK"
-                              : "the case has no shape=ROWSxCOLUMNS");
-    if (multiplies && words.a.empty()) return bad("the case has no a=");
-    if (multiplies && words.b.empty()) return bad("the case has no b=");
-    if (!multiplies && words.format.empty()) return bad("the case has no format=");
-    if (words.rest.data.empty()) return bad("the case has no data=");
+        return bad_input(multiplies ? "the case has no shape=MxNxK"
+                                    : "the case has no shape=ROWSxCOLUMNS");
+    if (multiplies && words.a.empty()) return bad_input("the case has no a=");
+    if (multiplies && words.b.empty()) return bad_input("the case has no b=");
+    if (!multiplies && words.format.empty()) return bad_input("the case has no format=");
+    if (words.rest.data.empty()) return bad_input("the case has no data=");
     return success();
 }
 
@@ -208,7 +204,7 @@ Expected<Case> read_case(const std::string& text) {
     for (const KeyValue& field : line.value().fields)
         if (const Status assigned = assign(words, field); !assigned) return assigned.error();
     if (const Status given = check_given(words, line.value()); !given)
-        return bad(given.error().message + ": " + text);
+        return bad_input(given.error().message + ": " + text);
     return case_of(words);
 }
 

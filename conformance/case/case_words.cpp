@@ -7,10 +7,6 @@
 namespace mx {
 namespace {
 
-Error bad(std::string message) {
-    return {ErrorKind::bad_input, std::move(message)};
-}
-
 // convert names an element format, or e8m0; all others a block format.
 void take_format(WordReader& reader, const std::string& name, Case& c) {
     if (has_blocks(c)) {
@@ -68,16 +64,18 @@ Status take_block(std::int64_t given, Case& c) {
         c.block = has_blocks(c) && c.format != nullptr ? c.format->block_columns : block_size;
     if (has_blocks(c) && !c.format->has_e8m0_scales()) {
         if (c.block == c.format->block_columns) return success();
-        return bad("format '" + std::string(c.format->name) + "' has blocks of " +
-                   std::to_string(c.format->block_rows) + "x" +
-                   std::to_string(c.format->block_columns) +
-                   ", not block=" + std::to_string(given));
+        return bad_input("format '" + std::string(c.format->name) + "' has blocks of " +
+                         std::to_string(c.format->block_rows) + "x" +
+                         std::to_string(c.format->block_columns) +
+                         ", not block=" + std::to_string(given));
     }
     if (has_blocks(c)) return check_name("block", std::to_string(c.block), block_names());
     if (c.axis != BlockAxis::row)
-        return bad(operation + " has no blocks, so it has no axis=" + std::string(name_of(c.axis)));
+        return bad_input(operation +
+                         " has no blocks, so it has no axis=" + std::string(name_of(c.axis)));
     if (c.block != block_size)
-        return bad(operation + " has no blocks, so it has no block=" + std::to_string(c.block));
+        return bad_input(operation +
+                         " has no blocks, so it has no block=" + std::to_string(c.block));
     return success();
 }
 
@@ -113,8 +111,8 @@ Expected<std::uint32_t> number_code(const std::string& word) {
         std::from_chars(digits.data(), digits.data() + digits.size(), code, 16);
     if (word.starts_with("0x") && error == std::errc{} && end == digits.data() + digits.size())
         return code;
-    return bad("tensor '" + word + "' is neither " + std::string(derived_number) +
-               " nor the code of a binary32 number, such as 0x3f800000");
+    return bad_input("tensor '" + word + "' is neither " + std::string(derived_number) +
+                     " nor the code of a binary32 number, such as 0x3f800000");
 }
 
 // Whether the dialect has such a number is for check_combination to say.
@@ -124,7 +122,7 @@ Status take_tensor_number(const std::string& word, Case& c) {
     if (word.empty()) return success();
     if (word == derived_number) {
         if (has_tensor_number(c) && !needs_tensor_number(c)) return success();
-        return bad(why_not_derived(c));
+        return bad_input(why_not_derived(c));
     }
     const auto code = number_code(word);
     if (!code) return code.error();

@@ -13,10 +13,6 @@
 namespace mx {
 namespace {
 
-Error bad(std::string message) {
-    return {ErrorKind::bad_input, std::move(message)};
-}
-
 // The scalings by binary32 that FP8 elements may have.
 constexpr std::array f32_scalings{FactorScaling::tensor, FactorScaling::row,
                                   FactorScaling::f32_1x128, FactorScaling::f32_128x128};
@@ -51,12 +47,13 @@ Status check_c(const Problem& p) {
     const std::string name(c ? c->name : "none");
     const FactorType& output = p.gemm.output;
     if (p.gemm.reads_c() != c.has_value())
-        return bad(p.gemm.reads_c() ? "beta is not 0, so C is read and cannot be c=none"
-                                    : "beta is 0, so C is not read and there is no c=" + name);
+        return bad_input(p.gemm.reads_c()
+                             ? "beta is not 0, so C is read and cannot be c=none"
+                             : "beta is 0, so C is not read and there is no c=" + name);
     const bool is_type_of_d = !has_blocks(output) && c && *c == output.element;
     if (!c || is_type_of_d || (is_narrow(output) && *c != formats::f32)) return success();
-    return bad("c=" + name + " does not go with output=" + output_name(p) +
-               ": C has the type of D, and beside an output of FP8 or FP4 it is bf16 or f16");
+    return bad_input("c=" + name + " does not go with output=" + output_name(p) +
+                     ": C has the type of D, and beside an output of FP8 or FP4 it is bf16 or f16");
 }
 
 Status check_scales_of_factors(const Problem& p) {
@@ -64,23 +61,24 @@ Status check_scales_of_factors(const Problem& p) {
     const std::string name(name_of(p.scales));
     if (!has_small_blocks(p.gemm.a.scaling) && !has_small_blocks(p.gemm.b.scaling) &&
         !has_output_blocks(p))
-        return bad("neither a factor nor D has scales of small blocks, so there is no scales=" +
-                   name);
+        return bad_input(
+            "neither a factor nor D has scales of small blocks, so there is no scales=" + name);
     if (scale_layout_for(p.scales, BlockAxis::row) == nullptr)
-        return bad("no source puts scales of blocks along K in the order scales=" + name);
+        return bad_input("no source puts scales of blocks along K in the order scales=" + name);
     return success();
 }
 
 Status check_packing_of_factors(const Problem& p) {
     if (p.packing == &packing_rows::bytes) return success();
-    if (is_inline(p)) return bad("packing=inline is no layout of a factor of a gemm");
+    if (is_inline(p)) return bad_input("packing=inline is no layout of a factor of a gemm");
     const int bits = p.packing->code_bits;
     if (p.gemm.output.element.code_bits() == bits) return success();
     for (const FactorType& factor : {p.gemm.a, p.gemm.b})
         if (factor.element.code_bits() != bits)
-            return bad("packing=" + std::string(p.packing->name) + " is for codes of " +
-                       std::to_string(bits) + " bits, and " + std::string(factor.element.name) +
-                       " has " + std::to_string(factor.element.code_bits()));
+            return bad_input("packing=" + std::string(p.packing->name) + " is for codes of " +
+                             std::to_string(bits) + " bits, and " +
+                             std::string(factor.element.name) + " has " +
+                             std::to_string(factor.element.code_bits()));
     return success();
 }
 
@@ -90,7 +88,8 @@ Status check_batches(const Problem& p) {
                rows % 128 != 0;
     };
     if (shares_tiles(p.gemm.a, p.gemm.m) || shares_tiles(p.gemm.b, p.gemm.n))
-        return bad("scales of 128x128 blocks and several batches need rows in multiples of 128");
+        return bad_input(
+            "scales of 128x128 blocks and several batches need rows in multiples of 128");
     return success();
 }
 
@@ -99,13 +98,15 @@ Status check_output_blocks(const Problem& p) {
     const std::string dialect = dialect_name(p);
     if (!has_output_blocks(p)) {
         if (dialect.empty()) return success();
-        return bad("output=" + output_name(p) + " has no blocks, so it has no dialect=" + dialect);
+        return bad_input("output=" + output_name(p) +
+                         " has no blocks, so it has no dialect=" + dialect);
     }
     if (!are_blocks_made(p))
-        return bad("dialect '" + dialect + "' does not make " + output_name(p) + " of binary32");
+        return bad_input("dialect '" + dialect + "' does not make " + output_name(p) +
+                         " of binary32");
     if (p.gemm.model.is_bounded)
-        return bad("model=" + name_of(p.gemm.model) +
-                   " has no bound for blocks with scales of their own");
+        return bad_input("model=" + name_of(p.gemm.model) +
+                         " has no bound for blocks with scales of their own");
     return success();
 }
 
@@ -121,33 +122,33 @@ Status check_model_takes(const Problem& p, const GemmModel& model) {
     const std::string name = "model " + std::string(model.name);
     for (const FactorType& factor : {a, b}) {
         if (!lists(model.operands, factor.element.name))
-            return bad(name + " multiplies " + std::string(model.operands) + ", not " +
-                       std::string(factor.element.name));
+            return bad_input(name + " multiplies " + std::string(model.operands) + ", not " +
+                             std::string(factor.element.name));
         if (!takes_scaling(model, factor.scaling))
-            return bad(name + " says nothing of factors scaled by " +
-                       (factor.scaling == FactorScaling::none
-                            ? "nothing"
-                            : std::string(name_of(factor.scaling))));
+            return bad_input(name + " says nothing of factors scaled by " +
+                             (factor.scaling == FactorScaling::none
+                                  ? "nothing"
+                                  : std::string(name_of(factor.scaling))));
     }
     const bool is_in_blocks = model.scaling != BlockScaling::none;
     if (!is_in_blocks && a.scaling != b.scaling)
-        return bad("the models say nothing of one factor scaled by " +
-                   std::string(name_of(a.scaling)) + " and one by " +
-                   std::string(name_of(b.scaling)));
+        return bad_input("the models say nothing of one factor scaled by " +
+                         std::string(name_of(a.scaling)) + " and one by " +
+                         std::string(name_of(b.scaling)));
     if (is_in_blocks &&
         !takes_rows_of_scales(model, row_of(a.scaling).rows, row_of(b.scaling).rows))
-        return bad(name + " " + std::string(rows_of_scales(model)) + ", and A has one for " +
-                   std::string(name_of(a.scaling)) + ", B one for " +
-                   std::string(name_of(b.scaling)));
+        return bad_input(name + " " + std::string(rows_of_scales(model)) + ", and A has one for " +
+                         std::string(name_of(a.scaling)) + ", B one for " +
+                         std::string(name_of(b.scaling)));
     return success();
 }
 
 Status check_model(const Problem& p) {
     const GemmProblem& gemm = p.gemm;
     if (gemm.model.is_bounded && gemm.epilogue.activation == Activation::gelu)
-        return bad("epilogue=" + std::string(name_of(gemm.epilogue)) +
-                   " is not judged with model=" + name_of(gemm.model) +
-                   ": GELU has no bound; name a row, or leave out the model or the GELU");
+        return bad_input("epilogue=" + std::string(name_of(gemm.epilogue)) +
+                         " is not judged with model=" + name_of(gemm.model) +
+                         ": GELU has no bound; name a row, or leave out the model or the GELU");
     return gemm.model.row == nullptr ? success() : check_model_takes(p, *gemm.model.row);
 }
 

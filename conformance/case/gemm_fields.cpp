@@ -12,10 +12,6 @@ namespace {
 
 static_assert(std::numeric_limits<float>::is_iec559 && sizeof(float) == 4);
 
-Error bad(std::string message) {
-    return {ErrorKind::bad_input, std::move(message)};
-}
-
 bool multiplies(const Case& c) {
     return is_gemm(c);
 }
@@ -24,7 +20,7 @@ bool makes_blocks(const Case& c) {
 }
 
 template <auto member>
-std::string name_of_member(const Case& c) {
+std::string name_of_gemm_member(const Case& c) {
     return std::string(name_of(c.gemm.*member));
 }
 std::string c_text(const Case& c) {
@@ -43,8 +39,8 @@ std::string shape_text(const Case& c) {
            std::to_string(c.gemm.k);
 }
 
-Status set_shape(CaseWords& words, const std::string& value) {
-    const Error malformed = bad("shape '" + value + "' is not of the form MxNxK");
+Status set_gemm_shape(CaseWords& words, const std::string& value) {
+    const Error malformed = bad_input("shape '" + value + "' is not of the form MxNxK");
     const std::size_t first = value.find('x');
     const std::size_t second = first == std::string::npos ? first : value.find('x', first + 1);
     if (second == std::string::npos) return malformed;
@@ -57,7 +53,7 @@ Status set_shape(CaseWords& words, const std::string& value) {
         const auto number = parse_number("shape", texts[i]);
         if (!number) return malformed;
         if (number.value() < 1 || number.value() > limit)
-            return bad("shape '" + value + "' has a length that is not from 1 to 2^20");
+            return bad_input("shape '" + value + "' has a length that is not from 1 to 2^20");
         lengths[i] = static_cast<std::int64_t>(number.value());
     }
     words.rest.gemm.m = lengths[0];
@@ -73,7 +69,7 @@ Status set_batches(CaseWords& words, const std::string& value) {
     const auto number = parse_number("batches", value);
     if (!number) return number.error();
     if (number.value() < 1 || number.value() > 65536)
-        return bad("batches '" + value + "' is not from 1 to 65536");
+        return bad_input("batches '" + value + "' is not from 1 to 65536");
     words.rest.gemm.batches = static_cast<std::int64_t>(number.value());
     return success();
 }
@@ -102,8 +98,8 @@ Expected<std::uint32_t> parse_f32(std::string_view what, const std::string& text
         const auto bits = std::bit_cast<std::uint32_t>(value);
         if (error == std::errc{} && stop == end && (bits & 0x7F800000u) != 0x7F800000u) return bits;
     }
-    return bad(std::string(what) + " '" + text +
-               "' is no finite number of binary32, nor the bits of one, such as 0x7f800000");
+    return bad_input(std::string(what) + " '" + text +
+                     "' is no finite number of binary32, nor the bits of one, such as 0x7f800000");
 }
 
 template <std::uint32_t GemmProblem::*member>
@@ -126,21 +122,22 @@ std::string dialect_text(const Case& c) {
 }
 
 constexpr std::array rows{
-    FieldRow{"a", multiplies, name_of_member<&GemmProblem::a>, set_word<&CaseWords::a>},
-    FieldRow{"b", multiplies, name_of_member<&GemmProblem::b>, set_word<&CaseWords::b>},
+    FieldRow{"a", multiplies, name_of_gemm_member<&GemmProblem::a>, set_word<&CaseWords::a>},
+    FieldRow{"b", multiplies, name_of_gemm_member<&GemmProblem::b>, set_word<&CaseWords::b>},
     FieldRow{"output", multiplies, output_text, set_word<&CaseWords::type>},
     FieldRow{"dialect", makes_blocks, dialect_text, set_word<&CaseWords::dialect>},
-    FieldRow{"shape", multiplies, shape_text, set_shape},
+    FieldRow{"shape", multiplies, shape_text, set_gemm_shape},
     FieldRow{"batches", multiplies, batches_text, set_batches},
     FieldRow{"alpha", multiplies, f32_text_of<&GemmProblem::alpha>, set_f32<&GemmProblem::alpha>},
     FieldRow{"beta", multiplies, f32_text_of<&GemmProblem::beta>, set_f32<&GemmProblem::beta>},
     FieldRow{"c", multiplies, c_text, set_word<&CaseWords::c>},
-    FieldRow{"epilogue", multiplies, name_of_member<&GemmProblem::epilogue>,
+    FieldRow{"epilogue", multiplies, name_of_gemm_member<&GemmProblem::epilogue>,
              set_word<&CaseWords::epilogue>},
-    FieldRow{"accumulation", multiplies, name_of_member<&GemmProblem::accumulation>,
+    FieldRow{"accumulation", multiplies, name_of_gemm_member<&GemmProblem::accumulation>,
              set_word<&CaseWords::accumulation>},
     FieldRow{"algorithm", multiplies, algorithm_text, set_algorithm},
-    FieldRow{"model", multiplies, name_of_member<&GemmProblem::model>, set_word<&CaseWords::model>},
+    FieldRow{"model", multiplies, name_of_gemm_member<&GemmProblem::model>,
+             set_word<&CaseWords::model>},
 };
 
 }  // namespace

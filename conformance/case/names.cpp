@@ -14,11 +14,10 @@ Status check_name(std::string_view kind, std::string_view name,
     if (std::find(known.begin(), known.end(), name) != known.end()) return success();
     std::string message = "unknown " + std::string(kind) + " '" + std::string(name) + "'";
     const std::string nearest = nearest_name(name, known);
-    if (!nearest.empty())
-        return Error{ErrorKind::bad_input, message + "; did you mean '" + nearest + "'?"};
+    if (!nearest.empty()) return bad_input(message + "; did you mean '" + nearest + "'?");
     message += "; known are:";
     for (const std::string& candidate : known) message += " " + candidate;
-    return Error{ErrorKind::bad_input, message};
+    return bad_input(message);
 }
 
 std::vector<std::string> operation_names() {

@@ -7,20 +7,15 @@
 #include "conformance/cli/accuracy_operations.hpp"
 #include "conformance/cli/device_option.hpp"
 #include "conformance/emulate/text_table.hpp"
+#include "reference/base/text.hpp"
 
 namespace mx::cli {
 namespace {
 
 using accuracy::MeasuredProduct, accuracy::Whose;
 
-std::string number(double value) {
-    char text[64];
-    std::snprintf(text, sizeof text, "%.4g", value);
-    return text;
-}
-
 std::string decibels(double value) {
-    return std::isfinite(value) ? number(value) : std::isinf(value) ? "exact" : "-";
+    return std::isfinite(value) ? four_digits(value) : std::isinf(value) ? "exact" : "-";
 }
 
 std::string title_of(const MeasuredProduct& m) {
@@ -49,10 +44,11 @@ void print_table(const std::vector<MeasuredProduct>& all) {
         const bool is_finite = a.outputs > a.not_finite;
         const std::string by = m.is_model() ? m.name : m.source + " " + m.name;
         table.add({m.data, title_of(m), std::to_string(m.c.gemm.k), by,
-                   is_finite ? number(a.ulp_mean()) : "-", is_finite ? number(a.ulp_max) : "-",
-                   m.has_bounds() ? number(a.share_mean()) : "-",
-                   m.has_bounds() ? number(a.share_max) : "-", m.bound_of, decibels(m.noise_db()),
-                   decibels(m.quantizing_db)});
+                   is_finite ? four_digits(a.ulp_mean()) : "-",
+                   is_finite ? four_digits(a.ulp_max) : "-",
+                   m.has_bounds() ? four_digits(a.share_mean()) : "-",
+                   m.has_bounds() ? four_digits(a.share_max) : "-", m.bound_of,
+                   decibels(m.noise_db()), decibels(m.quantizing_db)});
     }
     std::fputs(table.print().c_str(), stdout);
     for (const MeasuredProduct& m : all) {

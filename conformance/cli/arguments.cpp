@@ -90,8 +90,7 @@ void declare_command(CLI::App& app, const Command& command) {
 // CLI11 says no more than that a subcommand is required, whatever stands there instead.
 Status check_first_word(const CLI::App& app, const char* word,
                         const std::vector<Command>& commands) {
-    if (word == nullptr)
-        return Error{ErrorKind::bad_input, "a command is missing; mxcheck --help lists them"};
+    if (word == nullptr) return bad_input("a command is missing; mxcheck --help lists them");
     if (word[0] != '-') return check_name("command", word, names_of(commands));
     if (app.get_option_no_throw(word) != nullptr) return success();
     return check_name("option", word, {"--help", "--version"});

@@ -91,7 +91,7 @@ Expected<std::string> finding_of_json(const std::string& path) {
         if (json.contains("models")) return names_in(json, "models");
         return names_in(json, "dialects");
     } catch (const nlohmann::json::exception&) {
-        return Error{ErrorKind::bad_input, path + ": is not what doctor or identify print"};
+        return bad_input(path + ": is not what doctor or identify print");
     }
 }
 
@@ -201,8 +201,7 @@ Expected<Survey> read_survey(const std::string& folder) {
     if (!survey) return survey;
     for (const SurveyStep& step : survey.value().steps)
         if (!is_below(step.record))
-            return Error{ErrorKind::bad_input,
-                         path + ": the record of " + step.title() + " is not in this folder"};
+            return bad_input(path + ": the record of " + step.title() + " is not in this folder");
     return survey;
 }
 

@@ -73,10 +73,10 @@ Expected<Recorded> record(const std::vector<session::RequestId>& requests, const
         const Question question = make_question(c, inputs, storage);
         const session::RequestId id = session::request_id(c, question, request.place);
         if (id.digest != request.digest)
-            return Error{ErrorKind::bad_input,
-                         "nothing is recorded, for the pack was made with other inputs than this "
-                         "mxcheck makes, at " +
-                             print(c) + "; gen makes it anew"};
+            return bad_input(
+                "nothing is recorded, for the pack was made with other inputs than this "
+                "mxcheck makes, at " +
+                print(c) + "; gen makes it anew");
         const DeviceAnswer answer = client.ask(question);
         const auto outputs = outputs_of(answer, question);
         if (!outputs && answer.kind != AnswerKind::not_supported)

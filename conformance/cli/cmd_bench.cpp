@@ -42,13 +42,9 @@ constexpr NamedData data_kinds[] = {{"realistic", bench::Data::realistic},
                                     {"random_bits", bench::Data::random_bits},
                                     {"subnormals", bench::Data::subnormals}};
 
-Error bad(std::string message) {
-    return {ErrorKind::bad_input, std::move(message)};
-}
-
 Expected<bench::Data> data_of(const std::string& name) {
     if (name == "zeros")
-        return bad(
+        return bad_input(
             "--data zeros is refused: zeros are faster to fetch and to compute than "
             "anything real, so no number measured on them is a headline");
     std::vector<std::string> names;
@@ -88,8 +84,8 @@ Status check_formats(const bench::Wish& wish) {
         if (find_quantizer(dialect)->quantizes(*find_block_format(format))) return success();
         formats += (formats.empty() ? "" : ", ") + format;
     }
-    return bad("dialect '" + wish.formats.front().dialect +
-               "' quantizes none of these formats: " + formats);
+    return bad_input("dialect '" + wish.formats.front().dialect +
+                     "' quantizes none of these formats: " + formats);
 }
 
 // Each under the dialect that is named, or the first that quantizes it.
@@ -202,7 +198,7 @@ void print_row(const results::BenchRow& row) {
 
 Expected<Device> plain_gemm(const bench::Wish& wish) {
     if (!wish.on_gpu || std::ranges::find(wish.operations, "gemm") == wish.operations.end())
-        return bad("not asked for");
+        return bad_input("not asked for");
     auto plain = opened({.device = "cublaslt"});
     if (!plain)
         std::fprintf(stderr, "mxcheck: GEMMs have no roof here, cublaslt does not open: %s\n",

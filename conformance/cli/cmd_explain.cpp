@@ -19,30 +19,26 @@ struct ExplainOptions {
     std::string input;
 };
 
-Error bad(std::string message) {
-    return {ErrorKind::bad_input, std::move(message)};
-}
-
 bool names_tables(const ExplainOptions& options) {
     return !options.format.empty() || !options.dialect.empty() || !options.input.empty();
 }
 
 Expected<emulate::ExplainTarget> target_of(const ExplainOptions& options) {
     if (!options.case_text.empty() && !options.values.empty())
-        return bad("explain takes a CASE or --values, not both");
+        return bad_input("explain takes a CASE or --values, not both");
     if (!options.values.empty()) {
-        if (options.format.empty()) return bad("--values needs --format, such as mxfp8-e4m3");
+        if (options.format.empty()) return bad_input("--values needs --format, such as mxfp8-e4m3");
         if (options.block != 0 || !options.axis.empty())
-            return bad("--values are one block; --block and --axis belong to a CASE");
+            return bad_input("--values are one block; --block and --axis belong to a CASE");
         return emulate::target_of_values(
             {.values = options.values,
              .format = options.format,
              .dialect = options.dialect.empty() ? "ocp" : options.dialect,
              .input = options.input.empty() ? "f32" : options.input});
     }
-    if (options.case_text.empty()) return bad("explain needs a CASE in quotes, or --values");
+    if (options.case_text.empty()) return bad_input("explain needs a CASE in quotes, or --values");
     if (names_tables(options))
-        return bad(
+        return bad_input(
             "a CASE names its own format, dialect and input; "
             "--format, --dialect and --input belong to --values");
     const auto c = parse_case(options.case_text);

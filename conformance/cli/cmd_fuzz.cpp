@@ -33,10 +33,6 @@ struct FuzzOptions {
 
 constexpr std::uint64_t jobs_max = 256;
 
-Error bad(std::string message) {
-    return {ErrorKind::bad_input, std::move(message)};
-}
-
 // "90s", "10m", "2h", "500ms"; a bare number counts seconds.
 Expected<std::chrono::milliseconds> parse_time(const std::string& text) {
     std::uint64_t number = 0;
@@ -50,7 +46,7 @@ Expected<std::chrono::milliseconds> parse_time(const std::string& text) {
                                                                : 0;
     constexpr std::uint64_t longest = 30ull * 24 * 3'600'000;
     if (error != std::errc{} || factor == 0 || number == 0 || number > longest / factor)
-        return bad("--time '" + text + "' is no time such as 30s, 10m or 2h, up to 720h");
+        return bad_input("--time '" + text + "' is no time such as 30s, 10m or 2h, up to 720h");
     return std::chrono::milliseconds(number * factor);
 }
 
@@ -83,9 +79,10 @@ Status check_searched(std::string_view kind, const std::vector<std::string>& glo
     for (const std::string& glob : globs) {
         const auto matches = [&glob](const std::string& name) { return matches_glob(glob, name); };
         if (std::ranges::none_of(searched, matches) && std::ranges::any_of(all, matches))
-            return bad("fuzz does not search " + std::string(kind) + " '" + glob +
-                       "' yet: it asks for blocks that stand alone, and so for no rotation and no "
-                       "block that is the whole tensor");
+            return bad_input(
+                "fuzz does not search " + std::string(kind) + " '" + glob +
+                "' yet: it asks for blocks that stand alone, and so for no rotation and no "
+                "block that is the whole tensor");
     }
     return success();
 }
@@ -110,8 +107,8 @@ Status check_options(const FuzzOptions& o) {
     for (const Status& status : checks)
         if (!status) return status;
     if (o.jobs == 0 || o.jobs > jobs_max)
-        return bad("--jobs '" + std::to_string(o.jobs) + "' is not from 1 to " +
-                   std::to_string(jobs_max));
+        return bad_input("--jobs '" + std::to_string(o.jobs) + "' is not from 1 to " +
+                         std::to_string(jobs_max));
     if (!o.time.empty())
         if (const auto time = parse_time(o.time); !time) return time.error();
     return success();
@@ -122,7 +119,7 @@ Expected<fuzz::FuzzPlan> plan_of(const FuzzOptions& o) {
         [o] { return open_device(o.choice, o.timeout); }, {}, o.folder, scope_of(o)};
     plan.themes = fuzz::list_themes({o.operations, o.formats, o.dialects, o.types});
     if (plan.themes.empty())
-        return bad(
+        return bad_input(
             "there is nothing to search: no operation goes together with these formats, "
             "dialects and inputs");
     plan.seed = o.seed;

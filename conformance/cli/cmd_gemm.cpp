@@ -52,10 +52,6 @@ struct GemmArguments {
     bool has_blocks() const { return !blocks.format.empty(); }
 };
 
-Error bad(std::string message) {
-    return {ErrorKind::bad_input, std::move(message)};
-}
-
 std::vector<std::string> type_choice() {
     return names_of(emulate::gemm_types);
 }
@@ -63,9 +59,9 @@ std::vector<std::string> type_choice() {
 // Long before there is something to write.
 Status check_out(const GemmArguments& arguments) {
     if (!arguments.explained.empty() && !arguments.out.empty())
-        return bad("--explain writes nothing: leave --out away");
+        return bad_input("--explain writes nothing: leave --out away");
     if (!arguments.explained.empty()) return success();
-    if (arguments.out.empty()) return bad("--out is required, but for --explain");
+    if (arguments.out.empty()) return bad_input("--out is required, but for --explain");
     TensorArguments paths;
     paths.out = arguments.out;
     for (const std::string& input :
@@ -78,18 +74,19 @@ Status check_out(const GemmArguments& arguments) {
     const std::filesystem::path out(arguments.out);
     const std::string type = arguments.value_type();
     if (out.extension() != ".npy" && out.extension() != ".safetensors")
-        return bad("--out " + arguments.out + " must end in .npy or .safetensors");
+        return bad_input("--out " + arguments.out + " must end in .npy or .safetensors");
     if (out.extension() == ".npy" && data::find_tensor_type(type)->npy_name.empty())
-        return bad("--out " + arguments.out + ": .npy has no " + type + "; use .safetensors");
+        return bad_input("--out " + arguments.out + ": .npy has no " + type + "; use .safetensors");
     std::error_code error;
     if (out.has_parent_path() && !std::filesystem::is_directory(out.parent_path(), error))
-        return bad("--out " + arguments.out + ": there is no folder " + out.parent_path().string());
+        return bad_input("--out " + arguments.out + ": there is no folder " +
+                         out.parent_path().string());
     return success();
 }
 
 Status check_type(const std::string& type) {
     if (find_block_format(type) != nullptr)
-        return bad("--type " + type + " has blocks with scales: give it as --output-format");
+        return bad_input("--type " + type + " has blocks with scales: give it as --output-format");
     return check_name("type", type, type_choice());
 }
 
@@ -102,8 +99,8 @@ Status check_blocks(const GemmArguments& arguments) {
     }
     for (const auto& [key, member] : data::name_keys)
         if (!(arguments.blocks.*member).empty())
-            return bad("--" + std::string(key) +
-                       " is of D's blocks, and D has none without --output-format");
+            return bad_input("--" + std::string(key) +
+                             " is of D's blocks, and D has none without --output-format");
     return success();
 }
 
@@ -121,7 +118,7 @@ struct FactorOption {
 // Says what rounding to binary32 did.
 Expected<Code> parse_factor(const FactorOption& option) {
     const auto value = emulate::parse_value(formats::f32, option.text);
-    if (!value) return bad(option.name + ": " + value.error().message);
+    if (!value) return bad_input(option.name + ": " + value.error().message);
     if (!value.value().note.empty())
         std::printf("%s: %s\n", option.name.c_str(), value.value().note.c_str());
     return value.value().code;
@@ -143,8 +140,8 @@ Expected<std::int64_t> parse_parts(const std::string& algorithm) {
         const auto number = parse_number("splitk", field.substr(key.size()));
         if (number && number.value() >= 1) return parts_of(field);
     }
-    return bad("--algorithm " + data::in_quotes(algorithm) +
-               " says no splitk=N, where N is a number of parts from 1 on");
+    return bad_input("--algorithm " + data::in_quotes(algorithm) +
+                     " says no splitk=N, where N is a number of parts from 1 on");
 }
 
 Expected<GemmRules> rules_of(const GemmArguments& arguments) {
@@ -158,7 +155,7 @@ Expected<GemmRules> rules_of(const GemmArguments& arguments) {
     const auto activation = parse_activation(arguments.activation);
     if (!activation) return activation.error();
     if (arguments.beta.empty() != arguments.c.empty())
-        return bad("--c and --beta go together: beta * C is added");
+        return bad_input("--c and --beta go together: beta * C is added");
     GemmRules rules;
     rules.model = find_gemm_model(arguments.model);
     rules.type = *find_element_format(arguments.value_type());
@@ -208,8 +205,8 @@ Expected<std::optional<emulate::GemmAddend>> read_addend(const std::string& path
     if (const Status values = data::check_unquantized(file.value()); !values)
         return in_file(path, values.error());
     if (file.value().tensors.size() != 1)
-        return bad(path + ": holds " + std::to_string(file.value().tensors.size()) +
-                   " tensors, and one is added");
+        return bad_input(path + ": holds " + std::to_string(file.value().tensors.size()) +
+                         " tensors, and one is added");
     return std::optional(emulate::GemmAddend{path, std::move(file.value().tensors.front())});
 }
 
@@ -332,12 +329,13 @@ Expected<std::int64_t> parse_place(const std::string& text, const TensorGemm& pr
     const std::size_t comma = std::min(text.find(','), text.size());
     const auto row = parse_number("row", text.substr(0, comma));
     const auto column = parse_number("column", text.substr(std::min(comma + 1, text.size())));
-    if (!row || !column) return bad("--explain takes ROW,COLUMN, and not " + data::in_quotes(text));
+    if (!row || !column)
+        return bad_input("--explain takes ROW,COLUMN, and not " + data::in_quotes(text));
     const auto columns = static_cast<std::uint64_t>(problem.b.rows());
     const auto rows = columns == 0 ? 0 : static_cast<std::uint64_t>(problem.outputs()) / columns;
     if (row.value() >= rows || column.value() >= columns)
-        return bad("--explain " + text + " is outside D, which has " + std::to_string(rows) +
-                   " rows and " + std::to_string(columns) + " columns, counted from 0");
+        return bad_input("--explain " + text + " is outside D, which has " + std::to_string(rows) +
+                         " rows and " + std::to_string(columns) + " columns, counted from 0");
     return static_cast<std::int64_t>(row.value() * columns + column.value());
 }
 

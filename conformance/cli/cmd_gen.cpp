@@ -84,9 +84,8 @@ Status check_size(const std::vector<Case>& cases, const GenOptions& options) {
     const std::string size = "the data of these " + counted(cases.size(), "request") + " are " +
                              grouped(bytes) + " bytes";
     if (bytes > options.bytes_max)
-        return Error{ErrorKind::bad_input,
-                     size + ", more than --max-bytes " + std::to_string(options.bytes_max) +
-                         "; --shard I/N writes a part, --form binary half as many"};
+        return bad_input(size + ", more than --max-bytes " + std::to_string(options.bytes_max) +
+                         "; --shard I/N writes a part, --form binary half as many");
     std::error_code unknown;
     const fs::path folder = fs::absolute(options.out, unknown).parent_path();
     const fs::space_info space = fs::space(folder, unknown);

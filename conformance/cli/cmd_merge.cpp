@@ -24,12 +24,11 @@ struct MergeOptions {
 Expected<session::ShardRun> read_shard(const std::string& folder, const std::string& out) {
     std::error_code error;
     if (std::filesystem::equivalent(folder, out, error))
-        return Error{ErrorKind::bad_input,
-                     "--out " + out + " is one of the shards; name another folder"};
+        return bad_input("--out " + out + " is one of the shards; name another folder");
     if (const std::string begun = session::new_results_path(folder);
         std::filesystem::exists(begun, error))
-        return Error{ErrorKind::bad_input, begun + ": this part was begun anew and has no case; " +
-                                               "mxcheck run --resume goes on"};
+        return bad_input(begun + ": this part was begun anew and has no case; " +
+                         "mxcheck run --resume goes on");
     const std::string path = session::results_path(folder);
     auto run = results::read_results(path);
     if (!run) return run.error();

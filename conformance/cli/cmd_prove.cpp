@@ -73,8 +73,8 @@ Expected<std::vector<proof::Proof>> chosen(const ProveOptions& options) {
             matches_glob(options.glob, proof.name))
             named.push_back(proof);
     if (named.empty())
-        return Error{ErrorKind::bad_input, "no proof is named '" + options.glob +
-                                               "'; '*' lists them all, with --all the long ones"};
+        return bad_input("no proof is named '" + options.glob +
+                         "'; '*' lists them all, with --all the long ones");
     for (std::size_t i = shard.value().index; i < named.size(); i += shard.value().count)
         proofs.push_back(named[i]);
     return proofs;

@@ -15,17 +15,13 @@ struct QuantizeArguments : TensorArguments {
     EncodeArguments encode;
 };
 
-Error bad(std::string message) {
-    return {ErrorKind::bad_input, std::move(message)};
-}
-
 // The tensor that the user named, or the only one.
 Expected<data::HostTensor> take_tensor(data::TensorFile file, const QuantizeArguments& arguments) {
     if (const Status values = check_unquantized(file); !values) return values.error();
     if (arguments.tensor.empty()) {
         if (file.tensors.size() == 1) return std::move(file.tensors.front());
-        return bad("holds " + std::to_string(file.tensors.size()) +
-                   " tensors; name one with --tensor: " + data::names_text(file.tensors));
+        return bad_input("holds " + std::to_string(file.tensors.size()) +
+                         " tensors; name one with --tensor: " + data::names_text(file.tensors));
     }
     for (data::HostTensor& tensor : file.tensors)
         if (tensor.name == arguments.tensor) return std::move(tensor);

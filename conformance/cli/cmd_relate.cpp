@@ -15,7 +15,7 @@ namespace {
 
 using relation::Result;
 using relation::Standing;
-using relation::Tally;
+using relation::Standings;
 
 struct RelateOptions {
     DeviceChoice choice;
@@ -26,15 +26,11 @@ struct RelateOptions {
 
 constexpr std::uint64_t samples_max = 100'000, block_max = 1024;
 
-Error bad(std::string message) {
-    return {ErrorKind::bad_input, std::move(message)};
-}
-
 Status check_type(const std::string& option, const std::string& type, int bits_max) {
     const int bits = code_bits(type);
     if (bits > 0 && bits <= bits_max) return success();
-    return bad(option + " '" + type + "' is no type of at most " + std::to_string(bits_max) +
-               " bits that a tensor can have; u8 holds codes of any format");
+    return bad_input(option + " '" + type + "' is no type of at most " + std::to_string(bits_max) +
+                     " bits that a tensor can have; u8 holds codes of any format");
 }
 
 Status check_options(const relation::Words& o) {
@@ -58,12 +54,12 @@ Status check_options(const relation::Words& o) {
         if (const Status status = check_type("--b-elements", o.elements_b, 8); !status)
             return status;
     if (o.samples == 0 || o.samples > samples_max)
-        return bad("--samples '" + std::to_string(o.samples) + "' is not from 1 to " +
-                   std::to_string(samples_max));
+        return bad_input("--samples '" + std::to_string(o.samples) + "' is not from 1 to " +
+                         std::to_string(samples_max));
     if (o.block == 0) return success();
     if (o.block < 2 || o.block % 2 != 0 || o.block > block_max)
-        return bad("--block '" + std::to_string(o.block) + "' is no even number up to " +
-                   std::to_string(block_max));
+        return bad_input("--block '" + std::to_string(o.block) + "' is no even number up to " +
+                         std::to_string(block_max));
     return success();
 }
 
@@ -111,7 +107,7 @@ void print(const RelateOptions& o, const relation::Setting& setting, const Resul
                 result.finding.second.c_str(), "", repro_line(o, setting, result).c_str());
 }
 
-int exit_code_of(const Tally& tally) {
+int exit_code_of(const Standings& tally) {
     if (tally.failed > 0) return exit_device;
     if (tally.broken > 0) return exit_mismatch;
     if (interrupted()) return exit_incomplete;
@@ -169,7 +165,7 @@ int relate_device(RelateOptions o) {
     if (!client) return fail_with(client.error());
     if (const Status ready = prepare_record(o.out); !ready) return fail_with(ready.error());
     catch_interrupts();
-    Tally count;
+    Standings count;
     results::Run run;
     run.header = header_of(o, client.value());
     for (const std::string& operation :

@@ -104,8 +104,8 @@ Expected<session::Shard> part_of(const session::PlanOptions& plan) {
 Expected<std::vector<PlannedCase>> cases_of(const RunOptions& options, Sources& sources) {
     if (options.plan.suite != sweep_suite) return session::planned(options.plan, sources);
     if (!sweeps_of(options).empty()) return std::vector<PlannedCase>();
-    return Error{ErrorKind::bad_input, "there are no sweeps in this run: " + who_has_sweeps() +
-                                           ", and --dialect, --format, --input leave them out"};
+    return bad_input("there are no sweeps in this run: " + who_has_sweeps() +
+                     ", and --dialect, --format, --input leave them out");
 }
 
 // The devices of this program stand being opened many times; of others nobody knows.

@@ -41,10 +41,6 @@ struct SurveyOptions {
     bool resume = false;
 };
 
-Error bad(std::string message) {
-    return {ErrorKind::bad_input, std::move(message)};
-}
-
 Effort effort_of(const SurveyOptions& options) {
     Effort effort{options.quick, options.fuzz_time, options.waivers, options.timeout};
     if (effort.fuzz_time.empty()) effort.fuzz_time = options.quick ? "20s" : "5m";
@@ -141,14 +137,15 @@ Status take_earlier(const SurveyOptions& options, Survey& survey) {
     std::error_code ignored;
     const bool is_there = fs::exists(path_in(options.out, survey_name), ignored);
     if (is_there != options.resume)
-        return bad(options.out + (is_there ? " holds a survey; --resume goes on with it, --out "
-                                             "names another folder"
-                                           : " holds no survey that --resume could go on with"));
+        return bad_input(options.out + (is_there
+                                            ? " holds a survey; --resume goes on with it, --out "
+                                              "names another folder"
+                                            : " holds no survey that --resume could go on with"));
     if (!options.resume) return success();
     auto earlier = read_survey(options.out);
     if (!earlier) return earlier.error();
     if (const std::string other = difference(earlier.value(), survey); !other.empty())
-        return bad(options.out + " holds a survey of " + other);
+        return bad_input(options.out + " holds a survey of " + other);
     survey = std::move(earlier).value();
     survey.complete = false;
     // A manifest speaks of a folder that does not change any more.

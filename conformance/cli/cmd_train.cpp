@@ -7,6 +7,7 @@
 #include "conformance/cli/commands.hpp"
 #include "conformance/cli/device_option.hpp"
 #include "conformance/emulate/text_table.hpp"
+#include "reference/base/text.hpp"
 #include "reference/spec/gemm_models.hpp"
 
 namespace mx::cli {
@@ -22,12 +23,6 @@ struct TrainArguments {
     std::uint64_t timeout_seconds = 60;
     bool json = false;
 };
-
-std::string number(double value) {
-    char text[64];
-    std::snprintf(text, sizeof text, "%.4g", value);
-    return text;
-}
 
 std::string verdict_text(const Trained& t) {
     if (!t.parting) return t.verdict;
@@ -52,7 +47,7 @@ void print_limits(const std::vector<Trained>& all) {
     std::string text;
     for (const accuracy::TrainingLimit& limit : accuracy::training_limits)
         text += (text.empty() ? "" : ", ") + std::string(limit.name) + " " +
-                number(100 * limit.limit) + " %";
+                four_digits(100 * limit.limit) + " %";
     std::printf("limits: %s; %zu of %zu quantized runs stay within all of them\n", text.c_str(),
                 within, quantized);
 }
@@ -78,12 +73,12 @@ void print_table(const std::vector<Trained>& all, bool has_machines) {
                                        t.forward,
                                        t.gradient,
                                        t.dialect,
-                                       number(t.run.losses.front()),
-                                       number(t.run.losses.back()),
-                                       number(100 * t.errors.loss_max),
-                                       number(100 * t.errors.outputs),
-                                       number(100 * t.errors.first_gradient),
-                                       number(100 * t.errors.weights),
+                                       four_digits(t.run.losses.front()),
+                                       four_digits(t.run.losses.back()),
+                                       four_digits(100 * t.errors.loss_max),
+                                       four_digits(100 * t.errors.outputs),
+                                       four_digits(100 * t.errors.first_gradient),
+                                       four_digits(100 * t.errors.weights),
                                        limits_text(t)};
         if (has_machines) cells.insert(cells.end(), {t.source, t.products, verdict_text(t)});
         table.add(cells);

@@ -55,16 +55,15 @@ const std::string& shown_name(const DeviceChoice& choice) {
 Expected<DeviceSource> device_source(const DeviceChoice& choice) {
     if (choice.command.empty()) return built_in_devices().resolve(choice.device);
     if (choice.device != DeviceChoice().device)
-        return Error{ErrorKind::bad_input,
-                     "--device '" + choice.device + "' and --device-cmd are two devices; name one"};
+        return bad_input("--device '" + choice.device +
+                         "' and --device-cmd are two devices; name one");
     return command_device(choice.command);
 }
 
 Expected<Client> open_device(const DeviceChoice& choice, std::uint64_t timeout_seconds) {
     if (timeout_seconds == 0 || timeout_seconds > timeout_seconds_max)
-        return Error{ErrorKind::bad_input, "--timeout '" + std::to_string(timeout_seconds) +
-                                               "' is not from 1 to " +
-                                               std::to_string(timeout_seconds_max) + " seconds"};
+        return bad_input("--timeout '" + std::to_string(timeout_seconds) + "' is not from 1 to " +
+                         std::to_string(timeout_seconds_max) + " seconds");
     const auto source = device_source(choice);
     if (!source) return source.error();
     const auto timeout = std::chrono::seconds(timeout_seconds);

@@ -21,10 +21,6 @@ using identify::GemmShape;
 using identify::GemmSplit;
 using Json = nlohmann::ordered_json;
 
-Error bad(std::string message) {
-    return {ErrorKind::bad_input, std::move(message)};
-}
-
 std::string text_of(const GemmProblem& setting) {
     std::string text = std::string(setting.a.element.name) + " x " +
                        std::string(setting.b.element.name) + ", scales " +
@@ -233,8 +229,9 @@ int census_of(const IdentifyGemmOptions& options, const Client& device,
     const auto census = identify::take_census(device, setting, shape.value());
     if (!census) return refused(census.error());
     if (census.value().classes.empty())
-        return refused(bad(census.value().refusals.empty() ? "the device lists no algorithm"
-                                                           : census.value().refusals.front()));
+        return refused(bad_input(census.value().refusals.empty()
+                                     ? "the device lists no algorithm"
+                                     : census.value().refusals.front()));
     if (options.json)
         std::printf("%s\n", json_of(census.value())
                                 .dump(2, ' ', false, nlohmann::json::error_handler_t::replace)

@@ -45,15 +45,15 @@ std::vector<Option> name_options(emulate::BlockNames& names, const std::string& 
 Status check_paths(const TensorArguments& arguments) {
     std::error_code error;
     if (std::filesystem::equivalent(arguments.input, arguments.out, error))
-        return Error{ErrorKind::bad_input, "--out " + arguments.out + " is the input file itself"};
+        return bad_input("--out " + arguments.out + " is the input file itself");
     return success();
 }
 
 Status check_quantized_out(const TensorArguments& arguments) {
     if (std::filesystem::path(arguments.out).extension() != ".safetensors")
-        return Error{ErrorKind::bad_input, "--out " + arguments.out +
-                                               " must end in .safetensors: it holds elements, "
-                                               "scales and the names of both"};
+        return bad_input("--out " + arguments.out +
+                         " must end in .safetensors: it holds elements, "
+                         "scales and the names of both");
     return check_paths(arguments);
 }
 

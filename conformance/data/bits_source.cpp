@@ -9,21 +9,17 @@
 namespace mx {
 namespace {
 
-Error bad(std::string message) {
-    return {ErrorKind::bad_input, std::move(message)};
-}
-
 Expected<std::uint32_t> parse_code(const ElementFormat& format, std::string_view text) {
     const std::string code = "code '" + std::string(text) + "' in data=bits: ";
     if (text.starts_with("0x") || text.starts_with("0X")) text.remove_prefix(2);
     std::uint32_t bits = 0;
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), bits, 16);
     if (text.empty() || error == std::errc::invalid_argument || end != text.data() + text.size())
-        return bad(code + "is not a hexadecimal number");
+        return bad_input(code + "is not a hexadecimal number");
     const std::uint32_t mask = format.code_sign_mask() | format.code_magnitude_mask();
     if (error != std::errc{} || (bits & ~mask) != 0)
-        return bad(code + "does not fit the " + std::to_string(format.code_bits()) + " bits of " +
-                   std::string(format.name));
+        return bad_input(code + "does not fit the " + std::to_string(format.code_bits()) +
+                         " bits of " + std::string(format.name));
     return bits;
 }
 
@@ -38,7 +34,7 @@ std::string_view take_until(std::string_view& text, char separator) {
 Expected<std::uint32_t> take_scale(const Case& c, std::string_view& text) {
     if (c.operation != OperationKind::dequantize) return std::uint32_t{0};
     if (text.find(':') == std::string_view::npos)
-        return bad("data=bits: of dequantize is SCALE:CODE,CODE,..., such as bits:7f:38,b8");
+        return bad_input("data=bits: of dequantize is SCALE:CODE,CODE,..., such as bits:7f:38,b8");
     return parse_code(scale_format_of(c), take_until(text, ':'));
 }
 
@@ -58,7 +54,7 @@ Expected<std::shared_ptr<const BlockSource>> open_bits(const Case& c) {
         const auto code = parse_code(format, take_until(text, ','));
         if (!code) return code.error();
         if (is_amax && format.is_negative(Code{code.value()}))
-            return bad("data=bits: has a negative amax, which no block has");
+            return bad_input("data=bits: has a negative amax, which no block has");
         if (lane % static_cast<std::size_t>(lanes_of(c)) == 0) {
             blocks.push_back(block_of_zeros(c));
             blocks.back().scale = scale.value();

@@ -80,7 +80,7 @@ Status MemorySource::read(std::uint64_t offset, std::span<std::byte> into) const
 }
 
 Expected<std::unique_ptr<ByteSource>> open_file(const std::string& path) {
-    if (path.empty()) return Error{ErrorKind::bad_input, "the path of a tensor file is empty"};
+    if (path.empty()) return bad_input("the path of a tensor file is empty");
     // O_NONBLOCK: opening a pipe nobody writes to would otherwise wait for ever.
     const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (descriptor < 0) {
@@ -96,7 +96,7 @@ Expected<std::unique_ptr<ByteSource>> open_file(const std::string& path) {
                                 : S_ISDIR(facts.st_mode) ? "is a directory, not a tensor file"
                                                          : "is a device or pipe, not a tensor file";
         ::close(descriptor);
-        return Error{ErrorKind::bad_input, path + ": " + why};
+        return bad_input(path + ": " + why);
     }
     return std::unique_ptr<ByteSource>(
         std::make_unique<FileSource>(descriptor, static_cast<std::uint64_t>(facts.st_size), path));
@@ -138,7 +138,7 @@ Expected<std::vector<std::byte>> read_range(const ByteSource& source, ByteRange 
 }
 
 Error bad_source(const ByteSource& source, std::string_view what) {
-    return {ErrorKind::bad_input, source.name() + ": " + std::string(what)};
+    return bad_input(source.name() + ": " + std::string(what));
 }
 
 std::uint64_t little_endian(std::span<const std::byte> bytes) {

@@ -34,13 +34,13 @@ private:
     std::uint32_t mask_;
 };
 
-using Shape = std::uint32_t (*)(const ElementFormat& input, std::uint32_t random,
-                                std::uint32_t choice);
+using Shaping = std::uint32_t (*)(const ElementFormat& input, std::uint32_t random,
+                                  std::uint32_t choice);
 
 // Blocks of lanes that `shape` makes from 32 random bits and a few bits more per block.
 class RandomSource : public BlockSource {
 public:
-    RandomSource(const Case& c, std::uint64_t stream, Shape shape)
+    RandomSource(const Case& c, std::uint64_t stream, Shaping shape)
         : zeros_(block_of_zeros(c)),
           input_(c.type),
           mask_(lane_mask(c)),
@@ -65,7 +65,7 @@ private:
     ElementFormat input_;
     std::uint32_t mask_;
     std::uint64_t seed_, stream_;
-    Shape shape_;
+    Shaping shape_;
 };
 
 std::uint32_t any_bits(const ElementFormat&, std::uint32_t random, std::uint32_t) {

@@ -11,7 +11,7 @@ constexpr std::size_t longest_quote = 80;
 constexpr std::size_t longest_shape = 16;
 
 Error shape_error(std::span<const std::int64_t> shape, std::string_view what) {
-    return {ErrorKind::bad_input, "shape " + shape_text(shape) + " " + std::string(what)};
+    return bad_input("shape " + shape_text(shape) + " " + std::string(what));
 }
 
 }  // namespace
@@ -46,15 +46,14 @@ Status check_tensor(const HostTensor& tensor) {
     const std::string who = "tensor " + in_quotes(tensor.name) + ": ";
     const TensorType* type = find_tensor_type(tensor.type);
     if (type == nullptr)
-        return Error{ErrorKind::bad_input, who + "unknown type " + in_quotes(tensor.type) +
-                                               "; known types: " + tensor_type_list()};
+        return bad_input(who + "unknown type " + in_quotes(tensor.type) +
+                         "; known types: " + tensor_type_list());
     const auto expected = byte_count(*type, tensor.shape);
-    if (!expected) return Error{ErrorKind::bad_input, who + expected.error().message};
+    if (!expected) return bad_input(who + expected.error().message);
     if (expected.value() != tensor.bytes.size())
-        return Error{ErrorKind::bad_input,
-                     who + "shape " + shape_text(tensor.shape) + " of type " + tensor.type +
+        return bad_input(who + "shape " + shape_text(tensor.shape) + " of type " + tensor.type +
                          " is " + std::to_string(expected.value()) + " bytes, but it holds " +
-                         std::to_string(tensor.bytes.size())};
+                         std::to_string(tensor.bytes.size()));
     return success();
 }
 

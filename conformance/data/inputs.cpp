@@ -49,10 +49,6 @@ CodeTensor make_tensor(const PartShape& shape) {
 
 namespace {
 
-Error bad(std::string message) {
-    return {ErrorKind::bad_input, std::move(message)};
-}
-
 // A tensor from a file, cut into blocks as the case's. Lanes past a ragged end are zero.
 class FileSource : public BlockSource {
 public:
@@ -82,10 +78,11 @@ public:
         for (std::uint64_t i = 0; is_there && i < blocks; ++i)
             is_there = fits(place(blocking_of(c), i), place(blocking_, c.index + i));
         if (is_there) return success();
-        return bad(path_ + ": holds " + std::to_string(tensor_.count()) + " values of shape " +
-                   shape_text(tensor_.rows, tensor_.columns) + ", and the case asks for " +
-                   std::to_string(element_count(c)) + " of shape " + shape_text(c.rows, c.columns) +
-                   (c.index == 0 ? "" : " from block " + std::to_string(c.index) + " on"));
+        return bad_input(path_ + ": holds " + std::to_string(tensor_.count()) +
+                         " values of shape " + shape_text(tensor_.rows, tensor_.columns) +
+                         ", and the case asks for " + std::to_string(element_count(c)) +
+                         " of shape " + shape_text(c.rows, c.columns) +
+                         (c.index == 0 ? "" : " from block " + std::to_string(c.index) + " on"));
     }
 
 private:
@@ -124,15 +121,15 @@ Expected<std::shared_ptr<const BlockSource>> open_file(const Case& c) {
     auto tensor = read_input_tensor(path);
     if (!tensor) return tensor.error();
     if (c.operation == OperationKind::dequantize)
-        return bad("data=file: gives values to quantize or convert; dequantize needs codes");
+        return bad_input("data=file: gives values to quantize or convert; dequantize needs codes");
     if (tensor.value().type != c.type.name)
-        return bad(path + ": holds " + tensor.value().type +
-                   ", but the case says input=" + type_name(c));
+        return bad_input(path + ": holds " + tensor.value().type +
+                         ", but the case says input=" + type_name(c));
     if (c.operation == OperationKind::encode_scale)
         for (std::size_t i = 0; i < tensor.value().count(); ++i)
             if (c.type.is_negative(Code{tensor.value().at(i)}))
-                return bad(path + ": element " + std::to_string(i) +
-                           " is negative, and encode_scale takes an amax, which is not");
+                return bad_input(path + ": element " + std::to_string(i) +
+                                 " is negative, and encode_scale takes an amax, which is not");
     return std::shared_ptr<const BlockSource>(
         std::make_shared<FileSource>(path, std::move(tensor).value(), blocking_of(c)));
 }
@@ -143,13 +140,13 @@ Expected<CodeTensor> read_input_tensor(const std::string& path) {
     auto file = data::read_tensor_file(path);
     if (!file) return file.error();
     if (const Status values = check_unquantized(file.value()); !values)
-        return bad(path + ": " + values.error().message);
+        return bad_input(path + ": " + values.error().message);
     if (file.value().tensors.size() != 1)
-        return bad(path + ": holds " + std::to_string(file.value().tensors.size()) +
-                   " tensors; one is wanted, of " + data::names_text(file.value().tensors));
+        return bad_input(path + ": holds " + std::to_string(file.value().tensors.size()) +
+                         " tensors; one is wanted, of " + data::names_text(file.value().tensors));
     data::HostTensor& tensor = file.value().tensors.front();
     const Status known = data::check_value_type(tensor.type);
-    if (!known) return bad(path + ": " + known.error().message);
+    if (!known) return bad_input(path + ": " + known.error().message);
     std::int64_t count = 1;
     for (const std::int64_t length : tensor.shape) count *= length;
     CodeTensor result;
@@ -186,13 +183,13 @@ Expected<std::shared_ptr<const BlockSource>> Sources::source_of(const Case& c) {
     const Family* family = find_family(c.data);
     if (family == nullptr) {
         const Status unknown = check_name("data family", c.data, names_of(families()));
-        return bad(unknown.error().message + " (or data=bits:HEX,HEX,... or data=file:PATH)");
+        return bad_input(unknown.error().message + " (or data=bits:HEX,HEX,... or data=file:PATH)");
     }
     const std::string padded = " " + std::string(family->operations) + " ";
     const std::string operation(name_of(c.operation));
     if (padded.find(" " + operation + " ") == std::string::npos)
-        return bad("data family '" + c.data + "' has no data for " + operation + ", only for " +
-                   std::string(family->operations));
+        return bad_input("data family '" + c.data + "' has no data for " + operation +
+                         ", only for " + std::string(family->operations));
     std::shared_ptr<const BlockSource> source = family->open(c);
     // Lists are kept: making them costs far more than holding them.
     open_.push_back({key, source});

@@ -338,18 +338,15 @@ Expected<TensorFile> parse_npy(std::span<const std::byte> file, std::string_view
 
 Expected<EncodedFile> encode_npy(const TensorFile& file) {
     if (file.tensors.size() != 1)
-        return Error{ErrorKind::bad_input, "a .npy holds exactly one tensor, but there are " +
-                                               std::to_string(file.tensors.size()) +
-                                               "; use .safetensors"};
-    if (!file.metadata.empty())
-        return Error{ErrorKind::bad_input, "a .npy holds no metadata; use .safetensors"};
+        return bad_input("a .npy holds exactly one tensor, but there are " +
+                         std::to_string(file.tensors.size()) + "; use .safetensors");
+    if (!file.metadata.empty()) return bad_input("a .npy holds no metadata; use .safetensors");
     const HostTensor& tensor = file.tensors.front();
     if (const Status sound = check_tensor(tensor); !sound) return sound.error();
     const std::string_view spelling = find_tensor_type(tensor.type)->npy_name;
     if (spelling.empty())
-        return Error{ErrorKind::bad_input, "tensor " + in_quotes(tensor.name) + ": type " +
-                                               tensor.type +
-                                               " has no name in .npy; use .safetensors"};
+        return bad_input("tensor " + in_quotes(tensor.name) + ": type " + tensor.type +
+                         " has no name in .npy; use .safetensors");
     std::string shape = "(";
     for (std::size_t i = 0; i < tensor.shape.size(); ++i)
         shape += (i == 0 ? "" : ", ") + std::to_string(tensor.shape[i]);

@@ -41,10 +41,9 @@ bool is_quantized(const TensorFile& file) {
 Status check_unquantized(const TensorFile& file) {
     if (!is_quantized(file)) return success();
     const std::string names = names_text(carried_names(file));
-    return Error{ErrorKind::bad_input,
-                 "was quantized already" + (names.empty() ? "" : " with " + names) +
+    return bad_input("was quantized already" + (names.empty() ? "" : " with " + names) +
                      ", so it holds codes and no values; mxcheck requantize changes how, "
-                     "mxcheck dequantize gives values"};
+                     "mxcheck dequantize gives values");
 }
 
 }  // namespace mx::data

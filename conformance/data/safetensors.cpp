@@ -15,7 +15,7 @@ namespace mx::data {
 namespace {
 
 constexpr std::uint64_t length_size = 8;
-constexpr std::uint64_t header_limit = 100'000'000;  // the limit of the safetensors library
+constexpr std::uint64_t json_limit = 100'000'000;  // the limit of the safetensors library
 constexpr std::string_view metadata_key = "__metadata__";
 
 // One tensor as its header entry states it; nothing is believed yet.
@@ -246,19 +246,19 @@ Expected<HostTensor> read_entry(const ByteSource& source, const Entry& entry, Pa
 }
 
 // The header's text, with its length held against the file.
-Expected<std::vector<std::byte>> read_header(const ByteSource& source) {
+Expected<std::vector<std::byte>> read_json(const ByteSource& source) {
     const auto field = read_range(source, {0, length_size}, "the header's length");
     if (!field) return field.error();
     const std::uint64_t length = little_endian(field.value());
-    if (length > header_limit)
+    if (length > json_limit)
         return bad_source(source, "says at byte 0 that its JSON header has " +
                                       std::to_string(length) + " bytes; the limit is " +
-                                      std::to_string(header_limit));
+                                      std::to_string(json_limit));
     return read_range(source, {length_size, length_size + length}, "the JSON header");
 }
 
 Error text_error(std::string_view what) {
-    return {ErrorKind::bad_input, std::string(what) + " cannot be written as JSON: not UTF-8"};
+    return bad_input(std::string(what) + " cannot be written as JSON: not UTF-8");
 }
 
 // What nlohmann would refuse by an exception, or silently write twice.
@@ -267,19 +267,19 @@ Status check_names(const TensorFile& file) {
     for (const HostTensor& tensor : file.tensors) {
         if (const Status sound = check_tensor(tensor); !sound) return sound.error();
         if (tensor.name == metadata_key || !names.insert(tensor.name).second)
-            return Error{ErrorKind::bad_input, "the name " + in_quotes(tensor.name) +
-                                                   " is reserved or taken by two tensors"};
+            return bad_input("the name " + in_quotes(tensor.name) +
+                             " is reserved or taken by two tensors");
     }
     for (const auto& [key, value] : file.metadata)
         if (!keys.insert(key).second)
-            return Error{ErrorKind::bad_input, "metadata key " + in_quotes(key) + " comes twice"};
+            return bad_input("metadata key " + in_quotes(key) + " comes twice");
     return success();
 }
 
 }  // namespace
 
 Expected<TensorFile> parse_safetensors(const ByteSource& source) {
-    const auto header = read_header(source);
+    const auto header = read_json(source);
     if (!header) return header.error();
     const char* text = reinterpret_cast<const char*>(header.value().data());
     if (header.value().empty() || *text != '{')  // the parser would let a byte order mark pass
@@ -341,10 +341,9 @@ Expected<EncodedFile> encode_safetensors(const TensorFile& file) {
         return text_error("a tensor's name or the metadata");
     }
     text.append((length_size - text.size() % length_size) % length_size, ' ');
-    if (text.size() > header_limit)
-        return Error{ErrorKind::bad_input, "the header would have " + std::to_string(text.size()) +
-                                               " bytes; the limit is " +
-                                               std::to_string(header_limit)};
+    if (text.size() > json_limit)
+        return bad_input("the header would have " + std::to_string(text.size()) +
+                         " bytes; the limit is " + std::to_string(json_limit));
     for (std::size_t i = 0; i < length_size; ++i)
         encoded.header += static_cast<char>(text.size() >> (8 * i) & 0xFF);
     encoded.header += text;

@@ -14,10 +14,6 @@
 namespace mx {
 namespace {
 
-Error bad(std::string message) {
-    return {ErrorKind::bad_input, std::move(message)};
-}
-
 std::vector<std::string> split(const std::string& text, char separator) {
     std::vector<std::string> parts;
     std::istringstream stream(text);
@@ -62,7 +58,7 @@ std::vector<std::string> all_names(const std::string& key, const std::string& op
 Expected<std::vector<std::string>> index_values(const std::string& text) {
     const std::vector<std::string> parts = split(text, ':');
     if (parts.size() == 1) return std::vector<std::string>{text};
-    if (parts.size() != 3) return bad("index '" + text + "' is not NUMBER or FIRST:END:STEP");
+    if (parts.size() != 3) return bad_input("index '" + text + "' is not NUMBER or FIRST:END:STEP");
     std::uint64_t numbers[3];
     for (std::size_t i = 0; i < 3; ++i) {
         const auto number = parse_number("index", parts[i]);
@@ -71,7 +67,7 @@ Expected<std::vector<std::string>> index_values(const std::string& text) {
     }
     const auto [first, end, step] = numbers;
     if (step == 0 || first >= end || (end - first - 1) / step >= 1'000'000)
-        return bad("index '" + text + "' makes no or too many cases");
+        return bad_input("index '" + text + "' makes no or too many cases");
     std::vector<std::string> values;
     for (std::uint64_t i = 0; i <= (end - first - 1) / step; ++i)
         values.push_back(std::to_string(first + i * step));
@@ -95,8 +91,9 @@ Status set_automatic_shape(Case& c, Sources& sources) {
     if (!source) return source.error();
     const std::uint64_t size = source.value()->size();
     if (c.axis == BlockAxis::tensor)
-        return bad("the shape of a tensor that is one block cannot be auto");
-    if (size == 0) return bad("data family '" + c.data + "' never ends: its shape cannot be auto");
+        return bad_input("the shape of a tensor that is one block cannot be auto");
+    if (size == 0)
+        return bad_input("data family '" + c.data + "' never ends: its shape cannot be auto");
     c.rows = static_cast<std::int64_t>(size);
     c.columns = c.block;
     if (c.axis == BlockAxis::col) std::swap(c.rows, c.columns);
@@ -111,7 +108,7 @@ Expected<std::vector<std::string>> case_texts(const SuiteLine& line) {
     for (const auto& [key, value] : line.fields) {
         const auto values = values_of(line, key, value);
         if (!values) return values.error();
-        if (values.value().empty()) return bad(print_field(key, value) + " makes no case");
+        if (values.value().empty()) return bad_input(print_field(key, value) + " makes no case");
         std::vector<std::string> longer;
         for (const std::string& text : texts)
             for (const std::string& one : values.value())
@@ -189,7 +186,7 @@ Expected<SuiteLine> parse_suite_line(const std::string& text) {
     const std::size_t blank = text.find(' ');
     line.level = text.substr(0, blank);
     if (level_rank(line.level) == levels.size() || blank == std::string::npos)
-        return bad("a suite line starts with a level and an operation: " + text);
+        return bad_input("a suite line starts with a level and an operation: " + text);
     const auto words = split_words(text.substr(blank + 1));
     if (!words) return words.error();
     line.operation = words.value().head;
@@ -222,15 +219,16 @@ Expected<std::vector<PlannedCase>> plan_cases(const std::vector<Suite>& suites,
             if (line && level_rank(line.value().level) <= level_rank(request.level))
                 status = plan.add(suite, line.value());
             if (!status)
-                return bad(suite.name + ".suite:" + std::to_string(number) + ": " +
-                           status.error().message);
+                return bad_input(suite.name + ".suite:" + std::to_string(number) + ": " +
+                                 status.error().message);
         }
     }
     if (!any_suite) {
         std::vector<std::string> names;
         for (const Suite& suite : suites) names.push_back(suite.name);
         const Status unknown = check_name("suite", request.suite_glob, names);
-        return unknown ? bad("no suite matches '" + request.suite_glob + "'") : unknown.error();
+        return unknown ? bad_input("no suite matches '" + request.suite_glob + "'")
+                       : unknown.error();
     }
     return plan.take();
 }

@@ -31,10 +31,10 @@ Container container_by_extension(std::string_view path) {
 }
 
 Error unknown_extension(const std::string& path) {
-    return {ErrorKind::bad_input,
-            path + ": unknown kind of tensor file " + in_quotes(extension_of(path)) +
-                "; known: .npy, .safetensors" +
-                (extension_of(path) == ".npz" ? " (save each array of a .npz as a .npy)" : "")};
+    return bad_input(
+        path + ": unknown kind of tensor file " + in_quotes(extension_of(path)) +
+        "; known: .npy, .safetensors" +
+        (extension_of(path) == ".npz" ? " (save each array of a .npz as a .npy)" : ""));
 }
 
 // By the first bytes: the magic of .npy, or the brace that opens the header of safetensors.
@@ -85,8 +85,7 @@ Status check_value_type(const std::string& type) {
         way_out =
             "; of bf16 codes kept as integers, quantize takes --type bf16, and a "
             ".safetensors can name them";
-    return Error{ErrorKind::bad_input,
-                 "holds " + type + ", and quantizers read f32, bf16 and f16" + way_out};
+    return bad_input("holds " + type + ", and quantizers read f32, bf16 and f16" + way_out);
 }
 
 std::string names_text(const std::vector<HostTensor>& tensors) {

@@ -22,8 +22,7 @@ std::int64_t product(std::span<const std::int64_t> lengths) {
 Expected<BlockLayout> layout_of(std::span<const std::int64_t> shape, const BlockShape& blocks) {
     MX_ASSERT(blocks.block > 0 || blocks.axis == BlockAxis::tensor);
     const auto bad = [&shape](const std::string& what) {
-        return Error{ErrorKind::bad_input,
-                     "a tensor of shape " + data::shape_text(shape) + " " + what};
+        return bad_input("a tensor of shape " + data::shape_text(shape) + " " + what);
     };
     if (shape.empty()) return bad("has no dimension for blocks to lie along");
     const bool is_tensor = blocks.axis == BlockAxis::tensor;

@@ -11,17 +11,14 @@
 namespace mx::emulate {
 namespace {
 
-Error bad(std::string message) {
-    return {ErrorKind::bad_input, std::move(message)};
-}
-
 // An amax is a magnitude: a file may hold negative numbers, which no block can have as its amax.
 Status check_amax(const ExplainTarget& target) {
     const ElementFormat& format = target.c.type;
     for (const Code lane : target.lanes)
         if (format.is_negative(lane) && !format.is_nan(lane))
-            return bad("the case asks for the scale of the amax " +
-                       exact::to_text(exact::decode(format, lane)) + ", but no amax is negative");
+            return bad_input("the case asks for the scale of the amax " +
+                             exact::to_text(exact::decode(format, lane)) +
+                             ", but no amax is negative");
     return success();
 }
 
@@ -29,7 +26,7 @@ Status check_amax(const ExplainTarget& target) {
 Status check_known(const Case& c) {
     if (const Status valid = check_combination(c); !valid) return valid;
     const std::string unknown = unknown_scale(c);
-    return unknown.empty() ? success() : bad(unknown);
+    return unknown.empty() ? success() : bad_input(unknown);
 }
 
 Expected<Case> side_of(const Case& c, const std::string& axis) {
@@ -37,8 +34,8 @@ Expected<Case> side_of(const Case& c, const std::string& axis) {
     if (axis.empty()) return along(c, axes.front());
     for (const BlockAxis side : axes)
         if (name_of(side) == axis) return along(c, side);
-    return bad("the case has no blocks of axis " + axis + ", only of " +
-               (axes.size() > 1 ? "row and col" : std::string(name_of(axes.front()))));
+    return bad_input("the case has no blocks of axis " + axis + ", only of " +
+                     (axes.size() > 1 ? "row and col" : std::string(name_of(axes.front()))));
 }
 
 struct WantedBlock {
@@ -83,8 +80,8 @@ Status complete_real_scale(ExplainTarget& target) {
     const auto lanes = static_cast<std::int64_t>(target.lanes.size());
     const std::int64_t lanes_max = std::int64_t{format.block_rows} * format.block_columns;
     if (!format.is_whole_tensor() && lanes > lanes_max)
-        return bad("a block of " + format_name(c) + " has " + std::to_string(lanes_max) +
-                   " elements, not " + std::to_string(lanes));
+        return bad_input("a block of " + format_name(c) + " has " + std::to_string(lanes_max) +
+                         " elements, not " + std::to_string(lanes));
     CodeTensor values = make_tensor(shape_of(c, Part::values));
     for (std::size_t i = 0; i < target.lanes.size(); ++i) values.set(i, target.lanes[i].bits);
     if (finds_tensor_number(c)) c.tensor_number = derived_amax(c, values);
@@ -99,7 +96,7 @@ Status complete_real_scale(ExplainTarget& target) {
 Expected<ExplainTarget> target_of_case(const Case& whole, std::uint64_t block, Sources& sources,
                                        const std::string& axis) {
     if (is_gemm(whole))
-        return bad(
+        return bad_input(
             "a gemm has no block to explain; replay says what came of it, and the exact sum");
     if (const Status valid = check_known(whole); !valid) return valid.error();
     const auto side = side_of(whole, axis);
@@ -107,10 +104,11 @@ Expected<ExplainTarget> target_of_case(const Case& whole, std::uint64_t block, S
     const Case& c = side.value();
     const std::uint64_t count = static_cast<std::uint64_t>(block_grid(c).count());
     if (count == 0 || element_count(c) == 0)
-        return bad("the case has no elements, so there is nothing to explain");
+        return bad_input("the case has no elements, so there is nothing to explain");
     if (block >= count)
-        return bad("block " + std::to_string(block) + " does not exist: the case has " +
-                   std::to_string(count) + (count == 1 ? " block" : " blocks") + ", from 0 on");
+        return bad_input("block " + std::to_string(block) + " does not exist: the case has " +
+                         std::to_string(count) + (count == 1 ? " block" : " blocks") +
+                         ", from 0 on");
     const auto source = sources.open(whole);
     if (!source) return source.error();
     const BlockPlace place = place_of(blocking_of(c), static_cast<std::int64_t>(block));

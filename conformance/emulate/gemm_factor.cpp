@@ -9,10 +9,6 @@
 namespace mx::emulate {
 namespace {
 
-Error bad(std::string message) {
-    return {ErrorKind::bad_input, std::move(message)};
-}
-
 const std::uint8_t* pointer_to(const std::vector<std::byte>& bytes) {
     return reinterpret_cast<const std::uint8_t*>(bytes.data());
 }
@@ -70,7 +66,7 @@ gemm::Factor GemmFactor::view() const {
 }
 
 Status scale_rows(GemmFactor& factor, const std::string& path, const data::TensorFile& file) {
-    const auto in_file = [&path](const std::string& what) { return bad(path + ": " + what); };
+    const auto in_file = [&path](const std::string& what) { return bad_input(path + ": " + what); };
     if (file.tensors.size() != 1)
         return in_file("holds " + std::to_string(file.tensors.size()) +
                        " tensors, and the numbers of rows are one");
@@ -96,8 +92,8 @@ constexpr std::array<std::string_view, 5> plain_types{"f32", "f16", "bf16", "e4m
 
 Status check_dimensions(const std::vector<std::int64_t>& shape) {
     if (shape.size() >= 2) return success();
-    return bad("has shape " + data::shape_text(shape) +
-               ", and a factor needs two dimensions, rows and K");
+    return bad_input("has shape " + data::shape_text(shape) +
+                     ", and a factor needs two dimensions, rows and K");
 }
 
 // Values as they are, without scales.
@@ -106,7 +102,7 @@ Expected<GemmFactor> plain_factor(data::TensorFile& file) {
         file.tensors.size() == 1 &&
         std::ranges::find(plain_types, file.tensors.front().type) != plain_types.end();
     if (!is_plain)
-        return bad("holds no elements with scales; mxcheck quantize makes them of values");
+        return bad_input("holds no elements with scales; mxcheck quantize makes them of values");
     data::HostTensor& tensor = file.tensors.front();
     if (const Status fits = check_dimensions(tensor.shape); !fits) return fits.error();
     GemmFactor factor;
@@ -124,9 +120,9 @@ Expected<GemmFactor> quantized_factor(data::TensorFile& file) {
     if (!facts) return facts.error();
     const BlockNames& names = facts.value().names;
     if (names.axis != "row" && !has_own_axis(names.format))
-        return bad("its blocks are of axis " + names.axis +
-                   ", and a dot product needs them along K, the last dimension; quantize it "
-                   "with --axis row");
+        return bad_input("its blocks are of axis " + names.axis +
+                         ", and a dot product needs them along K, the last dimension; quantize it "
+                         "with --axis row");
     const std::vector<std::int64_t>& shape = facts.value().shape;
     if (const Status fits = check_dimensions(shape); !fits) return fits.error();
     auto factor = factor_of_blocks(file, facts.value());
@@ -140,7 +136,7 @@ Expected<GemmFactor> quantized_factor(data::TensorFile& file) {
 
 Expected<GemmFactor> gemm_factor(const std::string& path, data::TensorFile file) {
     auto factor = data::is_quantized(file) ? quantized_factor(file) : plain_factor(file);
-    if (!factor) return bad(path + ": " + factor.error().message);
+    if (!factor) return bad_input(path + ": " + factor.error().message);
     factor.value().path = path;
     return factor;
 }

@@ -12,10 +12,6 @@
 namespace mx::emulate {
 namespace {
 
-Error bad(std::string message) {
-    return {ErrorKind::bad_input, std::move(message)};
-}
-
 CodeView view_of(std::span<const std::byte> bytes, const ElementFormat& format) {
     return {reinterpret_cast<const std::uint8_t*>(bytes.data()), format.code_bytes(), 1};
 }
@@ -78,8 +74,8 @@ Status check_model(const GemmModel& model, const GemmFactor& a, const GemmFactor
     for (const GemmModel& row : gemm_models)
         if (gemm::takes(row, a.view(), b.view()))
             fitting += (fitting.empty() ? "" : ", ") + std::string(row.name);
-    return bad(why_not(model, a, b) + "; the models that take both factors: " +
-               (fitting.empty() ? "none" : fitting) + "; exact takes any");
+    return bad_input(why_not(model, a, b) + "; the models that take both factors: " +
+                     (fitting.empty() ? "none" : fitting) + "; exact takes any");
 }
 
 // Rotated lanes multiply to what the lanes themselves do, but only with lanes rotated alike.
@@ -87,24 +83,25 @@ Status check_transforms(const GemmFactor& a, const GemmFactor& b) {
     if (a.transform == b.transform) return success();
     const GemmFactor& rotated = a.transform != LaneTransform::none ? a : b;
     const GemmFactor& other = &rotated == &a ? b : a;
-    return bad(rotated.path + " holds rotated lanes, and " + other.path +
-               " does not: their products mean nothing");
+    return bad_input(rotated.path + " holds rotated lanes, and " + other.path +
+                     " does not: their products mean nothing");
 }
 
 Status check_rules(const GemmRules& rules, const GemmFactor& a, const GemmFactor& b) {
     if (rules.model != nullptr) return check_model(*rules.model, a, b);
     if (rules.parts > 1)
-        return bad(
+        return bad_input(
             "an exact sum is the same in parts: only a model splits K, so name one with "
             "--model");
     if (rules.activation != Activation::gelu) return success();
-    return bad("GELU is no sum: only a model says which bits it gives, so name one with --model");
+    return bad_input(
+        "GELU is no sum: only a model says which bits it gives, so name one with --model");
 }
 
 // The shape of D.
 Expected<std::vector<std::int64_t>> joined_shape(const GemmFactor& a, const GemmFactor& b) {
     const auto mismatch = [&](const std::string& what) {
-        return bad(described(a) + " and " + described(b) + " do not go together: " + what);
+        return bad_input(described(a) + " and " + described(b) + " do not go together: " + what);
     };
     if (a.depth() != b.depth())
         return mismatch("the last dimension of both is K, and " + std::to_string(a.depth()) +
@@ -118,7 +115,7 @@ Expected<std::vector<std::int64_t>> joined_shape(const GemmFactor& a, const Gemm
 
 Status take_type(GemmAddend& addend) {
     const Status known = check_name("type", addend.tensor.type, type_names());
-    if (!known) return bad(addend.path + ": " + known.error().message);
+    if (!known) return bad_input(addend.path + ": " + known.error().message);
     addend.type = *find_element_format(addend.tensor.type);
     return success();
 }
@@ -127,15 +124,15 @@ Status take_bias(GemmAddend& bias, std::int64_t columns) {
     if (const Status known = take_type(bias); !known) return known;
     const std::vector<std::int64_t>& shape = bias.tensor.shape;
     if (product(shape) == columns && !shape.empty() && shape.back() == columns) return success();
-    return bad(bias.path + " of shape " + data::shape_text(shape) + " is no bias: D has " +
-               std::to_string(columns) + " columns");
+    return bad_input(bias.path + " of shape " + data::shape_text(shape) + " is no bias: D has " +
+                     std::to_string(columns) + " columns");
 }
 
 Status take_c(GemmAddend& c, const std::vector<std::int64_t>& shape) {
     if (const Status known = take_type(c); !known) return known;
     if (c.tensor.shape == shape) return success();
-    return bad(c.path + " of shape " + data::shape_text(c.tensor.shape) +
-               " cannot be added: D has shape " + data::shape_text(shape));
+    return bad_input(c.path + " of shape " + data::shape_text(c.tensor.shape) +
+                     " cannot be added: D has shape " + data::shape_text(shape));
 }
 
 // Of exact sums. Of MX factors an element with its scale has the digits of a binary32 number, and
@@ -163,7 +160,7 @@ Status check_room(const TensorGemm& problem) {
     constexpr int most = 5;
     if (numbers <= (is_divided ? most - 1 : most) && lowest >= most * lowest_number)
         return success();
-    return bad(
+    return bad_input(
         "numbers for rows or tensors beside other scales are more than exact sums have room for");
 }
 
@@ -241,7 +238,7 @@ Expected<TensorGemm> tensor_gemm(GemmFactor a, GemmFactor b, GemmAddends addends
         if (const Status fits = take_c(*c, shape.value()); !fits) return fits.error();
     if (bias)
         if (const Status fits = take_bias(*bias, shape.value().back()); !fits) return fits.error();
-    if (!c && !formats::f32.is_zero(rules.beta)) return bad("a beta that is not 0 needs C");
+    if (!c && !formats::f32.is_zero(rules.beta)) return bad_input("a beta that is not 0 needs C");
     if (const Status fits = check_transforms(a, b); !fits) return fits.error();
     if (const Status fits = check_rules(rules, a, b); !fits) return fits.error();
     const auto bytes = data::byte_count(*data::find_tensor_type(rules.type.name), shape.value());

@@ -22,7 +22,7 @@ constexpr int exponent_max = 5000;
 constexpr std::string_view bits_prefix = "bits:";
 
 Error bad(std::string_view text, const std::string& what) {
-    return {ErrorKind::bad_input, "value " + data::in_quotes(text) + " " + what};
+    return bad_input("value " + data::in_quotes(text) + " " + what);
 }
 
 constexpr std::string_view known_forms =
@@ -150,8 +150,8 @@ Expected<std::vector<ParsedValue>> parse_values(const ElementFormat& format,
         while (word.starts_with(' ')) word.remove_prefix(1);
         while (word.ends_with(' ')) word.remove_suffix(1);
         if (values.size() == static_cast<std::size_t>(block_size))
-            return Error{ErrorKind::bad_input, "more than " + std::to_string(block_size) +
-                                                   " values: explain takes one block"};
+            return bad_input("more than " + std::to_string(block_size) +
+                             " values: explain takes one block");
         auto value = parse_value(format, word);
         if (!value) return value.error();
         values.push_back(std::move(value).value());

@@ -16,10 +16,6 @@
 namespace mx::emulate {
 namespace {
 
-Error bad(std::string message) {
-    return {ErrorKind::bad_input, std::move(message)};
-}
-
 // Counts what happened to one slice.
 void count_slice(const Problem& p, const CodeTensor& input, const std::vector<CodeTensor>& outputs,
                  QuantizeCounts& counts) {
@@ -77,12 +73,13 @@ void count_slice_of_real_scales(const Problem& p, const CodeTensor& input,
 // The scale that the history gives, once it has moved on by one step.
 Expected<std::uint32_t> scale_from_history(const Problem& p, const QuantizeOptions& options) {
     if (options.history.empty())
-        return bad("dialect " + std::string(p.dialect->name) +
-                   " takes its scale from earlier tensors: give --amax-history, the newest first");
+        return bad_input(
+            "dialect " + std::string(p.dialect->name) +
+            " takes its scale from earlier tensors: give --amax-history, the newest first");
     std::vector<std::uint32_t> history;
     for (const Code amax : options.history) {
         if (formats::f32.is_negative(amax) && !formats::f32.is_nan(amax))
-            return bad("--amax-history has a negative number, which no amax is");
+            return bad_input("--amax-history has a negative number, which no amax is");
         history.push_back(amax.bits);
     }
     return fast::next_history(options.delayed, p.format->element(), history.data(),
@@ -177,14 +174,14 @@ Expected<QuantizedTensor> quantize_tensor(data::HostTensor tensor, const BlockNa
     Problem p = problem_of_slice(names, layout.value(), OperationKind::quantize);
     p.type = *find_element_format(tensor.type);
     if (const Status valid = check_combination(p); !valid) return valid.error();
-    if (const std::string unknown = unknown_scale(p); !unknown.empty()) return bad(unknown);
+    if (const std::string unknown = unknown_scale(p); !unknown.empty()) return bad_input(unknown);
     if (p.dialect->tensor_scale == TensorScale::history) {
         const auto scale = scale_from_history(p, options);
         if (!scale) return scale.error();
         p.tensor_number = scale.value();
     } else if (!options.history.empty()) {
-        return bad("dialect " + names.dialect +
-                   " looks at no earlier tensors: leave out --amax-history");
+        return bad_input("dialect " + names.dialect +
+                         " looks at no earlier tensors: leave out --amax-history");
     }
 
     TensorQuantizer quantizer(p, layout.value(), tensor.bytes);

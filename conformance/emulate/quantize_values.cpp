@@ -10,10 +10,6 @@
 namespace mx::emulate {
 namespace {
 
-Error bad(std::string message) {
-    return {ErrorKind::bad_input, std::move(message)};
-}
-
 // One slice of a tensor, block by block.
 void quantize_slice(const Problem& p, std::span<const fast::Unpacked> values, Codes& codes,
                     QuantizeCounts& counts) {
@@ -45,17 +41,19 @@ void quantize_slice(const Problem& p, std::span<const fast::Unpacked> values, Co
 
 Status check_exact_names(const BlockNames& names) {
     if (has_real_scales(names))
-        return bad("a recipe reads tensors of a type: give --type, which D is rounded to before " +
-                   names.dialect + " makes " + names.format + " of it");
+        return bad_input(
+            "a recipe reads tensors of a type: give --type, which D is rounded to before " +
+            names.dialect + " makes " + names.format + " of it");
     if (const Status known = check_names(names); !known) return known;
     const Quantizer& dialect = *find_quantizer(names.dialect);
     if (!dialect.is_known())
-        return bad("the scale of dialect '" + names.dialect + "' waits for " +
-                   std::string(dialect.waits));
+        return bad_input("the scale of dialect '" + names.dialect + "' waits for " +
+                         std::string(dialect.waits));
     if (!takes_exact_values(dialect))
-        return bad("dialect " + names.dialect +
-                   " reads no f32, and so says nothing of exact values: give --type, which D is "
-                   "rounded to first");
+        return bad_input(
+            "dialect " + names.dialect +
+            " reads no f32, and so says nothing of exact values: give --type, which D is "
+            "rounded to first");
     return success();
 }
 

@@ -22,10 +22,6 @@ namespace {
 constexpr std::string_view input_key = "input_type", shape_key = "shape", hash_key = "dialect_hash",
                            version_key = "mxcheck_version";
 
-Error bad(std::string message) {
-    return {ErrorKind::bad_input, std::move(message)};
-}
-
 std::string block_of(const std::string& format) {
     const BlockFormat* row = find_block_format(format);
     if (row == nullptr) return "";
@@ -59,8 +55,8 @@ Status check_known(const BlockNames& names) {
 Status check_dialect(const BlockNames& names) {
     const BlockFormat& format = *find_block_format(names.format);
     if (find_quantizer(names.dialect)->quantizes(format)) return success();
-    return bad("dialect '" + names.dialect + "' does not quantize " + names.format +
-               "; those that do are " + joined(quantizer_names(format), ", "));
+    return bad_input("dialect '" + names.dialect + "' does not quantize " + names.format +
+                     "; those that do are " + joined(quantizer_names(format), ", "));
 }
 
 // A format whose scales have a mantissa has blocks of one shape.
@@ -68,20 +64,21 @@ Status check_block(const BlockNames& names) {
     if (!has_real_scales(names)) return check_name("block", names.block, block_names());
     const std::string own = block_of(names.format);
     if (names.block != own)
-        return bad("format " + names.format + " has block " + own + ", not " +
-                   data::in_quotes(names.block));
+        return bad_input("format " + names.format + " has block " + own + ", not " +
+                         data::in_quotes(names.block));
     const std::string axis = own_axis(names.format);
     if (!axis.empty() && names.axis != axis)
-        return bad("the blocks of " + names.format + " lie along no axis; leave out --axis " +
-                   data::in_quotes(names.axis));
+        return bad_input("the blocks of " + names.format + " lie along no axis; leave out --axis " +
+                         data::in_quotes(names.axis));
     if (axis.empty() && names.axis != "row" && names.axis != "col")
-        return bad("blocks of " + names.format + " lie along axis row or col, not " +
-                   data::in_quotes(names.axis));
+        return bad_input("blocks of " + names.format + " lie along axis row or col, not " +
+                         data::in_quotes(names.axis));
     return success();
 }
 
 Error damaged(std::string_view key, const std::string& value) {
-    return bad("its metadata are damaged: " + std::string(key) + " is " + data::in_quotes(value));
+    return bad_input("its metadata are damaged: " + std::string(key) + " is " +
+                     data::in_quotes(value));
 }
 
 bool is_visible(char character) {
@@ -117,10 +114,11 @@ Status check_complete(const data::TensorFile& file) {
     for (const data::NameKey& name : data::name_keys) keys.push_back(name.key);
     const auto lacks = [&](std::string_view key) { return metadata_in(file, key).empty(); };
     if (std::ranges::all_of(keys, lacks))
-        return bad("has no metadata that say how it was quantized; mxcheck quantize writes them");
+        return bad_input(
+            "has no metadata that say how it was quantized; mxcheck quantize writes them");
     for (const std::string_view key : keys) {
         if (lacks(key))
-            return bad("its metadata are damaged: they do not say its " + std::string(key));
+            return bad_input("its metadata are damaged: they do not say its " + std::string(key));
         // What no name looks like would go on to other sentences as it is.
         const std::string value = metadata_in(file, key);
         if (value.size() > 80 || !std::ranges::all_of(value, is_visible))
@@ -138,8 +136,8 @@ Status check_given(const BlockNames& carried, const BlockNames& given) {
         merged.*member = belief;
         if (completed(merged).*member == carried.*member) continue;
         if (const Status known = check_known(merged); !known) return known;
-        return bad("was quantized with " + names_text(carried) + "; --" + std::string(key) + " " +
-                   belief + " contradicts it");
+        return bad_input("was quantized with " + names_text(carried) + "; --" + std::string(key) +
+                         " " + belief + " contradicts it");
     }
     return success();
 }
@@ -148,10 +146,10 @@ Status check_definition(const data::TensorFile& file, const std::string& dialect
     const std::string theirs = metadata_in(file, hash_key);
     const std::string ours = rules_hash(dialect);
     if (theirs == ours) return success();
-    return bad("was made by mxcheck " + metadata_in(file, version_key) +
-               " under another definition of dialect " + dialect + " (its hash is " +
-               data::in_quotes(theirs.substr(0, 12)) + ", here " +
-               data::in_quotes(ours.substr(0, 12)) + ")");
+    return bad_input("was made by mxcheck " + metadata_in(file, version_key) +
+                     " under another definition of dialect " + dialect + " (its hash is " +
+                     data::in_quotes(theirs.substr(0, 12)) + ", here " +
+                     data::in_quotes(ours.substr(0, 12)) + ")");
 }
 
 // Without what only describes the row.
@@ -189,7 +187,7 @@ Status check_names(const BlockNames& names) {
     if (const Status known = check_block(names); !known) return known;
     if (const Status quantizes = check_dialect(names); !quantizes) return quantizes;
     if (names.axis == "both")
-        return bad(
+        return bad_input(
             "a file holds the blocks of one axis: quantize with axis row, and again with "
             "axis col");
     auto p = problem_of(names, OperationKind::quantize);
@@ -233,8 +231,8 @@ Expected<QuantizedFacts> read_facts(const data::TensorFile& file, const BlockNam
     facts.names = completed(carried_names(file));
     if (const Status agreed = check_given(facts.names, given); !agreed) return agreed.error();
     const auto untrue = [&](const Error& error) {
-        return bad("its metadata, written by mxcheck " + metadata_in(file, version_key) +
-                   ", are not for this version: " + error.message);
+        return bad_input("its metadata, written by mxcheck " + metadata_in(file, version_key) +
+                         ", are not for this version: " + error.message);
     };
     if (const Status known = check_names(facts.names); !known) return untrue(known.error());
     const Status same = check_definition(file, facts.names.dialect);

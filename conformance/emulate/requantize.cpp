@@ -13,10 +13,6 @@
 namespace mx::emulate {
 namespace {
 
-Error bad(std::string message) {
-    return {ErrorKind::bad_input, std::move(message)};
-}
-
 float number_at(const std::vector<std::byte>& bytes, std::size_t index) {
     float number = 0;
     std::memcpy(&number, bytes.data() + index * sizeof number, sizeof number);
@@ -89,9 +85,9 @@ Status check_exact(const CodesOf& codes, const std::vector<std::byte>& values) {
     for (std::size_t i = 0; i < codes.codes.elements.size(); ++i)
         if (std::isinf(number_at(values, i)) &&
             std::isfinite(numbers[std::to_integer<std::size_t>(codes.codes.elements[i])]))
-            return bad("element " + std::to_string(i) +
-                       " times its scale is beyond the largest f32, so the tensor cannot go "
-                       "through f32 exactly");
+            return bad_input("element " + std::to_string(i) +
+                             " times its scale is beyond the largest f32, so the tensor cannot go "
+                             "through f32 exactly");
     return success();
 }
 
@@ -113,7 +109,7 @@ Expected<Requantized> requantize_tensor(const data::TensorFile& file, const Quan
     const QuantizedFacts now{names, "f32", facts.shape};
     const bool is_standard = !has_real_scales(facts.names) && !has_real_scales(names);
 
-    auto before = is_standard ? codes_of(file, facts) : Expected<CodesOf>(bad(""));
+    auto before = is_standard ? codes_of(file, facts) : Expected<CodesOf>(bad_input(""));
     if (before)
         if (const Status exact = check_exact(before.value(), values.value()); !exact)
             return exact.error();

@@ -17,10 +17,6 @@
 namespace mx::emulate {
 namespace {
 
-Error bad(std::string message) {
-    return {ErrorKind::bad_input, std::move(message)};
-}
-
 // Are the bits of each row what the file's own type for such elements says? Its codes lie end to
 // end over the whole tensor, so a row must end with a whole byte.
 bool has_native_packing(const Packing& packing, const ElementFormat& element,
@@ -65,18 +61,18 @@ Expected<std::vector<std::byte>> take_bytes(data::TensorFile& file, const Stored
         if (tensor.name != wanted.name) continue;
         if (tensor.type == wanted.type && tensor.shape == wanted.shape)
             return std::move(tensor.bytes);
-        return bad("its metadata need tensor '" + wanted.name + "' to be " + wanted.type +
-                   " of shape " + data::shape_text(wanted.shape) + ", but it is " + tensor.type +
-                   " of shape " + data::shape_text(tensor.shape));
+        return bad_input("its metadata need tensor '" + wanted.name + "' to be " + wanted.type +
+                         " of shape " + data::shape_text(wanted.shape) + ", but it is " +
+                         tensor.type + " of shape " + data::shape_text(tensor.shape));
     }
-    return bad("has no tensor '" + wanted.name + "', which its metadata need");
+    return bad_input("has no tensor '" + wanted.name + "', which its metadata need");
 }
 
 Status check_belonging(const data::TensorFile& file, const std::vector<StoredTensor>& wanted) {
     for (const data::HostTensor& tensor : file.tensors)
         if (std::ranges::none_of(wanted, [&](const auto& one) { return one.name == tensor.name; }))
-            return bad("has a tensor " + data::in_quotes(tensor.name) +
-                       ", which its metadata say nothing of");
+            return bad_input("has a tensor " + data::in_quotes(tensor.name) +
+                             ", which its metadata say nothing of");
     return success();
 }
 
@@ -86,9 +82,9 @@ Status check_codes(const std::vector<std::byte>& elements, const ElementFormat& 
     const auto limit = static_cast<std::byte>(1 << format.code_bits());
     const auto wrong = std::ranges::find_if(elements, [&](std::byte b) { return b >= limit; });
     if (wrong == elements.end()) return success();
-    return bad("element " + std::to_string(wrong - elements.begin()) + " is byte " +
-               std::to_string(std::to_integer<int>(*wrong)) + ", which is no code of " +
-               std::to_string(format.code_bits()) + " bits");
+    return bad_input("element " + std::to_string(wrong - elements.begin()) + " is byte " +
+                     std::to_string(std::to_integer<int>(*wrong)) + ", which is no code of " +
+                     std::to_string(format.code_bits()) + " bits");
 }
 
 // The number of a tensor is an amax or a scale made of one. A block's scale of binary32 may have a
@@ -99,7 +95,8 @@ Status check_tensor_number(const std::vector<std::byte>& number) {
         code.bits |= std::to_integer<std::uint32_t>(number[byte]) << (8 * byte);
     const bool is_below_zero = formats::f32.is_negative(code) && !formats::f32.is_zero(code);
     if (!is_below_zero || formats::f32.is_nan(code)) return success();
-    return bad("the number in tensor 'tensor_scale' is negative, which no amax is, and no scale");
+    return bad_input(
+        "the number in tensor 'tensor_scale' is negative, which no amax is, and no scale");
 }
 
 // Of delayed scaling the tensor is one block, and its scale follows from the number beside it.
@@ -115,8 +112,9 @@ Status check_scale_of_history(const Codes& codes, const Problem& p) {
     const Code expected = fast::block_scale(question, {}).stored;
     if (expected.bits == scale || (formats::f32.is_nan(expected) && formats::f32.is_nan({scale})))
         return success();
-    return bad("its scale is 0x" + hex(scale, 8) + ", but the number in tensor 'tensor_scale', 0x" +
-               hex(number, 8) + ", says that it is 0x" + hex(expected.bits, 8));
+    return bad_input("its scale is 0x" + hex(scale, 8) +
+                     ", but the number in tensor 'tensor_scale', 0x" + hex(number, 8) +
+                     ", says that it is 0x" + hex(expected.bits, 8));
 }
 
 // The scales of NVFP4 have no sign, though the type in the file has one.
@@ -125,8 +123,9 @@ Status check_signs(const std::vector<std::byte>& scales, const Problem& p) {
     const auto wrong =
         std::ranges::find_if(scales, [](std::byte b) { return b >= std::byte{0x80}; });
     if (wrong == scales.end()) return success();
-    return bad("scale " + std::to_string(wrong - scales.begin()) + " is byte " +
-               std::to_string(std::to_integer<int>(*wrong)) + ", and a UE4M3 scale has no sign");
+    return bad_input("scale " + std::to_string(wrong - scales.begin()) + " is byte " +
+                     std::to_string(std::to_integer<int>(*wrong)) +
+                     ", and a UE4M3 scale has no sign");
 }
 
 // The codes of one slice out of the bytes of its buffer.

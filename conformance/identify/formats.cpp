@@ -11,10 +11,6 @@
 namespace mx::identify {
 namespace {
 
-Error bad(std::string message) {
-    return {ErrorKind::bad_input, std::move(message)};
-}
-
 // The names that a device may be asked under, the first that it takes: what was given, which need
 // be in no table; where a format's scale has a mantissa, rows of the table, which say what tensors
 // there are.
@@ -26,20 +22,21 @@ Expected<std::vector<std::string>> dialects_asked(const FormatsRequest& request,
     for (const Quantizer* row : emulate::recipes_of(format))
         if (row->reads(request.input)) names.emplace_back(row->name);
     if (names.empty())
-        return bad("no dialect quantizes " + std::string(format.name) + " from " + request.input);
+        return bad_input("no dialect quantizes " + std::string(format.name) + " from " +
+                         request.input);
     if (given.empty()) return names;
     if (const Status known = check_name("dialect", given, quantizer_names()); !known)
         return known.error();
     if (std::ranges::find(names, given) == names.end())
-        return bad("dialect '" + given + "' does not; those that quantize " +
-                   std::string(format.name) + " from " + request.input + " are " +
-                   joined(names, ", "));
+        return bad_input("dialect '" + given + "' does not; those that quantize " +
+                         std::string(format.name) + " from " + request.input + " are " +
+                         joined(names, ", "));
     return std::vector<std::string>{given};
 }
 
 Expected<Identification> ask_format(const FormatsRequest& request, const BlockFormat& format,
                                     const Client& client) {
-    Expected<Identification> found = bad("");
+    Expected<Identification> found = bad_input("");
     for (const std::string& dialect : dialects_asked(request, format).value()) {
         const Setting setting{format, *find_element_format(request.input), dialect};
         if (format.has_e8m0_scales()) {
@@ -84,7 +81,7 @@ Expected<std::vector<Identification>> identify_formats(const FormatsRequest& req
         else
             return Error{found.error().kind, format + ": " + found.error().message};
     }
-    if (all.empty()) return Error{ErrorKind::bad_input, refusal};
+    if (all.empty()) return bad_input(refusal);
     return all;
 }
 

@@ -202,9 +202,8 @@ std::vector<Code> nans_in(const Outputs& outputs) {
 Expected<GemmCensus> take_census(const Client& device, const GemmProblem& setting,
                                  const GemmShape& shape) {
     if (std::max(shape.m, shape.n) * shape.k > census_elements_max)
-        return Error{ErrorKind::bad_input, "--shape " + text_of(shape) +
-                                               ": a census takes factors of up to " +
-                                               std::to_string(census_elements_max) + " elements"};
+        return bad_input("--shape " + text_of(shape) + ": a census takes factors of up to " +
+                         std::to_string(census_elements_max) + " elements");
     GemmCensus census{setting, shape, {}, {}, 0, 0};
     const auto names = GemmSubject(device, setting).algorithms(shape);
     if (!names) return names.error();

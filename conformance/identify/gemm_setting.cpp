@@ -20,16 +20,12 @@ std::vector<std::string> scaling_names() {
     return names;
 }
 
-Error bad(std::string message) {
-    return {ErrorKind::bad_input, std::move(message)};
-}
-
 // One name for both factors, or one for each.
 Expected<std::pair<std::string, std::string>> pair_of(const std::string& option,
                                                       const std::vector<std::string>& names) {
     if (names.empty() || names.size() > 2)
-        return bad(option + " takes one name for A and B, or two, not " +
-                   std::to_string(names.size()));
+        return bad_input(option + " takes one name for A and B, or two, not " +
+                         std::to_string(names.size()));
     return std::pair{names.front(), names.back()};
 }
 
@@ -39,7 +35,7 @@ Expected<FactorType> factor_of_format(const std::string& name) {
     if (!known) return known.error();
     const auto factor = parse_gemm_factor(name);
     if (!factor || factor->element.exponent_bits == 0)
-        return bad("--format " + name + ": no machine is known that multiplies it");
+        return bad_input("--format " + name + ": no machine is known that multiplies it");
     return *factor;
 }
 
@@ -119,7 +115,7 @@ Expected<GemmShape> shape_of(const std::string& text) {
         std::sscanf(text.c_str(), "%9ldx%9ldx%9ld%n", &shape.m, &shape.n, &shape.k, &end);
     if (read != 3 || static_cast<std::size_t>(end) != text.size() || shape.m < 1 || shape.n < 1 ||
         shape.k < 1)
-        return bad("--shape " + text + " is not MxNxK, as 256x256x1024");
+        return bad_input("--shape " + text + " is not MxNxK, as 256x256x1024");
     return shape;
 }
 

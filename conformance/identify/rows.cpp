@@ -242,7 +242,7 @@ Status Asking::takes(const Case& c) {
 Status Asking::find_numbers() {
     Case c = plain_case();
     const bool has_number = has_tensor_number(c);
-    Status derived = takes_history(*asked_) ? Status(Error{ErrorKind::bad_input, ""}) : takes(c);
+    Status derived = takes_history(*asked_) ? Status(bad_input("")) : takes(c);
     if (!derived && derived.error().kind != ErrorKind::bad_input) return derived;
     if (derived) numbers_.push_back(std::nullopt);
     if (!has_number) return derived;

@@ -33,8 +33,7 @@ Expected<Case> case_of_one_block(const EdgeRequest& request) {
     c.rows = is_line ? 1 : c.format->block_rows;
     c.columns = c.format->is_whole_tensor() ? block_size : c.format->block_columns;
     if (const Status fits = check_combination(c); !fits) return fits.error();
-    if (const std::string unknown = unknown_scale(c); !unknown.empty())
-        return Error{ErrorKind::bad_input, unknown};
+    if (const std::string unknown = unknown_scale(c); !unknown.empty()) return bad_input(unknown);
     return c;
 }
 

@@ -40,10 +40,6 @@ bool all_zero(const Evidence& evidence) {
            std::all_of(evidence.actual.values.begin(), evidence.actual.values.end(), zero);
 }
 
-Answer answer(bool is_accepted) {
-    return is_accepted ? Answer::accepts : Answer::rejects;
-}
-
 constexpr std::array known{
     Rule{"transformer-engine",
          "NVIDIA/TransformerEngine:tests/cpp/test_common.cu, "
@@ -81,8 +77,8 @@ Answer torchao_sqnr(const Evidence& evidence) {
         noise += error * error;
     }
     const double decibels = 10 * std::log10(signal / noise);
-    if (std::isnan(decibels)) return answer(all_zero(evidence));
-    return answer(decibels >= threshold);
+    if (std::isnan(decibels)) return answer_of(all_zero(evidence));
+    return answer_of(decibels >= threshold);
 }
 
 Answer flashinfer_cosine(const Evidence& evidence) {
@@ -96,7 +92,7 @@ Answer flashinfer_cosine(const Evidence& evidence) {
         value_square += value * value;
     }
     // Without a direction, or with a value that is not finite, this is NaN and above nothing.
-    return answer(product / std::sqrt(input_square * value_square) > threshold);
+    return answer_of(product / std::sqrt(input_square * value_square) > threshold);
 }
 
 Answer universal_max_error(const Evidence& evidence) {
@@ -105,7 +101,7 @@ Answer universal_max_error(const Evidence& evidence) {
         const double error = static_cast<double>(evidence.inputs[i]) - evidence.actual.values[i];
         if (std::fabs(error) > largest) largest = std::fabs(error);
     }
-    return answer(largest <= 1.0);
+    return answer_of(largest <= 1.0);
 }
 
 std::span<const Rule> rules() {

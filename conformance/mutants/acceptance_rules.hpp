@@ -25,6 +25,9 @@ struct Evidence {
 };
 
 enum class Answer { accepts, rejects };
+constexpr Answer answer_of(bool is_accepted) {
+    return is_accepted ? Answer::accepts : Answer::rejects;
+}
 
 // Scales equal; an element passes within 1e-2 absolute or relative, or if it is the neighbour code.
 // The comparison is written so that a NaN on either side is no mismatch.

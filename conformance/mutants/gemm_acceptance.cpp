@@ -8,10 +8,6 @@
 namespace mx::acceptance {
 namespace {
 
-Answer answer(bool is_accepted) {
-    return is_accepted ? Answer::accepts : Answer::rejects;
-}
-
 struct Products {
     double both = 0, expected = 0, actual = 0;
 };
@@ -27,26 +23,26 @@ Products products_of(const GemmEvidence& evidence) {
     return sums;
 }
 
-constexpr std::array known{
+constexpr std::array known_of_gemm{
     GemmRule{"cosine-0.98", "flashinfer-ai/flashinfer:tests/gemm/test_mm_mxfp8.py, made stricter",
-             [](const GemmEvidence& e) { return answer(cosine(e) > 0.98); }},
+             [](const GemmEvidence& e) { return answer_of(cosine(e) > 0.98); }},
     GemmRule{"cosine-0.999", "the same, stricter still",
-             [](const GemmEvidence& e) { return answer(cosine(e) > 0.999); }},
+             [](const GemmEvidence& e) { return answer_of(cosine(e) > 0.999); }},
     GemmRule{"sqnr-22dB", "pytorch/pytorch:test/test_scaled_matmul_cuda.py",
-             [](const GemmEvidence& e) { return answer(sqnr(e) > 22); }},
+             [](const GemmEvidence& e) { return answer_of(sqnr(e) > 22); }},
     GemmRule{"sqnr-80dB", "pytorch/ao:test/prototype/mx_formats/test_mx_mm.py",
-             [](const GemmEvidence& e) { return answer(sqnr(e) >= 80); }},
+             [](const GemmEvidence& e) { return answer_of(sqnr(e) >= 80); }},
     GemmRule{"allclose-8e-2", "pytorch/pytorch:test/test_scaled_matmul_cuda.py, grouped",
              [](const GemmEvidence& e) {
-                 return answer(is_close(e, {8e-2, 8e-2}));
+                 return answer_of(is_close(e, {8e-2, 8e-2}));
              }},
     GemmRule{"allclose-8e-3",
              "NVIDIA/TransformerEngine:tests/pytorch/nvfp4/test_nvfp4_gemm_exact.py",
              [](const GemmEvidence& e) {
-                 return answer(is_close(e, {8e-3, 8e-3}));
+                 return answer_of(is_close(e, {8e-3, 8e-3}));
              }},
     GemmRule{"calc_diff-1e-3", "deepseek-ai/DeepGEMM:deep_gemm/testing/numeric.py",
-             [](const GemmEvidence& e) { return answer(calc_diff(e) < 1e-3); }},
+             [](const GemmEvidence& e) { return answer_of(calc_diff(e) < 1e-3); }},
 };
 
 }  // namespace
@@ -83,7 +79,7 @@ bool is_close(const GemmEvidence& evidence, const Tolerance& tolerance) {
 }
 
 std::span<const GemmRule> gemm_rules() {
-    return known;
+    return known_of_gemm;
 }
 
 }  // namespace mx::acceptance

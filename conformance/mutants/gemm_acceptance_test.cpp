@@ -11,7 +11,7 @@ namespace mx::acceptance {
 namespace {
 
 using Values = std::vector<double>;
-constexpr double nan_value = std::numeric_limits<double>::quiet_NaN();
+constexpr double not_a_number = std::numeric_limits<double>::quiet_NaN();
 
 TEST(GemmAcceptance, Measures) {
     const Values x{3, 4}, y{4, 3};
@@ -28,13 +28,13 @@ TEST(GemmAcceptance, CloseIsAbsoluteAndRelative) {
     EXPECT_FALSE(is_close({x, Values{0.51, 100}}, {0.5, 0}));
     EXPECT_TRUE(is_close({x, Values{0, 101}}, {0, 0.01}));
     EXPECT_FALSE(is_close({x, Values{0, 101.1}}, {0, 0.01}));
-    EXPECT_FALSE(is_close({x, Values{0, nan_value}}, {1, 1}));
+    EXPECT_FALSE(is_close({x, Values{0, not_a_number}}, {1, 1}));
 }
 
 // A direction is not a size: the cosine of a product and twice that product is 1.
 TEST(GemmAcceptance, EachRuleAcceptsTheRightProductAndRejectsAnother) {
     const Values right{1, -2, 3, 4};
-    const Values other{-1, 2, 3, 4}, lost{1, -2, nan_value, 4};
+    const Values other{-1, 2, 3, 4}, lost{1, -2, not_a_number, 4};
     for (const GemmRule& rule : gemm_rules()) {
         EXPECT_EQ(rule.judge({right, right}), Answer::accepts) << rule.name;
         EXPECT_EQ(rule.judge({right, other}), Answer::rejects) << rule.name;

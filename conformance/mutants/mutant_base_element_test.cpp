@@ -7,8 +7,6 @@
 namespace mx::mutants {
 namespace {
 
-constexpr std::uint32_t f32_nan = 0x7FC00000, f32_infinity = 0x7F800000;
-
 constexpr Question e4m3_element{"e4m3", "ocp", "f32"};
 constexpr Question e5m2_of_f16{"e5m2", "ocp", "f16"};
 

@@ -9,10 +9,6 @@
 namespace mx::mutants {
 namespace {
 
-constexpr Question ocp{"mxfp8-e4m3", "ocp", "f32"};
-constexpr Question fp4{"mxfp4-e2m1", "ocp", "f32"};
-constexpr Question fp6{"mxfp6-e3m2", "ocp", "f32"};
-
 TEST_F(Base, TakesBlocksOfOtherSizes) {
     std::vector<float> values(64, 1.0f);
     values[40] = 256;

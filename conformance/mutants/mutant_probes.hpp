@@ -45,6 +45,11 @@ struct Question {
     const char* dialect;
     const char* value_type;
 };
+inline constexpr Question ocp{"mxfp8-e4m3", "ocp", "f32"}, nv{"mxfp8-e4m3", "nv", "f32"};
+inline constexpr Question fp4{"mxfp4-e2m1", "ocp", "f32"}, fp6{"mxfp6-e3m2", "ocp", "f32"};
+inline constexpr std::uint32_t f32_infinity = 0x7F800000, f32_nan = 0x7FC00000;
+inline constexpr std::uint32_t f32_negative_nan = 0xFFC00000;
+
 Probe quantize_row(std::string_view name, Question question, const Codes& values);
 Probe encode_scales(std::string_view name, Question question, const Codes& amax);
 Probe convert_row(std::string_view name, Question question, const char* overflow,

@@ -149,8 +149,7 @@ Expected<Finding> a_step_of_scale_doubles(Subject& subject, const Sample& sample
 
 // A binary32 that bfloat16 can hold is the bfloat16 of the same codes.
 Expected<Finding> types_agree(Subject& subject, const Sample& sample) {
-    if (subject.setting().values != "f32")
-        return Error{ErrorKind::bad_input, "this is asked with output f32"};
+    if (subject.setting().values != "f32") return bad_input("this is asked with output f32");
     const Quantized blocks = blocks_of(sample);
     const auto longer = subject.dequantize(blocks);
     if (!longer) return longer.error();
@@ -197,7 +196,7 @@ Expected<Finding> values_have_mirrors(Subject& subject, const Sample& sample) {
     return finding;
 }
 
-constexpr Relation all[] = {
+constexpr Relation dequantize_relations_listed[] = {
     {"repeated", "dequantize", "the same input gives the same answer, whatever was asked between",
      Data::any, always, repeated},
     {"lanes_change_places", "dequantize",
@@ -225,7 +224,7 @@ constexpr Relation all[] = {
 }  // namespace
 
 std::span<const Relation> dequantize_relations() {
-    return all;
+    return dequantize_relations_listed;
 }
 
 }  // namespace mx::relation

@@ -52,8 +52,7 @@ bool is_cut_at_zero(const ElementFormat& type, Code first, Code second) {
 Expected<Product> with_signs_of_a_changed(Product p) {
     const ElementFormat* format = find_element_format(p.a.type);
     if (format == nullptr)
-        return Error{ErrorKind::bad_input,
-                     "no table here has type '" + p.a.type + "', so its sign is not known"};
+        return bad_input("no table here has type '" + p.a.type + "', so its sign is not known");
     const std::uint32_t sign = format->code_sign_mask();
     for (std::size_t i = 0; i < p.a.count(); ++i) p.a.set(i, p.a.at(i) ^ sign);
     return p;
@@ -156,7 +155,7 @@ Expected<Finding> relu_comes_last(Subject& subject, const Sample& sample) {
     return tally.take();
 }
 
-constexpr Relation all[] = {
+constexpr Relation gemm_numbers_listed[] = {
     {"a_step_of_scale_doubles", "gemm", "scales of A one binade up double D", Data::any,
      has_no_scales, a_step_of_scale_doubles},
     {"scales_make_up", "gemm", "scales of A one binade up and of B one down leave D", Data::any,
@@ -177,7 +176,7 @@ constexpr Relation all[] = {
 }  // namespace
 
 std::span<const Relation> gemm_number_relations() {
-    return all;
+    return gemm_numbers_listed;
 }
 
 }  // namespace mx::relation

@@ -173,7 +173,7 @@ Expected<Finding> k_splits(Subject& subject, const Sample& sample) {
         result.scales_b = cut(p.scales_b, {0, first, p.scales_b.rows, last - first});
         return result;
     };
-    if (at >= k) return Error{ErrorKind::bad_input, "K is one block: nothing is left to split"};
+    if (at >= k) return bad_input("K is one block: nothing is left to split");
     const auto first = multiply(subject, part(0, at));
     if (!first) return first.error();
     Product rest = part(at, k);
@@ -190,7 +190,7 @@ Expected<Finding> layouts_agree(Subject& subject, const Sample& sample) {
                       ProductPair{p, tiled, same_places(shape_of_d(subject.setting(), p))});
 }
 
-constexpr Relation all[] = {
+constexpr Relation gemm_places_listed[] = {
     {"repeated", "gemm", "the same product gives the same answer, whatever was asked between",
      Data::any, always, repeated},
     {"rows_change_places", "gemm", "rows of A and C that change places take rows of D along",
@@ -216,7 +216,7 @@ constexpr Relation all[] = {
 }  // namespace
 
 std::span<const Relation> gemm_place_relations() {
-    return all;
+    return gemm_places_listed;
 }
 
 }  // namespace mx::relation

@@ -188,8 +188,7 @@ std::uint32_t widened(std::uint32_t half) {
 // Numbers of a shorter type, and the same numbers as binary32.
 Expected<Finding> types_agree(Subject& subject, const Sample& sample) {
     Tally tally;
-    if (subject.setting().values != "f32")
-        return Error{ErrorKind::bad_input, "this is asked with input f32"};
+    if (subject.setting().values != "f32") return bad_input("this is asked with input f32");
     for (const char* type : {"bf16", "f16"}) {
         if (!reads_as_f32(subject.setting(), type)) continue;
         CodeTensor shorter = make_tensor(type, sample.values.rows, sample.values.columns);
@@ -274,7 +273,7 @@ Expected<Finding> halves_make_the_whole(Subject& subject, const Sample& sample) 
     return finding;
 }
 
-constexpr Relation all[] = {
+constexpr Relation quantize_numbers_listed[] = {
     {"powers_of_two_move_scales", "quantize",
      "an input times 2^k has scales k larger and the same elements", Data::ordinary, knows_binades,
      powers_of_two_move_scales},
@@ -300,7 +299,7 @@ constexpr Relation all[] = {
 }  // namespace
 
 std::span<const Relation> quantize_number_relations() {
-    return all;
+    return quantize_numbers_listed;
 }
 
 }  // namespace mx::relation

@@ -139,7 +139,7 @@ Expected<Finding> layouts_agree(Subject& subject, const Sample& sample) {
     return tally.take();
 }
 
-constexpr Relation all[] = {
+constexpr Relation quantize_places_listed[] = {
     {"repeated", "quantize", "the same input gives the same answer, whatever was asked between",
      Data::any, always, repeated},
     {"lanes_change_places", "quantize",
@@ -166,7 +166,7 @@ constexpr Relation all[] = {
 }  // namespace
 
 std::span<const Relation> quantize_place_relations() {
-    return all;
+    return quantize_places_listed;
 }
 
 }  // namespace mx::relation

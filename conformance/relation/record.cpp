@@ -78,7 +78,7 @@ results::CaseResult record_of(const RelatedCase& related) {
     return made;
 }
 
-void Tally::add(Standing standing) {
+void Standings::add(Standing standing) {
     held += standing == Standing::held ? 1 : 0;
     broken += standing == Standing::broken ? 1 : 0;
     unclaimed += standing == Standing::seen || standing == Standing::unlike ? 1 : 0;

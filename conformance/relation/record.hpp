@@ -18,7 +18,7 @@ struct RelatedCase {
 results::CaseResult record_of(const RelatedCase& related);
 
 // How many ended in which way.
-struct Tally {
+struct Standings {
     std::size_t held = 0, broken = 0, unclaimed = 0, not_run = 0, failed = 0;
 
     void add(Standing standing);

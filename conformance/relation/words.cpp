@@ -14,10 +14,6 @@ namespace {
 
 constexpr std::int64_t block_of_gemm = 32, codes_max = std::int64_t{1} << 22;
 
-Error bad(std::string message) {
-    return {ErrorKind::bad_input, std::move(message)};
-}
-
 // The row of a dialect whose scales have a mantissa; nullptr where the names are not those of one.
 const Quantizer* real_scale_row(const Words& words) {
     const Quantizer* row = find_quantizer(words.dialect);
@@ -73,8 +69,9 @@ Expected<CodeTensor> tensor_of(const std::string& option, const std::string& tex
         const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), code, 16);
         const bool is_code = error == std::errc{} && end == word.data() + word.size();
         if (!is_code || code >= limit || at >= tensor.count())
-            return bad(option + ", code " + std::to_string(at) + ": '" + word + "' is no code of " +
-                       tensor.type + " among " + std::to_string(tensor.count()));
+            return bad_input(option + ", code " + std::to_string(at) + ": '" + word +
+                             "' is no code of " + tensor.type + " among " +
+                             std::to_string(tensor.count()));
         tensor.set(at, code);
     }
     return tensor;
@@ -121,14 +118,15 @@ Status check_row(const Words& words) {
     if (format != nullptr && dialect != nullptr && !dialect->quantizes(*format))
         return format->has_e8m0_scales() && dialect->has_e8m0_scales()
                    ? success()
-                   : Status(
-                         bad("dialect '" + words.dialect + "' does not quantize " + words.format));
+                   : Status(bad_input("dialect '" + words.dialect + "' does not quantize " +
+                                      words.format));
     if (row == nullptr) return success();
     if (format->block_rows != 1)
-        return bad("relate asks for blocks along rows and columns, and '" + words.format +
-                   "' has none in dialect '" + words.dialect + "'");
+        return bad_input("relate asks for blocks along rows and columns, and '" + words.format +
+                         "' has none in dialect '" + words.dialect + "'");
     if (row->element_rounding == Rounding::stochastic)
-        return bad("relate gives no random bits, which dialect '" + words.dialect + "' takes");
+        return bad_input("relate gives no random bits, which dialect '" + words.dialect +
+                         "' takes");
     return success();
 }
 
@@ -165,13 +163,14 @@ Expected<Sample> sample_of(const Words& words, const Subject& subject, const Rel
     const std::vector<std::int64_t> extents = extents_of(words.shape);
     if (relation.operation == "gemm") {
         if (extents.size() != 3)
-            return bad("--shape '" + words.shape +
-                       "' is no shape such as 24x20x160, of at most 2^22 codes");
+            return bad_input("--shape '" + words.shape +
+                             "' is no shape such as 24x20x160, of at most 2^22 codes");
         sample.extents = {extents[0], extents[1], extents[2]};
         return sample;
     }
     if (extents.size() != 2)
-        return bad("--shape '" + words.shape + "' is no shape such as 1x32, of at most 2^22 codes");
+        return bad_input("--shape '" + words.shape +
+                         "' is no shape such as 1x32, of at most 2^22 codes");
     auto values =
         tensor_of("--bits", words.bits, make_tensor(sample.values.type, extents[0], extents[1]));
     if (!values) return values.error();
@@ -196,7 +195,7 @@ Expected<std::vector<Result>> results_of(const Words& words, Subject& subject,
                                    ? find_relation(subject.setting().operation, words.names[0])
                                    : nullptr;
     if (relation == nullptr)
-        return bad("--shape goes with one --op and one --relation that this operation has");
+        return bad_input("--shape goes with one --op and one --relation that this operation has");
     const auto sample = sample_of(words, subject, *relation);
     if (!sample) return sample.error();
     return std::vector<Result>{relate_once(subject, *relation, sample.value(), words.claims)};

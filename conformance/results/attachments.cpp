@@ -211,10 +211,6 @@ void describe(Archive& archive, Given& kills) {
 
 namespace {
 
-Error bad(std::string message) {
-    return {ErrorKind::bad_input, std::move(message)};
-}
-
 // A row says by its keys what it is.
 Status add_row(const Json& row, Attachments& attachments) {
     const auto has = [&](const char* key) { return row.is_object() && row.contains(key); };
@@ -222,23 +218,25 @@ Status add_row(const Json& row, Attachments& attachments) {
     if (has("bound_of") || (has("op") && row["op"] == "gemm"))
         return json::read_record(row, attachments.gemm.emplace_back());
     if (has("format")) return json::read_record(row, attachments.quantize.emplace_back());
-    return bad("is no row of accuracy or train");
+    return bad_input("is no row of accuracy or train");
 }
 
 Status add_json(const Json& json, const std::string& name, Attachments& attachments) {
     if (json.is_object() && json.contains("bugs")) {
         const Status read = json::read_record(json, attachments.kills.emplace_back());
-        return read ? read : bad(name + ": " + read.error().message);
+        return read ? read : bad_input(name + ": " + read.error().message);
     }
     if (!json.is_array())
-        return bad(name +
-                   ": is neither of mxcheck bench, nor what accuracy, train or selftest write "
-                   "with --json");
+        return bad_input(
+            name +
+            ": is neither of mxcheck bench, nor what accuracy, train or selftest write "
+            "with --json");
     std::size_t number = 0;
     for (const Json& row : json) {
         ++number;
         if (const Status added = add_row(row, attachments); !added)
-            return bad(name + ", row " + std::to_string(number) + ": " + added.error().message);
+            return bad_input(name + ", row " + std::to_string(number) + ": " +
+                             added.error().message);
     }
     return success();
 }
@@ -268,10 +266,10 @@ Status attach(std::string_view text, const std::string& name, Attachments& attac
     try {
         return add_json(Json::parse(text), name, attachments);
     } catch (const Json::parse_error& problem) {
-        return bad(name + ": is not JSON, from byte " + std::to_string(problem.byte) +
-                   "; accuracy, train, selftest and bench write what joins a page");
+        return bad_input(name + ": is not JSON, from byte " + std::to_string(problem.byte) +
+                         "; accuracy, train, selftest and bench write what joins a page");
     } catch (const Json::exception&) {
-        return bad(name + ": holds a number that no reader can keep");
+        return bad_input(name + ": holds a number that no reader can keep");
     }
 }
 

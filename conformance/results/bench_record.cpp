@@ -61,32 +61,30 @@ bool is_sound(const BenchRow& row) {
     return is_measured == row.reason.empty();
 }
 
-Error bad(std::string message) {
-    return {ErrorKind::bad_input, std::move(message)};
-}
-
 Status take_header(Bench& bench, const Json& json) {
     // The version decides what the other keys mean, so it is asked first and alone.
     if (const Status read = json::read_key(json, "version", bench.header.version); !read)
         return read;
     if (bench.header.version != bench_format_version)
-        return bad("format version " + std::to_string(bench.header.version) + " is unknown here");
+        return bad_input("format version " + std::to_string(bench.header.version) +
+                         " is unknown here");
     return json::read_record(json, bench.header, {"kind"});
 }
 
 Status take(Bench& bench, const Json& json, bool is_first) {
-    if (!json.is_object()) return bad("a line must be a JSON object");
+    if (!json.is_object()) return bad_input("a line must be a JSON object");
     std::string kind;
     if (const Status read = json::read_key(json, "kind", kind); !read) return read;
-    if (is_first != (kind == "bench")) return bad("a benchmark has one header, and that first");
+    if (is_first != (kind == "bench"))
+        return bad_input("a benchmark has one header, and that first");
     if (is_first) return take_header(bench, json);
-    if (bench.complete) return bad("there is a line after the end of the benchmark");
+    if (bench.complete) return bad_input("there is a line after the end of the benchmark");
     bench.complete = kind == "end";
     if (bench.complete) return success();
-    if (kind != "row") return bad("\"kind\" is none of bench, row and end");
+    if (kind != "row") return bad_input("\"kind\" is none of bench, row and end");
     BenchRow row;
     if (const Status read = json::read_record(json, row, {"kind"}); !read) return read;
-    if (!is_sound(row)) return bad("the numbers cannot be measurements");
+    if (!is_sound(row)) return bad_input("the numbers cannot be measurements");
     bench.rows.push_back(std::move(row));
     return success();
 }
@@ -123,12 +121,11 @@ Expected<Bench> parse_bench(std::string_view text, const std::string& name) {
             if (const Status taken = take(bench, json, number == 1); !taken)
                 return Error{taken.error().kind, place + taken.error().message};
         } catch (const Json::exception& problem) {
-            return Error{ErrorKind::bad_input,
-                         place + "is no line of a benchmark: " + problem.what()};
+            return bad_input(place + "is no line of a benchmark: " + problem.what());
         }
         begin = end + 1;
     }
-    if (number == 0) return Error{ErrorKind::bad_input, name + ": holds no whole line"};
+    if (number == 0) return bad_input(name + ": holds no whole line");
     return bench;
 }
 

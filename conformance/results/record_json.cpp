@@ -149,7 +149,7 @@ void describe(Archive& archive, Given& footer) {
 namespace {
 
 Error bad_line(std::string message) {
-    return {ErrorKind::bad_input, std::move(message)};
+    return bad_input(std::move(message));
 }
 
 // Fills the record where it will stay: moved into place, g++ 12 believes it uninitialised.

@@ -40,7 +40,7 @@ public:
     ParsedResults take_result() && { return std::move(parsed_); }
 
 private:
-    static Error bad(std::string message) { return {ErrorKind::bad_input, std::move(message)}; }
+    static Error bad(std::string message) { return bad_input(std::move(message)); }
 
     Status take_case(CaseResult result, std::uint64_t end) {
         if (!indices_.insert(result.index).second)
@@ -126,7 +126,7 @@ Expected<ParsedResults> parse_for_resume(std::string_view text, const std::strin
         begin = end + 1;
     }
     if (!parser.seen_header())
-        return Error{ErrorKind::bad_input, name + ": holds no whole line, so no run started here"};
+        return bad_input(name + ": holds no whole line, so no run started here");
     return std::move(parser).take_result();
 }
 

@@ -64,9 +64,8 @@ Status require_same_run(const std::string& path, const RunHeader& file, const Ru
     const std::vector<Field> after = deciding_fields(std::get<RunHeader>(as_written.value()));
     for (std::size_t i = 0; i < before.size(); ++i)
         if (before[i] != after[i])
-            return Error{ErrorKind::bad_input, path + ": cannot resume, " + before[i].key +
-                                                   " was \"" + before[i].value +
-                                                   "\" and is now \"" + after[i].value + "\""};
+            return bad_input(path + ": cannot resume, " + before[i].key + " was \"" +
+                             before[i].value + "\" and is now \"" + after[i].value + "\"");
     return success();
 }
 
@@ -79,8 +78,8 @@ Expected<ResultsWriter> ResultsWriter::create(const std::string& path, const Run
     FileDescriptor file(::open(path.c_str(), flags, file_mode));
     if (!file.is_open()) {
         if (errno == EEXIST)
-            return Error{ErrorKind::bad_input,
-                         path + ": already exists; resume it, or say that it may be overwritten"};
+            return bad_input(path +
+                             ": already exists; resume it, or say that it may be overwritten");
         return system_error(path, "cannot create", errno);
     }
     if (const Status locked = lock(file, path); !locked.ok()) return locked.error();

@@ -70,7 +70,7 @@ void describe(Archive& archive, Given& manifest) {
 namespace {
 
 Error bad(const std::string& name, const std::string& what) {
-    return {ErrorKind::bad_input, name + ": " + what};
+    return bad_input(name + ": " + what);
 }
 
 template <typename Record>

@@ -33,9 +33,9 @@ std::uint32_t one_of(const ElementFormat& scale) {
 }
 
 using Row = AlteredOutput::Row;
-using Alter = void (*)(AlteredOutput& output);
+using PlainAlter = void (*)(AlteredOutput& output);
 
-template <Alter alter>
+template <PlainAlter alter>
 std::optional<Code> altered(const GemmScene& scene) {
     AlteredOutput output(scene.problem.output(scene.place));
     alter(output);

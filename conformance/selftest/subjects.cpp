@@ -37,7 +37,7 @@ bool is_there(const Library& library, const std::string& folder) {
 Status check_folder(const std::string& folder) {
     std::error_code ignored;
     if (std::filesystem::is_directory(folder, ignored)) return success();
-    return Error{ErrorKind::bad_input, "there is no folder of planted bugs at '" + folder + "'"};
+    return bad_input("there is no folder of planted bugs at '" + folder + "'");
 }
 
 Subject subject_of(const mutants::Mutant& mutant, const Library& library,
@@ -69,8 +69,7 @@ Cast cast_of(const Library& library, const std::string& folder) {
 // Of a library that every build has.
 Expected<Cast> found_cast(const Library& library, const std::string& folder) {
     if (is_there(library, folder)) return cast_of(library, folder);
-    return Error{ErrorKind::bad_input,
-                 "the planted bugs of " + library.file + " are missing in '" + folder + "'"};
+    return bad_input("the planted bugs of " + library.file + " are missing in '" + folder + "'");
 }
 
 }  // namespace

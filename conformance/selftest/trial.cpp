@@ -127,7 +127,7 @@ Expected<std::vector<LevelCases>> plan_by_level(const Scope& scope, Sources& sou
         plan.push_back(std::move(added));
         if (level == scope.level) return plan;
     }
-    return Error{ErrorKind::bad_input, "unknown level '" + scope.level + "'"};
+    return bad_input("unknown level '" + scope.level + "'");
 }
 
 Expected<Hunt> hunt(const Subject& subject, const std::vector<LevelCases>& plan,

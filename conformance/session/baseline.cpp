@@ -18,7 +18,7 @@ using results::CaseResult;
 using results::Worth;
 
 Error bad(const std::string& folder, const std::string& why) {
-    return {ErrorKind::bad_input, "--baseline " + folder + ": " + why};
+    return bad_input("--baseline " + folder + ": " + why);
 }
 
 // What became of a case that passed.

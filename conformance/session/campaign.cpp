@@ -58,9 +58,8 @@ Expected<FolderRecord> open_results(Campaign& campaign, const Say& say) {
     for (const results::CaseResult& done : campaign.run.cases)
         if (const std::size_t place = place_of(campaign, done.index);
             place == size_of(campaign) || done.case_text != text_at(campaign, place))
-            return Error{ErrorKind::bad_input,
-                         path + ": case " + std::to_string(done.index) +
-                             " is not the case of that number in this run: " + done.case_text};
+            return bad_input(path + ": case " + std::to_string(done.index) +
+                             " is not the case of that number in this run: " + done.case_text);
     say(std::to_string(campaign.run.cases.size()) + " of " + std::to_string(size_of(campaign)) +
         " cases are already done");
     return FolderRecord::resumed(campaign.folder, std::move(resumed.value().writer));
@@ -243,8 +242,7 @@ Status take_demands(Campaign& campaign, const DemandOptions& options) {
 Status take_baseline(Campaign& campaign, const std::string& folder, Shard shard) {
     if (folder.empty()) return success();
     if (shard.count > 1)
-        return Error{ErrorKind::bad_input,
-                     "--baseline is of a whole run; of shards, give it to mxcheck merge"};
+        return bad_input("--baseline is of a whole run; of shards, give it to mxcheck merge");
     auto baseline = baseline_of(folder);
     if (!baseline) return baseline.error();
     campaign.baseline = std::move(baseline).value();

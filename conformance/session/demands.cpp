@@ -23,11 +23,10 @@ std::string subject_of(const results::CaseResult& result) {
 Error fits_nothing(const std::string& pattern, const std::vector<std::string>& subjects) {
     const std::string nearest = nearest_name(pattern, subjects);
     std::string message = "--require '" + pattern + "' fits no case of this run";
-    if (!nearest.empty())
-        return {ErrorKind::bad_input, message + "; did you mean '" + nearest + "'?"};
+    if (!nearest.empty()) return bad_input(message + "; did you mean '" + nearest + "'?");
     message += ", which has:";
     for (const std::string& subject : subjects) message += " " + subject;
-    return {ErrorKind::bad_input, message};
+    return bad_input(message);
 }
 
 // What is wrong, "" if nothing is.

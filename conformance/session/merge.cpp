@@ -24,10 +24,6 @@ using results::RunHeader;
 constexpr std::string_view shard_option = "--shard=";
 constexpr const char* whole_shard = "0/1";
 
-Error bad(std::string message) {
-    return {ErrorKind::bad_input, std::move(message)};
-}
-
 std::string text_of(const std::vector<Field>& fields) {
     std::string text;
     for (const Field& field : fields)
@@ -68,8 +64,9 @@ Status require_same_run(const ShardRun& first, const ShardRun& other) {
     const std::vector<Field> found = common_fields(other.run.header);
     for (std::size_t i = 0; i < wanted.size(); ++i)
         if (wanted[i] != found[i])
-            return bad(other.path + " is of another run than " + first.path + ": " + wanted[i].key +
-                       " \"" + found[i].value + "\", not \"" + wanted[i].value + "\"");
+            return bad_input(other.path + " is of another run than " + first.path + ": " +
+                             wanted[i].key + " \"" + found[i].value + "\", not \"" +
+                             wanted[i].value + "\"");
     return success();
 }
 
@@ -77,9 +74,10 @@ Status require_finished(const ShardRun& shard) {
     const Run& run = shard.run;
     const bool is_whole = run.complete && run.cases.size() == run.header.case_count;
     if (is_whole) return success();
-    return bad(shard.path + ": shard " + run.header.shard + " is not finished, " +
-               std::to_string(run.cases.size()) + " of " + std::to_string(run.header.case_count) +
-               " cases; mxcheck run --resume goes on");
+    return bad_input(shard.path + ": shard " + run.header.shard + " is not finished, " +
+                     std::to_string(run.cases.size()) + " of " +
+                     std::to_string(run.header.case_count) +
+                     " cases; mxcheck run --resume goes on");
 }
 
 using ByPlace = std::map<std::uint64_t, const ShardRun*>;
@@ -89,15 +87,15 @@ Expected<ByPlace> by_place(std::span<const ShardRun> shards) {
     ByPlace places;
     for (const ShardRun& each : shards) {
         const auto shard = parse_shard(each.run.header.shard);
-        if (!shard) return bad(each.path + ": " + shard.error().message);
+        if (!shard) return bad_input(each.path + ": " + shard.error().message);
         const Shard first = parse_shard(shards.front().run.header.shard).value();
         if (shard.value().count != first.count)
-            return bad(each.path + " is shard " + each.run.header.shard + ", and " +
-                       shards.front().path + " is shard " + shards.front().run.header.shard);
+            return bad_input(each.path + " is shard " + each.run.header.shard + ", and " +
+                             shards.front().path + " is shard " + shards.front().run.header.shard);
         const auto [place, is_new] = places.emplace(shard.value().index, &each);
         if (!is_new)
-            return bad("shard " + each.run.header.shard +
-                       " is there twice: " + place->second->path + " and " + each.path);
+            return bad_input("shard " + each.run.header.shard +
+                             " is there twice: " + place->second->path + " and " + each.path);
     }
     return places;
 }
@@ -114,7 +112,7 @@ Expected<std::vector<const ShardRun*>> all_in_order(const ByPlace& places, std::
         ++named;
     }
     if (missing > named) names += " and " + std::to_string(missing - named) + " more";
-    if (missing > 0) return bad("missing: shard " + names);
+    if (missing > 0) return bad_input("missing: shard " + names);
     std::vector<const ShardRun*> ordered;
     for (const auto& [place, shard] : places) ordered.push_back(shard);
     return ordered;
@@ -129,17 +127,18 @@ Expected<std::vector<CaseResult>> all_cases(const std::vector<const ShardRun*>& 
     for (std::size_t place = 0; place < ordered.size(); ++place)
         for (const CaseResult& result : ordered[place]->run.cases) {
             if (result.index % ordered.size() != place)
-                return bad(ordered[place]->path + ": case " + std::to_string(result.index) +
-                           " is not of shard " + ordered[place]->run.header.shard);
+                return bad_input(ordered[place]->path + ": case " + std::to_string(result.index) +
+                                 " is not of shard " + ordered[place]->run.header.shard);
             if (result.index >= total)
-                return bad(ordered[place]->path + ": case " + std::to_string(result.index) +
-                           " is beyond the " + std::to_string(total) +
-                           " cases of all shards; one of them is short");
+                return bad_input(ordered[place]->path + ": case " + std::to_string(result.index) +
+                                 " is beyond the " + std::to_string(total) +
+                                 " cases of all shards; one of them is short");
             seen[result.index] = true;
             cases[result.index] = result;
         }
     const auto gap = std::ranges::find(seen, false);
-    if (gap != seen.end()) return bad("no shard has case " + std::to_string(gap - seen.begin()));
+    if (gap != seen.end())
+        return bad_input("no shard has case " + std::to_string(gap - seen.begin()));
     return cases;
 }
 

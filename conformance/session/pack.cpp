@@ -22,10 +22,6 @@ constexpr std::string_view digest_key = " inputs=";
 constexpr std::size_t digest_digits = 16;
 constexpr std::string_view place_key = " request=";
 
-Error bad(std::string message) {
-    return {ErrorKind::bad_input, std::move(message)};
-}
-
 // The inputs as they travel, with what holds the copies.
 struct Load {
     std::vector<pipe::Cargo> cargo;
@@ -93,7 +89,7 @@ private:
 };
 
 Error in_line(const std::string& path, std::size_t line, const std::string& what) {
-    return bad(path + ":" + std::to_string(line) + ": " + what);
+    return bad_input(path + ":" + std::to_string(line) + ": " + what);
 }
 
 std::uint64_t bytes_of(const std::vector<TensorSpec>& tensors) {
@@ -171,8 +167,8 @@ Status check_place(const std::vector<RequestId>& before, const PackPlace& place)
     if (!before.empty()) due.total = before.front().place.total;
     if (due.total == 0) due.number = 0;
     if (place == due) return success();
-    return bad(place_text(place) + " stands where " + place_text(due) +
-               " belongs: part of the pack is missing or another's; gen writes it anew");
+    return bad_input(place_text(place) + " stands where " + place_text(due) +
+                     " belongs: part of the pack is missing or another's; gen writes it anew");
 }
 
 // The data of a request. An error says what is wrong with them.
@@ -181,12 +177,12 @@ Status read_inputs(Reader& reader, const nlohmann::json& request, std::string& b
     for (const auto& input : request["inputs"]) {
         const bool sized =
             input.is_object() && input.contains("bytes") && input["bytes"].is_number_unsigned();
-        if (!sized) return bad("an input without its number of bytes");
+        if (!sized) return bad_input("an input without its number of bytes");
         const auto size = input["bytes"].get<std::size_t>();
         const std::string_view data = binary ? reader.bytes(size) : reader.line();
         const std::size_t whole = binary ? data.size() : data.size() / 2;
         if (whole != size || (!binary && data.size() % 2 != 0))
-            return bad("the data of this request is not whole");
+            return bad_input("the data of this request is not whole");
         const std::size_t before = bytes.size();
         bytes.resize(before + size);
         if (binary)
@@ -226,14 +222,15 @@ std::string print(const RequestId& id) {
 
 Expected<RequestId> parse_request_id(const std::string& text) {
     const std::size_t at = text.rfind(digest_key);
-    if (at == std::string::npos) return bad("id '" + text + "' is none that mxcheck gen writes");
+    if (at == std::string::npos)
+        return bad_input("id '" + text + "' is none that mxcheck gen writes");
     const auto c = parse_case(text.substr(0, at));
     if (!c) return c.error();
     RequestId id{c.value(), text.substr(at + digest_key.size())};
     const std::size_t cut = id.digest.find(place_key);
     if (cut == std::string::npos) return id;
     const auto place = parse_place(std::string_view(id.digest).substr(cut + place_key.size()));
-    if (!place) return bad("id '" + text + "' does not end with a request's place, as 3/120");
+    if (!place) return bad_input("id '" + text + "' does not end with a request's place, as 3/120");
     id.place = *place;
     id.digest.resize(cut);
     return id;
@@ -285,10 +282,10 @@ Expected<std::vector<RequestId>> parse_pack(std::string_view pack, const std::st
                            "the data of this request are not the inputs of its case: they were "
                            "changed; gen writes the pack anew");
     }
-    if (requests.empty()) return bad(path + ": holds no request");
+    if (requests.empty()) return bad_input(path + ": holds no request");
     if (const std::uint64_t total = requests.front().place.total; requests.size() < total)
-        return bad(path + ": ends after " + place_text({requests.size(), total}) +
-                   ": the pack is cut; gen writes it anew");
+        return bad_input(path + ": ends after " + place_text({requests.size(), total}) +
+                         ": the pack is cut; gen writes it anew");
     return requests;
 }
 
@@ -342,12 +339,13 @@ Status RecordedAnswers::is_whole() const {
     if (ends_message_ && cases_.size() >= requests_) return success();
     const std::string total =
         requests_ == 0 ? "" : " to a pack of " + std::to_string(requests_) + " requests";
-    return bad(path_ + ": ends in " + end_ + ", and holds " + std::to_string(cases_.size()) +
-               " answers" + total + ": the file is cut, or its device stopped" +
-               (cases_.empty() ? ""
-                               : ". With the pack before it, those that are here are judged and "
-                                 "the others counted: mxcheck check PACK " +
-                                     path_));
+    return bad_input(path_ + ": ends in " + end_ + ", and holds " + std::to_string(cases_.size()) +
+                     " answers" + total + ": the file is cut, or its device stopped" +
+                     (cases_.empty()
+                          ? ""
+                          : ". With the pack before it, those that are here are judged and "
+                            "the others counted: mxcheck check PACK " +
+                                path_));
 }
 
 Status RecordedAnswers::stands_alone() const {
@@ -358,9 +356,10 @@ Status RecordedAnswers::stands_alone() const {
         const std::uint64_t bytes = bytes_of(input_specs(question)) + bytes_of(question.outputs);
         const bool is_of_file = c.data.starts_with(file_prefix);
         if (!is_of_file && bytes <= bytes_max) continue;
-        return bad(path_ + ": a file of answers alone may not ask for " +
-                   (is_of_file ? "another file" : std::to_string(bytes) + " bytes of tensors") +
-                   "; give the pack before it: mxcheck check PACK " + path_ + ", at " + print(c));
+        return bad_input(
+            path_ + ": a file of answers alone may not ask for " +
+            (is_of_file ? "another file" : std::to_string(bytes) + " bytes of tensors") +
+            "; give the pack before it: mxcheck check PACK " + path_ + ", at " + print(c));
     }
     return success();
 }

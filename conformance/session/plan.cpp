@@ -79,7 +79,7 @@ Status check_names(const PlanOptions& options) {
 Expected<std::vector<Suite>> suites_of(const PlanOptions& options) {
     if (options.suite_file.empty()) return built_in_suites();
     auto text = text_of_file(options.suite_file);
-    if (!text) return Error{ErrorKind::bad_input, "suite file " + text.error().message};
+    if (!text) return bad_input("suite file " + text.error().message);
     const std::string name = std::filesystem::path(options.suite_file).stem().string();
     return std::vector<Suite>{{name, std::move(text).value()}};
 }
@@ -90,7 +90,7 @@ Expected<std::vector<PlannedCase>> planned(const PlanOptions& options, Sources& 
     const Status names = check_names(options);
     if (!names) return names.error();
     if (!options.input.empty() && options.suite != "*")
-        return Error{ErrorKind::bad_input, "--input runs instead of the suites; leave --suite out"};
+        return bad_input("--input runs instead of the suites; leave --suite out");
     const auto suites = suites_of(options);
     if (!suites) return suites.error();
     const PlanRequest request{options.level, options.suite, options.dialects, options.seed};
@@ -104,16 +104,14 @@ Expected<std::vector<PlannedCase>> planned(const PlanOptions& options, Sources& 
     };
     std::erase_if(cases, other_format);
     if (cases.empty() && !options.input.empty())
-        return Error{ErrorKind::bad_input, "nothing of these dialects and formats is asked of " +
-                                               options.input + ": it has no values for them"};
+        return bad_input("nothing of these dialects and formats is asked of " + options.input +
+                         ": it has no values for them");
     if (cases.empty() && !options.suite_file.empty())
-        return Error{ErrorKind::bad_input, "suite file " + options.suite_file +
-                                               " has no case of level '" + options.level +
-                                               "' and these dialects and formats"};
+        return bad_input("suite file " + options.suite_file + " has no case of level '" +
+                         options.level + "' and these dialects and formats");
     if (cases.empty())
-        return Error{ErrorKind::bad_input, "no case of suite '" + options.suite + "' has level '" +
-                                               options.level + "' and these dialects" +
-                                               (options.formats.empty() ? "" : " and formats")};
+        return bad_input("no case of suite '" + options.suite + "' has level '" + options.level +
+                         "' and these dialects" + (options.formats.empty() ? "" : " and formats"));
     return cases;
 }
 

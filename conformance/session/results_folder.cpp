@@ -62,8 +62,7 @@ Status prepare_folder(const std::string& out) {
 Status move_aside(const std::string& path, const Say& say) {
     std::error_code error;
     if (!std::filesystem::exists(path, error)) return success();
-    if (is_being_written(path))
-        return Error{ErrorKind::bad_input, path + ": another run is writing it"};
+    if (is_being_written(path)) return bad_input(path + ": another run is writing it");
     const std::string previous = previous_name(path);
     std::filesystem::rename(path, previous, error);
     if (error) return Error{ErrorKind::system, "cannot move " + path + ": " + error.message()};
@@ -83,7 +82,7 @@ Expected<FolderRecord> FolderRecord::begin(const ResultsFolder& folder,
     std::error_code error;
     const bool has_earlier = std::filesystem::exists(path, error);
     if (has_earlier && is_being_written(path))
-        return Error{ErrorKind::bad_input, path + ": another run is writing it"};
+        return bad_input(path + ": another run is writing it");
     const std::string begun = has_earlier ? new_results_path(out) : path;
     auto writer = results::ResultsWriter::create(
         begun, header, has_earlier ? ExistingFile::replace : ExistingFile::refuse);

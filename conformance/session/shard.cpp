@@ -44,10 +44,6 @@ struct Said {
     Shard shard;
 };
 
-Error bad(std::string message) {
-    return {ErrorKind::bad_input, std::move(message)};
-}
-
 Expected<std::uint64_t> number_in(const char* variable, const std::string& text) {
     return parse_number(std::string("the variable ") + variable, text);
 }
@@ -66,8 +62,8 @@ Expected<std::optional<Shard>> said_by(const Source& source, const Environment& 
     // The script of sbatch without -n is a task of no number of tasks.
     if (source.group == Group::task && !count_text) return std::optional<Shard>();
     if (!index_text || !count_text)
-        return bad(std::string("the variable ") + (index_text ? source.index : source.count) +
-                   " is set, and " + (index_text ? source.count : source.index) + " is not");
+        return bad_input(std::string("the variable ") + (index_text ? source.index : source.count) +
+                         " is set, and " + (index_text ? source.count : source.index) + " is not");
     const auto index = number_in(source.index, *index_text);
     const auto count = number_in(source.count, *count_text);
     const auto first = number_or(0, source.first, environment);
@@ -78,8 +74,8 @@ Expected<std::optional<Shard>> said_by(const Source& source, const Environment& 
     const bool fits = index.value() >= first.value() && step.value() != 0 &&
                       place % step.value() == 0 && place / step.value() < count.value();
     if (!fits)
-        return bad(std::string(source.index) + "=" + *index_text + " is no place among the " +
-                   source.count + "=" + *count_text + " of " + source.name);
+        return bad_input(std::string(source.index) + "=" + *index_text + " is no place among the " +
+                         source.count + "=" + *count_text + " of " + source.name);
     return std::optional(Shard{place / step.value(), count.value()});
 }
 
@@ -146,14 +142,14 @@ Expected<Shard> shard_of(const std::string& option, const Environment& environme
         std::string names;
         for (const Source& source : sources)
             names += std::string(names.empty() ? "" : ", ") + source.index;
-        return bad("--shard auto finds no launcher: none of these is set: " + names);
+        return bad_input("--shard auto finds no launcher: none of these is set: " + names);
     }
     const Said& first = said.value().front();
     for (const Said& other : said.value())
         if (text_of(other.shard) != text_of(first.shard))
-            return bad(std::string("--shard auto: ") + first.source->name + " says " +
-                       text_of(first.shard) + " and " + other.source->name + " says " +
-                       text_of(other.shard) + "; say which with --shard I/N");
+            return bad_input(std::string("--shard auto: ") + first.source->name + " says " +
+                             text_of(first.shard) + " and " + other.source->name + " says " +
+                             text_of(other.shard) + "; say which with --shard I/N");
     return first.shard;
 }
 

@@ -31,7 +31,7 @@ std::vector<Task> sweep_tasks(std::vector<sweep::GpuSweep> sweeps,
     const auto gpu = std::make_shared<FoundGpu>();
     std::vector<Task> tasks;
     for (sweep::GpuSweep& sweep : sweeps) {
-        const std::string text = text_of(sweep);
+        const std::string text = mx::text_of(sweep);
         tasks.push_back({text,
                          [sweep = std::move(sweep), gpu,
                           find_gpu]() -> Expected<std::optional<results::CaseResult>> {

@@ -23,10 +23,10 @@ std::string fault_of(const results::Waiver& waiver) {
 Expected<std::vector<Waiver>> waivers_of(const WaiverOptions& options, const std::string& device,
                                          std::vector<std::string> case_texts, const Say& say) {
     if (options.file.empty() && options.strict)
-        return Error{ErrorKind::bad_input, "--strict is about waivers; --waivers is missing"};
+        return bad_input("--strict is about waivers; --waivers is missing");
     if (options.file.empty()) return std::vector<Waiver>();
     const auto text = text_of_file(options.file);
-    if (!text) return Error{ErrorKind::bad_input, "waivers: " + text.error().message};
+    if (!text) return bad_input("waivers: " + text.error().message);
     auto waivers = parse_waivers(text.value(), options.file);
     if (!waivers) return waivers.error();
     settle(waivers.value(), {device, utc_now().substr(0, length_of_a_day), std::move(case_texts)});
@@ -36,7 +36,7 @@ Expected<std::vector<Waiver>> waivers_of(const WaiverOptions& options, const std
             say(place + "a waiver for another device, '" + waiver.record.device + "'");
         const std::string fault = fault_of(waiver.record);
         if (fault.empty()) continue;
-        if (options.strict) return Error{ErrorKind::bad_input, place + fault};
+        if (options.strict) return bad_input(place + fault);
         say("warning: " + place + fault);
     }
     return waivers;

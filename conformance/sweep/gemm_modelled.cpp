@@ -70,7 +70,7 @@ Expected<GemmModelled> modelled(const DrawnGemm& asked, const std::string& algor
                                 int architecture) {
     const GemmProblem& gemm = asked.gemm;
     const auto unknown = [](const std::string& what) {
-        return Error{ErrorKind::bad_input, "no model is known of " + what};
+        return bad_input("no model is known of " + what);
     };
     if (architecture != 90)
         return unknown("cuBLASLt on sm_" + std::to_string(architecture) + ": UNVERIFIED");

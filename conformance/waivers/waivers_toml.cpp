@@ -37,10 +37,6 @@ constexpr std::array keys{
     Key{date_key, &results::Waiver::expires},
 };
 
-Error bad(std::string message) {
-    return {ErrorKind::bad_input, std::move(message)};
-}
-
 bool is_blank(const std::string& text) {
     return text.find_first_not_of(" \t\r\n") == std::string::npos;
 }
@@ -52,15 +48,16 @@ bool is_anything(const std::string& glob) {
 // A text, or for the date a day without a time.
 Expected<std::string> text_of(const toml::node& node, const char* key) {
     if (std::string_view(key) == date_key) {
-        if (!node.is_date()) return bad("'expires' must be a day, as in expires = 2027-01-31");
+        if (!node.is_date())
+            return bad_input("'expires' must be a day, as in expires = 2027-01-31");
         const toml::date day = node.as_date()->get();
         char text[24];
         std::snprintf(text, sizeof text, "%04d-%02d-%02d", day.year, day.month, day.day);
         return std::string(text);
     }
-    if (!node.is_string()) return bad(std::string("'") + key + "' must be a text in quotes");
+    if (!node.is_string()) return bad_input(std::string("'") + key + "' must be a text in quotes");
     std::string text = node.as_string()->get();
-    if (is_blank(text)) return bad(std::string("'") + key + "' is empty");
+    if (is_blank(text)) return bad_input(std::string("'") + key + "' is empty");
     return text;
 }
 
@@ -78,14 +75,14 @@ Status check_pattern(const Words& pattern) {
         narrows = narrows || !is_anything(field.value);
     }
     if (narrows) return success();
-    return bad("the case pattern fits every case; name an operation, a format or a field");
+    return bad_input("the case pattern fits every case; name an operation, a format or a field");
 }
 
 // What can be wrong with a field whose type is right.
 Status check_meaning(const Waiver& waiver) {
     const results::Waiver& record = waiver.record;
     if (is_anything(record.device))
-        return bad("'device' fits every device; a waiver is for one that is named");
+        return bad_input("'device' fits every device; a waiver is for one that is named");
     const Status known =
         check_name("mismatch class", record.mismatch_class,
                    {results::mismatch_classes.begin(), results::mismatch_classes.end()});
@@ -94,7 +91,8 @@ Status check_meaning(const Waiver& waiver) {
         !record.axis.empty() && !is_axis)
         return is_axis;
     if (!record.link.starts_with("https://") && !record.link.starts_with("http://"))
-        return bad("'link' is '" + record.link + "', which is no http:// or https:// address");
+        return bad_input("'link' is '" + record.link +
+                         "', which is no http:// or https:// address");
     return check_pattern(waiver.pattern);
 }
 
@@ -157,7 +155,7 @@ public:
     explicit File(std::string name) : name_(std::move(name)) {}
 
     Error error_at(std::size_t line, const std::string& message) const {
-        return bad(name_ + ":" + std::to_string(line) + ": " + message);
+        return bad_input(name_ + ":" + std::to_string(line) + ": " + message);
     }
 
     Expected<std::vector<Waiver>> read(const toml::table& root) const {
@@ -169,7 +167,8 @@ public:
         if (tables == nullptr && root.contains(table_name))
             return error_at(line_of(*root.get(table_name)),
                             "a waiver stands under [[waiver]], in two brackets");
-        if (tables == nullptr) return bad(name_ + ": holds no waiver; each begins with [[waiver]]");
+        if (tables == nullptr)
+            return bad_input(name_ + ": holds no waiver; each begins with [[waiver]]");
         std::vector<Waiver> waivers;
         for (const toml::node& node : *tables) {
             auto waiver = read_waiver(node);

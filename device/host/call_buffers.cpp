@@ -17,7 +17,7 @@ constexpr std::size_t alignment = 64;
 
 Error bad_question(TensorRole role, std::size_t index, const std::string& what) {
     const std::string kind = role == TensorRole::input ? "input " : "output ";
-    return {ErrorKind::bad_input, kind + std::to_string(index) + ": " + what};
+    return bad_input(kind + std::to_string(index) + ": " + what);
 }
 
 // Appends the tensor after `size`, which it moves on; false when the sum overflows.

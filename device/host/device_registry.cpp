@@ -92,7 +92,7 @@ Expected<DeviceSource> DeviceRegistry::resolve(std::string_view text) const {
         source.configuration = std::string(file.configuration);
         return source;
     }
-    return Error{ErrorKind::bad_input, unknown_device(named.device, names)};
+    return bad_input(unknown_device(named.device, names));
 }
 
 }  // namespace mx

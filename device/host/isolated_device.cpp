@@ -182,7 +182,7 @@ std::optional<DeviceAnswer> IsolatedDevice::judge(const CallResult& result, cons
 Expected<std::vector<std::string>> IsolatedDevice::algorithms(const Question& question) {
     const Request request = shapes_alone(Command::algorithms, question);
     if (!can_be_sent(request))
-        return Error{ErrorKind::bad_input, "the tensors of the question contradict themselves"};
+        return bad_input("the tensors of the question contradict themselves");
     if (const auto failure = ensure_open()) return refusal_of(*failure);
     const Called called = call(request, "list_algorithms");
     if (called.failure) return refusal_of(*called.failure);

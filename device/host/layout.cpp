@@ -18,10 +18,6 @@ constexpr std::array layouts{
     Layout{"packed-6", 1, 1, 6},    Layout{"inline", 1, 1, 0},
 };
 
-Error bad(std::string message) {
-    return {ErrorKind::bad_input, std::move(message)};
-}
-
 // Says what keeps the tensor from having this layout; "" if nothing does.
 std::string fault_of(const TensorSpec& spec, const Layout& layout) {
     const int bits = code_bits(spec.type);
@@ -84,16 +80,16 @@ bool is_strided(const TensorSpec& spec) {
 
 Expected<std::size_t> packed_extent(const TensorSpec& spec) {
     const Layout* layout = find_layout(spec.layout);
-    if (layout == nullptr) return bad("tensor layout \"" + spec.layout + "\" is unknown");
+    if (layout == nullptr) return bad_input("tensor layout \"" + spec.layout + "\" is unknown");
     if (const std::string fault = fault_of(spec, *layout); !fault.empty()) {
-        return bad("tensor " + to_text(spec) + " " + fault);
+        return bad_input("tensor " + to_text(spec) + " " + fault);
     }
     if (spec.rows == 0 || spec.columns == 0) return std::size_t{0};
     std::int64_t rows = 0, row = 0, bytes = 0;
     if (!round_up({spec.rows, layout->row_multiple}, rows) || !row_bytes(spec, *layout, row) ||
         __builtin_mul_overflow(rows, row, &bytes) ||
         bytes > std::numeric_limits<std::ptrdiff_t>::max()) {
-        return bad("tensor " + to_text(spec) + " is larger than the address space");
+        return bad_input("tensor " + to_text(spec) + " is larger than the address space");
     }
     return static_cast<std::size_t>(bytes);
 }

@@ -72,12 +72,11 @@ std::size_t element_count(const TensorSpec& spec) {
 Expected<std::size_t> byte_extent(const TensorSpec& spec) {
     const auto width = static_cast<std::int64_t>(element_width(spec.type));
     if (width == 0) {
-        return Error{ErrorKind::bad_input, "tensor type \"" + spec.type + "\" is unknown"};
+        return bad_input("tensor type \"" + spec.type + "\" is unknown");
     }
     if (!is_strided(spec)) return packed_extent(spec);
     if (is_negative(spec)) {
-        return Error{ErrorKind::bad_input,
-                     "tensor " + to_text(spec) + " has a negative size or stride"};
+        return bad_input("tensor " + to_text(spec) + " has a negative size or stride");
     }
     if (spec.rows == 0 || spec.columns == 0) return std::size_t{0};
     CheckedSum last;
@@ -93,8 +92,7 @@ Expected<std::size_t> byte_extent(const TensorSpec& spec) {
     dense_bytes.add_product(elements.value(), width);
     if (last.overflow() || bytes.overflow() || elements.overflow() || dense_bytes.overflow() ||
         bytes.value() > std::numeric_limits<std::ptrdiff_t>::max()) {
-        return Error{ErrorKind::bad_input,
-                     "tensor " + to_text(spec) + " is larger than the address space"};
+        return bad_input("tensor " + to_text(spec) + " is larger than the address space");
     }
     return static_cast<std::size_t>(bytes.value());
 }

@@ -23,7 +23,7 @@ namespace mx::pipe {
 namespace {
 
 // How long a command that stopped talking may take to be seen ended.
-constexpr std::chrono::milliseconds ending_time{500};
+constexpr std::chrono::milliseconds program_ending_time{500};
 
 // After this the command and we disagree about where a message begins, so it must start anew.
 [[noreturn]] void out_of_step(const std::string& what) {
@@ -45,7 +45,7 @@ std::string describe_end(int status) {
 // shell says 128 + N where a signal N killed what it ran.
 [[noreturn]] void end_like_command(CommandProcess& process) {
     constexpr int shell_signal = 128;
-    const int status = process.wait_for_end(ending_time);
+    const int status = process.wait_for_end(program_ending_time);
     if (status < 0) out_of_step("it closed its output");
     const int code = WIFEXITED(status) ? WEXITSTATUS(status) : shell_signal + WTERMSIG(status);
     if (code > shell_signal && code < shell_signal + NSIG) {
@@ -155,7 +155,7 @@ Hello Pipe::greeting() {
     const Got got = process_.read_line(line, line_size_max);
     if (got == Got::end)
         fail("the command ended before it said anything: " +
-             describe_end(process_.wait_for_end(ending_time)));
+             describe_end(process_.wait_for_end(program_ending_time)));
     if (got == Got::too_much)
         fail("its first line is longer than " + std::to_string(line_size_max) + " bytes");
     Expected<Hello> hello = parse_hello(line);

@@ -30,7 +30,7 @@ Status make_finds_folder(const std::string& folder) {
     std::error_code error;
     std::filesystem::create_directories(finds_of(folder), error);
     if (!error) return success();
-    return Error{ErrorKind::bad_input, folder + ": cannot make this folder: " + error.message()};
+    return bad_input(folder + ": cannot make this folder: " + error.message());
 }
 
 Expected<std::vector<Remembered>> replay_remembered(const Replayer& device,

@@ -146,7 +146,7 @@ Found found_of(const StoredFind& find, const Share& share) {
 }
 
 Error bad(const std::string& path, const std::string& what) {
-    return {ErrorKind::bad_input, path + ": " + what};
+    return bad_input(path + ": " + what);
 }
 
 // The version decides what the other keys mean, so it is asked first and alone.

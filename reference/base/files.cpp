@@ -36,10 +36,10 @@ Expected<std::string> target_of(const std::string& path) {
     }
     const auto kind = std::filesystem::status(target, error).type();
     if (kind == std::filesystem::file_type::directory)
-        return Error{ErrorKind::bad_input, path + ": cannot write: is a directory"};
+        return bad_input(path + ": cannot write: is a directory");
     if (kind != std::filesystem::file_type::regular &&
         kind != std::filesystem::file_type::not_found && kind != std::filesystem::file_type::none)
-        return Error{ErrorKind::bad_input, path + ": cannot write: is a device or pipe"};
+        return bad_input(path + ": cannot write: is a device or pipe");
     // A rename would quietly replace a file that its owner has made read-only.
     if (kind == std::filesystem::file_type::regular && ::access(target.c_str(), W_OK) != 0)
         return write_error(path, errno);
@@ -104,9 +104,9 @@ private:
 Expected<std::string> text_of_file(const std::string& path) {
     std::error_code ignored;
     const bool is_directory = std::filesystem::is_directory(path, ignored);
-    if (is_directory) return Error{ErrorKind::bad_input, path + " cannot be read: a directory"};
+    if (is_directory) return bad_input(path + " cannot be read: a directory");
     std::ifstream file(path, std::ios::binary);
-    if (!file) return Error{ErrorKind::bad_input, path + " cannot be read"};
+    if (!file) return bad_input(path + " cannot be read");
     // Once, where the size is known: a text that grows is there twice.
     std::string text;
     const auto size = std::filesystem::file_size(path, ignored);
@@ -114,7 +114,7 @@ Expected<std::string> text_of_file(const std::string& path) {
     std::array<char, 65536> chunk{};
     while (file.read(chunk.data(), chunk.size()) || file.gcount() > 0)
         text.append(chunk.data(), static_cast<std::size_t>(file.gcount()));
-    if (file.bad()) return Error{ErrorKind::bad_input, path + " cannot be read"};
+    if (file.bad()) return bad_input(path + " cannot be read");
     return text;
 }
 

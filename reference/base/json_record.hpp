@@ -335,7 +335,7 @@ Status read_key(const Json& object, const char* key, Value& value) {
     std::string problem;
     Reader(object, "", problem)(key, value);
     if (problem.empty()) return success();
-    return Error{ErrorKind::bad_input, std::move(problem)};
+    return bad_input(std::move(problem));
 }
 
 // The record that an object holds, its other keys named in `besides`. The error is a sentence.
@@ -348,7 +348,7 @@ Status read_record(const Json& object, Record& record,
     describe(reader, record);
     reader.expect_no_more();
     if (problem.empty()) return success();
-    return Error{ErrorKind::bad_input, std::move(problem)};
+    return bad_input(std::move(problem));
 }
 
 }  // namespace mx::json

@@ -22,6 +22,10 @@ struct Error {
     std::string message;
 };
 
+inline Error bad_input(std::string message) {
+    return {ErrorKind::bad_input, std::move(message)};
+}
+
 // A value or an Error. Ask ok() first; value() of an error and error() of a value throw
 // std::bad_variant_access, which is a bug in the caller.
 template <typename T>

@@ -2,8 +2,10 @@
 #include "reference/base/text.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstdint>
+#include <cstdio>
 #include <numeric>
 
 namespace mx {
@@ -91,6 +93,12 @@ std::string grouped(std::uint64_t number) {
     for (std::size_t from_end = 3; from_end < digits.size(); from_end += 4)
         digits.insert(digits.size() - from_end, 1, ',');
     return digits;
+}
+
+std::string four_digits(double number) {
+    std::array<char, 32> text{};
+    std::snprintf(text.data(), text.size(), "%.4g", number);
+    return text.data();
 }
 
 std::string counted(std::uint64_t number, std::string_view noun) {

@@ -24,6 +24,9 @@ std::string to_text(std::chrono::milliseconds duration);
 // "4,194,304"
 std::string grouped(std::uint64_t number);
 
+// "0.1235", "1.234e-05"
+std::string four_digits(double number);
+
 // "1 case", "2,048 cases": the plural is the noun with an s.
 std::string counted(std::uint64_t number, std::string_view noun);
 

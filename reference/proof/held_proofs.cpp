@@ -14,8 +14,8 @@ Expected<std::vector<Digest>> parsed(const std::string& path, const std::string&
                                      const std::string& way_out) {
     DigestList list = parse_digests(text);
     if (list.bad_line == 0) return std::move(list.digests);
-    return Error{ErrorKind::bad_input, path + ": line " + std::to_string(list.bad_line) +
-                                           " is not 'DIGEST  COUNT  NAME'" + way_out};
+    return bad_input(path + ": line " + std::to_string(list.bad_line) +
+                     " is not 'DIGEST  COUNT  NAME'" + way_out);
 }
 
 }  // namespace
@@ -28,12 +28,11 @@ Expected<HeldProofs> HeldProofs::open(const std::string& path, const std::string
     const auto text = text_of_file(path);
     if (!text) return text.error();
     if (!text.value().starts_with("# state of mxcheck prove"))
-        return Error{ErrorKind::bad_input, path + ": is no state of mxcheck prove"};
+        return bad_input(path + ": is no state of mxcheck prove");
     if (!text.value().starts_with(first_line))
-        return Error{ErrorKind::bad_input,
-                     path +
+        return bad_input(path +
                          ": is the state of another build of mxcheck, whose proofs say nothing "
-                         "about this one; remove it or name another file"};
+                         "about this one; remove it or name another file");
     auto held = parsed(path, text.value(), "; remove the file to begin anew");
     if (!held) return held.error();
     return HeldProofs(path, first_line, std::move(held).value());

@@ -91,8 +91,7 @@ Expected<SpeedComparison> compare(const Bench& first, const Bench& second) {
     add_difference("place of the tensors", first.header.place, second.header.place, contradictions);
     add_difference("clock", first.header.clock, second.header.clock, contradictions);
     if (!contradictions.empty())
-        return Error{ErrorKind::bad_input,
-                     "the two do not measure the same thing; " + contradictions.front()};
+        return bad_input("the two do not measure the same thing; " + contradictions.front());
     add_difference("device", first.header.device, second.header.device, comparison.differences);
     add_difference("mxcheck", first.header.program_version + " " + first.header.commit,
                    second.header.program_version + " " + second.header.commit,

@@ -7,16 +7,11 @@
 #include "conformance/case/case.hpp"
 #include "conformance/case/fields.hpp"
 #include "conformance/case/names.hpp"
+#include "conformance/case/test/parsed.hpp"
 #include "reference/problem/problem.hpp"
 
 namespace mx {
 namespace {
-
-Case parsed(const std::string& text) {
-    const auto c = parse_case(text);
-    EXPECT_TRUE(c.ok()) << text << ": " << (c ? "" : c.error().message);
-    return c ? c.value() : Case{};
-}
 
 // Lines that name every field print back letter for letter: repro lines are compared as text.
 TEST(CaseGrammar, FullLinesPrintBackToThemselves) {

@@ -4,15 +4,10 @@
 
 #include "conformance/case/case.hpp"
 #include "conformance/case/gemm_case.hpp"
+#include "conformance/case/test/parsed.hpp"
 
 namespace mx {
 namespace {
-
-Case parsed(const std::string& text) {
-    const auto c = parse_case(text);
-    EXPECT_TRUE(c.ok()) << text << ": " << (c ? "" : c.error().message);
-    return c ? c.value() : Case{};
-}
 
 std::string refused(const std::string& text) {
     const auto c = parse_case(text);

@@ -378,13 +378,13 @@ TEST_F(FileInputs, OfAnotherShapeAreRefused) {
     EXPECT_EQ(refusal(2, 33, 2), "");  // the last two rows
 }
 
-struct Shape {
+struct Fitting {
     std::int64_t rows, columns;
 };
 
 TEST_F(FileInputs, AreRefusedWhereBlocksOfTheSameLengthsLieOtherwise) {
     const std::string path = scratch_.at("x.npy");
-    const auto is_taken = [&](Shape held, const std::string& head, Shape asked,
+    const auto is_taken = [&](Fitting held, const std::string& head, Fitting asked,
                               std::uint64_t index = 0) {
         data::HostTensor tensor{"x", "f32", {held.rows, held.columns}, {}};
         tensor.bytes.resize(static_cast<std::size_t>(4 * held.rows * held.columns));

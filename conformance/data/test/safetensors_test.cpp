@@ -12,18 +12,18 @@ using test::expect_error;
 using test::safetensors_text;
 using test::to_bytes;
 
-Expected<TensorFile> parse(std::string_view text) {
+Expected<TensorFile> parsed_safetensors(std::string_view text) {
     return parse_safetensors(to_bytes(text), "x.safetensors");
 }
 
-void expect_refused(std::string_view text, std::string_view part) {
+void expect_safetensors_refused(std::string_view text, std::string_view part) {
     SCOPED_TRACE(text.substr(0, 200));
-    expect_error(parse(text), "x.safetensors", part);
+    expect_error(parsed_safetensors(text), "x.safetensors", part);
 }
 
 // A file of eight bytes behind this header.
 void expect_header_refused(std::string_view json, std::string_view part) {
-    expect_refused(safetensors_text(json, "abcdefgh"), part);
+    expect_safetensors_refused(safetensors_text(json, "abcdefgh"), part);
 }
 
 std::string entry(std::string_view dtype, std::string_view shape, std::string_view offsets) {
@@ -32,7 +32,7 @@ std::string entry(std::string_view dtype, std::string_view shape, std::string_vi
 }
 
 TEST(Safetensors, ReadsTensorsInTheOrderOfTheirBytes) {
-    const auto file = parse(safetensors_text(
+    const auto file = parsed_safetensors(safetensors_text(
         R"({"__metadata__":{"who":"me","a":""},"scales":)" + entry("F8_E8M0", "[2,1]", "[6,8]") +
             R"(,"values":)" + entry("BF16", "[ 3 ]", "[0,6]") + "}   ",
         "abcdefgh"));
@@ -46,7 +46,7 @@ TEST(Safetensors, ReadsTensorsInTheOrderOfTheirBytes) {
 TEST(Safetensors, KnowsEveryType) {
     for (const TensorType& type : tensor_types) {
         const std::string bytes(static_cast<std::size_t>(type.bits) / 2, 'x');
-        const auto file = parse(safetensors_text(
+        const auto file = parsed_safetensors(safetensors_text(
             R"({"t":)" +
                 entry(type.safetensors_name, "[4]", "[0," + std::to_string(bytes.size()) + "]") +
                 "}",
@@ -58,21 +58,24 @@ TEST(Safetensors, KnowsEveryType) {
 }
 
 TEST(Safetensors, ReadsEmptyFilesAndTensorsAndScalars) {
-    EXPECT_TRUE(parse(safetensors_text("{}", "")).ok());
-    const auto file = parse(safetensors_text(R"({"empty":)" + entry("F32", "[0,7]", "[0,0]") +
-                                                 R"(,"one":)" + entry("F32", "[]", "[0,4]") + "}",
-                                             "abcd"));
+    EXPECT_TRUE(parsed_safetensors(safetensors_text("{}", "")).ok());
+    const auto file =
+        parsed_safetensors(safetensors_text(R"({"empty":)" + entry("F32", "[0,7]", "[0,0]") +
+                                                R"(,"one":)" + entry("F32", "[]", "[0,4]") + "}",
+                                            "abcd"));
     ASSERT_TRUE(file.ok()) << file.error().message;
     EXPECT_EQ(file.value().tensors.at(0), (HostTensor{"empty", "f32", {0, 7}, {}}));
     EXPECT_EQ(file.value().tensors.at(1), (HostTensor{"one", "f32", {}, to_bytes("abcd")}));
 }
 
 TEST(Safetensors, RefusesAHeaderLengthThatLies) {
-    expect_refused("", "the header's length would be bytes 0 to 8, but the file has 0");
-    expect_refused("1234567", "the file has 7");
-    expect_refused(test::little_endian_text(3, 8) + "{}", "bytes 8 to 11, but the file has 10");
-    expect_refused(std::string(8, '\xFF') + "{}", "18446744073709551615 bytes; the limit");
-    expect_refused(test::little_endian_text(0, 8), "no JSON object begins at byte 8");
+    expect_safetensors_refused("", "the header's length would be bytes 0 to 8, but the file has 0");
+    expect_safetensors_refused("1234567", "the file has 7");
+    expect_safetensors_refused(test::little_endian_text(3, 8) + "{}",
+                               "bytes 8 to 11, but the file has 10");
+    expect_safetensors_refused(std::string(8, '\xFF') + "{}",
+                               "18446744073709551615 bytes; the limit");
+    expect_safetensors_refused(test::little_endian_text(0, 8), "no JSON object begins at byte 8");
     expect_header_refused(" {}", "no JSON object begins at byte 8");
     expect_header_refused("\xEF\xBB\xBF{}", "no JSON object begins at byte 8");
 }
@@ -130,7 +133,7 @@ TEST(Safetensors, RefusesOffsetsAndShapesThatLie) {
     const auto one = [](std::string_view dtype, std::string_view shape, std::string_view offsets) {
         return R"({"a":)" + entry(dtype, shape, offsets) + "}";
     };
-    EXPECT_TRUE(parse(safetensors_text(one("F32", "[2]", "[0,8]"), "abcdefgh")).ok());
+    EXPECT_TRUE(parsed_safetensors(safetensors_text(one("F32", "[2]", "[0,8]"), "abcdefgh")).ok());
     expect_header_refused(one("F33", "[2]", "[0,8]"), "unknown dtype 'F33'; known: F32, ");
     expect_header_refused(one("F32", "[2]", "[8,0]"), "run backwards");
     expect_header_refused(one("F32", "[3]", "[0,12]"), "the file has only 8 bytes");
@@ -144,12 +147,12 @@ TEST(Safetensors, RefusesOffsetsAndShapesThatLie) {
         return R"({"a":)" + entry("F32", "[1]", first) + R"(,"b":)" + entry("F32", "[1]", second) +
                "}";
     };
-    EXPECT_TRUE(parse(safetensors_text(two("[4,8]", "[0,4]"), "abcdefgh")).ok());
+    EXPECT_TRUE(parsed_safetensors(safetensors_text(two("[4,8]", "[0,4]"), "abcdefgh")).ok());
     expect_header_refused(two("[0,4]", "[0,4]"),
                           "tensor 'b' (header entry at byte 66) has "
                           "data_offsets [0, 4], which overlap");
     expect_header_refused(two("[0,4]", "[2,6]"), "overlap another tensor that ends at 4");
-    expect_refused(safetensors_text(two("[0,4]", "[5,9]"), "abcdefghi"), "gap after 4");
+    expect_safetensors_refused(safetensors_text(two("[0,4]", "[5,9]"), "abcdefghi"), "gap after 4");
 }
 
 TEST(Safetensors, WritesAlignedAndReadsBack) {
@@ -163,7 +166,7 @@ TEST(Safetensors, WritesAlignedAndReadsBack) {
     std::string text = encoded.value().header;
     for (const auto part : encoded.value().payload)
         text.append(reinterpret_cast<const char*>(part.data()), part.size());
-    const auto back = parse(text);
+    const auto back = parsed_safetensors(text);
     ASSERT_TRUE(back.ok()) << back.error().message;
     const TensorFile expected{{file.tensors[1], file.tensors[0], file.tensors[2]}, file.metadata};
     EXPECT_EQ(back.value(), expected);

@@ -7,7 +7,7 @@
 namespace mx::mutants::gemm {
 namespace {
 
-constexpr std::uint32_t one = 0x38, sixteenth = 0x18, large = 0x70;  // E4M3: 1, 1/16, 128
+constexpr std::uint32_t sixteenth = 0x18, large = 0x70;  // E4M3: 1/16, 128
 constexpr std::uint32_t minus = 0x80, f32_nan = 0x7FFFFFFF, f32_infinity = 0x7F800000;
 
 class GemmBase : public ::testing::Test {

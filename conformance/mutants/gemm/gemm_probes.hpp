@@ -12,6 +12,8 @@ namespace mx::mutants::gemm {
 
 using Codes = std::vector<std::uint32_t>;
 
+inline constexpr std::uint32_t one = 0x38;  // E4M3
+
 struct ProbeFactor {
     const char* type;
     Codes codes;

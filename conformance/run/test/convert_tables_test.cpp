@@ -18,7 +18,7 @@ Case case_of(const std::string& text) {
     return parse_case(text).value();
 }
 
-DeviceAnswer right_answer(const Case& c) {
+DeviceAnswer answer_of_oracle(const Case& c) {
     Sources sources;
     DeviceAnswer answer;
     answer.kind = AnswerKind::answered;
@@ -41,7 +41,7 @@ TEST(ConvertTables, TakeEveryFormatRoundingAndRuleForSubnormals) {
             for (const std::string index : {"0", "32536", "33423360", "134184960"}) {
                 const Case c =
                     case_of(converting("format=" + format + " " + rules + " index=" + index));
-                EXPECT_EQ(tables.right_codes(c, right_answer(c)), count) << print(c);
+                EXPECT_EQ(tables.right_codes(c, answer_of_oracle(c)), count) << print(c);
             }
 }
 
@@ -49,11 +49,12 @@ TEST(ConvertTables, LeaveEveryWrongUnwrittenOrUnsteadyCodeToTheLongWay) {
     ConvertTables tables;
     const Case c = case_of(converting("format=e4m3 index=33423360"));
     for (const std::size_t at : {std::size_t{0}, std::size_t{0x80001}, std::size_t{count - 1}}) {
-        DeviceAnswer answer = right_answer(c);
+        DeviceAnswer answer = answer_of_oracle(c);
         answer.outputs[0].bytes[at] ^= std::byte{1};
         EXPECT_EQ(tables.right_codes(c, answer), 0u) << at;
     }
-    DeviceAnswer unwritten = right_answer(c), unsteady = right_answer(c), cut = right_answer(c);
+    DeviceAnswer unwritten = answer_of_oracle(c), unsteady = answer_of_oracle(c),
+                 cut = answer_of_oracle(c);
     unwritten.outputs[0].unwritten = 1;
     unsteady.outputs[0].differing = 1;
     cut.outputs[0].bytes.pop_back();
@@ -61,7 +62,8 @@ TEST(ConvertTables, LeaveEveryWrongUnwrittenOrUnsteadyCodeToTheLongWay) {
         EXPECT_EQ(tables.right_codes(c, answer), 0u);
     // The same output is wrong one block further on.
     EXPECT_EQ(
-        tables.right_codes(case_of(converting("format=e4m3 index=33423361")), right_answer(c)), 0u);
+        tables.right_codes(case_of(converting("format=e4m3 index=33423361")), answer_of_oracle(c)),
+        0u);
 }
 
 TEST(ConvertTables, TakeTheScalesOfEveryAmax) {
@@ -72,7 +74,7 @@ TEST(ConvertTables, TakeTheScalesOfEveryAmax) {
             const Case c =
                 case_of("encode_scale input=f32 shape=32768x32 data=all.bits format=" + rules +
                         " index=" + index);
-            DeviceAnswer answer = right_answer(c);
+            DeviceAnswer answer = answer_of_oracle(c);
             EXPECT_EQ(tables.right_codes(c, answer), count) << print(c);
             answer.outputs[0].bytes[count - 1] ^= std::byte{1};
             EXPECT_EQ(tables.right_codes(c, answer), 0u) << print(c);
@@ -94,7 +96,7 @@ TEST(ConvertTables, TakeNoOtherKindOfCase) {
           "encode_scale format=mxfp8-e4m3 input=f32 shape=32768x32 data=random.bits"}) {
         const auto c = parse_case(text);
         ASSERT_TRUE(c.ok()) << text << ": " << c.error().message;
-        EXPECT_EQ(tables.right_codes(c.value(), right_answer(c.value())), 0u) << text;
+        EXPECT_EQ(tables.right_codes(c.value(), answer_of_oracle(c.value())), 0u) << text;
     }
 }
 
@@ -105,7 +107,8 @@ TEST(ConvertTables, TheRunnerCountsWhatTheTableFoundRightAndClassifiesWhatItDidN
     Sources sources;
     Runner runner(Client{.ask =
                              [&flaw](const Question& asked) {
-                                 DeviceAnswer answer = right_answer(parse_case(asked.name).value());
+                                 DeviceAnswer answer =
+                                     answer_of_oracle(parse_case(asked.name).value());
                                  answer.outputs[0].bytes[5] ^= flaw;
                                  return answer;
                              }},

@@ -4,7 +4,7 @@
 namespace mx {
 namespace {
 
-constexpr std::uint32_t one = 0x3F800000, infinity = 0x7F800000, nan = 0x7FC00000;
+constexpr std::uint32_t one = 0x3F800000, infinite = 0x7F800000, nan = 0x7FC00000;
 constexpr std::uint32_t tiny = 0x00000100;  // its scale would lie below 2^-127
 
 struct Answer {
@@ -46,9 +46,9 @@ TEST(OpenDecision, ATinyBlockFollowsTheScaleThatItWasGiven) {
 
 TEST(OpenDecision, OrdinaryLanesBesideInfinityFollowTheScale) {
     // 1.0 under scale 0xFE is 2^-127: zero. Under 0x77 it is 256.
-    EXPECT_EQ(binding({one, infinity}, {0xFE, {0x00, 0x7E}}), 0u);
-    EXPECT_EQ(binding({one, infinity}, {0x77, {0x78, 0x7E}}), 0u);
-    EXPECT_EQ(binding({one, infinity}, {0x77, {0x00, 0x00}}), 1u);
+    EXPECT_EQ(binding({one, infinite}, {0xFE, {0x00, 0x7E}}), 0u);
+    EXPECT_EQ(binding({one, infinite}, {0x77, {0x78, 0x7E}}), 0u);
+    EXPECT_EQ(binding({one, infinite}, {0x77, {0x00, 0x00}}), 1u);
 }
 
 TEST(OpenDecision, OrdinaryLanesBesideNanFollowTheScale) {
@@ -88,9 +88,9 @@ TEST(OpenDecision, ANanLaneMayBeAnyCodeWhereTheFormatHasNone) {
 // A cast to E8M0 meets what a block meets in its amax.
 TEST(OpenDecision, OfACastIsThatOfTheScale) {
     const std::string cast = "convert format=e8m0 dialect=";
-    EXPECT_EQ(binding_of(evidence_of(cast + "ocp", {nan, infinity, 0}), {0, {0xFE, 0xFE, 0x7F}}),
+    EXPECT_EQ(binding_of(evidence_of(cast + "ocp", {nan, infinite, 0}), {0, {0xFE, 0xFE, 0x7F}}),
               0u);
-    EXPECT_EQ(binding_of(evidence_of(cast + "nv", {nan, infinity, 0}), {0, {0x00, 0x00, 0x7F}}),
+    EXPECT_EQ(binding_of(evidence_of(cast + "nv", {nan, infinite, 0}), {0, {0x00, 0x00, 0x7F}}),
               3u);
     EXPECT_EQ(binding_of(evidence_of(cast + "ocp", {one}), {0, {0x80}}), 1u);
 }

@@ -27,7 +27,7 @@ std::uint64_t parted(const Evidence& e) {
     return count;
 }
 
-void expect_confirmed(const std::string& text) {
+void expect_all_confirmed(const std::string& text) {
     if (!parse_case(text)) return;  // the row does not do that
     const Evidence e = wrong_everywhere(text);
     const Classified result = classified(e, ~std::uint64_t{0});
@@ -48,7 +48,7 @@ void for_each_row(const std::string& operation, const Ask& ask) {
 TEST(RealScale, QuantizeIsConfirmedWhereverItsBordersLie) {
     for_each_row("quantize", [](const std::string& row) {
         for (const std::string data : {"edge.tie", "edge.scale", "edge.special"})
-            expect_confirmed(row + " input=bf16 shape=1x64 index=37 data=" + data);
+            expect_all_confirmed(row + " input=bf16 shape=1x64 index=37 data=" + data);
     });
 }
 
@@ -57,22 +57,22 @@ TEST(RealScale, QuantizeIsConfirmedUnderEveryNumberOfTheTensor) {
         for (const std::string number : {"0x00000000", "0x00000001", "0x007fffff", "0x3dcccccd",
                                          "0x45280000", "0x7f7fffff", "0x7f800000", "0x7fc00000"})
             for (const std::string data : {"edge.special", "random.spread"})
-                expect_confirmed(row + " input=bf16 shape=1x32 index=3 tensor=" + number +
-                                 " data=" + data);
+                expect_all_confirmed(row + " input=bf16 shape=1x32 index=3 tensor=" + number +
+                                     " data=" + data);
     });
 }
 
 TEST(RealScale, ColumnsAreConfirmed) {
     for (const std::string dialect : {"te-nvfp4", "te-nvfp4-sr", "torchao-nvfp4"})
-        expect_confirmed("quantize format=nvfp4 axis=col shape=19x13 data=random.spread dialect=" +
-                         dialect);
+        expect_all_confirmed(
+            "quantize format=nvfp4 axis=col shape=19x13 data=random.spread dialect=" + dialect);
 }
 
 TEST(RealScale, DequantizeIsConfirmed) {
     for_each_row("dequantize", [](const std::string& row) {
         for (const std::string type : {"f32", "bf16", "f16"})
-            expect_confirmed(row + " output=" + type + " shape=5x67 data=codes.random");
-        expect_confirmed(row + " tensor=0x40490fdb shape=5x67 data=codes.all");
+            expect_all_confirmed(row + " output=" + type + " shape=5x67 data=codes.random");
+        expect_all_confirmed(row + " tensor=0x40490fdb shape=5x67 data=codes.all");
     });
 }
 

@@ -88,7 +88,7 @@ TEST(PlanOfAFile, AsksEveryFormatDialectAndAxisInCasesThatParseBack) {
     EXPECT_FALSE(plan_input(scratch.at("none.npy"), {}).ok());
 }
 
-std::string refusal_of(const PlanOptions& options) {
+std::string refusal_of_plan(const PlanOptions& options) {
     Sources sources;
     const auto cases = planned(options, sources);
     return cases ? "" : cases.error().message;
@@ -109,12 +109,13 @@ TEST(PlanOfOptions, HoldsWhatWasAskedForAlone) {
 }
 
 TEST(PlanOfOptions, RefusesWhatNobodyCanMean) {
-    EXPECT_NE(refusal_of({.dialects = {"nvv"}}).find("'nv'"), std::string::npos);
-    EXPECT_NE(refusal_of({.formats = {"mxfp4-e2m2"}}).find("mxfp4-e2m1"), std::string::npos);
-    EXPECT_EQ(refusal_of({.suite = "quantize", .input = "x.npy"}),
+    EXPECT_NE(refusal_of_plan({.dialects = {"nvv"}}).find("'nv'"), std::string::npos);
+    EXPECT_NE(refusal_of_plan({.formats = {"mxfp4-e2m2"}}).find("mxfp4-e2m1"), std::string::npos);
+    EXPECT_EQ(refusal_of_plan({.suite = "quantize", .input = "x.npy"}),
               "--input runs instead of the suites; leave --suite out");
-    EXPECT_EQ(refusal_of({.suite_file = "none.suite"}), "suite file none.suite cannot be read");
-    EXPECT_EQ(refusal_of({.formats = {"e8m0"}, .level = "smoke", .suite = "quantize"}),
+    EXPECT_EQ(refusal_of_plan({.suite_file = "none.suite"}),
+              "suite file none.suite cannot be read");
+    EXPECT_EQ(refusal_of_plan({.formats = {"e8m0"}, .level = "smoke", .suite = "quantize"}),
               "no case of suite 'quantize' has level 'smoke' and these dialects and formats");
 }
 

@@ -7,7 +7,7 @@ namespace mx::sweep {
 namespace {
 
 std::vector<GpuSweep> sweeps(const std::string& device, GemmEffort effort) {
-    return sweeps_of(device, Error{ErrorKind::bad_input, "not here"}, effort);
+    return sweeps_of(device, bad_input("not here"), effort);
 }
 
 TEST(DeviceSweeps, AreThoseOfItsKindUnderItsName) {
