@@ -1,9 +1,10 @@
 #!/bin/sh
 # Compiles every header of the rooms by itself, syntax only: a header that leans on what its users
 # include first fails here. One that its own source includes before anything else is compiled alone
-# where that source is, by the build or by `cmake/matrix gcc-O2`, and not again here. Run by ctest as headers_compile_alone with the C++
-# compiler, the source root, a folder to work in, and CUDA's include folder; rooms that need what is
-# not there are left out. Further arguments are compiler options.
+# where that source is, by the build or by `cmake/matrix gcc-O2`, and not again here. Run by ctest
+# as headers_compile_alone with the C++ compiler, the source root, a folder to work in, and CUDA's
+# include folder; rooms that need what is not there are left out. Further arguments are compiler
+# options.
 set -eu
 compiler=$1 root=$2 work=$3 cuda=$4
 shift 4
