@@ -28,7 +28,7 @@ bool is_worth_a_cluster(Verdict verdict) {
 
 // For a shell: as it is where that is safe, else in single quotes, each of the text's own closed,
 // escaped and opened again.
-std::string quoted(std::string_view text) {
+std::string for_shell(std::string_view text) {
     constexpr std::string_view plain =
         "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./-+=:,";
     if (!text.empty() && text.find_first_not_of(plain) == std::string_view::npos)
@@ -49,8 +49,9 @@ std::string repro_of(const Run& run, const Cluster& cluster) {
     // A relation's text is a command by itself.
     const std::string& text = cluster.first_case->case_text;
     std::string line("mxcheck ");
-    line.append(text.starts_with("relate ") ? text : "replay " + quoted(text)).append(" --device ");
-    return line.append(quoted(run.header.device));
+    line.append(text.starts_with("relate ") ? text : "replay " + for_shell(text))
+        .append(" --device ");
+    return line.append(for_shell(run.header.device));
 }
 
 using Key = std::tuple<std::size_t, std::size_t, Verdict, std::string, std::string, std::string,
