@@ -32,6 +32,17 @@ done >strangers
 cat strangers
 check 'the axes of devices are as listed' [ ! -s strangers ]
 
+# help is --help.
+"$mxcheck" --help >whole && "$mxcheck" run --help >of_run
+expect 0 'mxcheck help COMMAND' help
+check 'help prints what --help prints' cmp stdout whole
+expect 0 'Usage: mxcheck run' help run
+check 'help run prints what run --help prints' cmp stdout of_run
+refuse 2 "unknown command 'qantize'; did you mean 'quantize'?" help qantize
+refuse 2 "unknown command '--quick'; known are: run" help --quick
+refuse 2 "'replay' is one argument too many for mxcheck help" help run replay
+refuse 2 "unknown command 'hlep'; did you mean 'help'?" hlep
+
 refuse 2 'a command is missing'
 refuse 2 "unknown command 'runn'; did you mean 'run'?" runn
 refuse 2 "unknown command 'qantize'; did you mean 'quantize'?" qantize in.npy
