@@ -60,7 +60,7 @@ void declare(CLI::App& app, const Option& option) {
     } else {
         std::string& text = *std::get<std::string*>(option.target);
         CLI::Option* declared = app.add_option(option.name, text, option.help);
-        if (!is_positional(option) && text.empty()) declared->check(refuse_empty);
+        if (text.empty() && !option.required) declared->check(refuse_empty);
         declared->type_name(is_positional(option) ? "" : "TEXT")->required(option.required);
         if (!is_positional(option)) declared->capture_default_str();
     }
