@@ -42,14 +42,15 @@ std::size_t output_width() {
     return std::max(width == 0 ? width_of_pipes : width, width_min);
 }
 
-std::vector<std::string> lines_of(std::string_view text, std::size_t width) {
+std::vector<std::string> lines_of(std::string_view text, std::size_t width, std::size_t taken) {
     std::vector<std::string> lines(1);
     bool is_word_begin = true;
     while (!text.empty()) {
         const std::string_view word = text.substr(0, text.find(' '));
         const std::string_view piece = word.substr(0, piece_of(word, width));
         const std::string_view blank = is_word_begin && !lines.back().empty() ? " " : "";
-        if (lines.back().size() + blank.size() + piece.size() > width && !lines.back().empty())
+        const std::size_t used = lines.back().size() + (lines.size() == 1 ? taken : 0);
+        if (used + blank.size() + piece.size() > width && used > 0)
             lines.emplace_back(piece);
         else
             lines.back() += std::string(blank) + std::string(piece);
@@ -61,17 +62,13 @@ std::vector<std::string> lines_of(std::string_view text, std::size_t width) {
 
 std::string beside(std::string_view head, std::size_t column, std::string_view text,
                    std::size_t width) {
-    std::string result(head);
     const std::size_t room = width > column + width_min / 2 ? width - column : width_min / 2;
-    std::size_t used = head.size();
-    for (const std::string& line : lines_of(text, room)) {
-        if (used >= column) {
-            result += "\n";
-            used = 0;
-        }
-        result += std::string(column - used, ' ') + line;
-        used = width;
-    }
+    const std::size_t taken = head.size() < column ? 0 : head.size() + 1 - column;
+    std::string result(head);
+    result += std::string(column + taken - head.size(), ' ');
+    const std::vector<std::string> lines = lines_of(text, room, taken);
+    for (std::size_t i = 0; i < lines.size(); ++i)
+        result += (i == 0 ? "" : "\n" + std::string(column, ' ')) + lines[i];
     return result + "\n";
 }
 

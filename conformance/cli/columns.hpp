@@ -12,11 +12,11 @@ namespace mx::cli {
 std::size_t output_width();
 
 // Lines of at most `width`, broken at blanks. A word that is longer is broken after a '/' or a ':',
-// as those in paths, and nowhere else. Never empty.
-std::vector<std::string> lines_of(std::string_view text, std::size_t width);
+// as those in paths, and nowhere else. Never empty. `taken` is what the first line has less.
+std::vector<std::string> lines_of(std::string_view text, std::size_t width, std::size_t taken = 0);
 
 // `head`, then the text to its right: lines_of, each below the first. A head that reaches into the
-// text's column has a line of its own.
+// text's column shortens the first line.
 std::string beside(std::string_view head, std::size_t column, std::string_view text,
                    std::size_t width);
 

@@ -28,7 +28,9 @@ TEST(Columns, AWordWithoutMarksStaysWhole) {
 TEST(Columns, TheTextStandsInItsColumn) {
     EXPECT_EQ(beside("name", 6, "one two three four five", 28),
               "name  one two three four\n      five\n");
-    EXPECT_EQ(beside("long name", 6, "text", 80), "long name\n      text\n");
+    EXPECT_EQ(beside("long name", 6, "one two three four five", 28),
+              "long name one two three four\n      five\n");
+    EXPECT_EQ(beside("long name", 6, "text", 80), "long name text\n");
 }
 
 }  // namespace
