@@ -108,7 +108,7 @@ check 'that the output is lost is said' grep -q 'standard output could not be wr
 check 'a failure has columns' grep -qE '^               expected +actual$' stdout
 check 'of elements' grep -qE '^     element   0x[0-9a-f]+ \([^)]*\) +0x[0-9a-f]+ \(' stdout
 check 'powers of two stand for long fractions' never grep -qE '^     exact .*[0-9]{30}' stdout
-check 'what is exact fits 80 columns' never grep -qE '^     (exact|scale|element|input) .{76}' stdout
+check 'it fits 80 columns' never grep -qE '^     (exact|scale|element|input) .{76}' stdout
 
 "$mxcheck" run --level smoke --suite nvfp4 --out columns \
   --device "$lib/mutants/real_scale_mutants.so:bug=canary" >stdout 2>&1
