@@ -60,7 +60,7 @@ void declare(CLI::App& app, const Option& option) {
     } else {
         std::string& text = *std::get<std::string*>(option.target);
         CLI::Option* declared = app.add_option(option.name, text, option.help);
-        if (!is_positional(option) && text.empty()) declared->check(refuse_empty);
+        if (text.empty() && !option.required) declared->check(refuse_empty);
         declared->type_name(is_positional(option) ? "" : "TEXT")->required(option.required);
         if (!is_positional(option)) declared->capture_default_str();
     }
@@ -91,9 +91,27 @@ void declare_command(CLI::App& app, const Command& command) {
 Status check_first_word(const CLI::App& app, const char* word,
                         const std::vector<Command>& commands) {
     if (word == nullptr) return bad_input("a command is missing; mxcheck --help lists them");
-    if (word[0] != '-') return check_name("command", word, names_of(commands));
+    if (word[0] != '-') {
+        std::vector<std::string> names = names_of(commands);
+        names.emplace_back("help");
+        return check_name("command", word, names);
+    }
     if (app.get_option_no_throw(word) != nullptr) return success();
     return check_name("option", word, {"--help", "--version"});
+}
+
+// "help" means --help, and "help COMMAND" the --help of that command.
+Expected<std::vector<const char*>> spell_out_help(int argc, char** argv,
+                                                  const std::vector<Command>& commands) {
+    if (argc < 2 || std::string_view(argv[1]) != "help")
+        return std::vector<const char*>(argv, argv + argc);
+    if (argc > 3)
+        return bad_input("'" + std::string(argv[3]) +
+                         "' is one argument too many for mxcheck help");
+    if (argc == 2) return std::vector<const char*>{argv[0], "--help"};
+    const Status known = check_name("command", argv[2], names_of(commands));
+    if (!known) return known.error();
+    return std::vector<const char*>{argv[0], argv[2], "--help"};
 }
 
 // Is what this option needs there, "--op gemm" or "--census", as given or by default?
@@ -147,18 +165,27 @@ int parse_and_run(int argc, char** argv, const Program& program) {
         "mxcheck: which bits are right for OCP Microscaling formats, and which a device "
         "gives"};
     app.name("mxcheck");
-    app.footer("Start with:\n  mxcheck run --device cpu --level quick --out out\n\n" +
-               std::string(exit_codes));
+    app.footer(
+        "mxcheck help COMMAND says more of one command.\n\n"
+        "Start with:\n  mxcheck run --device cpu --level quick --out out\n\n" +
+        std::string(exit_codes));
     app.set_version_flag("--version", program.version);
     app.require_subcommand(1);
     for (const Command& command : commands) declare_command(app, command);
-    const Status known = check_first_word(app, argc > 1 ? argv[1] : nullptr, commands);
+    const auto words = spell_out_help(argc, argv, commands);
+    if (!words) {
+        complain(words.error().message);
+        return exit_usage;
+    }
+    const std::vector<const char*>& arguments = words.value();
+    const Status known =
+        check_first_word(app, arguments.size() > 1 ? arguments[1] : nullptr, commands);
     if (!known) {
         complain(known.error().message);
         return exit_usage;
     }
     try {
-        app.parse(argc, argv);
+        app.parse(static_cast<int>(arguments.size()), arguments.data());
     } catch (const CLI::ParseError& error) {
         if (error.get_exit_code() == 0) return app.exit(error);  // --help, --version
         complain(error.what());

@@ -1,8 +1,10 @@
 // mxcheck list: what names there are.
 #include <cstdio>
+#include <iterator>
 #include <memory>
 
 #include "conformance/case/names.hpp"
+#include "conformance/cli/columns.hpp"
 #include "conformance/cli/commands.hpp"
 #include "conformance/cli/device_choice.hpp"
 #include "conformance/cli/device_sweeps.hpp"
@@ -91,44 +93,107 @@ Expected<std::vector<Row>> case_rows(const ListOptions& options) {
     return rows;
 }
 
-Expected<std::vector<Row>> rows_of(const ListOptions& options) {
-    if (options.what == "quantizers" || options.what == "dialects")
-        return emulate::listed_quantizers();
-    if (options.what == "formats") return emulate::listed_formats();
-    if (options.what == "devices") return device_rows();
-    if (options.what == "models") return emulate::listed_models();
-    if (options.what == "layouts") return emulate::listed_layouts();
-    if (options.what == "families") return family_rows();
-    if (options.what == "suites") return suite_rows();
-    if (options.what == "cases") return case_rows(options);
-    const Status unknown = check_name("list", options.what,
-                                      {"devices", "quantizers", "dialects", "formats", "models",
-                                       "layouts", "suites", "families", "cases"});
-    return unknown.error();
+using Rows = Expected<std::vector<Row>>;
+
+struct List {
+    std::string_view name;
+    std::string_view text;
+    Rows (*rows)(const ListOptions& options);
+    // Where the rows take long to make and their number does not.
+    std::size_t (*count)() = nullptr;
+};
+
+const List lists[] = {
+    {"devices", "what --device takes", [](const ListOptions&) -> Rows { return device_rows(); }},
+    {"quantizers", "what --dialect takes: every way to quantize, with its decisions",
+     [](const ListOptions&) -> Rows { return emulate::listed_quantizers(); }},
+    {"dialects", "the same list",
+     [](const ListOptions&) -> Rows { return emulate::listed_quantizers(); }},
+    {"formats", "what --format takes, and the elements and scales of those blocks",
+     [](const ListOptions&) -> Rows { return emulate::listed_formats(); }},
+    {"models", "what gemm --model takes: how tensor cores sum",
+     [](const ListOptions&) -> Rows { return emulate::listed_models(); }},
+    {"roundings", "what rounding= of a case line takes, and who rounds so",
+     [](const ListOptions&) -> Rows { return emulate::listed_roundings(); }},
+    {"layouts", "how element codes and scales lie in memory",
+     [](const ListOptions&) -> Rows { return emulate::listed_layouts(); }},
+    {"suites", "what --suite takes, and how many cases each level has",
+     [](const ListOptions&) -> Rows { return suite_rows(); },
+     [] { return built_in_suites().size() + 1; }},
+    {"families", "what data= of a case line takes",
+     [](const ListOptions&) -> Rows { return family_rows(); }},
+    {"cases", "the case lines of a level, here of quick", case_rows},
+};
+
+std::vector<std::string> list_names() {
+    std::vector<std::string> names;
+    for (const List& list : lists) names.emplace_back(list.name);
+    return names;
 }
 
-constexpr const char* field_line = "%16s   %-18s %s\n";
+// "devices, quantizers, ... or cases".
+std::string list_names_text() {
+    std::string text;
+    for (const List& list : lists)
+        text += (text.empty()                   ? ""
+                 : &list == std::end(lists) - 1 ? " or "
+                                                : ", ") +
+                std::string(list.name);
+    return text;
+}
 
-// name=value, as many on a line as fit.
-void print_decisions(const Fields& decisions) {
-    constexpr std::size_t width = 100;
-    std::string line;
-    const char* title = "decisions";
-    const auto flush = [&] {
-        if (!line.empty()) std::printf(field_line, "", title, line.c_str());
-        line.clear();
-        title = "";
-    };
-    for (const auto& [name, value] : decisions) {
-        const std::string word = name + "=" + value;
-        if (line.size() + 1 + word.size() > width) flush();
-        line += (line.empty() ? "" : " ") + word;
+// What can be listed.
+Rows overview(const ListOptions& options) {
+    std::vector<Row> rows;
+    for (const List& list : lists) {
+        std::size_t count = 0;
+        if (list.count != nullptr) {
+            count = list.count();
+        } else {
+            const Rows listed = list.rows(options);
+            if (!listed) return listed.error();
+            count = listed.value().size();
+        }
+        rows.push_back(
+            {std::string(list.name), std::string(list.text), {{"entries", std::to_string(count)}}});
     }
-    flush();
+    return rows;
+}
+
+Rows rows_of(const ListOptions& options) {
+    if (options.what.empty()) return overview(options);
+    for (const List& list : lists)
+        if (list.name == options.what) return list.rows(options);
+    return check_name("list", options.what, list_names()).error();
+}
+
+// name=value, between blanks.
+std::string decisions_text(const Fields& decisions) {
+    std::string text;
+    for (const auto& [name, value] : decisions)
+        text += (text.empty() ? "" : " ") + name + "=" + value;
+    return text;
+}
+
+void print_overview(const std::vector<Row>& rows) {
+    for (const Row& row : rows)
+        std::printf("%-10s %6s  %s\n", row.name.c_str(), row.fields.front().second.c_str(),
+                    row.text.c_str());
+}
+
+// The name and the text, then the fields below.
+void print_row(const Row& row, bool has_fields, std::size_t width) {
+    constexpr std::size_t text_column = 17, field_column = 21;
+    std::fputs(beside(row.name, text_column, row.text, width).c_str(), stdout);
+    if (!has_fields) return;
+    Fields fields = row.fields;
+    if (!row.decisions.empty()) fields.emplace_back("decisions", decisions_text(row.decisions));
+    for (const auto& [key, value] : fields)
+        std::fputs(beside("  " + key, field_column, value, width).c_str(), stdout);
 }
 
 int list(const ListOptions& options) {
-    const auto rows = rows_of(options);
+    const Rows rows = rows_of(options);
     if (!rows) {
         complain(rows.error().message);
         return exit_usage;
@@ -137,12 +202,14 @@ int list(const ListOptions& options) {
         std::printf("%s\n", emulate::json_of(rows.value()).c_str());
         return exit_conformant;
     }
-    for (const Row& row : rows.value()) {
-        std::printf("%-16s %s\n", row.name.c_str(), row.text.c_str());
-        if (options.what == "suites") continue;
-        for (const auto& [key, value] : row.fields)
-            std::printf(field_line, "", key.c_str(), value.c_str());
-        if (!row.decisions.empty()) print_decisions(row.decisions);
+    if (options.what.empty()) {
+        print_overview(rows.value());
+    } else if (options.what == "cases") {  // lines to copy: none is broken
+        for (const Row& row : rows.value())
+            std::printf("%-16s %s\n", row.name.c_str(), row.text.c_str());
+    } else {
+        const std::size_t width = output_width();
+        for (const Row& row : rows.value()) print_row(row, options.what != "suites", width);
     }
     return exit_conformant;
 }
@@ -152,10 +219,9 @@ int list(const ListOptions& options) {
 Command list_command() {
     auto o = std::make_shared<ListOptions>();
     return {"list",
-            "devices, quantizers, formats, models, layouts, suites, families or cases",
+            list_names_text(),
             "mxcheck list quantizers --json",
-            {{"WHAT", "devices, quantizers, formats, models, layouts, suites, families or cases",
-              &o->what, true},
+            {{"WHAT", list_names_text() + "; an overview of them if not given", &o->what},
              {"--level", "for cases: the level", &o->level},
              {"--suite", "for cases: only suites of this name", &o->suite},
              {"--json", "as JSON", &o->json}},

@@ -4,8 +4,10 @@
 #include <algorithm>
 #include <cctype>
 #include <cstdio>
+#include <vector>
 
 #include "conformance/case/fields.hpp"
+#include "conformance/cli/columns.hpp"
 #include "conformance/cli/progress.hpp"
 
 namespace mx::cli {
@@ -31,17 +33,32 @@ std::string heading(const CaseResult& result, Verdict verdict) {
            result.input;
 }
 
-// "scale 0x7a = expected" or "scale 0x7b expected 0x7a".
-std::string scale_text(const Mismatch& m) {
-    if (m.expected_scale.empty()) return "";
-    if (m.expected_scale == m.actual_scale) return "scale " + m.actual_scale + " = expected  ";
-    return "scale " + m.actual_scale + " expected " + m.expected_scale + "  ";
+std::string code_and_value(const std::string& code, const std::string& value) {
+    return value.empty() || value == "code" ? code : code + " (" + value + ")";
 }
 
-std::string element_text(const Mismatch& m) {
-    if (m.expected_element.empty()) return "";
-    return "element " + m.actual_element + " (" + m.actual_value + ") expected " +
-           m.expected_element + " (" + m.expected_value + ")  ";
+// What was expected and what came, below each other: the scale of the block, then the element.
+void print_codes(const Mismatch& m) {
+    struct Pair {
+        const char* what;
+        std::string expected, actual;
+    };
+    const bool is_scale = m.expected_element.empty();
+    std::vector<Pair> pairs;
+    if (!m.expected_scale.empty())
+        pairs.push_back({"scale",
+                         code_and_value(m.expected_scale, is_scale ? m.expected_value : ""),
+                         code_and_value(m.actual_scale, is_scale ? m.actual_value : "")});
+    if (!is_scale)
+        pairs.push_back({"element", code_and_value(m.expected_element, m.expected_value),
+                         code_and_value(m.actual_element, m.actual_value)});
+    if (pairs.empty()) return;
+    pairs.insert(pairs.begin(), {"", "expected", "actual"});
+    std::size_t width = 0;
+    for (const Pair& pair : pairs) width = std::max(width, pair.expected.size());
+    for (const Pair& pair : pairs)
+        std::printf("     %-8s  %-*s  %s\n", pair.what, static_cast<int>(width),
+                    pair.expected.c_str(), pair.actual.c_str());
 }
 
 // Of the witness: a lane of a block, or of D's rows, which count through the batches, and columns.
@@ -61,10 +78,14 @@ void print_cluster(const CaseResult& result, const Mismatch& m) {
     std::printf("%s  %s  %s%s\n", heading(result, verdict_of(result, m)).c_str(),
                 m.mismatch_class.c_str(), m.direction.c_str(), place_text(result, m).c_str());
     if (!m.input_bits.empty()) {
-        std::printf("     input %s (%s)", m.input_bits.c_str(), m.input_value.c_str());
-        if (!m.amax_value.empty()) std::printf("  amax %s", m.amax_value.c_str());
-        std::printf("  %s%s\n", scale_text(m).c_str(), element_text(m).c_str());
-        std::printf("     exact %s\n", m.exact_value.c_str());
+        std::printf("     input     %s", code_and_value(m.input_bits, m.input_value).c_str());
+        if (!m.amax_value.empty()) std::printf(", amax of its block %s", m.amax_value.c_str());
+        std::printf("\n");
+    }
+    if (result.operation != "gemm") {  // whose notes say it
+        print_codes(m);
+        if (!m.exact_value.empty())
+            std::fputs(beside("     exact", 15, m.exact_value, output_width()).c_str(), stdout);
     }
     if (m.of != 0)
         std::printf("     %llu of %llu", static_cast<unsigned long long>(m.count),

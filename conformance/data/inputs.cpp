@@ -196,12 +196,18 @@ Expected<std::shared_ptr<const BlockSource>> Sources::source_of(const Case& c) {
     return source;
 }
 
-RandomBits random_bits_at(const Problem& p, const StochasticForm& form, const CodeTensor& words,
-                          std::size_t element) {
+std::uint32_t random_word_at(const Problem& p, const StochasticForm& form, const CodeTensor& words,
+                             std::size_t element) {
     const std::int64_t row = static_cast<std::int64_t>(element) / p.columns;
     const std::int64_t column = static_cast<std::int64_t>(element) % p.columns;
     const std::int64_t word = row * words.columns + column / form.values_per_word;
-    return random_bits_of(form, words.at(static_cast<std::size_t>(word)), column);
+    return words.at(static_cast<std::size_t>(word));
+}
+
+RandomBits random_bits_at(const Problem& p, const StochasticForm& form, const CodeTensor& words,
+                          std::size_t element) {
+    const std::int64_t column = static_cast<std::int64_t>(element) % p.columns;
+    return random_bits_of(form, random_word_at(p, form, words, element), column);
 }
 
 std::vector<CodeTensor> make_inputs(const Case& c, const BlockSource& source) {

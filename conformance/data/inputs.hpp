@@ -71,7 +71,10 @@ inline bool is_file(const Case& c) {
     return c.data.starts_with(file_prefix);
 }
 
-// The bits that decide how a value of convert is rounded, from the tensor of random words.
+// The random word that serves an element, and the bits of it that decide how convert rounds it.
+// `words` is the tensor of random words.
+std::uint32_t random_word_at(const Problem& p, const StochasticForm& form, const CodeTensor& words,
+                             std::size_t element);
 RandomBits random_bits_at(const Problem& p, const StochasticForm& form, const CodeTensor& words,
                           std::size_t element);
 

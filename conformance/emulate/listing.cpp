@@ -35,6 +35,19 @@ std::string block_text(const BlockFormat& f) {
     return std::to_string(f.block_rows) + "x" + std::to_string(f.block_columns);
 }
 
+// The quantizers whose elements are rounded so, or those that are not where they are fewer.
+std::string quantizers_that_round(Rounding rounding) {
+    std::string with, without;
+    std::size_t count_with = 0, count_without = 0;
+    for (const Quantizer& quantizer : quantizers) {
+        if (quantizer.formats == FormatSet{}) continue;  // casts to E8M0 have no elements
+        const bool rounds_so = quantizer.element_rounding == rounding;
+        append(rounds_so ? with : without, quantizer.name);
+        ++(rounds_so ? count_with : count_without);
+    }
+    return count_with > count_without ? "all but " + or_nothing(without) : or_nothing(with);
+}
+
 }  // namespace
 
 std::vector<Listed> listed_quantizers() {
@@ -95,6 +108,32 @@ std::vector<Listed> listed_models() {
                         {{"operands", commas(model.operands)},
                          {"standing", std::string(standing_text(model.standing))},
                          {"source", std::string(model.source)}}});
+    return rows;
+}
+
+std::vector<Listed> listed_roundings() {
+    std::vector<Listed> rows;
+    for (const auto& [name, rounding] : roundings) {
+        std::string in_case_lines = "rounding=" + std::string(name);
+        if (rounding == Rounding::stochastic) {
+            in_case_lines.clear();
+            for (const StochasticForm& form : stochastic_forms)
+                append(in_case_lines, "rounding=" + std::string(form.name));
+        }
+        rows.push_back(
+            {std::string(name),
+             std::string(meaning_of(rounding)),
+             {{"case_lines", in_case_lines}, {"quantizers", quantizers_that_round(rounding)}}});
+    }
+    for (const StochasticForm& form : stochastic_forms)
+        rows.push_back({std::string(form.name),
+                        "stochastic, where " + std::to_string(form.bits) +
+                            " bits of a random word decide a value and a word serves " +
+                            (form.values_per_word == 1
+                                 ? std::string("one value")
+                                 : std::to_string(form.values_per_word) + " values of a row") +
+                            ".",
+                        {{"case_lines", "rounding=" + std::string(form.name)}}});
     return rows;
 }
 

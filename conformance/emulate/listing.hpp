@@ -24,6 +24,8 @@ std::vector<Listed> listed_quantizers();
 std::vector<Listed> listed_formats();
 // What mxcheck gemm --model takes.
 std::vector<Listed> listed_models();
+// Every rounding, as decisions of quantizers and case lines name it.
+std::vector<Listed> listed_roundings();
 // Layouts of the device ABI: those of element codes, then those of scales.
 std::vector<Listed> listed_layouts();
 

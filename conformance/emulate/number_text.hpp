@@ -12,7 +12,6 @@ namespace mx::emulate {
 std::string hex_code(const ElementFormat& format, Code code);
 
 // "358", "-29/16", or "16777215 * 2^-172" where the fraction would be long; "inf", "-nan", "-0".
-// The magnitude must be a whole multiple of a power of two, as all values of all formats are.
 std::string exact_text(const exact::Value& value);
 
 // "29/16 = 1.8125"; once where both would be the same.

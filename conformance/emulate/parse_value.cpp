@@ -100,6 +100,14 @@ Expected<ParsedValue> parse_bits(const ElementFormat& format, std::string_view t
     return ParsedValue{Code{static_cast<std::uint32_t>(bits)}, ""};
 }
 
+// IEEE 754's quiet NaN without a payload, as processors make it: of the mantissa only the top bit.
+Code quiet_nan(const ElementFormat& format, bool is_negative) {
+    const std::uint32_t magnitude =
+        format.has_infinity() ? format.code_infinity() | (format.code_mantissa_mask() + 1) >> 1
+                              : format.code_nan();
+    return is_negative ? format.negative(magnitude) : format.positive(magnitude);
+}
+
 // What became of a finite value that the type does not hold.
 std::string note_of(const ElementFormat& format, std::string_view text, const Value& value,
                     Code code) {
@@ -125,9 +133,7 @@ Expected<ParsedValue> parse_value(const ElementFormat& format, std::string_view 
     Value value;
     value.negative = rest.starts_with('-');
     if (rest.starts_with('-') || rest.starts_with('+')) rest.remove_prefix(1);
-    if (rest == "nan")
-        return ParsedValue{Code{format.code_nan() | (value.negative ? format.code_sign_mask() : 0)},
-                           ""};
+    if (rest == "nan") return ParsedValue{quiet_nan(format, value.negative), ""};
     if (rest == "inf" || rest == "infinity") {
         value.kind = Value::Kind::infinity;
     } else {

@@ -17,7 +17,7 @@ struct ParsedValue {
 };
 
 // A decimal (2.8, 1e-3), a hexadecimal (0x1.8p3), nan, -nan, inf, -inf, or the type's own bits
-// (bits:0x3f800000).
+// (bits:0x3f800000). nan is the quiet NaN without a payload, 0x7fc00000 of f32; others go by bits.
 Expected<ParsedValue> parse_value(const ElementFormat& format, std::string_view text);
 
 // Values between commas; one block at most.

@@ -83,25 +83,46 @@ Kind kind_of(const Evidence& evidence, const Site& site, const Difference& d) {
     return {element_class(c, site, d), "element", direction_of(c, d)};
 }
 
+// In decimal where that is exact, else as a short fraction.
+std::string neighbour_text(const exact::Rational& value) {
+    const std::string decimal = exact::to_decimal(value);
+    return decimal.ends_with("...") ? exact::to_short_fraction(value) : decimal;
+}
+
+// "; rounded to_odd", with what decided it where that was random; "" of the usual rounding.
+std::string mode_text(const Case& c, const Site& site) {
+    if (c.operation == OperationKind::dequantize) return "";
+    if (const StochasticForm* form = stochastic_form_of(c); form != nullptr)
+        return "; rounded " + std::string(form->name) + " by 0x" +
+               hex(site.random.bits, (site.random.count + 3) / 4) + " of the random word 0x" +
+               hex(site.random_word, 8);
+    const Rounding rounding = rules_of(c).element_rounding;
+    return rounding == Rounding::nearest_even
+               ? ""
+               : "; rounded " + std::string(name_in(roundings, rounding));
+}
+
 std::string position_text(const Case& c, const Site& site, const Difference& d) {
     const exact::Value argument = exact_argument(c, site, d);
     if (!argument.is_finite()) return exact::to_text(argument);
     const std::string fraction = (argument.negative && argument.magnitude != 0 ? "-" : "") +
-                                 exact::to_fraction(argument.magnitude);
+                                 exact::to_short_fraction(argument.magnitude);
     if (site.is_scale || site.is_tensor_number) return fraction;
     const exact::Rounded rounded = rounding_of(c, site, d);
-    const std::string between = " between " + exact::to_decimal(rounded.value_below) + " and " +
-                                exact::to_decimal(rounded.value_above);
+    const std::string between = " between " + neighbour_text(rounded.value_below) + " and " +
+                                neighbour_text(rounded.value_above);
+    const std::string mode = mode_text(c, site);
     switch (rounded.position) {
         case exact::Position::exact:
             return fraction + ", exactly";
         case exact::Position::half:
-            return fraction + ", half way" + between;
+            return fraction + ", half way" + between + mode;
         case exact::Position::below_half:
-            return fraction + ", below half way" + between;
+            return fraction + ", below half way" + between + mode;
         case exact::Position::above_half:
-            return rounded.overflowed ? fraction + ", beyond the largest value"
-                                      : fraction + ", above half way" + between;
+            return (rounded.overflowed ? fraction + ", beyond the largest value"
+                                       : fraction + ", above half way" + between) +
+                   mode;
     }
     return fraction;
 }

@@ -11,7 +11,8 @@ std::string hex(const ElementFormat& format, std::uint32_t bits) {
 }
 
 std::string fraction_text(const exact::Value& value) {
-    return value.is_finite() ? exact::to_fraction(exact::with_sign(value)) : exact::to_text(value);
+    return value.is_finite() ? exact::to_short_fraction(exact::with_sign(value))
+                             : exact::to_text(value);
 }
 
 GemmKind gemm_kind_of(const ElementFormat& d, const Difference& difference) {

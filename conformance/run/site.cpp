@@ -195,8 +195,10 @@ Site site_of(const Evidence& e, const Difference& d, const exact::TensorNumbers&
         site.lane = place.lane;
         site.input = Code{e.inputs[0].at(d.element)};
     }
-    if (const StochasticForm* form = stochastic_form_of(e.c); form != nullptr && !site.is_scale)
+    if (const StochasticForm* form = stochastic_form_of(e.c); form != nullptr && !site.is_scale) {
         site.random = random_bits_at(e.c, *form, e.inputs.back(), d.element);
+        site.random_word = random_word_at(e.c, *form, e.inputs.back(), d.element);
+    }
     if (kind == OperationKind::dequantize) {
         site.has_scale = true;
         site.expected_scale = site.actual_scale =

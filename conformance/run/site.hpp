@@ -27,6 +27,7 @@ struct Site {
     std::vector<exact::LaneRange> rotated;  // those of a dialect that rotates them
     fast::Unpacked amax;                    // as the dialect sees it (quantize only)
     RandomBits random;                      // that decide the rounding of the lane, where some do
+    std::uint32_t random_word = 0;          // that holds those bits
     Code expected_scale, actual_scale;      // quantize, dequantize
     bool has_scale = false;
     exact::TensorNumbers tensor;                // quantize: what the whole tensor has

@@ -121,6 +121,21 @@ std::string to_fraction(const Rational& value) {
     return numerator(value).str() + "/" + denominator(value).str();
 }
 
+std::string to_short_fraction(const Rational& value) {
+    constexpr std::size_t length_max = 25;
+    std::string fraction = to_fraction(value);
+    const Integer units = numerator(value), divisor = denominator(value);
+    if (fraction.size() <= length_max || units == 0 || lsb(divisor) != msb(divisor))
+        return fraction;
+    const std::string sign = units < 0 ? "-" : "";
+    const Integer magnitude = units < 0 ? Integer(-units) : units;
+    const unsigned twos = static_cast<unsigned>(lsb(magnitude));
+    const Integer odd = magnitude >> twos;
+    const int exponent = static_cast<int>(twos) - static_cast<int>(msb(divisor));
+    const std::string power = "2^" + std::to_string(exponent);
+    return sign + (odd == 1 ? power : odd.str() + " * " + power);
+}
+
 namespace {
 
 // Decimal exponent d with 10^d <= value < 10^(d+1).

@@ -70,6 +70,10 @@ int floor_log2(const Rational& value);
 // "29/16", "7", "-3/4".
 std::string to_fraction(const Rational& value);
 
+// The same where it is short, else an odd number times a power of two: "2^-149", "-3 * 2^-134". Of
+// a value that is no multiple of a power of two always the fraction.
+std::string to_short_fraction(const Rational& value);
+
 // The value in decimal, all digits if it has at most `digits` significant ones, else cut there and
 // marked with "...". Dyadic fractions of moderate size end; others are cut.
 std::string to_decimal(const Rational& value, int digits = 12);

@@ -8,16 +8,17 @@
 
 namespace mx {
 
+// What each of them does, meaning_of says.
 enum class Rounding {
-    nearest_even,  // ties to the even code; the mode OCP MX 5.3 and OFP8 require
-    nearest_away,  // ties away from zero
+    nearest_even,
+    nearest_away,
     toward_zero,
     toward_positive,
     toward_negative,
     away_from_zero,
-    nearest_toward_zero,  // "ties down": ties toward zero
-    to_odd,               // the odd neighbour unless exact; beyond the last code the last one
-    stochastic,           // up with the probability of the remainder, from explicitly given bits
+    nearest_toward_zero,
+    to_odd,
+    stochastic,
 };
 
 // The bits that decide a stochastic rounding. Of the value's distance from its neighbour toward
@@ -52,6 +53,34 @@ inline constexpr std::array<std::pair<std::string_view, Rounding>, 9> roundings{
     {"to_odd", Rounding::to_odd},
     {"stochastic", Rounding::stochastic},
 }};
+
+// A sentence for people. No default: a new mode without one must not compile.
+constexpr std::string_view meaning_of(Rounding rounding) {
+    switch (rounding) {
+        case Rounding::nearest_even:
+            return "The nearest code, of two as near the even one: OCP MX 5.3 and OFP8 require it.";
+        case Rounding::nearest_away:
+            return "The nearest code, of two as near the one away from zero.";
+        case Rounding::toward_zero:
+            return "The code toward zero: the value is cut off.";
+        case Rounding::toward_positive:
+            return "The code toward plus infinity.";
+        case Rounding::toward_negative:
+            return "The code toward minus infinity.";
+        case Rounding::away_from_zero:
+            return "The code away from zero.";
+        case Rounding::nearest_toward_zero:
+            return "The nearest code, of two as near the one toward zero (\"ties down\").";
+        case Rounding::to_odd:
+            return "The odd one of the two neighbours, unless the value is a code; beyond the last "
+                   "code the last one.";
+        case Rounding::stochastic:
+            return "The code away from zero with the probability of the remainder, by bits that "
+                   "are "
+                   "given.";
+    }
+    return "";
+}
 
 // The spellings of stochastic rounding: how many of a word's bits decide one value, and how many
 // values of a row share a word.

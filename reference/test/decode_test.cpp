@@ -58,6 +58,13 @@ TEST(Decode, WiderFormats) {
 TEST(Rational, PrintsFractionsAndDecimals) {
     EXPECT_EQ(to_fraction(Rational(29, 16)), "29/16");
     EXPECT_EQ(to_fraction(Rational(7)), "7");
+    EXPECT_EQ(to_short_fraction(Rational(29, 16)), "29/16");
+    EXPECT_EQ(to_short_fraction(power_of_two(-149)), "2^-149");
+    EXPECT_EQ(to_short_fraction(times_power_of_two(-5, -134)), "-5 * 2^-134");
+    EXPECT_EQ(to_short_fraction(times_power_of_two(255, 120)), "255 * 2^120");
+    EXPECT_EQ(to_short_fraction(power_of_two(100) / Rational(3)),
+              "1267650600228229401496703205376/3");
+    EXPECT_EQ(to_short_fraction(Rational(0)), "0");
     EXPECT_EQ(to_decimal(Rational(29, 16)), "1.8125");
     EXPECT_EQ(to_decimal(Rational(1, 3), 4), "0.3333...");
     EXPECT_EQ(to_decimal(-Rational(3, 2)), "-1.5");

@@ -98,6 +98,23 @@ check 'its reports are there' [ -e gone/junit.xml ]
 check "and the exit code is that of the run, 1 and not $(<code)" [ "$(<code)" = 1 ]
 check 'that the output is lost is said' grep -q 'standard output could not be written' stderr
 
+# Expected and actual stand below each other, what is exact fits the width, and no number has dozens
+# of digits.
+(
+  unset COLUMNS
+  "$mxcheck" run --level smoke --suite dequantize --dialect ocp --out columns \
+    --device "$lib/mutants/mutants.so:bug=canary"
+) >stdout 2>&1
+check 'a failure has columns' grep -qE '^               expected +actual$' stdout
+check 'of elements' grep -qE '^     element   0x[0-9a-f]+ \([^)]*\) +0x[0-9a-f]+ \(' stdout
+check 'powers of two stand for long fractions' never grep -qE '^     exact .*[0-9]{30}' stdout
+check 'it fits 80 columns' never grep -qE '^     (exact|scale|element|input) .{76}' stdout
+
+"$mxcheck" run --level smoke --suite nvfp4 --out columns \
+  --device "$lib/mutants/real_scale_mutants.so:bug=canary" >stdout 2>&1
+check 'the number of a tensor has columns, too' \
+  eval 'grep -A2 "the number of the tensor" stdout | grep -qE "^     scale     0x[0-9a-f]{8} "'
+
 # Escape codes go to terminals alone, and not there either if NO_COLOR is set.
 escape=$'\033'
 failing=("${smoke[@]}" --dialect ocp --device "$lib/mutants/mutants.so:bug=canary" --out colour)

@@ -25,12 +25,23 @@ expect 0 'gelu             judged under a model only' doctor
 # What a device here answers is what the list says of it.
 check 'a device is ready' grep -qE '^device .* ready.* axes ' stdout
 grep -E '^device .* ready' stdout | while read -r _ name rest; do
-  "$mxcheck" list devices | grep "^$name " | grep -o 'axes .*' >listed
+  COLUMNS=200 "$mxcheck" list devices | grep "^$name " | grep -o 'axes .*' >listed
   { grep -o 'axes .*' <<<"$rest" || true; } | cmp -s - listed ||
     echo "$name is listed with '$(<listed)': $rest"
 done >strangers
 cat strangers
 check 'the axes of devices are as listed' [ ! -s strangers ]
+
+# help is --help.
+"$mxcheck" --help >whole && "$mxcheck" run --help >of_run
+expect 0 'mxcheck help COMMAND' help
+check 'help prints what --help prints' cmp stdout whole
+expect 0 'Usage: mxcheck run' help run
+check 'help run prints what run --help prints' cmp stdout of_run
+refuse 2 "unknown command 'qantize'; did you mean 'quantize'?" help qantize
+refuse 2 "unknown command '--quick'; known are: run" help --quick
+refuse 2 "'replay' is one argument too many for mxcheck help" help run replay
+refuse 2 "unknown command 'hlep'; did you mean 'help'?" hlep
 
 refuse 2 'a command is missing'
 refuse 2 "unknown command 'runn'; did you mean 'run'?" runn
@@ -40,7 +51,7 @@ refuse 2 "unknown option '--helpp'; did you mean '--help'?" --helpp
 refuse 2 "unknown option '--devise' of mxcheck run; did you mean '--device'?" run --devise cpu
 refuse 2 "did you mean '--device'?" run --devise=cpu
 refuse 2 "'extra' is one argument too many" run extra
-refuse 2 'WHAT is required' list
+refuse 2 'WHAT: the value is empty' list ''
 refuse 2 'CASE is required' replay
 
 # Every name that a user types.
@@ -115,16 +126,41 @@ expect 0 'torchao-floor' list dialects
 expect 0 'te-nvfp4-rht' list quantizers
 expect 0 'gelu               judged under a model only' list models
 expect 0 'mxfp8-e4m3' list formats
+expect 0 'of two as near the even one' list roundings
+for rounding in nearest_away to_odd stochastic stochastic-x4; do
+  check "list roundings has $rounding" grep -q "^$rounding " stdout
+done
+check 'and who rounds stochastically' grep -qE '^  quantizers .*te-nvfp4-sr' stdout
 expect 0 'edge.tie' list families
 expect 0 'smoke ' list suites
 check 'list suites has the sweeps' grep -q '^sweep ' stdout
 expect 0 'quantize format=mxfp8-e4m3 dialect=ocp' list cases --level smoke --suite quantize
-for kind in devices dialects formats models families suites cases; do
+expect 0 'quantizers ' list
+check 'list says how many devices there are' grep -qE '^devices +[0-9]+  what --device takes' stdout
+sed 's/ .*//' stdout >kinds
+check 'list names every list' [ "$(wc -l <kinds)" -ge 10 ]
+for kind in $(<kinds); do
+  expect 0 "$kind" list --help
   expect 0 '"name": ' list "$kind" --json
+  if [ "$kind" != suites ]; then # of these the sweeps count as one
+    counted=$("$mxcheck" list | sed -nE "s/^$kind +([0-9]+) .*/\1/p")
+    check "list says how many $kind there are" [ "$(grep -c '"name": ' stdout)" = "$counted" ]
+  fi
   if [ -n "$(type -P python3)" ]; then
     check "list $kind --json is JSON" python3 -m json.tool stdout
   fi
 done
+
+# What is printed fits the width: 80 columns in a pipe. Only a word without a mark may be longer.
+longest() { awk 'length > max { max = length } END { print max + 0 }' stdout; }
+for kind in devices quantizers models formats roundings layouts families suites; do
+  (unset COLUMNS && "$mxcheck" list "$kind") >stdout
+  check "list $kind fits 80 columns, not $(longest)" [ "$(longest)" -le 80 ]
+  COLUMNS=120 "$mxcheck" list "$kind" >stdout
+  check "list $kind fits 120 columns, not $(longest)" [ "$(longest)" -le 120 ]
+done
+(unset COLUMNS && "$mxcheck" list cases --level smoke) >stdout
+check 'case lines are never broken' never grep -qv '=' stdout
 
 # Nothing of the refused runs may have been written but the ones that ran, into the default folder.
 check 'only out/ and the notes of this test are here' \

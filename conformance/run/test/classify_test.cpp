@@ -92,6 +92,37 @@ TEST(Classify, Subnormal) {
     EXPECT_EQ(only(small).mismatch_class, "subnormal");
 }
 
+// 2^-149 has 45 digits below its fraction bar.
+TEST(Classify, LongFractionsAreMultiplesOfPowersOfTwo) {
+    Evidence e = right_answer(
+        "dequantize format=mxfp8-e4m3 dialect=ocp output=bf16 data=codes.random shape=1x1",
+        dequantized("mxfp8-e4m3", {5}, 0).inputs);
+    move_code(e, 0, -1);
+    EXPECT_EQ(only(e).exact_value, "5 * 2^-136, above half way between 0 and 2^-133");
+}
+
+// Where the first wrong element lies that is no code, as convert in that rounding prints it.
+std::string clue_of(const std::string& rounding) {
+    const std::string text =
+        "convert format=e4m3 rounding=" + rounding + " shape=4x32 data=random.spread";
+    for (const results::Mismatch& m : classified(wrong_everywhere(text)).mismatches)
+        if (m.exact_value.find("half way between") != std::string::npos) return m.exact_value;
+    return "";
+}
+
+TEST(Classify, AModeThatIsNotTheUsualOneStandsBesideTheExactValue) {
+    EXPECT_NE(clue_of("toward_positive").find("; rounded toward_positive"), std::string::npos);
+    const std::string usual = clue_of("nearest_even");
+    EXPECT_NE(usual, "");
+    EXPECT_EQ(usual.find("rounded"), std::string::npos);
+    const std::string clue = clue_of("stochastic8");
+    const std::size_t bits = clue.find("; rounded stochastic8 by 0x");
+    ASSERT_NE(bits, std::string::npos) << clue;
+    // Of the word the lowest eight bits.
+    const std::string last_two = clue.substr(clue.size() - 2);
+    EXPECT_NE(clue.find("by 0x" + last_two + " of the random word 0x"), std::string::npos) << clue;
+}
+
 TEST(Classify, Special) {
     Evidence e = quantized("nv", {nan_code, f32_codes({1.0f})[0]});
     ASSERT_EQ(e.expected[0].at(0), 0x7Fu);
