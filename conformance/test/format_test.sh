@@ -8,7 +8,7 @@ readonly version=14
 cd "$1"
 
 tool=$(command -v "clang-format-$version" || command -v clang-format || true)
-if [ -z "$tool" ] || ! "$tool" --version | grep -q "version $version\."; then
+if [ -z "$tool" ] || [[ $("$tool" --version) != *"version $version."* ]]; then
   echo "skipped: clang-format $version is not installed"
   exit 77
 fi

@@ -326,6 +326,15 @@ TEST_F(PlantedTree, RowMadeFromAnother) {
               "reference/spec/quantizer_rows_c.hpp:1 reference/spec/quantizer_rows_d.hpp:3");
 }
 
+TEST_F(PlantedTree, ReaderThatLeavesEarly) {
+    plant("bench/plain.sh", "objdump -p a | grep -q b\n");
+    plant("bench/whole.sh", "set -o pipefail\nobjdump -p a | grep b >c\n[ a ] || grep -q b c\n");
+    EXPECT_EQ(places(check_early_readers(tree())), "");
+    plant("bench/grep.sh", "set -o pipefail\nobjdump -p a | grep -Fq b\n");
+    plant("bench/head.sh", ". scenes.sh\nfirst=$(objdump -p a | head -n 1)\n");
+    EXPECT_EQ(places(check_early_readers(tree())), "bench/grep.sh:2 bench/head.sh:2");
+}
+
 const Tree& real_tree() {
     static const Tree tree = read_tree(MX_SOURCE_ROOT);
     return tree;
@@ -379,6 +388,9 @@ TEST(HouseRules, NamesUnique) {
 }
 TEST(HouseRules, RetiredNames) {
     EXPECT_EQ(describe(check_retired_names(real_tree())), "");
+}
+TEST(HouseRules, EarlyReaders) {
+    EXPECT_EQ(describe(check_early_readers(real_tree())), "");
 }
 TEST(HouseRules, FlatRows) {
     EXPECT_TRUE(real_tree().has("reference/spec/quantizer_rows_ocp.hpp"));

@@ -259,4 +259,22 @@ Violations check_flat_rows(const Tree& tree) {
     return found;
 }
 
+Violations check_early_readers(const Tree& tree) {
+    static const std::regex reader(R"(\|\s*(head\b|grep\s+-\w*[qm]))");
+    Violations found;
+    for (const SourceFile& file : tree.files) {
+        // The scenes set it for those that source them.
+        const bool breaks = file.raw.find("pipefail") != std::string::npos ||
+                            file.raw.find("scenes.sh") != std::string::npos;
+        if (!file.is_script() || !breaks) continue;
+        int number = 0;
+        for (const std::string_view line : lines_of(file.raw)) {
+            ++number;
+            if (std::regex_search(line.begin(), line.end(), reader))
+                found.push_back({file.path, number, "leaves its input before the end"});
+        }
+    }
+    return found;
+}
+
 }  // namespace mx::house

@@ -46,7 +46,7 @@ recorded() { # DEVICE VERDICT
 # replay_of FOLDER WORD CODE: the first repro line of the report, typed as it stands.
 replay_of() {
   local line
-  line=$(grep -o "mxcheck replay '.*" stdout | head -n 1)
+  line=$(grep -o "mxcheck replay '.*" stdout | sed -n 1p)
   check "$1 prints a repro line" [ -n "$line" ]
   checks=$((checks + 1))
   local got=0
@@ -101,9 +101,10 @@ wrong() { # MUTANT CLASS DIALECT
     --dialect "$3" --out "$1"
   check "$1 is classed as $2" grep -q "^FAIL quantize .*  $2  " stdout
   cp stdout first
-  grep "^FAIL" -A 9 first | grep -m 1 -A 9 "  $2  " >stdout
+  grep "^FAIL" -A 9 first >failures
+  grep -m 1 -A 9 "  $2  " failures >stdout
   replay_of "$1" "  $2  " 1
-  case_text=$(grep -o "mxcheck replay '[^']*'" stdout | head -n 1 | cut -d "'" -f 2)
+  case_text=$(grep -o "mxcheck replay '[^']*'" stdout | sed -n 1p | cut -d "'" -f 2)
   expect 0 'pass_exact: ' replay "$case_text"
 }
 wrong ties_away tie ocp

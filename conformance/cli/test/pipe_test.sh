@@ -23,7 +23,7 @@ check "no results of a command that did not open" [ ! -e refused ]
 sed 's/code % 2 == 1/True/' "$judges/example_device.py" >wrong_device.py
 cp "$judges/mxpipe.py" .
 expect 1 'Not conformant' run --device-cmd 'python3 wrong_device.py' "${plan[@]}" --out wrong
-line=$(grep -o "mxcheck replay '.*" stdout | head -n 1)
+line=$(grep -o "mxcheck replay '.*" stdout | sed -n 1p)
 check "a repro line names the command" grep -qF -e "--device-cmd 'python3 wrong_device.py'" stdout
 got=0
 (
@@ -43,7 +43,7 @@ done
 python3 wrong_device.py <hex.pack >wrong.answers
 expect 1 'Not conformant' check hex.pack wrong.answers --out wrong.offline
 check "its repro line names the answers" grep -qF -e "--answers 'wrong.answers'" stdout
-case_text=$(grep -o "mxcheck replay '[^']*'" stdout | head -n 1 | cut -d "'" -f 2)
+case_text=$(grep -o "mxcheck replay '[^']*'" stdout | sed -n 1p | cut -d "'" -f 2)
 expect 1 'FAIL' replay "$case_text" --answers wrong.answers
 
 # Answers that are none, not all, or to another question.

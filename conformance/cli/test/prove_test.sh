@@ -43,7 +43,8 @@ refuse 2 '--gpu goes with --write-digests alone' prove --gpu --digests mine
 refuse 2 'no sweeps in this run' run --level exhaustive --suite sweep
 refuse 2 'no sweeps in this run' run --device cuda --level full --suite sweep
 refuse 2 'no sweeps in this run' run --device cuda --level exhaustive --suite sweep --dialect nv
-if "$mxcheck" doctor | grep -q '^device cuda .*no GPU can be used here'; then
+"$mxcheck" doctor >machine || true
+if grep -q '^device cuda .*no GPU can be used here' machine; then
   refuse 3 'did not open' run --device cuda --level exhaustive --suite sweep
   check 'a device that does not open leaves no results' never test -e out/results.jsonl
 fi

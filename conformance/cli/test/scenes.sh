@@ -84,7 +84,7 @@ is_results_file() {
   lines=$(wc -l <"$1") && [ "$lines" -gt 0 ] || return 1
   [ "$(tail -c 1 "$1" | od -An -tx1 | tr -d ' ')" = 0a ] || return 1
   kinds=$(grep -cE '^\{"kind":"(header|case|footer)",.*\}$' "$1")
-  [ "$kinds" = "$lines" ] && head -n 1 "$1" | grep -q '^{"kind":"header"' || return 1
+  [ "$kinds" = "$lines" ] && [[ $(sed -n 1p "$1") = '{"kind":"header"'* ]] || return 1
   [ -z "$(case_lines "$1" | cut -d, -f2 | sort | uniq -d)" ] || return 1
   if [ -n "$(type -P python3)" ]; then
     python3 -c 'import json, sys; [json.loads(line) for line in open(sys.argv[1])]' "$1"

@@ -84,7 +84,7 @@ expect 1 'the footer counts' verify bundle
 # The case and the footer alike, so that the record agrees with itself: its answers do not.
 plant
 sed -i -E "${passing}s/\"elements\":([0-9]+)/\"elements\":\11/" "$results"
-elements_of() { grep -o '"elements":[0-9]*' | head -n 1 | cut -d: -f2; }
+elements_of() { grep -o '"elements":[0-9]*' | sed -n 1p | cut -d: -f2; }
 was=$(sed -n "${passing}p" "original/$folder/results.jsonl" | elements_of)
 sum=$(grep '"kind":"footer"' "$results" | elements_of)
 sed -i "/\"kind\":\"footer\"/s/\"elements\":$sum/\"elements\":$((sum + was * 9 + 1))/" "$results"

@@ -10,4 +10,4 @@ if [ "$exported" != "$declared" ]; then
   echo "declared: $declared"
   exit 1
 fi
-"$2" -p "$3" | grep -q 'SONAME *libmxcheck\.so\.[0-9]*$' || { echo 'no SONAME'; exit 1; }
+"$2" -p "$3" | grep 'SONAME *libmxcheck\.so\.[0-9]*$' || { echo 'no SONAME'; exit 1; }

@@ -18,7 +18,7 @@ code=$?
 [ $code -eq 1 ] || fail "exit code $code, not 1"
 grep -q "Falsifiable after" <<<"$output" || fail "nothing says that it is falsifiable"
 grep -q "mxcheck replay 'quantize format=.* data=bits:" <<<"$output" || fail "no case to replay"
-reproduce=$(grep -o 'reproduce=[A-Za-z0-9_-]*' <<<"$output" | head -1)
+reproduce=$(grep -o 'reproduce=[A-Za-z0-9_-]*' <<<"$output" | sed -n 1p)
 [ -n "$reproduce" ] || fail "nothing says how to repeat it"
 
 RC_PARAMS="$reproduce" output=$("$program" --gtest_filter="Devices.$property" 2>&1)
