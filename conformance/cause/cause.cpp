@@ -4,8 +4,10 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
+#include <functional>
 #include <iterator>
 #include <map>
+#include <memory>
 #include <optional>
 #include <set>
 #include <utility>
@@ -14,6 +16,8 @@
 #include "conformance/cause/hypotheses.hpp"
 #include "conformance/cause/places.hpp"
 #include "conformance/run/expected.hpp"
+#include "conformance/run/gemm_explain.hpp"
+#include "conformance/run/gemm_problem.hpp"
 #include "conformance/run/judge.hpp"
 #include "reference/base/text.hpp"
 
@@ -53,12 +57,15 @@ const Finding* finding_named(std::string_view name) {
     return found == findings.end() ? nullptr : &*found;
 }
 
-// The explanation that the judge of a GEMM has put before its note.
-std::string gemm_explanation(const Mismatch& m) {
-    constexpr std::string_view opening = "as if ", end = ": that makes every output looked at; ";
-    const std::size_t at = m.note.find(end);
-    if (!m.note.starts_with(opening) || at == std::string::npos) return "";
-    return m.note.substr(opening.size(), at - opening.size());
+// Opens the kinds of a GEMM, which its judge found; what follows is the text. '#' in it stands for
+// whatever number.
+constexpr std::string_view gemm_kind = "gemm:";
+
+bool is_of_gemm(const std::string& kind) {
+    return kind.starts_with(gemm_kind);
+}
+bool is_of_any_number(const std::string& kind) {
+    return is_of_gemm(kind) && kind.find('#') != std::string::npos;
 }
 
 // A piece of the sentence: something that is wrong, and how often.
@@ -91,8 +98,24 @@ std::vector<std::string> parts_of(const std::string& explanation) {
     return {explanation.substr(0, at), explanation.substr(at + plus.size())};
 }
 
+// The same whichever row, block or k it is.
+std::string without_numbers(const std::string& text) {
+    std::string plain;
+    for (const char letter : text) {
+        const bool is_digit = std::isdigit(static_cast<unsigned char>(letter)) != 0;
+        if (!is_digit) plain += letter;
+        if (is_digit && (plain.empty() || plain.back() != '#')) plain += '#';
+    }
+    return plain;
+}
+
 // One kind, or in several places: "ties:up@odd_rows,last_row" is two.
 void add_explanation(const std::string& explanation, Failing& failing) {
+    if (is_of_gemm(explanation)) {
+        failing.alone.insert(explanation);
+        failing.alone.insert(without_numbers(explanation));
+        return;
+    }
     const std::vector<std::string> parts = parts_of(explanation);
     if (parts.size() > 1) {
         failing.explanations.push_back(parts);
@@ -108,17 +131,6 @@ void add_explanation(const std::string& explanation, Failing& failing) {
         failing.alone.insert(explanation.substr(0, at + 1) + explanation.substr(from, end - from));
         from = end + 1;
     }
-}
-
-// The same whichever row, block or k it is.
-std::string without_numbers(const std::string& text) {
-    std::string plain;
-    for (const char letter : text) {
-        const bool is_digit = std::isdigit(static_cast<unsigned char>(letter)) != 0;
-        if (!is_digit) plain += letter;
-        if (is_digit && (plain.empty() || plain.back() != '#')) plain += '#';
-    }
-    return plain;
 }
 
 class Findings {
@@ -141,10 +153,10 @@ public:
             std::erase_if(pieces_, [](const Piece& piece) { return piece.kind == "padding"; });
     }
 
-    // One fault lies in one other layout, and is one fault of a GEMM; and what is not written and
-    // differs elsewhere, where it is written, is read before that.
+    // One fault lies in one other layout; and what is not written and differs elsewhere, where it
+    // is written, is read before that.
     bool contradict_each_other() const {
-        return count("packing:") > 1 || count("layout:") > 1 || count("gemm:") > 1 ||
+        return count("packing:") > 1 || count("layout:") > 1 ||
                (count("flaky") > 0 && count("unwritten") > 0);
     }
 
@@ -181,14 +193,11 @@ Failing failing_of(const CaseResult& result, Findings& seen) {
         if (m.mismatch_class == "flaky" && (shows("unwritten") || shows("padding"))) continue;
         if (m.mismatch_class == "padding" && shows("unwritten")) continue;
         const Finding* finding = finding_named(m.mismatch_class);
-        const std::string why = gemm_explanation(m);
         if (m.mismatch_class == "packing" || m.mismatch_class == "layout")
             seen.add(m.mismatch_class + ":" + m.direction, "the device has " + m.direction,
                      m.count);
         else if (finding != nullptr && !(remembers && m.mismatch_class == "flaky"))
             seen.add(std::string(finding->name), std::string(finding->text), m.count);
-        else if (!why.empty())
-            seen.add("gemm:" + without_numbers(why), why, m.count);
         else
             failing.places += m.count;
     }
@@ -197,7 +206,6 @@ Failing failing_of(const CaseResult& result, Findings& seen) {
 
 // A case made again from its line, with its right answer and with that of any hypothesis.
 struct Made {
-    const CaseResult* result = nullptr;
     Case c;
     Tensors inputs, expected;
     std::vector<Alteration> hypotheses;
@@ -206,20 +214,6 @@ struct Made {
     std::string altered_by = {};
     Tensors altered = {};
 };
-
-std::optional<Made> made_again(const CaseResult& result, Sources& sources) {
-    const auto c = parse_case(result.case_text);
-    if (!c || is_gemm(c.value()) || element_count(c.value()) > elements_checked_max)
-        return std::nullopt;
-    if (!unknown_scale(c.value()).empty()) return std::nullopt;
-    const auto source = sources.open(c.value());
-    if (!source) return std::nullopt;
-    Made made{&result, c.value(), make_inputs(c.value(), *source.value()),
-              {},      {},        Places(c.value())};
-    made.expected = expect(made.c, made.inputs);
-    made.hypotheses = hypotheses_for(made.c);
-    return made;
-}
 
 // Would the hypothesis have changed anything in that case?
 bool changes(Made& made, const std::string& kind) {
@@ -243,6 +237,60 @@ bool changes(Made& made, const std::string& kind) {
     return false;
 }
 
+// A case made again, and whether a hypothesis would have changed anything in it.
+struct Again {
+    Case c;
+    std::function<bool(const std::string& kind)> is_changed_by;
+};
+
+Again blocks_again(const Case& c, Tensors inputs) {
+    auto made = std::make_shared<Made>(Made{c, std::move(inputs), {}, {}, Places(c)});
+    made->expected = expect(made->c, made->inputs);
+    made->hypotheses = hypotheses_for(made->c);
+    return {c, [made](const std::string& kind) { return changes(*made, kind); }};
+}
+
+// A GEMM with what its hypotheses look into.
+struct MadeGemm {
+    MadeGemm(const Case& asked, Tensors made)
+        : c(asked),
+          inputs(std::move(made)),
+          expected(expect(c, inputs)),
+          problem(gemm_problem_of(c, inputs)),
+          changes(c, problem, expected[0]) {}
+    MadeGemm(const MadeGemm&) = delete;
+    MadeGemm& operator=(const MadeGemm&) = delete;
+
+    Case c;
+    Tensors inputs, expected;
+    gemm::ProblemView problem;
+    GemmChanges changes;
+};
+
+Again gemm_again(const Case& c, Tensors inputs) {
+    auto made = std::make_shared<const MadeGemm>(c, std::move(inputs));
+    return {c, [made](const std::string& kind) {
+                return !is_of_any_number(kind) && made->changes.by(kind.substr(gemm_kind.size()));
+            }};
+}
+
+// Has the case right bits that are known one by one, and few enough of them?
+bool can_be_held_against(const Case& c) {
+    if (element_count(c) > elements_checked_max) return false;
+    return is_gemm(c) ? !c.gemm.model.is_bounded && !has_output_blocks(c)
+                      : unknown_scale(c).empty();
+}
+
+std::optional<Again> made_again(const CaseResult& result, Sources& sources) {
+    const auto c = parse_case(result.case_text);
+    if (!c || !can_be_held_against(c.value())) return std::nullopt;
+    const auto source = sources.open(c.value());
+    if (!source) return std::nullopt;
+    Tensors inputs = make_inputs(c.value(), *source.value());
+    return is_gemm(c.value()) ? gemm_again(c.value(), std::move(inputs))
+                              : blocks_again(c.value(), std::move(inputs));
+}
+
 // What a cause may be particular to, as a sentence says it.
 struct Scope {
     std::string_view opening;
@@ -260,6 +308,21 @@ constexpr std::array scopes{
     Scope{"packed as ", [](const Case& c) { return std::string(c.packing->name); }},
     Scope{"in blocks of ", [](const Case& c) { return std::to_string(c.block); }},
 };
+constexpr std::array gemm_scopes{
+    Scope{"where A is ", [](const Case& c) { return name_of(c.gemm.a); }},
+    Scope{"where B is ", [](const Case& c) { return name_of(c.gemm.b); }},
+    Scope{"where D is ", [](const Case& c) { return name_of(c.gemm.output); }},
+    Scope{"with scales in layout ", [](const Case& c) { return std::string(name_of(c.scales)); }},
+    Scope{"in layout ", [](const Case& c) { return std::string(name_of(c.layout)); }},
+    Scope{"packed as ", [](const Case& c) { return std::string(c.packing->name); }},
+    Scope{"with epilogue ", [](const Case& c) { return std::string(name_of(c.gemm.epilogue)); }},
+    Scope{"", [](const Case& c) { return std::string(c.gemm.reads_c() ? "with C" : "without C"); }},
+    Scope{"in ",
+          [](const Case& c) {
+              return std::string(c.gemm.batches > 1 ? "several batches" : "one batch");
+          }},
+    Scope{"where K is ", [](const Case& c) { return std::to_string(c.gemm.k); }},
+};
 
 // A kind that explains, and where it holds.
 struct Candidate {
@@ -268,6 +331,11 @@ struct Candidate {
     std::string seen_in;  // the place that all it explains lies in, though nothing says why
     bool is_refuted = false;
 };
+
+constexpr std::string_view gemm_operation = "gemm";
+bool is_of_gemms(const Failing& failing) {
+    return failing.result->operation == gemm_operation;
+}
 
 bool has_part(const Failing& failing, const std::string& kind) {
     return failing.alone.contains(kind) ||
@@ -287,11 +355,18 @@ bool is_covered(const Failing& failing, const std::vector<std::string>& kinds) {
 }
 
 bool is_placed(const std::string& kind) {
-    return kind.find('@') != std::string::npos;
+    return !is_of_gemm(kind) && kind.find('@') != std::string::npos;
+}
+
+enum class Reach { everywhere, any_number, one_place };
+Reach reach_of(const std::string& kind) {
+    if (is_of_any_number(kind)) return Reach::any_number;
+    return is_placed(kind) ? Reach::one_place : Reach::everywhere;
 }
 
 using Covers = std::vector<std::vector<std::string>>;
 
+// Of cases of one kind: GEMMs have hypotheses of their own.
 class Search {
 public:
     Search(std::span<const CaseResult> cases, std::vector<Failing> failing, Sources& sources)
@@ -301,10 +376,10 @@ public:
     // cause is simpler than one in a place, and that than two.
     std::vector<std::vector<Candidate>> explanations() {
         const Covers alone = covers_of_one();
-        for (const bool placed : {false, true}) {
+        for (const Reach reach : {Reach::everywhere, Reach::any_number, Reach::one_place}) {
             Covers covers;
             std::ranges::copy_if(alone, std::back_inserter(covers),
-                                 [&](const auto& cover) { return is_placed(cover[0]) == placed; });
+                                 [&](const auto& cover) { return reach_of(cover[0]) == reach; });
             auto found = unrefuted(covers);
             if (found.empty()) continue;
             for (auto& set : found) set[0].seen_in = seen_in(set[0], alone);
@@ -371,6 +446,7 @@ private:
 
     Covers covers_of_two() const {
         std::vector<std::string> kinds = kinds_by_use();
+        std::erase_if(kinds, is_of_any_number);
         if (kinds.size() > candidates_max) kinds.resize(candidates_max);
         Covers covers;
         for (std::size_t one = 0; one < kinds.size(); ++one)
@@ -387,11 +463,11 @@ private:
             for (const std::string& kind : cover) candidates_[kind].kind = kind;
         std::map<std::string, std::vector<Case>> refuting;
         for (const CaseResult* result : cases_to_check()) {
-            auto made = made_again(*result, sources_);
-            if (!made) continue;
+            const auto again = made_again(*result, sources_);
+            if (!again) continue;
             for (auto& [kind, candidate] : candidates_)
-                if (!explains(kind, *result) && changes(*made, kind))
-                    refuting[kind].push_back(made->c);
+                if (!explains(kind, *result) && again->is_changed_by(kind))
+                    refuting[kind].push_back(again->c);
         }
         for (auto& [kind, candidate] : candidates_) {
             const std::vector<Case> explained = cases_with(kind);
@@ -401,6 +477,7 @@ private:
     }
 
     static std::string text_for(const std::string& kind, const std::vector<Case>& explained) {
+        if (is_of_gemm(kind)) return kind.substr(gemm_kind.size());
         const PlacedKind read = read_placed_kind(kind);
         const std::string where =
             read.place == places_max ? "" : place_names()[read.place].text + ", ";
@@ -434,7 +511,10 @@ private:
             return c.dialect != nullptr && !c.dialect->has_e8m0_scales();
         });
         if (has_factors && candidate.kind.starts_with("element_rounding:")) return;
-        for (const Scope& scope : scopes) {
+        const bool of_gemms = is_of_gemm(candidate.kind);
+        const std::span<const Scope> all =
+            of_gemms ? std::span<const Scope>(gemm_scopes) : std::span<const Scope>(scopes);
+        for (const Scope& scope : all) {
             std::set<std::string> values;
             for (const Case& c : explained) values.insert(scope.of(c));
             const bool is_apart = std::ranges::none_of(
@@ -451,7 +531,9 @@ private:
     std::vector<const CaseResult*> cases_to_check() const {
         std::vector<const CaseResult*> passing, chosen;
         for (const CaseResult& result : cases_)
-            if (result.verdict == Verdict::pass_exact) passing.push_back(&result);
+            if (result.verdict == Verdict::pass_exact &&
+                (result.operation == gemm_operation) == is_of_gemms(failing_[0]))
+                passing.push_back(&result);
         const std::size_t step = std::max<std::size_t>(
             1, (passing.size() + passing_checked_max - 1) / passing_checked_max);
         for (std::size_t i = 0; i < passing.size(); i += step) chosen.push_back(passing[i]);
@@ -504,7 +586,8 @@ std::optional<Piece> named_of(const std::vector<std::vector<Candidate>>& found,
         } else if (std::ranges::find(texts, text_of(candidate)) == texts.end()) {
             texts.push_back(text_of(candidate));
         }
-        named.push_back(candidate.kind);
+        named.push_back(is_of_gemm(candidate.kind) ? without_numbers(candidate.kind)
+                                                   : candidate.kind);
         if (!candidate.seen_in.empty()) named.push_back(candidate.kind + "@" + candidate.seen_in);
     }
     if (dialects.empty() && (texts.empty() || texts.size() > named_max)) return std::nullopt;
@@ -598,9 +681,39 @@ std::vector<Piece> pieces_of(const std::vector<Candidate>& set, std::vector<std:
     std::vector<Piece> pieces;
     for (const Candidate& candidate : set) {
         pieces.push_back({candidate.kind, text_of(candidate), 0, 0});
-        kinds.push_back(candidate.kind);
+        kinds.push_back(is_of_gemm(candidate.kind) ? without_numbers(candidate.kind)
+                                                   : candidate.kind);
     }
     return pieces;
+}
+
+struct NamedCauses {
+    std::vector<Piece> pieces;
+    std::vector<std::string> kinds;
+};
+
+// What explains the failing GEMMs, or the others; none where something is left.
+std::optional<NamedCauses> causes_among(std::span<const CaseResult> cases,
+                                        const std::vector<Failing>& failing, bool gemms,
+                                        Sources& sources) {
+    NamedCauses causes;
+    // Cases beyond those that were looked at say nothing against what explains the others.
+    std::vector<Failing> concerned, examined;
+    std::ranges::copy_if(failing, std::back_inserter(concerned),
+                         [gemms](const Failing& each) { return is_of_gemms(each) == gemms; });
+    if (concerned.empty()) return causes;
+    std::ranges::copy_if(concerned, std::back_inserter(examined),
+                         [](const Failing& each) { return each.result->looked_at.has_value(); });
+    if (examined.empty()) return std::nullopt;
+    const auto found = Search(cases, examined, sources).explanations();
+    if (const auto named = named_of(found, causes.kinds)) {
+        causes.pieces = {*named};
+    } else if (const auto two = only_two_of(found)) {
+        causes.pieces = pieces_of(*two, causes.kinds);
+    } else {
+        return std::nullopt;
+    }
+    return causes;
 }
 
 }  // namespace
@@ -622,26 +735,17 @@ Cause cause_of(std::span<const CaseResult> cases, Sources& sources) {
     std::vector<Piece> pieces = seen.pieces();
     for (const Piece& piece : pieces) cause.kinds.push_back(piece.kind);
     if (failing.empty()) return {sentence_of(pieces, ""), cause.kinds};
-    // Cases beyond those that were looked at say nothing against what explains the others.
-    std::vector<Failing> examined;
-    std::ranges::copy_if(failing, std::back_inserter(examined), [](const Failing& each) {
-        return each.result->looked_at || each.result->operation == "gemm";
-    });
-    const auto found = examined.empty() ? std::vector<std::vector<Candidate>>{}
-                                        : Search(cases, examined, sources).explanations();
-    std::vector<std::string> kinds;
-    if (const auto named = named_of(found, kinds)) {
-        pieces.push_back(*named);
-    } else if (const auto two = only_two_of(found)) {
-        for (Piece& piece : pieces_of(*two, kinds)) pieces.push_back(std::move(piece));
-    } else {
-        cause.kinds.clear();
+    for (const bool gemms : {false, true}) {
+        const auto causes = causes_among(cases, failing, gemms, sources);
+        if (causes) {
+            pieces.insert(pieces.end(), causes->pieces.begin(), causes->pieces.end());
+            cause.kinds.insert(cause.kinds.end(), causes->kinds.begin(), causes->kinds.end());
+            continue;
+        }
         std::vector<const CaseResult*> results;
         for (const Failing& each : failing) results.push_back(each.result);
-        cause.sentence = unexplained_sentence(results, Openness::binding);
-        return cause;
+        return {unexplained_sentence(results, Openness::binding), {}};
     }
-    cause.kinds.insert(cause.kinds.end(), kinds.begin(), kinds.end());
     cause.sentence = sentence_of(pieces, explained_text(failing));
     return cause;
 }

@@ -6,19 +6,36 @@
 #include <string>
 #include <vector>
 
+#include "conformance/run/gemm_hypotheses.hpp"
 #include "conformance/run/gemm_trust.hpp"
 
 namespace mx {
 
 struct GemmAnswer {
+    const Problem& p;
     const gemm::ProblemView& problem;
     const CodeTensor& expected;
     const CodeTensor& actual;
     std::vector<std::size_t> differing;  // elements, in order, none of them unwritten
 };
 
-// "" where nothing that is known explains every output that was looked at.
-std::string explanation_of(const GemmAnswer& answer);
+// All that explain every output that was looked at, the likeliest first: of all outputs alike; of
+// lines of D, one k, one block or one length only where none of those does.
+std::vector<std::string> explanations_of(const GemmAnswer& answer);
+
+// Would a device that does it give other outputs than the expected ones? Some of them are looked
+// at. Nothing that the problem cannot get wrong so changes it.
+class GemmChanges {
+public:
+    // Looks into all three, which must live on.
+    GemmChanges(const Problem& p, const gemm::ProblemView& problem, const CodeTensor& expected);
+    bool by(const std::string& what) const;
+
+private:
+    const gemm::ProblemView& problem_;
+    const CodeTensor& expected_;
+    GemmHypotheses general_;
+};
 
 // Outputs that were never written: whole batches or rows; "" where they are neither.
 std::string unwritten_text(const gemm::ProblemView& problem,

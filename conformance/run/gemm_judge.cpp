@@ -132,10 +132,13 @@ private:
     void explain() {
         const std::string untouched = unwritten_text(problem_, unwritten_);
         const bool has_flagged = differing_.size() != made_.differing;
-        const std::string why =
-            problem_.is_bounded || undetermined_count_ > 0 || has_flagged
-                ? ""
-                : explanation_of({problem_, expected(), evidence_.actual[0], differing_});
+        if (!problem_.is_bounded && undetermined_count_ == 0 && !has_flagged &&
+            !differing_.empty()) {
+            made_.looked_at = differing_.size();
+            made_.explanations = explanations_of(
+                {evidence_.c, problem_, expected(), evidence_.actual[0], differing_});
+        }
+        const std::string why = made_.explanations.empty() ? "" : made_.explanations[0];
         for (auto& [key, m] : clusters_) {
             if (m.mismatch_class == "unwritten" && !untouched.empty())
                 m.note = untouched + "; " + m.note;

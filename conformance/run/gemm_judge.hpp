@@ -17,6 +17,10 @@ struct GemmJudgement {
     std::uint64_t differing = 0, differing_scales = 0;
     std::vector<results::Mismatch> mismatches;  // the largest first, without repro lines
     std::string disagreement;                   // of the two oracles, "" if none was seen
+    // What each makes all outputs that were looked at (gemm_explain.hpp), and how many differing
+    // ones were: none where their right bits are not known one by one.
+    std::vector<std::string> explanations;
+    std::optional<std::uint64_t> looked_at;
     // Of a case without mismatches, and why.
     results::Verdict verdict = results::Verdict::pass_exact;
     std::string reason;

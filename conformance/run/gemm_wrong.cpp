@@ -20,6 +20,7 @@ CodeView view_of(const std::vector<std::uint32_t>& codes) {
 
 AlteredOutput::Row copy_of(const ScaledRow& row, std::int64_t depth) {
     AlteredOutput::Row copy;
+    copy.element = row.element;
     copy.scale_format = row.scale;
     copy.block = row.block;
     for (std::int64_t k = 0; k < depth; ++k) copy.codes.push_back(row.codes.at(k).bits);
@@ -155,6 +156,7 @@ AlteredOutput::AlteredOutput(const gemm::Output& output)
 
 void AlteredOutput::look_at_rows() {
     const auto look = [](ScaledRow& view, const Row& row) {
+        view.element = row.element;
         view.codes = view_of(row.codes);
         view.scales = view_of(row.scales);
         view.block = row.block;
@@ -162,6 +164,11 @@ void AlteredOutput::look_at_rows() {
     look(output_.a, a);
     look(output_.b, b);
     output_.depth = static_cast<std::int64_t>(a.codes.size());
+}
+
+void AlteredOutput::read_as(Row& row, const ElementFormat& element) {
+    row.element = element;
+    look_at_rows();
 }
 
 // It stands in a block of its own, after zeros that end the last one in both rows.

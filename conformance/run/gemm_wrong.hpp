@@ -23,6 +23,7 @@ public:
     const gemm::Output& output() const { return output_; }
 
     struct Row {
+        ElementFormat element;
         std::vector<std::uint32_t> codes, scales;
         ElementFormat scale_format;
         std::int64_t block = 0;
@@ -32,6 +33,9 @@ public:
 
     // The scales of whole rows and tensors, which stand in two places.
     void set_scales(Row& row, std::span<const std::uint32_t> scales);
+
+    // The codes of the row are read in another format.
+    void read_as(Row& row, const ElementFormat& element);
 
     // One more product, of the elements at k with their scales.
     void count_again(std::size_t k);

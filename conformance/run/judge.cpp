@@ -86,6 +86,9 @@ void judge_gemm_bits(const Evidence& evidence, CaseResult& result) {
     result.mismatched_scales = judged.differing_scales;
     result.mismatches = std::move(judged.mismatches);
     result.bound_share = judged.bound_share;
+    result.looked_at = judged.looked_at;
+    for (const std::string& what : judged.explanations)
+        result.explanations.push_back("gemm:" + what);
     add_wrong_pads(evidence.wrong_pads, result);
     add_findings(evidence.answer.findings, result);
     result.verdict = verdict_of_mismatches(result);

@@ -260,7 +260,7 @@ Violations check_flat_rows(const Tree& tree) {
 }
 
 Violations check_early_readers(const Tree& tree) {
-    static const std::regex reader(R"(\|\s*(head\b|grep\s+-\w*[qm]))");
+    static const std::regex reader(R"((^|[^|])\|\s*(head\b|grep\s+-\w*[qm]))");
     Violations found;
     for (const SourceFile& file : tree.files) {
         // The scenes set it for those that source them.

@@ -1,0 +1,571 @@
+// See gemm_hypotheses.hpp: the factors of a GEMM, their elements and scales read from elsewhere or
+// as something else, and products that are left out.
+#include <algorithm>
+#include <array>
+#include <memory>
+#include <optional>
+
+#include "conformance/data/gemm_codes.hpp"
+#include "conformance/run/gemm_hypotheses.hpp"
+#include "reference/fast/pack.hpp"
+
+namespace mx {
+namespace {
+
+using Row = AlteredOutput::Row;
+
+// A or B, and which of its rows an output is made of.
+struct Side {
+    const char* name;
+    const gemm::Factor gemm::ProblemView::*factor;
+    Row AlteredOutput::*row;
+    bool is_a;
+
+    const gemm::Factor& of(const gemm::ProblemView& problem) const { return problem.*factor; }
+    std::int64_t line(const gemm::ProblemView& problem, const gemm::OutputPlace& place) const {
+        return is_a ? place.row : problem.row_of_b(place);
+    }
+    std::int64_t lines(const gemm::ProblemView& problem) const {
+        return of(problem).rows * (is_a || !problem.shares_b ? problem.batches : 1);
+    }
+};
+constexpr std::array sides{
+    Side{"A", &gemm::ProblemView::a, &AlteredOutput::a, true},
+    Side{"B", &gemm::ProblemView::b, &AlteredOutput::b, false},
+};
+
+// Where a device looks for what belongs at (line, at); nothing: the hypothesis says nothing of it.
+struct Spot {
+    std::int64_t line = 0, at = 0;
+};
+struct Lookup {
+    std::string what;  // "are those of the row before", after whose they are
+    std::function<Spot(const Spot& right)> where;
+};
+
+// The spot that lies at the index, counted along whole rows.
+Spot spot_at(std::int64_t index, std::int64_t length) {
+    return {index / length, index % length};
+}
+
+// Rows of the same batch, or of another, in the place of the right one.
+std::vector<Lookup> other_rows(const gemm::Factor& factor, std::int64_t batches) {
+    const std::int64_t rows = factor.rows;
+    std::vector<Lookup> lookups;
+    const auto add = [&](const std::string& what, auto row_for) {
+        lookups.push_back({what, [row_for, rows](const Spot& right) {
+                               return Spot{row_for(right.line, rows), right.at};
+                           }});
+    };
+    if (rows > 1) {
+        add("are those of the row before", [](std::int64_t line, std::int64_t count) {
+            return line % count == 0 ? line : line - 1;
+        });
+        add("are those of the first row for every row",
+            [](std::int64_t line, std::int64_t count) { return line / count * count; });
+    }
+    for (const std::int64_t unit : {64, 128, 256}) {
+        if (rows <= unit) continue;
+        add("from row " + std::to_string(unit) + " on are those of row 0 on again",
+            [unit](std::int64_t line, std::int64_t count) {
+                return line / count * count + line % count % unit;
+            });
+    }
+    if (batches > 1)
+        add("of later batches are those of the batch before",
+            [](std::int64_t line, std::int64_t count) {
+                return line < count ? line : line - count;
+            });
+    if (batches > 2)
+        add("of batches from the third on are those of the batch before",
+            [](std::int64_t line, std::int64_t count) {
+                return line < 2 * count ? line : line - count;
+            });
+    return lookups;
+}
+
+// The batch's matrix, whose rows are `length` long, read down its columns.
+Lookup down_columns(std::int64_t rows, std::int64_t length) {
+    return {"are read down their columns", [rows, length](const Spot& right) {
+                const std::int64_t first = right.line / rows * rows;
+                const Spot spot = spot_at(right.at * rows + right.line % rows, length);
+                return Spot{first + spot.line, spot.at};
+            }};
+}
+
+void add_elements_from_elsewhere(const gemm::ProblemView& problem, const Side& side,
+                                 GemmHypotheses& hypotheses) {
+    const gemm::Factor& factor = side.of(problem);
+    std::vector<Lookup> lookups = other_rows(factor, problem.batches);
+    if (problem.batches > 1)
+        lookups.push_back({"of later batches are those of the first", [&factor](const Spot& right) {
+                               return Spot{right.line % factor.rows, right.at};
+                           }});
+    if (factor.rows > 1 && factor.depth > 1)
+        lookups.push_back(down_columns(factor.rows, factor.depth));
+    for (const Lookup& lookup : lookups)
+        hypotheses.push_back(altered_outputs(
+            problem, "the elements of " + std::string(side.name) + " " + lookup.what,
+            [&problem, &side, where = lookup.where](AlteredOutput& output,
+                                                    const gemm::OutputPlace& place) {
+                const gemm::Factor& read = side.of(problem);
+                Row& row = output.*side.row;
+                for (std::int64_t k = 0; k < read.depth; ++k) {
+                    const Spot spot = where({side.line(problem, place), k});
+                    row.codes[static_cast<std::size_t>(k)] =
+                        read.codes.at(spot.line * read.depth + spot.at).bits;
+                }
+            }));
+}
+
+// What becomes of a code, where something does.
+struct CodeRule {
+    const char* what;  // "subnormal elements% are taken as 0": % is " of e4m3", or nothing
+    bool (*applies)(const ElementFormat& format);
+    std::uint32_t (*code)(const ElementFormat& format, std::uint32_t code);
+};
+
+constexpr std::array code_rules{
+    CodeRule{"subnormal elements% are taken as 0",
+             [](const ElementFormat& f) { return f.exponent_bits != 0 && f.mantissa_bits != 0; },
+             [](const ElementFormat& f, std::uint32_t code) {
+                 return f.is_subnormal(Code{code}) ? code & f.code_sign_mask() : code;
+             }},
+    CodeRule{"NaN elements% are taken as 0", [](const ElementFormat& f) { return f.has_nan(); },
+             [](const ElementFormat& f, std::uint32_t code) {
+                 return f.is_nan(Code{code}) ? 0u : code;
+             }},
+    CodeRule{"NaN and Inf elements% are taken as the largest number",
+             [](const ElementFormat& f) { return f.has_nan(); },
+             [](const ElementFormat& f, std::uint32_t code) {
+                 const bool is_number = (code & f.code_magnitude_mask()) <= f.code_max_finite();
+                 return is_number ? code : (code & f.code_sign_mask()) | f.code_max_finite();
+             }},
+    CodeRule{"elements% that are -0 are taken as NaN",
+             [](const ElementFormat& f) { return f.has_negative_zero() && f.has_nan(); },
+             [](const ElementFormat& f, std::uint32_t code) {
+                 return code == f.code_sign_mask() ? f.code_nan() : code;
+             }},
+    CodeRule{"the largest element% is taken as the one below",
+             [](const ElementFormat& f) { return f.exponent_bits != 0; },
+             [](const ElementFormat& f, std::uint32_t code) {
+                 return (code & f.code_magnitude_mask()) == f.code_max_finite() ? code - 1 : code;
+             }},
+    CodeRule{
+        "the signs of elements% are lost",
+        [](const ElementFormat& f) { return f.exponent_bits != 0; },
+        [](const ElementFormat& f, std::uint32_t code) { return code & f.code_magnitude_mask(); }},
+};
+
+std::string with_format(std::string what, const std::string& of_format) {
+    const std::size_t at = what.find('%');
+    return at == std::string::npos ? what : what.replace(at, 1, of_format);
+}
+
+// For every format, and for each of the two where they differ: a device decodes by format.
+std::vector<std::string_view> formats_of(const gemm::ProblemView& problem) {
+    std::vector<std::string_view> names{""};
+    names.push_back(problem.a.element.name);
+    if (problem.b.element.name != problem.a.element.name) names.push_back(problem.b.element.name);
+    return names;
+}
+
+void add_code_rules(const gemm::ProblemView& problem, GemmHypotheses& hypotheses) {
+    for (const CodeRule& rule : code_rules)
+        for (const std::string_view name : formats_of(problem)) {
+            const auto concerns = [&rule, name](const ElementFormat& format) {
+                return (name.empty() || format.name == name) && rule.applies(format);
+            };
+            if (!concerns(problem.a.element) && !concerns(problem.b.element)) continue;
+            const std::string of_format = name.empty() ? "" : " of " + std::string(name);
+            hypotheses.push_back(
+                altered_outputs(problem, with_format(rule.what, of_format),
+                                [&rule, concerns](AlteredOutput& output, const gemm::OutputPlace&) {
+                                    for (Row* row : {&output.a, &output.b})
+                                        if (concerns(row->element))
+                                            for (std::uint32_t& code : row->codes)
+                                                code = rule.code(row->element, code);
+                                }));
+        }
+}
+
+void read_rows_as(AlteredOutput& output, std::string_view from, const ElementFormat& to) {
+    for (Row* row : {&output.a, &output.b})
+        if (row->element.name == from) output.read_as(*row, to);
+}
+
+void add_formats(const gemm::ProblemView& problem, GemmHypotheses& hypotheses) {
+    for (const std::string_view name : formats_of(problem)) {
+        if (name.empty()) continue;
+        const bool is_of_a = problem.a.element.name == name;
+        const ElementFormat& asked = is_of_a ? problem.a.element : problem.b.element;
+        for (const ElementFormat& other : element_formats) {
+            if (other.code_bits() != asked.code_bits() || other == asked || !other.has_zero())
+                continue;
+            hypotheses.push_back(altered_outputs(
+                problem,
+                "elements of " + std::string(name) + " are read as " + std::string(other.name),
+                [name, &other](AlteredOutput& output, const gemm::OutputPlace&) {
+                    read_rows_as(output, name, other);
+                }));
+        }
+        if (!asked.has_nan()) continue;
+        ElementFormat finite = asked;
+        finite.specials = Specials::none;
+        hypotheses.push_back(
+            altered_outputs(problem,
+                            std::string(asked.has_infinity() ? "NaN and Inf" : "NaN") + " of " +
+                                std::string(name) + " are read as numbers",
+                            [name, finite](AlteredOutput& output, const gemm::OutputPlace&) {
+                                read_rows_as(output, name, finite);
+                            }));
+    }
+    // The one kernel has one format.
+    const ElementFormat &a = problem.a.element, &b = problem.b.element;
+    if (a == b || a.code_bits() != b.code_bits()) return;
+    hypotheses.push_back(altered_outputs(
+        problem, "B is read in the format of A",
+        [&a](AlteredOutput& output, const gemm::OutputPlace&) { output.read_as(output.b, a); }));
+    hypotheses.push_back(altered_outputs(
+        problem, "A is read in the format of B",
+        [&b](AlteredOutput& output, const gemm::OutputPlace&) { output.read_as(output.a, b); }));
+}
+
+bool is_infinite(const Row& row, std::size_t k) {
+    return row.element.is_infinity(Code{row.codes[k]});
+}
+bool is_zero(const Row& row, std::size_t k) {
+    return row.element.is_zero(Code{row.codes[k]});
+}
+
+void add_products(const gemm::ProblemView& problem, GemmHypotheses& hypotheses) {
+    if (problem.a.element.has_infinity() || problem.b.element.has_infinity())
+        hypotheses.push_back(altered_outputs(
+            problem, "Inf times 0 counts as 0",
+            [](AlteredOutput& output, const gemm::OutputPlace&) {
+                for (std::size_t k = 0; k < output.a.codes.size(); ++k) {
+                    const bool meets = (is_infinite(output.a, k) && is_zero(output.b, k)) ||
+                                       (is_infinite(output.b, k) && is_zero(output.a, k));
+                    if (meets) output.a.codes[k] = output.b.codes[k] = 0;
+                }
+            }));
+}
+
+// FP4 in pairs: the neighbour's half of the byte.
+void add_pairs(const Problem& p, const gemm::ProblemView& problem, GemmHypotheses& hypotheses) {
+    for (const Side& side : sides) {
+        const bool is_packed =
+            side.of(problem).element.code_bits() == 4 && p.packing != &packing_rows::bytes;
+        if (!is_packed) continue;
+        hypotheses.push_back(altered_outputs(
+            problem, "the two codes of a byte of " + std::string(side.name) + " are exchanged",
+            [&side](AlteredOutput& output, const gemm::OutputPlace&) {
+                std::vector<std::uint32_t>& codes = (output.*side.row).codes;
+                for (std::size_t k = 0; k + 1 < codes.size(); k += 2)
+                    std::swap(codes[k], codes[k + 1]);
+            }));
+    }
+}
+
+// Scales of blocks, as a grid of lines.
+struct Grid {
+    std::int64_t lines = 0, length = 0;
+};
+Grid grid_of(const gemm::ProblemView& problem, const Side& side) {
+    const gemm::Factor& factor = side.of(problem);
+    const bool is_plain = factor.scaling == gemm::Scaling::blocks && factor.block_rows == 1;
+    if (!is_plain || factor.depth == 0) return {};
+    return {side.lines(problem), (factor.depth + factor.block - 1) / factor.block};
+}
+
+constexpr std::int64_t pad = -1;      // read as 0, which is what the pads are
+constexpr std::int64_t outside = -2;  // nobody knows what is read
+
+using Offset = std::function<std::int64_t(const Spot& spot)>;
+
+struct Storage {
+    std::string name;
+    Offset offset;
+    std::int64_t bytes = 0;
+};
+std::vector<Storage> storages_of(const Grid& grid) {
+    std::vector<Storage> storages{{"linear",
+                                   [grid](const Spot& s) { return s.line * grid.length + s.at; },
+                                   grid.lines * grid.length}};
+    for (const ScaleLayout& layout : scale_layouts) {
+        if (layout.axis != BlockAxis::row) continue;
+        const GridShape shape{grid.lines, grid.length};
+        storages.push_back({std::string(layout.name),
+                            [&layout, shape](const Spot& s) {
+                                return fast::scale_offset(layout, shape, {s.line, s.at});
+                            },
+                            fast::scale_bytes(layout, shape)});
+    }
+    return storages;
+}
+
+// The grid's index of what a device finds that looks as in `read` in a buffer that is `written`.
+using Found = std::shared_ptr<std::vector<std::int64_t>>;
+Found found_in(const Grid& grid, const Storage& written, const Storage& read) {
+    std::vector<std::int64_t> held(static_cast<std::size_t>(written.bytes), pad);
+    const auto each = [&grid](const auto& visit) {
+        for (std::int64_t line = 0; line < grid.lines; ++line)
+            for (std::int64_t at = 0; at < grid.length; ++at) visit(Spot{line, at});
+    };
+    each([&](const Spot& s) {
+        held[static_cast<std::size_t>(written.offset(s))] = s.line * grid.length + s.at;
+    });
+    auto found = std::make_shared<std::vector<std::int64_t>>();
+    each([&](const Spot& s) {
+        const std::int64_t offset = read.offset(s);
+        found->push_back(offset < written.bytes ? held[static_cast<std::size_t>(offset)] : outside);
+    });
+    return found;
+}
+
+bool is_asked(const Problem& p, const Storage& storage) {
+    for (const ScaleLayout& layout : scale_layouts)
+        if (layout.axis == BlockAxis::row && storage.name == layout.name)
+            return layout.storage == p.scales;
+    return p.scales == ScaleStorage::linear;
+}
+
+void look_in(const gemm::ProblemView& problem, const Side& side, const Found& found,
+             AlteredOutput& output, const gemm::OutputPlace& place) {
+    if (found == nullptr) return;
+    Row& row = output.*side.row;
+    const auto length = static_cast<std::int64_t>(row.scales.size());
+    for (std::int64_t at = 0; at < length; ++at) {
+        const std::int64_t index =
+            (*found)[static_cast<std::size_t>(side.line(problem, place) * length + at)];
+        row.scales[static_cast<std::size_t>(at)] =
+            index < 0 ? 0 : side.of(problem).scales.at(index).bits;
+    }
+}
+
+// Both factors' scales lie alike, and are looked for alike.
+void add_layouts(const Problem& p, const gemm::ProblemView& problem, GemmHypotheses& hypotheses) {
+    std::array<std::vector<Storage>, 2> storages;
+    for (std::size_t i = 0; i < sides.size(); ++i) {
+        const Grid grid = grid_of(problem, sides[i]);
+        if (grid.lines * grid.length > 0) storages[i] = storages_of(grid);
+    }
+    const std::vector<Storage>& names = storages[0].empty() ? storages[1] : storages[0];
+    for (std::size_t read = 0; read < names.size(); ++read)
+        for (std::size_t written = 0; written < names.size(); ++written) {
+            if (read == written || !is_asked(p, names[written])) continue;
+            std::array<Found, 2> found;
+            for (std::size_t i = 0; i < sides.size(); ++i)
+                if (!storages[i].empty())
+                    found[i] = found_in(grid_of(problem, sides[i]), storages[i][written],
+                                        storages[i][read]);
+            const bool is_known = std::ranges::none_of(found, [](const Found& each) {
+                return each != nullptr && std::ranges::find(*each, outside) != each->end();
+            });
+            if (!is_known) continue;
+            hypotheses.push_back(altered_outputs(
+                problem,
+                "scales that lie as " + names[written].name + " are read as " + names[read].name,
+                [&problem, found](AlteredOutput& output, const gemm::OutputPlace& place) {
+                    for (std::size_t i = 0; i < sides.size(); ++i)
+                        look_in(problem, sides[i], found[i], output, place);
+                }));
+        }
+}
+
+// Tiles of 128 rows that begin anew with each batch, in a buffer where they count on.
+void add_tiles_of_batches(const Problem& p, const gemm::ProblemView& problem,
+                          GemmHypotheses& hypotheses) {
+    if (p.scales != ScaleStorage::tiles_128x4 || problem.batches == 1) return;
+    std::array<Found, 2> found;
+    for (std::size_t i = 0; i < sides.size(); ++i) {
+        const Grid grid = grid_of(problem, sides[i]);
+        if (grid.lines * grid.length == 0) continue;
+        const std::int64_t rows = sides[i].of(problem).rows;
+        for (Storage& written : storages_of(grid)) {
+            if (!is_asked(p, written)) continue;
+            Storage read = written;
+            read.offset = [rows, offset = written.offset](const Spot& s) {
+                const std::int64_t whole = (rows + 127) / 128 * 128;
+                return offset({s.line / rows * whole + s.line % rows, s.at});
+            };
+            found[i] = found_in(grid, written, read);
+            for (std::int64_t& index : *found[i]) index = std::max(index, pad);
+        }
+    }
+    hypotheses.push_back(
+        altered_outputs(problem, "the scales of each batch are looked for in tiles of its own",
+                        [&problem, found](AlteredOutput& output, const gemm::OutputPlace& place) {
+                            for (std::size_t i = 0; i < sides.size(); ++i)
+                                look_in(problem, sides[i], found[i], output, place);
+                        }));
+}
+
+void add_scales_from_elsewhere(const gemm::ProblemView& problem, const Side& side,
+                               GemmHypotheses& hypotheses) {
+    const Grid grid = grid_of(problem, side);
+    if (grid.lines * grid.length < 2) return;
+    std::vector<Lookup> lookups = other_rows(side.of(problem), problem.batches);
+    if (grid.length > 1) {
+        lookups.push_back(down_columns(side.of(problem).rows, grid.length));
+        lookups.push_back({"are those of the next block", [grid](const Spot& s) {
+                               return Spot{s.line, std::min(s.at + 1, grid.length - 1)};
+                           }});
+    }
+    for (const std::int64_t unit : {1, 2, 4, 8, 16, 32, 64}) {
+        if (grid.length <= unit) continue;
+        lookups.push_back(
+            {"from block " + std::to_string(unit) + " on are those of block 0 on again",
+             [unit](const Spot& s) {
+                 return Spot{s.line, s.at % unit};
+             }});
+    }
+    for (const Lookup& lookup : lookups)
+        hypotheses.push_back(altered_outputs(
+            problem, "the scales of " + std::string(side.name) + " " + lookup.what,
+            [&problem, &side, grid, where = lookup.where](AlteredOutput& output,
+                                                          const gemm::OutputPlace& place) {
+                Row& row = output.*side.row;
+                for (std::size_t at = 0; at < row.scales.size(); ++at) {
+                    const Spot spot =
+                        where({side.line(problem, place), static_cast<std::int64_t>(at)});
+                    row.scales[at] =
+                        side.of(problem).scales.at(spot.line * grid.length + spot.at).bits;
+                }
+            }));
+}
+
+std::uint32_t one_of(const Row& row) {
+    return code_of_one(row.scale_format);
+}
+
+// What becomes of a row whose scale is this one.
+struct ScaleRule {
+    const char* what;
+    void (*alter)(Row& row, std::size_t block);
+};
+
+void clear_block(Row& row, std::size_t block) {
+    const auto size = static_cast<std::size_t>(row.block);
+    const std::size_t end = std::min((block + 1) * size, row.codes.size());
+    std::fill(row.codes.begin() + static_cast<std::ptrdiff_t>(block * size),
+              row.codes.begin() + static_cast<std::ptrdiff_t>(end), 0u);
+}
+bool has_nan_scale(const Row& row, std::size_t block) {
+    return row.scale_format.is_nan(Code{row.scales[block]});
+}
+bool is_e8m0(const Row& row) {
+    return row.scale_format.name == formats::e8m0.name;
+}
+
+constexpr std::array scale_rules{
+    ScaleRule{"scales of E8M0 code 0, which are 2^-127, are flushed to 0",
+              [](Row& row, std::size_t block) {
+                  if (is_e8m0(row) && row.scales[block] == 0) clear_block(row, block);
+              }},
+    ScaleRule{"NaN scales are taken as 1",
+              [](Row& row, std::size_t block) {
+                  if (has_nan_scale(row, block)) row.scales[block] = one_of(row);
+              }},
+    ScaleRule{"NaN scales are taken as the largest scale",
+              [](Row& row, std::size_t block) {
+                  if (has_nan_scale(row, block))
+                      row.scales[block] = row.scale_format.code_max_finite();
+              }},
+    ScaleRule{"blocks with a NaN scale are taken as 0",
+              [](Row& row, std::size_t block) {
+                  if (!has_nan_scale(row, block)) return;
+                  row.scales[block] = one_of(row);
+                  clear_block(row, block);
+              }},
+    ScaleRule{"the largest scale is taken as the one below",
+              [](Row& row, std::size_t block) {
+                  if (row.scales[block] == row.scale_format.code_max_finite()) --row.scales[block];
+              }},
+    ScaleRule{"scales are taken as the next larger",
+              [](Row& row, std::size_t block) {
+                  if (row.scales[block] < row.scale_format.code_max_finite()) ++row.scales[block];
+              }},
+    ScaleRule{"scales are taken as the next smaller",
+              [](Row& row, std::size_t block) {
+                  if (row.scales[block] != 0 && !has_nan_scale(row, block)) --row.scales[block];
+              }},
+};
+
+bool has_block_scales(const gemm::Factor& factor) {
+    return factor.scaling == gemm::Scaling::blocks;
+}
+
+void add_scale_rules(const gemm::ProblemView& problem, GemmHypotheses& hypotheses) {
+    if (!has_block_scales(problem.a) && !has_block_scales(problem.b)) return;
+    for (const ScaleRule& rule : scale_rules)
+        hypotheses.push_back(altered_outputs(
+            problem, rule.what, [&rule, &problem](AlteredOutput& output, const gemm::OutputPlace&) {
+                for (const Side& side : sides) {
+                    if (!has_block_scales(side.of(problem))) continue;
+                    Row& row = output.*side.row;
+                    for (std::size_t at = 0; at < row.scales.size(); ++at) rule.alter(row, at);
+                }
+            }));
+}
+
+// No scale of a block, number of a row or tensor counts.
+void add_scales_left_out(const gemm::ProblemView& problem, GemmHypotheses& hypotheses) {
+    const bool both =
+        problem.a.scaling != gemm::Scaling::none && problem.b.scaling != gemm::Scaling::none;
+    if (!both) return;
+    hypotheses.push_back(altered_outputs(
+        problem, "all scales are taken as 1", [](AlteredOutput& output, const gemm::OutputPlace&) {
+            for (Row* row : {&output.a, &output.b})
+                output.set_scales(*row,
+                                  std::vector<std::uint32_t>(row->scales.size(), one_of(*row)));
+        }));
+}
+
+}  // namespace
+
+void add_elements_read_otherwise(const Problem& p, const gemm::ProblemView& problem,
+                                 GemmHypotheses& hypotheses) {
+    add_pairs(p, problem, hypotheses);
+    add_formats(problem, hypotheses);
+    add_code_rules(problem, hypotheses);
+    add_products(problem, hypotheses);
+    for (const Side& side : sides) add_elements_from_elsewhere(problem, side, hypotheses);
+}
+
+void add_scales_read_otherwise(const Problem& p, const gemm::ProblemView& problem,
+                               GemmHypotheses& hypotheses) {
+    add_scales_left_out(problem, hypotheses);
+    add_scale_rules(problem, hypotheses);
+    add_layouts(p, problem, hypotheses);
+    add_tiles_of_batches(p, problem, hypotheses);
+    for (const Side& side : sides) add_scales_from_elsewhere(problem, side, hypotheses);
+}
+
+void add_other_lengths(const gemm::ProblemView& problem, GemmHypotheses& hypotheses) {
+    const std::int64_t depth = problem.depth;
+    const auto without = [&](const std::string& what, std::int64_t from, std::int64_t to) {
+        hypotheses.push_back(altered_outputs(
+            problem, what, [from, to](AlteredOutput& output, const gemm::OutputPlace&) {
+                for (Row* row : {&output.a, &output.b})
+                    std::fill(row->codes.begin() + from, row->codes.begin() + to, 0u);
+            }));
+    };
+    for (const std::int64_t unit : {8, 16, 32, 64, 128})
+        if (depth % unit != 0)
+            without("what is left of K after whole " + std::to_string(unit) + " is not counted",
+                    depth / unit * unit, depth);
+    for (const std::int64_t length : {1024, 2048, 4096, 8192, 16384, 32768})
+        if (depth > length)
+            without("nothing from k " + std::to_string(length) + " on is counted", length, depth);
+    if (depth < 2) return;
+    without("the second half of K is not counted", depth / 2, depth);
+    without("the first half of K is not counted", 0, depth / 2);
+    without("the first k is not counted", 0, 1);
+    hypotheses.push_back(altered_outputs(problem, "the last k is counted twice",
+                                         [](AlteredOutput& output, const gemm::OutputPlace&) {
+                                             output.count_again(output.a.codes.size() - 1);
+                                         }));
+}
+
+}  // namespace mx
