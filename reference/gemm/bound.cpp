@@ -21,7 +21,9 @@ constexpr double unit = 0x1p-23;
 constexpr double room = 1 + 0x1p-30;
 constexpr double infinite = std::numeric_limits<double>::infinity();
 
+// 0 of what is no number.
 double magnitude_of(const fast::Unpacked& value) {
+    if (value.kind != fast::Kind::finite) return 0;
     return std::ldexp(static_cast<double>(value.significand), value.exponent);
 }
 double magnitude_of(const ElementFormat& format, Code code) {
@@ -112,7 +114,7 @@ struct Sums {
     double error = 0;
 };
 
-// Products with their scales, all of them finite, as the exact result is. An accumulator that is
+// Products with their scales, those that are finite. An accumulator that is
 // scaled afterwards errs by as much times the scale, so that groups may be taken with it.
 Sums sums_of(const Output& output, const Accuracy& accuracy) {
     Sums sums;
@@ -188,6 +190,48 @@ std::string scaled_because(const ProblemView& problem, const Output& output) {
     return is_exact ? "" : partly_scaled_because(output);
 }
 
+// The magnitudes of the elements' products, times the scales of blocks alone.
+double unscaled_magnitudes(const ProblemView& problem, const Output& output) {
+    const auto part = [](const Factor& factor, const ScaledRow& row, std::int64_t k) {
+        const double element = magnitude_of(fast::unpack(row.element, row.codes.at(k)));
+        return is_whole(factor.scaling) ? element : element * scale_size(row, k);
+    };
+    double sum = 0;
+    for (std::int64_t k = 0; k < output.depth; ++k)
+        sum += part(problem.a, output.a, k) * part(problem.b, output.b, k);
+    return sum;
+}
+
+// An accumulator of binary16 becomes Inf beyond 65504, in a partial sum too, whatever the others
+// take away again. No partial sum exceeds the magnitudes of all products and what has been lost.
+// It stands before the scales of rows and tensors; where no row is named, a partial sum in D's
+// own type may stand after them and alpha as well.
+bool may_pass_half(const ProblemView& problem, const Output& output, const Sums& sums) {
+    const GemmModel* model = problem.model;
+    const auto is_half = [](const ElementFormat& format) { return format.exponent_bits < 8; };
+    const bool may_be_half = model != nullptr
+                                 ? is_half(model->accumulator) || is_half(model->promoted)
+                                 : problem.element.name == formats::f16.name;
+    if (!may_be_half) return false;
+    const double before = unscaled_magnitudes(problem, output);
+    const double lost = sums.magnitudes > 0 ? sums.error / sums.magnitudes : 0;
+    double largest = before * (1 + lost);
+    if (model == nullptr) {
+        const double scaled = sums.magnitudes + sums.error;
+        const double alpha = magnitude_of(f32, output.operands.alpha);
+        largest = std::max({largest, scaled, alpha * scaled});
+    }
+    return largest * room >= magnitude_of(formats::f16, Code{formats::f16.code_max_finite()});
+}
+
+std::string range_because(const ProblemView& problem, const Output& output, const Sums& sums) {
+    if (2 * sums.magnitudes >= magnitude_of(f32, Code{f32.code_max_finite()}))
+        return "a partial sum may be beyond the range of binary32";
+    if (may_pass_half(problem, output, sums))
+        return "a partial sum may be beyond 65504, the end of binary16";
+    return "";
+}
+
 }  // namespace
 
 Bound bound_of(const ProblemView& problem, const Output& output) {
@@ -213,19 +257,21 @@ Bound bound_of(const ProblemView& problem, const Output& output) {
         made.infinity = exact_result(problem, output);
     if (!made.is_nan && made.none_because.empty())
         made.none_because = scaled_because(problem, output);
-    if (made.is_nan || made.is_infinite || !made.none_because.empty()) return made;
+    if (made.is_nan || !made.none_because.empty()) return made;
     const Accuracy accuracy =
         problem.model == nullptr ? weakest_accuracy(problem) : accuracy_of(*problem.model);
     const Sums sums = sums_of(output, accuracy);
     const double error = with_epilogue(problem, output, sums);
-    const double largest = size_of(made.result) + error;
-    made.bound = (error + rounding_of(d, largest)) * room;
-    const double end = magnitude_of(d, Code{d.code_max_finite()});
-    const double end_of_sum = magnitude_of(f32, Code{f32.code_max_finite()});
     if (!(error < infinite))
         made.none_because = "K is so large that nothing is left of the bound";
-    else if (largest >= end || 2 * sums.magnitudes >= end_of_sum)
-        made.none_because = "the result may be beyond the range of binary32 or of D's type";
+    else
+        made.none_because = range_because(problem, output, sums);
+    // What is finite beside an Inf must not become the other one.
+    if (made.is_infinite || !made.none_because.empty()) return made;
+    const double largest = size_of(made.result) + error;
+    made.bound = (error + rounding_of(d, largest)) * room;
+    if (largest >= magnitude_of(d, Code{d.code_max_finite()}))
+        made.none_because = "the result may be beyond the range of D's type";
     return made;
 }
 

@@ -9,7 +9,8 @@
 //     (n*L*2^-F + n*2^-P) * G,
 // each promotion group for itself, and the outer accumulator, which keeps P' bits, less than
 // 3 * 2^-P' of what it holds at each addition: two products with scales and the sum are rounded to
-// nearest. There is no bound where a product with one scale of two leaves the normal range. Where
+// nearest. There is none where a product with one scale of two leaves the normal range, nor where
+// T exceeds what an accumulator holds: 65504 in binary16. Where
 // no row is named, the same with the weakest accumulator of such elements, in steps as short as any
 // has, added in any order and in any number of parts.
 #pragma once
