@@ -73,5 +73,98 @@ TEST(GemmBound, NoRowOfTheTableIsAccusedOnAnyData) {
                 counts.passes, counts.half);
 }
 
+// What a device may do grossly wrong along K.
+struct Fault {
+    const char* what;
+    GemmSubject subject;
+};
+
+void drop(Matrix& codes, std::size_t first, std::size_t end) {
+    for (auto& row : codes) std::fill(row.begin() + first, row.begin() + end, 0u);
+}
+
+// One product at a time, each sum rounded to bfloat16.
+GemmModel bf16_accumulator(BlockScaling scaling) {
+    GemmModel model = *find_gemm_model("blackwell-mx");
+    model.products = 1;
+    model.fraction_bits = 30;
+    model.accumulator = formats::bf16;
+    model.rounding = Rounding::nearest_even;
+    model.scaling = scaling;
+    return model;
+}
+
+std::vector<Fault> faults_of(const GemmModel& right, const GemmModel& short_sum) {
+    const GemmModel* model = &right;
+    return {
+        {"half of K is missing",
+         {.model = model,
+          .spoil = [](PlainGemm& g) { drop(g.a, g.a[0].size() / 2, g.a[0].size()); }}},
+        {"one k is dropped",
+         {.model = model,
+          .spoil = [](PlainGemm& g) { drop(g.a, g.a[0].size() / 3, g.a[0].size() / 3 + 1); }}},
+        {"a block has twice its scale",
+         {.model = model,
+          .spoil =
+              [](PlainGemm& g) {
+                  if (g.asked.scaling_a != "1x32" && g.asked.scaling_a != "1x16") return;
+                  const int twice = g.asked.scaling_a == "1x32" ? 1 : 8;
+                  for (auto& row : g.scales_a) row[1] += twice;
+              }}},
+        {"sums are rounded to bfloat16", {.model = &short_sum}},
+        {"six bits of mantissa",
+         {.model = model,
+          .spoil_result =
+              [](const PlainGemm&, Matrix& d) {
+                  for (auto& row : d)
+                      for (std::uint32_t& code : row) code &= ~((1u << 17) - 1);
+              }}},
+    };
+}
+
+// Factors, and a row that stands for a device that is right but for the fault.
+struct Kind {
+    const char* factors;
+    const char* row;
+};
+
+std::string bounded_case(const Kind& kind, int depth, const std::string& data) {
+    return std::string("gemm ") + kind.factors + " shape=16x8x" + std::to_string(depth) +
+           " model=bounded data=" + data;
+}
+
+// Only rows that scale blocks may be what multiplies factors with scales of blocks: of MXFP8 the
+// 13 bits of Hopper last for 32 products, and not for all of K.
+TEST(GemmBound, OfScaledBlocksShowsWhatIsGross) {
+    for (const Kind& kind : {Kind{"a=mxfp8-e4m3 b=mxfp8-e4m3", "blackwell-mx"},
+                             Kind{"a=mxfp8-e4m3 b=mxfp8-e4m3", "hopper-mx-slices"},
+                             Kind{"a=nvfp4 b=nvfp4", "fma-chain-mx"}}) {
+        const GemmModel& right = *find_gemm_model(kind.row);
+        GemmModel rounded = bf16_accumulator(BlockScaling::product_exponent);
+        for (const int depth : {64, 256, 1024, 4096})
+            for (const char* data : {"gemm.middle", "gemm.positive"}) {
+                const std::string text = bounded_case(kind, depth, data);
+                const CaseResult as_is = run(text, {.model = &right});
+                EXPECT_EQ(as_is.verdict, Verdict::pass_bounded) << kind.row << " " << told(as_is);
+                for (const Fault& fault : faults_of(right, rounded)) {
+                    const CaseResult result = run(text, fault.subject);
+                    EXPECT_EQ(result.verdict, Verdict::fail) << fault.what << " " << told(result);
+                }
+            }
+    }
+}
+
+// K of every large model, with the weakest of all accumulators.
+TEST(GemmBound, OfScaledBlocksJudgesLongSums) {
+    for (const char* row : {"blackwell-mx", "hopper-mx-wgmma", "fma-chain-mx"})
+        for (const int depth : {4096, 8192, 16384})
+            for (const char* data : {"gemm.middle", "gemm.uniform", "gemm.zeros"}) {
+                const CaseResult result =
+                    run(bounded_case({"a=mxfp8-e4m3 b=mxfp8-e4m3", row}, depth, data),
+                        {.model = find_gemm_model(row)});
+                EXPECT_EQ(result.verdict, Verdict::pass_bounded) << row << " " << told(result);
+            }
+}
+
 }  // namespace
 }  // namespace mx
