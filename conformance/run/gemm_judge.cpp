@@ -148,7 +148,7 @@ private:
     void decide() {
         if (!made_.mismatches.empty() || expected().count() == 0) return;
         if (undetermined_count_ > 0) {
-            made_.verdict = Verdict::mistrusted;
+            made_.verdict = Verdict::insufficient_data;
             made_.reason = problem_.is_bounded
                                ? "model=bounded takes inputs whose results have a bound; "
                                : "model=any takes inputs whose sums are exact in any order; ";
@@ -161,7 +161,7 @@ private:
             return accepts(element, code);
         });
         if (!made_.reason.empty()) {
-            made_.verdict = Verdict::mistrusted;
+            made_.verdict = Verdict::insufficient_data;
             return;
         }
         if (problem_.is_bounded) return decide_bounded();
