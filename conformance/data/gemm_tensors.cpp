@@ -166,6 +166,10 @@ GemmEpilogue epilogue_of(const GemmProblem& gemm, std::int64_t parts) {
     return epilogue;
 }
 
+bool declares_parts(const std::string& algorithm) {
+    return algorithm.find("splitk=") != std::string::npos;
+}
+
 std::int64_t parts_of(const std::string& algorithm) {
     const std::string key = "splitk=";
     const std::size_t at = algorithm.find(key);

@@ -47,6 +47,7 @@ GemmEpilogue epilogue_of(const GemmProblem& gemm, std::int64_t parts);
 
 // The number after "splitk=" in the name of an algorithm of cuBLASLt; 1 where there is none.
 std::int64_t parts_of(const std::string& algorithm);
+bool declares_parts(const std::string& algorithm);
 
 // Of K, in each part of a split along it: whole tiles of 128 bytes. 0 where K is not split.
 std::int64_t part_length(const GemmProblem& gemm, std::int64_t parts);

@@ -42,9 +42,9 @@ typedef struct mx_oracle_options {
     const char* model; /* Of a gemm: a name of mx_oracle_list("models"). mx_oracle_run: NULL or
                           "exact" for exact sums that are rounded once. mx_oracle_compare: NULL
                           judges the outputs that come out alike in every order of summation; what
-                          does not is no mismatch, and the verdict then
-                          "mistrusted" (these data could not have shown a fault). "bounded" and
-                          "bounded:NAME": within a bound that is derived for each output. */
+                          does not is no mismatch, and the verdict then "insufficient_data" (these
+                          data could not have shown a fault). "bounded" and "bounded:NAME": within a
+                          bound that is derived for each output. */
     size_t places_max; /* Of mx_oracle_compare: places that differ, each with its exact value */
 } mx_oracle_options;
 
@@ -84,9 +84,9 @@ MX_ORACLE_EXPORT mx_status mx_oracle_run(const mx_operation* operation, const mx
  * they are right. Its members:
  *  - "results": one object for each axis that was asked for ("both" has two), with the keys of a
  *    case in results.jsonl: "verdict" ("pass_exact", "deviation" where the source leaves the bits
- *    open, "fail", "mistrusted", ...), "elements" and "scales" compared, "mismatched_elements",
- *    "mismatched_scales", and "mismatches": the classes, largest first, each with its count, its
- *    direction, its source and a witness.
+ *    open, "fail", "insufficient_data", ...), "elements" and "scales" compared,
+ *    "mismatched_elements", "mismatched_scales", and "mismatches": the classes, largest first, each
+ *    with its count, its direction, its source and a witness.
  *  - "places": the first places that differ (never of a gemm): "output", "row", "column", the codes
  *    "expected" and "actual", and the "witness" there with the exact values.
  * NaN for NaN is right where the dialect says that any will do. Pads are not looked at. */

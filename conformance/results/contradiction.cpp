@@ -23,7 +23,7 @@ Kind kind_of(Verdict verdict) {
     switch (verdict) {
         case Verdict::pass_exact:
         case Verdict::pass_bounded:
-        case Verdict::mistrusted:
+        case Verdict::insufficient_data:
             return Kind::equal;
         case Verdict::deviation:
             return Kind::open;

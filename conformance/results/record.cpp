@@ -10,11 +10,14 @@ namespace {
 
 // In the order of Verdict.
 constexpr std::array<std::string_view, verdict_count> verdict_names{
-    "pass_exact", "pass_bounded", "deviation", "not_supported",       "waived",
-    "mistrusted", "flaky",        "fail",      "oracle_disagreement", "device_error",
-    "crash",      "timeout",      "untested",
+    "pass_exact",    "pass_bounded", "deviation",
+    "not_supported", "waived",       "insufficient_data",
+    "flaky",         "fail",         "oracle_disagreement",
+    "device_error",  "crash",        "timeout",
+    "untested",
 };
 static_assert(static_cast<int>(Verdict::untested) + 1 == verdict_count);
+constexpr std::string_view name_in_older_records = "mistrusted";  // of insufficient_data
 static_assert(verdict_names.back() == "untested");
 
 }  // namespace
@@ -30,7 +33,9 @@ bool verdict_from_name(std::string_view name, Verdict& verdict) {
         verdict = static_cast<Verdict>(position);
         return true;
     }
-    return false;
+    if (name != name_in_older_records) return false;
+    verdict = Verdict::insufficient_data;
+    return true;
 }
 
 bool may_pass(Verdict verdict) {
@@ -41,7 +46,7 @@ bool may_pass(Verdict verdict) {
         case Verdict::not_supported:
         case Verdict::waived:
             return true;
-        case Verdict::mistrusted:
+        case Verdict::insufficient_data:
         case Verdict::flaky:
         case Verdict::fail:
         case Verdict::oracle_disagreement:
@@ -55,8 +60,10 @@ bool may_pass(Verdict verdict) {
 }
 
 Worth worth_of(Verdict verdict) {
+    const bool is_unjudged =
+        verdict == Verdict::not_supported || verdict == Verdict::insufficient_data;
+    if (is_unjudged) return Worth::refused;
     if (!may_pass(verdict)) return Worth::fails;
-    if (verdict == Verdict::not_supported) return Worth::refused;
     const bool is_open = verdict == Verdict::deviation || verdict == Verdict::waived;
     return is_open ? Worth::open : Worth::passes;
 }

@@ -31,8 +31,8 @@ enum class Verdict {
     deviation,      // differs only where the dialect's source leaves the answer open
     not_supported,  // the device said so, with a reason
     waived,
-    mistrusted,  // the data could not have failed
-    flaky,       // two runs of the same case differ
+    insufficient_data,  // the data could not have failed: neither a pass nor a fault
+    flaky,              // two runs of the same case differ
     fail,
     oracle_disagreement,  // fast and exact differ: our own fault
     device_error,
@@ -43,7 +43,7 @@ enum class Verdict {
 inline constexpr int verdict_count = 13;
 
 std::string_view name_of(Verdict verdict);
-// Returns false when the name is no verdict.
+// Returns false when the name is no verdict. Older records call insufficient data "mistrusted".
 bool verdict_from_name(std::string_view name, Verdict& verdict);
 // True for the verdicts that may stand in a passing run.
 bool may_pass(Verdict verdict);

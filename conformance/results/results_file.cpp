@@ -59,6 +59,9 @@ private:
     // A footer that does not add up means that lines were lost or changed.
     Status take_footer(RunFooter footer) {
         const RunFooter counted = count_cases(parsed_.run.cases);
+        for (Field& count : footer.verdicts)
+            if (Verdict verdict{}; verdict_from_name(count.key, verdict))
+                count.key = name_of(verdict);
         struct Total {
             const char* name;
             std::uint64_t written, counted;

@@ -46,7 +46,7 @@ void for_each_difference(const Evidence& evidence,
         compare_output(evidence, output, visit);
 }
 
-bool is_mistrusted(const Evidence& evidence) {
+bool has_insufficient_data(const Evidence& evidence) {
     constexpr std::size_t few = block_size;
     if (!is_file(evidence.c) && !evidence.c.data.starts_with("random.")) return false;
     if (evidence.expected[0].count() <= few) return false;

@@ -23,6 +23,6 @@ void for_each_difference(const Evidence& evidence,
 
 // True when the data could not have failed: many elements, all of them expected to be one and the
 // same code under one and the same scale, in data that nobody designed to be so.
-bool is_mistrusted(const Evidence& evidence);
+bool has_insufficient_data(const Evidence& evidence);
 
 }  // namespace mx

@@ -226,7 +226,7 @@ private:
                     return accepts_block(block, made);
                 });
         if (!made_.reason.empty())
-            made_.verdict = Verdict::mistrusted;
+            made_.verdict = Verdict::insufficient_data;
         else if (problem_.model != nullptr)
             made_.reason =
                 "bit for bit as " + model_text(*problem_.model) + ", and dialect " + dialect();

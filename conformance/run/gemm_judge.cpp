@@ -151,7 +151,7 @@ private:
     void decide() {
         if (!made_.mismatches.empty() || expected().count() == 0) return;
         if (undetermined_count_ > 0) {
-            made_.verdict = Verdict::mistrusted;
+            made_.verdict = Verdict::insufficient_data;
             made_.reason = problem_.is_bounded
                                ? "model=bounded takes inputs whose results have a bound; "
                                : "model=any takes inputs whose sums are exact in any order; ";
@@ -164,7 +164,7 @@ private:
             return accepts(element, code);
         });
         if (!made_.reason.empty()) {
-            made_.verdict = Verdict::mistrusted;
+            made_.verdict = Verdict::insufficient_data;
             return;
         }
         if (problem_.is_bounded) return decide_bounded();
@@ -188,11 +188,16 @@ private:
         std::snprintf(text.data(), text.size(), "%.4f", made_.bound_share.value_or(0));
         made_.verdict = Verdict::pass_bounded;
         made_.reason = std::string("the largest error is ") + text.data() + " of its bound, at " +
-                       place_text(largest_error_) + "; bound of " +
-                       (problem_.model == nullptr
-                            ? "any accumulator that keeps " +
-                                  std::to_string(problem_.fraction_bits) + " bits of fraction"
-                            : model_text(*problem_.model));
+                       place_text(largest_error_) + "; bound of " + whose_bound();
+    }
+
+    std::string whose_bound() const {
+        if (problem_.model != nullptr) return model_text(*problem_.model);
+        const GemmModel* row = bounds_.empty() ? nullptr : bounds_[largest_error_].row;
+        return row == nullptr ? "sums in binary32, in any order"
+                              : "any accumulator that multiplies such factors, in any order; the "
+                                "weakest is " +
+                                    std::string(row->name);
     }
 
     const Evidence& evidence_;

@@ -82,6 +82,7 @@ gemm::ProblemView gemm_problem_of(const Problem& p, const std::vector<CodeTensor
     problem.model = asked.model.row;
     problem.is_bounded = asked.model.is_bounded;
     if (problem.model != nullptr) problem.part = part_length(asked, parts);
+    if (declares_parts(asked.algorithm)) problem.parts = parts;
     problem.fraction_bits = fraction_bits_kept(asked);
     problem.element = asked.output.element;
     if (has_output_blocks(p)) problem.blocks = output_blocks_of(p);

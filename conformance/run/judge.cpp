@@ -139,7 +139,7 @@ void judge_bits(const Evidence& evidence, const Effort& effort, CaseResult& resu
         }
         heat.add(clusters.heat());
         if (disagreement.empty()) disagreement = clusters.disagreement();
-        is_trusted = is_trusted && !is_mistrusted(side);
+        is_trusted = is_trusted && !has_insufficient_data(side);
     });
     result.mismatches = largest_first(std::move(result.mismatches));
     heat.write(result, effort.heat_runs_max);
@@ -152,7 +152,7 @@ void judge_bits(const Evidence& evidence, const Effort& effort, CaseResult& resu
         result.verdict = Verdict::oracle_disagreement;
         result.reason = disagreement;
     } else if (result.verdict == Verdict::pass_exact && !is_trusted) {
-        result.verdict = Verdict::mistrusted;
+        result.verdict = Verdict::insufficient_data;
         result.reason = "every expected element is the same code: this data could not have failed";
     }
 }

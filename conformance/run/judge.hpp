@@ -17,7 +17,7 @@ struct Effort {
     std::uint64_t heat_runs_max = mx::confirmed_max;
 };
 
-// True for verdicts that only the device can cause. Mistrusted data, a case nobody tested or a
+// True for verdicts that only the device can cause. Insufficient data, a case nobody tested or a
 // disagreement between the oracles is our own fault.
 bool blames_device(results::Verdict verdict);
 

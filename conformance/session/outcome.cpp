@@ -5,14 +5,13 @@ namespace mx::session {
 
 Outcome outcome_of(std::span<const results::CaseResult> cases, bool complete) {
     using results::Verdict;
-    bool mismatch = false, device = false, self = false, untested = false;
+    bool mismatch = false, device = false, self = false, is_unjudged = false;
     std::uint64_t compared = 0;
     for (const results::CaseResult& result : cases) {
         compared += result.elements + result.scales;
         switch (result.verdict) {
             case Verdict::fail:
             case Verdict::flaky:
-            case Verdict::mistrusted:
                 mismatch = true;
                 break;
             case Verdict::crash:
@@ -24,7 +23,8 @@ Outcome outcome_of(std::span<const results::CaseResult> cases, bool complete) {
                 self = true;
                 break;
             case Verdict::untested:
-                untested = true;
+            case Verdict::insufficient_data:
+                is_unjudged = true;
                 break;
             default:
                 break;
@@ -33,7 +33,7 @@ Outcome outcome_of(std::span<const results::CaseResult> cases, bool complete) {
     if (self) return Outcome::own_fault;
     if (device) return Outcome::device_fault;
     if (mismatch) return Outcome::mismatch;
-    if (!complete || untested) return Outcome::incomplete;
+    if (!complete || is_unjudged) return Outcome::incomplete;
     return compared == 0 ? Outcome::nothing_tested : Outcome::conformant;
 }
 

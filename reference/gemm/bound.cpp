@@ -6,6 +6,8 @@
 #include <bit>
 #include <cmath>
 #include <limits>
+#include <string>
+#include <vector>
 
 #include "reference/fast/dot_model.hpp"
 #include "reference/gemm/exactness.hpp"
@@ -21,26 +23,43 @@ constexpr double unit = 0x1p-23;
 constexpr double room = 1 + 0x1p-30;
 constexpr double infinite = std::numeric_limits<double>::infinity();
 
+// 0 of what is no number.
 double magnitude_of(const fast::Unpacked& value) {
+    if (value.kind != fast::Kind::finite) return 0;
     return std::ldexp(static_cast<double>(value.significand), value.exponent);
 }
 double magnitude_of(const ElementFormat& format, Code code) {
     return magnitude_of(fast::unpack(format, code));
 }
 
+// Parts of a split K whose number nobody says.
+constexpr std::int64_t parts_unknown = 8;
+
 // What of an accumulator decides its errors.
 struct Accuracy {
-    double per_product = 0;      // lost of 2^E
-    double per_step = 0;         // lost of the sum
+    const GemmModel* row = nullptr;
+    double per_product = 0;      // lost of what is held: of each product, and of the accumulator
+    double per_step = unit;      // the same, of each sum
     double flushed = 0;          // lost of each step, near the lower end of the range
     std::int64_t step = 1;       // products
     std::int64_t promotion = 0;  // 0: none
     double promotion_loss = 0;   // of the outer accumulator, at each addition
 };
 
+// What is lost in the end by losses one after the other, of which each is a share of all that is
+// held: (1 + s1) * (1 + s2) * ... - 1 is at most e^(s1 + s2 + ...) - 1.
+double compound(double shares) {
+    return std::expm1(shares);
+}
+
+std::int64_t steps_of(std::int64_t products, std::int64_t step) {
+    return (products + step - 1) / step;
+}
+
 Accuracy accuracy_of(const GemmModel& model) {
     const ElementFormat& accumulator = model.accumulator;
     Accuracy accuracy;
+    accuracy.row = &model;
     const bool is_cut = model.fraction_bits != all_bits;
     accuracy.step = std::int64_t{model.products} * model.exact_group;
     accuracy.per_product = is_cut ? std::ldexp(1.0, -model.fraction_bits) : 0;
@@ -56,26 +75,39 @@ Accuracy accuracy_of(const GemmModel& model) {
     return accuracy;
 }
 
-// The weakest of those that multiply such elements, in the shortest steps that such a one has.
-Accuracy weakest_accuracy(const ProblemView& problem) {
-    std::int64_t step = 0;
-    for (const GemmModel& model : gemm_models) {
-        const bool multiplies = lists(model.operands, problem.a.element.name) &&
-                                lists(model.operands, problem.b.element.name);
-        const int bits = std::min(model.fraction_bits, model.accumulator.mantissa_bits);
-        if (!multiplies || bits != problem.fraction_bits) continue;
-        const std::int64_t own = std::int64_t{model.products} * model.exact_group;
-        step = step == 0 ? own : std::min(step, own);
-    }
-    Accuracy accuracy;
-    accuracy.step = std::max<std::int64_t>(step, 1);
-    accuracy.per_product = std::ldexp(1.0, -problem.fraction_bits);
-    // A sum kept in D's own type, and one of parts in binary32.
-    accuracy.per_step = std::ldexp(1.0, -problem.fraction_bits) + unit;
-    const bool may_be_half = problem.element.name == formats::f16.name;
-    accuracy.flushed =
-        std::ldexp(1.0, may_be_half ? formats::f16.quantum_exponent_min() : f32.exponent_min());
-    return accuracy;
+// Could a machine without a name be this one? Scales of blocks are applied by rows that scale
+// blocks; those of rows and tensors by the others.
+bool may_be(const GemmModel& model, const ProblemView& problem) {
+    const auto multiplies = [&model](const Factor& factor) {
+        return lists(model.operands, factor.element.name) &&
+               (factor.scaling != Scaling::blocks ||
+                takes_block_scales(model, factor.scale.name, std::to_string(factor.block)));
+    };
+    const bool has_blocks =
+        problem.a.scaling == Scaling::blocks || problem.b.scaling == Scaling::blocks;
+    const bool ends_in_half = model.accumulator.exponent_bits < f32.exponent_bits;
+    return multiplies(problem.a) && multiplies(problem.b) &&
+           has_blocks == (model.scaling != BlockScaling::none) &&
+           (!ends_in_half || problem.element.name == formats::f16.name);
+}
+
+// Of all that the machine may be; binary32 where nothing is known.
+std::vector<Accuracy> accuracies_of(const ProblemView& problem) {
+    if (problem.model != nullptr) return {accuracy_of(*problem.model)};
+    std::vector<Accuracy> accuracies;
+    for (const GemmModel& model : gemm_models)
+        if (may_be(model, problem)) accuracies.push_back(accuracy_of(model));
+    if (accuracies.empty()) accuracies.emplace_back();
+    // Who is not known may flush what is subnormal in binary32.
+    for (Accuracy& accuracy : accuracies)
+        accuracy.flushed = std::max(accuracy.flushed, std::ldexp(1.0, f32.exponent_min()));
+    return accuracies;
+}
+
+// Of products in so many steps that are accumulated together, as a share of them.
+double share_lost(const Accuracy& accuracy, std::int64_t products, std::int64_t steps) {
+    return compound(static_cast<double>(products + steps) * accuracy.per_product +
+                    static_cast<double>(steps) * accuracy.per_step);
 }
 
 // The products of one group that is accumulated by itself.
@@ -85,13 +117,11 @@ struct Group {
     double scale = 1;    // of binary32, which multiplies what comes out of it
     std::int64_t count = 0;
 
-    double error(const Accuracy& accuracy) const {
-        const std::int64_t steps = (count + accuracy.step - 1) / accuracy.step;
-        const auto n = static_cast<double>(steps);
-        const double share =
-            n * static_cast<double>(accuracy.step) * accuracy.per_product + n * accuracy.per_step;
-        if (share >= 1) return infinite;
-        return share / (1 - share) * std::max(sum, largest) + n * accuracy.flushed * scale;
+    // Each part of a split K may end in a step that is not full.
+    double error(const Accuracy& accuracy, std::int64_t parts) const {
+        const std::int64_t steps = steps_of(count, accuracy.step) + parts - 1;
+        return share_lost(accuracy, count, steps) * std::max(sum, largest) +
+               static_cast<double>(steps) * accuracy.flushed * scale;
     }
 };
 
@@ -110,30 +140,81 @@ double field_size(const ScaledRow& row, std::int64_t k) {
 struct Sums {
     double magnitudes = 0;  // of all products
     double error = 0;
+    const GemmModel* row = nullptr;  // whose error it is
 };
 
-// Products with their scales, all of them finite, as the exact result is. An accumulator that is
-// scaled afterwards errs by as much times the scale, so that groups may be taken with it.
-Sums sums_of(const Output& output, const Accuracy& accuracy) {
-    Sums sums;
+// The products of one output, those that are finite, with their scales.
+struct Products {
+    std::vector<double> sizes, powers;  // |product| and 2^E of it, 0 where it is zero
+    std::vector<double> scales;         // of binary32
+    double magnitudes = 0, largest_scale = 1;
+    double gross = 0;  // S of bound.hpp
+
+    explicit Products(const Output& output) {
+        for (std::int64_t k = 0; k < output.depth; ++k) {
+            const fast::Unpacked a = fast::scaled_element(output.a, k);
+            const fast::Unpacked b = fast::scaled_element(output.b, k);
+            const double size = magnitude_of(a) * magnitude_of(b);
+            sizes.push_back(size);
+            powers.push_back(size > 0 ? field_size(output.a, k) * field_size(output.b, k) : 0);
+            scales.push_back(f32_scale(output.a, k) * f32_scale(output.b, k));
+            magnitudes += size;
+            gross += std::max(size, powers.back());
+            largest_scale = std::max(largest_scale, scales.back());
+        }
+    }
+    std::int64_t count() const { return static_cast<std::int64_t>(sizes.size()); }
+};
+
+// In the order of k. An accumulator that is scaled afterwards errs by as much times the scale, so
+// that groups may be taken with it.
+double error_along_k(const Products& products, const Accuracy& accuracy, std::int64_t parts) {
+    double error = 0, magnitudes = 0;
     Group group;
-    for (std::int64_t k = 0; k < output.depth; ++k) {
-        const fast::Unpacked a = fast::scaled_element(output.a, k);
-        const fast::Unpacked b = fast::scaled_element(output.b, k);
-        const double product = magnitude_of(a) * magnitude_of(b);
-        group.sum += product;
+    for (std::int64_t k = 0; k < products.count(); ++k) {
+        const auto at = static_cast<std::size_t>(k);
+        group.sum += products.sizes[at];
         ++group.count;
-        group.scale = std::max(group.scale, f32_scale(output.a, k) * f32_scale(output.b, k));
-        if (product > 0)
-            group.largest =
-                std::max(group.largest, field_size(output.a, k) * field_size(output.b, k));
+        group.scale = std::max(group.scale, products.scales[at]);
+        group.largest = std::max(group.largest, products.powers[at]);
         const bool ends = accuracy.promotion != 0 && (k + 1) % accuracy.promotion == 0;
-        if (!ends && k + 1 != output.depth) continue;
-        sums.error += group.error(accuracy);
-        sums.magnitudes += group.sum;
-        sums.error +=
-            accuracy.promotion == 0 ? 0 : accuracy.promotion_loss * (sums.magnitudes + sums.error);
+        if (!ends && k + 1 != products.count()) continue;
+        error += group.error(accuracy, parts);
+        magnitudes += group.sum;
+        error += accuracy.promotion == 0 ? 0 : accuracy.promotion_loss * (magnitudes + error);
         group = {};
+    }
+    return error + compound(static_cast<double>(parts) * unit) * (magnitudes + error);
+}
+
+// Each part may end in a step, and in a group, that is not full.
+double error_in_any_order(const Products& products, const Accuracy& accuracy, std::int64_t parts) {
+    const bool is_promoted = accuracy.promotion != 0;
+    const std::int64_t length =
+        is_promoted ? std::min(products.count(), accuracy.promotion) : products.count();
+    const std::int64_t groups =
+        is_promoted ? steps_of(products.count(), accuracy.promotion) + parts : 1;
+    const std::int64_t steps = steps_of(length, accuracy.step) + (is_promoted ? 0 : parts);
+    double error = share_lost(accuracy, length, steps) * products.gross +
+                   static_cast<double>(groups * steps) * accuracy.flushed * products.largest_scale;
+    if (is_promoted)
+        error += compound(static_cast<double>(groups) * accuracy.promotion_loss) *
+                 (products.magnitudes + error);
+    return error + compound(static_cast<double>(parts) * unit) * (products.magnitudes + error);
+}
+
+Sums sums_of(const ProblemView& problem, const Output& output) {
+    const Products products(output);
+    Sums sums{products.magnitudes};
+    for (const Accuracy& accuracy : accuracies_of(problem)) {
+        const double error =
+            problem.model == nullptr
+                ? error_in_any_order(products, accuracy,
+                                     problem.parts == 0 ? parts_unknown : problem.parts)
+                : error_along_k(products, accuracy, std::max<std::int64_t>(problem.parts, 1));
+        if (error < sums.error) continue;
+        sums.error = error;
+        sums.row = accuracy.row;
     }
     return sums;
 }
@@ -188,6 +269,48 @@ std::string scaled_because(const ProblemView& problem, const Output& output) {
     return is_exact ? "" : partly_scaled_because(output);
 }
 
+// The magnitudes of the elements' products, times the scales of blocks alone.
+double unscaled_magnitudes(const ProblemView& problem, const Output& output) {
+    const auto part = [](const Factor& factor, const ScaledRow& row, std::int64_t k) {
+        const double element = magnitude_of(fast::unpack(row.element, row.codes.at(k)));
+        return is_whole(factor.scaling) ? element : element * scale_size(row, k);
+    };
+    double sum = 0;
+    for (std::int64_t k = 0; k < output.depth; ++k)
+        sum += part(problem.a, output.a, k) * part(problem.b, output.b, k);
+    return sum;
+}
+
+// An accumulator of binary16 becomes Inf beyond 65504, in a partial sum too, whatever the others
+// take away again. No partial sum exceeds the magnitudes of all products and what has been lost.
+// It stands before the scales of rows and tensors; where no row is named, a partial sum in D's
+// own type may stand after them and alpha as well.
+bool may_pass_half(const ProblemView& problem, const Output& output, const Sums& sums) {
+    const GemmModel* model = problem.model;
+    const auto is_half = [](const ElementFormat& format) { return format.exponent_bits < 8; };
+    const bool may_be_half = model != nullptr
+                                 ? is_half(model->accumulator) || is_half(model->promoted)
+                                 : problem.element.name == formats::f16.name;
+    if (!may_be_half) return false;
+    const double before = unscaled_magnitudes(problem, output);
+    const double lost = sums.magnitudes > 0 ? sums.error / sums.magnitudes : 0;
+    double largest = before * (1 + lost);
+    if (model == nullptr) {
+        const double scaled = sums.magnitudes + sums.error;
+        const double alpha = magnitude_of(f32, output.operands.alpha);
+        largest = std::max({largest, scaled, alpha * scaled});
+    }
+    return largest * room >= magnitude_of(formats::f16, Code{formats::f16.code_max_finite()});
+}
+
+std::string range_because(const ProblemView& problem, const Output& output, const Sums& sums) {
+    if (2 * (sums.magnitudes + sums.error) >= magnitude_of(f32, Code{f32.code_max_finite()}))
+        return "a partial sum may be beyond the range of binary32";
+    if (may_pass_half(problem, output, sums))
+        return "a partial sum may be beyond 65504, the end of binary16";
+    return "";
+}
+
 }  // namespace
 
 Bound bound_of(const ProblemView& problem, const Output& output) {
@@ -213,19 +336,17 @@ Bound bound_of(const ProblemView& problem, const Output& output) {
         made.infinity = exact_result(problem, output);
     if (!made.is_nan && made.none_because.empty())
         made.none_because = scaled_because(problem, output);
-    if (made.is_nan || made.is_infinite || !made.none_because.empty()) return made;
-    const Accuracy accuracy =
-        problem.model == nullptr ? weakest_accuracy(problem) : accuracy_of(*problem.model);
-    const Sums sums = sums_of(output, accuracy);
+    if (made.is_nan || !made.none_because.empty()) return made;
+    const Sums sums = sums_of(problem, output);
+    made.row = sums.row;
     const double error = with_epilogue(problem, output, sums);
+    made.none_because = range_because(problem, output, sums);
+    // What is finite beside an Inf must not become the other one.
+    if (made.is_infinite || !made.none_because.empty()) return made;
     const double largest = size_of(made.result) + error;
     made.bound = (error + rounding_of(d, largest)) * room;
-    const double end = magnitude_of(d, Code{d.code_max_finite()});
-    const double end_of_sum = magnitude_of(f32, Code{f32.code_max_finite()});
-    if (!(error < infinite))
-        made.none_because = "K is so large that nothing is left of the bound";
-    else if (largest >= end || 2 * sums.magnitudes >= end_of_sum)
-        made.none_because = "the result may be beyond the range of binary32 or of D's type";
+    if (largest >= magnitude_of(d, Code{d.code_max_finite()}))
+        made.none_because = "the result may be beyond the range of D's type";
     return made;
 }
 

@@ -3,15 +3,20 @@
 //
 // Let T be the sum of the magnitudes of the products, E the largest exponent of a nonzero one,
 // counted from the fields of its factors, and G = max(T, 2^E). A step of L products that keeps F
-// fraction bits below E and rounds toward zero to P bits loses less than 2^(E-F) of each product
-// and 2^-P of its sum, and no partial sum exceeds T. So K products in n = ceil(K/L) steps lose less
-// than
-//     (n*L*2^-F + n*2^-P) * G,
-// each promotion group for itself, and the outer accumulator, which keeps P' bits, less than
+// fraction bits below E and rounds to P bits loses less than 2^(E-F) of each product and of the
+// accumulator and 2^-P of its sum. K products in n = ceil(K/L) steps lose less than
+//     (e^((K+n)*2^-F + n*2^-P) - 1) * G,
+// for what one step loses of all that is held, the next may lose of that loss, too. Each promotion
+// group does so for itself, and the outer accumulator, which keeps P' bits, loses less than
 // 3 * 2^-P' of what it holds at each addition: two products with scales and the sum are rounded to
-// nearest. There is no bound where a product with one scale of two leaves the normal range. Where
-// no row is named, the same with the weakest accumulator of such elements, in steps as short as any
-// has, added in any order and in any number of parts.
+// nearest. There is none where a product with one scale of two leaves the normal range, nor where
+// T exceeds what an accumulator holds: 65504 in binary16.
+//
+// Where no row is named, the bound is the largest of those of all rows that multiply such factors,
+// with scales of blocks where these have them, each in any order and in any number of parts up to
+// the eight that are added in binary32. In any order the products of a group are unknown, so that
+// S, the sum of max(|product|, 2^E of it), takes the place of G: a group's G is no more than its
+// share of S. Where no row multiplies such factors, it is that of binary32 alone.
 #pragma once
 
 #include <string>
@@ -28,6 +33,8 @@ struct Bound {
     Code infinity;
     fast::Total result;  // exact, before it is rounded to D's type
     double bound = 0;    // of the distance to it, rounding to D's type included
+    // The row whose bound it is; none where there is none, or only that of binary32.
+    const GemmModel* row = nullptr;
 };
 Bound bound_of(const ProblemView& problem, const Output& output);
 

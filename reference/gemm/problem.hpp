@@ -78,6 +78,7 @@ struct ProblemView {
     const GemmModel* model = nullptr;  // nullptr: the exact sum
     bool is_bounded = false;           // a bound is wanted, and not the bits of the model
     std::int64_t part = 0;             // of K, where it is split; models only
+    std::int64_t parts = 0;            // that K is split into; 0: nobody says
     int fraction_bits = 0;  // that every accumulator keeps which multiplies such elements
     // Where D lies in blocks. What the epilogue gives is then what blocks are made of, and
     // output_blocks.hpp says what becomes of it.

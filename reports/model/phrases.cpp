@@ -23,7 +23,7 @@ constexpr std::array<Phrase, results::verdict_count> phrases{{
     {Verdict::deviation, "deviates", "differs only where the standard leaves the answer open"},
     {Verdict::not_supported, "n/s", "the device says that it does not do this"},
     {Verdict::waived, "waived", "differs, and a waiver in force covers it"},
-    {Verdict::mistrusted, "mistrust", "the data of this case could not have failed"},
+    {Verdict::insufficient_data, "no data", "the data of this case could not have failed"},
     {Verdict::flaky, "FLAKY", "two runs of the same case gave different bits"},
     {Verdict::fail, "FAIL", "differs where the bits are binding"},
     {Verdict::oracle_disagreement, "ORACLE", "the two oracles differ: our own fault"},

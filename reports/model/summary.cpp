@@ -151,9 +151,11 @@ std::vector<std::string> caveats_of(const Run& run) {
 }
 
 Outcome outcome_of(const Run& run, const Summary& summary) {
-    if (summary.verdicts.passing() != summary.verdicts.all() || !run.footer.close_fault.empty())
-        return Outcome::not_conformant;
+    const std::uint64_t unjudged = summary.verdicts.of(Verdict::insufficient_data);
+    const bool has_fault = summary.verdicts.passing() + unjudged != summary.verdicts.all();
+    if (has_fault || !run.footer.close_fault.empty()) return Outcome::not_conformant;
     if (std::ranges::any_of(run.footer.unmet, is_worse)) return Outcome::worse;
+    if (unjudged != 0 && is_whole(run)) return Outcome::incomplete;
     if (summary.totals.elements + summary.totals.scales == 0) return Outcome::nothing_tested;
     if (!is_whole(run) || !run.footer.unmet.empty()) return Outcome::incomplete;
     return summary.caveats.empty() ? Outcome::conformant : Outcome::clean;
@@ -163,7 +165,8 @@ Outcome outcome_of(const Run& run, const Summary& summary) {
 std::string list_of_failing(const VerdictCounts& verdicts) {
     std::string list;
     for (const Verdict verdict : verdicts_by_severity) {
-        if (results::may_pass(verdict) || verdicts.of(verdict) == 0) continue;
+        const bool is_fault = !results::may_pass(verdict) && verdict != Verdict::insufficient_data;
+        if (!is_fault || verdicts.of(verdict) == 0) continue;
         if (!list.empty()) list += ", ";
         list += grouped(verdicts.of(verdict)) + " " + words_of(verdict);
     }
@@ -178,8 +181,14 @@ std::string passing_phrase(const Summary& summary) {
     const std::uint64_t deviating = summary.verdicts.of(Verdict::deviation);
     const std::uint64_t waived = summary.verdicts.of(Verdict::waived);
     const std::uint64_t empty = summary.totals.empty;
-    std::string phrase = "all of " +
-                         counted(summary.totals.cases - refused - waived - empty, "case") +
+    const std::uint64_t unjudged = summary.verdicts.of(Verdict::insufficient_data);
+    const std::uint64_t judged = summary.totals.cases - refused - waived - empty - unjudged;
+    if (unjudged != 0 && judged == 0)
+        return "insufficient data in " + counted(unjudged, "case") + ", nothing else was judged";
+    std::string phrase = (unjudged == 0 ? ""
+                                        : "insufficient data in " + counted(unjudged, "case") +
+                                              ", which shows nothing; ") +
+                         "all of " + counted(judged, unjudged == 0 ? "case" : "other case") +
                          (refused == 0 ? "" : " that the device supports") +
                          (waived == 0    ? ""
                           : refused == 0 ? " without a waiver"
@@ -192,13 +201,20 @@ std::string passing_phrase(const Summary& summary) {
     return refused == 0 ? phrase : phrase + "; " + grouped(refused) + " not supported";
 }
 
+std::string insufficient_phrase(const VerdictCounts& verdicts) {
+    const std::uint64_t unjudged = verdicts.of(Verdict::insufficient_data);
+    return unjudged == 0 ? "" : ", insufficient data in " + grouped(unjudged);
+}
+
 std::string not_conformant_phrase(const Run& run, const Summary& summary) {
     const std::string& fault = run.footer.close_fault;
-    const std::uint64_t failing = summary.verdicts.all() - summary.verdicts.passing();
+    const std::uint64_t failing = summary.verdicts.all() - summary.verdicts.passing() -
+                                  summary.verdicts.of(Verdict::insufficient_data);
     return "Not conformant: " + (fault.empty() ? "" : fault + "; ") +
            (failing == 0 ? passing_phrase(summary)
                          : grouped(failing) + " of " + counted(summary.totals.cases, "case") +
-                               " did not pass (" + list_of_failing(summary.verdicts) + ")");
+                               " did not pass (" + list_of_failing(summary.verdicts) + ")" +
+                               insufficient_phrase(summary.verdicts));
 }
 
 std::string verdict_phrase(const Run& run, const Summary& summary) {

@@ -41,7 +41,7 @@ private:
 inline constexpr std::array<Verdict, results::verdict_count> verdicts_by_severity{
     Verdict::oracle_disagreement, Verdict::crash,         Verdict::timeout,
     Verdict::device_error,        Verdict::fail,          Verdict::flaky,
-    Verdict::mistrusted,          Verdict::untested,      Verdict::waived,
+    Verdict::insufficient_data,   Verdict::untested,      Verdict::waived,
     Verdict::deviation,           Verdict::not_supported, Verdict::pass_bounded,
     Verdict::pass_exact,
 };

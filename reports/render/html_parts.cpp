@@ -19,7 +19,7 @@ std::string_view tone_of(Verdict verdict) {
             return "good";
         case Verdict::deviation:
         case Verdict::waived:
-        case Verdict::mistrusted:
+        case Verdict::insufficient_data:
         case Verdict::untested:
             return "note";
         case Verdict::not_supported:

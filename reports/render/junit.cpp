@@ -31,11 +31,11 @@ Kind kind_of(Verdict verdict) {
         case Verdict::not_supported:
         case Verdict::waived:
             return Kind::skipped;
-        case Verdict::mistrusted:
         case Verdict::flaky:
         case Verdict::fail:
             return Kind::failure;
-        // A case that never ran must not look like one that was left out on purpose.
+        // A case that never ran, or was not judged, must not look like one left out on purpose.
+        case Verdict::insufficient_data:
         case Verdict::untested:
         case Verdict::oracle_disagreement:
         case Verdict::device_error:

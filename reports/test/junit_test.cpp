@@ -99,10 +99,10 @@ TEST(Junit, EachVerdictHasItsKind) {
         expect(verdict, "");
     for (const Verdict verdict : {Verdict::not_supported, Verdict::waived})
         expect(verdict, "<skipped ");
-    for (const Verdict verdict : {Verdict::fail, Verdict::flaky, Verdict::mistrusted})
-        expect(verdict, "<failure ");
-    for (const Verdict verdict : {Verdict::oracle_disagreement, Verdict::device_error,
-                                  Verdict::crash, Verdict::timeout, Verdict::untested})
+    for (const Verdict verdict : {Verdict::fail, Verdict::flaky}) expect(verdict, "<failure ");
+    for (const Verdict verdict :
+         {Verdict::oracle_disagreement, Verdict::device_error, Verdict::crash, Verdict::timeout,
+          Verdict::untested, Verdict::insufficient_data})
         expect(verdict, "<error ");
 }
 

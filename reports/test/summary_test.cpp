@@ -58,8 +58,9 @@ TEST(Summary, MismatchesOfEitherAxisAreClustersOfTheirOwn) {
 TEST(Summary, HeadlineSaysItAll) {
     const results::Run bad = fixture("every_verdict");
     EXPECT_EQ(summarize(bad).headline,
-              "Not conformant: 9 of 19 cases did not pass (1 oracle disagreement, 1 crash, "
-              "1 timeout, 1 device error, 2 fail, 1 flaky, 1 mistrusted, 1 untested); 1,711 of "
+              "Not conformant: 8 of 19 cases did not pass (1 oracle disagreement, 1 crash, "
+              "1 timeout, 1 device error, 2 fail, 1 flaky, 1 untested), insufficient data in 1; "
+              "1,711 of "
               "720,896 elements and 12 of 18,432 scales differ, and 1 case within a derived bound; "
               "level quick. "
               "NOT A CONFORMANCE RUN.");
@@ -97,6 +98,23 @@ TEST(Summary, ARunThatTestedLessThanDemandedIsIncomplete) {
               "cases not supported.");
     ASSERT_EQ(summary.caveats.size(), 1u);
     EXPECT_EQ(summary.caveats[0], "INCOMPLETE: " + run.footer.unmet[0] + ".");
+}
+
+TEST(Summary, ACaseOfInsufficientDataIsNeitherAPassNorAFault) {
+    results::Run run = empty_run();
+    add_case(run, Verdict::pass_exact).elements = 32;
+    add_case(run, Verdict::insufficient_data);
+    const Summary summary = summarize(run);
+    EXPECT_EQ(summary.outcome, Outcome::incomplete);
+    EXPECT_EQ(summary.headline.find("Incomplete: insufficient data in 1 case, which shows nothing; "
+                                    "all of 1 other case pass"),
+              0u)
+        << summary.headline;
+    add_case(run, Verdict::fail);
+    EXPECT_EQ(summarize(run).outcome, Outcome::not_conformant);
+    results::Run nothing_else = empty_run();
+    add_case(nothing_else, Verdict::insufficient_data);
+    EXPECT_EQ(summarize(nothing_else).outcome, Outcome::incomplete);
 }
 
 TEST(Summary, ARunThatIsWorseThanItsBaselineSaysSoFirst) {

@@ -347,9 +347,9 @@ def assert_gemm(d, a, b, *, model=None, bound=None, dtype="float32", **named):
     report = _library.compare(call.operation, call.inputs, [call.output(bits)], limit)
     result = report["results"][0]
     unjudged = bits.size - result["elements"]
-    if result["verdict"] == "mistrusted" and unjudged:
+    if result["verdict"] == "insufficient_data" and unjudged:
         _refuse_unjudged(call, bits, result, unjudged)
-    elif result["verdict"] == "mistrusted":
+    elif result["verdict"] == "insufficient_data":
         warnings.warn(f"insufficient data: {result['reason']}", InsufficientData, stacklevel=2)
     elif result["verdict"] not in _RIGHT:
         raise AssertionError(_out_of_bound(result, limit))

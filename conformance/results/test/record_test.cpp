@@ -21,7 +21,7 @@ constexpr Row rows[] = {
     {"deviation", Verdict::deviation, 1},
     {"not_supported", Verdict::not_supported, 1},
     {"waived", Verdict::waived, 1},
-    {"mistrusted", Verdict::mistrusted, 0},
+    {"insufficient_data", Verdict::insufficient_data, 0},
     {"flaky", Verdict::flaky, 0},
     {"fail", Verdict::fail, 0},
     {"oracle_disagreement", Verdict::oracle_disagreement, 0},
@@ -39,6 +39,13 @@ TEST(Record, EveryVerdictHasItsNameAndBack) {
         EXPECT_TRUE(verdict_from_name(row.name, verdict)) << row.name;
         EXPECT_EQ(verdict, row.verdict) << row.name;
     }
+}
+
+TEST(Record, OlderRecordsCallInsufficientDataMistrusted) {
+    Verdict verdict{};
+    EXPECT_TRUE(verdict_from_name("mistrusted", verdict));
+    EXPECT_EQ(verdict, Verdict::insufficient_data);
+    EXPECT_EQ(worth_of(verdict), Worth::refused) << "neither a pass nor a fault";
 }
 
 TEST(Record, OtherNamesAreNoVerdictAndLeaveTheValue) {

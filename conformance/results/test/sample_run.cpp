@@ -88,7 +88,7 @@ CaseResult sample_case(std::uint64_t index, Verdict verdict) {
     const bool is_fault = verdict == Verdict::fail || verdict == Verdict::flaky ||
                           verdict == Verdict::oracle_disagreement;
     if (worth == Worth::passes || worth == Worth::open || is_fault ||
-        verdict == Verdict::mistrusted) {
+        verdict == Verdict::insufficient_data) {
         result.elements = 4096 + index;
         result.scales = 128;
     }

@@ -301,15 +301,15 @@ TEST(Compare, ScalesComeFirstThenElementsInRowMajorOrder) {
 
 TEST(Mistrust, OnlyDataThatNobodyDesignedAndThatCannotFail) {
     Evidence e = quantized("ocp", std::vector<std::uint32_t>(33, 0));
-    EXPECT_TRUE(is_mistrusted(e));
+    EXPECT_TRUE(has_insufficient_data(e));
     e.c.data = "file:zeros.npy";
-    EXPECT_TRUE(is_mistrusted(e));
+    EXPECT_TRUE(has_insufficient_data(e));
     e.c.data = "edge.special";
-    EXPECT_FALSE(is_mistrusted(e));
+    EXPECT_FALSE(has_insufficient_data(e));
     e.c.data = "random.bits";
     e.expected[0].set(32, 1);
-    EXPECT_FALSE(is_mistrusted(e));
-    EXPECT_FALSE(is_mistrusted(quantized("ocp", std::vector<std::uint32_t>(32, 0))));
+    EXPECT_FALSE(has_insufficient_data(e));
+    EXPECT_FALSE(has_insufficient_data(quantized("ocp", std::vector<std::uint32_t>(32, 0))));
 }
 
 // Before a device is blamed the exact oracle is asked about that very element.

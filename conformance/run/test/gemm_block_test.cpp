@@ -47,7 +47,7 @@ TEST(GemmBlocks, TheOraclePasses) {
 
 TEST(GemmBlocks, RandomDataHasNoVerdictWithoutAModel) {
     const CaseResult result = run(mx_product + "shape=24x80x160 data=gemm.uniform", {});
-    EXPECT_EQ(result.verdict, Verdict::mistrusted) << told(result);
+    EXPECT_EQ(result.verdict, Verdict::insufficient_data) << told(result);
     EXPECT_NE(result.reason.find("blocks of D are not so"), std::string::npos) << result.reason;
 }
 
@@ -56,7 +56,7 @@ TEST(GemmBlocks, SpecialsAreTheDialectsWhereItsSourceSaysSo) {
     const std::string specials = mx_product + "shape=24x80x160 data=gemm.exact-specials dialect=";
     EXPECT_EQ(run(specials + "nv", {}).verdict, Verdict::pass_exact);
     const CaseResult open = run(specials + "cublaslt", {});
-    EXPECT_EQ(open.verdict, Verdict::mistrusted) << told(open);
+    EXPECT_EQ(open.verdict, Verdict::insufficient_data) << told(open);
     EXPECT_NE(open.reason.find("dialect cublaslt leaves open: nan_in_block"), std::string::npos)
         << open.reason;
 }
@@ -169,7 +169,7 @@ TEST(GemmBlocks, ElementsOfOneBlockUnderAnothersScaleFail) {
 
 TEST(GemmBlocks, DataWithOneScaleForAllIsMistrusted) {
     const CaseResult result = run(mx_product + "shape=1x64x1 data=gemm.exact-signs", {});
-    EXPECT_EQ(result.verdict, Verdict::mistrusted) << told(result);
+    EXPECT_EQ(result.verdict, Verdict::insufficient_data) << told(result);
     EXPECT_NE(result.reason.find("takes the scale of the block before"), std::string::npos)
         << told(result);
 }
@@ -205,7 +205,7 @@ TEST(GemmNvfp4, TheOraclePasses) {
 // What the source of the recipe does not say is no device's fault, and gives no verdict.
 TEST(GemmNvfp4, WhatIsOpenIsNotJudged) {
     const CaseResult zeros = run(fp4 + "data=gemm.one-hot alpha=0", {});
-    EXPECT_EQ(zeros.verdict, Verdict::mistrusted) << told(zeros);
+    EXPECT_EQ(zeros.verdict, Verdict::insufficient_data) << told(zeros);
     EXPECT_NE(zeros.reason.find("cublaslt-nvfp4 leaves open: a block of zeros"), std::string::npos)
         << zeros.reason;
 }

@@ -1,5 +1,5 @@
 // The suite of GEMMs on the exact oracle as a device: every case passes, so that what does not pass
-// elsewhere is the device's doing. A case that its data makes mistrusted would show here.
+// elsewhere is the device's doing. A case that its data cannot judge would show here.
 #include <gtest/gtest.h>
 
 #include <fstream>

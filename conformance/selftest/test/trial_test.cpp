@@ -107,7 +107,8 @@ TEST(Verdicts, OnlyTheDevicesOwnDoingKills) {
         EXPECT_TRUE(blames_device(verdict)) << results::name_of(verdict);
     for (const Verdict verdict :
          {Verdict::pass_exact, Verdict::pass_bounded, Verdict::deviation, Verdict::not_supported,
-          Verdict::waived, Verdict::mistrusted, Verdict::oracle_disagreement, Verdict::untested})
+          Verdict::waived, Verdict::insufficient_data, Verdict::oracle_disagreement,
+          Verdict::untested})
         EXPECT_FALSE(blames_device(verdict)) << results::name_of(verdict);
 }
 
