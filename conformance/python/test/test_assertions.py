@@ -101,7 +101,7 @@ def test_products_within_a_bound(recwarn):
         wrong[3, 4] = spoil(wrong[3, 4])
         with pytest.raises(AssertionError, match="1 of 960 values are further"):
             mx.assert_gemm(wrong, a, b)
-    with pytest.raises(AssertionError, match="8.. of 960 values"):
+    with pytest.raises(AssertionError, match="9.. of 960 values"):
         mx.assert_gemm(mx.gemm(a[:, :-1].copy(), b[:, :-1].copy()), a, b)  # misses one k
     with pytest.raises(AssertionError, match="shape"):
         mx.assert_gemm(in_order.T, a, b)
@@ -134,16 +134,17 @@ def test_a_bound_of_one_model_is_narrower():
         mx.assert_gemm(zero.astype("float64"), a, b)
 
 
-def normal_factors(columns):
+def normal_factors(columns, **form):
     generator = numpy.random.default_rng(0)
     return [
-        mx.quantize(generator.normal(size=(16, columns)).astype("float32"), **E4M3)
+        mx.quantize(generator.normal(size=(16, columns)).astype("float32"), **(form or E4M3))
         for _ in range(2)
     ]
 
 
 def test_a_product_without_a_bound_does_not_pass():
-    a, b = normal_factors(1024)
+    # Before the scales of whole tensors sums leave binary16, in which they may be kept.
+    a, b = normal_factors(1024, format="fp8-e4m3-tensor", dialect="te-fp8-current")
     right = mx.gemm(a, b, dtype="float16")
     with pytest.raises(mx.NotSupported, match="256 of 256 outputs cannot be judged.*float32"):
         mx.assert_gemm(right, a, b, dtype="float16")
