@@ -45,6 +45,14 @@ public:
         return std::move(made_);
     }
 
+    std::optional<std::vector<const WrongGemm*>> gross_untold() {
+        find_undetermined();
+        if (undetermined_count_ > 0) return std::nullopt;
+        return gross_untold_by(problem_, expected(), [this](std::size_t element, Code code) {
+            return accepts(element, code);
+        });
+    }
+
 private:
     const CodeTensor& expected() const { return evidence_.expected[0]; }
     const ElementFormat& d() const { return problem_.epilogue.output; }
@@ -222,6 +230,10 @@ std::vector<CodeTensor> expect_gemm(const Problem& p, const std::vector<CodeTens
     std::size_t element = 0;
     for (const Code result : gemm::expected_results(problem)) d.set(element++, result.bits);
     return {std::move(d)};
+}
+
+std::optional<std::vector<const WrongGemm*>> gross_faults_untold(const Evidence& evidence) {
+    return Judge(evidence, 0).gross_untold();
 }
 
 GemmJudgement judge_gemm(const Evidence& evidence, std::uint64_t confirmed_max) {

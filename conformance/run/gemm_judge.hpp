@@ -9,6 +9,7 @@
 
 #include "conformance/results/record.hpp"
 #include "conformance/run/evidence.hpp"
+#include "conformance/run/gemm_wrong.hpp"
 
 namespace mx {
 
@@ -29,6 +30,10 @@ struct GemmJudgement {
 
 // Asks the exact oracle about the first `confirmed_max` differences, and the first of each kind.
 GemmJudgement judge_gemm(const Evidence& evidence, std::uint64_t confirmed_max);
+
+// Of a case under a bound: the gross faults that would have passed; nothing where an output has no
+// bound.
+std::optional<std::vector<const WrongGemm*>> gross_faults_untold(const Evidence& evidence);
 
 // D as the problem says, and its scales where it lies in blocks.
 std::vector<CodeTensor> expect_gemm(const Problem& p, const std::vector<CodeTensor>& inputs);

@@ -117,6 +117,19 @@ std::string untold_by(const gemm::ProblemView& problem, const CodeTensor& expect
     return "";
 }
 
+std::vector<const WrongGemm*> gross_untold_by(const gemm::ProblemView& problem,
+                                              const CodeTensor& expected, const Accepts& accepts) {
+    std::vector<const WrongGemm*> untold;
+    for (const WrongGemm& wrong : wrong_gemms()) {
+        if (!wrong.applies(problem) || !wrong.is_gross) continue;
+        const bool is_told = tells(problem, expected, accepts, [&](const gemm::OutputPlace& place) {
+            return wrong.result({problem, place});
+        });
+        if (!is_told) untold.push_back(&wrong);
+    }
+    return untold;
+}
+
 std::string untold_by_blocks(const gemm::ProblemView& problem, const CodeTensor& scales,
                              const AcceptsBlock& accepts) {
     const std::string same = could_not_fail;

@@ -4,8 +4,10 @@
 #include <cstdint>
 #include <functional>
 #include <string>
+#include <vector>
 
 #include "conformance/data/inputs.hpp"
+#include "conformance/run/gemm_wrong.hpp"
 #include "reference/gemm/output_blocks.hpp"
 
 namespace mx {
@@ -22,6 +24,10 @@ using Accepts = std::function<bool(std::size_t element, Code code)>;
 // that they do not tell, as a sentence.
 std::string untold_by(const gemm::ProblemView& problem, const CodeTensor& expected,
                       const Accepts& accepts);
+
+// Of what is gross, all that the expected outputs do not tell.
+std::vector<const WrongGemm*> gross_untold_by(const gemm::ProblemView& problem,
+                                              const CodeTensor& expected, const Accepts& accepts);
 
 // The same of D in blocks, whose numbers lose most of their bits when they become elements: told
 // must be what is gross, and one scale from its neighbour.

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "conformance/case/fields.hpp"
+#include "conformance/run/depth_probes.hpp"
 #include "conformance/run/expected.hpp"
 #include "conformance/run/judge.hpp"
 #include "reference/problem/problem.hpp"
@@ -186,6 +187,34 @@ void Runner::find_repro_lines(const Evidence& evidence, CaseResult& result) {
     }
 }
 
+// A bound alone hides what is small beside it. A probe that fails makes the case fail; those that
+// pass are what the case is judged by where its bound shows too little. The evidence becomes that
+// of the probe that failed.
+void Runner::probe_depth(const PlannedCase& planned, Evidence& evidence, CaseResult& result) {
+    const bool is_open =
+        result.verdict == Verdict::pass_bounded || result.verdict == Verdict::insufficient_data;
+    if (!is_open) return;
+    std::vector<Case> passed;
+    for (const Case& probe : depth_probes(planned.c)) {
+        auto asked = gather(probe);
+        if (!asked) continue;
+        const CaseResult found = judge({planned.suite, probe}, asked.value());
+        if (blames_device(found.verdict) || found.verdict == Verdict::oracle_disagreement) {
+            evidence = std::move(asked.value());
+            return take_fault_of_probe(found, result);
+        }
+        if (found.verdict == Verdict::pass_exact) passed.push_back(probe);
+    }
+    if (passed.empty()) return;
+    const bool is_insufficient = result.verdict == Verdict::insufficient_data;
+    if (is_insufficient && !probes_show_the_rest(evidence, passed)) return;
+    const std::string count = std::to_string(passed.size());
+    if (is_insufficient)
+        result.reason = "within its bound, which alone would not show every gross fault";
+    result.verdict = Verdict::pass_bounded;
+    result.reason += "; " + count + " probes along K are right bit for bit";
+}
+
 bool Runner::is_given_up(OperationKind operation) const {
     const auto found = timeouts_.find(operation);
     return options_.timeouts_max != 0 && found != timeouts_.end() &&
@@ -202,6 +231,7 @@ Expected<CaseResult> Runner::run(const PlannedCase& planned) {
     auto evidence = gather(planned.c);
     if (!evidence) return evidence.error();
     CaseResult result = judge(planned, evidence.value());
+    probe_depth(planned, evidence.value(), result);
     std::uint64_t& timeouts = timeouts_[planned.c.operation];
     timeouts = result.verdict == Verdict::timeout ? timeouts + 1 : 0;
     if (!result.mismatches.empty()) {

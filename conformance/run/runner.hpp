@@ -46,6 +46,7 @@ private:
     bool is_given_up(OperationKind operation) const;
     bool changes_with_pads(Question question, const DeviceAnswer& answer);
     results::CaseResult judge(const PlannedCase& planned, Evidence& evidence);
+    void probe_depth(const PlannedCase& planned, Evidence& evidence, results::CaseResult& result);
     void find_repro_lines(const Evidence& evidence, results::CaseResult& result);
     bool shows_alone(const Case& narrow, const results::Mismatch& mismatch);
 

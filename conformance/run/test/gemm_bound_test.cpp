@@ -166,5 +166,49 @@ TEST(GemmBound, OfScaledBlocksJudgesLongSums) {
             }
 }
 
+// Where a bound alone hides what is gross, as that of 13 bits of FP8 does, the probes show it; and
+// what is right is judged.
+TEST(GemmBound, ProbesAlongKShowWhatABoundHides) {
+    std::size_t caught = 0;
+    for (const Kind& kind :
+         {Kind{"a=e4m3:tensor b=e4m3:tensor", "hopper-fp8"},
+          Kind{"a=e4m3:tensor b=e5m2:tensor", "ada-fp8"},
+          Kind{"a=mxfp8-e4m3 b=mxfp8-e4m3", "hopper-mx-wgmma"},
+          Kind{"a=nvfp4 b=nvfp4", "blackwell-fp4"}, Kind{"a=bf16 b=bf16", "hopper-half"}}) {
+        const GemmModel& right = *find_gemm_model(kind.row);
+        const GemmModel rounded =
+            bf16_accumulator(right.scaling == BlockScaling::none ? BlockScaling::none
+                                                                 : BlockScaling::product_exponent);
+        for (const int depth : {64, 1024, 4096, 16384}) {
+            const std::string text = bounded_case(kind, depth, "gemm.middle");
+            const CaseResult as_is = run(text, {.model = &right});
+            EXPECT_EQ(as_is.verdict, Verdict::pass_bounded) << kind.row << " " << told(as_is);
+            for (const Fault& fault : faults_of(right, rounded)) {
+                const bool is_of_blocks =
+                    std::string(fault.what).find("block") != std::string::npos;
+                if (is_of_blocks && right.scaling == BlockScaling::none) continue;
+                const CaseResult result = run(text, fault.subject);
+                EXPECT_EQ(result.verdict, Verdict::fail) << fault.what << " " << told(result);
+                caught += result.verdict == Verdict::fail ? 1 : 0;
+            }
+        }
+    }
+    std::printf("%zu planted faults caught\n", caught);
+}
+
+// Every k is in some product of the probes, as far as the rows of D reach.
+TEST(GemmBound, ProbesHaveAProductAtEveryK) {
+    for (const char* factors : {"a=e4m3:tensor b=e4m3:tensor", "a=mxfp8-e4m3 b=mxfp8-e4m3"})
+        for (const int dropped : {0, 1, 31, 777, 2048, 4094, 4095}) {
+            GemmSubject subject{.model = nullptr};
+            subject.spoil = [dropped](PlainGemm& g) {
+                drop(g.a, static_cast<std::size_t>(dropped), static_cast<std::size_t>(dropped) + 1);
+            };
+            const CaseResult result =
+                run(bounded_case({factors, ""}, 4096, "gemm.middle"), subject);
+            EXPECT_EQ(result.verdict, Verdict::fail) << dropped << " " << told(result);
+        }
+}
+
 }  // namespace
 }  // namespace mx
