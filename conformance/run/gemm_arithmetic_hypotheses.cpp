@@ -2,6 +2,7 @@
 #include <array>
 #include <memory>
 #include <optional>
+#include <utility>
 
 #include "conformance/run/gemm_hypotheses.hpp"
 #include "reference/fast/f32_arithmetic.hpp"
@@ -35,6 +36,14 @@ struct ModelChange {
     const char* what;
     bool (*change)(GemmModel& model);  // false: there is nothing to change
 };
+template <auto field, auto value>
+bool becomes(GemmModel& model) {
+    return std::exchange(model.*field, value) != value;
+}
+template <const ElementFormat& format>
+bool accumulates_in(GemmModel& model) {
+    return std::exchange(model.accumulator, format).name != format.name;
+}
 constexpr std::array model_changes{
     ModelChange{"one bit less is kept of each product",
                 [](GemmModel& m) { return m.fraction_bits != all_bits && m.fraction_bits-- > 1; }},
@@ -56,53 +65,20 @@ constexpr std::array model_changes{
                     return true;
                 }},
     ModelChange{"the sum of a step is rounded to nearest even",
-                [](GemmModel& m) {
-                    const bool is_other = m.rounding != Rounding::nearest_even;
-                    m.rounding = Rounding::nearest_even;
-                    return is_other;
-                }},
+                becomes<&GemmModel::rounding, Rounding::nearest_even>},
     ModelChange{"the sum of a step is rounded toward zero",
-                [](GemmModel& m) {
-                    const bool is_other = m.rounding != Rounding::toward_zero;
-                    m.rounding = Rounding::toward_zero;
-                    return is_other;
-                }},
-    ModelChange{"the accumulator is binary32 between steps",
-                [](GemmModel& m) {
-                    const bool is_other = m.accumulator.name != f32.name;
-                    m.accumulator = f32;
-                    return is_other;
-                }},
-    ModelChange{"the accumulator keeps 13 bits of mantissa between steps",
-                [](GemmModel& m) {
-                    const bool is_other = m.accumulator.name == f32.name;
-                    m.accumulator = e8m13;
-                    return is_other;
-                }},
-    ModelChange{"the accumulator is binary16",
-                [](GemmModel& m) {
-                    const bool is_other = m.accumulator.name != formats::f16.name;
-                    m.accumulator = formats::f16;
-                    return is_other;
-                }},
+                becomes<&GemmModel::rounding, Rounding::toward_zero>},
+    ModelChange{"the accumulator is binary32 between steps", accumulates_in<formats::f32>},
+    ModelChange{
+        "the accumulator keeps 13 bits of mantissa between steps",
+        [](GemmModel& m) { return m.accumulator.name == f32.name && accumulates_in<e8m13>(m); }},
+    ModelChange{"the accumulator is binary16", accumulates_in<formats::f16>},
     ModelChange{"products are aligned by the exponents of their normal numbers",
-                [](GemmModel& m) {
-                    const bool is_other = m.exponents == FactorExponents::own;
-                    m.exponents = FactorExponents::f16;
-                    return is_other;
-                }},
+                becomes<&GemmModel::exponents, FactorExponents::f16>},
     ModelChange{"a product that is zero has an exponent",
-                [](GemmModel& m) {
-                    const bool is_other = m.zero_products == ZeroProducts::left_out;
-                    m.zero_products = ZeroProducts::counted;
-                    return is_other;
-                }},
+                becomes<&GemmModel::zero_products, ZeroProducts::counted>},
     ModelChange{"a product that is zero has no exponent",
-                [](GemmModel& m) {
-                    const bool is_other = m.zero_products == ZeroProducts::counted;
-                    m.zero_products = ZeroProducts::left_out;
-                    return is_other;
-                }},
+                becomes<&GemmModel::zero_products, ZeroProducts::left_out>},
 };
 
 Code rounded(const ElementFormat& format, const fast::Unpacked& value) {

@@ -27,6 +27,13 @@ bool tells(const gemm::ProblemView& problem, const CodeTensor& expected, const A
     return false;
 }
 
+bool tells_of(const WrongGemm& wrong, const gemm::ProblemView& problem, const CodeTensor& expected,
+              const Accepts& accepts) {
+    return tells(problem, expected, accepts, [&](const gemm::OutputPlace& place) {
+        return wrong.result({problem, place});
+    });
+}
+
 // Other arithmetic that a named model must be told from.
 struct OtherRules {
     std::string what;
@@ -101,10 +108,8 @@ std::string untold_by(const gemm::ProblemView& problem, const CodeTensor& expect
     const std::string same = could_not_fail;
     for (const WrongGemm& wrong : wrong_gemms()) {
         if (!wrong.applies(problem) || (problem.is_bounded && !wrong.is_gross)) continue;
-        const bool is_told = tells(problem, expected, accepts, [&](const gemm::OutputPlace& place) {
-            return wrong.result({problem, place});
-        });
-        if (!is_told) return same + "where " + std::string(wrong.what);
+        if (!tells_of(wrong, problem, expected, accepts))
+            return same + "where " + std::string(wrong.what);
     }
     if (problem.model == nullptr || problem.is_bounded) return "";
     std::vector<GemmModel> models;
@@ -122,10 +127,7 @@ std::vector<const WrongGemm*> gross_untold_by(const gemm::ProblemView& problem,
     std::vector<const WrongGemm*> untold;
     for (const WrongGemm& wrong : wrong_gemms()) {
         if (!wrong.applies(problem) || !wrong.is_gross) continue;
-        const bool is_told = tells(problem, expected, accepts, [&](const gemm::OutputPlace& place) {
-            return wrong.result({problem, place});
-        });
-        if (!is_told) untold.push_back(&wrong);
+        if (!tells_of(wrong, problem, expected, accepts)) untold.push_back(&wrong);
     }
     return untold;
 }
