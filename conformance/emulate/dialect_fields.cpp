@@ -133,6 +133,7 @@ std::string text_of(NanCode nan_code) {
         MX_NAMED(sign_kept)
         MX_NAMED(largest)
         MX_NAMED(as_number)
+        MX_NAMED(zero)
     }
     return {};
 }

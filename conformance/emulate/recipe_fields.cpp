@@ -60,7 +60,7 @@ std::string_view name_of(Inverse value) {
                Inverse::divided, value);
 }
 std::string_view name_of(NanCode value) {
-    return nth({"positive_all_ones", "sign_kept", "largest", "as_number"}, NanCode::as_number,
+    return nth({"positive_all_ones", "sign_kept", "largest", "as_number", "zero"}, NanCode::zero,
                value);
 }
 std::string_view name_of(SignOfZero value) {

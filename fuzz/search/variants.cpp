@@ -65,7 +65,7 @@ void add_scale_values(Maker& maker) {
 void add_element_values(Maker& maker) {
     maker.add_values("element_rounding", &Quantizer::element_rounding, 8);
     maker.add_values("element_overflow", &Quantizer::element_overflow, 2);
-    maker.add_values("nan_code", &Quantizer::nan_code, 4);
+    maker.add_values("nan_code", &Quantizer::nan_code, 5);
     maker.add_values("sign_of_zero", &Quantizer::sign_of_zero, 4);
     maker.add({"values through bf16", maker.rules.dialect, Slip::values_through_bf16});
     maker.add({"values cut to bf16", maker.rules.dialect, Slip::values_cut_to_bf16});

@@ -113,6 +113,8 @@ Code code_of_nan(NanCode nan_code, const ElementFormat& format, const Value& val
         case NanCode::as_number:
             return format.positive(format.has_nan() ? format.code_nan()
                                                     : code_of_nan_as_number(format));
+        case NanCode::zero:
+            return format.positive(0);
     }
     MX_ASSERT(false && "a NaN code without a definition");
     return Code{0};

@@ -229,6 +229,8 @@ MX_FOLDED constexpr Code code_of_nan(NanCode nan_code, const ElementFormat& form
         case NanCode::as_number:
             if (!format.has_nan()) return format.positive(code_of_nan_as_number(format));
             break;
+        case NanCode::zero:
+            return format.positive(0);
         case NanCode::positive_all_ones:
             break;
     }

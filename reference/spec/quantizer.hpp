@@ -179,6 +179,7 @@ enum class NanCode {
     sign_kept,          // the same with the input's sign
     largest,            // the largest value: a clamp came first
     as_number,          // all ones where there is NaN; else the low bits of 1.5 * 2^128
+    zero,               // 0: the NaN was greater than no bound
 };
 
 // A zero element, given or from underflow. Where a lane is multiplied in binary32, what counts is

@@ -54,7 +54,7 @@ constexpr std::array cast_table{
             {0, 0, 1, 1, 1, 1, 127, 128, 128, 128, 128, 129, 254, 255, 255, 255, 0, 128}},
     CastRow{"aiter-roundup aiter-ceil",
             {0, 0, 1, 1, 1, 1, 127, 128, 128, 128, 128, 129, 254, 255, 255, 255, 255, 128}},
-    CastRow{"deepgemm deepgemm-fp4",
+    CastRow{"deepgemm deepgemm-fp4 deepgemm-legacy deepgemm-fp4-legacy",
             {1, 1, 1, 1, 1, 1, 127, 128, 128, 128, 128, 129, 254, 254, 254, 254, 254, 128}},
     CastRow{"pytorch-e8m0",
             {0, 0, 0, 0, 1, 1, 127, 127, 127, 127, 128, 129, 254, 254, 255, 255, 255, 128}},
