@@ -30,6 +30,9 @@ constexpr std::array phrases{
     Phrase{"sign_of_zero:kept->dropped", "zeros lose their sign"},
     Phrase{"nan_code:positive_all_ones->sign_kept", "the NaN code keeps the sign"},
     Phrase{"nan_code:positive_all_ones->largest", "a NaN becomes the largest element"},
+    Phrase{"nan_code:positive_all_ones->zero", "a NaN becomes zero"},
+    Phrase{"nan_code:sign_kept->zero", "a NaN becomes zero"},
+    Phrase{"nan_code:largest->zero", "a NaN becomes zero"},
     Phrase{"scale_rounding:toward_positive->toward_zero", "the scale is rounded down, not up"},
     Phrase{"scale_rounding:toward_zero->toward_positive", "the scale is rounded up, not down"},
     Phrase{"nan_in_block:own_lane_only->poisons_amax", "one NaN makes the whole block NaN"},
@@ -84,7 +87,7 @@ std::vector<Quantizer> further_values(const Quantizer& base) {
         }
     };
     add(&Quantizer::nan_code, NanCode::positive_all_ones, NanCode::sign_kept, NanCode::largest,
-        NanCode::as_number);
+        NanCode::as_number, NanCode::zero);
     add(&Quantizer::sign_of_zero, SignOfZero::kept, SignOfZero::dropped, SignOfZero::input_dropped,
         SignOfZero::underflow_dropped);
     add(&Quantizer::nan_in_block, NanInBlock::poisons_amax, NanInBlock::own_lane_only,

@@ -337,7 +337,7 @@ void map_elements(const Problem& p, Tensors& outputs, const CodeOf& code_of) {
     }
 }
 
-void add_code_changes(Hypotheses& hypotheses) {
+void add_code_changes(const Problem& p, Hypotheses& hypotheses) {
     const auto add_map = [&](std::string kind, std::string text, CodeOf code_of) {
         add(hypotheses, "code:" + std::move(kind), std::move(text)).outputs =
             [code_of = std::move(code_of)](const Problem& p, const Tensors&, Tensors& outputs) {
@@ -350,9 +350,11 @@ void add_code_changes(Hypotheses& hypotheses) {
     add_map("sign_lost", "elements lose their sign", [](const ElementFormat& format, Code code) {
         return format.is_nan(code) ? code : format.positive(format.magnitude(code));
     });
-    add_map("nan_as_zero", "a NaN becomes zero", [](const ElementFormat& format, Code code) {
-        return format.is_nan(code) ? format.positive(0) : code;
-    });
+    // Of a table's entry this is a decision, nan_code.
+    if (p.dialect == nullptr)
+        add_map("nan_as_zero", "a NaN becomes zero", [](const ElementFormat& format, Code code) {
+            return format.is_nan(code) ? format.positive(0) : code;
+        });
     add_map("subnormal_as_zero", "what is subnormal becomes zero",
             [](const ElementFormat& format, Code code) {
                 if (!format.is_subnormal(code)) return code;
@@ -560,7 +562,7 @@ void add_block_transformations(const Problem& p, Hypotheses& hypotheses) {
 }
 
 void add_tensor_transformations(const Problem& p, Hypotheses& hypotheses) {
-    add_code_changes(hypotheses);
+    add_code_changes(p, hypotheses);
     add_output_places(p, hypotheses);
     add_input_changes(p, hypotheses);
 }

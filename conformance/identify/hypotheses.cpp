@@ -23,7 +23,7 @@ std::vector<Quantizer> rows_of_enumerators() {
     for (const auto& [name, overflow] : overflows) add(&Quantizer::element_overflow, overflow);
     for (const auto& [name, subnormals] : subnormal_rules) add(&Quantizer::subnormals, subnormals);
     add(&Quantizer::nan_code, NanCode::positive_all_ones, NanCode::sign_kept, NanCode::largest,
-        NanCode::as_number);
+        NanCode::as_number, NanCode::zero);
     add(&Quantizer::sign_of_zero, SignOfZero::kept, SignOfZero::dropped, SignOfZero::input_dropped,
         SignOfZero::underflow_dropped);
     add(&Quantizer::inverse, Inverse::exact_power, Inverse::one_for_byte_zero,

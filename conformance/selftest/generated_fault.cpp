@@ -160,7 +160,7 @@ std::vector<Quantizer> donors_of(const Quantizer& entry) {
         if (rounding != Rounding::stochastic) add(&Quantizer::element_rounding, rounding);
     for (const auto& [name, overflow] : overflows) add(&Quantizer::element_overflow, overflow);
     for (const auto& [name, rule] : subnormal_rules) add(&Quantizer::subnormals, rule);
-    for (const NanCode code : {NanCode::sign_kept, NanCode::largest})
+    for (const NanCode code : {NanCode::sign_kept, NanCode::largest, NanCode::zero})
         add(&Quantizer::nan_code, code);
     return donors;
 }

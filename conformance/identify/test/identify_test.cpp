@@ -148,12 +148,13 @@ TEST(Identify, SaysWhatNoVectorExplains) {
     EXPECT_EQ(deaf.nearest, "nv");
 }
 
-// Under a NaN scale no element means anything, and a device that writes zeros there is no stranger.
+// Under a NaN scale no element means anything, and a device that writes a number there, one that no
+// entry has for a NaN, is no stranger.
 TEST(Identify, ElementsUnderANanScaleAreOpen) {
-    const auto zeroed = [](Answer& answer, std::size_t) {
-        if (formats::e8m0.is_nan(answer.scale)) answer.elements.fill(0);
+    const auto numbered = [](Answer& answer, std::size_t) {
+        if (formats::e8m0.is_nan(answer.scale)) answer.elements.fill(0x2A);
     };
-    const Identification found = identified(*find_quantizer("ocp"), e4m3_setting(), zeroed);
+    const Identification found = identified(*find_quantizer("ocp"), e4m3_setting(), numbered);
     EXPECT_TRUE(names(found, "ocp"));
     EXPECT_EQ(found.unexplained.blocks, 0u) << found.unexplained.witness;
     EXPECT_GT(found.unexplained.open, 0u);
@@ -161,7 +162,7 @@ TEST(Identify, ElementsUnderANanScaleAreOpen) {
     // Elements that differ elsewhere still bind.
     const Identification wrong =
         identified(*find_quantizer("ocp"), e4m3_setting(), [&](Answer& answer, std::size_t count) {
-            zeroed(answer, count);
+            numbered(answer, count);
             if (answer.scale.bits % 8 == 0) answer.elements[0] = 0x11;
         });
     EXPECT_FALSE(names(wrong, "ocp"));
