@@ -56,18 +56,18 @@ Alteration changed(const Change& change, std::function<void(Problem&, Quantizer&
 }
 
 // Of a field that a convert names itself: its rules are no table entry's.
-template <auto of_row, auto of_convert, typename Names>
+template <auto of_row, auto of_convert, typename Names, typename RowNames>
 void add_named_field(const Problem& p, std::string_view field, const Names& names,
-                     std::vector<Alteration>& hypotheses) {
+                     const RowNames& row_names, std::vector<Alteration>& hypotheses) {
     const auto from = p.rules ? (*p.rules).*of_convert : p.dialect->*of_row;
+    const std::string name_of_from(name_in(row_names, from));
     for (const auto& [name, to] : names) {
         if (to == from || name == name_in(roundings, Rounding::stochastic)) continue;
         const auto rules = [to = to](Problem& altered, Quantizer& row) {
             row.*of_row = to;
             if (altered.rules) (*altered.rules).*of_convert = to;
         };
-        hypotheses.push_back(changed(
-            {std::string(field), std::string(name_in(names, from)), std::string(name)}, rules));
+        hypotheses.push_back(changed({std::string(field), name_of_from, std::string(name)}, rules));
     }
 }
 
@@ -177,12 +177,12 @@ bool takes_the_same(const Problem& p, const Quantizer& row) {
 
 void add_decisions(const Problem& p, std::vector<Alteration>& hypotheses) {
     if (p.dialect == nullptr) return;
-    add_named_field<&Quantizer::element_rounding, &ElementRules::rounding>(p, "element_rounding",
-                                                                           roundings, hypotheses);
-    add_named_field<&Quantizer::element_overflow, &ElementRules::overflow>(p, "element_overflow",
-                                                                           overflows, hypotheses);
-    add_named_field<&Quantizer::subnormals, &ElementRules::subnormals>(p, "subnormals",
-                                                                       subnormal_rules, hypotheses);
+    add_named_field<&Quantizer::element_rounding, &ElementRules::rounding>(
+        p, "element_rounding", roundings, roundings, hypotheses);
+    add_named_field<&Quantizer::element_overflow, &ElementRules::overflow>(
+        p, "element_overflow", overflows, row_overflows, hypotheses);
+    add_named_field<&Quantizer::subnormals, &ElementRules::subnormals>(
+        p, "subnormals", subnormal_rules, subnormal_rules, hypotheses);
     const std::vector<Quantizer> rows = entries_like(p);
     for (const emulate::DialectField& field : emulate::dialect_fields())
         if (!is_named_by_convert(field.name)) add_field(p, rows, field, field.value_of, hypotheses);

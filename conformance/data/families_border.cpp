@@ -34,6 +34,16 @@ public:
         return question_.quantizer.candidate_error != CandidateError::none;
     }
 
+    // The row, and beside one that changes its quotients the same with exact ones: a device that
+    // does not change them has its borders there.
+    std::vector<Steps> with_and_without_quotient() const {
+        std::vector<Steps> steps{*this};
+        if (question_.quantizer.quotient == Quotient::exact) return steps;
+        steps.push_back(*this);
+        steps.back().question_.quantizer.quotient = Quotient::exact;
+        return steps;
+    }
+
     Code scale(std::uint32_t amax) const {
         if (has_e8m0_scales())
             return fast::encode_scale(question_.quantizer, question_.format, read(amax));
@@ -194,19 +204,21 @@ std::unique_ptr<BlockSource> amax_blocks(const Case& c, const ElementFormat& inp
 std::unique_ptr<BlockSource> open_edge_tie(const Case& c) {
     if (c.operation == OperationKind::convert) return convert_ties(c);
     const Steps steps(c);
+    const std::vector<Steps> ways = steps.with_and_without_quotient();
     std::vector<fast::Candidate> candidates{fast::Candidate::maps_to_largest};
     if (steps.has_two_candidates()) candidates.push_back(fast::Candidate::maps_to_two_thirds);
     std::vector<BlockData> blocks;
     for (const std::uint32_t amax : amax_of_every_scale(c, steps))
-        for (const fast::Candidate candidate : candidates) {
-            const auto element = steps.elements(amax, candidate);
-            const auto codes =
-                border_codes(steps.input(), amax, steps.element(),
-                             [&element](std::uint32_t bits) { return element(bits).bits; });
-            const std::uint32_t pinned =
-                amax | (blocks.size() % 2 == 0 ? 0 : steps.input().code_sign_mask());
-            pack(c, blocks, codes, &pinned);
-        }
+        for (const fast::Candidate candidate : candidates)
+            for (const Steps& way : ways) {
+                const auto element = way.elements(amax, candidate);
+                const auto codes =
+                    border_codes(steps.input(), amax, steps.element(),
+                                 [&element](std::uint32_t bits) { return element(bits).bits; });
+                const std::uint32_t pinned =
+                    amax | (blocks.size() % 2 == 0 ? 0 : steps.input().code_sign_mask());
+                pack(c, blocks, codes, &pinned);
+            }
     return list_source(std::move(blocks));
 }
 

@@ -20,7 +20,9 @@ std::string text_of(AmaxRounding amax_rounding) {
         MX_NAMED(nearest_away)
         MX_NAMED(nearest_toward_zero)
         MX_NAMED(one_bit_away)
+        MX_NAMED(nearest_away_to_2to128)
         MX_NAMED(whole_log2f)
+        MX_NAMED(whole_log2f_to_2to127)
     }
     return {};
 }
@@ -52,6 +54,7 @@ std::string text_of(ScaleRounding rounding) {
         MX_NAMED(nearest_even)
         MX_NAMED(nearest_away)
         MX_NAMED(nearest_log2)
+        MX_NAMED(nearest_log2f)
         MX_NAMED(ceil_log2f)
     }
     return {};
@@ -72,6 +75,7 @@ std::string text_of(NegativeScale negative) {
     switch (negative) {
         MX_NAMED(magnitude)
         MX_NAMED(zero_byte)
+        MX_NAMED(zero_byte_if_finite)
         MX_NAMED(nan_byte)
     }
     return {};
@@ -149,6 +153,16 @@ std::string text_of(SignOfZero sign_of_zero) {
     return {};
 }
 
+std::string text_of(Quotient quotient) {
+    using enum Quotient;
+    switch (quotient) {
+        MX_NAMED(exact)
+        MX_NAMED(to_f16)
+        MX_NAMED(plus_half_in_f32)
+    }
+    return {};
+}
+
 std::string text_of(NanValue nan_value) {
     using enum NanValue;
     switch (nan_value) { MX_NAMED(any) }
@@ -168,7 +182,7 @@ std::string text_of(Rounding rounding) {
     return name_among(roundings, rounding);
 }
 std::string text_of(Overflow overflow) {
-    return name_among(overflows, overflow);
+    return name_among(row_overflows, overflow);
 }
 std::string text_of(Subnormals subnormals) {
     return name_among(subnormal_rules, subnormals);
@@ -214,6 +228,7 @@ constexpr std::array fields{
     field<&Quantizer::nan_in_block>("nan_in_block"),
     field<&Quantizer::infinity_in_block>("infinity_in_block"),
     field<&Quantizer::inverse>("inverse"),
+    field<&Quantizer::quotient>("quotient"),
     field<&Quantizer::element_rounding>("element_rounding"),
     field<&Quantizer::element_overflow>("element_overflow"),
     field<&Quantizer::subnormals>("subnormals"),
@@ -229,9 +244,9 @@ constexpr std::array fields{
     [[maybe_unused]] const auto& [name, title, source, waits, scale_type, formats, inputs,
                                   transform, f0, f1, f2, f3, f4, f5, tensor_scale, scale_max, f6,
                                   f7, useless_amax, encode_overflow, scale_rule, cast,
-                                  candidate_error, f8, f9, f10, f11, f12, way_back, f13, open] =
-        dialect;
-    return 31 - 9 - 8;
+                                  candidate_error, f8, f9, f10, f11, f12, f13, way_back, f14,
+                                  open] = dialect;
+    return 32 - 9 - 8;
 }
 [[maybe_unused]] constexpr std::size_t count_members(const ScaleCast& cast) {
     [[maybe_unused]] const auto& [f0, f1, f2, f3, f4, f5, f6, f7, f8] = cast;

@@ -111,8 +111,10 @@ std::string explain_elements(const ExplainTarget& target, const Quantizer& rules
         if (!note.empty()) notes.add(lane, note);
         ++lane;
     }
-    const std::string modes = paragraph(named_value("element_rounding", rules) + ", " +
-                                        named_value("element_overflow", rules));
+    const bool is_changed = scale != nullptr && rules.quotient != Quotient::exact;
+    const std::string modes = paragraph(
+        (is_changed ? "V / X is shown after " + named_value("quotient", rules) + "; " : "") +
+        named_value("element_rounding", rules) + ", " + named_value("element_overflow", rules));
     return (scale != nullptr ? ratios.print() + "\n" : "") + modes + table.print() + notes.print();
 }
 

@@ -48,7 +48,7 @@ const std::vector<Stage>& stages() {
          specials,
          true},
         {{"element_rounding", "element_overflow", "subnormals", "nan_code", "sign_of_zero",
-          "inverse"},
+          "inverse", "quotient"},
          Part::elements,
          elements,
          true},

@@ -54,9 +54,7 @@ std::string knows_binades(const Setting& setting) {
     const Quantizer& dialect = *find_quantizer(setting.dialect);
     // Numbers of 16 bits are never so close to a power of two that their logarithm is rounded to
     // it.
-    const bool has_logarithm = dialect.amax_rounding == AmaxRounding::whole_log2f ||
-                               dialect.scale_cast.rounding == ScaleRounding::ceil_log2f;
-    if (has_logarithm && setting.values == "f32")
+    if (takes_log2f(dialect) && setting.values == "f32")
         return "a logarithm in binary32 is the less exact the larger it is";
     if (dialect.scale_cast.rounding == ScaleRounding::nearest_even)
         return "a tie between two scales goes to the even byte, which is every other one";

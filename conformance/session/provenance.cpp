@@ -70,7 +70,7 @@ std::string row_text(const Quantizer& row) {
                                   transform, subnormals, nan_in_block, infinity_in_block,
                                   amax_rounding, amax_min, zero_block, tensor_scale, scale_max,
                                   scale_ratio, ratio_min, useless_amax, encode_overflow, scale_rule,
-                                  scale_cast, candidate_error, inverse, element_rounding,
+                                  scale_cast, candidate_error, inverse, quotient, element_rounding,
                                   element_overflow, nan_code, sign_of_zero, way_back, nan_value,
                                   open] = row;
     return std::string(name) + (waits.empty() ? "" : " waits") +
@@ -79,8 +79,8 @@ std::string row_text(const Quantizer& row) {
                         scale_max, scale_ratio, ratio_min, useless_amax, encode_overflow,
                         scale_rule) +
            row_text(scale_cast) +
-           numbers_text(candidate_error, inverse, element_rounding, element_overflow, nan_code,
-                        sign_of_zero, way_back, nan_value, open) +
+           numbers_text(candidate_error, inverse, quotient, element_rounding, element_overflow,
+                        nan_code, sign_of_zero, way_back, nan_value, open) +
            "\n";
 }
 

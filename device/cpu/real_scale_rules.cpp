@@ -139,6 +139,11 @@ constexpr RealScaleRule changed(RealScaleRule rule, const Fp8Steps& steps) {
     return rule;
 }
 
+constexpr RealScaleRule saturating(RealScaleRule rule) {
+    rule.overflow = OverflowMode::saturate;
+    return rule;
+}
+
 // The scale comes from the amax of earlier tensors.
 constexpr RealScaleRule te_fp8_delayed() {
     RealScaleRule rule =
@@ -179,8 +184,10 @@ constexpr std::array rules{
                   .scaling = LaneScaling::times_scale},
     deepgemm,
     changed(deepgemm, {"deepgemm-fp8-gpu", fp8_e4m3_128, Ratio::times_inverse, ScaleGrid::f32}),
-    changed(deepgemm,
-            {"deepgemm-fp8-pow2", fp8_e4m3_128, Ratio::divided, ScaleGrid::power_of_two_above}),
+    saturating(changed(deepgemm, {"deepgemm-fp8-pow2", fp8_e4m3_128, Ratio::divided,
+                                  ScaleGrid::power_of_two_above})),
+    changed(deepgemm, {"deepgemm-fp8-pow2-legacy", fp8_e4m3_128, Ratio::divided,
+                       ScaleGrid::power_of_two_above}),
     changed(deepgemm, {"deepgemm-fp8-pow2-gpu", fp8_e4m3_128, Ratio::times_inverse,
                        ScaleGrid::power_of_two_above}),
     RealScaleRule{.name = "nexus",

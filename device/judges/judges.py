@@ -28,6 +28,7 @@ JUDGES = [
     ("gfloat", "gfloat_device.py", "gfloat", False),
     ("torch", "torch_device.py", "torch", True),
     ("torchao", "torchao_device.py", "torchao", True),
+    ("microxcaling", "microxcaling_device.py", "mx", True),
 ]
 
 

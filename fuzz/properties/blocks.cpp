@@ -80,8 +80,7 @@ Lanes draw_ordinary(const ElementFormat& input) {
 // The fields by which a row's arithmetic is the same in every binade. Elsewhere a logarithm in
 // binary32, a tie between even bytes or a fixed least value tells one binade from another.
 bool knows_no_binade(const Quantizer& d) {
-    return d.amax_rounding != AmaxRounding::whole_log2f && d.amax_min == 0 && d.ratio_min == 0 &&
-           d.scale_cast.rounding != ScaleRounding::ceil_log2f &&
+    return !takes_log2f(d) && d.amax_min == 0 && d.ratio_min == 0 &&
            d.scale_cast.rounding != ScaleRounding::nearest_even;
 }
 

@@ -53,10 +53,10 @@ static_assert(static_cast<int>(ScaleRatio::none) == 5);
 static_assert(static_cast<int>(Inverse::over_scale_bits) == 5);
 
 void add_scale_values(Maker& maker) {
-    maker.add_values("amax_rounding", &Quantizer::amax_rounding, 5);
+    maker.add_values("amax_rounding", &Quantizer::amax_rounding, 7);
     maker.add_values("scale_ratio", &Quantizer::scale_ratio, 6);
     maker.add_values("zero_block", &Quantizer::zero_block, 3);
-    maker.add_cast_values("scale_rounding", &ScaleCast::rounding, 6);
+    maker.add_cast_values("scale_rounding", &ScaleCast::rounding, 7);
     maker.add_cast_values("scale_underflow", &ScaleCast::underflow, 3);
     maker.add_cast_values("byte_min", &ScaleCast::byte_min, 2);
     maker.add({"amax through bf16", maker.rules.dialect, Slip::amax_through_bf16});
@@ -65,6 +65,7 @@ void add_scale_values(Maker& maker) {
 void add_element_values(Maker& maker) {
     maker.add_values("element_rounding", &Quantizer::element_rounding, 8);
     maker.add_values("element_overflow", &Quantizer::element_overflow, 2);
+    maker.add_values("quotient", &Quantizer::quotient, 3);
     maker.add_values("nan_code", &Quantizer::nan_code, 5);
     maker.add_values("sign_of_zero", &Quantizer::sign_of_zero, 4);
     maker.add({"values through bf16", maker.rules.dialect, Slip::values_through_bf16});

@@ -63,6 +63,33 @@ bool passes_over_nan(NanInBlock rule, std::span<const Value> lanes) {
     return false;
 }
 
+// |x| in units of the element's last place, plus 1/2 in binary32: what is rounded up to a whole
+// number there counts as a tie, and so as that number.
+Value with_half_added(const ElementFormat& element, const Value& quotient) {
+    const int last_place = std::max(element.quantum_exponent_min(),
+                                    floor_log2(quotient.magnitude) - element.mantissa_bits);
+    const Rational unit = power_of_two(last_place);
+    const Value sum{Value::Kind::finite, false, quotient.magnitude / unit + power_of_two(-1)};
+    const Value rounded = rounded_value(formats::f32, Rounding::nearest_even, sum);
+    if (whole_part(rounded.magnitude) == whole_part(sum.magnitude)) return quotient;
+    return {Value::Kind::finite, quotient.negative, whole_part(rounded.magnitude) * unit};
+}
+
+// What a row makes of a quotient before it rounds it to an element.
+Value before_rounding(Quotient rule, const ElementFormat& element, const Value& quotient) {
+    if (!quotient.is_finite() || quotient.magnitude == 0) return quotient;
+    switch (rule) {
+        case Quotient::exact:
+            return quotient;
+        case Quotient::to_f16:
+            return rounded_value(formats::f16, Rounding::nearest_even, quotient);
+        case Quotient::plus_half_in_f32:
+            return with_half_added(element, quotient);
+    }
+    MX_ASSERT(false && "a rule for quotients without a definition");
+    return quotient;
+}
+
 }  // namespace
 
 Value amax_of(const Quantizer& quantizer, std::span<const Value> lanes) {
@@ -86,7 +113,7 @@ Value scaled(const Quantizer& quantizer, const BlockFormat& format, Code scale,
              const Value& value) {
     const std::optional<Rational> inverse = inverse_of(quantizer.inverse, format, scale);
     if (!inverse || (*inverse == 0 && value.is_infinity())) return {Value::Kind::nan, false, 0};
-    return times(value, *inverse);
+    return before_rounding(quantizer.quotient, format.element(), times(value, *inverse));
 }
 
 Code quantize_element(const Quantizer& quantizer, const BlockFormat& format, Code scale,

@@ -28,8 +28,12 @@ Block quantize_under_e8m0(const Quantizer& quantizer, const BlockFormat& format,
         amax = rounded_value(formats::f32, Rounding::nearest_even, amax);
     Block block;
     block.scale = encode_scale(quantizer, format, amax);
-    for (const Value& lane : lanes)
-        block.elements.push_back(quantize_element(quantizer, format, block.scale, lane));
+    for (const Value& lane : lanes) {
+        const Value read = reads_lanes_in_f32(quantizer)
+                               ? rounded_value(formats::f32, Rounding::nearest_even, lane)
+                               : lane;
+        block.elements.push_back(quantize_element(quantizer, format, block.scale, read));
+    }
     return block;
 }
 

@@ -41,12 +41,12 @@ Bounds power_minus_one(const Rational& distance) {
 
 enum class Side { below, above };
 
-// The distance from a whole number to the next binary32 value below or above it.
-Rational gap_beside(int whole, Side side) {
-    const Rational magnitude = whole < 0 ? -whole : whole;
+// The distance from a number of binary32 to the next one below or above it.
+Rational gap_beside(const Rational& number, Side side) {
+    const Rational magnitude = abs(number);
     const Code code = round(formats::f32, Rounding::nearest_even, Overflow::overflow,
                             {Value::Kind::finite, false, magnitude});
-    const bool outward = (whole < 0) == (side == Side::below);
+    const bool outward = (number < 0) == (side == Side::below);
     const std::uint32_t next = outward ? code.bits + 1 : code.bits - 1;
     return abs(magnitude_of(formats::f32, next) - magnitude);
 }
@@ -63,6 +63,20 @@ bool log2f_rounds_to(int whole, const Rational& value) {
     const Bounds border = power_minus_one(below ? -half_gap : half_gap);
     MX_ASSERT(relative < border.low || relative > border.high);
     return below ? relative > border.high : relative < border.low;
+}
+
+int rounded_log2f(const Rational& value) {
+    const int below = floor_log2(value);
+    if (value == power_of_two(below)) return below;
+    // The logarithm of the square is twice as large, and a whole number where this one is half way.
+    const int doubled = 2 * below + 1;
+    const Rational relative = value * value / power_of_two(doubled) - 1;
+    // What binary32 rounds to the half belongs to the number farther from zero.
+    const bool is_positive = doubled > 0;
+    const Rational gap = gap_beside(Rational(doubled) / 2, is_positive ? Side::below : Side::above);
+    const Bounds border = power_minus_one(is_positive ? -gap : gap);
+    MX_ASSERT(relative < border.low || relative > border.high);
+    return relative > border.high ? below + 1 : below;
 }
 
 }  // namespace mx::exact

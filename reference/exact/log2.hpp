@@ -11,4 +11,8 @@ namespace mx::exact {
 // binary32's range of exponents.
 bool log2f_rounds_to(int whole, const Rational& value);
 
+// log2(value) rounded to nearest in binary32, and that to a whole number, ties away from zero. The
+// value is positive.
+int rounded_log2f(const Rational& value);
+
 }  // namespace mx::exact

@@ -89,6 +89,7 @@ Code with_sign(const ElementFormat& format, std::uint32_t magnitude_code, const 
 std::uint32_t code_of_overflow(const ElementFormat& format, Overflow overflow, const Value& value) {
     if (overflow == Overflow::saturate) return code_max_finite(format, value);
     if (format.has_infinity()) return format.code_infinity();
+    if (overflow == Overflow::to_infinity) return code_max_finite(format, value);
     return format.has_nan() ? format.code_nan() : code_max_finite(format, value);
 }
 

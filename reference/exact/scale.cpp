@@ -41,6 +41,20 @@ Value with_whole_log2f(const Value& value) {
     return value;
 }
 
+// Where the exponent field of 2^128 is read as any other, the amax may round to it.
+Value shortened_to_2to128(const ElementFormat& element, const Value& amax) {
+    const Value rounded =
+        rounded_value(shortened_f32(element.mantissa_bits), Rounding::nearest_away, amax);
+    const bool is_beyond = rounded.is_infinity() && amax.is_finite();
+    return is_beyond ? Value{Value::Kind::finite, false, power_of_two(128)} : rounded;
+}
+
+Value with_whole_log2f_to_2to127(const Value& value) {
+    const Value whole = with_whole_log2f(value);
+    const bool is_beyond = whole.is_finite() && whole.magnitude >= power_of_two(128);
+    return is_beyond ? Value{Value::Kind::finite, false, power_of_two(127)} : whole;
+}
+
 Value shortened(AmaxRounding rounding, const ElementFormat& element, const Value& amax) {
     switch (rounding) {
         case AmaxRounding::none:
@@ -53,8 +67,12 @@ Value shortened(AmaxRounding rounding, const ElementFormat& element, const Value
                                  Rounding::nearest_toward_zero, amax);
         case AmaxRounding::one_bit_away:
             return rounded_value(shortened_f32(1), Rounding::nearest_away, amax);
+        case AmaxRounding::nearest_away_to_2to128:
+            return shortened_to_2to128(element, amax);
         case AmaxRounding::whole_log2f:
             return with_whole_log2f(amax);
+        case AmaxRounding::whole_log2f_to_2to127:
+            return with_whole_log2f_to_2to127(amax);
     }
     MX_ASSERT(false && "an amax rounding without a definition");
     return amax;
@@ -132,6 +150,8 @@ int rounded_exponent(ScaleRounding rounding, const Rational& ratio) {
             return ratio >= middle ? below + 1 : below;
         case ScaleRounding::nearest_log2:
             return ratio * ratio >= power * power * 2 ? below + 1 : below;
+        case ScaleRounding::nearest_log2f:
+            return rounded_log2f(ratio);
         case ScaleRounding::ceil_log2f:
             return log2f_rounds_to(below, ratio) ? below : below + 1;
     }
@@ -158,6 +178,8 @@ Code byte_of_negative(const ScaleCast& cast, const Value& value) {
         }
         case NegativeScale::zero_byte:
             return Code{0};
+        case NegativeScale::zero_byte_if_finite:
+            return Code{value.is_infinity() ? cast.infinity : std::uint8_t{0}};
         case NegativeScale::nan_byte:
             return Code{cast.nan};
     }

@@ -71,6 +71,21 @@ MX_FOLDED constexpr bool has_zero_inverse(Inverse inverse, const ElementFormat& 
             inverse == Inverse::of_scale_bits);
 }
 
+// What a row makes of a quotient before it rounds it to an element. The quotient has 24 digits at
+// most, so that of all values below a tie only the one next to the smallest tie, 1/2 - 2^-25 units,
+// gives a sum with 1/2 that is rounded up to a whole number in binary32.
+MX_FOLDED constexpr Unpacked before_rounding(Quotient rule, const ElementFormat& element,
+                                             const Unpacked& quotient) {
+    if (rule == Quotient::exact || quotient.kind != Kind::finite || quotient.significand == 0)
+        return quotient;
+    constexpr ElementFormat f16 = formats::f16;
+    if (rule == Quotient::to_f16) return rounded_value(f16, Rounding::nearest_even, quotient);
+    const int half = element.quantum_exponent_min() - 1;
+    const bool is_next_below_half =
+        quotient.significand == 0xFFFFFF && quotient.exponent + 24 == half;
+    return is_next_below_half ? Unpacked{Kind::finite, quotient.negative, half, 1} : quotient;
+}
+
 // The lane divided by its scale.
 MX_FOLDED constexpr Unpacked scaled(const Quantizer& quantizer, const BlockFormat& format,
                                     Code scale, Unpacked value) {
@@ -85,7 +100,7 @@ MX_FOLDED constexpr Unpacked scaled(const Quantizer& quantizer, const BlockForma
     const bool byte_zero_is_one = inverse == Inverse::one_for_byte_zero && scale.bits == 0;
     const bool byte_zero_is_normal = inverse == Inverse::over_scale_bits && scale.bits == 0;
     value.exponent -= byte_zero_is_one ? 0 : byte_zero_is_normal ? -126 : factor.exponent;
-    return value;
+    return before_rounding(quantizer.quotient, format.element(), value);
 }
 
 // The element for one value under a given scale: value / 2^(scale - 127), rounded once; the

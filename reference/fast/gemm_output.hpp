@@ -74,9 +74,13 @@ MX_HOST_DEVICE constexpr Code quantize_under_e8m0(const Quantizer& quantizer,
                                                   int count, std::uint8_t* elements) {
     const Unpacked amax = amax_of_values(quantizer, lanes, count);
     const Code scale = encode_scale(quantizer, format, seen_by_scale(quantizer, amax));
-    for (int lane = 0; lane < count; ++lane)
+    constexpr ElementFormat f32 = formats::f32;
+    for (int lane = 0; lane < count; ++lane) {
+        const Unpacked read =
+            reads_lanes_in_f32(quantizer) ? rounded_in(f32, lanes[lane]) : lanes[lane];
         elements[lane] =
-            static_cast<std::uint8_t>(quantize_element(quantizer, format, scale, lanes[lane]).bits);
+            static_cast<std::uint8_t>(quantize_element(quantizer, format, scale, read).bits);
+    }
     return scale;
 }
 

@@ -26,6 +26,7 @@ MX_FOLDED constexpr std::uint32_t code_of_overflow(const ElementFormat& format, 
                                                    const RoundingRule& rule) {
     if (overflow == Overflow::saturate) return code_max_finite(format, rule);
     if (format.has_infinity()) return format.code_infinity();
+    if (overflow == Overflow::to_infinity) return code_max_finite(format, rule);
     return format.has_nan() ? format.code_nan() : code_max_finite(format, rule);
 }
 

@@ -110,6 +110,34 @@ MX_FOLDED constexpr Unpacked with_whole_log2f(const Unpacked& value) {
     return value;
 }
 
+// As above, but the exponent ends at 127.
+MX_FOLDED constexpr Unpacked with_whole_log2f_to_2to127(const Unpacked& value) {
+    const Unpacked whole = with_whole_log2f(value);
+    if (whole.kind != Kind::finite || whole.significand == 0) return whole;
+    const bool is_beyond = whole.exponent + bit_width(whole.significand) > 128;
+    return is_beyond ? Unpacked{Kind::finite, false, 127, 1} : whole;
+}
+
+// x = 2^top * m, m from 1 to 2 with 23 digits: is round(log2(x)), the logarithm rounded to binary32
+// and a tie taken away from zero, the whole number above? m is compared with sqrt(2) times 2^d,
+// where d is half the distance from top + 1/2 to the next binary32 value: to the side of zero, for
+// the tie belongs to the other side. 2^d = 1 + d ln 2 to within 2^-36, and no sum comes that close
+// to a whole number of units of 2^-23.
+MX_FOLDED constexpr bool log2f_rounds_to_above(int top, std::uint32_t mantissa) {
+    const int doubled = 2 * top + 1;  // top + 1/2 has this many halves
+    const bool is_positive = doubled > 0;
+    const int digits = bit_width(static_cast<std::uint64_t>(is_positive ? doubled : -doubled));
+    // The tie lies in [2^(digits-2), 2^(digits-1)), so that half the distance toward zero is
+    // 2^(digits-26), and half of that below 1/2, which is a power of two.
+    const int gap_exponent = digits - 26 - (digits == 1 ? 1 : 0);
+    constexpr std::uint64_t sqrt2 = 0xB504F333F9DE6484;      // sqrt(2) * 2^63
+    constexpr std::uint64_t sqrt2_ln2 = 0x7D79194DEAE41AB8;  // sqrt(2) * ln(2) * 2^63
+    const std::uint64_t moved = sqrt2_ln2 >> -gap_exponent;
+    const std::uint64_t border = is_positive ? sqrt2 - moved : sqrt2 + moved;
+    const std::uint64_t value = (std::uint64_t{1} << 63) + (std::uint64_t{mantissa} << 40);
+    return value > border;
+}
+
 MX_FOLDED constexpr Unpacked shortened(AmaxRounding rounding, const ElementFormat& element,
                                        const Unpacked& amax) {
     switch (rounding) {
@@ -123,8 +151,16 @@ MX_FOLDED constexpr Unpacked shortened(AmaxRounding rounding, const ElementForma
                                  Rounding::nearest_toward_zero, amax);
         case AmaxRounding::one_bit_away:
             return rounded_value(shortened_f32(1), Rounding::nearest_away, amax);
+        case AmaxRounding::nearest_away_to_2to128: {
+            const Unpacked rounded =
+                rounded_value(shortened_f32(element.mantissa_bits), Rounding::nearest_away, amax);
+            const bool is_beyond = rounded.kind == Kind::infinity && amax.kind == Kind::finite;
+            return is_beyond ? Unpacked{Kind::finite, false, 128, 1} : rounded;
+        }
         case AmaxRounding::whole_log2f:
             return with_whole_log2f(amax);
+        case AmaxRounding::whole_log2f_to_2to127:
+            return with_whole_log2f_to_2to127(amax);
     }
     return amax;
 }
@@ -225,6 +261,8 @@ MX_FOLDED constexpr int rounded_exponent(ScaleRounding rounding, const Unpacked&
             return mantissa >= half ? top + 1 : top;
         case ScaleRounding::nearest_log2:
             return mantissa > below_sqrt2 ? top + 1 : top;
+        case ScaleRounding::nearest_log2f:
+            return log2f_rounds_to_above(top, mantissa) ? top + 1 : top;
         case ScaleRounding::ceil_log2f:
             return log2f_rounds_down(top, mantissa) ? top : top + 1;
     }
@@ -250,6 +288,8 @@ MX_FOLDED constexpr Code cast_to_scale(const ScaleCast& cast, const Unpacked& va
     if (value.kind == Kind::nan) return Code{cast.nan};
     if (value.kind == Kind::finite && value.significand == 0) return Code{cast.zero};
     if (value.negative && cast.negative == NegativeScale::zero_byte) return Code{0};
+    if (value.negative && cast.negative == NegativeScale::zero_byte_if_finite)
+        return Code{value.kind == Kind::infinity ? cast.infinity : std::uint8_t{0}};
     if (value.negative && cast.negative == NegativeScale::nan_byte) return Code{cast.nan};
     if (value.kind == Kind::infinity) return Code{cast.infinity};
     const int byte = rounded_byte(cast, value);

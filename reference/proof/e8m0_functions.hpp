@@ -24,6 +24,7 @@ constexpr Quantizer scale_rules(Quantizer dialect) {
     if (dialect.infinity_in_block != InfinityInBlock::counts_as_2to128)
         dialect.infinity_in_block = any.infinity_in_block;
     dialect.inverse = any.inverse;
+    dialect.quotient = any.quotient;
     dialect.element_rounding = any.element_rounding;
     dialect.element_overflow = any.element_overflow;
     if (dialect.subnormals == Subnormals::outputs_flushed)

@@ -1,5 +1,6 @@
 // fast/block.hpp: elements under every scale, whole blocks where NaN, Inf and zeros meet, and
 // dequantize for every element code under every scale.
+#include <algorithm>
 #include <array>
 
 #include "reference/exact/quantize.hpp"
@@ -61,11 +62,29 @@ std::vector<std::uint32_t> codes_at_borders(const BlockFormat& format, Code scal
     return inputs;
 }
 
+// A row that changes the quotient first has its borders elsewhere: between each two of those above
+// that the oracle gives different elements, the place where they change, and its neighbours.
+void add_changes(const Elements& e, Code scale, std::vector<std::uint32_t>& inputs) {
+    std::vector<std::uint32_t> places = inputs;
+    std::ranges::sort(places);
+    for (std::size_t i = 1; i < places.size(); ++i) {
+        const std::uint32_t before = exact_element(e, scale, places[i - 1]);
+        if (exact_element(e, scale, places[i]) == before) continue;
+        std::uint32_t low = places[i - 1], high = places[i];
+        while (high - low > 1) {
+            const std::uint32_t middle = low + (high - low) / 2;
+            (exact_element(e, scale, middle) == before ? low : high) = middle;
+        }
+        for (const std::uint32_t bits : {low - 1, low, high, high + 1}) inputs.push_back(bits);
+    }
+}
+
 Report prove_f32_borders(const Elements& e, int threads) {
     std::vector<Report> scales(255);
     parallel_for(scales.size(), threads, [&](std::size_t index) {
         const Code scale{static_cast<std::uint32_t>(index)};
-        const std::vector<std::uint32_t> inputs = codes_at_borders(e.format, scale);
+        std::vector<std::uint32_t> inputs = codes_at_borders(e.format, scale);
+        if (e.dialect.quotient != Quotient::exact) add_changes(e, scale, inputs);
         scales[index] = compare_everywhere(
             static_cast<std::uint32_t>(inputs.size()), 1,
             [&](std::uint32_t i) { return exact_element(e, scale, inputs[i]); },

@@ -68,9 +68,7 @@ std::string rows_like(std::size_t row, const BlockFormat& format) {
 
 // A division or a logarithm for each of 2^31 amaxes takes too long for every day.
 bool is_quick(const Quantizer& dialect) {
-    return dialect.scale_ratio != ScaleRatio::divided &&
-           dialect.scale_cast.rounding != ScaleRounding::ceil_log2f &&
-           dialect.amax_rounding != AmaxRounding::whole_log2f;
+    return dialect.scale_ratio != ScaleRatio::divided && !takes_log2f(dialect);
 }
 
 template <std::size_t Row, std::size_t Format>

@@ -35,17 +35,21 @@ MX_FOLDED constexpr TensorFactor tensor_factor(const Quantizer& quantizer, Code 
     return {};
 }
 
-// Elements are made of the exact value whatever the quantizer. Its scale is, too, but where it is
+// Elements are made of the exact value, but where a quotient is rounded before it becomes one: that
+// is a quotient of binary32 numbers.
+MX_FOLDED constexpr bool reads_lanes_in_f32(const Quantizer& quantizer) {
+    return quantizer.quotient != Quotient::exact;
+}
+
+// The scale is made of the exact amax, but where it is
 // computed in binary32: fl32 and log2f take a binary32 number, which is the amax rounded to nearest
 // even, and Inf beyond the range.
 MX_FOLDED constexpr bool reads_amax_in_f32(const Quantizer& quantizer) {
-    const ScaleRounding rounding = quantizer.scale_cast.rounding;
-    const bool takes_logarithm = quantizer.amax_rounding == AmaxRounding::whole_log2f ||
-                                 rounding == ScaleRounding::nearest_log2 ||
-                                 rounding == ScaleRounding::ceil_log2f;
+    const bool takes_logarithm =
+        takes_log2f(quantizer) || quantizer.scale_cast.rounding == ScaleRounding::nearest_log2;
     const bool is_exact =
         quantizer.scale_ratio == ScaleRatio::over_emax || quantizer.scale_ratio == ScaleRatio::none;
-    return takes_logarithm || !is_exact;
+    return takes_logarithm || !is_exact || reads_lanes_in_f32(quantizer);
 }
 
 // A quantizer that reads nothing as wide as binary32 says nothing of wider values.

@@ -55,7 +55,14 @@ inline constexpr std::array blocks{
     Block{{0x43F00000}, 1, 128, {0x77}, "mxfp8-e4m3", "torchao-ceil"},
     Block{{0x43E00000}, 1, 128, {0x76}, "mxfp8-e4m3", "torchao-ceil"},
     Block{{0x43F80000}, 1, 128, {0x78}, "mxfp8-e4m3", "torchao-even"},
-    Block{{0x3F800000}, 1, 118, {0x7E}, "mxfp8-e4m3", "triton-round-down"},
+    Block{{0x3F800000}, 1, 118, {0x7E}, "mxfp8-e4m3", "triton-round-down-legacy"},
+    Block{{0x3F800000}, 1, 119, {0x78}, "mxfp8-e4m3", "triton-round-down"},
+    // A binary32 ulp above a tie, by way of binary16; one below the smallest tie, in binary32; 7.5
+    // of
+    // an element with an infinity.
+    Block{{0x3F800000, 0x3F880001}, 2, 119, {0x78, 0x78}, "mxfp8-e4m3", "onednn"},
+    Block{{0x40C00000, 0x3E7FFFFF}, 2, 127, {7, 1}, "mxfp4-e2m1", "microxcaling"},
+    Block{{0x40F00000}, 1, 114, {0x7C}, "mxfp8-e5m2", "universal"},
     // 114688.008 / 448 is an ulp above 256.
     Block{{0x47E00001}, 1, 136, {0x76}, "mxfp8-e4m3", "nv"},
     // The largest binary32, and 2^-120, where the scale ends.

@@ -48,10 +48,12 @@ enum class TensorScale {
 // The amax before it becomes a ratio.
 enum class AmaxRounding {
     none,
-    nearest_away,         // to M mantissa bits, ties away: add 2^(22-M) to the bits
-    nearest_toward_zero,  // to M mantissa bits, ties down: add 2^(22-M) - 1
-    one_bit_away,         // to one mantissa bit whatever the format, ties away
-    whole_log2f,          // to a power of two if log2, rounded once to binary32, says it is one
+    nearest_away,            // to M mantissa bits, ties away: add 2^(22-M) to the bits
+    nearest_away_to_2to128,  // ... where 2^128 is a number: its exponent field is read as one
+    nearest_toward_zero,     // to M mantissa bits, ties down: add 2^(22-M) - 1
+    one_bit_away,            // to one mantissa bit whatever the format, ties away
+    whole_log2f,             // to a power of two if log2, rounded once to binary32, says it is one
+    whole_log2f_to_2to127,   // ... but not to 2^128: the exponent is limited to 127
 };
 
 // From the amax to what becomes the scale.
@@ -74,10 +76,11 @@ enum class ScaleRatio {
 enum class ScaleRounding {
     toward_zero,
     toward_positive,
-    nearest_even,  // on the values of E8M0: 1.5 is half way, a tie goes to the even byte
-    nearest_away,  // on the values of E8M0: 1.5 goes up
-    nearest_log2,  // floor(log2(ratio) + 1/2): the square root of 2 is half way
-    ceil_log2f,    // ceil of log2 rounded to binary32: wrong just above powers of two
+    nearest_even,   // on the values of E8M0: 1.5 is half way, a tie goes to the even byte
+    nearest_away,   // on the values of E8M0: 1.5 goes up
+    nearest_log2,   // floor(log2(ratio) + 1/2): the square root of 2 is half way
+    nearest_log2f,  // log2 rounded to binary32, then to a whole number, ties away from zero
+    ceil_log2f,     // ceil of log2 rounded to binary32: wrong just above powers of two
 };
 
 // A positive ratio below 2^-126, where the binary32 bits of the ratio are subnormal.
@@ -88,7 +91,12 @@ enum class ScaleUnderflow {
 };
 
 // What becomes of a negative argument. Only a cast meets one: an amax has no sign.
-enum class NegativeScale { magnitude, zero_byte, nan_byte };
+enum class NegativeScale {
+    magnitude,
+    zero_byte,
+    zero_byte_if_finite,  // ... and -Inf counts as Inf
+    nan_byte,
+};
 
 // A ratio becomes an E8M0 byte: rounding, limits, and the bytes of what is no positive number.
 struct ScaleCast {
@@ -171,6 +179,14 @@ enum class Inverse {
     reciprocal_over_scale,  // times fl32(fl32(1 / S) / scale)
     bf16_quotient,          // times fl32(S / scale), at most the largest bfloat16, to bfloat16
     divided,                // fl32(lane / scale)
+};
+
+// What becomes of lane / scale before it is rounded to an element. Read where the scale is E8M0.
+enum class Quotient {
+    exact,
+    to_f16,            // rounded to binary16, ties to even: the element is rounded twice
+    plus_half_in_f32,  // n units of the element's last place are rounded as floor(fl32(n + 1/2)):
+                       // what lies 2^-25 units below the smallest tie goes up, too
 };
 
 // The code of a NaN element.
@@ -278,6 +294,7 @@ struct Quantizer {
     ScaleCast scale_cast;
     CandidateError candidate_error;
     Inverse inverse;
+    Quotient quotient;
     Rounding element_rounding;
     Overflow element_overflow;
     NanCode nan_code;
@@ -303,6 +320,14 @@ struct Quantizer {
         return scale_ratio == ScaleRatio::max_over_amax || scale_ratio == ScaleRatio::tensor;
     }
 };
+
+// Does a logarithm, rounded to binary32, decide the scale? It is the less exact the larger it is.
+MX_FOLDED constexpr bool takes_log2f(const Quantizer& quantizer) {
+    const ScaleRounding rounding = quantizer.scale_cast.rounding;
+    return quantizer.amax_rounding == AmaxRounding::whole_log2f ||
+           quantizer.amax_rounding == AmaxRounding::whole_log2f_to_2to127 ||
+           rounding == ScaleRounding::nearest_log2f || rounding == ScaleRounding::ceil_log2f;
+}
 
 // The last step of a row whose lanes were multiplied in binary32 before, as rules of an element. A
 // -0 that loses its sign lost it before the multiplication, so it is not asked for here.

@@ -48,6 +48,7 @@ inline constexpr std::array ocp_rows{
                        .negative = NegativeScale::magnitude},
         .candidate_error = CandidateError::none,
         .inverse = Inverse::exact_power,
+        .quotient = Quotient::exact,
         .element_rounding = Rounding::nearest_even,
         .element_overflow = Overflow::saturate,
         .nan_code = NanCode::positive_all_ones,

@@ -38,8 +38,9 @@ enum class Subnormals {
 
 // What becomes of a result above the largest finite value.
 enum class Overflow {
-    saturate,  // OFP8 "SAT": the largest finite value with the sign; Inf too
-    overflow,  // OFP8 "OVF": Inf, or NaN where the format has no Inf
+    saturate,     // OFP8 "SAT": the largest finite value with the sign; Inf too
+    overflow,     // OFP8 "OVF": Inf, or NaN where the format has no Inf
+    to_infinity,  // Inf where the format has it, else the largest: of rows, no conversion names it
 };
 
 inline constexpr std::array<std::pair<std::string_view, Rounding>, 9> roundings{{
@@ -103,6 +104,13 @@ inline constexpr std::array stochastic_forms{
 inline constexpr std::array<std::pair<std::string_view, Overflow>, 2> overflows{{
     {"saturate", Overflow::saturate},
     {"overflow", Overflow::overflow},
+}};
+
+// Those that a row of the quantizer table may have; a conversion names one of the two above.
+inline constexpr std::array<std::pair<std::string_view, Overflow>, 3> row_overflows{{
+    {"saturate", Overflow::saturate},
+    {"overflow", Overflow::overflow},
+    {"to_infinity", Overflow::to_infinity},
 }};
 
 inline constexpr std::array<std::pair<std::string_view, Subnormals>, 3> subnormal_rules{{

@@ -17,7 +17,7 @@ struct BlockExample {
     Codes expected;             // the scale, then as many elements as are known
 };
 
-inline constexpr std::string_view e4m3 = "mxfp8-e4m3", e2m1 = "mxfp4-e2m1";
+inline constexpr std::string_view e4m3 = "mxfp8-e4m3", e5m2 = "mxfp8-e5m2", e2m1 = "mxfp4-e2m1";
 inline constexpr std::uint32_t one = 0x3F800000, infinity = 0x7F800000, nan = 0x7FC00000;
 inline constexpr std::uint32_t minus_zero = 0x80000000, largest = 0x7F7FFFFF;
 
@@ -37,7 +37,7 @@ inline std::vector<BlockExample> examples_of_scales() {
         // 480 lies above the largest element.
         {e4m3, all_floor, {0x43F00000}, {127, 0x7E}},
         {e4m3, all_even, {0x43F00000}, {127, 0x7E}},
-        {e4m3, "triton-round-down", {0x43F00000}, {127, 0x7E}},
+        {e4m3, "triton-round-down-legacy", {0x43F00000}, {127, 0x7E}},
         {e4m3, all_up, {0x43F00000}, {128, 0x77}},
         {e4m3, all_ceil, {0x43F00000}, {128, 0x77}},
         {e4m3, "compressed-tensors", {0x43F00000}, {128, 0x77}},
@@ -55,12 +55,13 @@ inline std::vector<BlockExample> examples_of_scales() {
         // 1: the exponent field of the ratio, rounded down, is one less than OCP's.
         {e4m3, all_floor, {one}, {119, 0x78}},
         {e4m3, all_up, {one}, {119, 0x78}},
-        {e4m3, "triton-round-down", {one}, {118, 0x7E}},
+        {e4m3, "triton-round-down-legacy", {one}, {118, 0x7E}},
+        {e4m3, "triton-round-down", {one}, {119, 0x78}},  // the kernel at 018a674, read
         {e4m3, "vllm-rocm-53110", {one}, {127, 0x38}},
         // 2.8
         {e4m3, all_floor, {0x40333333}, {120}},
         {e4m3, all_up, {0x40333333}, {120}},
-        {e4m3, "triton-round-down", {0x40333333}, {119}},
+        {e4m3, "triton-round-down-legacy", {0x40333333}, {119}},
         {e4m3, all_ceil, {0x40333333}, {121, 0x73}},
         // FP4 at 7, where the two ways of rounding to one mantissa bit part, and at 6.
         {e2m1, "ocp torchao-floor fbgemm-floor fbgemm-even gfloat", {0x40E00000}, {127, 7}},
@@ -86,6 +87,15 @@ inline std::vector<BlockExample> examples_of_scales() {
         {e4m3, "nv torchao-rceil", {largest}, {247, 0x78}},
         {e4m3, "microxcaling", {largest}, {247}},
         {e2m1, "fbgemm-floor fbgemm-even", {largest}, {252, 7}},
+        // Where 2^128 is a number: aiter's header at e404860 and torchao 0.18.0, run.
+        {e2m1, "aiter-even", {0x7F600000}, {0xFD}},
+        {e4m3, "aiter-even torchao-even-legacy", {0x7F780000}, {0xF7}},
+        {e4m3, "aiter-even-torch", {0x7F780000}, {0xFF}},
+        {e4m3, "aiter-even", {infinity}, {0xF7}},
+        {e4m3, "torchao-ceil-legacy", {0x43E00000}, {128, 0x76}},
+        // Universal at e6aa357, run: log2f of these is 128, and the exponent ends at 127.
+        {e4m3, "universal", {0x7F7FFFFD}, {0xF6}},
+        {e4m3, "universal", {largest}, {0xF6}},
     };
 }
 
@@ -118,16 +128,20 @@ inline std::vector<BlockExample> examples_of_special_blocks() {
         {e4m3, "torchao-floor-legacy", {one, minus_zero | one, nan}, {0xFF, 0x00, 0x80, 0x7F}},
         {e4m3, "torchao-floor-legacy", {infinity, nan}, {0xFF, 0x7F, 0x7F}},
         {e4m3, "nv te-specialised megatron-round-up", {one, nan}, {119, 0x78, 0x7F}},
-        {e4m3, "triton-round-down", {one, nan}, {118, 0x7E, 0x7F}},
+        {e4m3, "triton-round-down-legacy", {one, nan}, {118, 0x7E, 0x7F}},
         {e4m3, "thunderkittens", {one, nan}, {119, 0x78, 0x7F}},
         {e4m3, "flashinfer", {one, nan}, {119, 0x78, 0x7E}},
         {e4m3, "model-optimizer te-cutedsl", {one, nan}, {0, 0x7E, 0x7F}},
         {e4m3, "deepgemm deepgemm-legacy", {one, nan}, {254, 0x00, 0x7F}},
         {e2m1, "deepgemm-fp4", {one, nan, minus_zero | nan}, {254, 0, 0, 0}},
         {e2m1, "deepgemm-fp4-legacy", {one, nan}, {254, 0, 7}},
+        // oneDNN's loop at 3f27bec and amd-quark 0.13, run.
+        {e4m3, "onednn", {nan, 0}, {0x00}},
+        {e2m1, "quark-even-packed", {nan, 0}, {0x7F}},
+        {e2m1, "quark-even", {nan, 0}, {0xFF}},
         {e4m3, "nv", {nan, nan}, {0, 0x7F, 0x7F}},
         {e4m3, "megatron-round-up", {nan, nan}, {0, 0x7F, 0x7F}},
-        {e4m3, "triton-round-down", {nan, nan}, {0xFF, 0x7F, 0x7F}},
+        {e4m3, "triton-round-down-legacy", {nan, nan}, {0xFF, 0x7F, 0x7F}},
         // A NaN in a format without one.
         {e2m1, "nv", {one, nan}, {125, 6, 7}},
         {e2m1, "torchao-floor", {one, nan}, {0xFF, 3, 3}},
@@ -141,7 +155,7 @@ inline std::vector<BlockExample> examples_of_special_blocks() {
         {e4m3, "torchao-floor torchao-even torchao-rceil", {one, infinity}, {0xFF, 0x7F, 0x7F}},
         {e4m3, "torchao-floor-legacy", {one, infinity}, {247, 0x00, 0x7E}},
         {e2m1, "torchao-floor-legacy", {one, infinity}, {253, 0, 7}},
-        {e4m3, "megatron-round-up triton-round-down", {one, infinity}, {0xFF, 0x00, 0x7F}},
+        {e4m3, "megatron-round-up triton-round-down-legacy", {one, infinity}, {0xFF, 0x00, 0x7F}},
         {e4m3, "flashinfer", {one, infinity}, {0xFE, 0x00, 0x7E}},
         {e4m3, "nv", {0x7F400000, infinity}, {0xFE, 0x3C, 0x7E}},
         {e4m3, "flashinfer", {0x7F400000, infinity}, {0xFE, 0x00, 0x7E}},
@@ -167,6 +181,23 @@ inline std::vector<BlockExample> examples_of_elements() {
         // 256 and 17, a tie of E4M3.
         {e4m3, "ocp nv torchao-floor gfloat", {0x43800000, 0x41880000}, {127, 0x78, 0x58}},
         {e4m3, "microxcaling microxcaling-cuda", {0x43800000, 0x41880000}, {127, 0x78, 0x59}},
+        // Libraries run, with the smallest witnesses. oneDNN 3f27bec: binary32 to binary16 to FP8.
+        {e4m3, "onednn", {one, 0x3F880001}, {0x77, 0x78, 0x78}},
+        {e4m3, "ocp", {one, 0x3F880001}, {0x77, 0x78, 0x79}},
+        {e4m3, "onednn", {0x05000000, 0x80640001}, {0x02, 0x78, 0xAC}},
+        {e4m3, "ocp", {0x05000000, 0x80640001}, {0x02, 0x78, 0xAD}},
+        {e5m2, "onednn", {0x05000000, 0x82500001}, {0x00, 0x64, 0xCE}},
+        {e5m2, "ocp", {0x05000000, 0x82500001}, {0x00, 0x64, 0xCF}},
+        // Universal e6aa357: E5M2 overflows.
+        {e5m2, "universal", {0x40F00000}, {0x72, 0x7C}},
+        {e5m2, "ocp", {0x40F00000}, {0x72, 0x7B}},
+        {e5m2, "universal", {0x7BF00000}, {0xE8, 0x7C}},
+        // microxcaling 7bc4195: floor(|x| + 0.5) in binary32; its CUDA code rounds once.
+        {e2m1, "microxcaling", {0x40C00000, 0x3E7FFFFF}, {127, 7, 1}},
+        {e2m1, "microxcaling-cuda", {0x40C00000, 0x3E7FFFFF}, {127, 7, 0}},
+        {e2m1, "microxcaling", {0x05000000, 0x02FFFFFF}, {0x08, 6, 1}},
+        {"mxfp6-e3m2", "microxcaling", {0x05EFFFFF, 0x00FFFFFF}, {0x07, 0x1F, 1}},
+        {"mxfp6-e3m2", "microxcaling-cuda", {0x05EFFFFF, 0x00FFFFFF}, {0x07, 0x1F, 0}},
         // 2.8 and -1.2
         {e4m3, "ocp nv", {0x40333333, 0xBF99999A}, {120, 0x7B, 0xF2}},
     };

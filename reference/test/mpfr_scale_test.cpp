@@ -51,9 +51,14 @@ void shorten(mpfr_ptr x, AmaxRounding rounding, const ElementFormat& element) {
             return;
         case AmaxRounding::whole_log2f:
             return round_by_log2f(x);
+        case AmaxRounding::whole_log2f_to_2to127:
+            round_by_log2f(x);
+            if (mpfr_get_exp(x) > 128) mpfr_set_ui_2exp(x, 1, 127, MPFR_RNDN);
+            return;
         case AmaxRounding::one_bit_away:
             return round_ties(x, 2, rounding);
         case AmaxRounding::nearest_away:
+        case AmaxRounding::nearest_away_to_2to128:
         case AmaxRounding::nearest_toward_zero:
             return round_ties(x, element.mantissa_bits + 1, rounding);
     }
@@ -116,6 +121,7 @@ long exponent_of(mpfr_ptr x, ScaleRounding rounding) {
     mpfr_init2(t, rounding == ScaleRounding::nearest_log2 ? 200 : 24);
     mpfr_log2(t, x, MPFR_RNDN);
     const long log_up = mpfr_get_si(t, MPFR_RNDU);
+    if (rounding == ScaleRounding::nearest_log2f) mpfr_round(t, t);
     if (rounding == ScaleRounding::nearest_log2) mpfr_add_d(t, t, 0.5, MPFR_RNDN);
     const long log_nearest = mpfr_get_si(t, MPFR_RNDD);
     mpfr_set_prec(t, 200);
@@ -133,6 +139,7 @@ long exponent_of(mpfr_ptr x, ScaleRounding rounding) {
         case ScaleRounding::nearest_away:
             return below + (to_middle >= 0 ? 1 : 0);
         case ScaleRounding::nearest_log2:
+        case ScaleRounding::nearest_log2f:
             return log_nearest;
         case ScaleRounding::ceil_log2f:
             return log_up;
@@ -140,13 +147,15 @@ long exponent_of(mpfr_ptr x, ScaleRounding rounding) {
     return 0;
 }
 
-// Sizes from 2^-60 to 2^60; of a third the digits are next to a power of two, where logarithms in
-// binary32 go wrong, and of a third the low ones are zero.
+// Sizes from 2^-60 to 2^60; of a quarter the digits are next to a power of two and of a quarter
+// next to the square root of 2, where logarithms in binary32 go wrong, and of a quarter the low
+// ones are zero.
 float random_amax(std::mt19937& random) {
     std::uint32_t mantissa = static_cast<std::uint32_t>(random()) & 0x7FFFFF;
     const std::uint32_t field = static_cast<std::uint32_t>(127 - 60 + random() % 120);
-    const auto kind = random() % 3;
+    const auto kind = random() % 4;
     if (kind == 0) mantissa = (mantissa & 1) != 0 ? mantissa & 0xFF : 0x7FFFFF - (mantissa & 0xFF);
+    if (kind == 2) mantissa = 0x3504F3 - 64 + mantissa % 128;
     if (kind == 1) mantissa &= 0x7FFFFFu << (18 + random() % 5);
     return std::bit_cast<float>(field << 23 | (mantissa & 0x7FFFFF));
 }
@@ -175,6 +184,23 @@ TEST(MpfrScale, AgreesForEveryDialectAndFormat) {
         }
     mpfr_clear(x);
     EXPECT_GT(compared, 100'000u);
+}
+
+TEST(MpfrScale, AgreesForEveryCast) {
+    std::mt19937 random(3);
+    mpfr_t x;
+    mpfr_init2(x, 200);
+    for (const Quantizer& dialect : e8m0_quantizers)
+        for (int i = 0; i < samples; ++i) {
+            const float number = random_amax(random);
+            mpfr_set_flt(x, number, MPFR_RNDN);
+            const long byte = exponent_of(x, dialect.scale_cast.rounding) + 127;
+            const exact::Value value =
+                exact::decode(formats::f32, Code{std::bit_cast<std::uint32_t>(number)});
+            ASSERT_EQ(exact::cast_to_scale(dialect.scale_cast, value).bits, byte)
+                << dialect.name << " " << std::hexfloat << number;
+        }
+    mpfr_clear(x);
 }
 
 }  // namespace

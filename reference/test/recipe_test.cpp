@@ -298,7 +298,8 @@ TEST(FloatScales, DeepGemm) {
     EXPECT_EQ(block128("deepgemm-fp8-gpu", {0x3F9F1186}).scale, 0x3B35CAE3u);
     // Inf and NaN give 2^127.
     EXPECT_EQ(block128("deepgemm-fp8-pow2", {nan, one}).scale, 0x7F000000u);
-    EXPECT_EQ(block128("deepgemm-fp8-pow2", {inf, one}).elements[0], 0x7Fu);
+    EXPECT_EQ(block128("deepgemm-fp8-pow2", {inf, one}).elements[0], 0x7Eu);  // torch 2.15.0, run
+    EXPECT_EQ(block128("deepgemm-fp8-pow2-legacy", {inf, one}).elements[0], 0x7Fu);
 }
 
 // amax / FP8max as a real number: the amax always becomes the largest code, whatever its mantissa.

@@ -15,7 +15,7 @@ TEST(DialectFields, NamesAreDistinctAndValuesNamed) {
         EXPECT_TRUE(names.insert(field.name).second) << field.name;
         for (const Quantizer& dialect : e8m0_quantizers) EXPECT_NE(field.value_of(dialect), "");
     }
-    EXPECT_EQ(names.size(), 23u);
+    EXPECT_EQ(names.size(), 24u);
 }
 
 TEST(DialectFields, ValuesAsInTheTable) {

@@ -46,8 +46,8 @@ TEST(Explain, FloorRuleStepByStep) {
          "     1  -5033165/4194304  -5033165/32768  -153.600006103...",
          "     0  0x7b 352   0x7c 384   below half  below   0x7b   352   2.75",
          "     1  0xf1 -144  0xf2 -160  above half  above   0xf2  -160  -1.25",
-         "  torchao-ceil, aiter-ceil part from ocp on scale_rounding: toward_positive instead of "
-         "toward_zero",
+         "  torchao-ceil, torchao-ceil-legacy, aiter-ceil part from ocp on scale_rounding: "
+         "toward_positive instead of toward_zero",
          "  vllm-rocm-53110 parts from ocp on scale_ratio: none instead of over_emax",
          "  not here: thunderkittens, which does not read f32"});
 }
@@ -73,11 +73,11 @@ TEST(Explain, EvenRuleShowsTheRoundedAmax) {
 TEST(Explain, DialectsThatAgreeAreOneColumn) {
     const std::string text = explained({"0x1p-120", "mxfp8-e4m3", "ocp", "f32"});
     // Legacy RCEIL divides by 1 there, legacy FLOOR by 2^-126.
-    expect_lines(text,
-                 {"  torchao-rceil-legacy, torchao-rceil-legacy-cuda part from ocp on inverse: "
-                  "one_for_byte_zero instead of exact_power",
-                  "  torchao-floor-legacy parts from ocp on inverse: over_scale_bits instead "
-                  "of exact_power"});
+    expect_lines(
+        text, {"  torchao-rceil-legacy, torchao-rceil-legacy-cuda part from ocp on inverse: "
+               "one_for_byte_zero instead of exact_power",
+               "  torchao-floor-legacy, torchao-ceil-legacy, torchao-even-legacy part from ocp on "
+               "inverse: over_scale_bits instead of"});
     std::size_t columns = 0;
     for (const char* label : {"\n  A: ocp, ", "\n  B: ", "\n  C: ", "\n  D: "})
         columns += text.find(label) != std::string::npos;
