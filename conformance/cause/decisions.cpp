@@ -56,11 +56,15 @@ Alteration changed(const Change& change, std::function<void(Problem&, Quantizer&
 }
 
 // Of a field that a convert names itself: its rules are no table entry's.
-template <auto of_row, auto of_convert, typename Names, typename RowNames>
+template <auto of_row, auto of_convert, typename Names>
 void add_named_field(const Problem& p, std::string_view field, const Names& names,
-                     const RowNames& row_names, std::vector<Alteration>& hypotheses) {
+                     std::vector<Alteration>& hypotheses) {
     const auto from = p.rules ? (*p.rules).*of_convert : p.dialect->*of_row;
-    const std::string name_of_from(name_in(row_names, from));
+    std::string name_of_from;
+    if constexpr (std::is_same_v<decltype(from), const Overflow>)
+        name_of_from = name_of(from);
+    else
+        name_of_from = name_in(names, from);
     for (const auto& [name, to] : names) {
         if (to == from || name == name_in(roundings, Rounding::stochastic)) continue;
         const auto rules = [to = to](Problem& altered, Quantizer& row) {
@@ -177,12 +181,12 @@ bool takes_the_same(const Problem& p, const Quantizer& row) {
 
 void add_decisions(const Problem& p, std::vector<Alteration>& hypotheses) {
     if (p.dialect == nullptr) return;
-    add_named_field<&Quantizer::element_rounding, &ElementRules::rounding>(
-        p, "element_rounding", roundings, roundings, hypotheses);
-    add_named_field<&Quantizer::element_overflow, &ElementRules::overflow>(
-        p, "element_overflow", overflows, row_overflows, hypotheses);
-    add_named_field<&Quantizer::subnormals, &ElementRules::subnormals>(
-        p, "subnormals", subnormal_rules, subnormal_rules, hypotheses);
+    add_named_field<&Quantizer::element_rounding, &ElementRules::rounding>(p, "element_rounding",
+                                                                           roundings, hypotheses);
+    add_named_field<&Quantizer::element_overflow, &ElementRules::overflow>(p, "element_overflow",
+                                                                           overflows, hypotheses);
+    add_named_field<&Quantizer::subnormals, &ElementRules::subnormals>(p, "subnormals",
+                                                                       subnormal_rules, hypotheses);
     const std::vector<Quantizer> rows = entries_like(p);
     for (const emulate::DialectField& field : emulate::dialect_fields())
         if (!is_named_by_convert(field.name)) add_field(p, rows, field, field.value_of, hypotheses);

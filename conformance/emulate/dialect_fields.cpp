@@ -182,7 +182,7 @@ std::string text_of(Rounding rounding) {
     return name_among(roundings, rounding);
 }
 std::string text_of(Overflow overflow) {
-    return name_among(row_overflows, overflow);
+    return std::string(name_of(overflow));
 }
 std::string text_of(Subnormals subnormals) {
     return name_among(subnormal_rules, subnormals);

@@ -177,9 +177,6 @@ constexpr std::string_view name_of(RowLayout layout) {
 constexpr std::string_view name_of(ScaleStorage scales) {
     return name_in(scale_storages, scales);
 }
-constexpr std::string_view name_of(Overflow overflow) {
-    return name_in(overflows, overflow);
-}
 constexpr std::string_view name_of(Subnormals subnormals) {
     return name_in(subnormal_rules, subnormals);
 }

@@ -106,12 +106,12 @@ inline constexpr std::array<std::pair<std::string_view, Overflow>, 2> overflows{
     {"overflow", Overflow::overflow},
 }};
 
-// Those that a row of the quantizer table may have; a conversion names one of the two above.
-inline constexpr std::array<std::pair<std::string_view, Overflow>, 3> row_overflows{{
-    {"saturate", Overflow::saturate},
-    {"overflow", Overflow::overflow},
-    {"to_infinity", Overflow::to_infinity},
-}};
+// A row of the quantizer table may have one more; a conversion names one of the two above.
+constexpr std::string_view name_of(Overflow overflow) {
+    for (const auto& [name, value] : overflows)
+        if (value == overflow) return name;
+    return "to_infinity";
+}
 
 inline constexpr std::array<std::pair<std::string_view, Subnormals>, 3> subnormal_rules{{
     {"honoured", Subnormals::honoured},
