@@ -84,8 +84,9 @@ exact::Rational border_above(const ElementFormat& element, std::uint32_t code) {
 exact::Rational factor_of(const Case& c, std::uint32_t scale) {
     exact::Value one;
     one.magnitude = 1;
-    const exact::Rational inverse =
-        exact::scaled(rules_of(c), *c.format, Code{scale}, one).magnitude;
+    Quantizer rules = rules_of(c);
+    rules.quotient = Quotient::exact;  // a rounded one would lose the factor
+    const exact::Rational inverse = exact::scaled(rules, *c.format, Code{scale}, one).magnitude;
     return inverse == 0 ? inverse : 1 / inverse;
 }
 
