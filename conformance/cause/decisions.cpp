@@ -55,23 +55,23 @@ Alteration changed(const Change& change, std::function<void(Problem&, Quantizer&
     return alteration;
 }
 
+constexpr std::string_view name_of(Rounding rounding) {
+    return name_in(roundings, rounding);
+}
+
 // Of a field that a convert names itself: its rules are no table entry's.
 template <auto of_row, auto of_convert, typename Names>
 void add_named_field(const Problem& p, std::string_view field, const Names& names,
                      std::vector<Alteration>& hypotheses) {
     const auto from = p.rules ? (*p.rules).*of_convert : p.dialect->*of_row;
-    std::string name_of_from;
-    if constexpr (std::is_same_v<decltype(from), const Overflow>)
-        name_of_from = name_of(from);
-    else
-        name_of_from = name_in(names, from);
     for (const auto& [name, to] : names) {
         if (to == from || name == name_in(roundings, Rounding::stochastic)) continue;
         const auto rules = [to = to](Problem& altered, Quantizer& row) {
             row.*of_row = to;
             if (altered.rules) (*altered.rules).*of_convert = to;
         };
-        hypotheses.push_back(changed({std::string(field), name_of_from, std::string(name)}, rules));
+        hypotheses.push_back(
+            changed({std::string(field), std::string(name_of(from)), std::string(name)}, rules));
     }
 }
 

@@ -2,6 +2,7 @@
 // dequantize for every element code under every scale.
 #include <algorithm>
 #include <array>
+#include <utility>
 
 #include "reference/exact/quantize.hpp"
 #include "reference/fast/quantize.hpp"
@@ -67,9 +68,10 @@ std::vector<std::uint32_t> codes_at_borders(const BlockFormat& format, Code scal
 void add_changes(const Elements& e, Code scale, std::vector<std::uint32_t>& inputs) {
     std::vector<std::uint32_t> places = inputs;
     std::ranges::sort(places);
+    std::uint32_t element = exact_element(e, scale, places[0]);
     for (std::size_t i = 1; i < places.size(); ++i) {
-        const std::uint32_t before = exact_element(e, scale, places[i - 1]);
-        if (exact_element(e, scale, places[i]) == before) continue;
+        const std::uint32_t before = std::exchange(element, exact_element(e, scale, places[i]));
+        if (element == before) continue;
         std::uint32_t low = places[i - 1], high = places[i];
         while (high - low > 1) {
             const std::uint32_t middle = low + (high - low) / 2;

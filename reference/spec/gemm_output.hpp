@@ -41,9 +41,8 @@ MX_FOLDED constexpr bool reads_lanes_in_f32(const Quantizer& quantizer) {
     return quantizer.quotient != Quotient::exact;
 }
 
-// The scale is made of the exact amax, but where it is
-// computed in binary32: fl32 and log2f take a binary32 number, which is the amax rounded to nearest
-// even, and Inf beyond the range.
+// The scale is made of the exact amax, but where it is computed in binary32: fl32 and log2f take a
+// binary32 number, which is the amax rounded to nearest even, and Inf beyond the range.
 MX_FOLDED constexpr bool reads_amax_in_f32(const Quantizer& quantizer) {
     const bool takes_logarithm =
         takes_log2f(quantizer) || quantizer.scale_cast.rounding == ScaleRounding::nearest_log2;

@@ -57,9 +57,8 @@ inline constexpr std::array blocks{
     Block{{0x43F80000}, 1, 128, {0x78}, "mxfp8-e4m3", "torchao-even"},
     Block{{0x3F800000}, 1, 118, {0x7E}, "mxfp8-e4m3", "triton-round-down-legacy"},
     Block{{0x3F800000}, 1, 119, {0x78}, "mxfp8-e4m3", "triton-round-down"},
-    // A binary32 ulp above a tie, by way of binary16; one below the smallest tie, in binary32; 7.5
-    // of
-    // an element with an infinity.
+    // A binary32 ulp above a tie, by way of binary16; one below the smallest tie, in binary32; a
+    // value beyond the largest of an element with an infinity.
     Block{{0x3F800000, 0x3F880001}, 2, 119, {0x78, 0x78}, "mxfp8-e4m3", "onednn"},
     Block{{0x40C00000, 0x3E7FFFFF}, 2, 127, {7, 1}, "mxfp4-e2m1", "microxcaling"},
     Block{{0x40F00000}, 1, 114, {0x7C}, "mxfp8-e5m2", "universal"},
