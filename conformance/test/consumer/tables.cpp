@@ -4,4 +4,5 @@
 #include "reference/spec/quantizers.hpp"
 
 static_assert(mx::find_block_format("mxfp8-e4m3")->block_columns == 32);
-static_assert(mx::find_quantizer("ocp") != nullptr);
+// g++ 12 and 13 cannot compare a pointer with nullptr here beside the sanitizers.
+static_assert(mx::find_quantizer("ocp")->name == "ocp");
