@@ -1,4 +1,5 @@
-// mxcheck gen: the requests of a plan as a file, for a device that is not here.
+// mxcheck gen: the requests of a plan as a file, for a device that is not here; or as vectors with
+// the right answers, for a testbench.
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
@@ -8,9 +9,11 @@
 #include "conformance/case/names.hpp"
 #include "conformance/cli/commands.hpp"
 #include "conformance/cli/device_choice.hpp"
+#include "conformance/cli/environment.hpp"
 #include "conformance/cli/run_options.hpp"
 #include "conformance/session/pack.hpp"
 #include "conformance/session/shard.hpp"
+#include "conformance/session/vectors.hpp"
 #include "reference/base/text.hpp"
 
 namespace mx::cli {
@@ -20,12 +23,18 @@ struct GenOptions {
     session::PlanOptions plan;
     std::string form = "hex";
     std::string out;
+    bool expected = false;
     std::uint64_t bytes_max = std::uint64_t{1} << 32;
+
+    session::RightAnswers answers() const {
+        return expected ? session::RightAnswers::given : session::RightAnswers::left_out;
+    }
 };
 
 struct Written {
     std::uint64_t cases = 0;
     std::uint64_t bytes = 0;
+    std::uint64_t unanswered = 0;
 };
 
 namespace fs = std::filesystem;
@@ -78,14 +87,40 @@ Expected<Written> write_pack(const std::vector<Case>& cases, Sources& sources,
     return Error{ErrorKind::system, options.out + " cannot be written: " + failed.message()};
 }
 
+Expected<Written> write_vectors(const std::vector<Case>& cases, Sources& sources,
+                                const GenOptions& options) {
+    const auto writer = session::VectorWriter::open(
+        {options.out, *session::vector_form_named(options.form), version_text()});
+    if (!writer) return writer.error();
+    Written written;
+    for (const Case& c : cases) {
+        const auto source = sources.open(c);
+        if (!source) return source.error();
+        const session::VectorRequest request = session::vectors_of(
+            c, make_inputs(c, *source.value()), {++written.cases, cases.size()}, options.answers());
+        for (const session::VectorTensor& tensor : request.tensors)
+            written.bytes += tensor.bytes.size();
+        written.unanswered += request.unanswered.empty() ? 0 : 1;
+        if (const Status added = writer.value()->add(request); !added) return added.error();
+    }
+    if (const Status finished = writer.value()->finish(); !finished) return finished.error();
+    return written;
+}
+
+std::uint64_t size_of(const std::vector<Case>& cases, const GenOptions& options) {
+    if (const auto form = session::vector_form_named(options.form))
+        return session::vectors_size(cases, *form, options.answers());
+    return session::pack_size(cases, *pipe::form_named(options.form));
+}
+
 // A level may ask for more than a disk holds, and nobody sees that from its name.
 Status check_size(const std::vector<Case>& cases, const GenOptions& options) {
-    const std::uint64_t bytes = session::pack_size(cases, *pipe::form_named(options.form));
+    const std::uint64_t bytes = size_of(cases, options);
     const std::string size = "the data of these " + counted(cases.size(), "request") + " are " +
                              grouped(bytes) + " bytes";
     if (bytes > options.bytes_max)
         return bad_input(size + ", more than --max-bytes " + std::to_string(options.bytes_max) +
-                         "; --shard I/N writes a part, --form binary half as many");
+                         "; --shard I/N writes a part, and binary and npz are the smallest forms");
     std::error_code unknown;
     const fs::path folder = fs::absolute(options.out, unknown).parent_path();
     const fs::space_info space = fs::space(folder, unknown);
@@ -96,8 +131,14 @@ Status check_size(const std::vector<Case>& cases, const GenOptions& options) {
 }
 
 int gen(const GenOptions& options) {
-    const Status form = check_name("form", options.form, {"hex", "binary"});
+    const Status form =
+        check_name("form", options.form, {"hex", "binary", "readmemh", "csv", "json", "npz"});
     if (!form) return fail_with(form.error());
+    const bool is_pack = !session::vector_form_named(options.form);
+    if (is_pack && options.expected)
+        return fail_with(
+            bad_input("--expected goes with the forms readmemh, csv, json and npz; of "
+                      "a pack, check knows the right answers"));
     Sources sources;
     const auto shard = session::shard_of(options.plan.shard, session::process_environment());
     if (!shard) return fail_with(shard.error());
@@ -106,11 +147,16 @@ int gen(const GenOptions& options) {
     const std::vector<Case> once =
         each_once(session::of_shard(std::move(cases).value(), shard.value()));
     if (const Status fits = check_size(once, options); !fits) return fail_with(fits.error());
-    const auto written = write_pack(once, sources, options);
+    const auto written =
+        is_pack ? write_pack(once, sources, options) : write_vectors(once, sources, options);
     if (!written) return fail_with(written.error());
-    std::printf("wrote %s: %llu requests, %llu bytes\n", options.out.c_str(),
+    std::printf("wrote %s: %llu requests, %llu bytes%s\n", options.out.c_str(),
                 static_cast<unsigned long long>(written.value().cases),
-                static_cast<unsigned long long>(written.value().bytes));
+                static_cast<unsigned long long>(written.value().bytes),
+                is_pack ? "" : " of tensors");
+    if (written.value().unanswered > 0)
+        std::printf("%s without right answers, each of which says why\n",
+                    counted(written.value().unanswered, "request").c_str());
     return exit_conformant;
 }
 
@@ -119,14 +165,21 @@ int gen(const GenOptions& options) {
 Command gen_command() {
     auto o = std::make_shared<GenOptions>();
     std::vector<Option> options{
-        {"--out", "the file to write", &o->out, true},
-        {"--form", "data as hex (text) or binary", &o->form},
-        {"--max-bytes", "refuse to write a pack whose data are more", &o->bytes_max}};
+        {"--out", "the file to write; of readmemh a folder", &o->out, true},
+        {"--form",
+         "a pack for check, its data as hex (text) or binary; or vectors for a testbench: "
+         "readmemh, "
+         "csv, json, npz",
+         &o->form},
+        {"--expected", "the right answers, too, in the vectors", &o->expected},
+        {"--max-bytes", "refuse to write files whose data are more", &o->bytes_max}};
     for (Option& option : options_of(o->plan)) options.push_back(std::move(option));
     return {"gen", "write the requests of a plan to a file, for a device elsewhere",
             "mxcheck gen --suite quantize --dialect ocp --level smoke --out ocp.pack\n"
             "  ./mydevice < ocp.pack > ocp.answers\n"
-            "  mxcheck check ocp.pack ocp.answers",
+            "  mxcheck check ocp.pack ocp.answers\n"
+            "  mxcheck gen --form readmemh --expected --suite quantize --dialect ocp --level smoke "
+            "--out vectors",
             std::move(options), [o] { return gen(*o); }};
 }
 

@@ -232,6 +232,17 @@ std::vector<CodeTensor> expect_gemm(const Problem& p, const std::vector<CodeTens
     return {std::move(d)};
 }
 
+std::string without_right_bits(const Problem& p, const std::vector<CodeTensor>& inputs) {
+    const gemm::ProblemView problem = gemm_problem_of(p, inputs);
+    if (problem.is_bounded) return "model=bounded has bounds, and no bits";
+    if (problem.model != nullptr) return "";
+    const std::vector<bool> open = undetermined_outputs(problem, gemm::expected_results(problem));
+    const auto count = std::ranges::count(open, true);
+    if (count == 0) return "";
+    return std::to_string(count) + " of " + std::to_string(open.size()) +
+           " outputs hang on the order of their sums";
+}
+
 std::optional<std::vector<const WrongGemm*>> gross_faults_untold(const Evidence& evidence) {
     return Judge(evidence, 0).gross_untold();
 }
