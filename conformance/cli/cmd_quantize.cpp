@@ -51,7 +51,7 @@ int quantize(const QuantizeArguments& arguments) {
 Command quantize_command() {
     auto arguments = std::make_shared<QuantizeArguments>();
     std::vector<Option> options{
-        {"INPUT", "a .npy or .safetensors of f32, bf16 or f16", &arguments->input, true},
+        {"INPUT", "a .npy, .npz, .safetensors, .gguf or .pt of f32, bf16 or f16", &arguments->input, true},
         {"--tensor", "which tensor of a file that holds several", &arguments->tensor},
         {"--type", "what a .npy without a name for its type holds, such as bf16", &arguments->type},
         {"--out", "a .safetensors; replaced whole if it is there already", &arguments->out, true}};
@@ -60,7 +60,7 @@ Command quantize_command() {
     const std::vector<Option> names = name_options(arguments->names, "");
     options.insert(options.begin() + 1, names.begin(), names.end());
     options[1].required = true;
-    return {"quantize", "a .npy or .safetensors tensor to elements and scales",
+    return {"quantize", "a tensor of a file to elements and scales",
             "mxcheck quantize in.npy --format mxfp8-e4m3 --dialect nv --out out.safetensors\n"
             "  mxcheck quantize in.npy --format mxfp4-e2m1 --axis col --block 16 --scales 128x4 "
             "--out out.safetensors",

@@ -28,6 +28,8 @@ public:
     virtual std::uint64_t size() const = 0;
     // Fills all of `into` from the bytes at `offset`. The caller keeps the range within size().
     virtual Status read(std::uint64_t offset, std::span<std::byte> into) const = 0;
+    // False where reading backwards means to read from the start again.
+    virtual bool reads_anywhere() const { return true; }
 };
 
 class MemorySource final : public ByteSource {

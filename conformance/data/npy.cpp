@@ -1,5 +1,5 @@
-// Reading and writing .npy: a magic, a header that is a Python dictionary, the bytes of one array.
-// Used by tensor_file.cpp, the tests and the fuzzers; knows nothing of safetensors.
+// Reading .npy and .npz, writing .npy: a magic, a header that is a Python dictionary, the bytes of
+// one array. Used by tensor_file.cpp, the tests and the fuzzers; knows nothing of safetensors.
 #include "conformance/data/npy.hpp"
 
 #include <algorithm>
@@ -7,6 +7,10 @@
 #include <filesystem>
 #include <limits>
 #include <optional>
+#include <set>
+
+#include "conformance/data/tensor_listing.hpp"
+#include "conformance/data/zip_file.hpp"
 
 namespace mx::data {
 namespace {
@@ -297,38 +301,112 @@ void fortran_to_c(std::span<const std::byte> from, std::span<std::byte> to,
 
 }  // namespace
 
+namespace {
+
+// The array as its header has it, held against the file.
+Expected<ListedTensor> listed_array(const ByteSource& source, const ReadOptions& options,
+                                    Header& header) {
+    const std::string& spelling = *header.spelling;
+    const auto type = type_of(source, spelling, options.type_override);
+    if (!type) return type.error();
+    ListedTensor tensor;
+    tensor.name = std::filesystem::path(source.name()).stem().string();
+    tensor.type = type.value()->id;
+    tensor.shape = std::move(*header.shape);
+    tensor.range = {header.payload, source.size()};
+    const auto size = byte_count(*type.value(), tensor.shape);
+    if (!size) return bad_source(source, size.error().message);
+    if (tensor.size() != size.value())
+        return bad_source(source, "shape " + shape_text(tensor.shape) + " of type " + spelling +
+                                      " needs " + std::to_string(size.value()) +
+                                      " bytes, but from byte " + std::to_string(header.payload) +
+                                      " on there are " + std::to_string(tensor.size()));
+    return tensor;
+}
+
+bool is_in_order(const Header& header, const ListedTensor& tensor) {
+    return (*header.spelling)[0] != '>' && !(*header.fortran_order && tensor.shape.size() > 1);
+}
+
+Expected<std::vector<std::byte>> bytes_in_order(const ByteSource& source, const Header& header,
+                                                const ListedTensor& tensor) {
+    auto bytes = read_range(source, tensor.range, "the array");
+    if (!bytes) return bytes.error();
+    const auto width = static_cast<std::size_t>(find_tensor_type(tensor.type)->bits / 8);
+    if ((*header.spelling)[0] == '>') reverse_each(bytes.value(), width);
+    if (!*header.fortran_order || tensor.shape.size() < 2) return bytes;
+    auto reordered = allocate(source, tensor.size());
+    if (!reordered) return reordered.error();
+    fortran_to_c(bytes.value(), reordered.value(), tensor.shape, width);
+    return reordered;
+}
+
+// What a file had in another order, put in order and kept.
+class KeptSource final : public ByteSource {
+public:
+    KeptSource(std::vector<std::byte> bytes, std::string name)
+        : bytes_(std::move(bytes)), view_(bytes_, name) {}
+    const std::string& name() const override { return view_.name(); }
+    std::uint64_t size() const override { return view_.size(); }
+    Status read(std::uint64_t offset, std::span<std::byte> into) const override {
+        return view_.read(offset, into);
+    }
+
+private:
+    std::vector<std::byte> bytes_;
+    MemorySource view_;
+};
+
+}  // namespace
+
+Expected<TensorListing> list_npy(const SharedSource& source, const ReadOptions& options) {
+    auto header = read_header(*source);
+    if (!header) return header.error();
+    auto tensor = listed_array(*source, options, header.value());
+    if (!tensor) return tensor.error();
+    tensor.value().source = source;
+    if (!is_in_order(header.value(), tensor.value())) {
+        auto bytes = bytes_in_order(*source, header.value(), tensor.value());
+        if (!bytes) return bytes.error();
+        tensor.value().range = {0, bytes.value().size()};
+        tensor.value().source =
+            std::make_shared<KeptSource>(std::move(bytes).value(), source->name());
+    }
+    TensorListing listing;
+    listing.tensors.push_back(std::move(tensor).value());
+    return listing;
+}
+
+Expected<TensorListing> list_npz(const SharedSource& source, const ReadOptions& options) {
+    auto members = list_zip(source);
+    if (!members) return members.error();
+    TensorListing listing;
+    std::set<std::string> names;
+    for (const ZipMember& member : members.value()) {
+        if (!member.name.ends_with(".npy"))
+            return bad_source(*source, "holds " + in_quotes(member.name) +
+                                           ", which is no .npy, and so is no .npz");
+        auto one = list_npy(member.bytes, options);
+        if (!one) return one.error();
+        ListedTensor& tensor = one.value().tensors.front();
+        tensor.name = member.name.substr(0, member.name.size() - 4);
+        if (!names.insert(tensor.name).second)
+            return bad_source(*source, "holds two arrays named " + in_quotes(tensor.name));
+        listing.tensors.push_back(std::move(tensor));
+    }
+    return listing;
+}
+
 Expected<TensorFile> parse_npy(const ByteSource& source, const ReadOptions& options) {
     auto header = read_header(source);
     if (!header) return header.error();
-    const std::string& spelling = *header.value().spelling;
-    const auto type = type_of(source, spelling, options.type_override);
-    if (!type) return type.error();
-    HostTensor tensor{std::filesystem::path(source.name()).stem().string(),
-                      std::string(type.value()->id),
-                      std::move(*header.value().shape),
-                      {}};
-    const auto size = byte_count(*type.value(), tensor.shape);
-    if (!size) return bad_source(source, size.error().message);
-    const std::uint64_t present = source.size() - header.value().payload;
-    if (present != size.value())
-        return bad_source(source, "shape " + shape_text(tensor.shape) + " of type " + spelling +
-                                      " needs " + std::to_string(size.value()) +
-                                      " bytes, but from byte " +
-                                      std::to_string(header.value().payload) + " on there are " +
-                                      std::to_string(present));
-    auto bytes = read_range(source, {header.value().payload, source.size()}, "the array");
+    auto listed = listed_array(source, options, header.value());
+    if (!listed) return listed.error();
+    auto bytes = bytes_in_order(source, header.value(), listed.value());
     if (!bytes) return bytes.error();
-    const auto width = static_cast<std::size_t>(type.value()->bits / 8);
-    if (spelling[0] == '>') reverse_each(bytes.value(), width);
-    if (*header.value().fortran_order && tensor.shape.size() > 1) {
-        auto reordered = allocate(source, size.value());
-        if (!reordered) return reordered.error();
-        fortran_to_c(bytes.value(), reordered.value(), tensor.shape, width);
-        bytes = std::move(reordered);
-    }
-    tensor.bytes = std::move(bytes).value();
     TensorFile file;  // an initializer list would copy the tensor
-    file.tensors.push_back(std::move(tensor));
+    file.tensors.push_back({std::move(listed.value().name), std::move(listed.value().type),
+                            std::move(listed.value().shape), std::move(bytes).value()});
     return file;
 }
 

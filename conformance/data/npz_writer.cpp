@@ -2,7 +2,8 @@
 // 4.3.12 and 4.3.16.
 #include "conformance/data/npz_writer.hpp"
 
-#include <array>
+#include <zlib.h>
+
 #include <span>
 
 #include "conformance/data/npy.hpp"
@@ -10,22 +11,9 @@
 namespace mx::data {
 namespace {
 
-// CRC-32, reflected: the polynomial 0x04C11DB7 with its bits in reverse order.
-constexpr std::array<std::uint32_t, 256> crc_of_byte = [] {
-    std::array<std::uint32_t, 256> table{};
-    for (std::uint32_t byte = 0; byte < 256; ++byte) {
-        std::uint32_t crc = byte;
-        for (int bit = 0; bit < 8; ++bit) crc = crc >> 1 ^ ((crc & 1) != 0 ? 0xEDB88320u : 0);
-        table[byte] = crc;
-    }
-    return table;
-}();
-
 std::uint32_t crc_after(std::uint32_t crc, std::span<const std::byte> bytes) {
-    crc = ~crc;
-    for (const std::byte byte : bytes)
-        crc = crc >> 8 ^ crc_of_byte[(crc ^ std::to_integer<std::uint32_t>(byte)) & 0xFF];
-    return ~crc;
+    return static_cast<std::uint32_t>(
+        crc32_z(crc, reinterpret_cast<const Bytef*>(bytes.data()), bytes.size()));
 }
 
 // Little-endian fields of two and four bytes.

@@ -5,11 +5,15 @@
 
 #include <algorithm>
 #include <cctype>
+#include <filesystem>
 #include <iterator>
 #include <limits>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <set>
+
+#include "conformance/data/tensor_listing.hpp"
 
 namespace mx::data {
 namespace {
@@ -209,8 +213,8 @@ struct Payload {
     std::uint64_t used = 0;
 };
 
-// Holds an entry against the file and reads its bytes. Entries come in the order of their offsets.
-Expected<HostTensor> read_entry(const ByteSource& source, const Entry& entry, Payload& payload) {
+// Holds an entry against the file. Entries come in the order of their offsets.
+Expected<ListedTensor> list_entry(const ByteSource& source, const Entry& entry, Payload& payload) {
     const auto bad = [&](const std::string& what) {
         return bad_source(source, "tensor " + in_quotes(entry.name) + " (header entry at byte " +
                                       std::to_string(entry.place) + ") " + what);
@@ -239,10 +243,12 @@ Expected<HostTensor> read_entry(const ByteSource& source, const Entry& entry, Pa
     if (begin > payload.used)
         return bad("has " + span + ", which leave a gap after " + std::to_string(payload.used));
     payload.used = end;
-    auto bytes =
-        read_range(source, {payload.range.begin + begin, payload.range.begin + end}, "the tensor");
-    if (!bytes) return bytes.error();
-    return HostTensor{entry.name, std::string(type->id), entry.shape, std::move(bytes).value()};
+    ListedTensor tensor;
+    tensor.name = entry.name;
+    tensor.type = type->id;
+    tensor.shape = entry.shape;
+    tensor.range = {payload.range.begin + begin, payload.range.begin + end};
+    return tensor;
 }
 
 // The header's text, with its length held against the file.
@@ -278,7 +284,10 @@ Status check_names(const TensorFile& file) {
 
 }  // namespace
 
-Expected<TensorFile> parse_safetensors(const ByteSource& source) {
+namespace {
+
+// All but the source of each tensor.
+Expected<TensorListing> list_header(const ByteSource& source) {
     const auto header = read_json(source);
     if (!header) return header.error();
     const char* text = reinterpret_cast<const char*>(header.value().data());
@@ -294,25 +303,126 @@ Expected<TensorFile> parse_safetensors(const ByteSource& source) {
         return left.offsets < right.offsets;
     });
     Payload payload{{length_size + header.value().size(), source.size()}, 0};
-    const Status enough = check_memory(source, payload.range.end - payload.range.begin);
-    if (!enough) return enough.error();
-    TensorFile file;
-    file.metadata = std::move(handler.metadata());
+    TensorListing listing;
+    listing.metadata = std::move(handler.metadata());
     for (const Entry& entry : entries) {
-        auto tensor = read_entry(source, entry, payload);
+        auto tensor = list_entry(source, entry, payload);
         if (!tensor) return tensor.error();
-        file.tensors.push_back(std::move(tensor).value());
+        listing.tensors.push_back(std::move(tensor).value());
     }
     const std::uint64_t end = payload.range.begin + payload.used;
     if (end != source.size())
         return bad_source(source, "has " + std::to_string(source.size() - end) +
                                       " bytes from byte " + std::to_string(end) +
                                       " on that belong to no tensor");
+    return listing;
+}
+
+}  // namespace
+
+Expected<TensorListing> list_safetensors(const SharedSource& source) {
+    auto listing = list_header(*source);
+    if (!listing) return listing.error();
+    for (ListedTensor& tensor : listing.value().tensors) tensor.source = source;
+    return listing;
+}
+
+Expected<TensorFile> parse_safetensors(const ByteSource& source) {
+    auto listing = list_header(source);
+    if (!listing) return listing.error();
+    std::uint64_t all = 0;
+    for (const ListedTensor& tensor : listing.value().tensors) all += tensor.size();
+    if (const Status enough = check_memory(source, all); !enough) return enough.error();
+    TensorFile file;
+    file.metadata = std::move(listing.value().metadata);
+    for (ListedTensor& tensor : listing.value().tensors) {
+        auto bytes = read_range(source, tensor.range, "the tensor");
+        if (!bytes) return bytes.error();
+        file.tensors.push_back({std::move(tensor.name), std::move(tensor.type),
+                                std::move(tensor.shape), std::move(bytes).value()});
+    }
     return file;
 }
 
 Expected<TensorFile> parse_safetensors(std::span<const std::byte> file, std::string_view name) {
     return parse_safetensors(MemorySource(file, name));
+}
+
+namespace {
+
+// {"metadata": {...}, "weight_map": {tensor: file}}, or the sentence about it.
+Expected<std::map<std::string, std::string>> weight_map(const ByteSource& index) {
+    if (index.size() > json_limit)
+        return bad_source(index, "is " + std::to_string(index.size()) +
+                                     " bytes of index; the limit is " + std::to_string(json_limit));
+    const auto text = read_range(index, {0, index.size()}, "the index");
+    if (!text) return text.error();
+    const char* begin = reinterpret_cast<const char*>(text.value().data());
+    // Deep nesting would take the stack: an index has three levels.
+    int depth = 0, deepest = 0;
+    for (const std::byte b : text.value()) {
+        const char c = static_cast<char>(b);
+        depth += c == '{' || c == '[' ? 1 : c == '}' || c == ']' ? -1 : 0;
+        deepest = std::max(deepest, depth);
+    }
+    const auto json =
+        deepest > 100 ? nlohmann::json(nlohmann::json::value_t::discarded)
+                      : nlohmann::json::parse(begin, begin + text.value().size(), nullptr, false);
+    if (json.is_discarded() || !json.is_object())
+        return bad_source(index, "is no index of safetensors: it is no JSON object");
+    const auto map = json.find("weight_map");
+    if (map == json.end() || !map->is_object())
+        return bad_source(index, "is no index of safetensors: it has no object \"weight_map\"");
+    std::map<std::string, std::string> files;
+    for (const auto& [name, file] : map->items()) {
+        if (!file.is_string())
+            return bad_source(index, "its weight_map names no file for " + in_quotes(name));
+        files[name] = file.get<std::string>();
+    }
+    return files;
+}
+
+// A file of an index lies beside it, and nowhere else.
+bool is_plain_name(const std::string& name) {
+    return !name.empty() && name != ".." &&
+           name.find_first_of(std::string("/\\\0", 3)) == name.npos;
+}
+
+}  // namespace
+
+Expected<TensorListing> list_shards(const SharedSource& index, ShardOpener open) {
+    auto files = weight_map(*index);
+    if (!files) return files.error();
+    const std::filesystem::path folder = std::filesystem::path(index->name()).parent_path();
+    TensorListing listing;
+    std::set<std::string> opened;
+    std::size_t found = 0;
+    for (const auto& [first, file] : files.value()) {
+        if (!opened.insert(file).second) continue;
+        if (!is_plain_name(file))
+            return bad_source(*index, "its weight_map names the file " + in_quotes(file) +
+                                          ", which does not lie beside it");
+        auto source = open((folder / file).string());
+        if (!source) return source.error();
+        auto shard = list_safetensors(std::move(source).value());
+        if (!shard) return shard.error();
+        for (ListedTensor& tensor : shard.value().tensors) {
+            const auto entry = files.value().find(tensor.name);
+            if (entry == files.value().end() || entry->second != file)
+                return bad_source(*index, "says nothing of tensor " + in_quotes(tensor.name) +
+                                              " in " + in_quotes(file));
+            ++found;
+            listing.tensors.push_back(std::move(tensor));
+        }
+        for (auto& pair : shard.value().metadata)
+            if (std::find(listing.metadata.begin(), listing.metadata.end(), pair) ==
+                listing.metadata.end())
+                listing.metadata.push_back(std::move(pair));
+    }
+    if (found != files.value().size())
+        return bad_source(*index, "names " + std::to_string(files.value().size()) +
+                                      " tensors, but its files hold " + std::to_string(found));
+    return listing;
 }
 
 Expected<EncodedFile> encode_safetensors(const TensorFile& file) {

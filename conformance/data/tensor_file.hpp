@@ -1,4 +1,4 @@
-// Tensors in and out of files, .npy and .safetensors. Used by the commands that take or make a
+// Tensors in and out of files, whole. Used by the commands that take or make a
 // user's tensors; knows nothing of what is done with them.
 #pragma once
 
@@ -10,8 +10,8 @@
 
 namespace mx::data {
 
-// Every failure is one sentence that opens with the path. The tensor of a .npy is named after the
-// file ("x" for dir/x.npy). A path with another extension is told by its first bytes.
+// Any file that list_tensors knows. Every failure is one sentence that opens with the path. The
+// tensor of a .npy is named after the file ("x" for dir/x.npy).
 Expected<TensorFile> read_tensor_file(const std::string& path, const ReadOptions& options = {});
 
 // Do quantizers read this type? The error names a way out for those that people have.

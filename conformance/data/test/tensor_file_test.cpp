@@ -56,7 +56,7 @@ TEST(TensorFiles, ContainerByFirstBytesWhereTheNameDoesNotSay) {
     put(scratch.at("x.npy"), safetensors_text("{}", ""));
     expect_error(read_tensor_file(scratch.at("x.npy")), scratch.at("x.npy"), "is no .npy");
     put(scratch.at("x.npz"), "PK\3\4 and more");
-    expect_error(read_tensor_file(scratch.at("x.npz")), scratch.at("x.npz"), "save each array");
+    expect_error(read_tensor_file(scratch.at("x.npz")), scratch.at("x.npz"), "no ZIP archive");
 }
 
 TEST(TensorFiles, TypeOverride) {
