@@ -4,6 +4,7 @@ include(CMakePackageConfigHelpers)
 
 set(MX_INSTALL_HEADERS ${CMAKE_INSTALL_INCLUDEDIR}/mxcheck)
 set(MX_INSTALL_EXAMPLE ${CMAKE_INSTALL_DATADIR}/mxcheck/example)
+set(MX_INSTALL_DPI ${CMAKE_INSTALL_DATADIR}/mxcheck/dpi)
 set(MX_INSTALL_CMAKE ${CMAKE_INSTALL_LIBDIR}/cmake/mxcheck)
 # Not CMAKE_INSTALL_LIBDIR: the program looks for its plug-ins in ../lib/mxcheck, on Debian too.
 set(MX_INSTALL_PLUGINS lib/mxcheck)
@@ -44,6 +45,12 @@ install(DIRECTORY device/kit DESTINATION ${MX_INSTALL_HEADERS}/device
   FILES_MATCHING PATTERN "*.hpp")
 install(FILES device/example/minimal_plugin.c device/example/kit_plugin.cpp
   device/example/kit_gemm_plugin.cpp DESTINATION ${MX_INSTALL_EXAMPLE})
+# Sources, which a simulator compiles: see conformance/dpi/README.md.
+install(FILES conformance/dpi/mx_dpi_pkg.sv conformance/dpi/mx_dpi.c
+  conformance/dpi/mx_scoreboard_pkg.sv conformance/dpi/mx_uvm_scoreboard.sv
+  conformance/dpi/mx_block_model.h conformance/dpi/mx_block_model.c conformance/dpi/README.md
+  DESTINATION ${MX_INSTALL_DPI})
+install(DIRECTORY conformance/dpi/examples DESTINATION ${MX_INSTALL_DPI})
 install(FILES conformance/results/schema.json DESTINATION ${CMAKE_INSTALL_DATADIR}/mxcheck)
 install(FILES LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
 
@@ -62,7 +69,8 @@ endforeach()
 install(EXPORT mxcheckTargets NAMESPACE mxcheck:: DESTINATION ${MX_INSTALL_CMAKE})
 configure_package_config_file(cmake/mxcheckConfig.cmake.in
   ${PROJECT_BINARY_DIR}/mxcheckConfig.cmake
-  INSTALL_DESTINATION ${MX_INSTALL_CMAKE} PATH_VARS MX_INSTALL_EXAMPLE MX_INSTALL_PLUGINS)
+  INSTALL_DESTINATION ${MX_INSTALL_CMAKE} PATH_VARS MX_INSTALL_EXAMPLE MX_INSTALL_PLUGINS
+  MX_INSTALL_DPI)
 write_basic_package_version_file(${PROJECT_BINARY_DIR}/mxcheckConfigVersion.cmake
   COMPATIBILITY SameMinorVersion)
 install(FILES ${PROJECT_BINARY_DIR}/mxcheckConfig.cmake

@@ -388,8 +388,11 @@ private:
                 text += hex(word_at(tensor, grid, row * grid.columns + column), grid.digits) +
                         (column + 1 == grid.columns ? '\n' : ' ');
         const std::string file = file_of(tensor, number);
-        index_ += number + " " + std::string(mx::name_of(request.c.operation)) + " " + tensor.name +
-                  " " + tensor.spec.type + " " + std::to_string(grid.rows) + " " +
+        const bool blocks = mx::has_blocks(request.c);
+        index_ += number + " " + std::string(mx::name_of(request.c.operation)) + " " +
+                  (blocks ? std::string(mx::name_of(request.c.axis)) : "none") + " " +
+                  std::to_string(blocks ? request.c.block : 0) + " " + tensor.name + " " +
+                  tensor.spec.type + " " + std::to_string(grid.rows) + " " +
                   std::to_string(grid.columns) + " " + file + "\n";
         return put(file, text);
     }

@@ -42,7 +42,10 @@ def read_readmemh(folder):
             lines = (folder / tensor["file"]).read_text().splitlines()
             words = " ".join(line for line in lines if not line.startswith("//")).split()
             codes[request["request"], tensor["name"]] = [int(word, 16) for word in words]
-            row = [request["request"], request["case"].split()[0], tensor["name"], tensor["type"]]
+            operation, fields = request["case"].split()[0], request["case"].split()[1:]
+            said = dict(field.split("=", 1) for field in fields)
+            blocks = [said["axis"], said["block"]] if "quantize" in operation else ["none", "0"]
+            row = [request["request"], operation, *blocks, tensor["name"], tensor["type"]]
             row += [str(tensor["rows"]), str(tensor["columns"]), tensor["file"]]
             expect(listed.pop(0) == row, f"index.txt says something else of {row}")
     expect(not listed, "index.txt names more than the manifest")

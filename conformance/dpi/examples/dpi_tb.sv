@@ -1,0 +1,74 @@
+// A testbench that asks the oracle: border blocks, then random ones, through a design and into a
+// scoreboard. +defect=N plants a fault in the design, +blocks=N asks for more random blocks. It
+// ends with MX_PASSED, or with MX_FAILED and an exit code that is not 0.
+module dpi_tb;
+  import mx_dpi_pkg::*;
+  import mx_scoreboard_pkg::*;
+
+  localparam int K = 32;
+  localparam string format = "mxfp8-e4m3", dialect = "ocp", value_type = "f32";
+
+  logic clk = 0, reset = 1, in_valid = 0, out_valid;
+  logic [2:0] defect = 0;
+  logic [32*K-1:0] in_values;
+  logic [8*K-1:0] out_codes;
+  logic [7:0] out_scale;
+  tiny_quantizer #(K) quantizer (
+      .clk, .reset, .defect, .in_valid, .values(in_values),
+      .out_valid, .codes(out_codes), .scale(out_scale));
+  always #5 clk = !clk;
+
+  mx_scoreboard #(K) scoreboard = new(format, dialect, value_type);
+  logic [31:0] values[0:K-1];
+  logic [7:0] codes[0:K-1];
+  int random_blocks = 1000, seed = 1, planted = 0;
+
+  // Before the edge that takes the next block, the last one's result is there.
+  task automatic observe();
+    if (!out_valid) return;
+    for (int i = 0; i < K; ++i) codes[i] = out_codes[8*i+:8];
+    scoreboard.observe(codes, {24'h0, out_scale});
+  endtask
+
+  task automatic drive();
+    for (int i = 0; i < K; ++i) in_values[32*i+:32] = values[i];
+    in_valid = 1;
+    scoreboard.expect_block(values);
+    @(negedge clk);
+    in_valid = 0;
+    observe();
+  endtask
+
+  // Numbers of a few binades and, at times, any bits.
+  function automatic void random_block();
+    int top = 1 + int'($urandom_range(253));
+    for (int i = 0; i < K; ++i) begin
+      int field = top - int'($urandom_range(14));
+      values[i] = $urandom();
+      if (top > 1) values[i][30:23] = field < 0 ? 8'h00 : 8'(field);
+    end
+  endfunction
+
+  initial begin
+    chandle oracle = mx_dpi_open(format, dialect, value_type);
+    void'($value$plusargs("defect=%d", planted));
+    void'($value$plusargs("blocks=%d", random_blocks));
+    void'($urandom(seed));
+    defect = 3'(planted);
+    @(negedge clk);
+    reset = 0;
+    for (int i = 0; i < mx_dpi_edge_count(oracle); ++i) begin
+      void'(mx_dpi_edge_block(oracle, i, values));
+      drive();
+    end
+    for (int i = 0; i < random_blocks; ++i) begin
+      random_block();
+      drive();
+    end
+    mx_dpi_close(oracle);
+    $display("%s", scoreboard.summary());
+    if (!scoreboard.passed()) $fatal(1, "MX_FAILED");
+    $display("MX_PASSED");
+    $finish;
+  end
+endmodule
