@@ -91,11 +91,37 @@ int exit_code_of(const SelftestOptions& options, const selftest::KillTable& tabl
     return exit_nothing_tested;
 }
 
+bool is_pattern(const std::string& on) {
+    return on.find('*') != std::string::npos;
+}
+
+// Those bugs alone whose names match, with the bases and canaries of their libraries.
+Expected<selftest::Subjects> matching(selftest::Subjects subjects, const std::string& pattern) {
+    std::size_t count = 0;
+    for (auto* bugs :
+         {&subjects.bugs, &subjects.real_scales.bugs, &subjects.gemm.bugs, &subjects.gpu.bugs}) {
+        std::erase_if(
+            *bugs, [&](const selftest::Subject& bug) { return !matches_glob(pattern, bug.name); });
+        count += bugs->size();
+    }
+    if (count == 0) return bad_input("no planted bug matches '" + pattern + "'");
+    return subjects;
+}
+
+Expected<selftest::Subjects> chosen_subjects(const std::string& on, const std::string& folder) {
+    if (on == "gpu") return selftest::find_gpu_subjects(folder);
+    auto subjects = selftest::find_subjects(folder);
+    if (!subjects || !is_pattern(on)) return subjects;
+    return matching(std::move(subjects).value(), on);
+}
+
 // False after a complaint.
 bool are_known(const SelftestOptions& options) {
     for (const Status& known :
          {check_name("level of the self-test", options.level, {"smoke", "quick"}),
-          check_name("part of the self-test", options.on, {"all", "gpu"})}) {
+          is_pattern(options.on)
+              ? success()
+              : check_name("part of the self-test", options.on, {"all", "gpu"})}) {
         if (known) continue;
         complain(known.error().message);
         return false;
@@ -117,11 +143,11 @@ int self_test(const SelftestOptions& options) {
     if (options.generated > 0) return test_causes(options.generated);
     if (!are_known(options) || !make_folder(options.out)) return exit_usage;
     const std::string folder = options.mutants.empty() ? default_mutants_folder() : options.mutants;
-    const auto subjects =
-        options.on == "gpu" ? selftest::find_gpu_subjects(folder) : selftest::find_subjects(folder);
+    const auto subjects = chosen_subjects(options.on, folder);
     if (!subjects) {
         complain(subjects.error().message);
-        return options.mutants.empty() ? exit_self_test : exit_usage;
+        const bool is_default = options.mutants.empty() && !is_pattern(options.on);
+        return is_default ? exit_self_test : exit_usage;
     }
     const auto table = run_with_progress(subjects.value(), options);
     if (!table) {
@@ -148,7 +174,7 @@ Command selftest_command() {
               &o->generated},
              {"--mutants", "folder of the planted bugs (default beside the program)", &o->mutants},
              {"--level", "smoke or quick; smoke alone lets a quarter of them survive", &o->level},
-             {"--on", "all, or gpu: the planted bugs of a GPU alone", &o->on},
+             {"--on", "all; gpu: those of a GPU alone; or those of such a name: 'gemm_*'", &o->on},
              {"--json", "write the kill table to this file", &o->json},
              {"--out", "folder for kill_table.json and kill_table.md", &o->out}},
             [o] { return self_test(*o); }};

@@ -239,10 +239,12 @@ void add_other_sums(const gemm::ProblemView& problem, GemmHypotheses& hypotheses
     gemm::ProblemView other = problem;
     const bool is_whole = problem.epilogue.kernel == GemmKernel::one;
     other.epilogue.kernel = is_whole ? GemmKernel::adds_parts : GemmKernel::one;
-    hypotheses.push_back(under(is_whole
-                                   ? "alpha times the sum is rounded, and beta times C is fused"
-                                   : "beta times C is rounded, and alpha times the sum is fused",
-                               other));
+    // Without C the two differ in the sign of a zero.
+    const char* without_c =
+        is_whole ? "no +0 is added to alpha times the sum" : "+0 is added to alpha times the sum";
+    const char* with_c = is_whole ? "alpha times the sum is rounded, and beta times C is fused"
+                                  : "beta times C is rounded, and alpha times the sum is fused";
+    hypotheses.push_back(under(problem.adds_c() ? with_c : without_c, other));
 }
 
 void add_other_addends(const gemm::ProblemView& problem, GemmHypotheses& hypotheses) {

@@ -129,7 +129,7 @@ private:
     }
 
     GemmKind kind_of(const Difference& d) const {
-        GemmKind kind = gemm_kind_of(format_of(d), d);
+        GemmKind kind = gemm_kind_of(format_of(d), evidence_, d);
         if (d.flags != 0) return kind;
         if (d.output == scales_output) return {"scale", kind.direction};
         return wrong_scales_.contains(block_of(d)) ? GemmKind{"scale", "under a wrong scale"}

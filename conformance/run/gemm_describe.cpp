@@ -15,9 +15,12 @@ std::string fraction_text(const exact::Value& value) {
                              : exact::to_text(value);
 }
 
-GemmKind gemm_kind_of(const ElementFormat& d, const Difference& difference) {
+GemmKind gemm_kind_of(const ElementFormat& d, const Evidence& evidence,
+                      const Difference& difference) {
     const Code expected{difference.expected}, actual{difference.actual};
     if ((difference.flags & flag_unwritten) != 0) return {"unwritten", "never written"};
+    if ((difference.flags & flag_differs) != 0 && evidence.reads_pads)
+        return {"padding", "changes with the pads of an input"};
     if ((difference.flags & flag_differs) != 0) return {"flaky", "differs between two runs"};
     if (d.is_nan(actual) || d.is_nan(expected))
         return {"special", !d.is_nan(expected) ? "NaN"

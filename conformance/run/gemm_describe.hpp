@@ -18,7 +18,8 @@ struct GemmKind {
     results::MismatchClass mismatch_class;
     std::string direction;
 };
-GemmKind gemm_kind_of(const ElementFormat& d, const Difference& difference);
+GemmKind gemm_kind_of(const ElementFormat& d, const Evidence& evidence,
+                      const Difference& difference);
 
 std::string hex(const ElementFormat& format, std::uint32_t bits);
 std::string fraction_text(const exact::Value& value);

@@ -120,7 +120,7 @@ GemmChanges::GemmChanges(const Problem& p, const gemm::ProblemView& problem,
                          const CodeTensor& expected)
     : problem_(problem), expected_(expected), general_(general_hypotheses(p, problem)) {}
 
-bool GemmChanges::by(const std::string& what) const {
+std::optional<bool> GemmChanges::by(const std::string& what) const {
     const auto changes = [this](const GemmHypothesis& hypothesis) {
         const std::size_t step = expected_.count() / witnesses_all + 1;
         for (std::size_t i = 0; i < expected_.count(); i += step)
@@ -137,7 +137,7 @@ bool GemmChanges::by(const std::string& what) const {
     std::optional<bool> changed = in(general_);
     for (const HypothesisFamily family : particular_families())
         if (!changed) changed = in(family(problem_));
-    return changed.value_or(false);
+    return changed;
 }
 
 std::string unwritten_text(const gemm::ProblemView& problem,

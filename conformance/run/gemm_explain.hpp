@@ -3,6 +3,7 @@
 // Used by the judge of GEMMs; blames nobody.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -24,12 +25,12 @@ struct GemmAnswer {
 std::vector<std::string> explanations_of(const GemmAnswer& answer);
 
 // Would a device that does it give other outputs than the expected ones? Some of them are looked
-// at. Nothing that the problem cannot get wrong so changes it.
+// at. Nothing where the problem cannot be got wrong so.
 class GemmChanges {
 public:
     // Looks into all three, which must live on.
     GemmChanges(const Problem& p, const gemm::ProblemView& problem, const CodeTensor& expected);
-    bool by(const std::string& what) const;
+    std::optional<bool> by(const std::string& what) const;
 
 private:
     const gemm::ProblemView& problem_;

@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "conformance/data/gemm_codes.hpp"
+#include "conformance/run/evidence.hpp"
 #include "conformance/run/gemm_hypotheses.hpp"
 #include "reference/fast/pack.hpp"
 
@@ -278,8 +279,9 @@ Grid grid_of(const gemm::ProblemView& problem, const Side& side) {
     return {side.lines(problem), (factor.depth + factor.block - 1) / factor.block};
 }
 
-constexpr std::int64_t pad = -1;      // read as 0, which is what the pads are
+constexpr std::int64_t pad = -1;      // read as what pads hold
 constexpr std::int64_t outside = -2;  // nobody knows what is read
+constexpr auto pad_code = std::to_integer<std::uint32_t>(first_input_pad);
 
 using Offset = std::function<std::int64_t(const Spot& spot)>;
 
@@ -339,7 +341,7 @@ void look_in(const gemm::ProblemView& problem, const Side& side, const Found& fo
         const std::int64_t index =
             (*found)[static_cast<std::size_t>(side.line(problem, place) * length + at)];
         row.scales[static_cast<std::size_t>(at)] =
-            index < 0 ? 0 : side.of(problem).scales.at(index).bits;
+            index < 0 ? pad_code : side.of(problem).scales.at(index).bits;
     }
 }
 

@@ -99,8 +99,10 @@ private:
         if (difference.flags == 0 && accepts(difference.element, Code{difference.actual})) return;
         ++made_.differing;
         if ((difference.flags & flag_unwritten) != 0) unwritten_.push_back(difference.element);
-        if (difference.flags == 0) differing_.push_back(difference.element);
-        const GemmKind kind = gemm_kind_of(d(), difference);
+        // What hangs on pads hangs on what they held in the run that is looked at.
+        const bool reads_pads = difference.flags == flag_differs && evidence_.reads_pads;
+        if (difference.flags == 0 || reads_pads) differing_.push_back(difference.element);
+        const GemmKind kind = gemm_kind_of(d(), evidence_, difference);
         Mismatch& m = clusters_[std::string(kind.mismatch_class.name) + "\n" + kind.direction];
         if (m.count == 0 || made_.differing <= confirmed_max_) confirm(difference);
         if (m.count++ == 0) describe(kind, difference, m);

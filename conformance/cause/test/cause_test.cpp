@@ -227,5 +227,56 @@ TEST(Cause, AnotherEntryOfTheTableIsNamed) {
     EXPECT_NE(cause.sentence.find(", not nv"), std::string::npos) << cause.sentence;
 }
 
+// What a judge of GEMMs found, of a case that can be made again.
+CaseResult wrong_gemm(const std::string& more, const std::vector<std::string>& explanations) {
+    const auto c = parse_case("gemm a=mxfp8-e4m3 b=mxfp8-e4m3 " + more).value();
+    CaseResult result = blank_result({"test", c});
+    result.verdict = results::Verdict::fail;
+    results::Mismatch m;
+    m.mismatch_class = "value";
+    m.direction = "several codes up";
+    m.count = 100;
+    result.mismatches = {m};
+    result.looked_at = 100;
+    result.explanations = explanations;
+    return result;
+}
+
+// A sum whose altered data hang on their order stays unexplained; the others name the cause.
+TEST(Cause, OfMostGemmsIsSaidOfThoseAlone) {
+    Sources sources;
+    const std::vector<std::string> transposed{"gemm:D is transposed"};
+    std::vector<CaseResult> cases{wrong_gemm("shape=8x12x64 data=gemm.small", transposed),
+                                  wrong_gemm("shape=12x8x96 data=gemm.small", transposed),
+                                  wrong_gemm("shape=16x8x96 data=gemm.small", {})};
+    const Cause cause = cause_of(cases, sources);
+    EXPECT_EQ(cause.sentence,
+              "In 2 of the 3 failing cases one cause explains every difference: D is transposed; "
+              "the other 1 is not explained.");
+    EXPECT_EQ(cause.kinds, transposed);
+    // Half of them are not most, and a passing case that it would have changed refutes it.
+    cases.push_back(wrong_gemm("shape=16x12x96 data=gemm.small", {}));
+    EXPECT_TRUE(cause_of(cases, sources).kinds.empty());
+    cases.back().verdict = results::Verdict::pass_exact;
+    cases.back().mismatches.clear();
+    EXPECT_TRUE(cause_of(cases, sources).kinds.empty());
+}
+
+// The number that all cases have in common is the one that counts.
+TEST(Cause, OfOneNumberIsNotOfAnyNumber) {
+    Sources sources;
+    const std::vector<std::string> alone{"gemm:alpha is taken as 1"};
+    std::vector<CaseResult> cases{
+        wrong_gemm("shape=8x12x64 data=gemm.small alpha=2 beta=1", alone),
+        wrong_gemm("shape=12x8x96 data=gemm.small alpha=2 beta=1", alone)};
+    cases.push_back(wrong_gemm("shape=12x8x96 data=gemm.small alpha=2 beta=2", {}));
+    cases.back().verdict = results::Verdict::pass_exact;
+    cases.back().mismatches.clear();
+    EXPECT_TRUE(
+        cause_of(cases, sources)
+            .sentence.starts_with("Where beta is 1, alpha is taken as 1; nothing else is wrong"))
+        << cause_of(cases, sources).sentence;
+}
+
 }  // namespace
 }  // namespace mx::cause
