@@ -67,4 +67,21 @@ std::vector<Run> runs_of(std::uint32_t first, std::uint32_t last, const Function
     return runs;
 }
 
+// The same runs with the function asked for every pattern: it need not be monotone, and where its
+// runs are those of bisection, it was.
+template <typename Function>
+std::vector<Run> runs_asked_everywhere(std::uint32_t first, std::uint32_t last,
+                                       const Function& function) {
+    std::vector<Run> runs;
+    for (std::uint64_t pattern = first; pattern <= last; ++pattern) {
+        const std::uint32_t input = static_cast<std::uint32_t>(pattern);
+        const std::uint64_t result = function(input);
+        if (runs.empty() || runs.back().result != result)
+            runs.push_back({input, input, result});
+        else
+            runs.back().last = input;
+    }
+    return runs;
+}
+
 }  // namespace mx::exact

@@ -1,5 +1,6 @@
-// The list of proofs: each shows that a function of fast/ equals exact/ over a stated domain, none
-// of it sampled. Run by the tests and by `mxcheck prove`.
+// The list of proofs: each shows that a function of fast/ equals exact/ over a stated domain. Of a
+// domain fast is asked for every input. What exact is asked for, README.md says. Run by the tests
+// and by `mxcheck prove`.
 #pragma once
 
 #include <cstdint>
@@ -30,6 +31,7 @@ std::vector<Proof> decode_proofs();
 std::vector<Proof> round_proofs();
 std::vector<Proof> scale_proofs();
 std::vector<Proof> block_proofs();
+std::vector<Proof> whole_block_proofs();
 std::vector<Proof> pack_proofs();
 std::vector<Proof> recipe_proofs();
 std::vector<Proof> dot_proofs();

@@ -95,6 +95,40 @@ Report prove_f32_borders(const Elements& e, int threads) {
     return joined(scales);
 }
 
+// Under each scale the significands from 1 to 2 times it, which all formats round in their middle;
+// under the smallest scale the subnormal ones. Row and format are template arguments so that the
+// compiler can fold them into the loop.
+template <std::size_t Format>
+Report prove_f32_significands(int threads) {
+    std::vector<Report> scales(255);
+    parallel_for(scales.size(), threads, [&](std::size_t index) {
+        const Code scale{static_cast<std::uint32_t>(index)};
+        const Elements e{e8m0_quantizers[0], mx_block_formats[Format], formats::f32};
+        const std::uint32_t first = scale.bits << formats::f32.mantissa_bits;
+        const std::uint32_t last = first | formats::f32.code_mantissa_mask();
+        const auto ask = [&](std::uint32_t bits) { return exact_element(e, scale, bits); };
+        scales[index] = sweep(exact::runs_of(first, last, ask), 1, [scale](std::uint32_t bits) {
+            constexpr Quantizer row = e8m0_quantizers[0];
+            constexpr BlockFormat format = mx_block_formats[Format];
+            constexpr ElementFormat f32 = formats::f32;
+            const fast::Unpacked value = fast::read_input(row.subnormals, f32, Code{bits});
+            return fast::quantize_element(row, format, scale, value).bits;
+        });
+    });
+    return joined(scales);
+}
+
+template <std::size_t... Format>
+void add_f32_significands(std::vector<Proof>& proofs, std::index_sequence<Format...>) {
+    const auto add = [&](std::size_t format, Report (*run)(int)) {
+        proofs.push_back({"elements " + std::string(mx_block_formats[format].name) + " " +
+                              std::string(e8m0_quantizers[0].name) + " f32 significands",
+                          "all 2^23 significands of the scale's binade x 255 scales", run,
+                          format == 0 ? Effort::always : Effort::whole_set});
+    };
+    (add(Format, prove_f32_significands<Format>), ...);
+}
+
 Proof elements_proof(const Elements& e) {
     const bool is_large = e.input.code_bits() == 32;
     const std::string rounding = e.random.count == 0 ? "" : " random " + to_hex(e.random.bits);
@@ -177,6 +211,7 @@ Report prove_dequantize(const BlockFormat& format, const ElementFormat& output, 
 
 std::vector<Proof> block_proofs() {
     std::vector<Proof> proofs;
+    add_f32_significands(proofs, std::make_index_sequence<mx_block_formats.size()>{});
     for (const BlockFormat& format : mx_block_formats) {
         const std::string name(format.name);
         for (std::size_t row = 0; row < e8m0_quantizers.size(); ++row) {

@@ -1,5 +1,7 @@
 // fast/pack.hpp: every scale of every grid up to three tiles each way lies where the walk of the
 // exact oracle meets it, and every pair and quadruple of narrow codes packs and unpacks alike.
+#include <algorithm>
+
 #include "reference/exact/layout.hpp"
 #include "reference/fast/pack.hpp"
 #include "reference/proof/sweep.hpp"
@@ -49,6 +51,108 @@ Proof scale_layout_proof(const ScaleLayout& layout) {
                         prove_grid(layout, {static_cast<std::int64_t>(rows), columns}, parts[rows],
                                    text);
                     parts[rows].digest = sha256(text);
+                });
+                return joined(parts);
+            }};
+}
+
+// Beyond three tiles by induction: in a large grid each place lies as many bytes behind the place
+// of the same tile one tile before as the exact oracle's walk of two tiles says. Where that holds
+// for all places up to some number of tiles, it holds for the last of them.
+struct TileSteps {
+    GridShape tile;
+    std::int64_t inner = 0;  // bytes to the next tile along the row of tiles
+    std::int64_t outer = 0;  // ... to the next row of tiles, for each tile of a row
+};
+
+// Do tiles follow each other along a row of the grid? Without tiles its rows do, whatever is outer.
+bool goes_by_rows(const ScaleLayout& layout) {
+    return layout.order == ScaleOrder::row_major || layout.outer == Dimension::rows;
+}
+
+// A place by its index along the dimension whose tiles lie far apart, and along the other one.
+GridPlace place_of(const ScaleLayout& layout, std::int64_t outer, std::int64_t inner) {
+    return goes_by_rows(layout) ? GridPlace{outer, inner} : GridPlace{inner, outer};
+}
+
+GridShape shape_of(const ScaleLayout& layout, std::int64_t outer, std::int64_t inner) {
+    const GridPlace place = place_of(layout, outer, inner);
+    return {place.row, place.column};
+}
+
+std::int64_t byte_in_walk(const ScaleLayout& layout, GridShape shape, GridPlace place) {
+    const auto bytes = exact::walk(layout, shape);
+    return std::find(bytes.begin(), bytes.end(), std::optional(place)) - bytes.begin();
+}
+
+// From the exact oracle alone: grids of two tiles along either dimension.
+TileSteps tile_steps(const ScaleLayout& layout) {
+    const bool is_swapped = goes_by_rows(layout) != (layout.outer == Dimension::rows);
+    const std::int64_t outer = is_swapped ? layout.inner_multiple : layout.outer_multiple;
+    const std::int64_t inner = is_swapped ? layout.outer_multiple : layout.inner_multiple;
+    const GridShape two_inner = shape_of(layout, outer, 2 * inner);
+    const GridShape two_outer = shape_of(layout, 2 * outer, inner);
+    return {{outer, inner},
+            byte_in_walk(layout, two_inner, place_of(layout, 0, inner)),
+            byte_in_walk(layout, two_outer, place_of(layout, outer, 0))};
+}
+
+// The numbers of tiles that are asked: all up to 2^12, and those about each power of two up to
+// 2^30.
+std::vector<std::int64_t> numbers_of_tiles() {
+    std::vector<std::int64_t> numbers;
+    for (std::int64_t number = 1; number <= 1 << 12; ++number) numbers.push_back(number);
+    for (int exponent = 13; exponent <= 30; ++exponent)
+        for (const int beside : {-1, 0, 1})
+            numbers.push_back((std::int64_t{1} << exponent) + beside);
+    return numbers;
+}
+
+// Tile number `number` along each dimension, in a grid that ends with it, and one tile each way.
+void prove_tile(const ScaleLayout& layout, const TileSteps& steps, std::int64_t number,
+                Report& report) {
+    const auto [tile_outer, tile_inner] = steps.tile;
+    const std::int64_t tiles = number + 1;
+    const GridShape wide = shape_of(layout, 2 * tile_outer, tiles * tile_inner);
+    const GridShape tall = shape_of(layout, tiles * tile_outer, 3 * tile_inner);
+    // A row of tiles is as long as its tiles. Where rows are not cut into tiles the inner step is
+    // one tile's columns and the outer one the length of all its rows.
+    const std::int64_t wide_row = tiles * steps.outer, tall_row = 3 * steps.outer;
+    const auto expect = [&](GridShape shape, GridPlace place, std::int64_t byte) {
+        ++report.count;
+        const std::int64_t found = fast::scale_offset(layout, shape, place);
+        if (found != byte)
+            add_mismatch(report, static_cast<std::uint64_t>(number),
+                         static_cast<std::uint64_t>(found), static_cast<std::uint64_t>(byte));
+    };
+    for (std::int64_t outer = 0; outer < tile_outer; ++outer)
+        for (std::int64_t inner = 0; inner < tile_inner; ++inner) {
+            // The place in the first tile, in a grid as wide: exact for up to three tiles above.
+            const std::int64_t in_wide =
+                fast::scale_offset(layout, wide, place_of(layout, outer, inner));
+            const std::int64_t in_tall =
+                fast::scale_offset(layout, tall, place_of(layout, outer, inner));
+            expect(wide, place_of(layout, outer, number * tile_inner + inner),
+                   in_wide + number * steps.inner);
+            expect(wide, place_of(layout, tile_outer + outer, number * tile_inner + inner),
+                   in_wide + wide_row + number * steps.inner);
+            expect(tall, place_of(layout, number * tile_outer + outer, inner),
+                   in_tall + number * tall_row);
+        }
+}
+
+Proof far_tiles_proof(const ScaleLayout& layout) {
+    return {"scale layout far " + std::string(layout.name),
+            "every place of each tile up to 2^12 along either dimension, and of those about each "
+            "power of two up to 2^30",
+            [&layout](int threads) {
+                const TileSteps steps = tile_steps(layout);
+                const std::vector<std::int64_t> numbers = numbers_of_tiles();
+                std::vector<Report> parts(numbers.size());
+                parallel_for(parts.size(), threads, [&](std::size_t i) {
+                    prove_tile(layout, steps, numbers[i], parts[i]);
+                    parts[i].digest = sha256(std::to_string(numbers[i] * steps.inner) + " " +
+                                             std::to_string(numbers[i] * steps.outer));
                 });
                 return joined(parts);
             }};
@@ -188,7 +292,10 @@ Report prove_inline(fast::InlineBlock block) {
 
 std::vector<Proof> pack_proofs() {
     std::vector<Proof> proofs;
-    for (const ScaleLayout& layout : scale_layouts) proofs.push_back(scale_layout_proof(layout));
+    for (const ScaleLayout& layout : scale_layouts) {
+        proofs.push_back(scale_layout_proof(layout));
+        proofs.push_back(far_tiles_proof(layout));
+    }
     for (const Packing& packing : packings) {
         if (packing.code_bits == 0) continue;
         const CodeStream stream{packing.code_bits, packing.pairs};

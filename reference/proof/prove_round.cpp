@@ -1,6 +1,10 @@
 // fast/round.hpp: every input code of f32, bf16 and f16 rounded to every format of 8 bits and less
-// in every rounding, saturating and not. The exact oracle gives the runs of equal results by
-// bisection; fast is swept over all of them.
+// in every rounding, saturating and not. The exact oracle gives the runs of equal results, asked at
+// their borders from f32 and everywhere from 16 bits; fast is swept over all of them.
+#include <algorithm>
+#include <numeric>
+
+#include "reference/exact/round.hpp"
 #include "reference/proof/exact_runs.hpp"
 #include "reference/proof/stretch.hpp"
 #include "reference/proof/sweep.hpp"
@@ -98,6 +102,105 @@ Proof proof_of(const Conversion& c, std::string_view rounding) {
             is_large && c.rounding != Rounding::nearest_even ? Effort::whole_set : Effort::always};
 }
 
+// Numbers of binary32 for which random words decide: digits of every length below and above the
+// last place of a format, in its lowest binade, in the next, and in its highest.
+std::vector<std::uint32_t> numbers_for_words(const ElementFormat& format) {
+    std::vector<std::uint32_t> numbers;
+    const int lowest = format.exponent_min();
+    for (const int exponent : {format.quantum_exponent_min() - 3, format.quantum_exponent_min(),
+                               lowest, lowest + 1, format.exponent_max()})
+        for (const std::uint32_t mantissa :
+             {0x000000u, 0x000001u, 0x155555u, 0x2AAAAAu, 0x400000u, 0x7FFFFFu}) {
+            const int field = std::clamp(exponent + 127, 1, 254);
+            numbers.push_back(static_cast<std::uint32_t>(field) << 23 | mantissa);
+            if (takes_sign(format)) numbers.push_back(numbers.back() | 0x80000000);
+        }
+    return numbers;
+}
+
+// Few words, or one number of each format: the exact oracle is asked for every word, and shows that
+// its answer changes once. For the other numbers that is looked for by bisection.
+Asked how_asked(const Conversion& c, std::uint32_t number) {
+    const int field = std::clamp(c.format.exponent_min() + 1 + 127, 1, 254);
+    const bool is_chosen = number == (static_cast<std::uint32_t>(field) << 23 | 0x2AAAAA);
+    const int width = c.random.count;
+    return width <= 8 || (width <= 16 && is_chosen) ? Asked::everywhere : Asked::at_borders;
+}
+
+// One number, every word of one width.
+Report prove_words(const Conversion& c, std::uint32_t number) {
+    const auto with_word = [&c](std::uint32_t word) { return RandomBits{word, c.random.count}; };
+    const exact::Value value = exact::decode(c.input, Code{number});
+    const fast::Unpacked unpacked = fast::unpack(c.input, Code{number});
+    const std::uint32_t last = ~std::uint32_t{0} >> (32 - c.random.count);
+    const auto ask = [&](std::uint32_t word) {
+        return both(exact::round(c.format, c.rounding, Overflow::saturate, value, with_word(word)),
+                    exact::round(c.format, c.rounding, Overflow::overflow, value, with_word(word)));
+    };
+    const auto runs = how_asked(c, number) == Asked::everywhere
+                          ? exact::runs_asked_everywhere(0, last, ask)
+                          : exact::runs_of(0, last, ask);
+    return sweep(runs, 1, [&](std::uint32_t word) {
+        return both(
+            fast::round(c.format, c.rounding, Overflow::saturate, unpacked, with_word(word)),
+            fast::round(c.format, c.rounding, Overflow::overflow, unpacked, with_word(word)));
+    });
+}
+
+Report prove_words_of(const ElementFormat& format, const std::vector<std::uint32_t>& numbers,
+                      const std::vector<int>& widths, int threads) {
+    std::vector<Report> reports(numbers.size() * widths.size());
+    parallel_for(reports.size(), threads, [&](std::size_t i) {
+        const int width = widths[i % widths.size()];
+        reports[i] = prove_words({formats::f32, format, Rounding::stochastic, {0, width}},
+                                 numbers[i / widths.size()]);
+    });
+    return joined(reports);
+}
+
+// All widths whose words are few, and with the whole set the widest.
+void add_word_proofs(std::vector<Proof>& proofs, const ElementFormat& format) {
+    const std::string name(format.name);
+    const std::string count = std::to_string(numbers_for_words(format).size());
+    proofs.push_back({"random words " + name, "all words of 1 to 16 bits x " + count + " numbers",
+                      [&format](int threads) {
+                          std::vector<int> widths(16);
+                          std::iota(widths.begin(), widths.end(), 1);
+                          return prove_words_of(format, numbers_for_words(format), widths, threads);
+                      }});
+    proofs.push_back(
+        {"random words of 32 bits " + name, "all 2^32 words x 2 numbers",
+         [&format](int threads) {
+             const std::uint32_t lowest =
+                 static_cast<std::uint32_t>(std::clamp(format.exponent_min() + 127, 1, 254));
+             return prove_words_of(format, {0x3F955555, lowest << 23 | 0x2AAAAA}, {32}, threads);
+         },
+         Effort::whole_set});
+}
+
+// Every significand of the binade from 1 to 2, the exact oracle asked for each.
+void add_significand_proof(std::vector<Proof>& proofs, const Conversion& c,
+                           std::string_view rounding) {
+    proofs.push_back({"significands " + std::string(c.format.name) + " " + std::string(rounding),
+                      "all 2^23 codes of f32 from 1 to 2, exact asked for each",
+                      [c](int threads) {
+                          constexpr std::uint32_t one = 0x3F800000;
+                          return compare_everywhere(
+                              1u << 23, threads,
+                              [&c](std::uint32_t i) {
+                                  return exact::round(c.format, c.rounding, Overflow::saturate,
+                                                      exact::decode(c.input, Code{one | i}))
+                                      .bits;
+                              },
+                              [&c](std::uint32_t i) {
+                                  return fast::round(c.format, c.rounding, Overflow::saturate,
+                                                     fast::unpack(c.input, Code{one | i}))
+                                      .bits;
+                              });
+                      },
+                      Effort::whole_set});
+}
+
 }  // namespace
 
 std::vector<Proof> round_proofs() {
@@ -107,6 +210,13 @@ std::vector<Proof> round_proofs() {
         for (const std::string_view input : input_types)
             for (const auto& [name, rounding] : roundings)
                 proofs.push_back(proof_of({*find_element_format(input), format, rounding}, name));
+    }
+    for (const ElementFormat& format : element_formats) {
+        if (format.code_bits() > 8) continue;
+        add_word_proofs(proofs, format);
+        for (const auto& [name, rounding] : roundings)
+            if (rounding != Rounding::stochastic)
+                add_significand_proof(proofs, {formats::f32, format, rounding}, name);
     }
     return proofs;
 }

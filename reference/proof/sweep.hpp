@@ -130,25 +130,32 @@ Report sweep(const std::vector<exact::Run>& runs, int threads, const Fast& fast)
                           [&](const exact::Run& piece) { return sweep_run(piece, fast); });
 }
 
+// How the exact oracle is asked: at both sides of every border, found by bisection, which trusts
+// that it is monotone in between; or for every code.
+enum class Asked { at_borders, everywhere };
+
 // The runs of a function of the codes of `input`: zeros, finite values, infinities and NaNs of
 // either sign are stretches of their own, and only over the finite values must it be monotone.
 template <typename Function>
 std::vector<exact::Run> runs_of_codes(const ElementFormat& input, std::uint32_t sign,
-                                      const Function& function) {
+                                      const Function& function, Asked asked = Asked::at_borders) {
     const std::uint32_t infinity = input.code_infinity();
     std::vector<exact::Run> runs;
     for (const auto& [first, last] : {std::pair<std::uint32_t, std::uint32_t>{0, 0},
                                       {1, infinity - 1},
                                       {infinity, infinity},
                                       {infinity + 1, input.code_magnitude_mask()}})
-        append_runs(runs, exact::runs_of(sign | first, sign | last, function));
+        append_runs(runs, asked == Asked::everywhere
+                              ? exact::runs_asked_everywhere(sign | first, sign | last, function)
+                              : exact::runs_of(sign | first, sign | last, function));
     return runs;
 }
 
 template <typename Function>
-std::vector<exact::Run> runs_of_codes(const ElementFormat& input, const Function& function) {
-    std::vector<exact::Run> runs = runs_of_codes(input, 0, function);
-    append_runs(runs, runs_of_codes(input, input.code_sign_mask(), function));
+std::vector<exact::Run> runs_of_codes(const ElementFormat& input, const Function& function,
+                                      Asked asked = Asked::at_borders) {
+    std::vector<exact::Run> runs = runs_of_codes(input, 0, function, asked);
+    append_runs(runs, runs_of_codes(input, input.code_sign_mask(), function, asked));
     return runs;
 }
 
