@@ -22,6 +22,7 @@ namespace {
 
 struct RunOptions {
     DeviceChoice choice;
+    std::string design;  // of --rtl, "" without
     session::PlanOptions plan;
     std::string out = "out";
     std::uint64_t timeout = 60;
@@ -121,7 +122,18 @@ std::size_t jobs_of(const RunOptions& options) {
     return is_ours && is_long ? std::clamp(std::thread::hardware_concurrency(), 1u, 16u) : 1;
 }
 
-int run(const RunOptions& options) {
+// --rtl FILE is --device rtl:FILE.
+Status take_design(RunOptions& options) {
+    if (options.design.empty()) return success();
+    if (options.choice.device != DeviceChoice().device || !options.choice.command.empty())
+        return bad_input("--rtl '" + options.design + "' and '" + shown_name(options.choice) +
+                         "' are two devices; name one");
+    options.choice.device = "rtl:" + options.design;
+    return success();
+}
+
+int run(RunOptions& options) {
+    if (const Status taken = take_design(options); !taken) return fail_with(taken.error());
     if (options.jobs > jobs_max)
         return fail_with({ErrorKind::bad_input, "--jobs '" + std::to_string(options.jobs) +
                                                     "' is more than " + std::to_string(jobs_max)});
@@ -174,6 +186,8 @@ int run(const RunOptions& options) {
 Command run_command() {
     auto o = std::make_shared<RunOptions>();
     std::vector<Option> options = options_of(o->choice, o->timeout);
+    options.push_back(
+        {"--rtl", "DESIGN.toml: a hardware design, as --device rtl:DESIGN.toml", &o->design});
     for (Option& option : options_of(o->plan)) options.push_back(std::move(option));
     for (Option& option : options_of(o->waivers)) options.push_back(std::move(option));
     for (Option& option : options_of(o->demands)) options.push_back(std::move(option));

@@ -9,6 +9,7 @@
 #include "conformance/case/fields.hpp"
 #include "conformance/cli/arguments.hpp"
 #include "conformance/cli/environment.hpp"
+#include "device/rtl/rtl_device.hpp"
 #include "device/subprocess/subprocess_device.hpp"
 
 namespace mx::cli {
@@ -40,7 +41,8 @@ Error hint_at_planted_bug(const Error& error, const DeviceSource& source) {
 std::vector<Option> options_of(DeviceChoice& choice, std::uint64_t& timeout_seconds) {
     return {
         {"--device",
-         "built-in device (see list devices) or path to a plug-in, and :KEY=VALUE to configure it",
+         "built-in device (see list devices), path to a plug-in or rtl:DESIGN.toml, and :KEY=VALUE "
+         "to configure it",
          &choice.device},
         {"--device-cmd",
          "a command that is a device behind a pipe, or unix:PATH, a socket where one listens",
@@ -53,7 +55,9 @@ const std::string& shown_name(const DeviceChoice& choice) {
 }
 
 Expected<DeviceSource> device_source(const DeviceChoice& choice) {
-    if (choice.command.empty()) return built_in_devices().resolve(choice.device);
+    if (choice.command.empty())
+        return is_design(choice.device) ? design_device(choice.device, cache_folder() + "/rtl")
+                                        : built_in_devices().resolve(choice.device);
     if (choice.device != DeviceChoice().device)
         return bad_input("--device '" + choice.device +
                          "' and --device-cmd are two devices; name one");

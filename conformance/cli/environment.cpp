@@ -1,6 +1,9 @@
 // See environment.hpp.
 #include "conformance/cli/environment.hpp"
 
+#include <unistd.h>
+
+#include <cstdlib>
 #include <filesystem>
 
 #include "device/cpu/cpu_device.hpp"
@@ -72,6 +75,17 @@ std::string executable_folder() {
     std::error_code error;
     const auto path = std::filesystem::read_symlink("/proc/self/exe", error);
     return error ? "" : path.parent_path().string();
+}
+
+std::string cache_folder() {
+    const auto set = [](const char* name) {
+        const char* value = std::getenv(name);
+        return std::string(value == nullptr ? "" : value);
+    };
+    if (const std::string ours = set("MXCHECK_CACHE"); !ours.empty()) return ours;
+    if (const std::string all = set("XDG_CACHE_HOME"); !all.empty()) return all + "/mxcheck";
+    if (const std::string home = set("HOME"); !home.empty()) return home + "/.cache/mxcheck";
+    return "/tmp/mxcheck-" + std::to_string(::getuid());
 }
 
 }  // namespace mx::cli

@@ -49,4 +49,8 @@ std::string place_of_device(const std::string& name);
 // The folder of this executable, "" if it cannot be found out.
 std::string executable_folder();
 
+// Where things may be kept that can be made again: MXCHECK_CACHE, or mxcheck in the user's folder
+// for such things.
+std::string cache_folder();
+
 }  // namespace mx::cli

@@ -76,7 +76,7 @@ const Library libraries[] = {
     {"cublas", {"device/cublaslt", "device/hopper"}},
     {"hwy/", {"device/cpu", "bench"}},
     {"benchmark/", {"bench"}},
-    {"toml++/", {"conformance/waivers"}},
+    {"toml++/", {"conformance/waivers", "device/rtl"}},
     {"device/host/isolated_device.hpp", {"device/host"}},  // others take a Client
 };
 

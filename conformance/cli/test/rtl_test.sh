@@ -1,0 +1,145 @@
+#!/usr/bin/env bash
+# Hardware designs as devices: ours, with planted faults, and descriptions that are wrong. Run by
+# ctest with the program, a folder to work in, the folder of the plug-ins and that of the designs.
+# shellcheck source-path=SCRIPTDIR
+source "$(dirname "${BASH_SOURCE[0]}")/scenes.sh"
+designs=$4
+command -v verilator >/dev/null || { echo "skipped: no verilator here" && exit "$skipped"; }
+command -v c++ >/dev/null || { echo "skipped: no c++ here" && exit "$skipped"; }
+export MXCHECK_CACHE=$work/cache
+smoke=(--level smoke --suite quantize)
+
+# Ours conform.
+expect 0 'No fault found' run --rtl "$designs/mx_quantizer.toml" "${smoke[@]}" --out quantizer
+check "the header names the simulator" grep -q '"key":"driver","value":"Verilator' \
+  quantizer/results.jsonl
+expect 0 'all of 20 cases that the device supports pass' run --level smoke --suite convert \
+  --device "rtl:$designs/mx_convert.toml" --out convert
+expect 0 'all of 16 cases that the device supports pass' run --level smoke --suite gemm \
+  --device "rtl:$designs/mx_dot.toml" --out dot
+refuse 2 'are two devices; name one' run --rtl a.toml --device nvhost --out refused
+
+# Twelve planted faults, each killed: by verdicts, with what the run says of their cause, or before
+# a verdict, because the design does not keep what a handshake, a reset or a block promises.
+planted=$designs/planted_faults.toml
+expect 0 'No fault found' run --rtl "$planted" "${smoke[@]}" --out planted
+killed() { # NUMBER NAME CODE SENTENCE
+  expect "$3" "$4" run --device "rtl:$planted:fault=$1" "${smoke[@]}" --out "planted_$1"
+}
+killed 1 sticky_lost 1 'cause: One kind of difference, subnormal, -1 code, all toward zero'
+killed 2 subnormal_input 1 'cause: One kind of difference, subnormal, several codes up'
+killed 3 biased_shift 1 'the most frequent subnormal, -1 code, all toward zero'
+killed 4 comparator_tree 1 'cause: The amax leaves out element 31 of a block; nothing else is wrong'
+killed 5 late_codes 3 'the design changes an answer that was valid and that nobody had taken'
+killed 6 beat_dropped 3 'the design changes an answer that was valid and that nobody had taken'
+killed 7 reset_in_block 3 'the same blocks give other bits after a reset in mid-block'
+killed 8 x_not_cleared 3 'there is a register that reset does not clear'
+killed 9 previous_scale 3 'the design carries something from block to block'
+killed 10 carry_lost 1 'the most frequent value, several codes down, all toward zero'
+killed 11 nan_element 1 'the most frequent special, a number for NaN'
+killed 12 element_order 1 'the most frequent value, other sign'
+
+# A repro line works as it stands, and its trace names the cycle.
+case_text=$(grep -ho "quantize format=[^']*" planted_1/report.md | sed -n 1p)
+expect 1 'the last of 4 comes out in cycle' replay "$case_text" \
+  --device "rtl:$planted:fault=1,trace=failing.vcd"
+check "there is a trace" grep -q 'mx_quantizer' failing.vcd
+if printf '#include <zlib.h>\n' | c++ -E -x c++ - >/dev/null 2>&1; then
+  expect 1 'failing.fst' replay "$case_text" --device "rtl:$planted:fault=1,trace=failing.fst"
+  check "there is a trace in FST" [ -s failing.fst ]
+fi
+refuse 2 'a trace is a file .vcd or .fst' run --device "rtl:$planted:trace=x.txt" --out refused
+expect 3 'there is nothing called "falt"' run --device "rtl:$planted:falt=1" --out refused
+
+# A design that answers each block as the first one, as a simulator that has frozen does.
+cat >frozen.sv <<'END'
+module frozen (input logic clk, input logic rst_n, input logic in_valid, output logic in_ready,
+               input logic [1023:0] in_values, output logic out_valid, input logic out_ready,
+               output logic [255:0] out_codes, output logic [7:0] out_scale);
+  logic has_begun;
+  assign in_ready = !out_valid || out_ready;
+  assign out_codes = '0;
+  always_ff @(posedge clk) begin
+    if (in_ready) out_valid <= in_valid;
+    if (in_ready && in_valid && !has_begun) {has_begun, out_scale} <= {1'b1, in_values[30:23]};
+    if (!rst_n) {out_valid, has_begun} <= 2'b0;
+  end
+endmodule
+END
+sed -e 's/mx_quantizer/frozen/' -e 's/^files.*/files = ["frozen.sv"]/' \
+  -e '/^\[constants\]/,$d' "$designs/mx_quantizer.toml" >frozen.toml
+printf '[[mode]]\nformat = "mxfp8-e4m3"\ndialect = "ocp"\ninput = "f32"\n' >>frozen.toml
+expect 3 'the simulator has frozen a part of the design' run --rtl frozen.toml "${smoke[@]}" \
+  --out refused
+check "no results of a design that was not judged" [ ! -e refused ]
+
+# Unpacked ports, and element 0 at the high end.
+cat >wrapped.sv <<'END'
+module wrapped (input logic clk, input logic [2:0] format, input logic [31:0] in_values [4],
+                output logic [31:0] out_codes);
+  logic [127:0] values;
+  always_comb for (int i = 0; i < 4; i++) values[32*(3-i)+:32] = in_values[3-i];
+  logic [31:0] codes;
+  mx_convert #(.ELEMENTS(4)) convert (.clk, .format, .is_bf16(1'b0), .rounding(2'd0),
+                                      .overflow(1'b0), .in_values(values), .out_codes(codes));
+  assign out_codes = codes;
+endmodule
+END
+cat >wrapped.toml <<END
+top = "wrapped"
+files = ["$designs/mx_pkg.sv", "$designs/mx_element.sv", "$designs/mx_convert.sv", "wrapped.sv"]
+operation = "convert"
+elements = 4
+latency = 1
+order = "high-first"
+[clock]
+port = "clk"
+[ports]
+values = "in_values"
+codes = "out_codes"
+[[mode]]
+format = "e4m3"
+dialect = "ocp"
+input = "f32"
+rounding = "nearest_even"
+overflow = "saturate"
+constants = { format = 0 }
+END
+expect 0 'all of 2 cases that the device supports pass' run --rtl wrapped.toml --level smoke \
+  --suite convert --out wrapped
+
+# What is wrong with a description is said with its file and key, before anything is built.
+wrong() { # SENTENCE SED-EXPRESSION
+  sed "$2" "$designs/mx_quantizer.toml" >wrong.toml
+  sed -i "s|\"mx_|\"$designs/mx_|g; s|^top = .*|top = \"mx_quantizer\"|" wrong.toml
+  refuse 2 "$1" run --rtl wrong.toml --out refused
+}
+refuse 2 'none.toml' run --rtl none.toml --out refused
+wrong 'wrong.toml:2: ' '2s/=//'
+wrong "wrong.toml:4: 'operation' is 'quantise'" 's/"quantize"/"quantise"/'
+wrong "did you mean 'reset'?" 's/^\[reset\]/[rest]/'
+wrong "does not exist" 's/mx_scale.sv/mx_sclae.sv/'
+wrong "'codes' is missing in [ports]" '/^codes/d'
+wrong "'in_valid' is missing in [ports]; a design without valid has 'latency'" '/^in_valid/d'
+wrong "'in_mode'" 's/^out_valid.*/in_mode = "x"/'
+wrong "has no port out_code; it has clk" 's/"out_codes"/"out_code"/'
+wrong "is an input of the design" 's/"out_codes"/"in_values"/'
+wrong "is an output of the design" 's/^values = .*/values = "out_codes"/'
+wrong "has 1024 bits, and 64 values of 32 bits take 2048" \
+  's/^block = .*/block = 64/; s/^elements = 32/elements = 64/'
+wrong "'codes' = \"out_scale\": the port has 8 bits, and 32 codes of 8 bits take 256" \
+  's/"out_codes"/"out_scale"/'
+wrong "no format is called 'mxfp8-e4m4'" 's/mxfp8-e4m3/mxfp8-e4m4/'
+wrong "'f64' is none of f32, bf16 and f16" 's/"f32"/"f64"/'
+wrong "'elements' is no number from 1 to 4096" 's/^elements = 32/elements = 0/'
+echo 'module broken (input logic clk); assign = 1; endmodule' >broken.sv
+sed -e 's/^top.*/top = "broken"/' -e 's/^files.*/files = ["broken.sv"]/' \
+  "$designs/mx_quantizer.toml" >broken.toml
+refuse 2 'verilator failed: %Error: ' run --rtl broken.toml --out refused
+mkdir bin
+for tool in c++ timeout cat grep wc head; do ln -s "$(command -v "$tool")" bin/; done
+PATH=$work/bin refuse 2 'verilator is not to be found' run --rtl "$planted" --out refused
+ln -s "$(command -v false)" bin/verilator
+PATH=$work/bin refuse 2 'verilator is not to be found' run --rtl "$planted" --out refused
+
+finish
