@@ -37,6 +37,7 @@ TITLES = {
     "torch": "Layers of torch",
     "recipes": "Their recipes",
     "strategies": "Blocks for hypothesis",
+    "cocotb": "Testbenches in cocotb",
     "pytest_plugin": "pytest",
 }
 
