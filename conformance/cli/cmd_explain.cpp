@@ -4,6 +4,7 @@
 
 #include "conformance/cli/commands.hpp"
 #include "conformance/cli/device_choice.hpp"
+#include "conformance/cli/files_arguments.hpp"
 #include "conformance/emulate/explain.hpp"
 
 namespace mx::cli {
@@ -17,10 +18,20 @@ struct ExplainOptions {
     std::string format;
     std::string dialect;
     std::string input;
+    FileArguments file;
 };
 
 bool names_tables(const ExplainOptions& options) {
     return !options.format.empty() || !options.dialect.empty() || !options.input.empty();
+}
+
+Expected<FileTarget> target_of_block(const ExplainOptions& options) {
+    if (!options.case_text.empty() || !options.values.empty() || !options.format.empty() ||
+        !options.input.empty() || !options.axis.empty())
+        return bad_input(
+            "--file takes --tensor, --block, --original and --dialect, and no CASE, "
+            "--values, --format, --input or --axis");
+    return target_of_file(options.file, options.block, options.dialect);
 }
 
 Expected<emulate::ExplainTarget> target_of(const ExplainOptions& options) {
@@ -47,10 +58,18 @@ Expected<emulate::ExplainTarget> target_of(const ExplainOptions& options) {
     return emulate::target_of_case(c.value(), options.block, sources, options.axis);
 }
 
+Expected<FileTarget> any_target_of(const ExplainOptions& options) {
+    if (!options.file.file.empty()) return target_of_block(options);
+    auto target = target_of(options);
+    if (!target) return target.error();
+    return FileTarget{std::move(target).value(), ""};
+}
+
 int explain(const ExplainOptions& options) {
-    const auto target = target_of(options);
+    const auto target = any_target_of(options);
     if (!target) return fail_with(target.error());
-    const emulate::Explanation explanation = emulate::explain(target.value());
+    emulate::Explanation explanation = emulate::explain(target.value().target);
+    if (!target.value().remark.empty()) explanation.text += "\n" + target.value().remark + "\n";
     if (std::fputs(explanation.text.c_str(), stdout) < 0 || std::fflush(stdout) != 0) {
         complain("cannot write the explanation to standard output");
         return exit_usage;
@@ -64,22 +83,25 @@ int explain(const ExplainOptions& options) {
 
 Command explain_command() {
     auto options = std::make_shared<ExplainOptions>();
-    return {"explain",
-            "every step of one block as bits and exact fractions",
+    std::vector<Option> list{
+        {"CASE", "a case, as a failure prints it", &options->case_text},
+        {"--block", "which block of the case or the tensor, from 0 on", &options->block},
+        {"--axis", "row or col: which blocks of a case of axis=both; row if not given",
+         &options->axis},
+        {"--values",
+         "up to 32 values to quantize instead: 2.8, 1e-3, 0x1.8p3, nan, inf, bits:0x3f800000; "
+         "separated by commas",
+         &options->values},
+        {"--format", "of --values: a block format, such as mxfp8-e4m3", &options->format},
+        {"--dialect", "of --values, ocp if not given; of --file, that of the file if not given",
+         &options->dialect},
+        {"--input", "type of --values: f32, bf16 or f16; f32 if not given", &options->input}};
+    for (Option& option : options_of(options->file)) list.push_back(std::move(option));
+    return {"explain", "every step of one block as bits and exact fractions",
             "mxcheck explain --values 2.8,-1.2 --format mxfp8-e4m3 --dialect ocp\n"
-            "  mxcheck explain 'quantize format=mxfp8-e4m3 dialect=nv shape=1x32 data=edge.tie'",
-            {{"CASE", "a case, as a failure prints it", &options->case_text},
-             {"--block", "which block of the case, from 0 on", &options->block},
-             {"--axis", "row or col: which blocks of a case of axis=both; row if not given",
-              &options->axis},
-             {"--values",
-              "up to 32 values to quantize instead: 2.8, 1e-3, 0x1.8p3, nan, inf, "
-              "bits:0x3f800000; separated by commas",
-              &options->values},
-             {"--format", "of --values: a block format, such as mxfp8-e4m3", &options->format},
-             {"--dialect", "of --values; ocp if not given", &options->dialect},
-             {"--input", "type of --values: f32, bf16 or f16; f32 if not given", &options->input}},
-            [options] { return explain(*options); }};
+            "  mxcheck explain 'quantize format=mxfp8-e4m3 dialect=nv shape=1x32 data=edge.tie'\n"
+            "  mxcheck explain --file a.safetensors --tensor w --block 7 --original x.npy",
+            std::move(list), [options] { return explain(*options); }};
 }
 
 }  // namespace mx::cli

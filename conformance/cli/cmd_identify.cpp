@@ -6,6 +6,7 @@
 #include "conformance/case/names.hpp"
 #include "conformance/cli/commands.hpp"
 #include "conformance/cli/device_choice.hpp"
+#include "conformance/cli/files_arguments.hpp"
 #include "conformance/cli/identify_gemm.hpp"
 #include "conformance/identify/formats.hpp"
 #include "reference/base/text.hpp"
@@ -23,6 +24,7 @@ struct IdentifyOptions {
     std::uint64_t timeout = 60;
     bool json = false;
     IdentifyGemmOptions gemm;
+    FileArguments file;
 };
 
 void print_findings(const Identification& found) {
@@ -138,6 +140,7 @@ int identify_gemm(IdentifyOptions& options, const Client& client) {
 }
 
 int identify_operation(IdentifyOptions& options) {
+    if (!options.file.file.empty()) return identify_file(options.file, options.json);
     const Status known =
         check_name("operation", options.operation, std::vector<std::string>{"quantize", "gemm"});
     if (!known) return fail_with(known.error());
@@ -170,6 +173,7 @@ Command identify_command() {
          &o->request.dialect});
     options.push_back({"--input", "type of the inputs: f32, bf16 or f16", &o->request.input});
     options.push_back({"--json", "for machines", &o->json});
+    for (Option& option : options_of(o->file)) options.push_back(std::move(option));
     for (Option& option : options_of(o->gemm)) {
         option.only_with = option.name == "--shape" ? "--census" : "--op gemm";
         options.push_back(std::move(option));
@@ -177,6 +181,7 @@ Command identify_command() {
     return {"identify",
             "which dialect does a device follow, or how does it sum? Decisions with witnesses",
             "mxcheck identify --device ./mydev.so --format mxfp8-e4m3\n"
+            "  mxcheck identify --file q.safetensors --original x.npy\n"
             "  mxcheck identify --device cublaslt --op gemm --types e4m3\n"
             "  mxcheck identify --device cublaslt --op gemm --census --shape 64x64x8192",
             std::move(options), [o] { return identify_operation(*o); }};

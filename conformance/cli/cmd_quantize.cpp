@@ -51,7 +51,8 @@ int quantize(const QuantizeArguments& arguments) {
 Command quantize_command() {
     auto arguments = std::make_shared<QuantizeArguments>();
     std::vector<Option> options{
-        {"INPUT", "a .npy, .npz, .safetensors, .gguf or .pt of f32, bf16 or f16", &arguments->input, true},
+        {"INPUT", "a .npy, .npz, .safetensors, .gguf or .pt of f32, bf16 or f16", &arguments->input,
+         true},
         {"--tensor", "which tensor of a file that holds several", &arguments->tensor},
         {"--type", "what a .npy without a name for its type holds, such as bf16", &arguments->type},
         {"--out", "a .safetensors; replaced whole if it is there already", &arguments->out, true}};

@@ -18,6 +18,8 @@ Command quantize_command();
 Command requantize_command();
 Command dequantize_command();
 Command gemm_command();
+Command diff_command();
+Command audit_command();
 Command accuracy_command();
 Command train_command();
 Command bench_command();

@@ -12,10 +12,11 @@ int main(int argc, char** argv) {
                                   answer_command(),   check_command(),      explain_command(),
                                   identify_command(), relate_command(),     fuzz_command(),
                                   quantize_command(), requantize_command(), dequantize_command(),
-                                  gemm_command(),     accuracy_command(),   train_command(),
-                                  merge_command(),    bench_command(),      report_command(),
-                                  selftest_command(), prove_command(),      list_command(),
-                                  doctor_command(),   survey_command(),     verify_command()},
+                                  gemm_command(),     diff_command(),       audit_command(),
+                                  accuracy_command(), train_command(),      merge_command(),
+                                  bench_command(),    report_command(),     selftest_command(),
+                                  prove_command(),    list_command(),       doctor_command(),
+                                  survey_command(),   verify_command()},
                      .version = version_text(),
                      .oracle_fault = mx::isolated_oracle_fault});
 }

@@ -3,6 +3,7 @@
 // a user's tensors; knows nothing of what is done with them.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <utility>

@@ -3,6 +3,7 @@
 
 #include <zlib.h>
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
