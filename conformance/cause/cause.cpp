@@ -6,20 +6,16 @@
 #include <bit>
 #include <cctype>
 #include <charconv>
-#include <functional>
 #include <iterator>
 #include <map>
-#include <memory>
 #include <optional>
 #include <set>
 #include <utility>
 
 #include "conformance/case/case.hpp"
+#include "conformance/cause/again.hpp"
 #include "conformance/cause/hypotheses.hpp"
 #include "conformance/cause/places.hpp"
-#include "conformance/run/expected.hpp"
-#include "conformance/run/gemm_explain.hpp"
-#include "conformance/run/gemm_problem.hpp"
 #include "conformance/run/judge.hpp"
 #include "reference/base/text.hpp"
 
@@ -33,7 +29,6 @@ using results::Verdict;
 // Cases whose right answer is asked of the hypotheses that have come so far.
 constexpr std::size_t passing_checked_max = 192;
 constexpr std::size_t failing_checked_max = 64;
-constexpr std::int64_t elements_checked_max = std::int64_t{1} << 13;
 constexpr std::size_t candidates_max = 48;
 constexpr std::size_t covers_max = 400;
 // More that nothing tells apart name no cause.
@@ -57,17 +52,6 @@ constexpr std::array findings{
 const Finding* finding_named(std::string_view name) {
     const auto found = std::ranges::find(findings, name, &Finding::name);
     return found == findings.end() ? nullptr : &*found;
-}
-
-// Opens the kinds of a GEMM, which its judge found; what follows is the text. '#' in it stands for
-// whatever number.
-constexpr std::string_view gemm_kind = "gemm:";
-
-bool is_of_gemm(const std::string& kind) {
-    return kind.starts_with(gemm_kind);
-}
-bool is_of_any_number(const std::string& kind) {
-    return is_of_gemm(kind) && kind.find('#') != std::string::npos;
 }
 
 // A piece of the sentence: something that is wrong, and how often.
@@ -211,94 +195,6 @@ Failing failing_of(const CaseResult& result, Findings& seen) {
             failing.places += m.count;
     }
     return failing;
-}
-
-// A case made again from its line, with its right answer and with that of any hypothesis.
-struct Made {
-    Case c;
-    Tensors inputs, expected;
-    std::vector<Alteration> hypotheses;
-    Places places;
-    // What was asked last: those of one hypothesis in several places follow each other.
-    std::string altered_by = {};
-    Tensors altered = {};
-};
-
-// Would the hypothesis have changed anything in that case? Nothing where it is none of that case.
-std::optional<bool> changes(Made& made, const std::string& kind) {
-    const PlacedKind read = read_placed_kind(kind);
-    if (made.altered_by != read.alteration) {
-        const auto found = std::ranges::find(made.hypotheses, read.alteration, &Alteration::kind);
-        if (found == made.hypotheses.end()) return std::nullopt;
-        const Alteration* const alone[] = {&*found};
-        made.altered = answer_with(alone, made.c, made.inputs);
-        made.altered_by = read.alteration;
-    }
-    if (read.place == places_max)
-        return !std::ranges::equal(made.altered, made.expected, {}, &CodeTensor::bytes,
-                                   &CodeTensor::bytes);
-    if (made.places.is_empty()) return false;
-    for (std::size_t output = 0; output < made.expected.size(); ++output)
-        for (std::size_t at = 0; at < made.expected[output].count(); ++at)
-            if (made.places.at(output, at)[read.place] &&
-                made.altered[output].at(at) != made.expected[output].at(at))
-                return true;
-    return false;
-}
-
-// A case made again, and whether a hypothesis would have changed anything in it.
-struct Again {
-    Case c;
-    std::function<std::optional<bool>(const std::string& kind)> is_changed_by;
-};
-
-Again blocks_again(const Case& c, Tensors inputs) {
-    auto made = std::make_shared<Made>(Made{c, std::move(inputs), {}, {}, Places(c)});
-    made->expected = expect(made->c, made->inputs);
-    made->hypotheses = hypotheses_for(made->c);
-    return {c, [made](const std::string& kind) { return changes(*made, kind); }};
-}
-
-// A GEMM with what its hypotheses look into.
-struct MadeGemm {
-    MadeGemm(const Case& asked, Tensors made)
-        : c(asked),
-          inputs(std::move(made)),
-          expected(expect(c, inputs)),
-          problem(gemm_problem_of(c, inputs)),
-          changes(c, problem, expected[0]) {}
-    MadeGemm(const MadeGemm&) = delete;
-    MadeGemm& operator=(const MadeGemm&) = delete;
-
-    Case c;
-    Tensors inputs, expected;
-    gemm::ProblemView problem;
-    GemmChanges changes;
-};
-
-Again gemm_again(const Case& c, Tensors inputs) {
-    auto made = std::make_shared<const MadeGemm>(c, std::move(inputs));
-    return {c, [made](const std::string& kind) -> std::optional<bool> {
-                if (is_of_any_number(kind)) return std::nullopt;
-                return made->changes.by(kind.substr(gemm_kind.size()));
-            }};
-}
-
-// Has the case right bits that are known one by one, and few enough of them?
-bool can_be_held_against(const Case& c) {
-    if (element_count(c) > elements_checked_max) return false;
-    return is_gemm(c) ? !c.gemm.model.is_bounded && !has_output_blocks(c)
-                      : unknown_scale(c).empty();
-}
-
-std::optional<Again> made_again(const CaseResult& result, Sources& sources) {
-    const auto c = parse_case(result.case_text);
-    if (!c || !can_be_held_against(c.value())) return std::nullopt;
-    const auto source = sources.open(c.value());
-    if (!source) return std::nullopt;
-    Tensors inputs = make_inputs(c.value(), *source.value());
-    return is_gemm(c.value()) ? gemm_again(c.value(), std::move(inputs))
-                              : blocks_again(c.value(), std::move(inputs));
 }
 
 // What a cause may be particular to, as a sentence says it.

@@ -17,8 +17,12 @@
 #include "conformance/cli/progress.hpp"
 #include "conformance/cli/run_options.hpp"
 #include "conformance/cli/survey_steps.hpp"
+#include "conformance/data/suite.hpp"
+#include "conformance/run/evidence.hpp"
+#include "conformance/run/in_slices.hpp"
 #include "conformance/session/every_algorithm.hpp"
 #include "conformance/session/results_folder.hpp"
+#include "device/host/shared_memory.hpp"
 #include "reference/base/files.hpp"
 #include "reference/base/text.hpp"
 #include "reports/model/survey.hpp"
@@ -87,6 +91,29 @@ bool has_maps(const DeviceChoice& choice) {
            !device_sweeps(choice, "exhaustive").empty();
 }
 
+// Why a device is not asked the cases of level large: those that it supports want a GPU, and memory
+// for the largest of them.
+std::string why_no_large(const DeviceChoice& choice, const Client& client) {
+    const std::string name = choice.device.substr(0, choice.device.find(':'));
+    if (!choice.command.empty() || place_of_device(name) == "host")
+        return "no GPU of a device of this program does its work; run --level large asks it";
+    Sources sources;
+    const auto cases = session::planned({.level = std::string(large_level)}, sources);
+    if (!cases) return cases.error().message;
+    std::size_t needed = 0;
+    for (const PlannedCase& planned : cases.value()) {
+        if (!is_judged_in_slices(planned.c)) continue;
+        const auto bytes = bytes_of_call(planned.c);
+        if (bytes && !client.refuses(question_without_data(planned.c)))
+            needed = std::max(needed, bytes.value());
+    }
+    if (needed == 0) return "the device supports no large case";
+    const std::size_t available = available_memory();
+    return needed <= available ? ""
+                               : "the tensors of a call need " + grouped(needed) + " bytes, and " +
+                                     grouped(available) + " are free";
+}
+
 struct Surveyed {
     std::vector<Subject> subjects;
     Survey survey;
@@ -113,6 +140,7 @@ Expected<Surveyed> look_at(const SurveyOptions& options) {
         Subject subject{choice, folder_name(choice, found.subjects)};
         subject.lists_algorithms = lists_algorithms(client.value());
         subject.has_maps = has_maps(choice);
+        if (!options.quick) subject.no_large = why_no_large(choice, client.value());
         results::SurveySubject record{subject.folder, shown_name(choice), {}};
         for (const auto& [key, value] : client.value().facts) record.facts.push_back({key, value});
         found.subjects.push_back(std::move(subject));
@@ -299,8 +327,10 @@ Command survey_command() {
         "everything about a machine in one command: a page, and a folder that verify can check",
         "mxcheck survey --device cuda,cublaslt --out survey\n"
         "  mxcheck survey --device ./mydev.so --quick --out survey\n  mxcheck verify survey\n\n"
-        "Steps: doctor and selftest; of each device run, every algorithm of its GEMMs, maps of\n"
-        "whole domains, identify, relations, fuzz, recorded answers, bench, accuracy, training. A\n"
+        "Steps: doctor and selftest; of each device run, every algorithm of its GEMMs, level "
+        "large,\n"
+        "maps of whole domains, identify, relations, fuzz, recorded answers, bench, accuracy, "
+        "training. A\n"
         "step that the device lacks is not run, and the page says why. The exit code is the worst "
         "of\nthe steps' (5, 3, 1, 2, 4 in this order); without a bad one it is 0 only if the run "
         "of "

@@ -12,11 +12,9 @@ namespace {
 
 bool has_sweeps(const DeviceChoice& choice, const std::string& level) {
     if (!choice.command.empty()) return false;
-    const auto wanted = std::ranges::find(levels, level);
     for (const OptionalDevice& device : optional_devices)
         if (choice.device == device.name && *device.sweeps_from != '\0')
-            return wanted != levels.end() &&
-                   wanted >= std::ranges::find(levels, std::string_view(device.sweeps_from));
+            return level_holds(level, device.sweeps_from);
     return false;
 }
 

@@ -56,7 +56,7 @@ private:
 std::vector<Option> options_of(session::PlanOptions& plan) {
     return {{"--dialect", "only these dialects (default all; see list dialects)", &plan.dialects},
             {"--format", "only these formats (default all; see list formats)", &plan.formats},
-            {"--level", "smoke, quick, full or exhaustive", &plan.level},
+            {"--level", "smoke, quick, full or exhaustive; large stands beside these", &plan.level},
             {"--suite", "only suites of this name; * and ? are wildcards", &plan.suite},
             {"--suite-file", "this file instead of the suites", &plan.suite_file},
             {"--seed", "seed of the random data", &plan.seed},

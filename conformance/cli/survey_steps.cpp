@@ -20,6 +20,10 @@ std::string no_maps(const Subject& subject) {
     return "no sweeps of whole domains beside those of its run: " + who_has_sweeps();
 }
 
+std::string why_no_large(const Subject& subject) {
+    return subject.no_large;
+}
+
 // Words of a command are parted by blanks, commands by " ; ". Of the words,
 //     $DEVICE    becomes --device X or --device-cmd X
 //     $FOLDER    the folder of the step's subject, $OUT that of the survey
@@ -56,6 +60,10 @@ constexpr Row rows[] = {
      "algorithms/results.jsonl", false,
      "run $DEVICE $TIMEOUT $WAIVERS --suite gemm --algorithms all --out $FOLDER/algorithms",
      "--level full", "--level smoke", "--resume", "algorithms/results.jsonl", "", no_algorithms},
+    {"large", "Is it right beyond 2^31 elements, 2^24 blocks and thousands of calls?", device,
+     "large/results.jsonl", false,
+     "run $DEVICE $TIMEOUT $WAIVERS --level large --out $FOLDER/large", "", nullptr, "--resume",
+     "large/results.jsonl", "", why_no_large},
     {"maps", "Is it right over whole domains, input by input?", device, "maps/results.jsonl", false,
      "run $DEVICE --suite sweep --level exhaustive --out $FOLDER/maps", "", "", "--resume",
      "maps/results.jsonl", "", no_maps},

@@ -16,7 +16,8 @@ struct Subject {
     DeviceChoice choice;
     std::string folder;  // in the bundle
     bool lists_algorithms = false;
-    bool has_maps = false;  // sweeps that its run does not have
+    bool has_maps = false;      // sweeps that its run does not have
+    std::string no_large = {};  // why it is not asked level large; "" where it is
 };
 
 struct Effort {

@@ -9,6 +9,7 @@
 #include "conformance/data/gemm_inputs.hpp"
 #include "conformance/data/quantized_file.hpp"
 #include "conformance/data/random_words.hpp"
+#include "conformance/data/repeated_source.hpp"
 #include "conformance/data/tensor_file.hpp"
 #include "device/host/operation.hpp"
 #include "reference/problem/problem.hpp"
@@ -180,10 +181,22 @@ Expected<std::shared_ptr<const BlockSource>> Sources::source_of(const Case& c) {
         if (source) open_.push_back({key, source.value()});
         return source;
     }
+    if (is_repeated(c)) {
+        const auto repetition = repetition_of(c);
+        if (!repetition) return repetition.error();
+        Case once = c;
+        once.data = repetition.value().family;
+        auto family = source_of(once);
+        if (!family) return family;
+        open_.push_back({key, repeated_source(family.value(), repetition.value().blocks)});
+        return open_.back().source;
+    }
     const Family* family = find_family(c.data);
     if (family == nullptr) {
         const Status unknown = check_name("data family", c.data, names_of(families()));
-        return bad_input(unknown.error().message + " (or data=bits:HEX,HEX,... or data=file:PATH)");
+        return bad_input(unknown.error().message +
+                         " (or data=bits:HEX,HEX,..., data=file:PATH or "
+                         "data=repeat:BLOCKS:FAMILY)");
     }
     const std::string padded = " " + std::string(family->operations) + " ";
     const std::string operation(name_of(c.operation));

@@ -181,6 +181,11 @@ std::size_t level_rank(std::string_view level) {
 
 }  // namespace
 
+bool level_holds(std::string_view asked, std::string_view held) {
+    if (asked == large_level || held == large_level) return asked == held;
+    return level_rank(held) <= level_rank(asked);
+}
+
 Expected<SuiteLine> parse_suite_line(const std::string& text) {
     SuiteLine line;
     const std::size_t blank = text.find(' ');
@@ -216,7 +221,7 @@ Expected<std::vector<PlannedCase>> plan_cases(const std::vector<Suite>& suites,
             if (text.empty() || text.front() == '#') continue;
             const auto line = parse_suite_line(text);
             Status status = line ? success() : Status(line.error());
-            if (line && level_rank(line.value().level) <= level_rank(request.level))
+            if (line && level_holds(request.level, line.value().level))
                 status = plan.add(suite, line.value());
             if (!status)
                 return bad_input(suite.name + ".suite:" + std::to_string(number) + ": " +

@@ -12,8 +12,14 @@
 
 namespace mx {
 
-// Levels from the quickest on; a level holds the lines of those before it.
-inline constexpr std::array<std::string_view, 4> levels{"smoke", "quick", "full", "exhaustive"};
+// Levels from the quickest on; a level holds the lines of those before it. But for the last, which
+// stands beside them: it holds its own lines alone, and no other level holds those.
+inline constexpr std::array<std::string_view, 5> levels{"smoke", "quick", "full", "exhaustive",
+                                                        "large"};
+inline constexpr std::string_view large_level = levels.back();
+
+// Has a run at level `asked` what is of level `held`? Both are known.
+bool level_holds(std::string_view asked, std::string_view held);
 
 // A suite file of the source tree, carried inside the program.
 struct Suite {

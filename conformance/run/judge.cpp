@@ -59,17 +59,6 @@ void add_wrong_pads(const std::vector<WrongPads>& wrong_pads, CaseResult& result
     }
 }
 
-Verdict verdict_of_mismatches(const CaseResult& result) {
-    bool flaky = false, binding = false;
-    for (const Mismatch& m : result.mismatches) {
-        flaky = flaky || m.mismatch_class == "flaky";
-        binding = binding || (m.open_decision.empty() && m.mismatch_class != "flaky");
-    }
-    if (binding) return Verdict::fail;
-    if (flaky) return Verdict::flaky;
-    return result.mismatches.empty() ? Verdict::pass_exact : Verdict::deviation;
-}
-
 std::string open_decisions_of(const CaseResult& result) {
     std::string text;
     for (const Mismatch& m : result.mismatches)
@@ -104,6 +93,35 @@ void judge_gemm_bits(const Evidence& evidence, CaseResult& result) {
 }
 
 }  // namespace
+
+Verdict verdict_of(AnswerKind kind) {
+    switch (kind) {
+        case AnswerKind::answered:
+            return Verdict::pass_exact;
+        case AnswerKind::not_supported:
+            return Verdict::not_supported;
+        case AnswerKind::device_error:
+            return Verdict::device_error;
+        case AnswerKind::crash:
+            return Verdict::crash;
+        case AnswerKind::timeout:
+            return Verdict::timeout;
+        case AnswerKind::host_error:
+            return Verdict::untested;
+    }
+    return Verdict::untested;
+}
+
+Verdict verdict_of_mismatches(const CaseResult& result) {
+    bool flaky = false, binding = false;
+    for (const Mismatch& m : result.mismatches) {
+        flaky = flaky || m.mismatch_class == "flaky";
+        binding = binding || (m.open_decision.empty() && m.mismatch_class != "flaky");
+    }
+    if (binding) return Verdict::fail;
+    if (flaky) return Verdict::flaky;
+    return result.mismatches.empty() ? Verdict::pass_exact : Verdict::deviation;
+}
 
 bool blames_device(Verdict verdict) {
     switch (verdict) {

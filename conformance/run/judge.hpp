@@ -21,6 +21,12 @@ struct Effort {
 // disagreement between the oracles is our own fault.
 bool blames_device(results::Verdict verdict);
 
+// What an answer of that kind is, before its bits are looked at.
+results::Verdict verdict_of(AnswerKind kind);
+
+// What the differences of a case come to; pass_exact where there are none.
+results::Verdict verdict_of_mismatches(const results::CaseResult& result);
+
 // Of evidence whose answer is there: fills in all that hangs on bits, and leaves repro lines empty.
 void judge_bits(const Evidence& evidence, const Effort& effort, results::CaseResult& result);
 

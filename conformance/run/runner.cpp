@@ -6,6 +6,7 @@
 #include "conformance/case/fields.hpp"
 #include "conformance/run/depth_probes.hpp"
 #include "conformance/run/expected.hpp"
+#include "conformance/run/in_slices.hpp"
 #include "conformance/run/judge.hpp"
 #include "reference/problem/problem.hpp"
 
@@ -23,24 +24,6 @@ constexpr std::uint64_t failing_cases_in_detail = 100;
 constexpr std::int64_t worth_asking_beforehand = std::int64_t{1} << 18;
 // Clusters of one case whose repro of a single block, or tile, is tried.
 constexpr std::size_t narrowed_max = 3;
-
-Verdict verdict_of(AnswerKind kind) {
-    switch (kind) {
-        case AnswerKind::answered:
-            return Verdict::pass_exact;
-        case AnswerKind::not_supported:
-            return Verdict::not_supported;
-        case AnswerKind::device_error:
-            return Verdict::device_error;
-        case AnswerKind::crash:
-            return Verdict::crash;
-        case AnswerKind::timeout:
-            return Verdict::timeout;
-        case AnswerKind::host_error:
-            return Verdict::untested;
-    }
-    return Verdict::untested;
-}
 
 }  // namespace
 
@@ -215,6 +198,18 @@ void Runner::probe_depth(const PlannedCase& planned, Evidence& evidence, CaseRes
     result.reason += "; " + count + " probes along K are right bit for bit";
 }
 
+// What differs shows in all of it alone: no part of it is tried as a repro line.
+Expected<CaseResult> Runner::run_in_slices(const PlannedCase& planned) {
+    CaseResult result = blank_result(planned);
+    if (const Status judged = judge_in_slices(planned.c, client_, sources_, result); !judged)
+        return judged.error();
+    for (Mismatch& m : result.mismatches)
+        m.repro = "mxcheck replay " + shell_quoted(result.case_text) + options_.device_argument;
+    std::uint64_t& timeouts = timeouts_[planned.c.operation];
+    timeouts = result.verdict == Verdict::timeout ? timeouts + 1 : 0;
+    return result;
+}
+
 bool Runner::is_given_up(OperationKind operation) const {
     const auto found = timeouts_.find(operation);
     return options_.timeouts_max != 0 && found != timeouts_.end() &&
@@ -228,6 +223,7 @@ Expected<CaseResult> Runner::run(const PlannedCase& planned) {
                         result.operation + " in a row had no answer in time";
         return result;
     }
+    if (is_judged_in_slices(planned.c)) return run_in_slices(planned);
     auto evidence = gather(planned.c);
     if (!evidence) return evidence.error();
     CaseResult result = judge(planned, evidence.value());

@@ -47,6 +47,7 @@ private:
     bool changes_with_pads(Question question, const DeviceAnswer& answer);
     results::CaseResult judge(const PlannedCase& planned, Evidence& evidence);
     void probe_depth(const PlannedCase& planned, Evidence& evidence, results::CaseResult& result);
+    Expected<results::CaseResult> run_in_slices(const PlannedCase& planned);
     void find_repro_lines(const Evidence& evidence, results::CaseResult& result);
     bool shows_alone(const Case& narrow, const results::Mismatch& mismatch);
 

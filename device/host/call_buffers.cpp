@@ -69,6 +69,8 @@ void add_once(Findings& findings, const ModifiedInput& modified) {
     if (std::none_of(inputs.begin(), inputs.end(), same)) inputs.push_back(modified);
 }
 
+}  // namespace
+
 // An element that kept both poisons differs between the runs, so equal memory needs no look.
 void flag_differences(OutputTensor& output, std::span<const std::byte> second, std::size_t width) {
     constexpr std::size_t chunk_size = 256;  // a multiple of every width
@@ -86,9 +88,7 @@ void flag_differences(OutputTensor& output, std::span<const std::byte> second, s
     }
 }
 
-}  // namespace
-
-Expected<Placement> place(const Question& question) {
+Expected<Placement> place_shapes(const Question& question) {
     Placement placement;
     const auto add = [&](TensorRole role, std::size_t index, const TensorSpec& spec) -> Status {
         const Expected<std::size_t> extent = byte_extent(spec);
@@ -100,19 +100,9 @@ Expected<Placement> place(const Question& question) {
         (role == TensorRole::input ? placement.inputs : placement.outputs).push_back(tensor);
         return success();
     };
-    for (std::size_t i = 0; i < question.inputs.size(); ++i) {
-        const InputTensor& input = question.inputs[i];
-        if (const Status added = add(TensorRole::input, i, input.spec); !added) {
+    for (std::size_t i = 0; i < question.inputs.size(); ++i)
+        if (const Status added = add(TensorRole::input, i, question.inputs[i].spec); !added)
             return added.error();
-        }
-        const std::size_t needed = placement.inputs[i].extent;
-        for (const std::size_t given : {input.data.size(), input.second_data.size()}) {
-            if (given == needed || (given == 0 && input.data.size() == needed)) continue;
-            return bad_question(TensorRole::input, i,
-                                std::to_string(given) + " bytes were given, " +
-                                    to_text(input.spec) + " needs " + std::to_string(needed));
-        }
-    }
     for (std::size_t i = 0; i < question.outputs.size(); ++i) {
         const TensorSpec& spec = question.outputs[i];
         if (const Status added = add(TensorRole::output, i, spec); !added) return added.error();
@@ -123,7 +113,23 @@ Expected<Placement> place(const Question& question) {
     return placement;
 }
 
-void CallBuffers::fill() {
+Expected<Placement> place(const Question& question) {
+    auto placement = place_shapes(question);
+    if (!placement) return placement;
+    for (std::size_t i = 0; i < question.inputs.size(); ++i) {
+        const InputTensor& input = question.inputs[i];
+        const std::size_t needed = placement.value().inputs[i].extent;
+        for (const std::size_t given : {input.data.size(), input.second_data.size()}) {
+            if (given == needed || (given == 0 && input.data.size() == needed)) continue;
+            return bad_question(TensorRole::input, i,
+                                std::to_string(given) + " bytes were given, " +
+                                    to_text(input.spec) + " needs " + std::to_string(needed));
+        }
+    }
+    return placement;
+}
+
+void CallBuffers::fill_zones() {
     for (const PlacedTensor& output : placement_.outputs) {
         const ByteRange before{output.region.begin, output.offset};
         const ByteRange after{output.offset + output.extent, output.region.end};
@@ -131,10 +137,16 @@ void CallBuffers::fill() {
         fill_zone(memory_, after);
         if (has_gaps(output)) fill_zone(memory_, {before.end, after.begin});
     }
-    for (std::size_t i = 0; i < placement_.inputs.size(); ++i) {
-        const PlacedTensor& input = placement_.inputs[i];
+    for (const PlacedTensor& input : placement_.inputs) {
         fill_zone(memory_, {input.region.begin, input.offset});
         fill_zone(memory_, {input.offset + input.extent, input.region.end});
+    }
+}
+
+void CallBuffers::fill() {
+    fill_zones();
+    for (std::size_t i = 0; i < placement_.inputs.size(); ++i) {
+        const PlacedTensor& input = placement_.inputs[i];
         if (input.extent == 0) continue;
         std::memcpy(elements_of(input).data(), question_.inputs[i].data.data(), input.extent);
     }
@@ -201,6 +213,13 @@ void CallBuffers::inspect(Findings& findings) {
         }
         inspect_zones({TensorRole::output, i}, findings);
     }
+}
+
+void CallBuffers::inspect_zones(Findings& findings) {
+    for (std::size_t i = 0; i < placement_.inputs.size(); ++i)
+        inspect_zones({TensorRole::input, i}, findings);
+    for (std::size_t i = 0; i < placement_.outputs.size(); ++i)
+        inspect_zones({TensorRole::output, i}, findings);
 }
 
 void CallBuffers::inspect_zones(TensorId id, Findings& findings) {

@@ -37,6 +37,13 @@ struct Placement {
 // Says where each tensor of the question goes, or what is wrong with the question.
 Expected<Placement> place(const Question& question);
 
+// The same of a question whose inputs have no data yet.
+Expected<Placement> place_shapes(const Question& question);
+
+// Of an output after two runs: `output.bytes` of the first, `second` of the other. Sets its flags,
+// one for each `width` bytes, all of them clear before, and counts them.
+void flag_differences(OutputTensor& output, std::span<const std::byte> second, std::size_t width);
+
 // Works on the memory of one call; the question and the placement must outlive it.
 class CallBuffers {
 public:
@@ -45,6 +52,7 @@ public:
 
     // Writes the red zones and the inputs.
     void fill();
+    void fill_zones();
 
     // Poisons every element of every output, for the next run.
     void poison(std::byte pattern);
@@ -61,6 +69,12 @@ public:
     // Adds what the last run did outside its outputs, once per place, and repairs it. Call it
     // after the outputs were read: the elements of an output with gaps are lost.
     void inspect(Findings& findings);
+    // The same of red zones alone, where no output has gaps.
+    void inspect_zones(Findings& findings);
+
+    // Where they lie.
+    std::vector<std::span<std::byte>> inputs() const { return spans_of(placement_.inputs); }
+    std::vector<std::span<std::byte>> outputs() const { return spans_of(placement_.outputs); }
 
 private:
     struct TensorId {
@@ -80,6 +94,12 @@ private:
     }
     std::span<std::byte> elements_of(const PlacedTensor& tensor) const {
         return memory_.subspan(tensor.offset, tensor.extent);
+    }
+
+    std::vector<std::span<std::byte>> spans_of(const std::vector<PlacedTensor>& tensors) const {
+        std::vector<std::span<std::byte>> spans;
+        for (const PlacedTensor& tensor : tensors) spans.push_back(elements_of(tensor));
+        return spans;
     }
 
     const Question& question_;

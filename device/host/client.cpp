@@ -5,6 +5,7 @@
 #include <memory>
 #include <utility>
 
+#include "device/host/call_buffers.hpp"
 #include "device/host/isolated_device.hpp"
 #include "device/host/layout.hpp"
 
@@ -31,7 +32,16 @@ Expected<Client> open_client(const DeviceSource& source, const Limits& limits) {
                   [device](const Question& question) { return device->algorithms(question); },
                   [device] { device->restart(); },
                   [device] { return device->close(); },
-                  device->facts()};
+                  device->facts(),
+                  [device](const Question& question, const CallInPlace& call) {
+                      return device->ask_in_place(question, call);
+                  }};
+}
+
+Expected<std::size_t> bytes_of_call(const Question& question) {
+    const auto placement = place_shapes(question);
+    if (!placement) return placement.error();
+    return placement.value().size;
 }
 
 std::string reason_of(const std::string& message) {

@@ -19,6 +19,16 @@
 
 namespace mx {
 
+// Who makes the tensors of a call where the device has them, and looks at them there: for those
+// that are too large to be held twice.
+struct CallInPlace {
+    using Buffers = std::span<const std::span<std::byte>>;
+    // Before the first run.
+    std::function<void(Buffers inputs)> fill;
+    // After each of the two runs, with what every byte of the outputs held before it.
+    std::function<void(Buffers inputs, Buffers outputs, std::byte poison)> look;
+};
+
 // Copies ask the same device. What is not given is that of one who has nothing to say there.
 struct Client {
     std::function<DeviceAnswer(const Question&)> ask;
@@ -35,7 +45,17 @@ struct Client {
     // After the last question: the error says how the device's process ended instead.
     std::function<Status()> close = [] { return success(); };
     Facts facts = {};
+    // The same as `ask` of a question without data, whose outputs have no gaps: what they hold is
+    // told to `look` alone, and findings know nothing of what an input holds.
+    std::function<DeviceAnswer(const Question&, const CallInPlace&)> ask_in_place =
+        [](const Question&, const CallInPlace&) {
+            return DeviceAnswer{.kind = AnswerKind::host_error,
+                                .reason = "it is asked in place, which needs a device at hand"};
+        };
 };
+
+// What the tensors of a question take in a call.
+Expected<std::size_t> bytes_of_call(const Question& question);
 
 // Opens the device in a process of its own, which is closed in silence with the last copy of the
 // client. A crash or a timeout is the answer to the question that brought it about; the next one

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <chrono>
+#include <cstddef>
 #include <string>
 #include <string_view>
 
@@ -23,6 +24,8 @@ struct DeviceSource {
 struct Limits {
     std::chrono::milliseconds call = std::chrono::seconds(60);  // for one supports, run or close
     std::chrono::milliseconds open = std::chrono::seconds(60);
+    // Bytes that the tensors of one call in place may take; 0: what is free.
+    std::size_t memory_max = 0;
 };
 
 // "lib/mine.so:bug=x" is the device "lib/mine.so" with the configuration "bug=x". It begins behind

@@ -8,6 +8,7 @@
 #include "device/host/call_buffers.hpp"
 #include "device/host/client.hpp"
 #include "device/host/device_child.hpp"
+#include "reference/base/text.hpp"
 
 namespace mx {
 
@@ -146,6 +147,45 @@ DeviceAnswer IsolatedDevice::ask_open_device(const Question& question, const Pla
     if (auto failure = call(request, "run (the second of two)").failure) return std::move(*failure);
     buffers.flag(answer.outputs);
     buffers.inspect(answer.findings);
+    answer.kind = AnswerKind::answered;
+    return answer;
+}
+
+DeviceAnswer IsolatedDevice::ask_in_place(const Question& question, const CallInPlace& call) {
+    const Expected<Placement> placement = place_shapes(question);
+    if (!placement) return refusal(AnswerKind::host_error, placement.error().message);
+    if (std::optional<DeviceAnswer> refused = refuses(question)) return std::move(*refused);
+    const std::size_t size = placement.value().size;
+    const std::size_t room = limits_.memory_max == 0 ? available_memory() : limits_.memory_max;
+    if (size > room)
+        return refusal(AnswerKind::host_error, "not asked: its tensors need " + grouped(size) +
+                                                   " bytes, of which " + grouped(room) +
+                                                   " may be used");
+    if (const Status grown = memory_.grow(size); !grown)
+        return refusal(AnswerKind::host_error, grown.error().message);
+    const Request request{Command::run, memory_.bytes().size(), question.operation,
+                          placed_specs(placement.value().inputs),
+                          placed_specs(placement.value().outputs)};
+    CallBuffers buffers(question, placement.value(), memory_.bytes());
+    DeviceAnswer answer = call_in_place(request, buffers, call);
+    memory_.give_back();
+    return answer;
+}
+
+DeviceAnswer IsolatedDevice::call_in_place(const Request& request, CallBuffers& buffers,
+                                           const CallInPlace& call) {
+    DeviceAnswer answer;
+    buffers.fill_zones();
+    call.fill(buffers.inputs());
+    for (const std::byte poison : {first_poison, second_poison}) {
+        buffers.poison(poison);
+        const bool is_first = poison == first_poison;
+        if (auto failure =
+                this->call(request, is_first ? "run" : "run (the second of two)").failure)
+            return std::move(*failure);
+        call.look(buffers.inputs(), buffers.outputs(), poison);
+        buffers.inspect_zones(answer.findings);
+    }
     answer.kind = AnswerKind::answered;
     return answer;
 }

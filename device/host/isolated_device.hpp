@@ -6,7 +6,9 @@
 #include <string>
 #include <vector>
 
+#include "device/host/call_buffers.hpp"
 #include "device/host/child_process.hpp"
+#include "device/host/client.hpp"
 #include "device/host/device.hpp"
 #include "device/host/device_source.hpp"
 #include "device/host/protocol.hpp"
@@ -31,6 +33,9 @@ public:
     // three times in a row, this and all later answers are device_error.
     DeviceAnswer ask(const Question& question);
 
+    // The same with tensors that `call` makes and looks at where they lie. See client.hpp.
+    DeviceAnswer ask_in_place(const Question& question, const CallInPlace& call);
+
     // What a device says that does not support the question, or that fails over it; nothing if it
     // supports it. Reads shapes alone: the question needs no data.
     std::optional<DeviceAnswer> refuses(const Question& question);
@@ -52,6 +57,8 @@ private:
 
     Status open();
     std::optional<DeviceAnswer> ensure_open();
+    DeviceAnswer call_in_place(const Request& request, CallBuffers& buffers,
+                               const CallInPlace& call);
     DeviceAnswer ask_open_device(const Question& question, const Placement& placement);
     // No failure when the device answered MX_OK, otherwise what the question's answer is.
     struct Called {

@@ -8,7 +8,9 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <fstream>
 #include <limits>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -31,7 +33,30 @@ Error memory_error(std::size_t size) {
                                    " bytes with the device's process: " + std::strerror(errno)};
 }
 
+// The first number of a file that is one number, or none: "max" is no limit.
+std::optional<std::size_t> number_in(const char* path) {
+    std::ifstream file(path);
+    std::size_t number = 0;
+    if (file >> number) return number;
+    return std::nullopt;
+}
+
 }  // namespace
+
+std::size_t available_memory() {
+    std::size_t available = physical_memory();
+    std::ifstream file("/proc/meminfo");
+    for (std::string name; file >> name;) {
+        std::size_t kibibytes = 0;
+        if (name != "MemAvailable:") continue;
+        if (file >> kibibytes) available = kibibytes * 1024;
+        break;
+    }
+    const auto most = number_in("/sys/fs/cgroup/memory.max");
+    const auto taken = number_in("/sys/fs/cgroup/memory.current");
+    if (most && taken) available = std::min(available, *most - std::min(*taken, *most));
+    return available;
+}
 
 Expected<SharedMemory> SharedMemory::create() {
     const int descriptor =
@@ -84,6 +109,12 @@ Status SharedMemory::grow(std::size_t size) {
         return memory_error(rounded);
     }
     return success();
+}
+
+void SharedMemory::give_back() {
+    if (size_ == 0) return;
+    ::fallocate(descriptor_, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, 0,
+                static_cast<off_t>(size_));
 }
 
 bool SharedMemory::map(std::size_t size) {

@@ -9,6 +9,10 @@
 
 namespace mx {
 
+// What this process and its children may still take: of the machine, and of the control group that
+// they run in.
+std::size_t available_memory();
+
 class SharedMemory {
 public:
     static Expected<SharedMemory> create();
@@ -19,6 +23,9 @@ public:
 
     // Makes at least `size` bytes available; never shrinks. Content stays, addresses change.
     Status grow(std::size_t size);
+
+    // Of all that was written there nothing is kept, and no memory for it.
+    void give_back();
 
     // Maps `size` bytes that the other side has already made available. False: no address space.
     bool map(std::size_t size);

@@ -99,6 +99,16 @@ std::string bits_table(const Mismatch& witness) {
            rows + "</tbody></table></div>\n";
 }
 
+// A path may go on in the next line behind each of its folders.
+std::string with_breaks(const std::string& markup) {
+    std::string text;
+    for (const char letter : markup) {
+        text += letter;
+        if (letter == '/') text += "<wbr>";
+    }
+    return text;
+}
+
 std::string facts_list(const Cluster& cluster) {
     const Mismatch& witness = *cluster.witness;
     return "<dl>" + pair_of("first at", place_of(*cluster.first_case, witness)) +
@@ -106,7 +116,7 @@ std::string facts_list(const Cluster& cluster) {
            pair_of("block amax", shown(witness.amax_value)) +
            pair_of("exact", shown(witness.exact_value)) +
            pair_of("open decision", shown(witness.open_decision)) +
-           pair_of("by", shown(witness.source)) + "</dl>\n";
+           pair_of("by", with_breaks(shown(witness.source))) + "</dl>\n";
 }
 
 std::string lanes_sentence(const std::vector<std::uint64_t>& lanes) {
@@ -179,8 +189,8 @@ std::string tally_of(const Cluster& cluster) {
     if (const Mismatch* witness = cluster.witness) {
         const char* noun = witness->stage == "scale" ? " scales" : " elements";
         text += number(cluster.count) + " of " + number(cluster.of) + noun + " in " +
-                counted(cluster.cases, "case") + ".";
-        if (!witness->note.empty()) text += " " + shown(witness->note);
+                counted(cluster.cases, "case") +
+                (witness->note.empty() ? "." : ": " + shown(witness->note) + ".");
     } else {
         text += counted(cluster.cases, "case") + ".";
     }

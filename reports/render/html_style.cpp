@@ -212,6 +212,12 @@ footer p { margin: 0 0 0.3rem; }
   .prose-table td.right { text-align: left; }
   .prose-table td[data-label]::before { content: attr(data-label) ": "; color: var(--soft); }
 }
+/* The matrices of all operations have their columns below each other. */
+@media screen and (min-width: 44rem) {
+  .matrix { min-width: 0; }
+  .matrix tbody th, .matrix thead td:first-child { min-width: 11rem; }
+  .matrix tbody td { min-width: 5.5rem; }
+}
 @media print {
   :root { --paper: #fff; --ink: #000; --soft: #444; --rule: #bbb; --wash: #fff;
     --good: #0f4d2a; --bad: #8c1510; --note: #5e4100; --link: #000;

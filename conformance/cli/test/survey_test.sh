@@ -27,7 +27,7 @@ kill -TERM "$pid"
 wait "$pid"
 check 'an interrupted survey ends with 4' test $? -eq 4
 check 'it says where it stopped' \
-  grep -q 'interrupted at step 3 of 14, .* run; the same command with' first.log
+  grep -q 'interrupted at step 3 of 15, .* run; the same command with' first.log
 check 'it has no manifest' never test -e bundle/manifest.json
 check 'its record of the run can be read' is_results_file "bundle/$folder/results.jsonl"
 head -n 20 "bundle/$folder/results.jsonl" >before
@@ -35,7 +35,7 @@ refuse 2 'bundle holds a survey; --resume goes on with it' "${survey[@]}"
 refuse 2 'bundle holds a survey of another effort' survey --device "$device" --fuzz-time 1s \
   --out bundle --resume
 expect 0 'NOT A CONFORMANCE RUN: effort quick' "${survey[@]}" --resume
-check 'steps that ended are not repeated' never grep -q 'step 1 of 14' stdout
+check 'steps that ended are not repeated' never grep -q 'step 1 of 15' stdout
 check 'the run goes on where it stopped' cmp before <(head -n 20 "bundle/$folder/results.jsonl")
 digest=$(sed -n 's/^SHA-256 of the manifest: //p' stdout)
 check 'the digest printed is that of the manifest' \

@@ -60,6 +60,7 @@ TEST(BuiltInSuites, EveryLinePrintsBackToItself) {
 TEST(BuiltInSuites, PlanAtEveryLevelAndEachLevelHoldsTheOneBefore) {
     std::set<std::string> before;
     for (const std::string_view level : levels) {
+        if (level == large_level) continue;
         const auto texts = texts_of(planned(built_in_suites(), at_level(level)));
         const std::set<std::string> now(texts.begin(), texts.end());
         EXPECT_EQ(now.size(), texts.size()) << "a case stands twice in level " << level;
@@ -67,6 +68,19 @@ TEST(BuiltInSuites, PlanAtEveryLevelAndEachLevelHoldsTheOneBefore) {
         for (const std::string& text : before) ASSERT_TRUE(now.contains(text)) << text;
         before = now;
     }
+}
+
+TEST(BuiltInSuites, LevelLargeStandsBesideTheOthers) {
+    std::set<std::string> large;
+    for (const std::string& text : texts_of(planned(built_in_suites(), at_level(large_level))))
+        large.insert(text);
+    EXPECT_GT(large.size(), 1000u) << "thousands of calls";
+    for (const std::string& text : texts_of(planned(built_in_suites(), at_level("full"))))
+        EXPECT_FALSE(large.contains(text)) << text;
+    EXPECT_TRUE(level_holds("exhaustive", "smoke"));
+    EXPECT_FALSE(level_holds("exhaustive", "large"));
+    EXPECT_FALSE(level_holds("large", "smoke"));
+    EXPECT_TRUE(level_holds("large", "large"));
 }
 
 TEST(BuiltInSuites, PlanInOneOrder) {

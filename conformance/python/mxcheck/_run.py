@@ -386,7 +386,7 @@ def run(
         format's own blocks alone. NotImplementedError is "not supported"; any other exception is a
         record. It runs in this process and thread.
     format, dialect: a name or several; all without them.
-    level: "smoke", "quick" or "full": seconds, minutes, longer.
+    level: "smoke", "quick" or "full": seconds, minutes, longer; "large" beside these.
     operation: "quantize", "dequantize" (function(codes, scales) returns values: float32, or of the
         `dtype` that it names as a parameter and is told), "convert", or "gemm": function(a,
         a_scales, b, b_scales) returns D = A * B^T. a and b are M x K and N x K: codes, a byte each,
