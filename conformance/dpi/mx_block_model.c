@@ -136,11 +136,14 @@ static int is_zero(number value) {
     return value.kind == FINITE && value.significand == 0;
 }
 
-/* bit_width: of a significand that is not 0. */
+/* bit_width: of a significand that is not 0, by halves. */
 static int width_of(uint64_t significand) {
-    int width = 0, bit;
-    for (bit = 0; bit < 64; ++bit)
-        if ((significand >> bit & 1) != 0) width = bit + 1;
+    int width = 1, step = 32, i;
+    for (i = 0; i < 6; ++i, step /= 2)
+        if (significand >> step != 0) {
+            significand >>= step;
+            width += step;
+        }
     return width;
 }
 

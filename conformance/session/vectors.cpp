@@ -1,6 +1,8 @@
 // See vectors.hpp. Each form is one class that gets request after request.
 #include "conformance/session/vectors.hpp"
 
+#include <unistd.h>
+
 #include <array>
 #include <filesystem>
 #include <fstream>
@@ -194,9 +196,9 @@ private:
 // What lies beside the target until it is whole.
 class Partial {
 public:
-    explicit Partial(const std::string& target) : target_(target), path_(target + ".partial") {
-        remove();
-    }
+    // A name of this process alone: nobody else's files are written over, or removed.
+    explicit Partial(const std::string& target)
+        : target_(target), path_(target + "." + std::to_string(::getpid()) + ".partial") {}
     Partial(const Partial&) = delete;
     Partial& operator=(const Partial&) = delete;
     ~Partial() { remove(); }
@@ -468,8 +470,9 @@ std::uint64_t vectors_size(const std::vector<Case>& cases, VectorForm form, Righ
     return bytes;
 }
 
-Expected<std::unique_ptr<VectorWriter>> VectorWriter::open(const VectorsTarget& target) {
+Expected<std::unique_ptr<VectorWriter>> VectorWriter::open(VectorsTarget target) {
     std::error_code ignored;
+    while (target.path.size() > 1 && target.path.ends_with('/')) target.path.pop_back();
     const bool exists = fs::exists(target.path, ignored);
     if (target.form == VectorForm::readmemh && exists)
         return bad_input(target.path + " exists; --form readmemh makes a folder of that name");

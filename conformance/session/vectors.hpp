@@ -59,7 +59,7 @@ struct VectorsTarget {
 // all.
 class VectorWriter {
 public:
-    static Expected<std::unique_ptr<VectorWriter>> open(const VectorsTarget& target);
+    static Expected<std::unique_ptr<VectorWriter>> open(VectorsTarget target);
     virtual ~VectorWriter() = default;
     virtual Status add(const VectorRequest& request) = 0;
     virtual Status finish() = 0;

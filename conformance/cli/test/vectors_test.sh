@@ -21,7 +21,7 @@ run_forms() { # FOLDER
   mkdir -p "$1"
   for form in readmemh csv json npz; do
     local target=$1/v.$form
-    [ $form = readmemh ] && target=$1/v.hex
+    [ $form = readmemh ] && target=$1/v.hex/
     expect 0 ' bytes of tensors' "${plan[@]}" --form $form --expected --out "$target"
   done
 }
