@@ -4,6 +4,7 @@
 #include "conformance/emulate/explain_parts.hpp"
 #include "conformance/oracle/oracle_status.hpp"
 #include "reference/problem/problem.hpp"
+#include "reference/spec/verification.hpp"
 
 namespace mx::emulate {
 namespace {
@@ -49,8 +50,9 @@ Explanation explain(const ExplainTarget& target, Oracle other) {
     result.fault = disagreement_in({exact_answers(target, rules), other(target, rules)});
     result.text = paragraph(target.title) +
                   paragraph(std::string(rules.name) + ": " + std::string(rules.title)) +
-                  paragraph("source: " + std::string(rules.source)) + heading("The input") +
-                  explain_inputs(target) + explain_steps(target, rules);
+                  paragraph("source: " + std::string(rules.source)) +
+                  paragraph("known by: " + text_of(*find_verification(rules.name))) +
+                  heading("The input") + explain_inputs(target) + explain_steps(target, rules);
     const std::string open = open_decisions(target, rules);
     if (!open.empty()) result.text += heading("What the source leaves open") + open;
     result.text += heading("Every dialect") + compare_dialects(target, other, result.fault);

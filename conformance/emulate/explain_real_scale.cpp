@@ -9,6 +9,7 @@
 #include "reference/exact/quantize.hpp"
 #include "reference/fast/quantize.hpp"
 #include "reference/spec/hadamard.hpp"
+#include "reference/spec/verification.hpp"
 
 namespace mx::emulate {
 namespace {
@@ -226,7 +227,8 @@ Explanation explain_real_scale(const ExplainTarget& target) {
     Explanation result;
     result.text = paragraph(target.title) +
                   paragraph(std::string(row.name) + ": " + std::string(row.title)) +
-                  paragraph("source: " + std::string(row.source));
+                  paragraph("source: " + std::string(row.source)) +
+                  paragraph("known by: " + text_of(*find_verification(row.name)));
     if (target.c.operation == OperationKind::quantize)
         explain_quantized(target, result);
     else

@@ -11,6 +11,7 @@
 #include "reference/spec/gemm_models.hpp"
 #include "reference/spec/layouts.hpp"
 #include "reference/spec/quantizers.hpp"
+#include "reference/spec/verification.hpp"
 
 namespace mx::emulate {
 namespace {
@@ -66,7 +67,8 @@ std::vector<Listed> listed_quantizers() {
         row.fields = {{"quantizes", quantizes.empty() ? "nothing: a cast to e8m0" : quantizes},
                       {"reads", reads},
                       {"left_open", or_nothing(open)},
-                      {"source", std::string(dialect.source)}};
+                      {"source", std::string(dialect.source)},
+                      {"known_by", text_of(*find_verification(dialect.name))}};
         if (!dialect.is_known()) row.fields.emplace_back("waits_for", dialect.waits);
         rows.push_back(row);
     }

@@ -4,6 +4,7 @@
 #include <array>
 
 #include "reference/base/hex.hpp"
+#include "reference/spec/verification.hpp"
 
 namespace mx::emulate {
 namespace {
@@ -105,7 +106,8 @@ std::vector<std::pair<std::string, std::string>> recipe_fields(const Quantizer& 
             {"sign_of_zero", text(recipe.sign_of_zero)},
             {"way_back", text(recipe.way_back)},
             {"left_open", open_text(recipe)},
-            {"source", std::string(recipe.source)}};
+            {"source", std::string(recipe.source)},
+            {"known_by", text_of(*find_verification(recipe.name))}};
 }
 
 std::string block_format_text(const BlockFormat& format) {

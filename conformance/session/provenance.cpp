@@ -13,6 +13,7 @@
 #include "reference/proof/sha256.hpp"
 #include "reference/spec/formats.hpp"
 #include "reference/spec/quantizers.hpp"
+#include "reference/spec/verification.hpp"
 
 namespace mx::session {
 namespace {
@@ -90,16 +91,25 @@ std::string dialect_rows() {
     return text;
 }
 
+// How each row is known: another run of a library makes other tables, though no bit differs.
+std::string verification_rows() {
+    std::string text;
+    for (const Verification& entry : verifications)
+        text += std::string(entry.rows) + ": " + text_of(entry) + "\n";
+    return text;
+}
+
 std::string suite_texts() {
     std::string text;
     for (const Suite& suite : built_in_suites()) text += suite.name + "\n" + suite.text;
     return text;
 }
 
-// SHA-256 of the format table, the dialect table and the suites, as text.
+// SHA-256 of the format table, the dialect table, how its rows are known, and the suites, as text.
 std::vector<results::Field> table_hashes() {
     return {{"formats", sha256(format_rows())},
             {"dialects", sha256(dialect_rows())},
+            {"verification", sha256(verification_rows())},
             {"suites", sha256(suite_texts())}};
 }
 

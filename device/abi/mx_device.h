@@ -157,7 +157,23 @@ typedef struct mx_operation {
  * low n = 8, 16 or 32 bits count. The value's distance from its neighbour toward zero, in units of
  * the gap, is cut to its first n binary digits; if digits plus random bits carry, the value goes
  * away from zero. "stochastic-x4": n = 16 and one word serves four values of a row, the low half
- * the first two and the high half the last two, as PTX cvt.rs of four values. */
+ * the first two and the high half the last two, as PTX cvt.rs of four values.
+ *
+ * Beyond the largest finite value of convert's format:
+ * - "to_odd" and "toward_zero" never go there: a finite value beyond it becomes the largest one of
+ *   its sign, whatever `overflow` says, and "to_odd" so where that code is even, too.
+ * - "toward_positive" does so with negative values, "toward_negative" with positive ones.
+ * - In all other cases the value overflows once the rounding chooses what would be the next code:
+ *   of "nearest_even" E4M3's 464, half way to 480, is still 448, of "nearest_away" it is not.
+ * - What overflows, and Inf under every rounding, becomes with "saturate" the largest finite value
+ *   of its sign; with "overflow" Inf of its sign, in a format without Inf the NaN of its sign (E4M3
+ *   0x7F and 0xFF), in a format with neither (FP6, FP4, INT8) the largest finite value.
+ * A NaN becomes what the dialect says: of "ocp" the code of all ones with sign 0 whatever the
+ * input's sign and payload (0x7F), in a format without NaN the largest positive value. "ocp" leaves
+ * that open: a device that keeps the sign deviates, and does not fail.
+ *
+ * D of a GEMM in E4M3 or E5M2 saturates, as with "saturate" above, Inf too; a NaN is 0x7F. D in
+ * f16, bf16 and f32 overflows to Inf of its sign. D is rounded to nearest, ties to even. */
 
 /* A two-dimensional tensor of `rows` by `columns` elements. `layout` says where they lie; a device
  * answers MX_NOT_SUPPORTED to one it does not know.

@@ -1,5 +1,5 @@
 // Blocks on which the dialects part, as published or found in their sources: one line each, typed
-// by hand. Used by dialect_test.cpp only.
+// by hand. Used by dialect_test.cpp, and by the test that mutates rows.
 #pragma once
 
 #include <cstdint>
@@ -191,6 +191,8 @@ inline std::vector<BlockExample> examples_of_elements() {
         // Universal e6aa357: E5M2 overflows.
         {e5m2, "universal", {0x40F00000}, {0x72, 0x7C}},
         {e5m2, "ocp", {0x40F00000}, {0x72, 0x7B}},
+        // torchao 36027d82d and 0.18.0, run with each bfloat16 code as an amax: E5M2 saturates.
+        {e5m2, "torchao-floor torchao-floor-legacy", {0x40F00000}, {0x72, 0x7B}},
         {e5m2, "universal", {0x7BF00000}, {0xE8, 0x7C}},
         // microxcaling 7bc4195: floor(|x| + 0.5) in binary32; its CUDA code rounds once.
         {e2m1, "microxcaling", {0x40C00000, 0x3E7FFFFF}, {127, 7, 1}},
@@ -201,6 +203,14 @@ inline std::vector<BlockExample> examples_of_elements() {
         // 2.8 and -1.2
         {e4m3, "ocp nv", {0x40333333, 0xBF99999A}, {120, 0x7B, 0xF2}},
     };
+}
+
+inline std::vector<BlockExample> all_examples() {
+    std::vector<BlockExample> all;
+    for (const auto& some :
+         {examples_of_scales(), examples_of_special_blocks(), examples_of_elements()})
+        all.insert(all.end(), some.begin(), some.end());
+    return all;
 }
 
 }  // namespace mx

@@ -7,6 +7,7 @@
 #include "reference/exact/block.hpp"
 #include "reference/fast/block.hpp"
 #include "reference/spec/quantizers.hpp"
+#include "reference/spec/verification.hpp"
 #include "reference/test/dialect_examples.hpp"
 #include "reference/test/words.hpp"
 
@@ -55,12 +56,25 @@ TEST(Dialects, ElementsPartAsPublished) {
     expect_all(examples_of_elements());
 }
 
-std::vector<BlockExample> all_examples() {
-    std::vector<BlockExample> all;
-    for (const auto& some :
-         {examples_of_scales(), examples_of_special_blocks(), examples_of_elements()})
-        all.insert(all.end(), some.begin(), some.end());
-    return all;
+TEST(Verification, EveryRowHasOneEntryAndEveryEntryNamesRows) {
+    for (const Quantizer& row : quantizers) {
+        int entries = 0;
+        for (const Verification& entry : verifications) entries += lists(entry.rows, row.name);
+        EXPECT_EQ(entries, 1) << row.name;
+    }
+    for (const Verification& entry : verifications)
+        for (const std::string_view name : words_in(entry.rows))
+            EXPECT_NE(find_quantizer(name), nullptr) << name;
+}
+
+TEST(Verification, SaysWhatRanAndWhatWasOnlyRead) {
+    EXPECT_EQ(text_of(*find_verification("torchao-rceil-legacy")),
+              "run: torchao 0.18.0, for versions until 0.18.0, CPU, 2026-11-21; compared: 18.3 MB, "
+              "and recorded cases; to_mx, 5 formats, f32 and bf16, blocks along rows; differed: "
+              "nothing");
+    EXPECT_EQ(text_of(*find_verification("deepgemm-fp4-legacy")), "read, for versions before #364");
+    EXPECT_EQ(find_verification("cuda-e8m0-rp")->known, Known::hardware);
+    EXPECT_EQ(find_verification("torchao"), nullptr);
 }
 
 // Fields that the oracles do not read under a row's type of scale hold what says nothing: a row

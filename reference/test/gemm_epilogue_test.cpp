@@ -148,5 +148,26 @@ TEST(GemmEpilogue, NarrowOutputsSaturateOthersOverflow) {
     EXPECT_EQ(finished({.output = formats::e4m3}, {}, 0xFFC00000), 0x7Fu);
 }
 
+// What device/abi/mx_device.h says of D.
+TEST(AbiHeader, SaysThatAnFp8DSaturatesAndThatOthersOverflow) {
+    struct Row {
+        ElementFormat output;
+        std::uint32_t accumulator, code;  // binary32; of D
+    };
+    for (const auto& [output, accumulator, code] :
+         {Row{formats::e4m3, 0x43F00000, 0x7E}, Row{formats::e4m3, 0xFF800000, 0xFE},
+          Row{formats::e5m2, 0x47800000, 0x7B}, Row{formats::e5m2, 0x7F800000, 0x7B},
+          Row{formats::e4m3, 0xFFC00000, 0x7F}, Row{formats::e5m2, 0x7FC00000, 0x7F},
+          Row{formats::f16, 0x47800000, 0x7C00}, Row{formats::f16, 0xC7800000, 0xFC00},
+          Row{formats::bf16, 0x7F7FFFFF, 0x7F80}}) {
+        GemmEpilogue epilogue;
+        epilogue.output = output;
+        const Code exact =
+            exact::finish(epilogue, {}, exact::decode(formats::f32, Code{accumulator}));
+        EXPECT_EQ(exact.bits, code) << output.name << " " << std::hex << accumulator;
+        EXPECT_EQ(fast::finish(epilogue, {}, fast::unpack(formats::f32, Code{accumulator})), exact);
+    }
+}
+
 }  // namespace
 }  // namespace mx

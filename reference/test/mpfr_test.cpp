@@ -1,5 +1,6 @@
 // A third judge: what the exact oracle answers, computed once more with MPFR and nothing of ours
-// but the tables. Random and border values; the whole domains are the business of reference/proof.
+// but the tables. Random values of f32, every bfloat16; the whole domains are the business of
+// reference/proof.
 #include <gtest/gtest.h>
 #include <mpfr.h>
 
@@ -196,6 +197,26 @@ TEST(Mpfr, AgreesWithRoundingInEveryMode) {
                                            exact::decode(formats::f32, bits), q.random);
             ASSERT_EQ(code.bits, rounded_code(input, q))
                 << format.name << " " << name << " " << std::hexfloat << input;
+        }
+    }
+}
+
+// Not at borders alone: every finite number of bfloat16, so that values between two borders are
+// among them, in every mode but the stochastic one.
+TEST(Mpfr, AgreesWithRoundingOfEveryBfloat16) {
+    for (const ElementFormat& format : element_formats) {
+        if (format.sign_bits == 0 || format.code_bits() > 8) continue;
+        for (const auto& [name, rounding] : roundings) {
+            if (rounding == Rounding::stochastic) continue;
+            for (std::uint32_t code = 0; code < 1u << 16; ++code) {
+                if (formats::bf16.is_nan(Code{code}) || formats::bf16.is_infinity(Code{code}))
+                    continue;
+                const Question q{format, rounding, overflows[code % 2].second, {}};
+                const Code rounded = exact::round(format, rounding, q.overflow,
+                                                  exact::decode(formats::bf16, Code{code}));
+                ASSERT_EQ(rounded.bits, rounded_code(std::bit_cast<float>(code << 16), q))
+                    << format.name << " " << name << " " << std::hex << code;
+            }
         }
     }
 }

@@ -4,7 +4,7 @@
 
 #include "reference/exact/round.hpp"
 #include "reference/fast/round.hpp"
-#include "reference/spec/formats.hpp"
+#include "reference/spec/quantizers.hpp"
 
 namespace mx {
 namespace {
@@ -134,6 +134,73 @@ TEST(Round, NearestEvenAgreesWithASearchThroughAllValues) {
             EXPECT_EQ(exact::round(format, Rounding::nearest_even, Overflow::saturate, value).bits,
                       nearest_by_search(format, value.magnitude))
                 << format.name << " of f16 code " << bits;
+        }
+}
+
+// What device/abi/mx_device.h says of values beyond the largest, with OFP8's codes by hand: E4M3
+// ends at 448 = 0x7E, E5M2 at 57344 = 0x7B, E2M1 at 6 = 0x07, and 480 and 65536 would be the next
+// values.
+struct Beyond {
+    ElementFormat format;
+    Rounding rounding;
+    std::uint32_t input;  // binary32
+    std::uint32_t saturating, overflowing;
+};
+
+TEST(AbiHeader, SaysWhatBecomesOfValuesBeyondTheLargest) {
+    using R = Rounding;
+    constexpr std::uint32_t infinity = 0x7F800000, minus = 0x80000000;
+    constexpr std::uint32_t f450 = 0x43E10000, f464 = 0x43E80000, f480 = 0x43F00000;
+    constexpr std::uint32_t f57345 = 0x47600100, f65536 = 0x47800000, f7 = 0x40E00000;
+    const ElementFormat &e4m3 = formats::e4m3, &e5m2 = formats::e5m2, &e2m1 = formats::e2m1;
+    for (const Beyond& b : {// It cannot be odd: 0x7E is even and the next code is no number.
+                            Beyond{e4m3, R::to_odd, f450, 0x7E, 0x7E},
+                            Beyond{e4m3, R::to_odd, f480, 0x7E, 0x7E},
+                            Beyond{e4m3, R::to_odd, f450 | minus, 0xFE, 0xFE},
+                            Beyond{e5m2, R::to_odd, f57345, 0x7B, 0x7B},
+                            Beyond{e2m1, R::to_odd, f7, 7, 7},
+                            Beyond{e4m3, R::toward_zero, f480, 0x7E, 0x7E},
+                            Beyond{e5m2, R::toward_zero, f65536, 0x7B, 0x7B},
+                            Beyond{e4m3, R::toward_positive, f450, 0x7E, 0x7F},
+                            Beyond{e4m3, R::toward_positive, f480 | minus, 0xFE, 0xFE},
+                            Beyond{e4m3, R::toward_negative, f480, 0x7E, 0x7E},
+                            Beyond{e4m3, R::toward_negative, f450 | minus, 0xFE, 0xFF},
+                            Beyond{e5m2, R::toward_positive, f57345, 0x7B, 0x7C},
+                            Beyond{e5m2, R::toward_negative, f57345 | minus, 0xFB, 0xFC},
+                            Beyond{e5m2, R::away_from_zero, f57345 | minus, 0xFB, 0xFC},
+                            Beyond{e4m3, R::away_from_zero, f450, 0x7E, 0x7F},
+                            Beyond{e4m3, R::nearest_even, f464, 0x7E, 0x7E},
+                            Beyond{e4m3, R::nearest_away, f464, 0x7E, 0x7F},
+                            Beyond{e4m3, R::nearest_toward_zero, f464, 0x7E, 0x7E},
+                            Beyond{e2m1, R::toward_positive, f7, 7, 7},
+                            Beyond{e2m1, R::away_from_zero, f7 | minus, 0xF, 0xF}}) {
+        EXPECT_EQ(rounded(b.format, b.input, {b.rounding, Overflow::saturate}), b.saturating)
+            << b.format.name << " " << std::hex << b.input;
+        EXPECT_EQ(rounded(b.format, b.input, {b.rounding, Overflow::overflow}), b.overflowing)
+            << b.format.name << " " << std::hex << b.input;
+    }
+    for (const auto& [name, rounding] : roundings) {
+        if (rounding == Rounding::stochastic) continue;
+        EXPECT_EQ(rounded(e4m3, infinity | minus, {rounding, Overflow::saturate}), 0xFEu) << name;
+        EXPECT_EQ(rounded(e4m3, infinity | minus, {rounding, Overflow::overflow}), 0xFFu) << name;
+        EXPECT_EQ(rounded(e5m2, infinity, {rounding, Overflow::saturate}), 0x7Bu) << name;
+        EXPECT_EQ(rounded(e5m2, infinity, {rounding, Overflow::overflow}), 0x7Cu) << name;
+        EXPECT_EQ(rounded(e2m1, infinity, {rounding, Overflow::overflow}), 7u) << name;
+    }
+}
+
+TEST(AbiHeader, SaysThatANanOfConvertHasSign0) {
+    const Quantizer& ocp = *find_quantizer("ocp");
+    EXPECT_TRUE(ocp.leaves_open(Decision::nan_code));
+    for (const std::uint32_t nan : {0x7FC00000u, 0xFFC00000u, 0x7F800001u, 0xFFFFFFFFu})
+        for (const auto& [format, code] :
+             {std::pair{formats::e4m3, 0x7Fu}, std::pair{formats::e5m2, 0x7Fu},
+              std::pair{formats::e3m2, 0x1Fu}, std::pair{formats::e2m1, 0x07u}}) {
+            const Code exact =
+                exact::round_element(ocp, format, exact::decode(formats::f32, Code{nan}));
+            EXPECT_EQ(exact.bits, code) << format.name;
+            EXPECT_EQ(fast::round_element(ocp, format, fast::unpack(formats::f32, Code{nan})),
+                      exact);
         }
 }
 

@@ -1,0 +1,482 @@
+// How it is known that a row of the quantizer table gives the bits that its name promises: a run of
+// the library itself, answers of hardware, or no more than a reading of its source. Printed by
+// `list`, `explain` and with each failure; a row of gemm_models.hpp says it itself (Standing).
+//
+// An entry says what was run and seen, and no more. Where no date was kept there is none.
+#pragma once
+
+#include <array>
+#include <string>
+#include <string_view>
+
+#include "reference/spec/gemm_model.hpp"
+#include "reference/spec/quantizers.hpp"
+
+namespace mx {
+
+enum class Known {
+    read,      // from the source or a document: nothing of the library was run
+    run,       // the library's own code was run and its bits compared
+    hardware,  // a machine's instructions or a vendor's code on it answered
+};
+
+constexpr std::string_view name_of(Known known) {
+    return known == Known::read ? "read" : known == Known::run ? "run" : "hardware";
+}
+
+struct Verification {
+    std::string_view rows;  // of the quantizer table, separated by blanks: they share the run
+    Known known;
+    std::string_view versions;  // of the library, that the rows hold for; "" for that of the source
+    std::string_view library;   // with version or commit; "" where it was read
+    std::string_view place;
+    std::string_view date;      // of the run, "" where none was kept
+    std::string_view compared;  // how much
+    std::string_view paths;     // which code of the library, and which it leaves out
+    std::string_view differed;  // what was not equal; "nothing"
+};
+
+namespace verification_rows {
+
+inline constexpr std::string_view torchao_paths =
+    "to_mx, 5 formats, f32 and bf16, blocks along rows";
+inline constexpr std::string_view reference_paths = "its PyTorch reference, finite inputs";
+
+constexpr Verification read(std::string_view rows, std::string_view versions = "",
+                            std::string_view paths = "") {
+    return {.rows = rows,
+            .known = Known::read,
+            .versions = versions,
+            .library = "",
+            .place = "",
+            .date = "",
+            .compared = "",
+            .paths = paths,
+            .differed = ""};
+}
+
+}  // namespace verification_rows
+
+inline constexpr std::array verifications{
+    verification_rows::read("ocp", "", "the standard's own text"),
+
+    // NVIDIA.
+    verification_rows::read("nv", "",
+                            "its casts are those of cuda-e8m0-rp-satfinite and of the elements, "
+                            "which an H100 answered for every input; the kernels were not run"),
+    verification_rows::read(
+        "te-specialised te-cutedsl cudnn cublaslt flashinfer-cute thunderkittens"),
+    verification_rows::read("flashinfer", "", "its approximate reciprocal was measured on sm_90"),
+    Verification{
+        .rows = "megatron-round-up",
+        .known = Known::run,
+        .versions = "",
+        .library = "NVIDIA/Megatron-LM@d98e8a6",
+        .place = "Triton's interpreter on a CPU",
+        .date = "",
+        .compared = "6.5 thousand scales",
+        .paths = "the scales; the interpreter's cast of elements is none of a GPU",
+        .differed = "13 blocks with a NaN",
+    },
+    verification_rows::read("triton-round-down", "from 018a674 on"),
+    verification_rows::read("triton-round-down-legacy", "until 0616e64",
+                            "div.full.f32 was measured on sm_90"),
+    Verification{
+        .rows = "model-optimizer",
+        .known = Known::run,
+        .versions = "",
+        .library = "nvidia-modelopt 0.47.0",
+        .place = "CPU",
+        .date = "",
+        .compared = "3.65 MB",
+        .paths = "f32 and bf16",
+        .differed = "nothing",
+    },
+    verification_rows::read("model-optimizer-cuda", "", "log2 was measured on sm_90"),
+
+    // Written in PyTorch.
+    Verification{
+        .rows = "torchao-floor torchao-ceil torchao-even torchao-rceil",
+        .known = Known::run,
+        .versions = "from August 2026 on",
+        .library = "pytorch/ao@36027d82d",
+        .place = "CPU",
+        .date = "2026-11-21",
+        .compared = "73.1 MB, and recorded cases",
+        .paths = verification_rows::torchao_paths,
+        .differed = "nothing",
+    },
+    Verification{
+        .rows = "torchao-rceil-legacy",
+        .known = Known::run,
+        .versions = "until 0.18.0",
+        .library = "torchao 0.18.0",
+        .place = "CPU",
+        .date = "2026-11-21",
+        .compared = "18.3 MB, and recorded cases",
+        .paths = verification_rows::torchao_paths,
+        .differed = "nothing",
+    },
+    verification_rows::read("torchao-rceil-legacy-cuda", "until 0.18.0"),
+    Verification{
+        .rows = "torchao-floor-legacy",
+        .known = Known::run,
+        .versions = "until 0.18.0",
+        .library = "torchao 0.18.0",
+        .place = "CPU",
+        .date = "2026-11-21",
+        .compared = "18.3 MB, and recorded cases",
+        .paths = verification_rows::torchao_paths,
+        .differed = "sign and payload of a NaN, which are open",
+    },
+    Verification{
+        .rows = "torchao-ceil-legacy torchao-even-legacy",
+        .known = Known::run,
+        .versions = "until 0.18.0",
+        .library = "torchao 0.18.0 with PyTorch 2.15.0",
+        .place = "CPU",
+        .date = "2026-11-24",
+        .compared = "48 recorded cases",
+        .paths = verification_rows::torchao_paths,
+        .differed = "codes of NaN, which are open",
+    },
+    Verification{
+        .rows = "deepgemm",
+        .known = Known::run,
+        .versions = "torch 2.12 and later",
+        .library = "deepseek-ai/DeepGEMM@54e2261 with torch 2.15.0",
+        .place = "CPU",
+        .date = "",
+        .compared = "3.65 MB",
+        .paths = "per_token_cast_to_fp8",
+        .differed = "nothing",
+    },
+    Verification{
+        .rows = "deepgemm-fp4",
+        .known = Known::run,
+        .versions = "from #364 on",
+        .library = "deepseek-ai/DeepGEMM@54e2261 with torch 2.15.0",
+        .place = "CPU",
+        .date = "",
+        .compared = "3.65 MB",
+        .paths = "per_token_cast_to_fp4",
+        .differed = "nothing",
+    },
+    verification_rows::read("deepgemm-legacy", "torch before 2.12"),
+    verification_rows::read("deepgemm-fp4-legacy", "before #364"),
+    Verification{
+        .rows = "compressed-tensors",
+        .known = Known::run,
+        .versions = "",
+        .library = "compressed-tensors 0.20.0",
+        .place = "CPU",
+        .date = "",
+        .compared = "203 thousand scales",
+        .paths = "generate_mx_scales",
+        .differed = "scales outside of a byte, which are open",
+    },
+
+    // AMD.
+    Verification{
+        .rows = "quark-even",
+        .known = Known::run,
+        .versions = "",
+        .library = "amd-quark 0.13",
+        .place = "CPU",
+        .date = "",
+        .compared = "554 thousand scales, 7.1 million values",
+        .paths = "even_round, fake_quantize_mx and its C++ operator",
+        .differed = "signs of zero, which are open",
+    },
+    Verification{
+        .rows = "quark-even-packed",
+        .known = Known::run,
+        .versions = "",
+        .library = "amd-quark 0.13",
+        .place = "CPU",
+        .date = "",
+        .compared = "1.46 MB",
+        .paths = "_quant_to_ocp_mxfp4",
+        .differed =
+            "nothing but what the row was made for, NaN and Inf, of which it holds the witnesses",
+    },
+    Verification{
+        .rows = "aiter-roundup aiter-rounddown aiter-ceil",
+        .known = Known::run,
+        .versions = "",
+        .library = "ROCm/aiter@e404860",
+        .place = "mx_quant_utils.h compiled for a CPU",
+        .date = "",
+        .compared = "464 thousand scales each",
+        .paths = "the scales; elements are an instruction",
+        .differed = "nothing",
+    },
+    Verification{
+        .rows = "aiter-even",
+        .known = Known::run,
+        .versions = "",
+        .library = "ROCm/aiter@e404860",
+        .place = "mx_quant_utils.h compiled for a CPU",
+        .date = "",
+        .compared = "464 thousand scales",
+        .paths = "the scales; elements are an instruction",
+        .differed = "nothing but what the row was mended for, of which it holds the witnesses",
+    },
+    verification_rows::read("aiter-even-torch vllm-rocm-53110"),
+
+    // Other libraries.
+    Verification{
+        .rows = "microxcaling",
+        .known = Known::run,
+        .versions = "",
+        .library = "microsoft/microxcaling@7bc4195 with PyTorch 2.15.0",
+        .place = "CPU",
+        .date = "2026-11-24",
+        .compared = "8.5 million values, and 33 recorded cases",
+        .paths = "its Python, 6 formats",
+        .differed = "signs of zero, which are open",
+    },
+    Verification{
+        .rows = "microxcaling-cuda",
+        .known = Known::run,
+        .versions = "",
+        .library = "microsoft/microxcaling@7bc4195",
+        .place = "its headers compiled for a CPU",
+        .date = "",
+        .compared = "8.5 million values",
+        .paths = "",
+        .differed = "nothing",
+    },
+    Verification{
+        .rows = "gfloat",
+        .known = Known::run,
+        .versions = "",
+        .library = "gfloat 0.5.2",
+        .place = "CPU",
+        .date = "2026-11-21",
+        .compared = "recorded cases",
+        .paths = "quantize_block",
+        .differed = "codes of NaN, which are open",
+    },
+    Verification{
+        .rows = "fbgemm-floor fbgemm-even fbgemm-ceil",
+        .known = Known::run,
+        .versions = "",
+        .library = "pytorch/FBGEMM@71d6f8b",
+        .place = "Triton's interpreter on a CPU",
+        .date = "",
+        .compared = "1.26 MB each",
+        .paths = "the Triton kernel; py_quantize_mx4 gives other bits",
+        .differed = "blocks with a signalling NaN, whose max is the interpreter's",
+    },
+    verification_rows::read("fbgemm-nearest"),
+    Verification{
+        .rows = "universal universal-e8m0",
+        .known = Known::run,
+        .versions = "",
+        .library = "stillwater-sc/universal@e6aa357",
+        .place = "CPU, g++ 12.2, glibc 2.36",
+        .date = "2026-11-24",
+        .compared = "19 recorded cases",
+        .paths = "not below 2^(emax - 127), where it divides by what no byte holds",
+        .differed = "nothing",
+    },
+    Verification{
+        .rows = "onednn",
+        .known = Known::run,
+        .versions = "",
+        .library = "uxlfoundation/oneDNN@3f27bec",
+        .place = "CPU",
+        .date = "",
+        .compared = "7.3 MB",
+        .paths = "its float8.cpp, with ref_matmul's loop written again around it",
+        .differed = "nothing but what the row was mended for, of which it holds the witnesses",
+    },
+
+    // Casts to E8M0.
+    Verification{
+        .rows = "cuda-e8m0-rp-satfinite cuda-e8m0-rp cuda-e8m0-rz-satfinite cuda-e8m0-rz",
+        .known = Known::hardware,
+        .versions = "",
+        .library = "CUDA 13.0 cuda_fp8.h",
+        .place = "H100, driver 580.159.04",
+        .date = "2026-11-21",
+        .compared = "every code of the input types",
+        .paths = "software of the header on sm_90",
+        .differed = "nothing",
+    },
+    Verification{
+        .rows = "cutlass-host",
+        .known = Known::run,
+        .versions = "",
+        .library = "NVIDIA/cutlass@7107b05",
+        .place = "float8.h compiled for a CPU",
+        .date = "",
+        .compared = "4.1 million casts",
+        .paths = "",
+        .differed = "nothing",
+    },
+    Verification{
+        .rows = "pytorch-e8m0",
+        .known = Known::run,
+        .versions = "",
+        .library = "PyTorch 2.15.0",
+        .place = "CPU",
+        .date = "",
+        .compared = "4.1 million casts",
+        .paths = "",
+        .differed = "nothing",
+    },
+    Verification{
+        .rows = "onnx-up onnx-nearest",
+        .known = Known::run,
+        .versions = "",
+        .library = "onnx 1.23.2",
+        .place = "CPU",
+        .date = "",
+        .compared = "4.1 million casts each",
+        .paths = "numpy_helper and ReferenceEvaluator",
+        .differed = "nothing",
+    },
+    Verification{
+        .rows = "ml_dtypes",
+        .known = Known::run,
+        .versions = "",
+        .library = "ml_dtypes 0.6.0",
+        .place = "CPU",
+        .date = "2026-11-21",
+        .compared = "4.1 million casts, and recorded cases",
+        .paths = "",
+        .differed = "nothing",
+    },
+    Verification{
+        .rows = "gfloat-e8m0",
+        .known = Known::run,
+        .versions = "",
+        .library = "gfloat 0.5.2",
+        .place = "CPU",
+        .date = "",
+        .compared = "2.06 million casts",
+        .paths = "",
+        .differed = "values below 2^-127, which are open",
+    },
+
+    // NVFP4.
+    Verification{
+        .rows = "te-nvfp4",
+        .known = Known::run,
+        .versions = "",
+        .library = "NVIDIA/TransformerEngine@d0067d0",
+        .place = "CPU",
+        .date = "",
+        .compared = "2.9 million codes, 179 thousand scales",
+        .paths = verification_rows::reference_paths,
+        .differed = "-0, which the reference does not have",
+    },
+    Verification{
+        .rows = "te-nvfp4-4over6-mae te-nvfp4-4over6-mse te-nvfp4-4over6-448",
+        .known = Known::run,
+        .versions = "",
+        .library = "NVIDIA/TransformerEngine@d0067d0",
+        .place = "CPU",
+        .date = "",
+        .compared = "3.8 million codes, 231 thousand scales",
+        .paths = verification_rows::reference_paths,
+        .differed = "-0, which the reference does not have",
+    },
+    verification_rows::read("te-nvfp4-fast te-nvfp4-sr te-nvfp4-rht"),
+    Verification{
+        .rows = "torchao-nvfp4 torchao-nvfp4-single",
+        .known = Known::run,
+        .versions = "",
+        .library = "torchao 0.18.0",
+        .place = "CPU",
+        .date = "",
+        .compared = "5.3 MB",
+        .paths = "finite inputs",
+        .differed = "nothing",
+    },
+    verification_rows::read("torchao-nvfp4-gpu torchao-nvfp4-single-gpu cublaslt-nvfp4"),
+
+    // FP8 under binary32 scales.
+    Verification{
+        .rows = "te-fp8-block te-fp8-block-pow2",
+        .known = Known::run,
+        .versions = "",
+        .library = "NVIDIA/TransformerEngine@d0067d0",
+        .place = "CPU",
+        .date = "",
+        .compared = "17.4 MB",
+        .paths = "its PyTorch reference, blocks of 1x128, finite inputs",
+        .differed = "nothing",
+    },
+    verification_rows::read("te-fp8-current te-fp8-current-pow2 te-fp8-delayed torchao-fp8-block "
+                            "nexus"),
+    Verification{
+        .rows = "deepgemm-fp8",
+        .known = Known::run,
+        .versions = "",
+        .library = "deepseek-ai/DeepGEMM@54e2261 with torch 2.15.0",
+        .place = "CPU",
+        .date = "",
+        .compared = "4.4 MB",
+        .paths = "blocks of 1x128, f32, finite inputs",
+        .differed = "nothing",
+    },
+    Verification{
+        .rows = "deepgemm-fp8-pow2",
+        .known = Known::run,
+        .versions = "torch 2.12 and later",
+        .library = "deepseek-ai/DeepGEMM@54e2261 with torch 2.15.0",
+        .place = "CPU",
+        .date = "",
+        .compared = "4.4 MB",
+        .paths = "blocks of 1x128, f32",
+        .differed = "nothing but what the row was mended for, infinities",
+    },
+    verification_rows::read("deepgemm-fp8-pow2-legacy", "torch before 2.12"),
+    verification_rows::read("deepgemm-fp8-gpu deepgemm-fp8-pow2-gpu"),
+};
+
+// nullptr where no entry names the row, which a test forbids.
+constexpr const Verification* find_verification(std::string_view row) {
+    for (const Verification& entry : verifications)
+        if (lists(entry.rows, row)) return &entry;
+    return nullptr;
+}
+
+// A run says what was run, where, and how much was compared. That each row has one entry is a test:
+// it would cost Clang more steps than it takes in one expression.
+constexpr bool every_entry_is_whole() {
+    for (const Verification& entry : verifications) {
+        const bool is_run = entry.known != Known::read;
+        if (is_run != !entry.library.empty() || is_run != !entry.place.empty() ||
+            is_run != !entry.compared.empty() || is_run != !entry.differed.empty())
+            return false;
+    }
+    return true;
+}
+static_assert(every_entry_is_whole());
+
+// "run: torchao 0.18.0 (until 0.18.0), CPU, 2026-11-21; 18.3 MB compared; ..."
+inline std::string text_of(const Verification& v) {
+    std::string text(name_of(v.known));
+    const auto add = [&text](std::string_view before, std::string_view part) {
+        if (!part.empty()) text += std::string(before) + std::string(part);
+    };
+    if (v.known == Known::read) {
+        add(", for versions ", v.versions);
+        add("; ", v.paths);
+        return text;
+    }
+    add(": ", v.library);
+    add(", for versions ", v.versions);
+    add(", ", v.place);
+    add(", ", v.date);
+    add("; compared: ", v.compared);
+    add("; ", v.paths);
+    add("; differed: ", v.differed);
+    return text;
+}
+
+}  // namespace mx
