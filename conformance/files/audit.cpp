@@ -309,15 +309,19 @@ bool Audit::has_impossible() const {
 }
 
 Expected<Audit> audit(const std::string& path, const std::string& elements_format) {
-    auto file = open_quantized(path, elements_format);
+    const auto file = open_quantized(path, elements_format);
     if (!file) return file.error();
+    return audit_of(file.value());
+}
+
+Expected<Audit> audit_of(const Recognised& file) {
     Audit result;
-    for (const View& view : file.value().views) {
+    for (const View& view : file.views) {
         auto tensor = audit_view(view);
         if (!tensor) return tensor.error();
         result.tensors.push_back(std::move(tensor).value());
     }
-    for (const Misfit& misfit : file.value().misfits)
+    for (const Misfit& misfit : file.misfits)
         result.tensors.push_back({misfit.name,
                                   "",
                                   misfit.convention,
@@ -328,7 +332,7 @@ Expected<Audit> audit(const std::string& path, const std::string& elements_forma
                                   {},
                                   {{Severity::impossible, misfit.what}}});
     std::map<std::string, std::uint64_t> types;
-    for (const data::ListedTensor& tensor : file.value().others)
+    for (const data::ListedTensor& tensor : file.others)
         ++types[tensor.block_type.empty() ? tensor.type : tensor.block_type];
     result.others.assign(types.begin(), types.end());
     return result;

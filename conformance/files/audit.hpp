@@ -54,6 +54,8 @@ struct Audit {
     bool has_impossible() const;
 };
 
+Expected<Audit> audit_of(const Recognised& file);
+
 // As error: a file that cannot be read.
 Expected<Audit> audit(const std::string& path, const std::string& elements_format = "");
 

@@ -225,7 +225,8 @@ public:
         columns_ = std::min<std::int64_t>(std::max<std::int64_t>(common.columns, 1),
                                           turns ? 512 : 1 << 16);
         const std::int64_t rows = std::max<std::int64_t>(elements / columns_, 1);
-        rows_ = turns ? 512 : rows >= 128 ? rows / 128 * 128 : rows;
+        // Whole tiles of 128 x 128 and less.
+        rows_ = turns ? 512 : std::max<std::int64_t>(rows / 128 * 128, 128);
         if (reads_anywhere(a.view) && reads_anywhere(b.view))
             threads_ = std::max(1u, std::min(std::thread::hardware_concurrency(), 16u));
     }
@@ -374,6 +375,109 @@ Expected<Comparison> compare(const Reading& a, const Reading& b, Shape common) {
     for (const CompareState& state : states) add(state.result, result);
     thin_out(result.places);
     return result;
+}
+
+namespace {
+
+// Sets of blocks whose amax may be shared, as rows of elements by blocks of a row.
+struct AmaxSet {
+    std::string name;
+    std::int64_t rows, blocks;
+};
+
+struct AmaxState {
+    Side a, b;
+    std::vector<std::array<bool, 2>> holds;  // for each set: of A's scales, of B's
+    std::array<double, 2> least{HUGE_VAL, HUGE_VAL}, most{0, 0};  // of all scales
+};
+
+double scale_at(const Side& side, std::int64_t row, std::int64_t column) {
+    return side.reader().scale_value(side.scale(row, column));
+}
+
+// Is the scale of `one`, at each place of the set, the largest of `other` there?
+bool takes_largest(const Side& one, const Side& other, const Area& set, std::int64_t block) {
+    double largest = 0;
+    for (std::int64_t row = set.row; row < set.row + set.rows; ++row)
+        for (std::int64_t c = set.column; c < set.column + set.columns; c += block)
+            largest = std::max(largest, scale_at(other, row, c));
+    for (std::int64_t row = set.row; row < set.row + set.rows; ++row)
+        for (std::int64_t c = set.column; c < set.column + set.columns; c += block)
+            if (scale_at(one, row, c) != largest) return false;
+    return true;
+}
+
+void hold_set(AmaxState& state, std::size_t index, const AmaxSet& set, const Area& area,
+              std::int64_t block) {
+    const std::int64_t wide = set.blocks == 0 ? area.columns : set.blocks * block;
+    for (std::int64_t row = 0; row < area.rows; row += set.rows)
+        for (std::int64_t column = 0; column < area.columns; column += wide) {
+            const Area part{row, std::min(set.rows, area.rows - row), column,
+                            std::min(wide, area.columns - column)};
+            auto& [of_a, of_b] = state.holds[index];
+            of_a = of_a && takes_largest(state.a, state.b, part, block);
+            of_b = of_b && takes_largest(state.b, state.a, part, block);
+            if (!of_a && !of_b) return;
+        }
+}
+
+void note_range(AmaxState& state, const Area& area, std::int64_t block) {
+    for (std::int64_t row = 0; row < area.rows; ++row)
+        for (std::int64_t column = 0; column < area.columns; column += block) {
+            const std::array scales{scale_at(state.a, row, column), scale_at(state.b, row, column)};
+            for (std::size_t side = 0; side < 2; ++side) {
+                state.least[side] = std::min(state.least[side], scales[side]);
+                state.most[side] = std::max(state.most[side], scales[side]);
+            }
+        }
+}
+
+}  // namespace
+
+Expected<std::string> shared_amax(const Reading& a, const Reading& b, Shape common) {
+    const std::int64_t block = a.view.block_columns;
+    const bool is_plain = have_same_codes(a, b) && block == b.view.block_columns &&
+                          a.view.block_rows == 1 && b.view.block_rows == 1 && block > 1 &&
+                          block <= 128;
+    if (!is_plain) return std::string();
+    const std::string side = std::to_string(block);
+    const std::vector<AmaxSet> sets{{"2 blocks of a row", 1, 2},
+                                    {"4 blocks of a row", 1, 4},
+                                    {"a tile of " + side + " x " + side, block, 1},
+                                    {"the row", 1, 0}};
+    std::vector<AmaxState> states;
+    const Tiles tiles(common, a, b);
+    const Status done = tiles.run(
+        states,
+        [&] {
+            return AmaxState{Side(a), Side(b),
+                             std::vector<std::array<bool, 2>>(sets.size(), {true, true})};
+        },
+        [&](AmaxState& state, const Area& area) -> Status {
+            if (const Status s = state.a.read(area); !s) return s;
+            if (const Status s = state.b.read(area); !s) return s;
+            for (std::size_t i = 0; i < sets.size(); ++i) hold_set(state, i, sets[i], area, block);
+            note_range(state, area, block);
+            return success();
+        });
+    if (!done) return done.error();
+    AmaxState& all = states.front();
+    for (const AmaxState& state : states)
+        for (std::size_t side_index = 0; side_index < 2; ++side_index) {
+            for (std::size_t i = 0; i < sets.size(); ++i)
+                all.holds[i][side_index] = all.holds[i][side_index] && state.holds[i][side_index];
+            all.least[side_index] = std::min(all.least[side_index], state.least[side_index]);
+            all.most[side_index] = std::max(all.most[side_index], state.most[side_index]);
+        }
+    for (const std::size_t side_index : {1u, 0u}) {
+        const std::string who = side_index == 1 ? "B" : "A";
+        for (std::size_t i = 0; i < sets.size(); ++i)
+            if (all.holds[i][side_index]) return who + " takes the amax of " + sets[i].name;
+        if (all.least[side_index] == all.most[side_index] &&
+            all.most[side_index] == all.most[1 - side_index])
+            return who + " takes the amax of the whole tensor";
+    }
+    return std::string();
 }
 
 Expected<Explained> try_readings(const Trial& trial, Shape common) {

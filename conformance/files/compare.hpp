@@ -55,6 +55,11 @@ std::int64_t block_of(const Reading& a, const Reading& b);
 // The common rows and columns, with all processors. The error is that of a file.
 Expected<Comparison> compare(const Reading& a, const Reading& b, Shape common);
 
+// Of two tensors of one format whose scales differ: is each scale of one the largest of those that
+// the other has in a larger set of blocks? "B takes the amax of ..." for the smallest such set; ""
+// if there is none, or if the sets say no more than the block.
+Expected<std::string> shared_amax(const Reading& a, const Reading& b, Shape common);
+
 // How a third reading changes what a comparison said: `a` and `b` before, `other_a` and `other_b`
 // after.
 struct Explained {

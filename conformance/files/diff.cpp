@@ -126,7 +126,8 @@ private:
             result_.causes.front().text = shape_cause_ + "; " + result_.causes.front().text;
         const bool is_whole = !result_.causes.empty() &&
                               result_.causes.front().explained == result_.counts.different_blocks;
-        if (!is_whole) note_kinds();
+        if (!is_whole)
+            if (const Status s = note_kinds(); !s) return s;
         auto witness = block_text(a_, b_, result_.counts.places.front());
         if (!witness) return witness.error();
         result_.witness = std::move(witness).value();
@@ -156,7 +157,7 @@ private:
         return success();
     }
 
-    void note_kinds() {
+    Status note_kinds() {
         const Differences& kinds = result_.counts.kinds;
         if (kinds.neighbours != 0) {
             const std::string direction = kinds.away == 0          ? ", each nearer to zero in B"
@@ -173,14 +174,20 @@ private:
                                               ? "smaller in B"
                                               : "larger in B in " + grouped(kinds.scale_up) +
                                                     " blocks and smaller in the others";
-            result_.causes.push_back(
-                {"another rule for scales (another dialect, or another set of elements for the "
-                 "amax): the scale is " +
-                     direction + ", and both can be roundings of one original",
-                 kinds.scale_rule, 0});
+            const auto shared = shared_amax(a_, b_, common_);
+            if (!shared) return shared.error();
+            const std::string what =
+                shared.value().empty()
+                    ? "another rule for scales (another dialect, or another set of elements for "
+                      "the amax)"
+                    : "another set of elements for the amax: " + shared.value();
+            result_.causes.push_back({what + ": the scale is " + direction +
+                                          ", and both can be roundings of one original",
+                                      kinds.scale_rule, 0});
         }
         std::stable_sort(result_.causes.begin(), result_.causes.end(),
                          [](const Cause& x, const Cause& y) { return x.explained > y.explained; });
+        return success();
     }
 
     void note_encodings() {

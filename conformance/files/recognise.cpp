@@ -102,6 +102,11 @@ public:
         if (const std::string wrong = take_types(); !wrong.empty()) return bad_input(wrong);
         const std::string wrong = take_shapes();
         if (!wrong.empty()) return bad_input(wrong);
+        const auto needed = static_cast<std::uint64_t>(view_.rows * view_.row_bytes());
+        if (needed != view_.elements.size())
+            return bad_input("its rows of " + std::to_string(view_.columns) + " elements of " +
+                             std::to_string(view_.element.code_bits()) +
+                             " bits fill no whole bytes");
         view_.format = format_of(view_);
         return std::move(view_);
     }
@@ -337,7 +342,7 @@ Expected<View> view_of_own_file(const data::TensorListing& listing) {
 // ggml-org/llama.cpp:ggml/src/ggml-common.h, block_mxfp4 and block_nvfp4.
 std::optional<View> view_of_blocks(const ListedTensor& tensor) {
     const bool is_mxfp4 = tensor.block_type == "MXFP4";
-    if (!is_mxfp4 && tensor.block_type != "NVFP4") return std::nullopt;
+    if ((!is_mxfp4 && tensor.block_type != "NVFP4") || tensor.size() == 0) return std::nullopt;
     const Flat shape = flat(tensor.element_shape);
     View view;
     view.name = tensor.name;
@@ -367,7 +372,9 @@ bool may_be_elements(const std::string& type) {
 
 // The first convention by which `tensor` has scales beside it.
 std::optional<Parts> parts_of(const ByName& by_name, const ListedTensor& tensor) {
-    if (!may_be_elements(tensor.type) || !tensor.block_type.empty()) return std::nullopt;
+    const bool is_empty = tensor.size() == 0;
+    if (is_empty || !may_be_elements(tensor.type) || !tensor.block_type.empty())
+        return std::nullopt;
     const auto find = [&](const std::string& name) {
         const auto found = by_name.find(name);
         return found == by_name.end() ? nullptr : found->second;
@@ -407,6 +414,10 @@ std::vector<Convention> conventions() {
 
 Expected<Recognised> recognise(const data::TensorListing& listing,
                                const std::string& elements_format) {
+    if (!elements_format.empty()) {
+        const auto known = check_name("element format", elements_format, names_of(element_formats));
+        if (!known) return known.error();
+    }
     Recognised result;
     data::TensorFile names_only;
     names_only.metadata = listing.metadata;

@@ -14,7 +14,7 @@ broken 'missing.npy: cannot open for reading: No such file' missing.npy
 mkdir folder.npy && broken 'is a directory' folder.npy
 : >empty.npy && broken 'empty.npy: ' empty.npy
 : >empty.safetensors && broken 'empty.safetensors: ' empty.safetensors
-echo text >notes.txt && broken 'known: .npy, .safetensors' notes.txt
+echo text >notes.txt && broken 'known: .npy, .npz, .safetensors' notes.txt
 zeros 128 | npy short.npy '<f4' '(2, 32)'
 broken 'needs 256 bytes, but from byte 128 on there are 128' short.npy
 zeros 300 | npy long.npy '<f4' '(2, 32)' && broken 'long.npy: ' long.npy

@@ -177,6 +177,10 @@ TEST_F(AuditTest, FindsWrongShapesAndPads) {
     auto misfit = test::gpt_oss(q);
     misfit[1].shape = {1, 64, 16};
     expect_found(of(misfit), impossible, "and no format has that");
+    // Rows of three elements of four bits, whose ends lie in the middle of bytes.
+    expect_found(
+        of({{"w.weight", "e2m1", {2, 3}, Bytes(3)}, {"w.weight_scale", "e8m0", {2, 1}, Bytes(2)}}),
+        impossible, "fill no whole bytes");
     // 100 rows of 8 scales, padded to 128.
     const Grid small{100, 256};
     const Quantized fp8 =

@@ -58,6 +58,12 @@ protected:
         EXPECT_NE(tensor.origin[side].find(part), std::string::npos) << tensor.origin[side];
     }
 
+    void expect_named(const TensorDiff& tensor, const std::string& part) {
+        ASSERT_FALSE(tensor.causes.empty());
+        EXPECT_NE(tensor.causes.front().text.find(part), std::string::npos)
+            << tensor.causes.front().text;
+    }
+
     const Grid size_;
     const data::HostTensor values_ = test::tensor_of(test::some_values(size_), size_);
     const Quantized fp4_ = test::quantized(values_, "mxfp4-e2m1", "ocp");
@@ -254,8 +260,17 @@ TEST_F(Diff, AnotherSetForTheAmax) {
             tiles.scales.push_back(grid[row / 32 * 8 + column]);
     const TensorDiff tensor = of(test::mxfp8(fp8_), test::mxfp8(tiles), with_original());
     ASSERT_FALSE(tensor.causes.empty());
-    EXPECT_NE(tensor.causes.front().text.find("another rule for scales"), std::string::npos);
+    expect_named(tensor, "B takes the amax of a tile of 32 x 32");
+    expect_named(of(test::mxfp8(tiles), test::mxfp8(fp8_)),
+                 "A takes the amax of a tile of 32 x 32");
     expect_origin(tensor, 1, "whose amax is that of a tile of 32 x 32 predicts 1,024");
+}
+
+// Scales that are larger, but by another rule.
+TEST_F(Diff, NearlyAnotherSetForTheAmax) {
+    const Quantized nv = test::quantized(values_, "mxfp8-e4m3", "nv");
+    const TensorDiff tensor = of(test::mxfp8(fp8_), test::mxfp8(nv));
+    expect_named(tensor, "another rule for scales");
 }
 
 TEST_F(Diff, BadInputs) {
@@ -271,6 +286,7 @@ TEST_F(Diff, BadInputs) {
     refused({.b = scratch_.at("none.gguf")}, "cannot open");
     refused({.tensor = "W"}, "unknown quantized tensor 'W'");
     refused({.original = a}, "has no tensor 'w'");
+    refused({.elements = "e2m11"}, "did you mean 'e2m1'");
     auto misfit = test::gpt_oss(fp4_);
     misfit[1].shape = {1, 64, 16};
     test::write(scratch_.at("m.safetensors"), misfit);
