@@ -2,7 +2,7 @@
 #include "conformance/run/rotated_block.hpp"
 
 #include <algorithm>
-#include <initializer_list>
+#include <array>
 
 #include "reference/exact/f32_arithmetic.hpp"
 
@@ -34,10 +34,10 @@ std::vector<Choice> choices_of(const Quantizer& row, std::span<const exact::Lane
     };
     if (std::ranges::any_of(ranges, has_nan))
         also(Decision::nan_in_block, &Quantizer::nan_in_block,
-             std::initializer_list{NanInBlock::poisons_amax, NanInBlock::own_lane_only});
+             std::array{NanInBlock::poisons_amax, NanInBlock::own_lane_only});
     if (std::ranges::any_of(ranges, has_infinity))
         also(Decision::infinity_in_block, &Quantizer::infinity_in_block,
-             std::initializer_list{InfinityInBlock::is_amax, InfinityInBlock::own_lane_only});
+             std::array{InfinityInBlock::is_amax, InfinityInBlock::own_lane_only});
     return choices;
 }
 

@@ -2,6 +2,8 @@
 // not know any format of output.
 #pragma once
 
+#include <string>
+
 #include "conformance/results/attachments.hpp"
 #include "conformance/results/record.hpp"
 
@@ -14,6 +16,8 @@ struct Material {
     const results::Run& run;
     const results::Attachments* attached = nullptr;
     const results::Run* baseline = nullptr;  // an older run to compare with
+    // The file beside the page in which a block is explained step by step; "" where there is none.
+    std::string explain_page;
 };
 
 }  // namespace mx::reports

@@ -2,6 +2,7 @@
 // by html.cpp. Must not know the other sections.
 #include <algorithm>
 #include <array>
+#include <cctype>
 #include <numeric>
 #include <vector>
 
@@ -171,6 +172,35 @@ std::string repro_line(const std::string& command) {
            "</code><button type=\"button\" class=\"copy needs-script\">Copy</button></div>\n";
 }
 
+// As encodeURIComponent of a browser has it.
+std::string percent_encoded(std::string_view text) {
+    constexpr std::string_view digits = "0123456789ABCDEF", kept = "-_.!~*'()";
+    std::string encoded;
+    for (const char character : text) {
+        const auto byte = static_cast<unsigned char>(character);
+        const bool is_kept = (byte < 128 && std::isalnum(byte) != 0) ||
+                             kept.find(character) != std::string_view::npos;
+        if (is_kept)
+            encoded += character;
+        else
+            encoded += {'%', digits[byte >> 4], digits[byte & 15]};
+    }
+    return encoded;
+}
+
+// To the block of the repro line in the page that explains it: mxcheck replay 'CASE' --device X. A
+// gemm has no block.
+std::string explain_link(const std::string& explain_page, const Cluster& cluster) {
+    const std::size_t open = cluster.repro.find('\'');
+    const std::size_t close = cluster.repro.find('\'', open + 1);
+    if (explain_page.empty() || close == std::string::npos || cluster.witness == nullptr ||
+        cluster.first_case->operation == "gemm")
+        return "";
+    const std::string line = cluster.repro.substr(open + 1, close - open - 1);
+    return "<p><a href=\"" + escape_markup(explain_page + "#case=" + percent_encoded(line)) +
+           "\">Every step of this block</a></p>\n";
+}
+
 std::string title_of(const Cluster& cluster) {
     const CaseResult& first = *cluster.first_case;
     std::string text =
@@ -199,7 +229,7 @@ std::string tally_of(const Cluster& cluster) {
     return text + "</p>\n";
 }
 
-std::string article(const Cluster& cluster, std::size_t position) {
+std::string article(const Page& page, const Cluster& cluster, std::size_t position) {
     std::string text = "<article class=\"cluster " + std::string(tone_of(cluster.verdict)) +
                        "\" id=\"" + cluster_id(position) + "\">\n" + title_of(cluster) +
                        tally_of(cluster);
@@ -207,7 +237,8 @@ std::string article(const Cluster& cluster, std::size_t position) {
         text += "<div class=\"witness\">" + facts_list(cluster) + bits_table(*witness) +
                 "</div>\n" + lanes_figure(cluster.lanes);
     }
-    return text + repro_line(cluster.repro) + "</article>\n";
+    return text + repro_line(cluster.repro) + explain_link(page.material.explain_page, cluster) +
+           "</article>\n";
 }
 
 }  // namespace
@@ -227,7 +258,7 @@ std::string clusters_section(const Page& page) {
     std::string folded_away;
     for (std::size_t position = 0; position < drawn; ++position)
         (position < clusters_unfolded_max ? text : folded_away) +=
-            article(clusters[position], position);
+            article(page, clusters[position], position);
     if (!folded_away.empty())
         text += "<details class=\"more\"><summary>" +
                 counted(drawn - clusters_unfolded_max, "more cluster") + "</summary>\n" +

@@ -125,6 +125,24 @@ TEST(Html, WitnessShowsWhichBitsDiffer) {
     EXPECT_NE(page.find("12 in each of 32 lanes."), std::string::npos);
 }
 
+// A link for each cluster with a witness, where the page that explains a block lies beside this one.
+TEST(Html, AClusterLinksToTheStepsOfItsBlock) {
+    std::size_t links = 0;
+    for (const std::string_view name : fixture_names) {
+        const results::Run run = fixture(name);
+        Material material(run);
+        EXPECT_EQ(render_html(material).find("#case="), std::string::npos) << name;
+        material.explain_page = "explain.html";
+        for (const std::string& line :
+             all_between(render_html(material), "href=\"explain.html#case=", "\"")) {
+            EXPECT_EQ(line.find_first_of(" '<>&"), std::string::npos) << line;
+            EXPECT_NE(line.find("%20format%3D"), std::string::npos) << line;
+            ++links;
+        }
+    }
+    EXPECT_GT(links, 0u);
+}
+
 TEST(Html, SaysWhetherConformant) {
     EXPECT_NE(render_html(fixture("clean_full")).find("data-conformant=\"yes\""),
               std::string::npos);
