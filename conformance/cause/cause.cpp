@@ -680,9 +680,10 @@ std::optional<NamedCauses> causes_of_most(Search& search, const FailingCases& ca
     if (!named) return std::nullopt;
     causes.pieces = {*named};
     const bool is_all = cases.looked_at == cases.all;
-    causes.pieces[0].text = "in " + grouped(most.cases) + " of the " + grouped(cases.looked_at) +
-                            " failing cases " + (is_all ? "" : "looked at ") +
-                            "one cause explains every difference: " + named->text;
+    causes.pieces[0].text =
+        "in " + grouped(most.cases) + " of the " + grouped(cases.looked_at) + " failing cases " +
+        (is_all ? std::string() : "looked at, of " + grouped(cases.all) + " in all, ") +
+        "one cause explains every difference: " + named->text;
     causes.cases_left = cases.all - most.cases;
     return causes;
 }

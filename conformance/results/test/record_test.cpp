@@ -63,6 +63,7 @@ TEST(Record, OnlyTheFirstFiveMayStandInAPassingRun) {
 TEST(Record, LevelsBelowFullAreNoConformanceRun) {
     EXPECT_TRUE(is_conformance_level("full"));
     EXPECT_TRUE(is_conformance_level("exhaustive"));
+    EXPECT_FALSE(is_conformance_level("large"));
     for (const std::string_view level : {"", "smoke", "quick", "Full", "full2"})
         EXPECT_FALSE(is_conformance_level(level)) << level;
 }
