@@ -161,6 +161,7 @@ public:
     }
 
     const Case& asked() const { return trial_.c; }
+    bool has_places() const { return !places_.is_empty(); }
 
 private:
     static constexpr std::size_t counted_max = 4096;
@@ -239,7 +240,9 @@ void add_pair(const std::array<Placed, 2>& both, CaseResult& result) {
 }
 
 // Would one of the two be enough in a part of the tensor? Then nothing says that it is everywhere.
+// A cast has no such parts.
 void add_pairs_in_places(Trial& trial, const std::array<Placed, 2>& both, CaseResult& result) {
+    if (!trial.has_places()) return;
     for (std::size_t i = 0; i < both.size(); ++i)
         for (const std::string_view place : parts_of_tensors) {
             if (!both[i].is_everywhere()) continue;

@@ -15,6 +15,7 @@
 #include "reports/model/summary.hpp"
 #include "reports/model/throughput.hpp"
 #include "reports/render/html.hpp"
+#include "reports/render/wall_page.hpp"
 
 namespace mx::cli {
 namespace {
@@ -23,7 +24,7 @@ namespace fs = std::filesystem;
 
 struct ReportArguments {
     std::vector<std::string> folders, with;
-    std::string baseline, html;
+    std::string baseline, html, wall;
 };
 
 bool holds(const std::string& folder, const char* name) {
@@ -175,7 +176,54 @@ int compare(const std::string& before, const std::string& after) {
     return exit_nothing_tested;
 }
 
+Expected<reports::Wall> read_wall(const fs::path& folder) {
+    std::vector<fs::path> files;
+    std::error_code failed;
+    for (const auto& entry : fs::directory_iterator(folder / "records", failed))
+        if (entry.path().extension() == ".json") files.push_back(entry.path());
+    if (failed)
+        return Error{ErrorKind::bad_input,
+                     (folder / "records").string() + " cannot be read: " + failed.message()};
+    reports::Wall wall;
+    for (const fs::path& file : files) {
+        const auto text = text_of_file(file.string());
+        if (!text) return text.error();
+        auto record = results::parse_wall_record(text.value(), file.string());
+        if (!record) return record.error();
+        wall.records.push_back(std::move(record.value()));
+    }
+    std::ranges::sort(wall.records, {}, [](const results::WallRecord& record) {
+        return std::pair(record.library, record.peer);
+    });
+    const std::string name = (folder / "findings.json").string();
+    const auto text = text_of_file(name);
+    if (!text) return text.error();
+    auto findings = results::parse_findings(text.value(), name);
+    if (!findings) return findings.error();
+    wall.findings = std::move(findings.value());
+    return wall;
+}
+
+int render_wall(const fs::path& folder) {
+    const auto wall = read_wall(folder);
+    if (!wall) return fail_with(wall.error());
+    const std::pair<const char*, std::string> pages[] = {
+        {"README.md", reports::render_wall_markdown(wall.value())},
+        {"findings.md", reports::render_findings_markdown(wall.value())},
+        {"wall.html", reports::render_wall_html(wall.value())}};
+    for (const auto& [name, page] : pages) {
+        const std::string path = (folder / name).string();
+        if (const Status written = write_atomically(path, {std::as_bytes(std::span(page))});
+            !written)
+            return fail_with(written.error());
+        std::printf("wrote %s\n", path.c_str());
+    }
+    std::printf("%s\n", reports::sentence_of(wall.value()).c_str());
+    return exit_conformant;
+}
+
 int report(const ReportArguments& arguments) {
+    if (!arguments.wall.empty()) return render_wall(arguments.wall);
     const std::vector<std::string>& folders = arguments.folders;
     if (folders.size() > 2)
         return fail_with({ErrorKind::bad_input, "report takes one folder, or two to compare"});
@@ -207,7 +255,8 @@ Command report_command() {
               &o->folders},
              {"--with", "more files of bench, accuracy, train and selftest for the page", &o->with},
              {"--baseline", "folder of an older run: the page says what changed", &o->baseline},
-             {"--html", "write the page alone, to this file", &o->html}},
+             {"--html", "write the page alone, to this file", &o->html},
+             {"--wall", "a folder of records of peers: write its pages", &o->wall}},
             [o] { return report(*o); },
             false};
 }

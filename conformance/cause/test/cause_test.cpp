@@ -166,6 +166,22 @@ TEST(Cause, TwoFaultsAtOnce) {
     EXPECT_NE(cause.sentence.find("a NaN becomes zero"), std::string::npos) << cause.sentence;
 }
 
+// A cast has no blocks, so no parts of tensors in which one of the two could lie.
+TEST(Cause, TwoFaultsOfACast) {
+    const CaseResult result = judged(
+        "convert format=e4m3 dialect=ocp input=f32 rounding=nearest_even overflow=saturate "
+        "subnormals=honoured layout=dense shape=200x32 data=random.bits index=0 seed=0",
+        [](Evidence& e) {
+            Case other = e.c;
+            other.rounding = Rounding::toward_zero;
+            e.actual = expect(other, e.inputs);
+            for (std::size_t i = 0; i < e.actual[0].count(); ++i)
+                if (e.actual[0].at(i) == 0x7F) e.actual[0].set(i, 0);  // a NaN
+        });
+    ASSERT_FALSE(result.explanations.empty());
+    EXPECT_NE(result.explanations[0].find(" + "), std::string::npos) << result.explanations[0];
+}
+
 TEST(Cause, ASinglePlaceMoreIsEnoughToDoubt) {
     Sources sources;
     const auto spoil = [](bool one_more) {

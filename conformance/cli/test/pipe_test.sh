@@ -3,9 +3,9 @@
 # program, a folder to work in, the folder of the plug-ins and the folder of the Python adapters.
 # shellcheck source-path=SCRIPTDIR
 source "$(dirname "${BASH_SOURCE[0]}")/scenes.sh"
-judges=$4
+peers=$4
 command -v python3 >/dev/null || { echo "skipped: no python3 here" && exit "$skipped"; }
-example="python3 '$judges/example_device.py'"
+example="python3 '$peers/example_device.py'"
 plan=(--suite convert --dialect ocp --format e4m3 --level smoke)
 
 # Live: the same verdict as any device, and a header that names the command.
@@ -20,8 +20,8 @@ refuse 3 'no answer within 1 s' run --device-cmd 'sleep 100' "${plan[@]}" --time
 check "no results of a command that did not open" [ ! -e refused ]
 
 # A wrong one: ties up. Its repro line works as it stands.
-sed 's/code % 2 == 1/True/' "$judges/example_device.py" >wrong_device.py
-cp "$judges/mxpipe.py" .
+sed 's/code % 2 == 1/True/' "$peers/example_device.py" >wrong_device.py
+cp "$peers/mxpipe.py" .
 expect 1 'Not conformant' run --device-cmd 'python3 wrong_device.py' "${plan[@]}" --out wrong
 line=$(grep -o "mxcheck replay '.*" stdout | sed -n 1p)
 check "a repro line names the command" grep -qF -e "--device-cmd 'python3 wrong_device.py'" stdout
@@ -36,7 +36,7 @@ check "the repro line shows the mismatch again" [ "$got" -eq 1 ]
 for form in hex binary; do
   expect 0 'requests' gen "${plan[@]}" --form "$form" --out "$form.pack"
   check "the device is a filter ($form)" \
-    eval "python3 '$judges/example_device.py' <$form.pack >$form.answers"
+    eval "python3 '$peers/example_device.py' <$form.pack >$form.answers"
   expect 0 'No fault found' check "$form.pack" "$form.answers" --out "$form"
   expect 0 'No fault found' check "$form.answers" --out "$form.alone"
 done

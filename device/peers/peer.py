@@ -1,0 +1,216 @@
+"""What the adapters share: functions of a library become a device. No arithmetic of a quantizer.
+
+    peer = Peer("JAX", "Google", version_of("jax"))
+    peer.convert("e4m3", lambda values: values.astype(float8), overflow="saturate")
+    peer.quantize("mxfp8-e4m3", "nv", quantized)     # blocks of 32 lanes -> codes, scales
+    peer.serve()
+
+A function gets arrays of NumPy, or of PyTorch where the peer has `tensors=torch`, and returns
+arrays of them, whose bytes are the answer. `quantize` hands over whole blocks, one a line, and
+refuses a partial one; `quantize_partial` hands over lines whose last block may be partial.
+"""
+
+import importlib.metadata
+import importlib.util
+import os
+import sys
+import types
+
+import numpy as np
+from mxpipe import NotSupported, serve
+
+# exponent bits, mantissa bits, bias
+ELEMENTS = {"e4m3": (4, 3, 7), "e5m2": (5, 2, 15), "e3m2": (3, 2, 3), "e2m3": (2, 3, 1),
+            "e2m1": (2, 1, 1)}
+FORMATS = {"mxfp8-e4m3": "e4m3", "mxfp8-e5m2": "e5m2", "mxfp6-e3m2": "e3m2",
+           "mxfp6-e2m3": "e2m3", "mxfp4-e2m1": "e2m1"}
+ALL_INPUTS = ("f32", "bf16", "f16")
+BLOCK = 32
+BLOCKS = {"fp8-e4m3-1x128": 128}  # of formats whose blocks are longer
+
+
+def block_of(block_format):
+    return BLOCKS.get(block_format, BLOCK)
+
+
+def module_of(path):
+    """A module by its file in the library's source tree, without the package around it."""
+    file = os.path.join(os.environ.get("MX_PEER_TREE", "."), path)
+    spec = importlib.util.spec_from_file_location(os.path.basename(path)[:-3], file)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def package_of(folder, name):
+    """A folder of the source tree as a package of that name, without running its __init__.py."""
+    sys.modules[name] = types.ModuleType(name)
+    sys.modules[name].__path__ = [os.path.join(os.environ.get("MX_PEER_TREE", "."), folder)]
+
+
+def version_of(package):
+    return importlib.metadata.version(package)
+
+
+def place():
+    """Where tensors are worked on: `--on cuda` on the command line, else the CPU."""
+    return sys.argv[sys.argv.index("--on") + 1] if "--on" in sys.argv else "cpu"
+
+
+def values_of_codes(element):
+    """The value of every code without a sign, rising, as if each were a number."""
+    exponent_bits, mantissa_bits, bias = ELEMENTS[element]
+    field, mantissa = np.divmod(np.arange(1 << (exponent_bits + mantissa_bits)), 1 << mantissa_bits)
+    parts = np.where(field == 0, mantissa, mantissa + (1 << mantissa_bits))
+    return np.ldexp(parts.astype(np.float64), np.maximum(field, 1) - bias - mantissa_bits)
+
+
+def codes_of_values(values, element):
+    """The codes of elements that a library returned as numbers; NaN is all ones, others refused."""
+    values = np.asarray(values, dtype=np.float64)
+    table, is_nan = values_of_codes(element), np.isnan(values)
+    magnitudes = np.where(is_nan, 0, np.abs(values))
+    codes = np.minimum(np.searchsorted(table, magnitudes), len(table) - 1)
+    if not np.array_equal(table[codes], magnitudes):
+        raise NotSupported("an element that the library returned is no value of its format")
+    codes = np.where(is_nan, len(table) - 1, codes)
+    return (codes + np.signbit(values) * len(table)).astype(np.uint8)
+
+
+def nibbles(packed):
+    """Two elements of each byte, the even one in its low half."""
+    packed = np.asarray(packed)
+    return np.stack([packed & 15, packed >> 4], axis=-1).reshape(*packed.shape[:-1], -1)
+
+
+def pinned(quantize, amax):
+    """A conversion of elements out of a quantizer of blocks: lane 0 holds the scale at 1."""
+
+    def codes(values):
+        if not np.all(np.abs(values) <= amax):
+            raise NotSupported(f"a value beyond {amax} would move the scale of its block")
+        blocks = np.zeros((values.size, BLOCK), np.float32)
+        blocks[:, 0], blocks[:, 1] = amax, values.reshape(-1)
+        made, scales = quantize(blocks)
+        if not np.all(np.asarray(scales) == 127):
+            raise NotSupported("the scale of a block that should be 1 is not")
+        return np.asarray(made)[:, 1]
+
+    return codes
+
+
+class Peer:
+    def __init__(self, name, vendor, version, tensors=None, **facts):
+        self.torch = tensors
+        self.functions, self.partial = {}, set()
+        self.facts = {"name": name, "vendor": vendor, "version": version, **facts}
+        source = os.environ.get("MX_PEER_SOURCE", "")
+        self.facts |= {"source": source} if source else {}
+        if self.torch is not None:
+            self.torch.set_num_threads(1)
+            self.facts |= {"torch": self.torch.__version__, "place": place()}
+
+    def convert(self, element, function, dialect="ocp", inputs=ALL_INPUTS, overflow="",
+                rounding="nearest_even"):
+        for one in inputs:
+            self.functions["convert", element, dialect, one, rounding, overflow] = function
+
+    def encode_scale(self, block_format, dialect, function, inputs=("f32",)):
+        for one in inputs:
+            self.functions["encode_scale", block_format, dialect, one, "", ""] = function
+
+    def quantize(self, block_format, dialect, function, inputs=("f32",)):
+        for one in inputs:
+            self.functions["quantize", block_format, dialect, one, "", ""] = function
+
+    def quantize_partial(self, block_format, dialect, function, inputs=("f32",)):
+        self.quantize(block_format, dialect, function, inputs)
+        self.partial.add(function)
+
+    def dequantize(self, block_format, dialect, function, outputs=("f32",)):
+        for one in outputs:
+            self.functions["dequantize", block_format, dialect, one, "", ""] = function
+
+    def dequantize_partial(self, block_format, dialect, function, outputs=("f32",)):
+        self.dequantize(block_format, dialect, function, outputs)
+        self.partial.add(function)
+
+    def serve(self):
+        serve(self)
+
+    def supports(self, request):
+        for tensor in request.inputs + request.outputs:
+            if tensor.layout != "strided":
+                return f"layout {tensor.layout} is not one that this adapter makes"
+        if asked(request) not in self.functions:
+            words = " ".join(word for word in asked(request) if word)
+            return f"{self.facts['name']} is not asked here for: {words}"
+        if request.subnormals not in ("", "honoured"):
+            return "subnormals are honoured here"
+        return self.refuse_blocks(request) if has_blocks(request) else None
+
+    def refuse_blocks(self, request):
+        block = block_of(request.format)
+        if request.axis not in ("row", "col") or request.block_size not in (0, block):
+            return f"blocks of {block} in a line, not {request.axis} {request.block_size}"
+        values = values_of(request)
+        lanes = values.rows if request.axis == "col" else values.columns
+        if lanes % block != 0 and self.functions[asked(request)] not in self.partial:
+            return f"whole blocks of {block} only"
+        return None
+
+    def run(self, request):
+        function = self.functions[asked(request)]
+        arrays = [self.array(tensor, request.axis) for tensor in request.inputs]
+        if request.operation == "encode_scale":
+            arrays = [arrays[0].reshape(-1)]
+        elif request.operation == "quantize" and function not in self.partial:
+            arrays = [arrays[0].reshape(-1, block_of(request.format))]
+        with np.errstate(all="ignore"):
+            made = function(*arrays)
+        made = made if isinstance(made, tuple) else (made,)
+        return [self.bytes_of(array, tensor, request.axis)
+                for array, tensor in zip(made, request.outputs, strict=True)]
+
+    def array(self, tensor, axis):
+        """A matrix whose blocks lie along its rows."""
+        matrix = self.flat(tensor).reshape(tensor.rows, tensor.columns)
+        if axis != "col":
+            return matrix
+        return np.ascontiguousarray(matrix.T) if self.torch is None else matrix.t().contiguous()
+
+    def flat(self, tensor):
+        if self.torch is not None:
+            known = {"f32": self.torch.float32, "bf16": self.torch.bfloat16,
+                     "f16": self.torch.float16}
+            codes = self.torch.frombuffer(bytearray(tensor.data), dtype=self.torch.uint8)
+            return codes.view(known.get(tensor.type, self.torch.uint8))
+        known = {"f32": np.float32, "f16": np.float16}
+        if tensor.type == "bf16":
+            import ml_dtypes  # only a peer that takes bfloat16 needs it
+            known["bf16"] = ml_dtypes.bfloat16
+        return np.frombuffer(tensor.data, dtype=known.get(tensor.type, np.uint8))
+
+    def bytes_of(self, array, tensor, axis):
+        if self.torch is not None and isinstance(array, self.torch.Tensor):
+            array = array.detach().cpu().contiguous().view(self.torch.uint8).numpy()
+        array = np.ascontiguousarray(np.asarray(array)).view(np.uint8)
+        if axis != "col":
+            return array.tobytes()
+        return array.reshape(tensor.columns, tensor.rows, -1).transpose(1, 0, 2).tobytes()
+
+
+def values_of(request):
+    return request.outputs[0] if request.operation == "dequantize" else request.inputs[0]
+
+
+def has_blocks(request):
+    return request.operation in ("quantize", "dequantize")
+
+
+def asked(request):
+    """The key of `functions`."""
+    is_convert = request.operation == "convert"
+    return (request.operation, request.format, request.dialect or "ocp", values_of(request).type,
+            (request.rounding or "nearest_even") if is_convert else "",
+            request.overflow if is_convert and request.format != "e8m0" else "")

@@ -1,0 +1,35 @@
+"""Triton's casts to FP8 in its interpreter as a device: a kernel of one `.to`."""
+
+import os
+
+os.environ["TRITON_INTERPRET"] = "1"
+import torch
+import triton
+import triton.language as tl
+from peer import Peer
+
+CASTS = {"e4m3": torch.float8_e4m3fn, "e5m2": torch.float8_e5m2}
+
+
+@triton.jit
+def cast(values, codes, count, block: tl.constexpr):
+    places = tl.program_id(0) * block + tl.arange(0, block)
+    mask = places < count
+    read = tl.load(values + places, mask=mask)
+    tl.store(codes + places, read.to(codes.dtype.element_ty), mask=mask)
+
+
+def cast_to(dtype):
+    def made(values):
+        codes = torch.empty(values.shape, dtype=dtype)
+        cast[(triton.cdiv(values.numel(), 1024),)](values, codes, values.numel(), block=1024)
+        return codes
+
+    return made
+
+
+peer = Peer("Triton's interpreter", "Triton", triton.__version__, tensors=torch)
+for element, dtype in CASTS.items():
+    peer.convert(element, cast_to(dtype), inputs=("f32", "bf16", "f16"), overflow="saturate")
+if __name__ == "__main__":
+    peer.serve()
