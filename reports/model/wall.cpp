@@ -59,6 +59,26 @@ std::string verdicts_of(const WallRecord& record) {
     return joined(parts, ", ");
 }
 
+std::vector<std::string> cells_of(const WallRow& row) {
+    const auto differ = [](std::uint64_t some, std::uint64_t all) {
+        return all == 0 ? std::string("-") : grouped(some) + " of " + grouped(all);
+    };
+    return {row.operation,
+            row.format,
+            row.dialect,
+            decisions_of(row),
+            joined(row.inputs, ", "),
+            joined(row.axes, ", "),
+            grouped(row.bytes),
+            differ(row.elements_differ, row.elements),
+            differ(row.scales_differ, row.scales)};
+}
+
+std::vector<std::string> cells_of(const WallRecord& record) {
+    return {record.library, record.vendor,       version_of(record),        record.place,
+            record.date,    verdicts_of(record), grouped(bytes_of(record)), record.run_again};
+}
+
 std::string sentence_of(const Wall& wall) {
     std::uint64_t bytes = 0, rows = 0, differing = 0;
     for (const WallRecord& record : wall.records) {

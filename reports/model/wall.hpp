@@ -2,6 +2,7 @@
 // the pages of the wall. Must not know any format of output.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -27,6 +28,12 @@ std::string version_of(const results::WallRecord& record);
 std::uint64_t bytes_of(const results::WallRecord& record);
 // "3 equal, 1 differs"
 std::string verdicts_of(const results::WallRecord& record);
+// What the pages show of a row, but its verdict: operation, format, dialect, open decisions,
+// inputs, axes, bytes, elements and scales that differ.
+std::vector<std::string> cells_of(const results::WallRow& row);
+// Library, vendor, version, place, date, verdicts, bytes, the command that asks again.
+std::vector<std::string> cells_of(const results::WallRecord& record);
+
 // "27 libraries and devices, 31,234,567 bytes compared; ..."
 std::string sentence_of(const Wall& wall);
 

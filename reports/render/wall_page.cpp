@@ -1,7 +1,6 @@
 // See wall_page.hpp.
 #include "reports/render/wall_page.hpp"
 
-#include "reference/base/text.hpp"
 #include "reports/render/escape.hpp"
 #include "reports/render/html_parts.hpp"
 
@@ -21,21 +20,6 @@ constexpr std::string_view explanation =
 std::string_view tone_of(const WallRow& row) {
     const std::string_view word = word_of(row);
     return word == "equal" ? "good" : word == "differs" ? "bad" : "note";
-}
-
-std::vector<std::string> cells_of(const WallRow& row) {
-    const auto differ = [](std::uint64_t some, std::uint64_t all) {
-        return all == 0 ? std::string("-") : grouped(some) + " of " + grouped(all);
-    };
-    return {row.operation,
-            row.format,
-            row.dialect,
-            decisions_of(row),
-            joined(row.inputs, ", "),
-            joined(row.axes, ", "),
-            grouped(row.bytes),
-            differ(row.elements_differ, row.elements),
-            differ(row.scales_differ, row.scales)};
 }
 
 std::string escaped_row(const std::vector<std::string>& cells) {
@@ -98,12 +82,11 @@ std::string summary_table(const Wall& wall) {
                               {"verdicts"},
                               {"bytes", true},
                               {"again"}});
-    for (const WallRecord& record : wall.records)
-        table.add({escape_markup(record.library), escape_markup(record.vendor),
-                   html::shown(version_of(record)), html::shown(record.place),
-                   escape_markup(record.date), html::shown(verdicts_of(record)),
-                   html::number(bytes_of(record)),
-                   "<code>" + escape_markup(record.run_again) + "</code>"});
+    for (const WallRecord& record : wall.records) {
+        std::vector<std::string> cells;
+        for (const std::string& cell : cells_of(record)) cells.push_back(html::shown(cell));
+        table.add(cells);
+    }
     return "<h2>All</h2>\n" + table.markup();
 }
 
@@ -155,10 +138,7 @@ std::string render_wall_markdown(const Wall& wall) {
         escape_markdown(explanation) +
         "\n\n| who | vendor | version | place | date | verdicts | bytes | again |\n"
         "|---|---|---|---|---|---|---|---|\n";
-    for (const WallRecord& record : wall.records)
-        text += escaped_row({record.library, record.vendor, version_of(record), record.place,
-                             record.date, verdicts_of(record), grouped(bytes_of(record)),
-                             record.run_again});
+    for (const WallRecord& record : wall.records) text += escaped_row(cells_of(record));
     for (const WallRecord& record : wall.records) text += detail_markdown(record);
     return text;
 }

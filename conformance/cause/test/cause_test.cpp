@@ -173,7 +173,7 @@ TEST(Cause, TwoFaultsOfACast) {
         "subnormals=honoured layout=dense shape=200x32 data=random.bits index=0 seed=0",
         [](Evidence& e) {
             Case other = e.c;
-            other.rounding = Rounding::toward_zero;
+            other.rules->rounding = Rounding::toward_zero;
             e.actual = expect(other, e.inputs);
             for (std::size_t i = 0; i < e.actual[0].count(); ++i)
                 if (e.actual[0].at(i) == 0x7F) e.actual[0].set(i, 0);  // a NaN
