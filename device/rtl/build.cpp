@@ -12,6 +12,7 @@
 #include <cstdint>
 #include <cstdio>
 #include <filesystem>
+#include <memory>
 #include <set>
 #include <sstream>
 
@@ -35,18 +36,17 @@ Status write_text(const fs::path& path, const std::string& text) {
     return write_atomically(path.string(), {std::as_bytes(std::span(text))});
 }
 
-// Runs a program to its end, both of its streams in the file `log`. Its exit code, 127 where there
-// is no such program.
-int run(const Words& words, const std::string& log) {
+// Runs a program to its end, both of its streams to `output`. Its exit code, 127 where there is no
+// such program.
+int run(const Words& words, int output) {
     std::vector<char*> arguments;
     for (const std::string& word : words) arguments.push_back(const_cast<char*>(word.c_str()));
     arguments.push_back(nullptr);
     posix_spawn_file_actions_t actions;
     ::posix_spawn_file_actions_init(&actions);
     ::posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
-    ::posix_spawn_file_actions_addopen(&actions, 1, log.c_str(), O_WRONLY | O_CREAT | O_APPEND,
-                                       0666);
-    ::posix_spawn_file_actions_adddup2(&actions, 1, 2);
+    ::posix_spawn_file_actions_adddup2(&actions, output, 1);
+    ::posix_spawn_file_actions_adddup2(&actions, output, 2);
     pid_t child = -1;
     const int failed =
         ::posix_spawnp(&child, arguments[0], &actions, nullptr, arguments.data(), environ);
@@ -62,12 +62,14 @@ std::string whole(const fs::path& path) {
     return text ? text.value() : std::string();
 }
 
-// What a program printed, on one line.
-std::string printed_by(const Words& words, const fs::path& folder) {
-    const fs::path log = folder / "asked.log";
-    std::error_code ignored;
-    fs::remove(log, ignored);
-    return run(words, log.string()) == 0 ? printable(whole(log)) : std::string();
+// What a program printed, on one line; "" where it failed.
+std::string printed_by(const Words& words) {
+    const std::unique_ptr<FILE, int (*)(FILE*)> file(std::tmpfile(), std::fclose);
+    if (file == nullptr || run(words, ::fileno(file.get())) != 0) return "";
+    std::rewind(file.get());
+    std::string text(4096, '\0');
+    text.resize(std::fread(text.data(), 1, text.size(), file.get()));
+    return printable(text);
 }
 
 // FNV-1a, of 64 bits: it names a folder, and nobody attacks it.
@@ -110,12 +112,12 @@ public:
         fs::create_directories(cache_, failed);
         if (failed)
             return bad_input("the folder " + cache_ + " cannot be made: " + failed.message());
-        simulator_ = printed_by({"verilator", "--version"}, cache_);
+        simulator_ = printed_by({"verilator", "--version"});
         if (simulator_.empty())
             return bad_input(description_.path +
                              ": verilator is not to be found, or does not say its version; on "
                              "Debian, apt-get install verilator");
-        root_ = printed_by({"verilator", "--getenv", "VERILATOR_ROOT"}, cache_);
+        root_ = printed_by({"verilator", "--getenv", "VERILATOR_ROOT"});
         key_ = key();
         const fs::path kept = fs::path(cache_) / key_;
         if (fs::exists(kept / "device.so", failed)) return (kept / "device.so").string();
@@ -152,15 +154,15 @@ private:
     // As Error: what the log of the step says.
     Status step(const std::string& what, const Words& words) {
         const fs::path log = fs::path(folder_) / "build.log";
-        std::error_code ignored;
-        fs::remove(log, ignored);
-        if (run(words, log.string()) == 0) {
-            log_ = whole(log);
-            return success();
-        }
+        const int output = ::open(log.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+        const int code = output < 0 ? 127 : run(words, output);
+        if (output >= 0) ::close(output);
+        log_ = whole(log);
+        if (code == 0) return success();
         const fs::path kept = fs::path(cache_) / (key_ + ".log");
+        std::error_code ignored;
         fs::copy_file(log, kept, fs::copy_options::overwrite_existing, ignored);
-        return bad_input(description_.path + ": " + what + " failed: " + reason_in(whole(log)) +
+        return bad_input(description_.path + ": " + what + " failed: " + reason_in(log_) +
                          " (all of it is in " + kept.string() + ")");
     }
 

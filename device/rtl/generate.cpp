@@ -103,13 +103,12 @@ public:
         if (!file_.isOpen()) mx::rtl::fail("the trace " + path + " cannot be written");
         is_traced_ = true;
     }
-    void trace(std::uint64_t time) override {
-        file_.dump(time);
-        file_.flush();
-    }
+    void trace(std::uint64_t time) override { file_.dump(time); }
+    void flush_trace() override { file_.flush(); }
 #else
     void open_trace(const std::string&) override {}
     void trace(std::uint64_t) override {}
+    void flush_trace() override {}
 #endif
     Port port(std::string_view name) override {
 )";

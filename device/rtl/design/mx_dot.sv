@@ -28,53 +28,6 @@ module mx_dot
   localparam int WIDTH = 592;
   localparam int SUBNORMAL_BIT = 137;  // 2^-149 in units of 2^-286
 
-  // What a code is: a number of units of 2^-16, or none.
-  typedef struct packed {
-    logic        is_nan, is_infinite, is_negative;
-    logic [31:0] units;
-  } number_t;
-
-  function automatic number_t number_of(input logic [7:0] code, input format_e format);
-    logic [4:0] field;
-    logic [3:0] fraction;  // with its leading one
-    number_of = '0;
-    unique case (format)
-      e5m2: begin
-        field = code[6:2];
-        fraction = {1'b0, field != 0, code[1:0]};
-        number_of.units = 32'(fraction) << (field == 0 ? 5'd0 : field - 5'd1);  // of 2^-16
-        number_of.is_negative = code[7];
-        number_of.is_infinite = code[6:0] == 7'h7C;
-        number_of.is_nan = code[6:0] > 7'h7C;
-      end
-      e3m2: begin
-        field = 5'(code[4:2]);
-        fraction = {1'b0, field != 0, code[1:0]};
-        number_of.units = 32'(fraction) << (12 + (field == 0 ? 5'd0 : field - 5'd1));
-        number_of.is_negative = code[5];
-      end
-      e2m3: begin
-        field = 5'(code[4:3]);
-        fraction = {field != 0, code[2:0]};
-        number_of.units = 32'(fraction) << (13 + (field == 0 ? 5'd0 : field - 5'd1));
-        number_of.is_negative = code[5];
-      end
-      e2m1: begin
-        field = 5'(code[2:1]);
-        fraction = {2'b0, field != 0, code[0]};
-        number_of.units = 32'(fraction) << (15 + (field == 0 ? 5'd0 : field - 5'd1));
-        number_of.is_negative = code[3];
-      end
-      default: begin  // e4m3
-        field = 5'(code[6:3]);
-        fraction = {field != 0, code[2:0]};
-        number_of.units = 32'(fraction) << (7 + (field == 0 ? 5'd0 : field - 5'd1));
-        number_of.is_negative = code[7];
-        number_of.is_nan = code[6:0] == 7'h7F;
-      end
-    endcase
-  endfunction
-
   // The sum of a block, and what in it is no number.
   logic signed [70:0] block_sum;
   logic block_nan, block_plus, block_minus;

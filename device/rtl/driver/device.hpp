@@ -80,8 +80,9 @@ private:
         return setup;
     }
 
-    void say_when(Cycles cycles, Beats beats) const {
+    void say_when(Cycles cycles, Beats beats) {
         if (trace_.empty()) return;
+        stream_.model().flush_trace();
         std::fprintf(stderr,
                      "rtl: %s: %lld beats go in from cycle %llu on, and the last of %lld comes out "
                      "in cycle %llu (cycle n begins at time 10 n)\n",

@@ -29,6 +29,7 @@ public:
     virtual void eval() = 0;
     virtual void open_trace(const std::string& path) = 0;
     virtual void trace(std::uint64_t time) = 0;
+    virtual void flush_trace() = 0;
 };
 
 // A port as `count` slots of equal width, one for each element of a beat.
