@@ -16,8 +16,8 @@ check() { # SENTENCE COMMAND...
   if "${@:2}"; then echo "ok: $1"; else echo "FAILED: $1" && failures=$((failures + 1)); fi
 }
 
-# Opens the page with what stands behind # in its address; prints its document. Chromium may print it
-# before the module is compiled, on another thread: it is asked again, a few times.
+# Opens the page with what stands behind # in its address; prints its document. Chromium may print
+# it before the module is compiled, on another thread: it is asked again, a few times.
 opened() { # FRAGMENT
   for _ in 1 2 3 4 5 6; do
     "$chromium" --headless --no-sandbox --disable-gpu --user-data-dir="$work/profile" \
@@ -56,7 +56,8 @@ other_digest() { ! same_digest "$@"; }
 start=$(date +%s%N)
 check "$blocks blocks have the native program's answers" same_digest 0
 spent=$((($(date +%s%N) - start) / 1000000))
-check "$spent ms for them here and there: at most 100 ms a block" [ "$spent" -le $((100 * blocks)) ]
+check "$spent ms for them here and there: at most 100 ms a block" \
+  [ "$spent" -le $((100 * blocks)) ]
 check 'other blocks have another digest' other_digest 1
 
 same_text() { # FRAGMENT ARGUMENT... of mxcheck explain
@@ -75,7 +76,8 @@ check 'a block of a case' same_text "case=${line// /%20}&block=2" "$line" --bloc
 
 says() { # FRAGMENT SENTENCE
   opened "$1" >"$work/page.html"
-  texts_of "$work/page.html" | grep -qF "$2"
+  texts_of "$work/page.html" >"$work/page.txt"
+  grep -qF -e "$2" "$work/page.txt"
 }
 check 'a wrong number is a sentence' says 'values=abc' "value 'abc' is not a number"
 check 'a file is refused' says 'case=quantize format=mxfp8-e4m3 dialect=ocp shape=1x32 data=file:x.npy' \
