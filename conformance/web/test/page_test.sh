@@ -80,7 +80,8 @@ says() { # FRAGMENT SENTENCE
   grep -qF -e "$2" "$work/page.txt"
 }
 check 'a wrong number is a sentence' says 'values=abc' "value 'abc' is not a number"
-check 'a file is refused' says 'case=quantize format=mxfp8-e4m3 dialect=ocp shape=1x32 data=file:x.npy' \
+check 'a file is refused' \
+  says 'case=quantize format=mxfp8-e4m3 dialect=ocp shape=1x32 data=file:x.npy' \
   'a page opens no file'
 check 'a gemm is refused' says 'case=gemm a=e4m3 b=e4m3' 'a gemm has no block to explain'
 check 'nothing is asked of a network' [ "$(grep -c 'https\?://' "$page")" = 0 ]
