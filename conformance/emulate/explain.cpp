@@ -51,8 +51,8 @@ Explanation explain(const ExplainTarget& target, Oracle other) {
     result.text = paragraph(target.title) +
                   paragraph(std::string(rules.name) + ": " + std::string(rules.title)) +
                   paragraph("source: " + std::string(rules.source)) +
-                  paragraph("known by: " + text_of(*find_verification(rules.name))) +
-                  heading("The input") + explain_inputs(target) + explain_steps(target, rules);
+                  paragraph("known by: " + known_by(rules.name)) + heading("The input") +
+                  explain_inputs(target) + explain_steps(target, rules);
     const std::string open = open_decisions(target, rules);
     if (!open.empty()) result.text += heading("What the source leaves open") + open;
     result.text += heading("Every dialect") + compare_dialects(target, other, result.fault);

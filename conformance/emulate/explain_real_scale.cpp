@@ -228,7 +228,7 @@ Explanation explain_real_scale(const ExplainTarget& target) {
     result.text = paragraph(target.title) +
                   paragraph(std::string(row.name) + ": " + std::string(row.title)) +
                   paragraph("source: " + std::string(row.source)) +
-                  paragraph("known by: " + text_of(*find_verification(row.name)));
+                  paragraph("known by: " + known_by(row.name));
     if (target.c.operation == OperationKind::quantize)
         explain_quantized(target, result);
     else

@@ -68,7 +68,7 @@ std::vector<Listed> listed_quantizers() {
                       {"reads", reads},
                       {"left_open", or_nothing(open)},
                       {"source", std::string(dialect.source)},
-                      {"known_by", text_of(*find_verification(dialect.name))}};
+                      {"known_by", known_by(dialect.name)}};
         if (!dialect.is_known()) row.fields.emplace_back("waits_for", dialect.waits);
         rows.push_back(row);
     }

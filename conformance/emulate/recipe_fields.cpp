@@ -107,7 +107,7 @@ std::vector<std::pair<std::string, std::string>> recipe_fields(const Quantizer& 
             {"way_back", text(recipe.way_back)},
             {"left_open", open_text(recipe)},
             {"source", std::string(recipe.source)},
-            {"known_by", text_of(*find_verification(recipe.name))}};
+            {"known_by", known_by(recipe.name)}};
 }
 
 std::string block_format_text(const BlockFormat& format) {

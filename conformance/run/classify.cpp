@@ -160,8 +160,7 @@ void describe_witness(const Case& c, const Site& site, const Difference& d, resu
     m.expected_value = exact::to_text(exact::decode(output, Code{d.expected}));
     m.actual_value = exact::to_text(exact::decode(output, Code{d.actual}));
     m.exact_value = position_text(c, site, d);
-    m.source = std::string(c.dialect->source) +
-               "; known by: " + text_of(*find_verification(c.dialect->name));
+    m.source = std::string(c.dialect->source) + "; known by: " + known_by(c.dialect->name);
 }
 
 // The heat map has 32 columns: a lane each, or an equal share of a larger block's lanes.

@@ -33,7 +33,9 @@ std::vector<exact::Run> exact_scales(const Quantizer& dialect, const BlockFormat
         const exact::Value amax = exact::read_input(dialect.subnormals, input, Code{bits});
         return exact::encode_scale(dialect, format, amax).bits;
     };
-    return runs_of_codes(input, 0, ask, how_asked(input));
+    // A logarithm takes long; the cast that takes it is asked for every code by exact_casts.
+    return runs_of_codes(input, 0, ask,
+                         takes_log2f(dialect) ? Asked::at_borders : how_asked(input));
 }
 
 std::vector<exact::Run> exact_casts(const ScaleCast& cast, const ElementFormat& input) {

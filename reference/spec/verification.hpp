@@ -143,7 +143,7 @@ inline constexpr std::array verifications{
     Verification{
         .rows = "deepgemm",
         .known = Known::run,
-        .versions = "torch 2.12 and later",
+        .versions = "with torch 2.12 and later",
         .library = "deepseek-ai/DeepGEMM@54e2261 with torch 2.15.0",
         .place = "CPU",
         .date = "",
@@ -162,7 +162,7 @@ inline constexpr std::array verifications{
         .paths = "per_token_cast_to_fp4",
         .differed = "nothing",
     },
-    verification_rows::read("deepgemm-legacy", "torch before 2.12"),
+    verification_rows::read("deepgemm-legacy", "with torch before 2.12"),
     verification_rows::read("deepgemm-fp4-legacy", "before #364"),
     Verification{
         .rows = "compressed-tensors",
@@ -426,7 +426,7 @@ inline constexpr std::array verifications{
     Verification{
         .rows = "deepgemm-fp8-pow2",
         .known = Known::run,
-        .versions = "torch 2.12 and later",
+        .versions = "with torch 2.12 and later",
         .library = "deepseek-ai/DeepGEMM@54e2261 with torch 2.15.0",
         .place = "CPU",
         .date = "",
@@ -434,7 +434,7 @@ inline constexpr std::array verifications{
         .paths = "blocks of 1x128, f32",
         .differed = "nothing but what the row was mended for, infinities",
     },
-    verification_rows::read("deepgemm-fp8-pow2-legacy", "torch before 2.12"),
+    verification_rows::read("deepgemm-fp8-pow2-legacy", "with torch before 2.12"),
     verification_rows::read("deepgemm-fp8-gpu deepgemm-fp8-pow2-gpu"),
 };
 
@@ -458,25 +458,31 @@ constexpr bool every_entry_is_whole() {
 }
 static_assert(every_entry_is_whole());
 
-// "run: torchao 0.18.0 (until 0.18.0), CPU, 2026-11-21; 18.3 MB compared; ..."
+// "run: torchao 0.18.0, valid until 0.18.0, CPU, 2026-11-21; compared: 18.3 MB; ..."
 inline std::string text_of(const Verification& v) {
     std::string text(name_of(v.known));
     const auto add = [&text](std::string_view before, std::string_view part) {
         if (!part.empty()) text += std::string(before) + std::string(part);
     };
     if (v.known == Known::read) {
-        add(", for versions ", v.versions);
+        add(", valid ", v.versions);
         add("; ", v.paths);
         return text;
     }
     add(": ", v.library);
-    add(", for versions ", v.versions);
+    add(", valid ", v.versions);
     add(", ", v.place);
     add(", ", v.date);
     add("; compared: ", v.compared);
     add("; ", v.paths);
     add("; differed: ", v.differed);
     return text;
+}
+
+// What is printed of a row. A row without an entry says so, and fails a test.
+inline std::string known_by(std::string_view row) {
+    const Verification* entry = find_verification(row);
+    return entry == nullptr ? "not said" : text_of(*entry);
 }
 
 }  // namespace mx

@@ -69,12 +69,14 @@ TEST(Verification, EveryRowHasOneEntryAndEveryEntryNamesRows) {
 
 TEST(Verification, SaysWhatRanAndWhatWasOnlyRead) {
     EXPECT_EQ(text_of(*find_verification("torchao-rceil-legacy")),
-              "run: torchao 0.18.0, for versions until 0.18.0, CPU, 2026-11-21; compared: 18.3 MB, "
+              "run: torchao 0.18.0, valid until 0.18.0, CPU, 2026-11-21; compared: 18.3 MB, "
               "and recorded cases; to_mx, 5 formats, f32 and bf16, blocks along rows; differed: "
               "nothing");
-    EXPECT_EQ(text_of(*find_verification("deepgemm-fp4-legacy")), "read, for versions before #364");
+    EXPECT_EQ(text_of(*find_verification("deepgemm-fp4-legacy")), "read, valid before #364");
     EXPECT_EQ(find_verification("cuda-e8m0-rp")->known, Known::hardware);
     EXPECT_EQ(find_verification("torchao"), nullptr);
+    EXPECT_EQ(known_by("torchao"), "not said");
+    EXPECT_EQ(known_by("deepgemm-legacy"), "read, valid with torch before 2.12");
 }
 
 // Fields that the oracles do not read under a row's type of scale hold what says nothing: a row

@@ -24,6 +24,12 @@
 namespace mx {
 namespace {
 
+// A row of which nothing is said was read at most.
+Known known_of(const Quantizer& row) {
+    const Verification* entry = find_verification(row.name);
+    return entry == nullptr ? Known::read : entry->known;
+}
+
 struct Mutant {
     std::string decision;
     Quantizer row;
@@ -214,8 +220,7 @@ bool is_about_rows(const Case& c) {
 // asked here of those rows is among them.
 void add_cast_digests(Questions& all) {
     for (const Quantizer& row : e8m0_quantizers)
-        if (find_verification(row.name)->known == Known::hardware)
-            all[row.name] = {probe_of_casts()};
+        if (known_of(row) == Known::hardware) all[row.name] = {probe_of_casts()};
 }
 
 Questions recorded_answers(Sources& sources) {
@@ -341,8 +346,8 @@ Tally mutate(const Quantizer& row, const Questions& typed, const Questions& reco
     }
     if (tally.survivors > 0)
         std::printf("%s, %s: %s%s\n", std::string(row.name).c_str(),
-                    std::string(name_of(find_verification(row.name)->known)).c_str(),
-                    share(tally).c_str(), survivors.c_str());
+                    std::string(name_of(known_of(row))).c_str(), share(tally).c_str(),
+                    survivors.c_str());
     return tally;
 }
 
@@ -352,7 +357,7 @@ TEST(RowMutation, FewOfTheChangedRowsSurviveWhereALibraryAnswered) {
     std::map<std::string, Tally> by_kind;
     for (const Quantizer& row : e8m0_quantizers) {
         if (!row.is_known()) continue;
-        const Known known = find_verification(row.name)->known;
+        const Known known = known_of(row);
         const bool has_answers = recorded.contains(row.name);
         const std::string kind = known == Known::read ? "read, unwitnessed"
                                  : has_answers        ? "answers recorded"
