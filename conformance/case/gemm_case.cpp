@@ -16,7 +16,7 @@ namespace {
 // The scalings by binary32 that FP8 elements may have.
 constexpr std::array f32_scalings{FactorScaling::tensor, FactorScaling::row,
                                   FactorScaling::f32_1x128, FactorScaling::f32_128x128};
-constexpr std::array<std::string_view, 2> fp8_elements{"e4m3", "e5m2"};
+constexpr std::array<std::string_view, 4> fp8_elements{"e4m3", "e5m2", "e4m3fnuz", "e5m2fnuz"};
 constexpr FactorType nvfp4{formats::e2m1, FactorScaling::ue4m3_1x16};
 const std::string nvfp4_name = "nvfp4";
 
@@ -211,7 +211,8 @@ std::optional<FactorType> parse_gemm_factor(std::string_view word) {
     const std::size_t colon = word.find(':');
     const std::string_view element = word.substr(0, colon);
     const bool is_fp8 = std::ranges::find(fp8_elements, element) != fp8_elements.end();
-    const bool is_plain = is_fp8 || std::ranges::find(input_types, element) != input_types.end();
+    const bool is_plain = is_fp8 || element == formats::tf32.name ||
+                          std::ranges::find(input_types, element) != input_types.end();
     if (colon == std::string_view::npos && is_plain)
         return FactorType{*find_element_format(element), FactorScaling::none};
     if (colon == std::string_view::npos || !is_fp8) return std::nullopt;
@@ -230,6 +231,7 @@ std::vector<std::string> gemm_factor_names() {
             names.push_back(std::string(element) + ":" + std::string(name_of(scaling)));
     }
     for (const std::string_view type : input_types) names.emplace_back(type);
+    names.emplace_back(formats::tf32.name);
     return names;
 }
 std::vector<std::string> gemm_output_names() {

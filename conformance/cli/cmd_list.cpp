@@ -1,7 +1,11 @@
 // mxcheck list: what names there are.
+#include <algorithm>
+#include <cctype>
 #include <cstdio>
 #include <iterator>
 #include <memory>
+#include <set>
+#include <sstream>
 
 #include "conformance/case/names.hpp"
 #include "conformance/cli/columns.hpp"
@@ -13,6 +17,7 @@
 #include "conformance/data/suite.hpp"
 #include "conformance/emulate/listing.hpp"
 #include "conformance/run/sweep_result.hpp"
+#include "reference/spec/gemm_models.hpp"
 
 namespace mx::cli {
 namespace {
@@ -21,6 +26,7 @@ struct ListOptions {
     std::string what;
     std::string level = "quick";
     std::string suite = "*";
+    std::string machine;
     bool json = false;
 };
 
@@ -95,6 +101,26 @@ Expected<std::vector<Row>> case_rows(const ListOptions& options) {
 
 using Rows = Expected<std::vector<Row>>;
 
+// Those of one machine, as its users call it; "B200" is b200.
+Rows model_rows(const ListOptions& options) {
+    std::vector<Row> all = emulate::listed_models();
+    if (options.machine.empty()) return all;
+    std::string wanted = options.machine;
+    std::ranges::transform(wanted, wanted.begin(), [](unsigned char c) { return std::tolower(c); });
+    std::set<std::string> machines;
+    std::vector<Row> rows;
+    for (const GemmModel& model : gemm_models) {
+        std::istringstream words{std::string(model.machines)};
+        for (std::string word; words >> word;) machines.insert(word);
+        if (!lists(model.machines, wanted)) continue;
+        const auto row = std::ranges::find(all, std::string(model.name), &Row::name);
+        rows.push_back(*row);
+    }
+    const Status known = check_name("machine", wanted, {machines.begin(), machines.end()});
+    if (!known) return known.error();
+    return rows;
+}
+
 struct List {
     std::string_view name;
     std::string_view text;
@@ -111,8 +137,7 @@ const List lists[] = {
      [](const ListOptions&) -> Rows { return emulate::listed_quantizers(); }},
     {"formats", "what --format takes, and the elements and scales of those blocks",
      [](const ListOptions&) -> Rows { return emulate::listed_formats(); }},
-    {"models", "what gemm --model takes: how tensor cores sum",
-     [](const ListOptions&) -> Rows { return emulate::listed_models(); }},
+    {"models", "what gemm --model takes: how tensor cores sum", model_rows},
     {"roundings", "what rounding= of a case line takes, and who rounds so",
      [](const ListOptions&) -> Rows { return emulate::listed_roundings(); }},
     {"layouts", "how element codes and scales lie in memory",
@@ -161,6 +186,9 @@ Rows overview(const ListOptions& options) {
 }
 
 Rows rows_of(const ListOptions& options) {
+    if (!options.machine.empty() && options.what != "models")
+        return bad_input("--machine is for models: mxcheck list models --machine " +
+                         options.machine);
     if (options.what.empty()) return overview(options);
     for (const List& list : lists)
         if (list.name == options.what) return list.rows(options);
@@ -224,6 +252,8 @@ Command list_command() {
             {{"WHAT", list_names_text() + "; an overview of them if not given", &o->what},
              {"--level", "for cases: the level", &o->level},
              {"--suite", "for cases: only suites of this name", &o->suite},
+             {"--machine", "for models: only those of this machine, such as b200 or sm_90",
+              &o->machine},
              {"--json", "as JSON", &o->json}},
             [o] { return list(*o); },
             false};

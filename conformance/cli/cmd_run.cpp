@@ -75,6 +75,7 @@ results::RunHeader header_of(const RunOptions& options, session::Shard shard,
         header.argv.push_back("--format=" + session::list_text(plan.formats));
     if (!plan.suite_file.empty()) header.argv.push_back("--suite-file=" + plan.suite_file);
     if (!plan.input.empty()) header.argv.push_back("--input=" + plan.input);
+    if (!plan.model.empty()) header.argv.push_back("--model=" + plan.model);
     if (options.algorithms != "default")
         header.argv.push_back("--algorithms=" + options.algorithms);
     if (options.reproducible) header.argv.push_back("--reproducible");
@@ -85,7 +86,8 @@ results::RunHeader header_of(const RunOptions& options, session::Shard shard,
 std::vector<sweep::GpuSweep> sweeps_of(const RunOptions& options) {
     const session::PlanOptions& plan = options.plan;
     const bool is_whole = matches_glob(plan.suite, sweep_suite) && plan.dialects.empty() &&
-                          plan.formats.empty() && plan.suite_file.empty() && plan.input.empty();
+                          plan.formats.empty() && plan.suite_file.empty() && plan.input.empty() &&
+                          plan.model.empty();
     if (!is_whole) return {};
     return device_sweeps(options.choice, plan.level);
 }

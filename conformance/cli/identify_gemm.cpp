@@ -65,6 +65,25 @@ void print_split(const GemmSplit& split) {
                        split.algorithm);
 }
 
+// What comes after the sum, where it is known.
+std::string epilogue_of(const GemmIdentification& found) {
+    for (const GemmFinding& finding : found.findings)
+        if (finding.field == "alpha, beta and C") return identify::values_text(finding.values);
+    return "";
+}
+
+// The sums alone, and what is made of them: where only one of both is known, it is said.
+void print_parts(const GemmIdentification& found) {
+    if (!found.sum_rows.empty())
+        std::printf("accumulator: %s, which predicts all %s without C, alpha and scales\n",
+                    joined(found.sum_rows, " = ").c_str(), counted(found.sums, "sum").c_str());
+    const bool is_asked = found.refusals.empty();
+    if (found.unexplained() == 0 && is_asked)
+        std::printf("epilogue: %s\n", epilogue_of(found).c_str());
+    else if (!found.sum_rows.empty() && is_asked)
+        std::printf("epilogue: none that is known; nearest is %s\n", epilogue_of(found).c_str());
+}
+
 void print_rows(const GemmIdentification& found) {
     if (!found.rows.empty()) {
         std::printf("model: %s%s\n", joined(found.rows, " = ").c_str(),
@@ -102,6 +121,7 @@ void print(const GemmIdentification& found) {
     print_split(found.split);
     for (const std::string& refusal : found.refusals) print_line("not asked", refusal);
     print_rows(found);
+    print_parts(found);
     print_unexplained("answers to probes", found.learnt);
     print_unexplained("outputs of data that nothing was learnt from", found.unlearnt);
     print_unexplained("answers where K is long", found.split.misses);
@@ -116,6 +136,10 @@ std::string verdict_of(const GemmIdentification& found) {
     if (!found.mixture.row.empty())
         return "no model of the table; mixed, of " + found.nearest + " and " + found.mixture.row;
     if (found.unexplained() == 0) return "no model of the table";
+    if (!found.sum_rows.empty())
+        return "accumulator " + joined(found.sum_rows, " = ") +
+               ", and no epilogue that is known; " + counted(found.unexplained(), "output") +
+               " unexplained";
     return "no model of the table; " + counted(found.unexplained(), "output") + " unexplained";
 }
 
@@ -157,6 +181,9 @@ Json json_of(const GemmIdentification& found) {
             {"refused", found.refusals},
             {"models", found.rows},
             {"nearest_model", found.nearest},
+            {"accumulators", found.sum_rows},
+            {"sums", found.sums},
+            {"epilogue", found.unexplained() == 0 ? epilogue_of(found) : ""},
             {"mixed_with", found.mixture.row},
             {"differences_to_nearest", found.parts},
             {"probes", json_of(found.learnt)},

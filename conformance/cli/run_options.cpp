@@ -64,6 +64,10 @@ std::vector<Option> options_of(session::PlanOptions& plan) {
              "only part I/N of the cases; auto: the part that a launcher "
              "names (Slurm, MPI, Kubernetes, Bazel, GoogleTest)",
              &plan.shard},
+            {"--model",
+             "with --suite gemm: judge every GEMM that this row of list models multiplies by it, "
+             "bit for bit",
+             &plan.model},
             {"--input", "quantize this .npy or .safetensors instead of the suites", &plan.input}};
 }
 

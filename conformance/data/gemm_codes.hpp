@@ -77,6 +77,11 @@ MX_HOST_DEVICE constexpr Code gemm_code(GemmData data, const ElementFormat& form
     const std::uint64_t bits = bits_of(place);
     const std::uint64_t choice = bits >> 40 & 0xFFFF;
     const std::uint32_t sign = bits >> 63 != 0 ? format.code_sign_mask() : 0;
+    // FNUZ has NaN where -0 would be.
+    const auto with_sign = [&](std::uint32_t magnitude) {
+        const bool has_none = magnitude == 0 && format.specials == Specials::nan_for_negative_zero;
+        return Code{magnitude | (has_none ? 0 : sign)};
+    };
     const bool is_first = place.tensor == 0;  // A
     const auto any = [&] {
         if (format.code_bits() > 8) return code_near_one(format, bits, 16);
@@ -91,15 +96,15 @@ MX_HOST_DEVICE constexpr Code gemm_code(GemmData data, const ElementFormat& form
     };
     switch (data) {
         case GemmData::uniform:
-            return Code{any() | sign};
+            return with_sign(any());
         case GemmData::middle:
-            return Code{near_one(bits, 8) | sign};
+            return with_sign(near_one(bits, 8));
         case GemmData::positive:
             return Code{near_one(bits, 2)};
         case GemmData::zeros:
-            return Code{(choice % 3 == 0 ? 0 : any()) | sign};
+            return with_sign(choice % 3 == 0 ? 0 : any());
         case GemmData::small:
-            return Code{static_cast<std::uint32_t>(bits % (3u << format.mantissa_bits)) | sign};
+            return with_sign(static_cast<std::uint32_t>(bits % (3u << format.mantissa_bits)));
         case GemmData::cancelling: {
             // Pairs of equal values, of opposite signs in A alone; now and then one is another.
             const GemmPlace pair{place.seed, place.tensor, place.row, place.k / 2};
@@ -109,7 +114,7 @@ MX_HOST_DEVICE constexpr Code gemm_code(GemmData data, const ElementFormat& form
         }
         case GemmData::dominant:
             if (choice % 61 == 0) return Code{format.code_max_finite() | sign};
-            return Code{static_cast<std::uint32_t>(bits % (4u << format.mantissa_bits)) | sign};
+            return with_sign(static_cast<std::uint32_t>(bits % (4u << format.mantissa_bits)));
         case GemmData::zero_beside: {
             // At every third k one factor is zero and the other is the largest number.
             const bool is_zero = is_first == (place.k / 3 % 2 == 0);
@@ -117,14 +122,14 @@ MX_HOST_DEVICE constexpr Code gemm_code(GemmData data, const ElementFormat& form
             if (format.code_bits() > 8)
                 return Code{(code_near_one(format, bits, 4) - (10u << format.mantissa_bits)) |
                             sign};
-            return Code{static_cast<std::uint32_t>(bits % (3u << format.mantissa_bits)) | sign};
+            return with_sign(static_cast<std::uint32_t>(bits % (3u << format.mantissa_bits)));
         }
         case GemmData::special:
             if (choice % 4093 == 0 && format.has_nan())
                 return Code{special_code(format, bits) | sign};
-            return Code{any() | sign};
+            return with_sign(any());
         case GemmData::zero_rows:
-            return Code{(is_first && place.row % 4 == 3 ? 0 : any()) | sign};
+            return with_sign(is_first && place.row % 4 == 3 ? 0 : any());
     }
     return Code{0};
 }

@@ -131,7 +131,8 @@ CodeTensor filled(const GemmTensor& tensor, const CodeAt& code_at) {
     std::size_t element = 0;
     for (std::int64_t row = 0; row < codes.rows; ++row)
         for (std::int64_t column = 0; column < codes.columns; ++column)
-            codes.set(element++, code_at(FactorPlace{tensor.part, row, column}).bits);
+            codes.set(element++, code_at(FactorPlace{tensor.part, row, column}).bits
+                                     << tensor.type.spare_bits());
     return codes;
 }
 

@@ -90,16 +90,23 @@ constexpr const TensorType* find_tensor_type(std::string_view id) {
 }
 
 // How a file carries the codes of an element format. The integer formats are int8 to a file: which
-// of them it is, the metadata say.
+// of them it is, the metadata say. TF32 is binary32.
 constexpr std::string_view tensor_type_of(const ElementFormat& format) {
+    if (format == formats::tf32) return formats::f32.name;
     return format.negatives == Negatives::sign_bit ? format.name : std::string_view("i8");
+}
+
+// What a code takes where codes of less than a byte are packed.
+constexpr int bits_in_memory(const ElementFormat& format) {
+    return format.code_bits() < 8 ? format.code_bits() : 8 * format.code_bytes();
 }
 
 constexpr bool every_element_format_has_a_tensor_type() {
     for (const ElementFormat& format : element_formats) {
         bool found = false;
         for (const TensorType& type : tensor_types)
-            found = found || (type.id == tensor_type_of(format) && type.bits == format.code_bits());
+            found =
+                found || (type.id == tensor_type_of(format) && bits_in_memory(format) == type.bits);
         if (!found) return false;
     }
     return true;

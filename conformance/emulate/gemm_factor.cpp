@@ -44,7 +44,7 @@ Expected<GemmFactor> factor_of_blocks(data::TensorFile& file, const QuantizedFac
 gemm::Factor GemmFactor::view() const {
     gemm::Factor made;
     made.element = element;
-    made.codes = {pointer_to(codes.elements), element.code_bytes(), 1};
+    made.codes = {pointer_to(codes.elements), element.code_bytes(), 1, element.spare_bits()};
     made.depth = depth();
     made.rows = rows();
     made.scaling = scaling;
@@ -88,7 +88,8 @@ Status scale_rows(GemmFactor& factor, const std::string& path, const data::Tenso
 
 namespace {
 
-constexpr std::array<std::string_view, 5> plain_types{"f32", "f16", "bf16", "e4m3", "e5m2"};
+constexpr std::array<std::string_view, 7> plain_types{"f32",  "f16",      "bf16",    "e4m3",
+                                                      "e5m2", "e4m3fnuz", "e5m2fnuz"};
 
 Status check_dimensions(const std::vector<std::int64_t>& shape) {
     if (shape.size() >= 2) return success();

@@ -44,7 +44,22 @@ std::string_view zeros_text(ZeroProducts zeros) {
     return {};
 }
 
+std::string_view sum_text(StepSum sum) {
+    switch (sum) {
+        case StepSum::aligned:
+            return "";
+        case StepSum::products_first:
+            return ", the accumulator joins their sum, both cut down";
+        case StepSum::even_and_odd:
+            return ", even and odd k apart, the accumulator joins their sum, all cut down";
+        case StepSum::pairs_flushed:
+            return ", rounded and added in pairs of pairs, subnormals are 0";
+    }
+    return {};
+}
+
 std::string bits_text(const GemmModel& model) {
+    if (model.sum == StepSum::pairs_flushed) return "";
     if (model.fraction_bits == all_bits) return ", nothing cut";
     return ", " + counted(model.fraction_bits, "fraction bit") + " kept";
 }
@@ -97,6 +112,7 @@ std::string gemm_model_text(const GemmModel& model) {
     text += floor_text(model.exponent_floor);
     text += exponents_text(model.exponents);
     text += zeros_text(model.zero_products);
+    text += sum_text(model.sum);
     text += accumulator_text(model);
     text += promotion_text(model);
     return text.append(scales_text(model.scaling));

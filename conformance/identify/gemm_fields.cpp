@@ -245,7 +245,8 @@ std::string addend_text(const GemmMachine& machine) {
 Machines addend_step_values(const GemmMachine& base, const GemmProblem&) {
     if (base.addend == AddendPlace::first_summand) return {base};
     using enum AddendStep;
-    return of_machine(base, &GemmMachine::addend_step, fused_alpha, fused_beta, rounded_apart);
+    return of_machine(base, &GemmMachine::addend_step, fused_alpha, fused_beta, rounded_apart,
+                      rounded_once);
 }
 std::string addend_step_text(const GemmMachine& machine) {
     if (machine.addend == AddendPlace::first_summand) return "no addition at the end";
@@ -256,6 +257,8 @@ std::string addend_step_text(const GemmMachine& machine) {
             return "fma(beta, C, alpha*sum)";
         case AddendStep::rounded_apart:
             return "alpha*sum + beta*C, each rounded";
+        case AddendStep::rounded_once:
+            return "alpha*sum + beta*C, rounded once";
     }
     return "";
 }

@@ -2,6 +2,7 @@
 #include "conformance/identify/gemm_fit.hpp"
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cmath>
 #include <cstdio>
@@ -37,10 +38,23 @@ struct Fit {
     std::size_t predicted;
 };
 
+// The fields that lie beside the sum of a part of K.
+constexpr std::array<std::string_view, 6> outer_fields{"split along k",     "C",
+                                                       "alpha, beta and C", "without C",
+                                                       "alpha and scales",  "subnormal results"};
+
+// The fields of a sum that is not divisible stay as its row has them.
+std::vector<GemmMachine> values_of(const GemmField& field, const GemmMachine& machine,
+                                   const GemmProblem& setting) {
+    if (is_divisible(machine.model) || is_named(outer_fields, field.name))
+        return field.values(machine, setting);
+    return {machine};
+}
+
 // Does a value of the field predict more?
 bool improve(const GemmField& field, const GemmProblem& setting, Answers answers, Fit& fit) {
     const std::size_t before = fit.predicted;
-    for (const GemmMachine& other : field.values(fit.machine, setting)) {
+    for (const GemmMachine& other : values_of(field, fit.machine, setting)) {
         const std::size_t count = count_up_to(other, setting, answers, fit.predicted + 1);
         if (count > fit.predicted) fit = {other, count};
     }
@@ -125,7 +139,7 @@ GemmFinding finding_of(const GemmField& field, const GemmMachine& machine,
     const std::string present = field.text(machine);
     std::vector<GemmMachine> told_apart;
     std::size_t at = 0;
-    for (const GemmMachine& other : field.values(machine, setting)) {
+    for (const GemmMachine& other : values_of(field, machine, setting)) {
         const std::string text = field.text(other);
         const bool is_present = text == present;
         if (is_present) at = told_apart.size();

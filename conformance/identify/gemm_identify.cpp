@@ -108,6 +108,24 @@ GemmMisses misses_of(const GemmMachine& machine, const GemmProblem& setting,
     return misses;
 }
 
+// Nothing is done to the sum, as far as what is asked goes.
+bool is_sum(const GemmProblem& setting, const GemmProbe& probe) {
+    const bool has_scales = !probe.scales_a.empty() || !probe.scales_b.empty();
+    return probe.beta.bits << 1 == 0 && probe.alpha == one_f32 &&
+           (!has_scales || has_block_scales(setting));
+}
+
+// The rows that predict every sum, whatever the device makes of it afterwards.
+void compare_accumulators(const GemmAnswers& answers, GemmIdentification& found) {
+    GemmAnswers sums;
+    for (const GemmAnswer& answer : answers)
+        if (is_sum(found.setting, answer.probe)) sums.push_back(answer);
+    found.sums = sums.size();
+    for (const GemmModel* row : rows_for(found.setting))
+        if (count_predicted(machine_of(*row, found.machine), found.setting, sums) == sums.size())
+            found.sum_rows.emplace_back(row->name);
+}
+
 // The rows that predict every answer, and the one that comes nearest.
 void compare_rows(const GemmAnswers& answers, GemmIdentification& found) {
     const GemmModel* nearest = nullptr;
@@ -265,6 +283,7 @@ Expected<GemmIdentification> identify_gemm(GemmSubject& subject) {
     found.findings = findings_of(found.machine, found.setting, answers.value());
     read_specials(subject, answers.value(), found);
     compare_rows(answers.value(), found);
+    compare_accumulators(answers.value(), found);
     const auto calls = ask_unlearnt(subject, found.refusals.empty(), found.refusals);
     if (!calls) return calls.error();
     judge_unlearnt(calls.value(), found);

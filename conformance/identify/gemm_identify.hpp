@@ -34,8 +34,12 @@ struct GemmIdentification {
     std::vector<std::pair<std::string, std::string>> specials;  // "Inf - Inf": "NaN"
     std::vector<std::string> refusals;  // what the device was asked and does not do
     GemmMisses learnt, unlearnt;        // by the machine, or by the rows if there are some
-    std::vector<std::string> rows;      // that predict everything; none where one output is left
-    std::string nearest;                // the row that comes nearest
+    // The accumulator alone: the probes without C, with alpha and scales of 1, and the rows that
+    // predict all of them. What comes after it may be no epilogue that is known.
+    std::uint64_t sums = 0;
+    std::vector<std::string> sum_rows;
+    std::vector<std::string> rows;  // that predict everything; none where one output is left
+    std::string nearest;            // the row that comes nearest
     std::uint64_t nearest_predicted = 0;
     std::vector<std::string> parts;  // "field: device value, row value" against the nearest
     GemmMixture mixture;             // where neither a row nor the machine explains everything

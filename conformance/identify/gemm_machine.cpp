@@ -5,6 +5,7 @@
 #include <span>
 
 #include "conformance/data/gemm_codes.hpp"
+#include "reference/fast/dot.hpp"
 #include "reference/gemm/model_sum.hpp"
 
 namespace mx::identify {
@@ -279,6 +280,13 @@ Unpacked with_addend(AddendStep step, const Factors& factors, const Unpacked& be
                      const Unpacked& c) {
     if (step == AddendStep::fused_alpha)
         return fast::fused_multiply_add(factors.alpha, factors.sum, fast::product(beta, c));
+    if (step == AddendStep::rounded_once) {
+        fast::Total total;
+        fast::add_product(total, factors.alpha, factors.sum);
+        fast::add_product(total, beta, c);
+        return fast::unpack(formats::f32, fast::round_total(formats::f32, Rounding::nearest_even,
+                                                            Overflow::overflow, total));
+    }
     const Unpacked product = fast::product(factors.alpha, factors.sum);
     if (step == AddendStep::fused_beta) return fast::fused_multiply_add(beta, c, product);
     return fast::sum(product, fast::product(beta, c));
@@ -334,6 +342,25 @@ struct FactorRow {
     }
 };
 
+// The same sum with fewer steps. One of zeros leaves the accumulator as it is, but that -0 becomes
+// +0: so one of them is enough after each step that is not, and at the beginning.
+GemmProbe without_zero_steps(const GemmModel& model, const GemmProbe& probe) {
+    GemmProbe packed = probe;
+    packed.a.clear();
+    packed.b.clear();
+    bool is_wanted = true;
+    for (std::int64_t first = 0; first < probe.depth(); first += model.products) {
+        const std::int64_t end = std::min<std::int64_t>(first + model.products, probe.depth());
+        const bool is_zero = next_product(probe, first, end) == end;
+        if (!is_zero || is_wanted) {
+            packed.a.insert(packed.a.end(), probe.a.begin() + first, probe.a.begin() + end);
+            packed.b.insert(packed.b.end(), probe.b.begin() + first, probe.b.begin() + end);
+        }
+        is_wanted = !is_zero;
+    }
+    return packed;
+}
+
 }  // namespace
 
 bool has_block_scales(const GemmProblem& setting) {
@@ -345,6 +372,9 @@ Code without_payload(Code d) {
 }
 
 Code predicted(const GemmMachine& machine, const GemmProblem& setting, const GemmProbe& probe) {
+    if (!is_divisible(machine.model))
+        return predicted_by_model(
+            machine, setting, machine.part == 0 ? without_zero_steps(machine.model, probe) : probe);
     return finished(machine, setting, probe,
                     summed(machine, setting, probe, first_summand(machine, probe)));
 }

@@ -36,7 +36,7 @@ enum class ProductExponent {
     normalised,  // its own leading bit
 };
 enum class AddendPlace { after_sum, first_summand };
-enum class AddendStep { fused_alpha, fused_beta, rounded_apart };
+enum class AddendStep { fused_alpha, fused_beta, rounded_apart, rounded_once };
 enum class NoAddend { zero_added, zero_added_unless_alpha_is_one, nothing_added };
 // The scales of whole tensors and rows.
 enum class ScaleStep { alpha_b_a, alpha_a_b, alpha_product, sum_b_a, sum_a_b, sum_product };
@@ -59,6 +59,13 @@ struct GemmMachine {
                factors == Subnormals::honoured;
     }
 };
+
+// Can the fields of the model vary one by one? Trees, exact sums of several products and sums that
+// the accumulator joins late are taken as their rows have them.
+constexpr bool is_divisible(const GemmModel& model) {
+    return model.sum == StepSum::aligned &&
+           (model.fraction_bits != all_bits || model.products == 1);
+}
 
 // The bits of binary32 that the machine answers; any NaN is 0x7fffffff.
 Code predicted(const GemmMachine& machine, const GemmProblem& setting, const GemmProbe& probe);

@@ -2,6 +2,7 @@
 #include "conformance/identify/gemm_setting.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cstdio>
 
 #include "conformance/case/gemm_case.hpp"
@@ -11,7 +12,7 @@ namespace mx::identify {
 namespace {
 
 std::vector<std::string> factor_types() {
-    return {"e4m3", "e5m2", "e3m2", "e2m3", "e2m1", "bf16", "f16", "f32"};
+    return {"e4m3", "e5m2", "e3m2", "e2m3", "e2m1", "bf16", "f16", "f32", "e4m3fnuz", "e5m2fnuz"};
 }
 
 std::vector<std::string> scaling_names() {
@@ -100,11 +101,31 @@ void choose_scaling(const GemmWords& words, const Client& device, GemmProblem& s
     if (takes(device, scaled)) setting = scaled;
 }
 
+// Those that a device may take which does not take E4M3 alone.
+constexpr std::array<std::string_view, 8> other_factors{
+    "mxfp8-e4m3", "mxfp8-e5m2", "mxfp4-e2m1", "nvfp4", "mxfp6-e3m2", "bf16", "f16", "f32"};
+
+void choose_factors(const Client& device, GemmProblem& setting) {
+    if (takes(device, setting)) return;
+    for (const std::string_view name : other_factors) {
+        GemmProblem other = setting;
+        other.a = other.b = *parse_gemm_factor(name);
+        if (!takes(device, other)) continue;
+        setting = other;
+        return;
+    }
+}
+
 }  // namespace
 
 Expected<GemmProblem> setting_of(const GemmWords& words, const Client& device) {
-    auto setting = named_setting(words);
-    if (setting) choose_scaling(words, device, setting.value());
+    const bool is_open = words.types.empty() && words.formats.empty();
+    GemmWords asked = words;
+    if (is_open) asked.types = {"e4m3"};
+    auto setting = named_setting(asked);
+    if (!setting) return setting;
+    choose_scaling(asked, device, setting.value());
+    if (is_open && words.scaling.empty()) choose_factors(device, setting.value());
     return setting;
 }
 

@@ -9,15 +9,17 @@
 namespace mx::identify {
 
 struct GemmWords {
-    std::vector<std::string> types{"e4m3"};  // of A and B; one for both
-    std::vector<std::string> scaling = {};   // likewise; none: what the device takes
-    std::vector<std::string> formats = {};   // MX formats instead of types and scaling
+    std::vector<std::string> types = {};    // of A and B; one for both; none: what the device takes
+    std::vector<std::string> scaling = {};  // likewise
+    std::vector<std::string> formats = {};  // MX formats instead of types and scaling
     std::string accumulation = {};
     std::string algorithm = {};
 };
 
 // As error: names that no table has, and formats that no machine multiplies. Where nothing is said
-// about scales, FP8 has one for each tensor if the device takes it.
+// about scales, FP8 has one for each tensor if the device takes it. Where nothing is said at all,
+// it is E4M3, or if the device does not take that, the first that it takes of MX, NVFP4 and the
+// types of 16 and 32 bits.
 Expected<GemmProblem> setting_of(const GemmWords& words, const Client& device);
 
 // "256x256x1024"

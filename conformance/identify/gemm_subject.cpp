@@ -25,7 +25,8 @@ struct Filled {
 
     void put(std::size_t at, Code code) {
         const auto width = static_cast<std::size_t>(tensor.type.code_bytes());
-        std::memcpy(bytes.data() + at * width, &code.bits, width);
+        const std::uint32_t word = code.bits << tensor.type.spare_bits();
+        std::memcpy(bytes.data() + at * width, &word, width);
     }
     // Two codes in a byte, the even one in the low half.
     void put_half(std::size_t at, Code code) {

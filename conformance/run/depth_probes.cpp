@@ -45,7 +45,8 @@ void note_products(const Case& c, std::vector<bool>& covered) {
         const ElementFormat& format = tensors[i].type;
         const auto columns = static_cast<std::size_t>(inputs[i].columns);
         for (std::size_t at = 0; at < inputs[i].count(); ++at)
-            if (!format.is_zero(Code{inputs[i].at(at)})) (is_a ? of_a : of_b)[at % columns] = true;
+            if (!format.is_zero(Code{inputs[i].at(at) >> format.spare_bits()}))
+                (is_a ? of_a : of_b)[at % columns] = true;
     }
     for (std::size_t k = 0; k < covered.size(); ++k)
         covered[k] = covered[k] || (of_a[k] && of_b[k]);

@@ -8,8 +8,9 @@
 namespace mx {
 namespace {
 
-CodeView view_of(const CodeTensor& tensor) {
-    return {reinterpret_cast<const std::uint8_t*>(tensor.bytes.data()), tensor.width, 1};
+CodeView view_of(const CodeTensor& tensor, const ElementFormat& type) {
+    return {reinterpret_cast<const std::uint8_t*>(tensor.bytes.data()), tensor.width, 1,
+            type.spare_bits()};
 }
 
 gemm::Scaling scaling_of(FactorScaling scaling) {
@@ -35,28 +36,29 @@ gemm::OutputBlocks output_blocks_of(const Problem& p) {
     return {p.dialect, small_block_format(p.gemm.output), row_of(p.gemm.output.scaling).scale};
 }
 
-void look_at(gemm::ProblemView& problem, GemmPart part, const CodeTensor& tensor) {
-    switch (part) {
+void look_at(gemm::ProblemView& problem, const GemmTensor& asked, const CodeTensor& tensor) {
+    const CodeView view = view_of(tensor, asked.type);
+    switch (asked.part) {
         case GemmPart::a:
-            problem.a.codes = view_of(tensor);
+            problem.a.codes = view;
             break;
         case GemmPart::scales_a:
-            problem.a.scales = view_of(tensor);
+            problem.a.scales = view;
             break;
         case GemmPart::b:
-            problem.b.codes = view_of(tensor);
+            problem.b.codes = view;
             break;
         case GemmPart::scales_b:
-            problem.b.scales = view_of(tensor);
+            problem.b.scales = view;
             break;
         case GemmPart::c:
-            problem.c = view_of(tensor);
+            problem.c = view;
             break;
         case GemmPart::bias:
-            problem.bias = view_of(tensor);
+            problem.bias = view;
             break;
         case GemmPart::scale_out:
-            problem.scale_out = view_of(tensor);
+            problem.scale_out = view;
             break;
         case GemmPart::d:
         case GemmPart::scales_d:
@@ -87,7 +89,7 @@ gemm::ProblemView gemm_problem_of(const Problem& p, const std::vector<CodeTensor
     problem.element = asked.output.element;
     if (has_output_blocks(p)) problem.blocks = output_blocks_of(p);
     const std::vector<GemmTensor> tensors = tensors_of(p);
-    for (std::size_t i = 0; i < inputs.size(); ++i) look_at(problem, tensors[i].part, inputs[i]);
+    for (std::size_t i = 0; i < inputs.size(); ++i) look_at(problem, tensors[i], inputs[i]);
     return problem;
 }
 

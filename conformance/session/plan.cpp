@@ -3,11 +3,13 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <set>
 
 #include "conformance/case/fields.hpp"
 #include "conformance/case/names.hpp"
 #include "reference/base/files.hpp"
 #include "reference/base/text.hpp"
+#include "reference/spec/gemm_models.hpp"
 
 namespace mx::session {
 
@@ -84,6 +86,41 @@ Expected<std::vector<Suite>> suites_of(const PlanOptions& options) {
     return std::vector<Suite>{{name, std::move(text).value()}};
 }
 
+// Why a case cannot be one of that row, "" where it can.
+std::string unfit_because(const Case& c, const GemmModel& row) {
+    const Status fits = check_combination(c);
+    if (!fits) return fits.error().message;
+    const bool ends_in_half = row.accumulator.exponent_bits < formats::f32.exponent_bits;
+    if (ends_in_half && c.gemm.output.element != formats::f16)
+        return "model " + std::string(row.name) + " sums in f16, and its D is f16";
+    return "";
+}
+
+// The GEMMs as that row multiplies them, each once; those that it does not are left out.
+Expected<std::vector<PlannedCase>> under_model(const std::string& name,
+                                               const std::vector<PlannedCase>& cases) {
+    if (const Status known = check_name("model", name, names_of(gemm_models)); !known)
+        return known.error();
+    const GemmModel& row = *find_gemm_model(name);
+    std::vector<PlannedCase> taken;
+    std::set<std::string> seen;
+    std::string why;
+    for (PlannedCase planned : cases) {
+        if (!is_gemm(planned.c))
+            return bad_input("--model says how a GEMM is summed, and suite '" + planned.suite +
+                             "' asks for " + std::string(name_of(planned.c.operation)) +
+                             ": give --suite gemm");
+        planned.c.gemm.model = {&row, false};
+        const std::string unfit = unfit_because(planned.c, row);
+        if (!unfit.empty())
+            why = unfit;
+        else if (seen.insert(print(planned.c)).second)
+            taken.push_back(std::move(planned));
+    }
+    if (taken.empty()) return bad_input(why);
+    return taken;
+}
+
 }  // namespace
 
 Expected<std::vector<PlannedCase>> planned(const PlanOptions& options, Sources& sources) {
@@ -112,6 +149,7 @@ Expected<std::vector<PlannedCase>> planned(const PlanOptions& options, Sources& 
     if (cases.empty())
         return bad_input("no case of suite '" + options.suite + "' has level '" + options.level +
                          "' and these dialects" + (options.formats.empty() ? "" : " and formats"));
+    if (!options.model.empty()) return under_model(options.model, cases);
     return cases;
 }
 

@@ -37,6 +37,7 @@ struct PlanOptions {
     std::string shard = "0/1";    // or auto
     std::string suite_file = {};  // lines of a suite instead of those of this program
     std::string input = {};       // a tensor file instead of any suite
+    std::string model = {};       // a row of gemm_models that all cases are judged by
 };
 
 // The cases of the suites, or of the input, whatever the shard. No case at all is an error.

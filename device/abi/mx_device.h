@@ -214,7 +214,8 @@ typedef struct mx_tensor {
     size_t struct_size;
     void* data;
     const char* type;   /* "f32" "bf16" "f16" "e4m3" "e5m2" "e3m2" "e2m3" "e2m1" "int8"
-                           "int8-symmetric" "e8m0" "ue4m3" "u32" */
+                           "int8-symmetric" "e8m0" "ue4m3" "u32" "e4m3fnuz" "e5m2fnuz"; "tf32",
+                           words of binary32 of which the upper 19 bits count */
     const char* place;  /* where `data` points to: "host"; "cuda" or "hip", memory of the GPU on
                            which the device computes, as cudaMalloc or hipMalloc gives it, which
                            the host must not follow. A device answers MX_NOT_SUPPORTED to a place

@@ -20,6 +20,20 @@ const ElementFormat& alignment_format(const GemmModel& model, const ElementForma
     return model.exponents == FactorExponents::own ? element : formats::f16;
 }
 
+// What a machine that knows no subnormals takes for 0: the 0 of its sign.
+Value flushed(const ElementFormat& format, Value value) {
+    const bool is_small =
+        value.is_finite() && value.magnitude < power_of_two(format.exponent_min());
+    if (is_small) value.magnitude = 0;
+    return value;
+}
+
+// The same of what comes from outside: +0.
+Value flushed_input(const ElementFormat& format, const Value& value) {
+    const Value kept = flushed(format, value);
+    return is_zero(kept) ? number(0) : kept;
+}
+
 // A factor as dequantising it to bfloat16 makes it.
 Value dequantised(const ScaledRow& row, std::int64_t k) {
     return rounded_value(
@@ -32,7 +46,11 @@ Summand product_of(const GemmModel& model, const ScaledRow& a, const ScaledRow& 
         const Value x = dequantised(a, k), y = dequantised(b, k);
         return {times(x, y), exponent_of(formats::bf16, x) + exponent_of(formats::bf16, y)};
     }
-    const Value x = decode(a.element, a.codes.at(k)), y = decode(b.element, b.codes.at(k));
+    Value x = decode(a.element, a.codes.at(k)), y = decode(b.element, b.codes.at(k));
+    if (model.sum == StepSum::pairs_flushed) {
+        x = flushed_input(a.element, x);
+        y = flushed_input(b.element, y);
+    }
     Summand product{times(x, y), exponent_of(alignment_format(model, a.element), x) +
                                      exponent_of(alignment_format(model, b.element), y)};
     if (model.scaling != BlockScaling::product_exponent) return product;
@@ -74,11 +92,39 @@ std::vector<Summand> summands_of(const GemmModel& model, const ScaledRow& a, con
     return summands;
 }
 
+// Products first rounded, then in pairs of pairs; each half may be shorter than the other.
+Value tree_sum(const GemmModel& model, std::span<const Summand> summands, std::size_t places) {
+    const ElementFormat& format = model.accumulator;
+    const auto rounded = [&](const Value& value) {
+        return flushed(format, rounded_value(format, model.rounding, value));
+    };
+    if (summands.empty()) return number(0);
+    if (places == 1) return rounded(summands[0].value);
+    const std::size_t half = std::min(places / 2, summands.size());
+    return rounded(plus(tree_sum(model, summands.first(half), places / 2),
+                        tree_sum(model, summands.subspan(half), places / 2)));
+}
+
+Value tree_step(const GemmModel& model, std::span<const Summand> summands,
+                const Value& accumulator) {
+    const Value products = tree_sum(model, summands, static_cast<std::size_t>(model.products));
+    return flushed(model.accumulator,
+                   rounded_value(model.accumulator, model.rounding, plus(accumulator, products)));
+}
+
 // Toward zero, to a multiple of 2^exponent.
 Rational cut(const Value& value, int exponent) {
     const Rational units = value.magnitude / power_of_two(exponent);
     const Rational whole(whole_part(units));
     return with_sign({Value::Kind::finite, value.negative, whole * power_of_two(exponent)});
+}
+
+// Toward minus infinity, to a multiple of 2^exponent.
+Rational floor_to(const Rational& value, int exponent) {
+    const Rational unit = power_of_two(exponent);
+    const Value sign = number(value);
+    const Rational kept = cut(sign, exponent);
+    return sign.negative && kept != value ? kept - unit : kept;
 }
 
 Value rounded_sum(const GemmModel& model, const Rational& sum) {
@@ -88,6 +134,69 @@ Value rounded_sum(const GemmModel& model, const Rational& sum) {
     const Value rounded = rounded_value(model.accumulator, model.rounding, value);
     // What is cut away below the smallest number leaves +0.
     return model.rounding == Rounding::toward_zero && is_zero(rounded) ? number(0) : rounded;
+}
+
+// A sum of aligned products, with the exponent that they were aligned to; none where all are zero.
+struct AlignedSum {
+    bool any = false;
+    int exponent = 0;
+    Rational sum = 0;
+};
+
+AlignedSum aligned_sum(const GemmModel& model, std::span<const Summand> summands, std::size_t first,
+                       std::size_t apart) {
+    AlignedSum aligned;
+    for (std::size_t i = first; i < summands.size(); i += apart) {
+        if (is_zero(summands[i].value) && model.zero_products == ZeroProducts::left_out) continue;
+        aligned.exponent =
+            aligned.any ? std::max(aligned.exponent, summands[i].exponent) : summands[i].exponent;
+        aligned.any = true;
+    }
+    for (std::size_t i = first; i < summands.size(); i += apart)
+        aligned.sum += cut(summands[i].value, aligned.exponent - model.fraction_bits);
+    return aligned;
+}
+
+AlignedSum even_and_odd(const GemmModel& model, std::span<const Summand> summands) {
+    const AlignedSum even = aligned_sum(model, summands, 0, 2),
+                     odd = aligned_sum(model, summands, 1, 2);
+    if (!even.any || !odd.any) return even.any ? even : odd;
+    const int larger = std::max(even.exponent, odd.exponent), unit = larger - model.fraction_bits;
+    return {true, larger, floor_to(even.sum, unit) + floor_to(odd.sum, unit)};
+}
+
+// The products have been summed; what is kept of them beside the accumulator, and of that.
+Value late_sum(const GemmModel& model, const AlignedSum& products, const Value& accumulator) {
+    if (!products.any && is_zero(accumulator)) return number(0);
+    int larger = products.exponent;
+    if (!is_zero(accumulator)) {
+        const int exponent = exponent_of(model.accumulator, accumulator);
+        larger = products.any ? std::max(larger, exponent) : exponent;
+    }
+    const int unit = larger - model.fraction_bits;
+    const bool is_far = model.sum == StepSum::even_and_odd &&
+                        exponent_of(model.accumulator, accumulator) < unit - 1;
+    const Rational signed_accumulator =
+        accumulator.negative ? -accumulator.magnitude : accumulator.magnitude;
+    Rational sum = floor_to(products.sum, larger - late_sum_bits);
+    if (!is_far) sum += floor_to(signed_accumulator, unit);
+    return sum == 0 ? number(0) : rounded_sum(model, sum);
+}
+
+Value late_step(const GemmModel& model, std::span<const Summand> summands,
+                const Value& accumulator) {
+    Value exact = accumulator;
+    for (const Summand& summand : summands) {
+        Value product = summand.value;
+        if (product.is_finite() && product.magnitude >= power_of_two(128))
+            product.kind = Value::Kind::infinity;
+        exact = plus(exact, product);
+    }
+    if (!exact.is_finite()) return exact;
+    return late_sum(model,
+                    model.sum == StepSum::even_and_odd ? even_and_odd(model, summands)
+                                                       : aligned_sum(model, summands, 0, 1),
+                    accumulator);
 }
 
 // The inner accumulator, of products up to `k`, into the outer one.
@@ -109,9 +218,12 @@ Value promoted(const GemmModel& model, const ScaledRow& a, const ScaledRow& b, s
 }  // namespace
 
 Value step(const GemmModel& model, std::span<const Summand> summands, const Value& accumulator) {
+    if (model.sum == StepSum::pairs_flushed) return tree_step(model, summands, accumulator);
+    if (model.sum != StepSum::aligned) return late_step(model, summands, accumulator);
     Value exact = accumulator;
     for (const Summand& summand : summands) exact = plus(exact, summand.value);
     if (!exact.is_finite()) return exact;
+    if (model.fraction_bits == all_bits && model.products > 1 && is_zero(exact)) return number(0);
     if (model.fraction_bits == all_bits)
         return rounded_value(model.accumulator, model.rounding, exact);
     std::vector<Summand> aligned;
@@ -132,8 +244,9 @@ Value step(const GemmModel& model, std::span<const Summand> summands, const Valu
 Value accumulate(const GemmModel& model, const ScaledRow& a, const ScaledRow& b, std::int64_t depth,
                  const Value& c) {
     const std::int64_t per_step = std::int64_t{model.products} * model.exact_group;
-    Value outer = c;
-    Value inner = model.promotion == 0 ? c : number(0);
+    const bool is_flushed = model.sum == StepSum::pairs_flushed;
+    Value outer = is_flushed ? flushed_input(model.accumulator, c) : c;
+    Value inner = model.promotion == 0 ? outer : number(0);
     // Whole groups of 32 where products are not taken in order, so that each has its step.
     const std::int64_t end = model.order == ProductOrder::along_k ? depth : (depth + 31) / 32 * 32;
     for (std::int64_t first = 0; first < end; first += per_step) {

@@ -17,7 +17,8 @@ struct Summand {
 };
 
 // One step: accumulator + summands, cut, summed and rounded. NaN and Inf are looked for first, in
-// all summands. A sum of zero is +0; only where nothing is cut has it the sign of IEEE 754.
+// all summands. A sum of zero is +0; only of a fused multiply-add and of a tree has it the sign of
+// IEEE 754.
 Value step(const GemmModel& model, std::span<const Summand> summands, const Value& accumulator);
 
 // The accumulator after `depth` products, which began as `c`: a value of binary32, or of the

@@ -11,7 +11,7 @@
 
 #include <cstdint>
 
-#include "reference/fast/f32_arithmetic.hpp"
+#include "reference/fast/dot.hpp"
 #include "reference/spec/gemm_model.hpp"
 
 namespace mx::fast {
@@ -28,6 +28,19 @@ MX_FOLDED constexpr int exponent_of(const ElementFormat& format, const Unpacked&
     if (value.significand == 0) return least;
     const int exponent = value.exponent + bit_width(value.significand) - 1;
     return exponent > least ? exponent : least;
+}
+
+// What a machine that knows no subnormals takes for 0: the 0 of its sign.
+MX_FOLDED constexpr Unpacked flushed(const ElementFormat& format, Unpacked value) {
+    const int leading = value.exponent + bit_width(value.significand) - 1;
+    if (leading < format.exponent_min()) value.significand = 0;
+    return value;
+}
+
+// The same of what comes from outside: +0.
+MX_FOLDED constexpr Unpacked flushed_input(const ElementFormat& format, const Unpacked& value) {
+    const Unpacked kept = flushed(format, value);
+    return is_zero(kept) ? Unpacked{} : kept;
 }
 
 // A factor as dequantising it to bfloat16 makes it.
@@ -47,7 +60,11 @@ MX_FOLDED constexpr Summand dequantised_product(const ScaledRow& a, const Scaled
 MX_FOLDED constexpr Summand product_of(const GemmModel& model, const ScaledRow& a,
                                        const ScaledRow& b, std::int64_t k) {
     if (model.scaling == BlockScaling::dequantised) return dequantised_product(a, b, k);
-    const Unpacked x = unpack(a.element, a.codes.at(k)), y = unpack(b.element, b.codes.at(k));
+    Unpacked x = unpack(a.element, a.codes.at(k)), y = unpack(b.element, b.codes.at(k));
+    if (model.sum == StepSum::pairs_flushed) {
+        x = flushed_input(a.element, x);
+        y = flushed_input(b.element, y);
+    }
     const bool own = model.exponents == FactorExponents::own;
     constexpr ElementFormat f16 = formats::f16;
     Summand product{exact_product(x, y),
@@ -174,6 +191,131 @@ MX_HOST_DEVICE constexpr Unpacked step(const GemmModel& model, const ScaledRow& 
     return rounded_sum(model, sum, unit);
 }
 
+// As exact::step where nothing is cut of several products: the exact sum, rounded once.
+MX_HOST_DEVICE constexpr Unpacked exact_step(const GemmModel& model, const ScaledRow& a,
+                                             const ScaledRow& b, StepRange range,
+                                             const Unpacked& accumulator) {
+    constexpr Unpacked one{Kind::finite, false, 0, 1};
+    Total total;
+    Summand summand{};
+    add_product(total, accumulator, one);
+    for (int i = 0; i < model.products; ++i)
+        if (summand_at(model, a, b, range, i, summand)) add_product(total, summand.value, one);
+    return unpack(model.accumulator,
+                  round_total(model.accumulator, model.rounding, Overflow::overflow, total));
+}
+
+constexpr int tree_products_max = 8;
+
+// As exact::step of a tree: `length` sums lie side by side, and neighbours are added until one is
+// left.
+MX_HOST_DEVICE constexpr Unpacked tree_step(const GemmModel& model, const ScaledRow& a,
+                                            const ScaledRow& b, StepRange range,
+                                            const Unpacked& accumulator) {
+    const ElementFormat& format = model.accumulator;
+    Unpacked sums[tree_products_max] = {};
+    Summand summand{};
+    for (int i = 0; i < model.products; ++i)
+        if (summand_at(model, a, b, range, i, summand))
+            sums[i] = flushed(format, rounded_in(format, summand.value));
+    for (int length = model.products; length > 1; length /= 2)
+        for (int i = 0; i < length / 2; ++i)
+            sums[i] = flushed(format, sum_in(format, sums[2 * i], sums[2 * i + 1]));
+    return flushed(format, sum_in(format, accumulator, sums[0]));
+}
+
+// A sum of aligned products in units of 2^(exponent - fraction_bits).
+struct AlignedSum {
+    bool any = false;
+    int exponent = 0;
+    std::int64_t units = 0;
+};
+
+// Of every `apart`th product of the step from `first` on.
+MX_HOST_DEVICE constexpr AlignedSum aligned_sum(const GemmModel& model, const ScaledRow& a,
+                                                const ScaledRow& b, StepRange range, int first,
+                                                int apart) {
+    Survey survey;
+    Summand summand{};
+    for (int i = first; i < model.products; i += apart)
+        if (summand_at(model, a, b, range, i, summand)) note(survey, summand, model.zero_products);
+    AlignedSum aligned{survey.any, survey.exponent, 0};
+    for (int i = first; survey.any && i < model.products; i += apart)
+        if (summand_at(model, a, b, range, i, summand))
+            aligned.units += cut(summand.value, survey.exponent - model.fraction_bits);
+    return aligned;
+}
+
+// `units` moved by 2^exponent, down toward minus infinity.
+MX_FOLDED constexpr std::int64_t moved(std::int64_t units, int exponent) {
+    if (exponent >= 0) return units * (std::int64_t{1} << (exponent < 40 ? exponent : 40));
+    return units >> (exponent > -63 ? -exponent : 63);
+}
+
+// A number in units of 2^unit, toward minus infinity.
+MX_FOLDED constexpr std::int64_t floor_to(const Unpacked& value, int unit) {
+    const std::int64_t units = cut(value, unit);
+    const int shift = unit - value.exponent;
+    const bool is_whole = shift <= 0 || value.significand == 0 ||
+                          (shift < 64 && value.significand >> shift << shift == value.significand);
+    return value.negative && !is_whole ? units - 1 : units;
+}
+
+// As exact::late_step: what special values there are; a product of 2^128 and beyond is Inf.
+MX_HOST_DEVICE constexpr Survey survey_late(const GemmModel& model, const ScaledRow& a,
+                                            const ScaledRow& b, StepRange range,
+                                            const Unpacked& accumulator) {
+    Survey survey;
+    Summand summand{};
+    note(survey, {accumulator, 0}, ZeroProducts::left_out);
+    for (int i = 0; i < model.products; ++i) {
+        if (!summand_at(model, a, b, range, i, summand)) continue;
+        Unpacked& value = summand.value;
+        const bool is_beyond = value.kind == Kind::finite && value.significand != 0 &&
+                               value.exponent + bit_width(value.significand) > 128;
+        if (is_beyond) value.kind = Kind::infinity;
+        note(survey, summand, model.zero_products);
+    }
+    return survey;
+}
+
+MX_HOST_DEVICE constexpr AlignedSum products_of_step(const GemmModel& model, const ScaledRow& a,
+                                                     const ScaledRow& b, StepRange range) {
+    if (model.sum == StepSum::products_first) return aligned_sum(model, a, b, range, 0, 1);
+    const AlignedSum even = aligned_sum(model, a, b, range, 0, 2),
+                     odd = aligned_sum(model, a, b, range, 1, 2);
+    if (!even.any || !odd.any) return even.any ? even : odd;
+    const int larger = even.exponent > odd.exponent ? even.exponent : odd.exponent;
+    return {true, larger,
+            moved(even.units, even.exponent - larger) + moved(odd.units, odd.exponent - larger)};
+}
+
+// As exact::late_step. In units of 2^(E - 31), E the larger exponent:
+//
+//   sum of products   |sxxxxxxxxxxxxxxxx|xxx       kept down to 31 below E
+//   accumulator       |sxxxxxxxxxxxx0000|          kept down to fraction_bits below E
+MX_HOST_DEVICE constexpr Unpacked late_step(const GemmModel& model, const ScaledRow& a,
+                                            const ScaledRow& b, StepRange range,
+                                            const Unpacked& accumulator) {
+    const Survey survey = survey_late(model, a, b, range, accumulator);
+    if (survey.nan || (survey.positive_infinity && survey.negative_infinity))
+        return {Kind::nan, false, 0, 0};
+    if (survey.positive_infinity || survey.negative_infinity)
+        return {Kind::infinity, survey.negative_infinity, 0, 0};
+    const AlignedSum products = products_of_step(model, a, b, range);
+    const int own = exponent_of(model.accumulator, accumulator);
+    const bool is_own_larger =
+        accumulator.significand != 0 && (!products.any || own > products.exponent);
+    const int larger = is_own_larger ? own : products.exponent;
+    const int between = late_sum_bits - model.fraction_bits;
+    std::int64_t units = moved(products.units, products.exponent - larger + between);
+    const bool is_far =
+        model.sum == StepSum::even_and_odd && own < larger - model.fraction_bits - 1;
+    if (!is_far)
+        units += floor_to(accumulator, larger - model.fraction_bits) * (std::int64_t{1} << between);
+    return rounded_sum(model, units, larger - late_sum_bits);
+}
+
 // A step of one product that nothing is cut from: a fused multiply-add of both factors, which the
 // scales of MX and NVFP4 leave short.
 MX_HOST_DEVICE constexpr Unpacked fused_step(const GemmModel& model, const ScaledRow& a,
@@ -225,10 +367,15 @@ MX_HOST_DEVICE constexpr Unpacked accumulate(const GemmModel& model, const Scale
                                              const ScaledRow& b, std::int64_t depth,
                                              const Unpacked& c) {
     const auto one_step = [&](StepRange range, const Unpacked& accumulator) {
-        return model.fraction_bits == all_bits ? fused_step(model, a, b, range.first, accumulator)
-                                               : step(model, a, b, range, accumulator);
+        if (model.sum == StepSum::pairs_flushed) return tree_step(model, a, b, range, accumulator);
+        if (model.sum != StepSum::aligned) return late_step(model, a, b, range, accumulator);
+        if (model.fraction_bits != all_bits) return step(model, a, b, range, accumulator);
+        return model.products == 1 ? fused_step(model, a, b, range.first, accumulator)
+                                   : exact_step(model, a, b, range, accumulator);
     };
-    return accumulate_by(one_step, model, a, b, depth, c);
+    const bool is_flushed = model.sum == StepSum::pairs_flushed;
+    return accumulate_by(one_step, model, a, b, depth,
+                         is_flushed ? flushed_input(model.accumulator, c) : c);
 }
 
 // As exact::accumulate_in_parts.

@@ -137,6 +137,7 @@ struct Target {
     std::uint32_t code_beyond;  // what any larger one becomes
     std::uint32_t flipped;      // (code ^ flipped) - flipped, then `set`: the sign
     std::uint32_t set;
+    std::uint32_t set_of_zero;  // the same where the code is 0: a -0 may be no number
     friend constexpr bool operator==(const Target&, const Target&) = default;
 };
 
@@ -147,6 +148,7 @@ MX_FOLDED constexpr Target target_of(const ElementFormat& format, Overflow overf
     const bool is_twos_complement = format.negatives != Negatives::sign_bit;
     target.flipped = rule.negative && is_twos_complement ? ~std::uint32_t{0} : 0;
     target.set = rule.negative && !is_twos_complement ? format.code_sign_mask() : 0;
+    target.set_of_zero = format.has_negative_zero() ? target.set : 0;
     target.code_max = code_max_finite(format, rule);
     target.code_beyond =
         leaves_range(rule) ? code_of_overflow(format, overflow, rule) : target.code_max;
@@ -177,7 +179,8 @@ MX_FOLDED constexpr Code round_to(const ElementFormat& format, const Target& tar
     const std::uint32_t count = static_cast<std::uint32_t>(count_of(target.cut, significand));
     const std::uint32_t counted = target.code_of_none + count;
     const std::uint32_t code = counted <= target.code_max ? counted : target.code_beyond;
-    return Code{(((code ^ target.flipped) - target.flipped) & whole) | target.set};
+    const std::uint32_t set = code == 0 ? target.set_of_zero : target.set;
+    return Code{(((code ^ target.flipped) - target.flipped) & whole) | set};
 }
 
 // A magnitude cut to a format's precision and rounded: count * 2^quantum, the range not checked.

@@ -44,6 +44,7 @@ struct Accuracy {
     std::int64_t step = 1;       // products
     std::int64_t promotion = 0;  // 0: none
     double promotion_loss = 0;   // of the outer accumulator, at each addition
+    double subnormals = 0;       // 1 where subnormal factors are taken for 0
 };
 
 // What is lost in the end by losses one after the other, of which each is a share of all that is
@@ -69,6 +70,18 @@ Accuracy accuracy_of(const GemmModel& model) {
         accuracy.flushed += std::ldexp(static_cast<double>(model.products + 1),
                                        model.exponent_floor - model.fraction_bits);
     accuracy.promotion = model.promotion;
+    // What is cut once more before it joins the accumulator, or the other half: as much again, for
+    // each of the sums that do.
+    if (model.sum == StepSum::products_first || model.sum == StepSum::even_and_odd)
+        accuracy.per_product *= 4;
+    // Every product is rounded on its way, and every sum of a tree of fewer than there are
+    // products; what is subnormal counts as 0.
+    if (model.sum == StepSum::pairs_flushed) {
+        accuracy.step = 1;
+        accuracy.per_step *= 2;
+        accuracy.flushed = std::ldexp(3.0, f32.exponent_min());
+        accuracy.subnormals = 1;
+    }
     // Three roundings at most: two products with scales and the sum. Each is to nearest and loses
     // half of 2^-P of no more than all that is held, so that 3 * 2^-P has room for their powers.
     accuracy.promotion_loss = std::ldexp(3.0, -model.promoted.mantissa_bits);
@@ -137,6 +150,10 @@ double field_size(const ScaledRow& row, std::int64_t k) {
     return std::ldexp(scale_size(row, k), fast::exponent_of(row.element, element));
 }
 
+bool is_subnormal(const ScaledRow& row, std::int64_t k) {
+    return row.element.code_bits() > 8 && row.element.is_subnormal(row.codes.at(k));
+}
+
 struct Sums {
     double magnitudes = 0;  // of all products
     double error = 0;
@@ -148,7 +165,8 @@ struct Products {
     std::vector<double> sizes, powers;  // |product| and 2^E of it, 0 where it is zero
     std::vector<double> scales;         // of binary32
     double magnitudes = 0, largest_scale = 1;
-    double gross = 0;  // S of bound.hpp
+    double gross = 0;      // S of bound.hpp
+    double subnormal = 0;  // of the magnitudes, with a subnormal factor of more than 8 bits
 
     explicit Products(const Output& output) {
         for (std::int64_t k = 0; k < output.depth; ++k) {
@@ -159,6 +177,7 @@ struct Products {
             powers.push_back(size > 0 ? field_size(output.a, k) * field_size(output.b, k) : 0);
             scales.push_back(f32_scale(output.a, k) * f32_scale(output.b, k));
             magnitudes += size;
+            if (is_subnormal(output.a, k) || is_subnormal(output.b, k)) subnormal += size;
             gross += std::max(size, powers.back());
             largest_scale = std::max(largest_scale, scales.back());
         }
@@ -169,7 +188,7 @@ struct Products {
 // In the order of k. An accumulator that is scaled afterwards errs by as much times the scale, so
 // that groups may be taken with it.
 double error_along_k(const Products& products, const Accuracy& accuracy, std::int64_t parts) {
-    double error = 0, magnitudes = 0;
+    double error = accuracy.subnormals * products.subnormal, magnitudes = 0;
     Group group;
     for (std::int64_t k = 0; k < products.count(); ++k) {
         const auto at = static_cast<std::size_t>(k);
@@ -195,7 +214,8 @@ double error_in_any_order(const Products& products, const Accuracy& accuracy, st
     const std::int64_t groups =
         is_promoted ? steps_of(products.count(), accuracy.promotion) + parts : 1;
     const std::int64_t steps = steps_of(length, accuracy.step) + (is_promoted ? 0 : parts);
-    double error = share_lost(accuracy, length, steps) * products.gross +
+    double error = accuracy.subnormals * products.subnormal +
+                   share_lost(accuracy, length, steps) * products.gross +
                    static_cast<double>(groups * steps) * accuracy.flushed * products.largest_scale;
     if (is_promoted)
         error += compound(static_cast<double>(groups) * accuracy.promotion_loss) *

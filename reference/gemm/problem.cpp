@@ -9,7 +9,7 @@ namespace {
 constexpr Code one{0x3F800000};
 
 CodeView from(const CodeView& codes, std::int64_t first) {
-    return {codes.bytes + first * codes.width, codes.width, 1};
+    return {codes.bytes + first * codes.width, codes.width, 1, codes.shift};
 }
 
 }  // namespace

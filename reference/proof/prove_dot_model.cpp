@@ -238,7 +238,9 @@ std::vector<ElementFormat> operands_of(const GemmModel& model) {
 bool is_central(const GemmModel& model, const ElementFormat& element) {
     if (model.standing == Standing::verified_here)
         return element.name == "e4m3" || element.name == "bf16";
-    return model.name == "blackwell-fp4" ||
+    const bool is_amd = model.name == "cdna1-bf16" || model.name == "cdna2-bf16-pairs" ||
+                        (model.name == "cdna3-fp8" && element.name == "e4m3fnuz");
+    return is_amd || model.name == "blackwell-fp4" ||
            (model.name == "blackwell-mx" && element.name == "e4m3") ||
            (model.name == "mma-sync-fp8" && element.name == "e5m2");
 }

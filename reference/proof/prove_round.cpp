@@ -96,10 +96,14 @@ std::string domain_of(const Conversion& c) {
 
 Proof proof_of(const Conversion& c, std::string_view rounding) {
     const bool is_large = c.input.code_bits() == 32;
+    // Nothing but a cast makes FNUZ.
+    const bool is_rare = c.format.specials == Specials::nan_for_negative_zero &&
+                         (is_large || c.rounding == Rounding::stochastic);
     return {"round " + std::string(c.format.name) + " " + std::string(rounding) + " " +
                 std::string(c.input.name),
             domain_of(c), [c](int threads) { return prove_rounding(c, threads); },
-            is_large && c.rounding != Rounding::nearest_even ? Effort::whole_set : Effort::always};
+            is_rare || (is_large && c.rounding != Rounding::nearest_even) ? Effort::whole_set
+                                                                          : Effort::always};
 }
 
 // Numbers of binary32 for which random words decide: digits of every length below and above the
@@ -212,7 +216,8 @@ std::vector<Proof> round_proofs() {
                 proofs.push_back(proof_of({*find_element_format(input), format, rounding}, name));
     }
     for (const ElementFormat& format : element_formats) {
-        if (format.code_bits() > 8) continue;
+        // Nothing but a cast makes FNUZ.
+        if (format.code_bits() > 8 || format.specials == Specials::nan_for_negative_zero) continue;
         add_word_proofs(proofs, format);
         for (const auto& [name, rounding] : roundings)
             if (rounding != Rounding::stochastic)

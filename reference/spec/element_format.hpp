@@ -20,6 +20,8 @@ enum class Specials {
     none,              // every code is a finite value
     nan_only,          // the all-ones magnitude is NaN; there is no infinity (E4M3, E8M0)
     infinity_and_nan,  // IEEE 754: all-ones exponent is Inf (mantissa 0) or NaN (mantissa not 0)
+    // The code that would be -0 is NaN; all others are finite values, and zero has no sign (FNUZ).
+    nan_for_negative_zero,
 };
 
 // What an exponent field of zero means.
@@ -55,7 +57,12 @@ struct ElementFormat {
     }
 
     MX_FOLDED constexpr int code_bits() const { return sign_bits + exponent_bits + mantissa_bits; }
-    MX_FOLDED constexpr int code_bytes() const { return (code_bits() + 7) / 8; }
+    // In memory, unpacked.
+    MX_FOLDED constexpr int code_bytes() const {
+        return code_bits() > 16 ? 4 : (code_bits() + 7) / 8;
+    }
+    // Below a code in its word of memory, and without meaning: TF32 has 19 bits of a word of 32.
+    MX_FOLDED constexpr int spare_bits() const { return code_bits() > 16 ? 32 - code_bits() : 0; }
     MX_FOLDED constexpr bool has_zero() const { return zero_exponent == ZeroExponent::subnormal; }
     MX_FOLDED constexpr bool has_infinity() const { return specials == Specials::infinity_and_nan; }
     MX_FOLDED constexpr bool has_nan() const { return specials != Specials::none; }
@@ -85,9 +92,12 @@ struct ElementFormat {
         return negatives == Negatives::twos_complement ? code_magnitude_mask() + 1
                                                        : code_max_finite();
     }
-    // The NaN this project writes where a dialect says no more than "NaN": sign 0, all ones. In a
-    // format without NaN that is the largest value.
-    MX_FOLDED constexpr std::uint32_t code_nan() const { return code_magnitude_mask(); }
+    // The NaN this project writes where a dialect says no more than "NaN": sign 0, all ones; or
+    // the only one there is. In a format without NaN that is the largest value.
+    MX_FOLDED constexpr std::uint32_t code_nan() const {
+        return specials == Specials::nan_for_negative_zero ? code_sign_mask()
+                                                           : code_magnitude_mask();
+    }
 
     // A code as sign and magnitude, and back. The sign of a zero is lost where there is no -0.
     MX_FOLDED constexpr std::uint32_t magnitude(Code code) const {
@@ -99,12 +109,14 @@ struct ElementFormat {
     MX_FOLDED constexpr Code negative(std::uint32_t magnitude) const {
         const std::uint32_t whole = code_sign_mask() | code_magnitude_mask();
         if (negatives != Negatives::sign_bit) return Code{(0 - magnitude) & whole};
+        if (specials == Specials::nan_for_negative_zero && magnitude == 0) return Code{0};
         return Code{magnitude | code_sign_mask()};
     }
 
     MX_FOLDED constexpr bool is_nan(Code code) const {
         const std::uint32_t magnitude = code.bits & code_magnitude_mask();
         if (specials == Specials::infinity_and_nan) return magnitude > code_infinity();
+        if (specials == Specials::nan_for_negative_zero) return magnitude == 0 && is_negative(code);
         return specials == Specials::nan_only && magnitude == code_magnitude_mask();
     }
     MX_FOLDED constexpr bool is_infinity(Code code) const {
@@ -113,13 +125,16 @@ struct ElementFormat {
     MX_FOLDED constexpr bool is_negative(Code code) const {
         return (code.bits & code_sign_mask()) != 0;
     }
-    MX_FOLDED constexpr bool is_zero(Code code) const { return has_zero() && magnitude(code) == 0; }
+    MX_FOLDED constexpr bool is_zero(Code code) const {
+        return has_zero() && magnitude(code) == 0 && !is_nan(code);
+    }
     MX_FOLDED constexpr bool has_negative_zero() const {
-        return sign_bits == 1 && has_zero() && negatives == Negatives::sign_bit;
+        return sign_bits == 1 && has_zero() && negatives == Negatives::sign_bit &&
+               specials != Specials::nan_for_negative_zero;
     }
     // A value below the smallest normal one, zero not among them. An integer format has no normals.
     MX_FOLDED constexpr bool is_subnormal(Code code) const {
-        return exponent_bits > 0 && has_zero() && !is_zero(code) &&
+        return exponent_bits > 0 && has_zero() && magnitude(code) != 0 &&
                magnitude(code) <= code_mantissa_mask();
     }
 

@@ -39,6 +39,14 @@ inline constexpr std::array element_formats{
                   "bfloat16: the upper half of binary32"},
     ElementFormat{"f16", 1, 5, 10, 15, ZeroExponent::subnormal, Specials::infinity_and_nan,
                   "IEEE 754-2019 binary16"},
+    // In memory a word of binary32, of which tensor cores read the upper 19 bits.
+    ElementFormat{"tf32", 1, 8, 10, 127, ZeroExponent::subnormal, Specials::infinity_and_nan,
+                  "PTX ISA 8.6, alternate floating point data formats: tf32"},
+    // FP8 of AMD's CDNA3 and of Graphcore.
+    ElementFormat{"e4m3fnuz", 1, 4, 3, 8, ZeroExponent::subnormal, Specials::nan_for_negative_zero,
+                  "arXiv:2206.02915 section 3; ONNX, technical details on float 8"},
+    ElementFormat{"e5m2fnuz", 1, 5, 2, 16, ZeroExponent::subnormal, Specials::nan_for_negative_zero,
+                  "arXiv:2206.02915 section 3; ONNX, technical details on float 8"},
 };
 
 // Returns nullptr when no row has that name.
@@ -58,6 +66,9 @@ inline constexpr ElementFormat e8m0 = *find_element_format("e8m0");
 inline constexpr ElementFormat f32 = *find_element_format("f32");
 inline constexpr ElementFormat bf16 = *find_element_format("bf16");
 inline constexpr ElementFormat f16 = *find_element_format("f16");
+inline constexpr ElementFormat tf32 = *find_element_format("tf32");
+inline constexpr ElementFormat e4m3fnuz = *find_element_format("e4m3fnuz");
+inline constexpr ElementFormat e5m2fnuz = *find_element_format("e5m2fnuz");
 }  // namespace formats
 
 // The types a quantizer reads and a dequantizer writes.
@@ -178,5 +189,10 @@ static_assert(formats::e8m0.exponent_min() == -127 && formats::e8m0.exponent_max
 static_assert(formats::e8m0.code_max_finite() == 0xFE && formats::e8m0.code_nan() == 0xFF);
 static_assert(formats::f32.quantum_exponent_min() == -149 && formats::f32.exponent_max() == 127);
 static_assert(formats::f16.quantum_exponent_min() == -24 && formats::f16.exponent_max() == 15);
+static_assert(formats::e4m3fnuz.exponent_max() == 7 && formats::e4m3fnuz.code_max_finite() == 0x7F);
+static_assert(formats::e4m3fnuz.quantum_exponent_min() == -10 &&
+              formats::e4m3fnuz.code_nan() == 0x80);
+static_assert(formats::e5m2fnuz.exponent_max() == 15 &&
+              formats::e5m2fnuz.quantum_exponent_min() == -17);
 
 }  // namespace mx

@@ -18,17 +18,19 @@ inline constexpr ElementFormat ue4m3{"ue4m3",
                                      Specials::nan_only,
                                      "PTX ISA 8.6, alternate floating point data formats: ue4m3"};
 
-// Codes in memory, each in a little-endian word of 1, 2 or 4 bytes; `stride` counts words.
+// Codes in memory, each in a little-endian word of 1, 2 or 4 bytes; `stride` counts words, `shift`
+// the bits below a code in its word.
 struct CodeView {
     const std::uint8_t* bytes = nullptr;
     int width = 1;
     std::int64_t stride = 1;
+    int shift = 0;
 
     MX_FOLDED constexpr Code at(std::int64_t index) const {
         const std::uint8_t* word = bytes + index * stride * width;
         std::uint32_t bits = 0;
         for (int i = width; i-- > 0;) bits = bits << 8 | word[i];
-        return Code{bits};
+        return Code{bits >> shift};
     }
 };
 

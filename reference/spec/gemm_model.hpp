@@ -43,6 +43,26 @@ enum class ZeroProducts {
     counted,   // that of its factors' exponent fields
 };
 
+// How a step comes to its sum.
+enum class StepSum {
+    aligned,  // products and accumulator together, as the top of this file has it
+    // The products alone are aligned and cut, and their sum keeps the exponent it was aligned to.
+    // Then it and the accumulator are aligned to each other, and both are cut toward minus
+    // infinity: the sum `late_sum_bits` below the larger exponent, the accumulator `fraction_bits`.
+    // A product of 2^128 and beyond is Inf.
+    products_first,
+    // The same, but those of even and of odd k apart, and the two sums are aligned to each other
+    // and cut toward minus infinity first. An accumulator so far below that nothing of it is kept
+    // is 0, and not the -1 that minus infinity would make of it.
+    even_and_odd,
+    // Products are rounded one by one, then added in pairs, pairs of pairs and so on, and the
+    // accumulator last, each sum rounded. What is subnormal counts as 0: a factor and C as +0, a
+    // product or a sum as the 0 of its sign.
+    pairs_flushed,
+};
+
+inline constexpr int late_sum_bits = 31;
+
 // Where the scales of blocks come in.
 enum class BlockScaling {
     none,              // the rows must have none
@@ -73,6 +93,8 @@ constexpr bool lists(std::string_view list, std::string_view word) {
     return false;
 }
 
+// Verified by others: recorded answers of their machines are in conformance/vectors, and a test
+// holds the row to them (reference/test/tensor_cores_test.cpp).
 enum class Standing { verified_here, verified_by_others, predicted };
 
 inline constexpr int all_bits = 1000;
@@ -81,7 +103,9 @@ struct GemmModel {
     std::string_view name;
     std::string_view operands;  // element formats, separated by blanks
     int products;               // of one step, or groups where exact_group is not 1
-    int fraction_bits;          // kept below the largest exponent; all_bits: nothing is cut
+    // Kept below the largest exponent; all_bits: nothing is cut, and what is rounded is the exact
+    // sum of the step.
+    int fraction_bits;
     ElementFormat accumulator = formats::f32;
     Rounding rounding = Rounding::toward_zero;  // of a step's sum; beyond the range it is Inf
     // Elements along k after which the accumulator is added to an outer one, with nearest even,
@@ -95,9 +119,13 @@ struct GemmModel {
     ProductOrder order = ProductOrder::along_k;
     FactorExponents exponents = FactorExponents::own;
     ZeroProducts zero_products = ZeroProducts::left_out;
+    StepSum sum = StepSum::aligned;
     int exponent_floor = -all_bits;  // what is aligned to is no lower exponent than this
     Standing standing = Standing::predicted;
+    std::string_view machines = "";  // as their users call them, separated by blanks
     std::string_view source;
+    // What no source and no answer has settled: how the row has it, and the probe that would say.
+    std::string_view open = "";
 };
 
 // Whether the row says how scales of that format are applied that so many elements along k share,

@@ -1,6 +1,5 @@
-// The table of accumulation models. A new machine is a new row. It has none for AMD's CDNA3: that
-// reads FP8 in other codes, which formats.hpp does not know, and sums them in another way; and none
-// for factors of TensorFloat-32 and binary64.
+// The table of accumulation models. A new machine is a new row. It has none for factors of binary64
+// and of MXINT8.
 #pragma once
 
 #include <array>
@@ -14,7 +13,49 @@ inline constexpr std::string_view mma_sim = "microsoft/MMA-Sim@c785138:mmasim/si
 inline constexpr std::string_view both =
     "microsoft/MMA-Sim@c785138:mmasim/simulator; "
     "north-numerical-computing/MATLAB-tensor-core@b12b5a7:models";
+// What the public vectors of tensor cores hold a row to.
+inline constexpr std::string_view vectors =
+    "vectors of north-numerical-computing/MATLAB-tensor-core@b12b5a7, all 5,000 of each machine; "
+    "conformance/vectors/tensor_cores.vectors";
+// The exact sum of a step, rounded once: older MMA-Sim had pairs here.
+inline constexpr std::string_view cdna1 =
+    "microsoft/MMA-Sim@e11f6a7:src/mmasim/mmasim/amd/sim.py, e_fdpa; "
+    "north-numerical-computing/MATLAB-tensor-core@b12b5a7:models/MI100MC.m";
+inline constexpr std::string_view cdna2 =
+    "microsoft/MMA-Sim@0cb7846:src/mmasim/mmasim/arithmetic/ftz_mul_add.py; "
+    "north-numerical-computing/MATLAB-tensor-core@b12b5a7:models/MI210MC.m";
+inline constexpr std::string_view cdna3 =
+    "microsoft/MMA-Sim@0cb7846:src/mmasim/mmasim/arithmetic/fdpa.py, tr_fdpa and gtr_fdpa; "
+    "north-numerical-computing/MATLAB-tensor-core@b12b5a7:models/tools/Generic_BFMA_TC.m";
 }  // namespace source_of_rows
+
+namespace open_in_rows {
+inline constexpr std::string_view half_accumulator =
+    "the sign of a negative sum that rounds to zero: -0 here, +0 in MMA-Sim. Probe: one product of "
+    "-2^-14 and 2^-12, the rest 0. The exponent floor: none here, -21 in MATLAB-tensor-core. "
+    "Probe: products of 2^-25 and 2^-48, which are above half of 2^-24 only where both are kept. "
+    "Bits of fraction: no public vector refutes one more or fewer. Probe: 2^14, -2^14 and 2^e, e "
+    "falling until the sum is 0";
+// What lies below 2^-149 shows where it adds up to that: 2^-150, 2^-151 and so on, the last twice.
+inline constexpr std::string_view blackwell_floor =
+    "the exponent floor: none here, -126 in MMA-Sim, -133 in MATLAB-tensor-core and measured of "
+    "BF16 on an H200. Probe: products of 2^-150, 2^-151 and so on to 2^-159, that twice: 2^-149, "
+    "or 0 where there is a floor; and to 2^-158: 2^-149, or 0 where it is -126";
+inline constexpr std::string_view fp6 =
+    "FP6: as FP8 here; no source has run it. Probe: those of "
+    "e4m3 in e3m2 and e2m3";
+inline constexpr std::string_view ampere_floor =
+    "the exponent floor: none here, -132 in MATLAB-tensor-core. Probe: products of 1.75 * 2^-150, "
+    "1.75 * 2^-153, 1.5 * 2^-156 and 2^-157: 2^-149, or 0 where there is a floor";
+inline constexpr std::string_view cdna2 =
+    "the sign of a zero accumulator at the border of two instructions: kept here, +0 in MMA-Sim, "
+    "which flushes C of each. Probe: C = -0 and products of -0 over a K of two instructions";
+inline constexpr std::string_view cdna3 =
+    "where the sum of the products is cut: 31 bits below the larger exponent, as MMA-Sim@0cb7846 "
+    "and MATLAB-tensor-core have it, or 31 below the leading bit of what both come to, as "
+    "MMA-Sim@c87cb7f has it. Probe: C = 1 and products of -2^-8, 2^-25 and 2^-32. The sign of a "
+    "sum of zeros: +0 here. Probe: C = -0 and products of -0";
+}  // namespace open_in_rows
 
 inline constexpr std::array gemm_models{
     GemmModel{.name = "volta-f16",
@@ -22,28 +63,86 @@ inline constexpr std::array gemm_models{
               .products = 4,
               .fraction_bits = 23,
               .standing = Standing::verified_by_others,
-              .source = source_of_rows::both},
+              .machines = "v100 sm_70 volta",
+              .source = source_of_rows::vectors},
     GemmModel{.name = "turing-f16",
               .operands = "f16",
               .products = 8,
               .fraction_bits = 24,
-              .standing = Standing::verified_by_others,
-              .source = source_of_rows::both},
+              .standing = Standing::predicted,
+              .machines = "t4 sm_75 turing rtx-20",
+              .source = source_of_rows::mma_sim},
     GemmModel{.name = "ampere-half",
               .operands = "f16 bf16",
               .products = 8,
               .fraction_bits = 24,
               .standing = Standing::verified_by_others,
-              .source = "of Ampere and of Ada: microsoft/MMA-Sim@c785138:mmasim/simulator; "
-                        "north-numerical-computing/MATLAB-tensor-core@b12b5a7:models"},
-    GemmModel{.name = "hopper-half",
-              .operands = "f16 bf16",
+              .machines = "a100 a30 a2 a40 sm_80 sm_86 ampere rtx-30 l4 l40 l40s sm_89 ada rtx-40",
+              .source = source_of_rows::vectors,
+              .open = open_in_rows::ampere_floor},
+    GemmModel{
+        .name = "hopper-half",
+        .operands = "f16 bf16",
+        .products = 16,
+        .fraction_bits = 25,
+        .exponent_floor = -133,
+        .standing = Standing::verified_here,
+        .machines = "h100 h200 gh200 sm_90 hopper b200 gb200 sm_100 blackwell",
+        .source = "cuBLASLt 13.1 on an H200; H100, H200 and B200 vectors of "
+                  "north-numerical-computing/MATLAB-tensor-core@b12b5a7",
+        .open = "of a B200: the exponent floor, which MMA-Sim has at -126. Probe: BF16 products of "
+                "2^-150, 2^-151 and so on to 2^-158, that twice: 2^-149, or 0 at -126"},
+    // The same with sums in binary16: what HGEMM and COMPUTE_16F ask for.
+    GemmModel{.name = "volta-f16-f16",
+              .operands = "f16",
+              .products = 4,
+              .fraction_bits = 23,
+              .accumulator = formats::f16,
+              .rounding = Rounding::nearest_even,
+              .standing = Standing::verified_by_others,
+              .machines = "v100 sm_70 volta",
+              .source = source_of_rows::vectors,
+              .open = open_in_rows::half_accumulator},
+    GemmModel{.name = "ampere-f16-f16",
+              .operands = "f16",
+              .products = 8,
+              .fraction_bits = 24,
+              .accumulator = formats::f16,
+              .rounding = Rounding::nearest_even,
+              .standing = Standing::verified_by_others,
+              .machines = "a100 a30 a2 a40 sm_80 sm_86 ampere rtx-30 l4 l40 l40s sm_89 ada rtx-40",
+              .source = source_of_rows::vectors,
+              .open = open_in_rows::half_accumulator},
+    GemmModel{.name = "hopper-f16-f16",
+              .operands = "f16",
               .products = 16,
               .fraction_bits = 25,
+              .accumulator = formats::f16,
+              .rounding = Rounding::nearest_even,
+              .standing = Standing::verified_by_others,
+              .machines = "h100 h200 gh200 sm_90 hopper b200 gb200 sm_100 blackwell",
+              .source = source_of_rows::vectors,
+              .open = open_in_rows::half_accumulator},
+    // Factors of binary32 whose last 13 bits are not read.
+    GemmModel{.name = "ampere-tf32",
+              .operands = "tf32",
+              .products = 4,
+              .fraction_bits = 24,
+              .standing = Standing::verified_by_others,
+              .machines = "a100 a30 a2 a40 sm_80 sm_86 ampere rtx-30 l4 l40 l40s sm_89 ada rtx-40",
+              .source = source_of_rows::vectors,
+              .open = open_in_rows::ampere_floor},
+    GemmModel{.name = "hopper-tf32",
+              .operands = "tf32",
+              .products = 8,
+              .fraction_bits = 25,
               .exponent_floor = -133,
-              .standing = Standing::verified_here,
-              .source = "cuBLASLt 13.1 on an H200; the same is predicted of Blackwell: "
-                        "microsoft/MMA-Sim@16a0188:mmasim/simulator/nv.py"},
+              .standing = Standing::verified_by_others,
+              .machines = "h100 h200 gh200 sm_90 hopper b200 gb200 sm_100 blackwell",
+              .source = source_of_rows::vectors,
+              .open = "products of a step: 8 as MMA-Sim has it; the vectors have K of 4. Probe: "
+                      "2^14 at k=0, -2^14 at k=7, 2^-12 between. The exponent floor is that of "
+                      "hopper-half"},
     // FP8 on Ada and Hopper keeps 13 bits of fraction, in the sum and in the accumulator.
     GemmModel{.name = "ada-fp8",
               .operands = "e4m3 e5m2",
@@ -51,7 +150,8 @@ inline constexpr std::array gemm_models{
               .fraction_bits = 13,
               .accumulator = e8m13,
               .standing = Standing::verified_by_others,
-              .source = source_of_rows::both},
+              .machines = "l4 l40 l40s sm_89 ada rtx-40",
+              .source = source_of_rows::vectors},
     GemmModel{.name = "ada-fp8-f16",
               .operands = "e4m3 e5m2",
               .products = 16,
@@ -59,7 +159,9 @@ inline constexpr std::array gemm_models{
               .accumulator = formats::f16,
               .rounding = Rounding::nearest_even,
               .standing = Standing::verified_by_others,
-              .source = source_of_rows::both},
+              .machines = "l4 l40 l40s sm_89 ada rtx-40",
+              .source = source_of_rows::vectors,
+              .open = open_in_rows::half_accumulator},
     GemmModel{
         .name = "hopper-fp8",
         .operands = "e4m3 e5m2",
@@ -67,6 +169,7 @@ inline constexpr std::array gemm_models{
         .fraction_bits = 13,
         .accumulator = e8m13,
         .standing = Standing::verified_here,
+        .machines = "h100 h200 gh200 sm_90 hopper",
         .source = "cuBLASLt 13.1 with FAST_ACCUM on an H200: 2.16e9 outputs with the row below"},
     GemmModel{.name = "hopper-fp8-promoted",
               .operands = "e4m3 e5m2",
@@ -75,6 +178,7 @@ inline constexpr std::array gemm_models{
               .accumulator = e8m13,
               .promotion = 128,
               .standing = Standing::verified_here,
+              .machines = "h100 h200 gh200 sm_90 hopper",
               .source = "cuBLASLt 13.1 without FAST_ACCUM on an H200"},
     // cuBLASLt's VEC128_32F on both sides, and with BLK128x128_32F on one of them.
     GemmModel{.name = "hopper-fp8-1x128",
@@ -87,6 +191,7 @@ inline constexpr std::array gemm_models{
               .scales = "f32",
               .blocks = "128",
               .standing = Standing::verified_here,
+              .machines = "h100 h200 gh200 sm_90 hopper",
               .source = "cuBLASLt 13.1 on an H200"},
     GemmModel{.name = "hopper-fp8-128x128",
               .operands = "e4m3 e5m2",
@@ -98,6 +203,7 @@ inline constexpr std::array gemm_models{
               .scales = "f32",
               .blocks = "128",
               .standing = Standing::verified_here,
+              .machines = "h100 h200 gh200 sm_90 hopper",
               .source = "cuBLASLt 13.1 on an H200"},
     GemmModel{.name = "hopper-fp8-f16",
               .operands = "e4m3 e5m2",
@@ -106,7 +212,9 @@ inline constexpr std::array gemm_models{
               .accumulator = formats::f16,
               .rounding = Rounding::nearest_even,
               .standing = Standing::predicted,
-              .source = source_of_rows::mma_sim},
+              .machines = "h100 h200 gh200 sm_90 hopper",
+              .source = source_of_rows::mma_sim,
+              .open = open_in_rows::half_accumulator},
     // MX on Hopper, which has no tensor cores for it: three ways of device/hopper.
     GemmModel{.name = "hopper-mx-wgmma",
               .operands = "e4m3 e5m2",
@@ -118,6 +226,7 @@ inline constexpr std::array gemm_models{
               .scales = "e8m0",
               .blocks = "32",
               .standing = Standing::verified_here,
+              .machines = "h100 h200 gh200 sm_90 hopper",
               .source = "device/hopper, way wgmma, on an H200"},
     GemmModel{.name = "hopper-mx-slices",
               .operands = "e4m3 e5m2",
@@ -129,6 +238,7 @@ inline constexpr std::array gemm_models{
               .scales = "e8m0",
               .blocks = "32",
               .standing = Standing::verified_here,
+              .machines = "h100 h200 gh200 sm_90 hopper",
               .source = "device/hopper, way slices-of-32, on an H200: OUTER_VEC_32F of cuBLASLt"},
     GemmModel{.name = "hopper-mx-bf16",
               .operands = "e4m3 e5m2",
@@ -139,6 +249,7 @@ inline constexpr std::array gemm_models{
               .blocks = "32",
               .exponent_floor = -133,
               .standing = Standing::verified_here,
+              .machines = "h100 h200 gh200 sm_90 hopper",
               .source = "device/hopper, way dequantised-bf16, on an H200: the row hopper-half"},
     // FP8 mma.sync on Hopper and on B200 is done with FP16 tensor cores, and C added afterwards.
     GemmModel{
@@ -150,6 +261,7 @@ inline constexpr std::array gemm_models{
         .order = ProductOrder::pairs_of_four,
         .exponents = FactorExponents::f16,
         .standing = Standing::verified_by_others,
+        .machines = "h100 h200 gh200 sm_90 hopper b200 gb200 sm_100 blackwell",
         .source =
             "nvcc 13.0 makes F2FP, HMMA and FADD of it for sm_90a and sm_100a; B200 vectors of "
             "north-numerical-computing/MATLAB-tensor-core@b12b5a7"},
@@ -164,8 +276,10 @@ inline constexpr std::array gemm_models{
               .order = ProductOrder::pairs_of_four,
               .exponents = FactorExponents::f16,
               .standing = Standing::verified_by_others,
+              .machines = "h100 h200 gh200 sm_90 hopper b200 gb200 sm_100 blackwell",
               .source = "H200, H100 and B200 vectors of "
-                        "north-numerical-computing/MATLAB-tensor-core@b12b5a7"},
+                        "north-numerical-computing/MATLAB-tensor-core@b12b5a7",
+              .open = open_in_rows::half_accumulator},
     // Blackwell, for data centers (tcgen05 of sm_100) and for consumers (mma.sync of sm_120), of
     // which the same is said: nothing of either has run here.
     GemmModel{.name = "blackwell-narrow",
@@ -173,7 +287,9 @@ inline constexpr std::array gemm_models{
               .products = 32,
               .fraction_bits = 25,
               .standing = Standing::predicted,
-              .source = source_of_rows::mma_sim},
+              .machines = "b200 b300 gb200 sm_100 sm_103 blackwell rtx-50 rtx-pro-6000 sm_120",
+              .source = source_of_rows::mma_sim,
+              .open = open_in_rows::fp6},
     GemmModel{.name = "blackwell-fp8-f16",
               .operands = "e4m3 e5m2",
               .products = 32,
@@ -181,7 +297,9 @@ inline constexpr std::array gemm_models{
               .accumulator = formats::f16,
               .rounding = Rounding::nearest_even,
               .standing = Standing::predicted,
-              .source = source_of_rows::mma_sim},
+              .machines = "b200 b300 gb200 sm_100 sm_103 blackwell rtx-50 rtx-pro-6000 sm_120",
+              .source = source_of_rows::mma_sim,
+              .open = open_in_rows::half_accumulator},
     GemmModel{.name = "blackwell-mx",
               .operands = "e4m3 e5m2 e3m2 e2m3 e2m1",
               .products = 32,
@@ -190,17 +308,93 @@ inline constexpr std::array gemm_models{
               .scales = "e8m0",
               .blocks = "32",
               .standing = Standing::predicted,
-              .source = source_of_rows::mma_sim},
-    GemmModel{.name = "blackwell-fp4",
-              .operands = "e2m1",
+              .machines = "b200 b300 gb200 sm_100 sm_103 blackwell rtx-50 rtx-pro-6000 sm_120",
+              .source = source_of_rows::mma_sim,
+              .open = open_in_rows::blackwell_floor},
+    GemmModel{
+        .name = "blackwell-fp4",
+        .operands = "e2m1",
+        .products = 4,
+        .fraction_bits = 35,
+        .exact_group = 16,
+        .scaling = BlockScaling::group,
+        .scales = "e8m0 ue4m3",
+        .blocks = "16 32",
+        .standing = Standing::predicted,
+        .machines = "b200 b300 gb200 sm_100 sm_103 blackwell rtx-50 rtx-pro-6000 sm_120",
+        .source = source_of_rows::mma_sim,
+        .open = "a group whose products sum to 0: it has no exponent here and in MMA-Sim@735c9b7, "
+                "that of its scales in MMA-Sim@c785138. Probe: one group of 1 and -1 under 2^30, "
+                "one of "
+                "1 under 1"},
+    // AMD's MFMA. Of binary32 factors it is a chain of fused multiply-adds in all three.
+    GemmModel{.name = "cdna1-f16",
+              .operands = "f16",
               .products = 4,
-              .fraction_bits = 35,
-              .exact_group = 16,
-              .scaling = BlockScaling::group,
-              .scales = "e8m0 ue4m3",
-              .blocks = "16 32",
+              .fraction_bits = all_bits,
+              .rounding = Rounding::nearest_even,
               .standing = Standing::predicted,
-              .source = source_of_rows::mma_sim},
+              .machines = "mi100 gfx908 cdna1",
+              .source = source_of_rows::cdna1},
+    GemmModel{.name = "cdna1-bf16",
+              .operands = "bf16",
+              .products = 2,
+              .fraction_bits = all_bits,
+              .rounding = Rounding::nearest_even,
+              .standing = Standing::predicted,
+              .machines = "mi100 gfx908 cdna1",
+              .source = source_of_rows::cdna1},
+    GemmModel{.name = "cdna2-half",
+              .operands = "f16 bf16",
+              .products = 4,
+              .fraction_bits = all_bits,
+              .rounding = Rounding::nearest_even,
+              .sum = StepSum::pairs_flushed,
+              .standing = Standing::predicted,
+              .machines = "mi210 mi250 mi250x gfx90a cdna2",
+              .source = source_of_rows::cdna2,
+              .open = open_in_rows::cdna2},
+    // The instructions of BF16 without _1k in their names.
+    GemmModel{.name = "cdna2-bf16-pairs",
+              .operands = "bf16",
+              .products = 2,
+              .fraction_bits = all_bits,
+              .rounding = Rounding::nearest_even,
+              .sum = StepSum::pairs_flushed,
+              .standing = Standing::predicted,
+              .machines = "mi210 mi250 mi250x gfx90a cdna2",
+              .source = source_of_rows::cdna2,
+              .open = open_in_rows::cdna2},
+    GemmModel{.name = "cdna3-half",
+              .operands = "f16 bf16",
+              .products = 8,
+              .fraction_bits = 24,
+              .rounding = Rounding::nearest_even,
+              .sum = StepSum::products_first,
+              .standing = Standing::predicted,
+              .machines = "mi300a mi300x mi325x gfx942 cdna3",
+              .source = source_of_rows::cdna3,
+              .open = open_in_rows::cdna3},
+    GemmModel{.name = "cdna3-xf32",
+              .operands = "tf32",
+              .products = 4,
+              .fraction_bits = 24,
+              .rounding = Rounding::nearest_even,
+              .sum = StepSum::products_first,
+              .standing = Standing::predicted,
+              .machines = "mi300a mi300x mi325x gfx942 cdna3",
+              .source = source_of_rows::cdna3,
+              .open = open_in_rows::cdna3},
+    GemmModel{.name = "cdna3-fp8",
+              .operands = "e4m3fnuz e5m2fnuz",
+              .products = 16,
+              .fraction_bits = 24,
+              .rounding = Rounding::nearest_even,
+              .sum = StepSum::even_and_odd,
+              .standing = Standing::predicted,
+              .machines = "mi300a mi300x mi325x gfx942 cdna3",
+              .source = source_of_rows::cdna3,
+              .open = open_in_rows::cdna3},
     // What a loop of plain code computes: one fused multiply-add a product, in the order of k. With
     // block scales the factors are scaled first, which is exact. A product that is split along k,
     // so that its parts stay in a cache, adds the sums of the parts.
@@ -209,9 +403,10 @@ inline constexpr std::array gemm_models{
               .products = 1,
               .fraction_bits = all_bits,
               .rounding = Rounding::nearest_even,
-              .standing = Standing::verified_by_others,
-              .source = "IEEE 754-2019 section 5.4.1; AMD's MFMA of f32: "
-                        "microsoft/MMA-Sim@16a0188:mmasim/simulator/amd.py"},
+              .standing = Standing::verified_here,
+              .machines = "cpu mi100 mi210 mi250 mi300a mi300x",
+              .source = "device/cpu, algorithm fma-chain; IEEE 754-2019 section 5.4.1; of AMD's "
+                        "MFMA of f32: microsoft/MMA-Sim@e11f6a7:src/mmasim/mmasim/amd/sim.py"},
     GemmModel{.name = "fma-chain-mx",
               .operands = "e4m3 e5m2 e3m2 e2m3 e2m1",
               .products = 1,
@@ -221,6 +416,7 @@ inline constexpr std::array gemm_models{
               .scales = "e8m0 ue4m3",
               .blocks = "16 32",
               .standing = Standing::verified_here,
+              .machines = "cpu",
               .source = "device/cpu, algorithm fma-chain"},
     GemmModel{.name = "fma-parts",
               .operands = "f32 f16 bf16 e4m3 e5m2 e3m2 e2m3 e2m1",
@@ -229,6 +425,7 @@ inline constexpr std::array gemm_models{
               .rounding = Rounding::nearest_even,
               .promotion = 256,
               .standing = Standing::verified_here,
+              .machines = "cpu",
               .source = "device/cpu, algorithm fma-parts"},
     GemmModel{.name = "fma-parts-mx",
               .operands = "e4m3 e5m2 e3m2 e2m3 e2m1",
@@ -240,6 +437,7 @@ inline constexpr std::array gemm_models{
               .scales = "e8m0 ue4m3",
               .blocks = "16 32",
               .standing = Standing::verified_here,
+              .machines = "cpu",
               .source = "device/cpu, algorithm fma-parts"},
 };
 
@@ -248,12 +446,21 @@ constexpr const GemmModel* find_gemm_model(std::string_view name) {
     return find_named(gemm_models, name);
 }
 
-// What the integers of fast/ have room for.
+// What the integers of fast/ have room for, and the ways that go together.
 static_assert([] {
     for (const GemmModel& model : gemm_models) {
-        const bool fits =
-            model.fraction_bits == all_bits ? model.products == 1 : model.fraction_bits <= 40;
-        if (!fits) return false;
+        const bool is_exact = model.fraction_bits == all_bits;
+        const bool has_room = is_exact || model.fraction_bits <= 40;
+        const bool is_alone = model.scaling == BlockScaling::none && model.promotion == 0 &&
+                              model.exact_group == 1 && model.order == ProductOrder::along_k &&
+                              model.exponent_floor == -all_bits;
+        const bool is_late =
+            model.sum == StepSum::products_first || model.sum == StepSum::even_and_odd;
+        if (!has_room || (is_late && model.fraction_bits > 24)) return false;
+        const bool is_tree = model.sum == StepSum::pairs_flushed;
+        if (is_tree && model.products != 2 && model.products != 4) return false;
+        if ((model.sum != StepSum::aligned || (is_exact && model.products > 1)) && !is_alone)
+            return false;
     }
     return true;
 }());

@@ -35,6 +35,27 @@ TEST(Decode, E5m2OfOfp8Table1) {
         EXPECT_EQ(text(formats::e5m2, nan), "nan");
 }
 
+// ONNX's table of the four FP8 formats: one NaN at the code of -0, no Inf.
+TEST(Decode, FnuzHasOneNanAndNoNegativeZero) {
+    EXPECT_EQ(text(formats::e4m3fnuz, 0x00), "0");
+    EXPECT_EQ(text(formats::e4m3fnuz, 0x80), "-nan");
+    EXPECT_EQ(text(formats::e4m3fnuz, 0x7F), "240");
+    EXPECT_EQ(text(formats::e4m3fnuz, 0xFF), "-240");
+    EXPECT_EQ(text(formats::e4m3fnuz, 0x40), "1");
+    EXPECT_EQ(decode(formats::e4m3fnuz, Code{0x01}).magnitude, power_of_two(-10));
+    EXPECT_EQ(decode(formats::e4m3fnuz, Code{0x08}).magnitude, power_of_two(-7));
+    EXPECT_EQ(text(formats::e5m2fnuz, 0x80), "-nan");
+    EXPECT_EQ(text(formats::e5m2fnuz, 0x7F), "57344");
+    EXPECT_EQ(text(formats::e5m2fnuz, 0x40), "1");
+    EXPECT_EQ(decode(formats::e5m2fnuz, Code{0x01}).magnitude, power_of_two(-17));
+    for (const ElementFormat& format : {formats::e4m3fnuz, formats::e5m2fnuz}) {
+        EXPECT_FALSE(format.has_negative_zero());
+        EXPECT_FALSE(format.is_zero(Code{0x80}));
+        EXPECT_FALSE(format.is_subnormal(Code{0x80}));
+        EXPECT_TRUE(format.is_subnormal(Code{0x81}));
+    }
+}
+
 TEST(Decode, E8m0HasNoZeroAndNoInfinity) {
     EXPECT_EQ(decode(formats::e8m0, Code{0}).magnitude, power_of_two(-127));
     EXPECT_EQ(decode(formats::e8m0, Code{127}).magnitude, 1);

@@ -180,6 +180,120 @@ TEST(DotModel, SpecialValues) {
     EXPECT_EQ(model_says("hopper-fp8", unit, zero, 0x80000000), 0u);
 }
 
+// BF16 codes of powers of two.
+std::uint32_t power_bf16(int exponent) {
+    return static_cast<std::uint32_t>(exponent + 127) << 7;
+}
+constexpr std::uint32_t minus_bf16 = 0x8000;
+
+CodeRow bf16(Codes codes) {
+    return {formats::bf16, std::move(codes)};
+}
+
+CodeRow ones(const CodeRow& like, std::uint32_t code_of_one) {
+    return {like.element, Codes(like.codes.size(), code_of_one)};
+}
+
+std::uint32_t sum_by(std::string_view name, const CodeRow& row, std::uint32_t c = f32_zero) {
+    return model_says(name, row, ones(row, power_bf16(0)), c);
+}
+
+// CDNA1 rounds the exact sum of two products and C: 2^-24 beside 1 is a tie, which 2^-60 lifts.
+// CDNA2 rounds 2^-24 + 2^-60 to 2^-24 first, and 1 + 2^-24 to 1.
+TEST(DotModel, AmdSumsAStepExactlyOrInPairs) {
+    const CodeRow small = bf16({power_bf16(-24), power_bf16(-60)});
+    EXPECT_EQ(sum_by("cdna1-bf16", small, 0x3F800000), 0x3F800001u);
+    EXPECT_EQ(sum_by("cdna2-bf16-pairs", small, 0x3F800000), 0x3F800000u);
+    // Pairs of pairs: (1 + 2^-24) + (-1 + 2^-24) is 0 + (-1 + 2^-24), which binary32 has.
+    const CodeRow four =
+        bf16({power_bf16(0), power_bf16(-24), power_bf16(0) | minus_bf16, power_bf16(-24)});
+    EXPECT_EQ(sum_by("cdna2-half", four), power_f32(-24));
+    EXPECT_EQ(sum_by("cdna1-bf16", four), power_f32(-24));
+}
+
+// The probes that the rows name for what is open of them.
+TEST(DotModel, ProbesOfTheExponentFloorShowIt) {
+    const auto factors_to = [](int last) {
+        Codes b;
+        for (int exponent = -150; exponent >= last; --exponent)
+            b.push_back(power_bf16(exponent + 75));
+        b.push_back(b.back());
+        return b;
+    };
+    const auto sum_with = [](std::string_view name, int floor, const Codes& b) {
+        const Codes a(b.size(), power_bf16(-75));
+        GemmModel model = *find_gemm_model(name);
+        model.exponent_floor = floor;
+        const CodeRow left = bf16(a), right = bf16(b);
+        return fast::round(formats::f32, Rounding::nearest_even, Overflow::overflow,
+                           fast::accumulate(model, left.row(), right.row(), left.depth(), {}))
+            .bits;
+    };
+    EXPECT_EQ(sum_with("hopper-half", -all_bits, factors_to(-159)), 1u);
+    EXPECT_EQ(sum_with("hopper-half", -133, factors_to(-159)), 0u);
+    EXPECT_EQ(sum_with("hopper-half", -133, factors_to(-158)), 1u);
+    EXPECT_EQ(sum_with("hopper-half", -126, factors_to(-158)), 0u);
+    const Codes few{power_bf16(-75) + 0x60, power_bf16(-78) + 0x60, power_bf16(-81) + 0x40,
+                    power_bf16(-82)};
+    EXPECT_EQ(sum_with("ampere-half", -all_bits, few), 1u);
+    EXPECT_EQ(sum_with("ampere-half", -132, few), 0u);
+}
+
+TEST(DotModel, Cdna3CutsTheSumOfProductsBesideTheAccumulator) {
+    // 1 - 2^-8 + 2^-25 + 2^-32: without the last it is a tie, which goes to the even 1 - 2^-8.
+    const CodeRow row = bf16({power_bf16(-8) | minus_bf16, power_bf16(-25), power_bf16(-32)});
+    EXPECT_EQ(sum_by("cdna3-half", row, 0x3F800000), 0x3F7F0000u);
+}
+
+TEST(DotModel, Cdna2FlushesSubnormals) {
+    EXPECT_EQ(sum_by("cdna2-half", bf16({0x0001})), 0u);         // a factor
+    EXPECT_EQ(sum_by("cdna1-bf16", bf16({0x0001})), 1u << 16);   // 2^-133
+    EXPECT_EQ(sum_by("cdna2-half", bf16({0}), 0x807FFFFF), 0u);  // C, to +0
+    const CodeRow least = bf16({power_bf16(-126) | minus_bf16});
+    const CodeRow half = bf16({power_bf16(-1)});
+    EXPECT_EQ(model_says("cdna2-half", least, half), 0u);  // a product; -0 + 0 is +0
+    // A sum: 1.5 * 2^-126 - 2^-126.
+    EXPECT_EQ(sum_by("cdna2-half", bf16({0x00C0, 0x8080})), 0u);
+    EXPECT_EQ(sum_by("cdna1-bf16", bf16({0x00C0, 0x8080})), 0x00400000u);
+}
+
+// The products are cut 24 places below the largest, C joins them afterwards and is cut 24 below
+// the larger of both, down: -2^-25 becomes -2^-24, unless FP8 is multiplied, where C is too far.
+TEST(DotModel, Cdna3AddsItsAccumulatorLast) {
+    EXPECT_EQ(sum_by("cdna3-half", bf16({power_bf16(0), power_bf16(-24)})), 0x3F800000u);
+    EXPECT_EQ(sum_by("cdna3-half", bf16({power_bf16(0)}), power_f32(-25) | 0x80000000u),
+              0x3F7FFFFFu);  // 1 - 2^-24
+    const CodeRow one_fnuz{formats::e4m3fnuz, {0x40}};
+    EXPECT_EQ(model_says("cdna3-fp8", one_fnuz, one_fnuz, power_f32(-25) | 0x80000000u),
+              0x3F7FFFFFu);
+    EXPECT_EQ(model_says("cdna3-fp8", one_fnuz, one_fnuz, power_f32(-26) | 0x80000000u),
+              0x3F800000u);
+    // 2^-33 of the products beside C = 1: below the 31 bits, and so is 2^-32 - 2^-33.
+    EXPECT_EQ(sum_by("cdna3-half", bf16({power_bf16(-33)}), 0x3F800000), 0x3F800000u);
+    EXPECT_EQ(sum_by("cdna3-half", bf16({power_bf16(-24), power_bf16(-33)}), 0x3F800000),
+              0x3F800000u);  // the tie
+    EXPECT_EQ(sum_by("cdna3-half", bf16({power_bf16(-24), power_bf16(-31)}), 0x3F800000),
+              0x3F800001u);
+    EXPECT_EQ(sum_by("cdna3-half", bf16({0x7F00, 0}), f32_zero), 0x7F000000u);
+    EXPECT_EQ(model_says("cdna3-half", bf16({0x7F00, 0xFF00}), bf16({0x4000, 0x4000})),
+              0x7FFFFFFFu);  // Inf - Inf: products of 2^128
+}
+
+// 128 * 128 beside 2^-11 * 1: lost in the sum of even k, kept in that of odd k and lost then, for
+// the larger exponent holds for both; but the exponents of their own sums are what cuts first.
+TEST(DotModel, Cdna3SumsEvenAndOddApart) {
+    // FNUZ: 0x78 is 2^7, 0x40 is 1, 0x01 is 2^-10, 0x20 is 2^-4.
+    const auto row = [](Codes codes) { return CodeRow{formats::e4m3fnuz, std::move(codes)}; };
+    // Even k: 2^14 - 2^14. Odd k: 2^-11 - nothing is lost before the sums are joined, where 2^-11
+    // is below 2^(14 - 24); down means that a positive rest is lost and a negative one grows.
+    EXPECT_EQ(model_says("cdna3-fp8", row({0x78, 0x01, 0xF8, 0}), row({0x78, 0x38, 0x78, 0})), 0u);
+    EXPECT_EQ(model_says("cdna3-fp8", row({0x78, 0x81, 0xF8, 0}), row({0x78, 0x38, 0x78, 0})),
+              power_f32(-10) | 0x80000000u);
+    // The same in one sum is cut toward zero.
+    EXPECT_EQ(model_says("cdna3-fp8", row({0x78, 0, 0xF8, 0, 0x81}), row({0x78, 0, 0x78, 0, 0x38})),
+              0u);
+}
+
 TEST(DotModel, MxScalesMoveExponents) {
     // 2^127 * 2^-127: nothing is lost, and nothing is rounded on the way.
     EXPECT_EQ(model_says("blackwell-mx", mx_e4m3({0x3F}, {254}), mx_e4m3({one}, {0})), 0x3FF00000u);

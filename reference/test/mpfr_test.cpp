@@ -154,7 +154,9 @@ std::uint32_t rounded_code(float input, const Question& q) {
     } else if (q.overflow == Overflow::overflow && !stays_in_range(q.rounding, negative)) {
         if (format.specials == Specials::infinity_and_nan) code = code_max + 1;
         if (format.specials == Specials::nan_only) code = code_max + 1;
+        if (format.specials == Specials::nan_for_negative_zero) return 0x80;
     }
+    if (code == 0 && format.specials == Specials::nan_for_negative_zero) return 0;
     if (!negative) return code;
     const std::uint32_t codes = 1u << format.code_bits();
     return format.negatives == Negatives::sign_bit ? code | codes / 2 : (codes - code) % codes;

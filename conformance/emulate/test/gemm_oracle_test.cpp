@@ -159,7 +159,9 @@ constexpr const char* factor_pairs[] = {"a=e4m3:tensor b=e5m2:tensor",
                                         "a=nvfp4 b=nvfp4",
                                         "a=bf16 b=bf16",
                                         "a=f16 b=f16",
-                                        "a=f32 b=f32"};
+                                        "a=f32 b=f32",
+                                        "a=tf32 b=tf32",
+                                        "a=e4m3fnuz b=e5m2fnuz"};
 constexpr const char* outputs[] = {
     "output=f32 data=gemm.uniform",
     "output=f32 data=gemm.special alpha=-1.5",
@@ -340,7 +342,8 @@ constexpr const char* mx_models =
     "hopper-mx-wgmma hopper-mx-slices hopper-mx-bf16 blackwell-mx fma-chain-mx fma-parts-mx";
 constexpr const char* nvfp4_models = "blackwell-fp4 fma-chain-mx fma-parts-mx";
 constexpr const char* half_models =
-    "volta-f16 turing-f16 ampere-half hopper-half fma-chain fma-parts";
+    "volta-f16 turing-f16 ampere-half hopper-half volta-f16-f16 ampere-f16-f16 hopper-f16-f16 "
+    "cdna1-f16 cdna2-half cdna3-half fma-chain fma-parts";
 
 // What a run expects of the same codes, where there is such a case.
 void expect_as_a_run(const Case& c, const TensorGemm& problem, const std::vector<std::byte>& d) {
@@ -374,6 +377,7 @@ struct Row {
     const char* models;
 };
 constexpr Kind f32{"f32", "", false, "f32"}, f16{"f16", "", false, "f16"};
+constexpr Kind fnuz{"e4m3fnuz", "", false, "e4m3fnuz"};
 constexpr Kind bf16{"bf16", "", false, "bf16"}, e4m3{"e4m3", "", false, "e4m3"};
 constexpr Kind tensor{"fp8-e4m3-tensor", "te-fp8-current", false, "e4m3:tensor"};
 constexpr Kind rows{"e5m2", "", true, "e5m2:row"};
@@ -389,7 +393,10 @@ constexpr Kind tile{"nvfp4-16x16", "te-nvfp4"}, f16_rows{"f16", "", true};
 constexpr Row taken[] = {
     {f32, f32, "fma-chain fma-parts"},
     {f16, f16, half_models},
-    {bf16, bf16, "ampere-half hopper-half fma-chain fma-parts"},
+    {bf16, bf16,
+     "ampere-half hopper-half cdna1-bf16 cdna2-half cdna2-bf16-pairs cdna3-half fma-chain "
+     "fma-parts"},
+    {fnuz, fnuz, "cdna3-fp8"},
     {f16_rows, f16, half_models},
     {f32, mxfp8, ""},
     {e4m3, e4m3, fp8_models},

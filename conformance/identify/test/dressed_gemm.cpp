@@ -47,6 +47,8 @@ std::vector<Code> codes_of(const InputTensor& tensor, std::int64_t row) {
                     row % 128 / 32 * 4 + k % 4;
         Code code;
         std::memcpy(&code.bits, bytes + static_cast<std::size_t>(place) * width, width);
+        if (const ElementFormat* type = find_element_format(spec.type))
+            code.bits >>= type->spare_bits();
         codes.push_back(code);
     }
     return codes;

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include "conformance/case/gemm_case.hpp"
 #include "conformance/identify/test/dressed_gemm.hpp"
 #include "reference/spec/gemm_models.hpp"
 
@@ -37,6 +38,21 @@ TEST(GemmWords, Fp8HasTensorScalesWhereTheDeviceTakesThem) {
     EXPECT_EQ(setting({.types = {"bf16"}}, machine()).a.scaling, FactorScaling::none);
 }
 
+// A device of MX alone is asked for MX where nothing was said; what was said stays.
+TEST(GemmWords, WhatTheDeviceTakesIsAskedFirst) {
+    const Client mx = device_of(dressed_as(*find_gemm_model("blackwell-mx")));
+    Client only_blocks = mx;
+    only_blocks.ask = [mx](const Question& question) {
+        return question.operation.gemm->scaling_a == "1x32"
+                   ? mx.ask(question)
+                   : DeviceAnswer{.kind = AnswerKind::not_supported, .reason = "blocks alone"};
+    };
+    EXPECT_EQ(setting({}, only_blocks).a, *parse_gemm_factor("mxfp8-e4m3"));
+    EXPECT_EQ(setting({.types = {"e4m3"}}, only_blocks).a.scaling, FactorScaling::none);
+    EXPECT_EQ(setting({.scaling = {"none"}}, only_blocks).a.scaling, FactorScaling::none);
+    EXPECT_EQ(setting({}, refusing()).a.element, formats::e4m3);
+}
+
 TEST(GemmWords, OneNameIsOfBothFactors) {
     const GemmProblem two =
         setting({.types = {"e4m3", "e5m2"}, .scaling = {"tensor", "none"}}, machine());
@@ -51,9 +67,9 @@ TEST(GemmWords, OneNameIsOfBothFactors) {
 
 TEST(GemmWords, NamesThatNoTableHasAreRefused) {
     for (const GemmWords& words :
-         {GemmWords{.types = {"e9m9"}}, GemmWords{.types = {}},
-          GemmWords{.types = {"e4m3", "e4m3", "e4m3"}}, GemmWords{.scaling = {"1x7"}},
-          GemmWords{.formats = {"mxint8"}}, GemmWords{.accumulation = "slow"}})
+         {GemmWords{.types = {"e9m9"}}, GemmWords{.types = {"e4m3", "e4m3", "e4m3"}},
+          GemmWords{.scaling = {"1x7"}}, GemmWords{.formats = {"mxint8"}},
+          GemmWords{.accumulation = "slow"}})
         EXPECT_FALSE(setting_of(words, machine()));
 }
 

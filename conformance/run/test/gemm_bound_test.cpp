@@ -25,6 +25,8 @@ constexpr const char* factors[] = {
     "a=bf16 b=bf16",
     "a=f16 b=f16",
     "a=f32 b=f32",
+    "a=tf32 b=tf32",
+    "a=e4m3fnuz b=e5m2fnuz",
 };
 constexpr const char* fields[] = {
     "shape=6x5x64 output=f32",

@@ -53,6 +53,7 @@ Matrix matrix_of(const TensorSpec& spec, std::span<const std::byte> bytes) {
                 const auto at = static_cast<std::size_t>(row_number * spec.row_stride +
                                                          column * spec.column_stride);
                 std::memcpy(&code, bytes.data() + at * width, width);
+                code >>= format_of(spec.type).spare_bits();
             }
             ++column;
         }
