@@ -32,6 +32,7 @@ new_world() {
 make_tools() {
   stand_in ninja <<<''
   stand_in pkg-config <<<''
+  stand_in verilator <<<''
   stand_in g++ <<<'echo 12.2.0'
   stand_in ctest <<<'exit 8'
   stand_in cmake <<SCRIPT
@@ -41,7 +42,7 @@ mkdir -p "$work/tree/build/release/bin"
 cp "$work/held/mxcheck" "$work/tree/build/release/bin/mxcheck"
 SCRIPT
   stand_in mxcheck <<<'exit 7'
-  (cd "$work/bin" && mv ninja pkg-config g++ ctest cmake mxcheck "$work/held/")
+  (cd "$work/bin" && mv ninja pkg-config verilator g++ ctest cmake mxcheck "$work/held/")
 }
 
 have_tools() { cp "$work"/held/* "$work/bin/"; }
@@ -108,7 +109,7 @@ stand_in sudo <<SCRIPT
 shift
 exec "\$@"
 SCRIPT
-expect 8 'sudo -n apt-get' "$line" 'ctest --test-dir' '!--target' -- test
+expect 8 'sudo -n apt-get' "$line" verilator 'ctest --test-dir' '!--target' -- test
 
 scene 'lists cannot be renewed'
 stand_in apt-get <<SCRIPT
