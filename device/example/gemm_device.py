@@ -2,7 +2,7 @@
 
     mxcheck run --suite gemm --level smoke --device-cmd 'python3 gemm_device.py'
 
-mxpipe.py lies in device/judges. Nothing but the standard library is needed; NumPy is faster.
+mxpipe.py lies in device/peers. Nothing but the standard library is needed; NumPy is faster.
 """
 
 import array
@@ -11,7 +11,7 @@ import pathlib
 import struct
 import sys
 
-sys.path.append(str(pathlib.Path(__file__).parents[1] / "judges"))
+sys.path.append(str(pathlib.Path(__file__).parents[1] / "peers"))
 from mxpipe import serve  # noqa: E402
 
 

@@ -151,7 +151,11 @@ Decoder decoder_of(const ElementFormat& format, const Kernel& kernel, Half half)
     Decoder decoder{};
     const int low = format.quantum_exponent_min();
     decoder.magnitude_mask = static_cast<std::uint8_t>(format.code_magnitude_mask());
-    decoder.special_first = format.has_nan() ? static_cast<int>(format.code_max_finite()) + 1 : 256;
+    // A NaN in the place of -0 has no magnitude that tells it: every code is looked at then.
+    const bool nan_is_above = (format.code_nan() & format.code_magnitude_mask()) != 0;
+    decoder.special_first = !format.has_nan() ? 256
+                            : nan_is_above    ? static_cast<int>(format.code_max_finite()) + 1
+                                              : 0;
     // Parts are whole numbers of quanta.
     if (kernel.parts != 0) decoder.unit = power_of_two(low);
     for (std::uint32_t bits = 0; bits < 256; ++bits) {

@@ -35,6 +35,8 @@ asking=(
   'survey --device cpu --out never'
   'verify never'
   'prove'
+  'diff never never'
+  'audit never'
 )
 
 for mxcheck in "$@"; do

@@ -251,8 +251,8 @@ struct Refusal {
 TEST(Sources, RefuseWithASentence) {
     const Refusal table[] = {
         {"quantize format=mxfp8-e4m3 shape=1x32 data=edge.tye",
-         "unknown data family 'edge.tye'; did you mean 'edge.tie'? (or data=bits:HEX,HEX,... or "
-         "data=file:PATH)"},
+         "unknown data family 'edge.tye'; did you mean 'edge.tie'? (or data=bits:HEX,HEX,..., "
+         "data=file:PATH or data=repeat:BLOCKS:FAMILY)"},
         {"quantize format=mxfp8-e4m3 shape=1x32 data=bits:", "code '' in data=bits: is not a hex"},
         {"quantize format=mxfp8-e4m3 shape=1x32 data=bits:1,", "code '' in data=bits: is not"},
         {"quantize format=mxfp8-e4m3 shape=1x32 data=bits:1,0xg", "code '0xg' in data=bits: is"},

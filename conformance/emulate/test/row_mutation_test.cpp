@@ -342,7 +342,9 @@ Tally mutate(const Quantizer& row, const Questions& typed, const Questions& reco
         const std::string change = text_of(mutant, row);
         const std::string_view reason = reason_for(row, change);
         survivors += "\n    " + change + (reason.empty() ? "" : ": ") + std::string(reason);
-        if (recorded.contains(row.name)) EXPECT_NE(reason, "") << row.name << " with " << change;
+        if (recorded.contains(row.name)) {
+            EXPECT_NE(reason, "") << row.name << " with " << change;
+        }
     }
     if (tally.survivors > 0)
         std::printf("%s, %s: %s%s\n", std::string(row.name).c_str(),
