@@ -27,7 +27,8 @@ check_all() {
   shift
   # The helpers of a test may rest on what its target defines, so they are not asked; nor is the
   # driver of a hardware design, which rests on what Verilator makes of the design.
-  find "$folder" -type d \( -name test -o -path device/rtl/driver \) -prune -o \( -name '*.hpp' -o -name '*.h' \) -print |
+  find "$folder" -type d \( -name test -o -path device/rtl/driver \) -prune -o \
+    \( -name '*.hpp' -o -name '*.h' \) -print |
     sort | not_yet_alone >"$work/headers"
   for room_out in $left_out; do
     grep -v "^$room_out/" "$work/headers" >"$work/others" || true
