@@ -18,20 +18,22 @@ std::string path_of(const reports::Renderer& renderer, const std::string& folder
 constexpr const char* companions[] = {"bench.jsonl", "accuracy.json", "gemm_accuracy.json",
                                       "training.json", "kill_table.json"};
 
-// Copies the page that explains a block beside the report, where this program has it. The report
-// then links to it.
-Expected<std::string> explain_page_in(const std::string& folder) {
-    namespace fs = std::filesystem;
-    constexpr const char* name = "explain.html";
-    const fs::path page = fs::path(executable_folder()) / "../share/mxcheck" / name;
+constexpr const char* explain_page = "explain.html";
+
+// Where this program has the page that explains a block; "" where it was left out.
+std::filesystem::path own_explain_page() {
+    const auto page =
+        std::filesystem::path(executable_folder()) / "../share/mxcheck" / explain_page;
     std::error_code ignored;
-    if (!fs::exists(page, ignored)) return std::string();
-    const auto bytes = text_of_file(page.string());
+    return std::filesystem::exists(page, ignored) ? page : "";
+}
+
+// Copies it to where a report links to it.
+Status copy_explain_page(const std::string& folder) {
+    const auto bytes = text_of_file(own_explain_page().string());
     if (!bytes) return bytes.error();
-    const Status written = write_atomically((fs::path(folder) / name).string(),
-                                            {std::as_bytes(std::span(bytes.value()))});
-    if (!written) return written.error();
-    return std::string(name);
+    return write_atomically((std::filesystem::path(folder) / explain_page).string(),
+                            {std::as_bytes(std::span(bytes.value()))});
 }
 
 }  // namespace
@@ -54,18 +56,20 @@ Expected<results::Attachments> attachments_of(const std::string& folder,
 
 Expected<std::vector<std::string>> write_report_files(const reports::Material& given,
                                                       const std::string& folder) {
-    const auto page = explain_page_in(folder);
-    if (!page) return page.error();
     reports::Material material = given;
-    material.explain_page = page.value();
+    if (!own_explain_page().empty()) material.explain_page = explain_page;
+    bool is_linked = false;
     std::vector<std::string> paths;
     for (const reports::Renderer& renderer : reports::renderers) {
         const std::string text = renderer.render(material);
+        is_linked |= text.find(std::string(explain_page) + "#") != std::string::npos;
         const std::string path = path_of(renderer, folder);
         const Status written = write_atomically(path, {std::as_bytes(std::span(text))});
         if (!written) return written.error();
         paths.push_back(path);
     }
+    if (is_linked)
+        if (const Status copied = copy_explain_page(folder); !copied) return copied.error();
     return paths;
 }
 
