@@ -65,4 +65,20 @@ Error bad_source(const ByteSource& source, std::string_view what);
 // Little endian, from at most eight bytes.
 std::uint64_t little_endian(std::span<const std::byte> bytes);
 
+// Bytes that a reader had to put in order, or to unpack, and keeps as long as the source lives.
+class KeptSource final : public ByteSource {
+public:
+    KeptSource(std::vector<std::byte> bytes, std::string name)
+        : bytes_(std::move(bytes)), view_(bytes_, name) {}
+    const std::string& name() const override { return view_.name(); }
+    std::uint64_t size() const override { return view_.size(); }
+    Status read(std::uint64_t offset, std::span<std::byte> into) const override {
+        return view_.read(offset, into);
+    }
+
+private:
+    std::vector<std::byte> bytes_;
+    MemorySource view_;
+};
+
 }  // namespace mx::data

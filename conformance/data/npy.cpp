@@ -341,22 +341,6 @@ Expected<std::vector<std::byte>> bytes_in_order(const ByteSource& source, const 
     return reordered;
 }
 
-// What a file had in another order, put in order and kept.
-class KeptSource final : public ByteSource {
-public:
-    KeptSource(std::vector<std::byte> bytes, std::string name)
-        : bytes_(std::move(bytes)), view_(bytes_, name) {}
-    const std::string& name() const override { return view_.name(); }
-    std::uint64_t size() const override { return view_.size(); }
-    Status read(std::uint64_t offset, std::span<std::byte> into) const override {
-        return view_.read(offset, into);
-    }
-
-private:
-    std::vector<std::byte> bytes_;
-    MemorySource view_;
-};
-
 }  // namespace
 
 Expected<TensorListing> list_npy(const SharedSource& source, const ReadOptions& options) {

@@ -457,22 +457,6 @@ Expected<Recognised> recognise(const data::TensorListing& listing,
 
 namespace {
 
-// A deflated tensor is unpacked once into memory, since diff reads it several times.
-class UnpackedSource final : public data::ByteSource {
-public:
-    UnpackedSource(std::vector<std::byte> bytes, std::string name)
-        : bytes_(std::move(bytes)), view_(bytes_, name) {}
-    const std::string& name() const override { return view_.name(); }
-    std::uint64_t size() const override { return view_.size(); }
-    Status read(std::uint64_t offset, std::span<std::byte> into) const override {
-        return view_.read(offset, into);
-    }
-
-private:
-    std::vector<std::byte> bytes_;
-    data::MemorySource view_;
-};
-
 Status unpack_deflated(ListedTensor& tensor) {
     constexpr std::uint64_t limit = std::uint64_t{1} << 28;
     if (tensor.source->reads_anywhere()) return success();
@@ -484,7 +468,7 @@ Status unpack_deflated(ListedTensor& tensor) {
     if (!whole) return whole.error();
     tensor.range = {0, whole.value().bytes.size()};
     tensor.source =
-        std::make_shared<UnpackedSource>(std::move(whole.value().bytes), tensor.source->name());
+        std::make_shared<data::KeptSource>(std::move(whole.value().bytes), tensor.source->name());
     return success();
 }
 
