@@ -32,6 +32,7 @@ MX_FOLDED constexpr int exponent_of(const ElementFormat& format, const Unpacked&
 
 // What a machine that knows no subnormals takes for 0: the 0 of its sign.
 MX_FOLDED constexpr Unpacked flushed(const ElementFormat& format, Unpacked value) {
+    if (value.significand == 0) return value;
     const int leading = value.exponent + bit_width(value.significand) - 1;
     if (leading < format.exponent_min()) value.significand = 0;
     return value;
