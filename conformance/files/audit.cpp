@@ -161,6 +161,37 @@ struct Suspicions {
     }
 };
 
+// --- what is more than chance leaves ------------------------------------------------------------
+// Both shares are those of magnitudes that are no more frequent near an amax than below it. Among
+// such, uniform ones have the most near it.
+
+// Is `part` above that share of `count`, by more than six standard deviations?
+bool is_above(std::uint64_t part, std::uint64_t count, double share) {
+    const auto n = static_cast<double>(count);
+    return static_cast<double>(part) > share * n + 6 * std::sqrt(n * share * (1 - share));
+}
+
+// Values from the upper border of the code before it on have the largest code; a scale of a power
+// of two leaves an amax up to the next power of two above it. Of E2M1 (8 - 5) / 8; other scales
+// leave less.
+double largest_code_share(const ElementFormat& format) {
+    const std::uint32_t code = format.code_max_finite();
+    const double largest = value_of(format, Code{code});
+    const double border = (largest + value_of(format, Code{code - 1})) / 2;
+    const double top = std::exp2(std::floor(std::log2(largest)) + 1);
+    return (top - border) / top;
+}
+
+// NVFP4 gives the largest scale to the block that has the tensor's amax, and to those whose own
+// comes to within half a code of it: 1 - (432 / 448)^16 = 0.44 of all, in blocks of 16.
+double largest_scale_share(const View& view) {
+    const std::uint32_t code = view.scale.code_max_finite();
+    const double largest = value_of(view.scale, Code{code});
+    const double border = (largest + value_of(view.scale, Code{code - 1})) / 2;
+    const auto elements = static_cast<double>(view.block_rows * view.block_columns);
+    return 1 - std::pow(border / largest, elements);
+}
+
 void judge_scales(const View& view, const Counts& counts, Suspicions& found) {
     const auto blocks = [&](std::uint64_t count) {
         return share_of(count, counts.blocks, "block");
@@ -174,10 +205,11 @@ void judge_scales(const View& view, const Counts& counts, Suspicions& found) {
               blocks(counts.zero_scales) + " have scale 0 over elements that are not 0");
     found.add(Severity::suspicious, counts.lowest_scales,
               blocks(counts.lowest_scales) + " have the smallest scale, as a clamp leaves it");
-    // NVFP4's largest block has the largest scale by design; one is no sign of a clamp.
-    const bool aims_at_largest = !(view.scale == formats::e8m0);
+    // E8M0's largest scale is that of an amax of 2^127 and more, which no tensor of a model has.
     const bool is_clamped =
-        aims_at_largest ? 2 * counts.highest_scales > counts.blocks : counts.highest_scales != 0;
+        view.scale == formats::e8m0
+            ? counts.highest_scales != 0
+            : is_above(counts.highest_scales, counts.blocks, largest_scale_share(view));
     found.add(Severity::suspicious, is_clamped ? counts.highest_scales : 0,
               blocks(counts.highest_scales) + " have the largest scale, as a clamp leaves it");
     found.add(Severity::suspicious, counts.pads,
@@ -195,8 +227,8 @@ void judge_elements(const View& view, const Counts& counts, Suspicions& found) {
                   " have zeros alone under a scale that is not that of a block of zeros");
     const bool is_dead = counts.blocks != 0 && counts.zero_blocks == counts.blocks;
     found.add(Severity::suspicious, is_dead ? 1 : 0, "every element is zero");
-    // The scale of an amax leaves the largest code to the elements near it: never to most.
-    const bool is_saturated = 2 * counts.saturated > counts.elements;
+    const bool is_saturated =
+        is_above(counts.saturated, counts.elements, largest_code_share(view.element));
     found.add(Severity::suspicious, is_saturated ? 1 : 0,
               share_of(counts.saturated, counts.elements, "element") +
                   " have the largest magnitude: the scales are too small");
@@ -211,7 +243,9 @@ void judge_number(const View& view, const Counts& counts, Suspicions& found) {
     }
     const double amax = view.use == GlobalUse::times ? counts.amax * number : counts.amax / number;
     const double largest = std::numeric_limits<float>::max();
-    const double f16_largest = 65504;
+    // An NVFP4 number that is inverted makes 2688^2 / A of an amax A (2688 = 6 * 448): beyond this
+    // for every A below 110, and no tensor that was ever stored in binary16 has such an amax.
+    const double f16_largest = value_of(formats::f16, Code{formats::f16.code_max_finite()});
     if (amax > largest)
         found.add(Severity::impossible, 1,
                   "its global scale " + four_digits(number) + " makes an amax of " +
@@ -265,6 +299,8 @@ std::vector<std::string> layout_words(const View& view) {
             (view.use == GlobalUse::times ? ", to be multiplied by" : ", to be divided by"));
     if (view.element.code_bits() == 6 && view.convention != "mxcheck")
         words.emplace_back("the file does not say whether E3M2 or E2M3: --elements does");
+    if (view.element.negatives != Negatives::sign_bit && view.convention != "mxcheck")
+        words.emplace_back("unverified: no project's document of MXINT8 in files was found");
     if (!view.dialect.empty()) words.push_back("made by dialect " + view.dialect);
     return words;
 }

@@ -20,6 +20,24 @@ using data::ListedTensor;
 using data::shape_text;
 
 // The most specific come first: "weight_scale_2" tells ModelOpt from others that have the rest.
+// What the sources say, read 2026-11-26:
+// - gpt-oss: 16 bytes a block, the first element in the low half; scales are bytes, 2^(byte - 127).
+// - compressed-tensors: weight_packed with weight_scale and weight_global_scale, which divides
+// (NVFP4),
+//   or with scales of bytes (compressors/mxfp4/base.py); MXFP8 keeps the name weight
+//   (compressors/mxfp8/base.py).
+// - ModelOpt: weight_scale_2 = amax / (6 * 448) multiplies; amax / 448 in W4A8_NVFP4_FP8. MXFP8 has
+//   scales of bytes, rows x columns / 32 (quantization/qtensor/mxfp8_tensor.py), MXFP4, too
+//   (mxfp4_tensor.py: the first element in the low half). Its integers of 8 bits have one scale a
+//   row or a tensor; it exports no MXINT8.
+// - Quark: two elements of FP4 a byte, the first in the low half; four of FP6 in three bytes, the
+//   first in the lowest six bits (Pack_fp4, Pack_fp6). Its older dtype "mx" puts a scale and a
+//   block's elements into groups of 17 or 25 bytes of one tensor, and is not recognised here.
+// - DeepSeek: weight_scale_inv multiplies, in spite of its name.
+// - MLX: words of 32 bits, the first element in the lowest bits; scales of bytes, E8M0 of the modes
+//   mxfp4 and mxfp8 and E4M3 of nvfp4; biases belong to its mode affine alone.
+// No document was found of a project that stores MXINT8: what has int8 elements under E8M0 scales
+// is called unverified.
 constexpr std::array convention_table{
     Convention{"gpt-oss", "_blocks", "_scales", "", GlobalUse::none,
                "huggingface/transformers:src/transformers/integrations/mxfp4.py"},
@@ -32,9 +50,11 @@ constexpr std::array convention_table{
     Convention{"DeepSeek FP8", "", "_scale_inv", "", GlobalUse::none,
                "deepseek-ai/DeepSeek-V3:README_WEIGHTS.md"},
     Convention{"Quark, ModelOpt or compressed-tensors", "", "_scale", "", GlobalUse::none,
-               "vllm-project/vllm:vllm/model_executor/layers/quantization/quark/schemes/"
-               "quark_ocp_mx.py"},
-    Convention{"MLX", ".weight", ".scales", "", GlobalUse::none, "ml-explore/mlx:mlx/ops.cpp"},
+               "amd/Quark:quark/torch/utils/pack.py, "
+               "NVIDIA/Model-Optimizer:modelopt/torch/quantization/qtensor/mxfp8_tensor.py, "
+               "vllm-project/compressed-tensors:src/compressed_tensors/compressors/mxfp8/base.py"},
+    Convention{"MLX", ".weight", ".scales", "", GlobalUse::none,
+               "ml-explore/mlx:python/mlx/nn/layers/quantized.py"},
     Convention{"arrays", "codes", "scales", "global_scale", GlobalUse::times, ""},
     Convention{"arrays", "elements", "scales", "global_scale", GlobalUse::times, ""},
 };
@@ -337,10 +357,27 @@ Expected<View> view_of_own_file(const data::TensorListing& listing) {
     return view;
 }
 
+using ByName = std::map<std::string, const ListedTensor*>;
+
 // --- ggml ----------------------------------------------------------------------------------------
 
-// ggml-org/llama.cpp:ggml/src/ggml-common.h, block_mxfp4 and block_nvfp4.
-std::optional<View> view_of_blocks(const ListedTensor& tensor) {
+// ggml-org/llama.cpp:ggml/src/ggml-common.h, block_mxfp4 and block_nvfp4. The number of an NVFP4
+// tensor is another one, NAME.scale beside NAME.weight, and multiplies (ggml-org/llama.cpp#20505;
+// others have written NAME.weight.scale). One of several numbers has one for each expert, and is
+// not read: the amax of such a tensor is not judged.
+const ListedTensor* number_of_blocks(const ByName& by_name, const std::string& name) {
+    constexpr std::string_view ending = ".weight";
+    const bool is_weight = name.ends_with(ending);
+    const std::string base = is_weight ? name.substr(0, name.size() - ending.size()) : name;
+    for (const std::string& each : {base + ".scale", name + ".scale"}) {
+        const auto found = by_name.find(each);
+        const bool is_number = found != by_name.end() && found->second->type == "f32";
+        if (is_number && found->second->size() == sizeof(float)) return found->second;
+    }
+    return nullptr;
+}
+
+std::optional<View> view_of_blocks(const ByName& by_name, const ListedTensor& tensor) {
     const bool is_mxfp4 = tensor.block_type == "MXFP4";
     if ((!is_mxfp4 && tensor.block_type != "NVFP4") || tensor.size() == 0) return std::nullopt;
     const Flat shape = flat(tensor.element_shape);
@@ -357,13 +394,16 @@ std::optional<View> view_of_blocks(const ListedTensor& tensor) {
     view.order = CodeOrder::halves;
     view.group = is_mxfp4 ? Group{32, 17, 0, 1, 1} : Group{64, 36, 0, 4, 4};
     view.elements = tensor;
+    const ListedTensor* number = is_mxfp4 ? nullptr : number_of_blocks(by_name, tensor.name);
+    if (number != nullptr) {
+        view.global = *number;
+        view.use = GlobalUse::times;
+    }
     return view;
 }
 
 // --- checkpoints
 // -----------------------------------------------------------------------------------
-
-using ByName = std::map<std::string, const ListedTensor*>;
 
 bool may_be_elements(const std::string& type) {
     const data::TensorType* row = data::find_tensor_type(type);
@@ -431,9 +471,12 @@ Expected<Recognised> recognise(const data::TensorListing& listing,
     for (const ListedTensor& tensor : listing.tensors) by_name[tensor.name] = &tensor;
     std::set<const ListedTensor*> taken;
     for (const ListedTensor& tensor : listing.tensors) {
-        if (auto view = view_of_blocks(tensor)) {
-            result.views.push_back(std::move(*view));
+        if (auto view = view_of_blocks(by_name, tensor)) {
+            if (const Status loaded = load_global(*view); !loaded) return loaded.error();
+            const bool has_number = view->global.has_value();
+            taken.insert(has_number ? by_name.at(view->global->name) : &tensor);
             taken.insert(&tensor);
+            result.views.push_back(std::move(*view));
             continue;
         }
         const auto parts = parts_of(by_name, tensor);

@@ -104,6 +104,11 @@ TEST_F(AuditTest, RecognisesMxfp8AndMxfp6AndMxint8) {
     expect_sound(of({{"w.weight", "i8", {128, 256}, integers.codes},
                      {"w.weight_scale", "u8", {128, 8}, integers.scales}}),
                  "mxint8", "ModelOpt", size_);
+    EXPECT_NE(of({{"w.weight", "i8", {128, 256}, integers.codes},
+                  {"w.weight_scale", "u8", {128, 8}, integers.scales}})
+                  .layout.back()
+                  .find("unverified"),
+              std::string::npos);
 }
 
 TEST_F(AuditTest, RecognisesNvfp4) {
@@ -113,6 +118,21 @@ TEST_F(AuditTest, RecognisesNvfp4) {
     expect_sound(of({{"w.weight", "u32", {128, 32}, test::pairs(q.codes)},
                      {"w.scales", "u8", {128, 16}, q.scales}}),
                  "nvfp4", "MLX", size_);
+    // llama.cpp: groups of four blocks, and the number under a name of its own.
+    const auto gguf = [&](const std::string& number_name, std::vector<float> numbers) {
+        data::test::put(scratch_.at("m.gguf"),
+                        test::gguf_of_nvfp4(q, "blk.0.ffn_up.weight", number_name, numbers));
+        return of_path(scratch_.at("m.gguf"));
+    };
+    expect_sound(gguf("blk.0.ffn_up.scale", {0.001f}), "nvfp4", "llama.cpp", size_);
+    EXPECT_NE(gguf("blk.0.ffn_up.scale", {0.001f}).layout.back().find("to be multiplied by"),
+              std::string::npos);
+    EXPECT_NE(gguf("blk.0.ffn_up.weight.scale", {0.001f}).layout.back().find("global scale 0.001"),
+              std::string::npos);
+    expect_found(gguf("blk.0.ffn_up.scale", {1000}), suspicious, "is it inverted?");
+    // What is none of it: another tensor's, or one number for each expert.
+    expect_sound(gguf("blk.0.ffn_down.scale", {1000}), "nvfp4", "llama.cpp", size_);
+    expect_sound(gguf("blk.0.ffn_up.scale", {1000, 1000}), "nvfp4", "llama.cpp", size_);
 }
 
 TEST_F(AuditTest, RecognisesFp8UnderF32) {
@@ -170,6 +190,33 @@ TEST_F(AuditTest, FindsDeadBlocksAndSaturation) {
     Quantized fp8 = made("mxfp8-e4m3");
     fp8.codes[9] = std::byte{0x7F};
     expect_found(of(test::mxfp8(fp8)), suspicious, "1 element are NaN or infinite");
+}
+
+// At both sides of what chance leaves.
+TEST_F(AuditTest, SharesOfTheLargestCodeAndScale) {
+    const auto says = [](const AuditedTensor& tensor, const std::string& part) {
+        for (const Suspicion& suspicion : tensor.suspicions)
+            if (suspicion.what.find(part) != std::string::npos) return true;
+        return false;
+    };
+    Quantized q = made("mxfp4-e2m1");
+    const auto saturated = [&](std::size_t of_1000) {
+        for (std::size_t i = 0; i < q.codes.size(); ++i)
+            q.codes[i] = std::byte{i % 1000 < of_1000 ? std::uint8_t{7} : std::uint8_t{3}};
+        return says(of(test::gpt_oss(q)), "the scales are too small");
+    };
+    EXPECT_FALSE(saturated(375));
+    EXPECT_FALSE(saturated(385));
+    EXPECT_TRUE(saturated(400));
+    Quantized nv = made("nvfp4", "te-nvfp4");
+    const auto clamped = [&](std::size_t of_100) {
+        for (std::size_t i = 0; i < nv.scales.size(); ++i)
+            nv.scales[i] = std::byte{i % 100 < of_100 ? std::uint8_t{0x7E} : std::uint8_t{0x70}};
+        return says(of(test::modelopt(nv, 0.001f)), "have the largest scale");
+    };
+    EXPECT_FALSE(clamped(44));
+    EXPECT_FALSE(clamped(49));
+    EXPECT_TRUE(clamped(53));
 }
 
 TEST_F(AuditTest, FindsWrongShapesAndPads) {
