@@ -5,8 +5,10 @@
 #include <gtest/gtest.h>
 #include <zlib.h>
 
+#include <algorithm>
 #include <cstring>
 #include <functional>
+#include <span>
 
 #include "conformance/data/tensor_file.hpp"
 #include "conformance/data/test/file_bytes.hpp"
@@ -269,6 +271,39 @@ TEST(Torch, Float8AndOldFiles) {
     expect_error(list_tensors(scratch.at("old.pt")), scratch.at("old.pt"), "before 1.6");
     put(scratch.at("m.pt"), torch_text(v3));
     EXPECT_TRUE(read_tensor_file(scratch.at("m.pt")).ok());
+}
+
+// torch 2.15.0 itself wrote made_by_torch.pt, on 2026-11-26: torch.save of x = randn(4, 32), its
+// copies in four other types, x[1:3], a dict and things that are no tensors, after manual_seed(0).
+TEST(Torch, AFileThatTorchWrote) {
+    const auto file = read_tensor_file(std::string(MX_TEST_DATA) + "/made_by_torch.pt");
+    ASSERT_TRUE(file.ok()) << file.error().message;
+    const auto at = [&](const std::string& name) {
+        for (const HostTensor& tensor : file.value().tensors)
+            if (tensor.name == name) return tensor;
+        ADD_FAILURE() << "no tensor " << name;
+        return HostTensor{};
+    };
+    using Shape = std::vector<std::int64_t>;
+    const HostTensor x = at("x");
+    EXPECT_EQ(x.type, "f32");
+    EXPECT_EQ(x.shape, (Shape{4, 32}));
+    const auto begins = [](const HostTensor& tensor, std::initializer_list<int> bytes) {
+        std::size_t i = 0;
+        for (const int byte : bytes) EXPECT_EQ(std::to_integer<int>(tensor.bytes.at(i++)), byte);
+    };
+    begins(x, {0x85, 0x1b, 0x90, 0xbf, 0x8a, 0x80, 0x93, 0xbf});
+    begins(at("bf16"), {0x90, 0xbf, 0x94, 0xbf, 0x80, 0xbe, 0xde, 0xbe});
+    begins(at("codes"), {0xb9, 0xb9, 0xa8, 0xae, 0x36, 0x33, 0xaa, 0xc0});
+    EXPECT_EQ(at("half").type, "f16");
+    EXPECT_EQ(at("codes").type, "e4m3");
+    EXPECT_EQ(at("scales").type, "e8m0");
+    EXPECT_EQ(at("scales").bytes, std::vector<std::byte>(4, std::byte{127}));
+    EXPECT_EQ(at("rows").shape, (Shape{2, 32}));
+    EXPECT_TRUE(std::ranges::equal(at("rows").bytes,
+                                   std::span(x.bytes).subspan(32 * sizeof(float), 64 * 4)));
+    begins(at("nested.bytes"), {0, 1, 2, 3, 4, 5});
+    EXPECT_EQ(file.value().tensors.size(), 7u);
 }
 
 // --- an index of safetensors
