@@ -10,6 +10,7 @@
 #include "conformance/cli/run_options.hpp"
 #include "conformance/run/runner.hpp"
 #include "conformance/run/sweep_result.hpp"
+#include "conformance/session/capture.hpp"
 #include "conformance/session/pack.hpp"
 #include "conformance/session/sweep_tasks.hpp"
 #include "conformance/session/waiving.hpp"
@@ -77,12 +78,26 @@ int judge(const PlannedCase& planned, Answerer answerer, const session::WaiverOp
     return show(result.value(), answerer.argument);
 }
 
+// A case may have been judged by another dialect or model than the capture says.
+session::CaptureOptions captured_as(const Case& c) {
+    if (is_gemm(c)) return {.model = std::string(name_of(c.gemm.model))};
+    return {.dialect = dialect_name(c)};
+}
+
 int replay(const ReplayOptions& options) {
     if (options.case_text.starts_with("sweep "))
         return replay_sweep(options.case_text, options.choice);
     const auto parsed = parse_case(options.case_text);
     if (!parsed) return fail_with(parsed.error());
     const PlannedCase planned{"replay", parsed.value()};
+    if (session::is_captured(options.answers)) {
+        const auto capture = session::Capture::read(options.answers, captured_as(parsed.value()));
+        if (!capture) return fail_with(capture.error());
+        return judge(planned,
+                     {capture.value().client(), options.answers,
+                      " --answers " + shell_quoted(options.answers)},
+                     options.waivers);
+    }
     if (!options.answers.empty()) {
         const auto answers = session::RecordedAnswers::read(options.answers);
         if (!answers) return fail_with(answers.error());
@@ -105,8 +120,10 @@ Command replay_command() {
     auto o = std::make_shared<ReplayOptions>();
     std::vector<Option> options = options_of(o->choice, o->timeout);
     options.push_back({"CASE", "the case, as printed with a failure", &o->case_text, true});
-    options.push_back(
-        {"--answers", "recorded answers, as check reads them, instead of a device", &o->answers});
+    options.push_back({"--answers",
+                       "recorded answers, or a folder of captured calls, as check reads them, "
+                       "instead of a device",
+                       &o->answers});
     for (Option& option : options_of(o->waivers)) options.push_back(std::move(option));
     return {"replay", "run exactly one case again",
             "mxcheck replay 'quantize format=mxfp8-e4m3 dialect=nv shape=1x32 data=edge.tie "

@@ -25,6 +25,8 @@ inline BlockData block_of_zeros(const Case& c) {
     return block_of_zeros(lanes_of(c));
 }
 
+struct CodeTensor;
+
 class BlockSource {
 public:
     virtual ~BlockSource() = default;
@@ -33,6 +35,8 @@ public:
     virtual BlockData block(std::uint64_t index) const = 0;
     // As error: the case asks for more than there is. Families go on for ever.
     virtual Status holds(const Case&) const { return success(); }
+    // Of a GEMM from a file all of its inputs; nothing of what comes in blocks, or of a family.
+    virtual const std::vector<CodeTensor>* gemm_tensors() const { return nullptr; }
 };
 
 struct Family {

@@ -9,6 +9,7 @@
 #include "conformance/data/gemm_code_data.hpp"
 #include "conformance/data/gemm_exact_data.hpp"
 #include "conformance/data/gemm_scale_out.hpp"
+#include "conformance/data/tensor_file.hpp"
 #include "reference/spec/gemm.hpp"
 #include "reference/spec/gemm_models.hpp"
 
@@ -151,6 +152,55 @@ const std::vector<GemmFamily>& gemm_data_families() {
 
 Status check_gemm_data(const Case& c) {
     return check_name("data family of gemm", c.data, names_of(gemm_data_families()));
+}
+
+namespace {
+
+class GemmFileSource : public BlockSource {
+public:
+    explicit GemmFileSource(std::vector<CodeTensor> tensors) : tensors_(std::move(tensors)) {}
+    std::uint64_t size() const override { return 1; }
+    BlockData block(std::uint64_t) const override { return {}; }
+    const std::vector<CodeTensor>* gemm_tensors() const override { return &tensors_; }
+
+private:
+    std::vector<CodeTensor> tensors_;
+};
+
+Expected<CodeTensor> take_tensor(data::TensorFile& file, const GemmTensor& wanted) {
+    CodeTensor codes = make_tensor(wanted.spec.type, wanted.spec.rows, wanted.spec.columns);
+    const std::string name(name_of(wanted.part));
+    const auto found = std::ranges::find(file.tensors, name, &data::HostTensor::name);
+    if (found == file.tensors.end()) return bad_input("has no tensor '" + name + "'");
+    const bool is_raw = found->type == "u8" && codes.width == 1;
+    if ((!is_raw && found->type != data::tensor_type_of(wanted.type)) ||
+        found->bytes.size() != codes.bytes.size())
+        return bad_input("tensor '" + name + "' is " + found->type + " of shape " +
+                         data::shape_text(found->shape) + ", and the case asks for " +
+                         std::string(wanted.type.name) + " of " + std::to_string(codes.rows) + "x" +
+                         std::to_string(codes.columns));
+    codes.bytes = std::move(found->bytes);
+    return codes;
+}
+
+}  // namespace
+
+Expected<std::shared_ptr<const BlockSource>> open_gemm_data(const Case& c) {
+    if (!is_file(c)) {
+        if (const Status known = check_gemm_data(c); !known) return known.error();
+        return std::shared_ptr<const BlockSource>(list_source({BlockData{}}));
+    }
+    const std::string path = c.data.substr(file_prefix.size());
+    auto file = data::read_tensor_file(path);
+    if (!file) return file.error();
+    std::vector<CodeTensor> tensors;
+    for (const GemmTensor& wanted : tensors_of(c)) {
+        if (is_output(wanted.part)) break;
+        auto tensor = take_tensor(file.value(), wanted);
+        if (!tensor) return bad_input(path + ": " + tensor.error().message);
+        tensors.push_back(std::move(tensor).value());
+    }
+    return std::shared_ptr<const BlockSource>(std::make_shared<GemmFileSource>(std::move(tensors)));
 }
 
 std::vector<CodeTensor> make_gemm_inputs(const Case& c) {

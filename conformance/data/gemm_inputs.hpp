@@ -4,6 +4,7 @@
 // that reference/gemm/exactness.hpp checks: products are multiples of one quantum, and few enough.
 #pragma once
 
+#include <memory>
 #include <string_view>
 #include <vector>
 
@@ -21,6 +22,11 @@ const std::vector<GemmFamily>& gemm_data_families();
 
 // As error: a name that is none of a family.
 Status check_gemm_data(const Case& c);
+
+// A family, or the tensors of a captured call (captured_call.hpp), one a part by its name and
+// row-major, a code of less than a byte in a byte of its own. As error: a name that is none, a file
+// that lacks a tensor of the case or has one of another type or size.
+Expected<std::shared_ptr<const BlockSource>> open_gemm_data(const Case& c);
 
 // One for each input of tensors_of(c). Only for data that check_gemm_data accepts.
 std::vector<CodeTensor> make_gemm_inputs(const Case& c);

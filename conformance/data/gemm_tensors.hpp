@@ -3,8 +3,10 @@
 // tensor.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "conformance/data/gemm_codes.hpp"
@@ -18,6 +20,12 @@ enum class GemmPart : std::uint32_t { a, scales_a, b, scales_b, c, bias, scale_o
 
 constexpr bool is_output(GemmPart part) {
     return part == GemmPart::d || part == GemmPart::scales_d;
+}
+// As files of tensors call it.
+constexpr std::string_view name_of(GemmPart part) {
+    constexpr std::array<std::string_view, 9> names{"a",    "a_scales",  "b", "b_scales", "c",
+                                                    "bias", "scale_out", "d", "d_scales"};
+    return names[static_cast<std::size_t>(part)];
 }
 enum class GemmContent { elements, numbers };
 

@@ -6,6 +6,7 @@
 
 #include "conformance/case/names.hpp"
 #include "conformance/data/bits_source.hpp"
+#include "conformance/data/captured_call.hpp"
 #include "conformance/data/gemm_inputs.hpp"
 #include "conformance/data/quantized_file.hpp"
 #include "conformance/data/random_words.hpp"
@@ -142,6 +143,10 @@ Expected<CodeTensor> read_input_tensor(const std::string& path) {
     if (!file) return file.error();
     if (const Status values = check_unquantized(file.value()); !values)
         return bad_input(path + ": " + values.error().message);
+    if (data::is_captured_call(file.value()))
+        std::erase_if(file.value().tensors, [](const data::HostTensor& tensor) {
+            return tensor.name != data::captured_values;
+        });
     if (file.value().tensors.size() != 1)
         return bad_input(path + ": holds " + std::to_string(file.value().tensors.size()) +
                          " tensors; one is wanted, of " + data::names_text(file.value().tensors));
@@ -167,15 +172,16 @@ Expected<std::shared_ptr<const BlockSource>> Sources::open(const Case& c) {
 }
 
 Expected<std::shared_ptr<const BlockSource>> Sources::source_of(const Case& c) {
-    if (is_gemm(c)) {
-        if (const Status known = check_gemm_data(c); !known) return known.error();
-        return std::shared_ptr<const BlockSource>(list_source({BlockData{}}));
-    }
+    if (is_gemm(c)) return open_gemm_data(c);
     const BlockAxis axis = is_file(c) ? c.axis : BlockAxis::row;
     const Key key{c.operation, c.format, c.dialect,       c.type, lanes_of(c),
                   axis,        c.rules,  c.tensor_number, c.seed, c.data};
     if (const auto found = std::ranges::find(open_, key, &Opened::key); found != open_.end())
         return found->source;
+    const auto is_other_file = [&c](const Opened& opened) {
+        return opened.key.data.starts_with(file_prefix) && opened.key.data != c.data;
+    };
+    if (is_file(c)) std::erase_if(open_, is_other_file);
     if (is_file(c) || is_bits(c)) {
         auto source = is_file(c) ? open_file(c) : open_bits(c);
         if (source) open_.push_back({key, source.value()});
@@ -224,6 +230,7 @@ RandomBits random_bits_at(const Problem& p, const StochasticForm& form, const Co
 }
 
 std::vector<CodeTensor> make_inputs(const Case& c, const BlockSource& source) {
+    if (const std::vector<CodeTensor>* given = source.gemm_tensors()) return *given;
     if (is_gemm(c)) return make_gemm_inputs(c);
     const std::vector<Part> parts = inputs_of(c);
     std::vector<CodeTensor> tensors;

@@ -36,7 +36,8 @@ class Sources {
 public:
     // The blocks of the case's data. Errors: unknown family, a family without data for the
     // operation, a file that cannot be read, holds another type or fewer values. A GEMM has no
-    // blocks: what is opened for it says only that its data have a name.
+    // blocks: what is opened for it has all tensors of its file, or says that its data have a name.
+    // Of files the last one stays open.
     Expected<std::shared_ptr<const BlockSource>> open(const Case& c);
 
 private:
@@ -63,7 +64,8 @@ private:
     std::vector<Opened> open_;
 };
 
-// The shape of a file's tensor as the case needs it: all but the last axis folded into rows.
+// The shape of a file's tensor as the case needs it: all but the last axis folded into rows. Of a
+// captured call (captured_call.hpp) its values.
 Expected<CodeTensor> read_input_tensor(const std::string& path);
 
 inline constexpr std::string_view file_prefix = "file:";

@@ -32,6 +32,7 @@ TITLES = {
     "_run": "Functions held to the suites",
     "_search": "Functions held against themselves, and searched",
     "_bench": "How fast a function is",
+    "_capture": "Calls that are kept, and judged elsewhere",
     "_device": "A decorator",
     "_library": "Errors, and what was built",
     "torch": "Layers of torch",

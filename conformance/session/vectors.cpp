@@ -51,19 +51,13 @@ std::string name_of_part(Part part) {
     return "";
 }
 
-std::string name_of_part(GemmPart part) {
-    constexpr std::array<const char*, 9> names{"a",    "a_scales",  "b", "b_scales", "c",
-                                               "bias", "scale_out", "d", "d_scales"};
-    return names[static_cast<std::size_t>(part)];
-}
-
 // Of every tensor of one side, in the order of the device ABI; those of axis both say which.
 std::vector<std::string> tensor_names(const Problem& p, TensorRole role) {
     std::vector<std::string> names;
     if (is_gemm(p)) {
         for (const GemmTensor& tensor : tensors_of(p))
             if (is_output(tensor.part) == (role == TensorRole::output))
-                names.push_back(name_of_part(tensor.part));
+                names.emplace_back(mx::name_of(tensor.part));
         return names;
     }
     if (role == TensorRole::input) {

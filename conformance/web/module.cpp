@@ -17,7 +17,7 @@ const char* const oracle_built_by = MX_BUILT_BY;
 std::span<const FieldRow> gemm_field_rows() {
     return {};
 }
-Status check_gemm_data(const Case&) {
+Expected<std::shared_ptr<const BlockSource>> open_gemm_data(const Case&) {
     return bad_input("a page explains no gemm");
 }
 std::vector<CodeTensor> make_gemm_inputs(const Case&) {

@@ -9,6 +9,7 @@ Arrays may be of NumPy, torch, JAX or CuPy, or anything with `__dlpack__`.
 
 from ._assertions import InsufficientData, assert_bits, assert_gemm, assert_values
 from ._bench import Bench, bench
+from ._capture import Capture, CaptureWarning, capture
 from ._device import device
 from ._library import BrokenOracle, InvalidCall, MxcheckError, NotSupported, build, check
 from ._operations import (
@@ -40,6 +41,8 @@ def __getattr__(name):
 __all__ = [
     "Bench",
     "BrokenOracle",
+    "Capture",
+    "CaptureWarning",
     "InsufficientData",
     "InvalidCall",
     "MxcheckError",
@@ -53,6 +56,7 @@ __all__ = [
     "assert_values",
     "bench",
     "build",
+    "capture",
     "check",
     "convert",
     "dequantize",

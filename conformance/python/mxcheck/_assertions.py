@@ -28,7 +28,7 @@ _PLACES = 5
 _LARGEST_SEARCHED = 1 << 22
 
 
-def _format_of(codes):
+def format_of(codes):
     """The format that the dtype of codes tells: the only one with such elements in small blocks."""
     memory = memory_of(codes, "codes")
     found = [f for f in formats().values() if f.element == memory.type and f.scale != "f32"]
@@ -95,7 +95,7 @@ def assert_bits(
     )
     if q.scales is None and q.packing != "inline":
         raise TypeError("scales are missing: give codes and scales")
-    named = _format_of(q.codes) if q.format is None else q.format, q.dialect
+    named = format_of(q.codes) if q.format is None else q.format, q.dialect
     given = q.axis, given_tensor_scale, random_bits, q.block_size
     call = quantize_call(x, *named, *given, q.packing, q.scale_layout)
     answers = answers_of(call, q.codes, q.scales, q.tensor_scale)

@@ -35,6 +35,16 @@ def test_the_gemm(capsys):
     assert numpy.isfinite(mx.gemm(*example.factors())).all()
 
 
+def test_the_capture(capsys, monkeypatch):
+    import capture as example
+
+    monkeypatch.setattr(sys, "argv", ["capture.py"])
+    example.main()
+    told = capsys.readouterr().out
+    assert "my_quantizer: 4 of 20 calls kept; 16 left out by sample" in told
+    assert "mxcheck replay 'quantize" in told and told.strip().endswith("exit code 1"), told
+
+
 def test_the_training_in_torch(capsys):
     torch = pytest.importorskip("torch", reason="mxcheck.torch is a layer of torch")
     import torch_training as example
