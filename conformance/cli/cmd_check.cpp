@@ -55,12 +55,16 @@ results::RunHeader header_of(const CheckOptions& options, const Facts& facts,
     return header;
 }
 
-// Judges the cases of a campaign that has its header.
-int judge(const CheckOptions& options, session::Campaign campaign, const Client& client) {
+// Judges the cases of a campaign that has its header. What should be judged and cannot be makes a
+// run incomplete that is otherwise right.
+int judge(const CheckOptions& options, session::Campaign campaign, const Client& client,
+          const std::vector<std::string>& gaps = {}) {
     if (const Status taken = session::take_waivers(campaign, options.waivers, complain); !taken)
         return fail_with(taken.error());
     if (const Status taken = session::take_demands(campaign, options.demands); !taken)
         return fail_with(taken.error());
+    for (const std::string& gap : gaps)
+        campaign.run.header.demands.push_back({session::gap_key, gap});
     if (const Status taken = session::take_baseline(campaign, options.baseline, {}); !taken)
         return fail_with(taken.error());
     Sources sources;
@@ -76,7 +80,6 @@ session::Campaign campaign_of(const CheckOptions& options, const std::vector<Cas
             {}};
 }
 
-// What was to be captured and is not judged makes a run incomplete that is otherwise right.
 int check_capture(const CheckOptions& options) {
     const std::string& folder = options.files.front();
     if (options.files.size() > 1)
@@ -85,16 +88,15 @@ int check_capture(const CheckOptions& options) {
     if (!capture) return fail_with(capture.error());
     for (const std::string& line : capture.value().left_out())
         std::printf("captured %s\n", line.c_str());
-    for (const std::string& gap : capture.value().gaps()) complain("not judged: " + gap);
     if (capture.value().cases().empty()) {
+        for (const std::string& gap : capture.value().gaps()) complain("not judged: " + gap);
         complain(folder + " holds no call that can be judged");
         return exit_nothing_tested;
     }
     session::Campaign campaign = campaign_of(options, capture.value().cases());
     campaign.run.header =
         header_of(options, capture.value().facts(), session::manifest_path(folder));
-    const int code = judge(options, std::move(campaign), capture.value().client());
-    return code == exit_conformant && !capture.value().gaps().empty() ? exit_incomplete : code;
+    return judge(options, std::move(campaign), capture.value().client(), capture.value().gaps());
 }
 
 int check(const CheckOptions& options) {

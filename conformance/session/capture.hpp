@@ -14,6 +14,9 @@
 
 namespace mx::session {
 
+// The key of a demand that nothing meets: its value is one of Capture::gaps().
+inline constexpr const char* gap_key = "not judged";
+
 // Instead of what the capture says of every call.
 struct CaptureOptions {
     std::string dialect = {};  // of calls of a quantizer

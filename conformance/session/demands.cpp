@@ -8,6 +8,7 @@
 #include "conformance/case/fields.hpp"
 #include "conformance/case/names.hpp"
 #include "conformance/run/runner.hpp"
+#include "conformance/session/capture.hpp"
 #include "reference/base/text.hpp"
 
 namespace mx::session {
@@ -76,6 +77,7 @@ Outcome judge_demands(results::Run& run, Outcome outcome) {
     run.footer.unmet.clear();
     for (const results::Field& demand : run.header.demands) {
         std::string unmet;
+        if (demand.key == gap_key) unmet = "not judged: " + demand.value;
         if (demand.key == require_key) unmet = unmet_pattern(demand.value, compared);
         const auto number = parse_number(demand.key, demand.value);
         if (demand.key == max_not_supported_key && number && refused > number.value())

@@ -94,19 +94,12 @@ def test_a_capture_is_judged_by_another_dialect(folder, x):
         {"format": "mxfp4-e2m1", "packing": "low_first"},
         {"format": "mxfp6-e3m2", "axis": 0},
         {"format": "mxint8", "packing": "inline"},
-        {"format": "fp8-e4m3-128x128", "dialect": "te-fp8-blocks"},
+        {"format": "fp8-e4m3-128x128", "dialect": "te-fp8-block"},
         {"format": "fp8-e4m3-tensor", "dialect": "te-fp8-current"},
         {"format": "mxfp8-e5m2", "block_size": 16},
     ],
 )
 def test_formats_and_layouts(folder, x, named):
-    if "dialect" in named and named["dialect"] not in mx.list("dialects")[0]:
-        names = [d["name"] for d in mx.list("dialects")]
-        if named["dialect"] not in names:
-            served = [
-                d["name"] for d in mx.list("dialects") if named["format"] in str(d.get("quantizes"))
-            ]
-            named = {**named, "dialect": served[0]}
     with mx.capture(folder) as c:
         c.wrap(lambda x: mx.quantize(x, **named), name="q", **named)(x)
     assert "1 of 1 calls kept" in c.summary, c.summary
@@ -173,7 +166,8 @@ def test_what_is_raised_is_recorded_and_raised(folder, x):
             c.wrap(refuses, **NV)(x)
     code, text = check(folder)
     assert code == 3 and "ZeroDivisionError: a kernel of its own" in text, text
-    assert "2 of" in text or "1 not_supported" in text or "not supported" in text
+    cases = pathlib.Path(f"{folder}.out/results.jsonl").read_text()
+    assert '"verdict":"device_error"' in cases and '"verdict":"not_supported"' in cases
 
 
 def test_arrays_that_do_not_fit_are_answers(folder, x):
@@ -309,7 +303,7 @@ def test_an_interrupt_and_a_process_that_is_killed(folder, x):
             c.wrap(interrupted, name="interrupted", **NV)(x)
     assert manifest(folder)["functions"]["interrupted"]["lost"] == {"interrupted": 1}
     code, text = check(folder)
-    assert code == 4 and "interrupted: 1 interrupted" in text, text
+    assert code == 4 and "not judged: interrupted: 1 interrupted" in text, text
 
     killed = folder.with_name("killed")
     pid = os.fork()
@@ -320,7 +314,7 @@ def test_an_interrupt_and_a_process_that_is_killed(folder, x):
             os._exit(9)
     os.waitpid(pid, 0)
     code, text = check(killed)
-    assert code == 4 and "did not end" in text and "0 of 6,144 elements" in text or code == 4, text
+    assert code == 4 and "INCOMPLETE: not judged: the capture did not end" in text, text
 
 
 def test_a_file_that_was_changed_is_refused(folder, x):
@@ -492,5 +486,8 @@ def test_deepcopies_and_state(folder, torch):
         c.watch(model)
         twin = copy.deepcopy(model)
         twin.load_state_dict(model.state_dict())
-        twin(torch.randn(4, 64))
-    assert torch.equal(twin[0].weight, model[0].weight)
+        with torch.no_grad():
+            twin[0].weight.zero_()
+            twin[0].bias.zero_()
+        assert not twin[0](torch.randn(4, 64)).any()
+    assert model[0].weight.any() and manifest(folder)["functions"] == {}
