@@ -16,13 +16,14 @@ import platform
 import sys
 import threading
 import warnings
+from dataclasses import dataclass
 
 import numpy
 
 from . import _library
 from ._arrays import VALUE_DTYPES, as_array, is_torch, memory_of
 from ._assertions import format_of
-from ._names import find_dialect, find_format
+from ._names import find_dialect, find_format, formats, found
 from ._operations import Quantized, answers_of, chosen_dialect, expect_type, quantize_call, unpacked
 
 _DTYPES = {"f32": "F32", "f16": "F16", "bf16": "BF16", "int8": "I8", "e8m0": "F8_E8M0"}
@@ -223,6 +224,126 @@ class Quantizer:
         return (*result, None, None)[:3]
 
 
+@dataclass(frozen=True)
+class Factor:
+    """A factor of a product, by its name in a case: "mxfp8-e4m3", "nvfp4", "e4m3:1x128", "bf16"."""
+
+    name: str
+    element: str
+    scale: str | None
+    rows: int = 1  # that share a scale; 0: all of them
+    columns: int = 0  # the same of a row's elements
+
+    @staticmethod
+    def named(name):
+        form = formats().get(name)
+        if form is not None and form.block == "line":
+            return Factor(name, form.element, form.scale, 1, form.block_size)
+        element, _, scaling = name.partition(":")
+        known = {"": (None, 1, 0), "tensor": ("f32", 0, 0), "row": ("f32", 1, 0)}
+        known |= {"1x128": ("f32", 1, 128), "128x128": ("f32", 128, 128)}
+        if element not in _DTYPES or scaling not in known:
+            raise ValueError(f"there is no factor {name!r}; mxfp8-e4m3, nvfp4, e4m3:1x128, bf16 are")
+        return Factor(name, element, *known[scaling])
+
+    def scales_shape(self, rows, columns):
+        return (
+            -(-rows // self.rows) if self.rows else 1,
+            -(-columns // self.columns) if self.columns else 1,
+        )
+
+    def scales_of(self, kept):
+        """Which rows of scales rows of elements have."""
+        return numpy.unique(kept // self.rows) if self.rows else numpy.array([0])
+
+
+class Gemm:
+    """How calls of a product of two factors with their scales are read."""
+
+    def __init__(self, a, b, arguments, alpha, model, packing, gave):
+        if packing not in ("bytes", "low_first"):
+            raise ValueError(f"packing is {packing!r}; of factors it is bytes or low_first")
+        row = model.removeprefix("bounded:")
+        if row not in ("bounded", "any"):
+            found({entry["name"]: entry for entry in _library.listed("models")}, row, "model")
+        self.factors = Factor.named(a), Factor.named(b)
+        self.places, self.packing, self.gave = arguments, packing, gave
+        self.words = f"alpha=0x{numpy.float32(alpha).view('uint32'):08x} model={model}"
+
+    def given(self, arguments, named, rows):
+        arrays = [None if at is None else _argument(at, arguments, named) for at in self.places]
+        record, kept, extents = Record(""), [], []
+        for i, (name, factor) in enumerate(zip("ab", self.factors)):
+            codes = self._codes(factor, arrays[2 * i], name)
+            # Of scales that several rows share, all rows are kept.
+            chosen_rows = chosen(len(codes), rows) if factor.rows <= 1 else None
+            self._add(record, name, factor, codes, arrays[2 * i + 1], chosen_rows)
+            kept.append(chosen_rows)
+            extents.append(codes.shape)
+        (m, k), (n, k_of_b) = extents
+        if k != k_of_b or 0 in (m, n, k):
+            raise NoCase(f"factors of shapes {extents[0]} and {extents[1]}")
+        for name, chosen_rows, of in (("rows", kept[0], m), ("columns", kept[1], n)):
+            if chosen_rows is not None:
+                record.facts[name] = {"of": of, "kept": chosen_rows.tolist()}
+        return record, kept, (m, n)
+
+    def _codes(self, factor, array, name):
+        if array is None:
+            raise NoCase(f"factor {name} is None")
+        memory = memory_of(unpacked(array) if factor.element == "e2m1" else array, name)
+        if factor.scale is not None:
+            expect_type(memory, factor.element, name)
+        elif memory.type != factor.element:
+            raise NoCase(f"{name} has elements of {memory.dtype}")
+        raw = as_array(memory)
+        if raw.ndim != 2:
+            raise NoCase(f"{name} has shape {raw.shape}, and a matrix is needed")
+        if self.packing == "low_first" and memory.type == "uint8" and factor.element == "e2m1":
+            raw = numpy.stack((raw & 15, raw >> 4), -1).reshape(len(raw), -1)
+        return raw
+
+    def _add(self, record, name, factor, codes, scales, kept):
+        record.add(name, factor.element, numpy.array(codes if kept is None else codes[kept]))
+        if factor.scale is None:
+            return
+        raw = as_array(memory_of(scales, f"scales of {name}"))
+        shape = factor.scales_shape(*codes.shape)
+        expect_type(memory_of(scales, name), factor.scale, f"scales of {name}")
+        if raw.size != shape[0] * shape[1] or (raw.ndim > 1 and raw.shape != shape):
+            raise NoCase(f"scales of {name} have shape {raw.shape}; {shape} is needed")
+        raw = raw.reshape(shape)
+        raw = raw if kept is None else raw[factor.scales_of(kept)]
+        record.add(f"{name}_scales", factor.scale, numpy.array(raw))
+
+    def _case(self, record, type):
+        (m, k), n = record.tensors["a"][1], record.tensors["b"][1][0]
+        a, b = (factor.name for factor in self.factors)
+        record.case = f"gemm a={a} b={b} output={type} shape={m}x{n}x{k} {self.words}"
+        return record
+
+    def raised(self, given, error):
+        return self._case(given[0], "f32").refuse(error)
+
+    def recorded(self, given, result, arguments, named):
+        record, kept, shape = given
+        if callable(self.gave):
+            result = self.gave(result)
+        elif self.gave is not None:
+            result = _argument(self.gave, arguments, named)
+        if not hasattr(result, "shape"):
+            raise NoCase(f"it gave {type(result).__name__}: gave= says where D is")
+        memory = memory_of(result, "it")
+        if memory.type not in VALUE_DTYPES:
+            raise NoCase(f"it gave {memory.dtype}, and D is float32, float16 or bfloat16")
+        self._case(record, memory.type)
+        if memory.shape != shape:
+            return record.refuse(ValueError(f"it gave shape {memory.shape}; {shape} is right"))
+        values = rows_of(as_array(memory), kept[0])
+        record.give("d", memory.type, values if kept[1] is None else values[:, kept[1]])
+        return record
+
+
 def _kept_rows(array, kept, shape, type, what):
     memory = memory_of(unpacked(array) if type == "e2m1" else array, what)
     expect_type(memory, type, what)
@@ -362,6 +483,39 @@ class Capture:
         """
         layout = packing, scale_layout
         how = Quantizer(format, dialect, axis, block_size, layout, x, tensor_scale, gave)
+        return self._wrapped(how, function, name or _name_of(function))
+
+    def wrap_gemm(
+        self,
+        function,
+        *,
+        a,
+        b=None,
+        arguments=(0, 1, 2, 3),
+        alpha=1.0,
+        model="bounded",
+        packing="bytes",
+        gave=None,
+        name=None,
+    ):
+        """The same of a function that multiplies: D = alpha * A * B^T, M x N.
+
+        a, b: what the factors are, as a case names them: "mxfp8-e4m3", "nvfp4", "e4m3:1x128",
+            "e4m3:tensor", "bf16"; b as a without it. Codes are M x K and N x K, scales count blocks
+            along K.
+        arguments: the places or names of A, its scales, B and its scales; None for scales that there
+            are not.
+        alpha: of NVFP4 the product of both tensors' numbers.
+        model: what check holds D to: "bounded", "bounded:ROW", "any", or a row of
+            mxcheck.list("models").
+        packing: "low_first" where bytes hold two codes of 4 bits.
+        gave: a function from what it returns to D, or the place or name of the argument that it
+            fills.
+        name: in the capture; its own otherwise.
+
+        Returns a function. Raises ValueError for names that nobody knows.
+        """
+        how = Gemm(a, a if b is None else b, arguments, alpha, model, packing, gave)
         return self._wrapped(how, function, name or _name_of(function))
 
     def patch(self, owner, attribute, **how):

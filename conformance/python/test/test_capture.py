@@ -45,6 +45,15 @@ def words_of(path):
     return json.loads(json.loads(data[8 : 8 + size])["__metadata__"]["mxcheck_call"])
 
 
+def tensor_of(path, name):
+    """The bytes of a tensor, in its shape."""
+    data = path.read_bytes()
+    begin = 8 + int.from_bytes(data[:8], "little")
+    told = json.loads(data[8:begin])[name]
+    first, end = told["data_offsets"]
+    return numpy.frombuffer(data[begin + first : begin + end], "uint8").reshape(*told["shape"], -1)
+
+
 @pytest.fixture
 def folder(tmp_path):
     return tmp_path / "captured"
@@ -355,6 +364,83 @@ def test_the_values_of_a_call_go_to_other_commands(folder, x):
     ):
         ended = subprocess.run([program(), *line], capture_output=True, text=True)
         assert ended.returncode == 0, ended.stdout + ended.stderr
+
+
+# --- products ------------------------------------------------------------------------------------
+
+
+def factors_of(x):
+    return x * numpy.exp2(numpy.arange(96) // 16 - 3).astype("float32")  # scales differ in a row
+
+
+def factors(x, **named):
+    x = factors_of(x)
+    return mx.quantize(x, **named), mx.quantize(x[:40] * 3, **named)
+
+
+@pytest.mark.parametrize(
+    "named, factor",
+    [
+        ({"format": "mxfp8-e4m3", "dialect": "nv"}, "mxfp8-e4m3"),
+        ({"format": "mxfp4-e2m1", "dialect": "ocp"}, "mxfp4-e2m1"),
+        ({"format": "fp8-e4m3-1x128", "dialect": "te-fp8-block"}, "e4m3:1x128"),
+        ({"format": "fp8-e4m3-128x128", "dialect": "te-fp8-block"}, "e4m3:128x128"),
+        ({"format": "fp8-e4m3-tensor", "dialect": "te-fp8-current"}, "e4m3:tensor"),
+    ],
+)
+def test_products_of_factors_with_scales(folder, x, named, factor):
+    a, b = factors(x, **named)
+
+    def kernel(a_codes, a_scales, b_codes, b_scales):
+        return mx.gemm(
+            mx.Quantized(a_codes, a_scales, None, a.format, a.dialect, -1),
+            mx.Quantized(b_codes, b_scales, None, b.format, b.dialect, -1),
+        )
+
+    def wrong(*four):
+        d = kernel(*four)
+        d[0, 0] *= 2
+        return d
+
+    with mx.capture(folder, rows=None if "128" in factor else 16) as c:
+        c.wrap_gemm(kernel, a=factor)(a.codes, a.scales, b.codes, b.scales)
+    code, text = check(folder)
+    assert code == 0, text
+    with mx.capture(folder.with_name("wrong")) as c:
+        c.wrap_gemm(wrong, a=factor)(a.codes, a.scales, b.codes, b.scales)
+    code, text = check(folder.with_name("wrong"))
+    assert code == 1 and f"mxcheck replay 'gemm a={factor}" in text, text
+
+
+def test_products_of_values_packed_factors_and_filled_outputs(folder, x):
+    named = {"format": "mxfp4-e2m1", "dialect": "ocp", "packing": "low_first"}
+    a, b = factors(x, **named)
+
+    def kernel(out, a_codes, a_scales, b_codes, b_scales):
+        out[:] = mx.gemm(a, b)
+
+    with mx.capture(folder) as c:
+        out = numpy.empty((64, 40), "float32")
+        recorded = c.wrap_gemm(
+            kernel, a="mxfp4-e2m1", arguments=(1, 2, 3, 4), packing="low_first", gave=0
+        )
+        recorded(out, a.codes, a.scales, b.codes, b.scales)
+        half = x.astype("float16") / 256
+        c.wrap_gemm(mx.gemm, a="f16", arguments=(0, None, 1, None), name="f16")(half, half[:8])
+        with pytest.raises(ValueError):
+            c.wrap_gemm(mx.gemm, a="f16", arguments=(0, None, 1, None), name="short")(
+                half, half[:8, :32]
+            )
+    assert manifest(folder)["functions"]["short"]["no_case"]
+    # In both factors at once a product does not tell the order of nibbles.
+    plain = mx.quantize(factors_of(x), format="mxfp4-e2m1", dialect="ocp").codes
+    assert (tensor_of(folder / "000001.safetensors", "a")[..., 0] == plain).all()
+    code, text = check(folder)
+    assert code == 4 and "factors of shapes (64, 96) and (8, 32)" in text, text
+    with pytest.raises(ValueError, match="there is no factor"):
+        c.wrap_gemm(mx.gemm, a="e4m3:7x7")
+    with pytest.raises(ValueError, match="there is no model"):
+        c.wrap_gemm(mx.gemm, a="bf16", model="bounded:blackwel")
 
 
 # --- torch ---------------------------------------------------------------------------------------
