@@ -103,4 +103,43 @@ expect 0 '1 requests' gen --suite-file many.suite --level smoke --out many.pack
 refuse 3 'two runs gave different bits' answer many.pack \
   --device "$mutants/mutants.so:bug=random_flake" --out no.answers
 check "a refusal leaves no file" [ ! -e no.answers ]
+
+# Captured calls, as the Python package writes them: two rows of values, their codes and scales.
+numbers 256 | npy x.npy '<f4' '(2, 32)'
+expect 0 '' quantize x.npy --format mxfp8-e4m3 --dialect nv --out q.safetensors
+tail -c 66 q.safetensors >q.bytes
+captured() { # COMPLETE BYTE, the last scale
+  rm -rf captured && mkdir captured
+  local call='{\"case\":\"quantize format=mxfp8-e4m3 dialect=nv shape=2x32\",'
+  call+='\"outputs\":[\"codes\",\"scales\"]}'
+  local header='{"__metadata__":{"mxcheck_call":"'$call'"},'
+  header+='"x":{"dtype":"F32","shape":[2,32],"data_offsets":[0,256]},'
+  header+='"codes":{"dtype":"U8","shape":[2,32],"data_offsets":[256,320]},'
+  header+='"scales":{"dtype":"U8","shape":[2,1],"data_offsets":[320,322]}}'
+  { tail -c 256 x.npy && head -c 65 q.bytes && printf '%b' "$2"; } |
+    safetensors captured/000001.safetensors "$header"
+  local digest
+  digest=$(sha256sum captured/000001.safetensors | cut -d' ' -f1)
+  printf '{"mxcheck_capture":1,"complete":%s,"calls":[{"file":"000001.safetensors","sha256":"%s"}],
+    "functions":{"f":{"seen":3,"kept":1,"left_out":{"left out by sample":2}}}}' "$1" "$digest" \
+    >captured/capture.json
+}
+right=$(tail -c 1 q.safetensors | od -An -tx1 | tr -d ' ')
+captured true "\\x$right"
+expect 0 'captured f: 1 of 3 calls kept; 2 left out by sample' check captured --out held
+expect 1 'Not conformant' check captured --dialect torchao-ceil --out held
+captured false "\\x$right"
+expect 4 'INCOMPLETE: not judged: the capture did not end' check captured --out held
+captured true '\x55'
+expect 1 'shape=1x32' check captured --out held
+line=$(grep -o "mxcheck replay '.*" stdout | sed -n 1p)
+mxcheck() { "$mxcheck" "$@"; }
+eval "$line" >replayed
+check "the line of a captured call repeats it" grep -q '^fail: ' replayed
+zeros 2 >>captured/000001.safetensors
+refuse 2 'its digest is another' check captured --out held
+refuse 2 'is given alone' check captured captured --out held
+refuse 2 'are for a folder of captured calls' check some.pack some.answers --dialect nv --out held
+mkdir nothing
+refuse 2 'holds no capture' check nothing --out held
 finish
