@@ -187,7 +187,7 @@ private:
             element_format_ == p_.format ? element_format_of(p_) : element_format_->element();
         for (const Alteration* each : alterations_) {
             if (each->element_rules) each->element_rules(rules, format, value);
-            if (each->value) value = each->value(value);
+            if (each->value) value = each->value(format, value);
         }
         return fast::round_element(rules, format, value, random);
     }

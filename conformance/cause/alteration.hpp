@@ -50,8 +50,9 @@ struct Alteration {
     // How such a value becomes an element of that format.
     std::function<void(Quantizer& rules, const ElementFormat& format, const fast::Unpacked& value)>
         element_rules = {};
-    // The value that is rounded to an element. Under E8M0 scales alone.
-    std::function<fast::Unpacked(const fast::Unpacked& value)> value = {};
+    // The value that is rounded to an element of that format. Under E8M0 scales alone.
+    std::function<fast::Unpacked(const ElementFormat& format, const fast::Unpacked& value)> value =
+        {};
     // What is written.
     std::function<void(const Problem& p, const Tensors& inputs, Tensors& outputs)> outputs = {};
 };

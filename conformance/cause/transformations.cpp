@@ -1,6 +1,7 @@
 // The hypotheses that no table gives: elements that an amax does not see, a neighbour's scale, one
 // rounding too many, rows and columns exchanged. See hypotheses.hpp.
 #include <algorithm>
+#include <bit>
 #include <optional>
 #include <utility>
 
@@ -275,18 +276,94 @@ void add_scale_places(Hypotheses& hypotheses) {
     };
 }
 
+// The exponent of the leading digit. Of a finite value that is not 0.
+int leading_exponent(const Unpacked& value) {
+    return value.exponent + static_cast<int>(std::bit_width(value.significand)) - 1;
+}
+// Of the same. Integers have no subnormal ones.
+bool is_subnormal_in(const ElementFormat& format, const Unpacked& value) {
+    return format.exponent_bits > 0 && leading_exponent(value) < format.exponent_min();
+}
+
+// The exponent of the last digit that an element of about that value keeps.
+int last_kept_exponent(const ElementFormat& format, const Unpacked& value) {
+    return std::max(leading_exponent(value) - format.mantissa_bits, format.quantum_exponent_min());
+}
+
+// Without the digits below one.
+Unpacked cut_below(int exponent, Unpacked value) {
+    const int dropped = exponent - value.exponent;
+    if (dropped <= 0) return value;
+    value.significand = dropped >= 64 ? 0 : value.significand >> dropped;
+    value.exponent = exponent;
+    return value;
+}
+
+// To nearest even, is it the next power of two, which has no digit to spare?
+bool carries(const ElementFormat& format, const Unpacked& value) {
+    const int dropped = last_kept_exponent(format, value) - value.exponent;
+    if (dropped <= 0) return false;
+    const std::uint64_t half = std::uint64_t{1} << (dropped - 1);
+    const std::uint64_t all_ones = (std::uint64_t{2} << format.mantissa_bits) - 1;
+    return value.significand >> dropped == all_ones && (value.significand & half) != 0;
+}
+
+// What hardware that aligns, rounds and packs a significand can leave out.
+void add_rounder_steps(Hypotheses& hypotheses) {
+    const auto add_step = [&](std::string kind, std::string text, auto step) {
+        add(hypotheses, std::move(kind), std::move(text)).value =
+            [step](const ElementFormat& format, const Unpacked& value) {
+                const bool is_number = value.kind == fast::Kind::finite && !fast::is_zero(value);
+                return is_number ? step(format, value) : value;
+            };
+    };
+    const auto first_dropped = [](const ElementFormat& format, const Unpacked& value) {
+        return cut_below(last_kept_exponent(format, value) - 1, value);
+    };
+    add_step("sticky_lost",
+             "an element is rounded by the first digit that is dropped, without those behind it",
+             first_dropped);
+    add_step("sticky_lost:subnormal",
+             "a subnormal element is rounded by the first digit that is dropped, without those "
+             "behind it (sticky bits)",
+             [=](const ElementFormat& format, const Unpacked& value) {
+                 return is_subnormal_in(format, value) ? first_dropped(format, value) : value;
+             });
+    for (const int step : {1, -1})
+        add_step("subnormal_shift:" + std::string(step > 0 ? "+1" : "-1"),
+                 std::string("a subnormal element is shifted by one bit too ") +
+                     (step > 0 ? "few" : "many"),
+                 [step](const ElementFormat& format, Unpacked value) {
+                     if (is_subnormal_in(format, value)) value.exponent += step;
+                     return value;
+                 });
+    add(hypotheses, "nan_as_overflow", "a NaN becomes what a number too large becomes").value =
+        [](const ElementFormat&, Unpacked value) {
+            if (value.kind == fast::Kind::nan) value.kind = fast::Kind::infinity;
+            return value;
+        };
+    add_step("carry_lost", "a carry of the rounding does not reach the exponent",
+             [](const ElementFormat& format, const Unpacked& value) {
+                 if (is_subnormal_in(format, value) || !carries(format, value)) return value;
+                 return Unpacked{value.kind, value.negative, leading_exponent(value), 1};
+             });
+}
+
 void add_element_steps(Hypotheses& hypotheses) {
     for (const ElementFormat* format : {&formats::bf16, &formats::f16})
         add(hypotheses, "value_through:" + std::string(format->name),
             "a scaled value is rounded to " + std::string(format->name) + " before it is rounded")
-            .value = [format](const Unpacked& value) { return through(*format, value); };
+            .value = [format](const ElementFormat&, const Unpacked& value) {
+            return through(*format, value);
+        };
     for (const int step : {1, -1})
         add(hypotheses, "value_exponent:" + std::string(step > 0 ? "+1" : "-1"),
             std::string("elements are those of ") + (step > 0 ? "twice" : "half") + " the value")
-            .value = [step](Unpacked value) {
+            .value = [step](const ElementFormat&, Unpacked value) {
             value.exponent += step;
             return value;
         };
+    add_rounder_steps(hypotheses);
     add(hypotheses, "cut_before_range", "elements are rounded toward zero").element_rules =
         [](Quantizer& rules, const ElementFormat& format, const Unpacked& value) {
             if (rules.element_rounding != Rounding::nearest_even) return;
@@ -422,6 +499,42 @@ void add_stored_scales(Hypotheses& hypotheses) {
         };
 }
 
+// The elements of each block in another order, as wires or lanes are exchanged: element `i` is what
+// element `i ^ mask` should be. What lies beyond a short block is 0.
+void exchange_in_blocks(const Problem& p, int mask, CodeTensor& elements) {
+    const CodeTensor right = elements;
+    const Blocking blocking = blocking_of(p);
+    for (std::int64_t block = 0; block < block_grid(blocking).count(); ++block) {
+        const BlockPlace place = place_of(blocking, block);
+        for (int lane = 0; lane < place.count; ++lane) {
+            const int from = lane ^ mask;
+            elements.set(place.element(lane),
+                         from < place.count ? right.at(place.element(from)) : 0);
+        }
+    }
+}
+
+void add_element_orders(const Problem& p, Hypotheses& hypotheses) {
+    const auto whole = static_cast<int>(lanes_of(p));
+    struct Order {
+        int mask;
+        std::string kind, text;
+    };
+    for (const Order& order :
+         {Order{1, "pairs", "neighbouring elements of a block change places"},
+          Order{3, "fours", "each four elements of a block stand in reverse order"},
+          Order{7, "eights", "each eight elements of a block stand in reverse order"},
+          Order{whole - 1, "whole", "the elements of a block stand in reverse order"},
+          Order{whole / 2, "halves", "the halves of a block change places"}})
+        add(hypotheses, "order:" + order.kind, order.text).outputs =
+            [mask = order.mask](const Problem& asked, const Tensors&, Tensors& outputs) {
+                const std::span<const BlockAxis> axes = axes_of(asked);
+                const std::size_t parts = outputs.size() / axes.size();
+                for (std::size_t side = 0; side < axes.size(); ++side)
+                    exchange_in_blocks(along(asked, axes[side]), mask, outputs[side * parts]);
+            };
+}
+
 void add_output_places(const Problem& p, Hypotheses& hypotheses) {
     const auto add_exchange = [&](std::string kind, std::string text, std::vector<Part> wanted) {
         add(hypotheses, "exchanged:" + std::move(kind), std::move(text)).outputs =
@@ -442,6 +555,7 @@ void add_output_places(const Problem& p, Hypotheses& hypotheses) {
                     part == Part::elements || part == Part::values)
                     exchange_pairs(outputs[i]);
         };
+    if (has_blocks(p)) add_element_orders(p, hypotheses);
     if (p.operation == OperationKind::quantize)
         add_exchange("scales", "scales are stored with rows and columns exchanged", {Part::scales});
 }
@@ -529,6 +643,23 @@ void add_input_changes(const Problem& p, Hypotheses& hypotheses) {
             [](const ElementFormat& format, Code code) {
                 const bool is_tiny = format.exponent_bits == 8 && format.is_subnormal(code);
                 return is_tiny ? Code{code.bits & format.code_sign_mask()} : code;
+            });
+    // The hidden bit of a normal number, at the exponent of its field or at that of the field 0.
+    add_map("subnormal_with_hidden_bit",
+            "a subnormal input is read as if it were normal, with a leading one",
+            [](const ElementFormat& format, Code code) {
+                return format.is_subnormal(code)
+                           ? Code{code.bits | std::uint32_t{1} << format.mantissa_bits}
+                           : code;
+            });
+    add_map("subnormal_with_field_0",
+            "a subnormal input is read as a normal number whose exponent field is 0",
+            [](const ElementFormat& format, Code code) {
+                if (!format.is_subnormal(code)) return code;
+                const std::uint32_t mantissa = code.bits & format.code_mantissa_mask();
+                const std::uint32_t hidden = std::uint32_t{1} << (format.mantissa_bits - 1);
+                return Code{(code.bits & ~format.code_mantissa_mask()) | hidden | mantissa >> 1 |
+                            (mantissa & 1)};
             });
     add_map("nan_cut_to_bf16", "a NaN is cut to its upper 16 bits",
             [](const ElementFormat& format, Code code) {

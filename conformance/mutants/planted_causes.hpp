@@ -18,6 +18,7 @@ inline constexpr std::array planted_causes{
     PlantedCause{"ties_up", "ties:up"},
     PlantedCause{"ties_away", "element_rounding:nearest_even->nearest_away"},
     PlantedCause{"truncation", "cut_before_range | element_rounding:nearest_even->toward_zero"},
+    PlantedCause{"mantissa_carry_lost", "carry_lost"},
     PlantedCause{"double_rounding_bf16", "value_through:bf16"},
     PlantedCause{"no_saturation", "element_overflow:saturate->overflow"},
     PlantedCause{"saturates_at_240", "code:top_binade_unused"},
