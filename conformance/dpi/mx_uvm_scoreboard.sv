@@ -1,6 +1,6 @@
 // The scoreboard of mx_scoreboard_pkg.sv as a UVM component: a monitor of the design's inputs
-// writes to `went_in`, one of its outputs to `came_out`. UNVERIFIED: no simulator with UVM has run
-// it.
+// writes to `went_in`, one of its outputs to `came_out`. UNVERIFIED: slang elaborates it beside
+// UVM 2020.3.1, and no simulator has run it.
 `include "uvm_macros.svh"
 
 package mx_uvm_pkg;

@@ -5,23 +5,14 @@ module dpi_tb;
   import mx_dpi_pkg::*;
   import mx_scoreboard_pkg::*;
 
-  localparam int K = 32;
   localparam string format = "mxfp8-e4m3", dialect = "ocp", value_type = "f32";
 
-  logic clk = 0, reset = 1, in_valid = 0, out_valid;
-  logic [2:0] defect = 0;
-  logic [32*K-1:0] in_values;
-  logic [8*K-1:0] out_codes;
-  logic [7:0] out_scale;
-  tiny_quantizer #(K) quantizer (
-      .clk, .reset, .defect, .in_valid, .values(in_values),
-      .out_valid, .codes(out_codes), .scale(out_scale));
-  always #5 clk = !clk;
+  `include "design_under_test.svh"
 
   mx_scoreboard #(K) scoreboard = new(format, dialect, value_type);
   logic [31:0] values[0:K-1];
   logic [7:0] codes[0:K-1];
-  int random_blocks = 1000, seed = 1, planted = 0;
+  int random_blocks = 1000, seed = 1;
 
   // Before the edge that takes the next block, the last one's result is there.
   task automatic observe();
@@ -75,12 +66,9 @@ module dpi_tb;
 
   initial begin
     chandle oracle = mx_dpi_open(format, dialect, value_type);
-    void'($value$plusargs("defect=%d", planted));
     void'($value$plusargs("blocks=%d", random_blocks));
     void'($urandom(seed));
-    defect = 3'(planted);
-    @(negedge clk);
-    reset = 0;
+    leave_reset();
     for (int i = 0; i < mx_dpi_edge_count(oracle); ++i) begin
       void'(mx_dpi_edge_block(oracle, i, values));
       drive();

@@ -4,23 +4,14 @@
 // wrote, from the folder of +vectors=, puts their blocks through a design and compares. It takes
 // the quantize requests of float32 along rows; of others it says how many it left out.
 module readmemh_tb;
-  localparam int K = 32;
   localparam int ELEMENTS_MAX = 1 << 20;  // of a tensor
 
-  logic clk = 0, reset = 1, in_valid = 0, out_valid;
-  logic [2:0] defect = 0;
-  logic [32*K-1:0] in_values;
-  logic [8*K-1:0] out_codes;
-  logic [7:0] out_scale;
-  tiny_quantizer #(K) quantizer (
-      .clk, .reset, .defect, .in_valid, .values(in_values),
-      .out_valid, .codes(out_codes), .scale(out_scale));
-  always #5 clk = !clk;
+  `include "design_under_test.svh"
 
   logic [31:0] values[0:ELEMENTS_MAX-1];
   logic [7:0] right_codes[0:ELEMENTS_MAX-1];
   logic [7:0] right_scales[0:ELEMENTS_MAX-1];
-  int blocks = 0, wrong_codes = 0, wrong_scales = 0, left_out = 0, planted = 0;
+  int blocks = 0, wrong_codes = 0, wrong_scales = 0, left_out = 0;
 
   // What lies beyond a short last block are zeros, which change neither amax nor codes.
   task automatic ask_block(input int row, input int columns, input int block, input int scales);
@@ -74,10 +65,7 @@ module readmemh_tb;
   initial begin
     string folder = "vectors";
     void'($value$plusargs("vectors=%s", folder));
-    void'($value$plusargs("defect=%d", planted));
-    defect = 3'(planted);
-    @(negedge clk);
-    reset = 0;
+    leave_reset();
     read_all(folder);
     $display("%0d blocks: %0d codes and %0d scales wrong; %0d requests left out", blocks,
              wrong_codes, wrong_scales, left_out);

@@ -25,6 +25,7 @@ build() { # TOP FILE...
   shift
   MAKEFLAGS='OPT_FAST=-O1 OPT_SLOW=-O0 OPT_GLOBAL=-O0' \
     verilator --binary --timing -Wno-fatal -j 1 --Mdir "$top" -o "$top" --top "$top" \
+    "-I$dpi/examples" \
     -CFLAGS "-I$tree -I$tree/conformance/library" \
     -LDFLAGS "$library -Wl,-rpath,$(dirname "$library")" "$@" >"$top.log" 2>&1 ||
     { tail -n 20 "$top.log" && exit 1; }
@@ -62,4 +63,5 @@ done
 run 1 'there is no none/index.txt' readmemh_tb/readmemh_tb +vectors=none
 sed -i '3s/^./f/' vectors/0001/expected_scales.hex
 run 1 ' 1 scales wrong' readmemh_tb/readmemh_tb +vectors=vectors
+printf '%s of a processor went into this\n' "$(times | sed -n 2p)"
 [ "$failures" -eq 0 ]
