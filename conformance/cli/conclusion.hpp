@@ -10,7 +10,7 @@ namespace mx::cli {
 struct Ending {
     std::string out;              // the folder of the reports
     std::string device_argument;  // how repro lines name the device
-    std::string duration;         // "4.2 s"
+    std::string duration;         // "4.2 s", or with how much a minute
     int code = 0;                 // the exit code that the cases call for
 };
 
