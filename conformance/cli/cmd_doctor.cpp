@@ -13,6 +13,7 @@
 #include "conformance/emulate/gemm_fields.hpp"
 #include "conformance/oracle/isolated_check.hpp"
 #include "conformance/run/evidence.hpp"
+#include "device/rtl/rtl_device.hpp"
 
 namespace mx::cli {
 namespace {
@@ -51,6 +52,16 @@ Field missing(const OptionalDevice& device) {
                 (file.empty() ? "" : ", or " + file + " is neither beside it nor in ../lib")};
 }
 
+// A design is a device only where it can be simulated.
+Field designs() {
+    const auto tools = design_tools();
+    return {"device rtl:",
+            tools ? "builds designs with " + tools.value() + "; they are kept in " +
+                        cache_folder() + "/rtl"
+                  : "skipped, and with it the tests of hardware designs (ctest -L rtl): " +
+                        tools.error().message};
+}
+
 std::string oracle_text(const std::string& fault) {
     if (!fault.empty()) return fault;
     return "right in " + std::to_string(oracle_answer_count()) +
@@ -64,6 +75,7 @@ std::vector<Field> checks(const std::string& oracle_fault) {
     for (const DeviceSource& source : devices.list()) found.push_back(device_check(source));
     for (const OptionalDevice& device : optional_devices)
         if (!devices.resolve(device.name)) found.push_back(missing(device));
+    found.push_back(designs());
     const bool driver = std::filesystem::exists("/dev/nvidiactl") ||
                         std::filesystem::exists("/proc/driver/nvidia/version");
     found.push_back({"gelu", emulate::gelu_text});

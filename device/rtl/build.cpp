@@ -62,15 +62,22 @@ std::string whole(const fs::path& path) {
     return text ? text.value() : std::string();
 }
 
-// What a program printed, on one line; "" where it failed.
+// The first line that a program printed; "" where it failed.
 std::string printed_by(const Words& words) {
     const std::unique_ptr<FILE, int (*)(FILE*)> file(std::tmpfile(), std::fclose);
     if (file == nullptr || run(words, ::fileno(file.get())) != 0) return "";
     std::rewind(file.get());
     std::string text(4096, '\0');
     text.resize(std::fread(text.data(), 1, text.size(), file.get()));
-    return printable(text);
+    return printable(text.substr(0, text.find('\n')));
 }
+
+std::string simulator() {
+    return printed_by({"verilator", "--version"});
+}
+constexpr const char* no_simulator =
+    "verilator is not to be found, or does not say its version; on Debian, apt-get install "
+    "verilator";
 
 // FNV-1a, of 64 bits: it names a folder, and nobody attacks it.
 class Hash {
@@ -112,34 +119,43 @@ public:
         fs::create_directories(cache_, failed);
         if (failed)
             return bad_input("the folder " + cache_ + " cannot be made: " + failed.message());
-        simulator_ = printed_by({"verilator", "--version"});
-        if (simulator_.empty())
-            return bad_input(description_.path +
-                             ": verilator is not to be found, or does not say its version; on "
-                             "Debian, apt-get install verilator");
+        simulator_ = simulator();
+        if (simulator_.empty()) return bad_input(description_.path + ": " + no_simulator);
         root_ = printed_by({"verilator", "--getenv", "VERILATOR_ROOT"});
-        key_ = key();
-        const fs::path kept = fs::path(cache_) / key_;
-        if (fs::exists(kept / "device.so", failed)) return (kept / "device.so").string();
-        folder_ = kept.string() + "." + std::to_string(::getpid());
-        const Status made = make();
-        if (made) fs::rename(folder_, kept, failed);
-        // Another process may have been faster.
-        std::error_code ignored;
-        fs::remove_all(folder_, ignored);
+        key_ = device_key();
+        const fs::path device = fs::path(kept_folder(key_)) / "device.so";
+        if (fs::exists(device, failed)) return device.string();
+        model_ = kept_folder("model-" + model_key());
+        shared_ = kept_folder("verilator-" + shared_key());
+        const Status made = in_new_folder(kept_folder(key_), [&] { return make(); });
         if (!made) return made.error();
-        return (kept / "device.so").string();
+        return device.string();
     }
 
 private:
-    std::string key() const {
+    std::string kept_folder(const std::string& name) const {
+        return (fs::path(cache_) / name).string();
+    }
+
+    // Fills a folder under another name, so that what has the name is whole. Another process may
+    // be faster.
+    template <typename Make>
+    Status in_new_folder(const std::string& kept, Make make) {
+        std::error_code ignored;
+        folder_ = kept + "." + std::to_string(::getpid());
+        fs::create_directories(folder_, ignored);
+        const std::string folder = folder_;
+        const Status made = make();
+        if (made) fs::rename(folder, kept, ignored);
+        fs::remove_all(folder, ignored);
+        return made;
+    }
+
+    // Of the verilated design, whatever drives it.
+    std::string model_key() const {
         Hash hash;
-        hash.add(simulator_);
-        hash.add(std::to_string(static_cast<int>(trace_)));
-        hash.add(whole(description_.path));
-        hash.add(description_.path);
-        for (const auto& [name, value] : description_.parameters) hash.add(name + "=" + value);
-        for (const CarriedFile& file : carried_files()) hash.add(file.text);
+        for (const std::string& word : verilation("")) hash.add(word);
+        hash.add(shared_key());
         Words sources = description_.files;
         for (const std::string& folder : description_.include) {
             std::error_code ignored;
@@ -149,6 +165,28 @@ private:
         std::ranges::sort(sources);
         for (const std::string& source : sources) hash.add(source + whole(source));
         return hash.text();
+    }
+    std::string device_key() const {
+        Hash hash;
+        hash.add(model_key());
+        hash.add(whole(description_.path));
+        hash.add(description_.path);
+        for (const CarriedFile& file : carried_files()) hash.add(file.text);
+        return hash.text();
+    }
+    // Of what all designs share: Verilator's own sources, and the known-good module.
+    std::string shared_key() const {
+        Hash hash;
+        for (const std::string& word : compilation({})) hash.add(word);
+        hash.add(simulator_);
+        hash.add(root_);
+        hash.add(known_good_source());
+        return hash.text();
+    }
+    static std::string known_good_source() {
+        for (const CarriedFile& file : carried_files())
+            if (std::string_view(file.path).ends_with("mx_known_good.sv")) return file.text;
+        return "";
     }
 
     // As Error: what the log of the step says.
@@ -166,75 +204,92 @@ private:
                          " (all of it is in " + kept.string() + ")");
     }
 
-    Words verilation() const {
-        Words words{"verilator",    "--cc",
-                    "--prefix",     "Vmx_design",
-                    "--top-module", description_.setup.top,
-                    "-Mdir",        folder_ + "/model",
-                    "-O3",          "-Wno-fatal",
-                    "-Wno-lint",    "-Wno-style",
-                    "--x-assign",   "unique",
-                    "--x-initial",  "unique"};
+    Words verilation(const std::string& folder) const {
+        Words words{"verilator",  "--cc",         "--prefix",
+                    "Vmx_design", "--top-module", description_.setup.top,
+                    "-Mdir",      folder,         "-O3",
+                    "-Wno-fatal", "-Wno-lint",    "-Wno-style",
+                    "--x-assign", "unique",       "--x-initial",
+                    "unique"};
         if (trace_ == Trace::vcd) words.emplace_back("--trace");
         if (trace_ == Trace::fst) words.emplace_back("--trace-fst");
         for (const auto& [name, value] : description_.parameters)
             words.push_back("-G" + name + "=" + value);
         for (const auto& [name, value] : description_.defines)
             words.push_back("+define+" + name + (value.empty() ? "" : "=" + value));
-        for (const std::string& folder : description_.include) words.push_back("-I" + folder);
+        for (const std::string& include : description_.include) words.push_back("-I" + include);
         words.insert(words.end(), description_.files.begin(), description_.files.end());
         return words;
     }
 
     Status make() {
+        const std::string folder = folder_;
+        if (const Status done = verilate(); !done) return done;
+        const auto ports = ports_in(whole(fs::path(model_) / "Vmx_design.h"));
+        if (const Status fit = check_ports(description_, ports); !fit) return fit;
+        folder_ = folder;
         for (const CarriedFile& file : carried_files())
             if (const Status written = write_text(fs::path(folder_) / file.path, file.text);
                 !written)
                 return written;
-        if (const Status done = step("verilator", verilation()); !done) return done;
-        const std::string frozen =
-            log_.find("UNOPTFLAT") == std::string::npos
-                ? ""
-                : "; Verilator warned of UNOPTFLAT, where version 5.006 was seen to freeze designs";
-        const auto ports = ports_in(whole(fs::path(folder_) / "model/Vmx_design.h"));
-        if (const Status fit = check_ports(description_, ports); !fit) return fit;
-        const Status known_good =
-            step("verilating the known-good module",
-                 {"verilator", "--cc", "--prefix", "Vmx_known_good", "-Mdir", folder_ + "/model",
-                  folder_ + "/device/rtl/driver/mx_known_good.sv"});
-        if (!known_good) return known_good;
+        const bool warns =
+            whole(fs::path(model_) / "build.log").find("UNOPTFLAT") != std::string::npos;
+        const std::string notes =
+            std::string("canary passed") +
+            (warns ? "; Verilator warned of UNOPTFLAT, where version 5.006 was seen to freeze "
+                     "designs"
+                   : "");
         const Status written =
             write_text(fs::path(folder_) / "plugin.cpp",
-                       plugin_source(description_.setup, ports, trace_,
-                                     {key_, simulator_, "canary passed" + frozen}));
+                       plugin_source(description_.setup, ports, trace_, {key_, simulator_, notes}));
         if (!written) return written;
-        return compile();
+        return link();
     }
 
-    Words compilation() const {
+    // The design, and the known-good module, where they are not kept.
+    Status verilate() {
+        std::error_code failed;
+        if (!fs::exists(model_, failed)) {
+            const Status done =
+                in_new_folder(model_, [&] { return step("verilator", verilation(folder_)); });
+            if (!done) return done;
+        }
+        if (fs::exists(shared_, failed)) return success();
+        return in_new_folder(shared_, [&] {
+            const std::string source = folder_ + "/mx_known_good.sv";
+            const Status written = write_text(source, known_good_source());
+            if (!written) return written;
+            return step(
+                "verilating the known-good module",
+                {"verilator", "--cc", "--prefix", "Vmx_known_good", "-Mdir", folder_, source});
+        });
+    }
+
+    Words compilation(const Words& folders) const {
         const std::string include = root_ + "/include";
-        return {compiler,
-                "-std=c++20",
-                "-O2",
-                "-fPIC",
-                "-w",
-                "-I" + folder_,
-                "-I" + folder_ + "/model",
-                "-I" + include,
-                "-I" + include + "/vltstd",
-                "-DVERILATOR=1",
-                "-DVM_SC=0",
-                "-DVM_COVERAGE=0",
-                std::string("-DVM_TRACE=") + (trace_ == Trace::none ? "0" : "1"),
-                std::string("-DVM_TRACE_VCD=") + (trace_ == Trace::vcd ? "1" : "0"),
-                std::string("-DVM_TRACE_FST=") + (trace_ == Trace::fst ? "1" : "0")};
+        Words words{compiler,
+                    "-std=c++20",
+                    "-O2",
+                    "-fPIC",
+                    "-w",
+                    "-I" + include,
+                    "-I" + include + "/vltstd",
+                    "-DVERILATOR=1",
+                    "-DVM_SC=0",
+                    "-DVM_COVERAGE=0",
+                    std::string("-DVM_TRACE=") + (trace_ == Trace::none ? "0" : "1"),
+                    std::string("-DVM_TRACE_VCD=") + (trace_ == Trace::vcd ? "1" : "0"),
+                    std::string("-DVM_TRACE_FST=") + (trace_ == Trace::fst ? "1" : "0")};
+        for (const std::string& folder : folders) words.push_back("-I" + folder);
+        return words;
     }
 
     // What the generated makefiles call the global classes: files of Verilator's own folder.
     std::set<std::string> runtime_sources() const {
         std::set<std::string> found;
-        for (const char* makefile : {"Vmx_design_classes.mk", "Vmx_known_good_classes.mk"}) {
-            std::istringstream lines(whole(fs::path(folder_) / "model" / makefile));
+        for (const std::string& makefile :
+             {model_ + "/Vmx_design_classes.mk", shared_ + "/Vmx_known_good_classes.mk"}) {
+            std::istringstream lines(whole(makefile));
             bool is_global = false;
             for (std::string line; std::getline(lines, line);) {
                 if (line.starts_with("VM_GLOBAL_")) {
@@ -250,54 +305,63 @@ private:
         return found;
     }
 
-    // Objects of Verilator's own sources, which all designs share.
-    Expected<Words> runtime() {
-        Hash hash;
-        for (const std::string& word : compilation())
-            if (word.find(folder_) == std::string::npos) hash.add(word);
-        hash.add(simulator_);
-        hash.add(root_);
-        const fs::path kept = fs::path(cache_) / ("verilator-" + hash.text());
-        Words objects;
-        for (const std::string& name : runtime_sources()) {
-            const std::string object = (kept / (name + ".o")).string();
-            objects.push_back(object);
-            std::error_code failed;
-            if (fs::exists(object, failed)) continue;
-            fs::create_directories(kept, failed);
-            const std::string made = object + "." + std::to_string(::getpid());
-            Words words = compilation();
-            words.insert(words.end(), {"-c", root_ + "/include/" + name + ".cpp", "-o", made});
-            if (const Status done = step("compiling " + name + ".cpp of Verilator", words); !done)
-                return done.error();
-            fs::rename(made, object, failed);
-        }
-        return objects;
+    // An object that is kept.
+    Status compile(const std::string& what, const std::string& source, const std::string& object) {
+        std::error_code failed;
+        if (fs::exists(object, failed)) return success();
+        const std::string made = object + "." + std::to_string(::getpid());
+        Words words = compilation({});
+        words.insert(words.end(), {"-c", source, "-o", made});
+        const Status done = step("compiling " + what, words);
+        if (done) fs::rename(made, object, failed);
+        return done;
     }
 
-    Status compile() {
+    // One object of all sources that Verilator made.
+    Status compile_model(const std::string& what, const std::string& folder) {
         std::string all;
-        for (const auto& entry : fs::directory_iterator(fs::path(folder_) / "model"))
+        for (const auto& entry : fs::directory_iterator(folder))
             if (entry.path().extension() == ".cpp")
                 all += "#include \"" + entry.path().filename().string() + "\"\n";
-        if (const Status written = write_text(fs::path(folder_) / "model/all.cc", all); !written)
-            return written;
-        const auto objects = runtime();
-        if (!objects) return objects.error();
-        Words words = compilation();
-        words.insert(words.end(), {"-shared", folder_ + "/model/all.cc", folder_ + "/plugin.cpp"});
-        words.insert(words.end(), objects.value().begin(), objects.value().end());
+        const Status written = write_text(folder + "/all.cc", all);
+        return written ? compile(what, folder + "/all.cc", folder + "/all.o") : written;
+    }
+
+    Status link() {
+        Words objects{model_ + "/all.o", shared_ + "/all.o"};
+        Status done = compile_model("the design", model_);
+        if (done) done = compile_model("the known-good module", shared_);
+        for (const std::string& name : runtime_sources()) {
+            if (!done) break;
+            objects.push_back(shared_ + "/" + name + ".o");
+            done = compile(name + ".cpp of Verilator", root_ + "/include/" + name + ".cpp",
+                           objects.back());
+        }
+        if (!done) return done;
+        Words words = compilation({folder_, model_, shared_});
+        words.insert(words.end(), {"-shared", folder_ + "/plugin.cpp"});
+        words.insert(words.end(), objects.begin(), objects.end());
         words.insert(words.end(), {"-pthread", "-o", folder_ + "/device.so"});
         if (trace_ == Trace::fst) words.emplace_back("-lz");
-        return step("compiling the design", words);
+        return step("compiling the driver", words);
     }
 
     const Description& description_;
     Trace trace_;
-    std::string cache_, simulator_, root_, key_, folder_, log_;
+    std::string cache_, simulator_, root_, key_;
+    std::string model_, shared_;  // kept: the verilated design; what all designs share
+    std::string folder_, log_;    // what is being made, and what the last step said
 };
 
 }  // namespace
+
+Expected<std::string> tools() {
+    const std::string verilator = simulator(), first_line = printed_by({compiler, "--version"});
+    if (verilator.empty()) return bad_input(no_simulator);
+    if (first_line.empty())
+        return bad_input(std::string("the compiler ") + compiler + " is not to be found");
+    return verilator + ", " + first_line;
+}
 
 Expected<std::string> built(const Description& description, Trace trace, const std::string& cache) {
     return Build(description, trace, cache).plugin();

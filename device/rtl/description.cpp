@@ -8,12 +8,14 @@
 #include <algorithm>
 #include <array>
 #include <filesystem>
+#include <map>
 #include <optional>
 #include <string_view>
 
 #include "reference/base/files.hpp"
 #include "reference/base/text.hpp"
 #include "reference/base/toml_text.hpp"
+#include "reference/spec/quantizers.hpp"
 
 namespace mx::rtl {
 namespace {
@@ -54,6 +56,12 @@ const Operation* operation_named(std::string_view name) {
     return found == operations().end() ? nullptr : &*found;
 }
 
+// "; did you mean 'reset'?", or all that it may be.
+std::string hint_at(const std::string& name, const Names& known) {
+    const std::string near = nearest_name(name, known);
+    return near.empty() ? "; known are " + joined(known, ", ") : "; did you mean '" + near + "'?";
+}
+
 // Reads a table key by key. The first thing that is wrong is kept, and nothing read after it
 // counts.
 class Reader {
@@ -62,19 +70,22 @@ public:
 
     const std::optional<Error>& error() const { return error_; }
     void refuse(std::size_t line, const std::string& sentence) {
-        if (!error_) error_ = bad_input(name_ + ":" + std::to_string(line) + ": " + sentence);
+        if (!error_)
+            error_ = bad_input(name_ + ":" + std::to_string(line) + ": " + printable(sentence));
     }
     static std::size_t line_of(const toml::node& node) { return node.source().begin.line; }
 
     void expect_keys(const toml::table& table, const std::string& where, const Names& known) {
         for (const auto& [key, node] : table) {
             const std::string name(key.str());
-            if (std::ranges::find(known, name) != known.end()) continue;
-            const std::string near = nearest_name(name, known);
-            refuse(line_of(node), "unknown key '" + name + "'" + where +
-                                      (near.empty() ? "; known are " + joined(known, ", ")
-                                                    : "; did you mean '" + near + "'?"));
+            if (std::ranges::find(known, name) == known.end())
+                refuse(line_of(node), "unknown key '" + name + "'" + where + hint_at(name, known));
         }
+    }
+    void expect_name(std::size_t line, const std::string& key, const std::string& name,
+                     const Names& known) {
+        if (std::ranges::find(known, name) == known.end())
+            refuse(line, "'" + key + "' is '" + name + "'" + hint_at(name, known));
     }
 
     std::string text(const toml::table& table, const std::string& key) {
@@ -158,6 +169,28 @@ private:
     std::optional<Error> error_;
 };
 
+// What a key of a [[mode]] may say. A stochastic rounding has no port for its random words.
+Names names_for(std::string_view key, const Operation& operation) {
+    Names names;
+    if (key == "dialect") {
+        for (const Quantizer& row : e8m0_quantizers) names.emplace_back(row.name);
+    } else if (key == "input" || key == "output") {
+        names.assign(input_types.begin(), input_types.end());
+    } else if (key == "rounding") {
+        for (const auto& [name, rounding] : roundings)
+            if (rounding != Rounding::stochastic) names.emplace_back(name);
+    } else if (key == "overflow") {
+        for (const auto& [name, overflow] : overflows) names.emplace_back(name);
+    } else if (operation.name == "convert") {
+        for (const BlockFormat& format : mx_block_formats)
+            names.emplace_back(format.element().name);
+        names.emplace_back(formats::e8m0.name);
+    } else {
+        for (const BlockFormat& format : mx_block_formats) names.emplace_back(format.name);
+    }
+    return names;
+}
+
 // All ways to choose one text for each key of the operation.
 std::vector<Mode> modes_of(Reader& reader, const toml::table& table, const Operation& operation) {
     Names known = operation.keys;
@@ -170,6 +203,9 @@ std::vector<Mode> modes_of(Reader& reader, const toml::table& table, const Opera
         const Names values = reader.texts(table, key);
         if (values.empty())
             reader.refuse(Reader::line_of(table), "'" + key + "' is missing in [[mode]]");
+        for (const std::string& value : values)
+            reader.expect_name(Reader::line_of(*table.get(key)), key, value,
+                               names_for(key, operation));
         std::vector<Mode> more;
         for (const Mode& mode : modes)
             for (const std::string& value : values) {
@@ -182,20 +218,10 @@ std::vector<Mode> modes_of(Reader& reader, const toml::table& table, const Opera
 }
 
 // Of an element or of a block format; 0 where there is none of that name.
-int code_bits(std::string_view format) {
-    struct Row {
-        std::string_view end;
-        int bits;
-    };
-    constexpr std::array rows{Row{"e4m3", 8},          Row{"e5m2", 8}, Row{"e3m2", 6},
-                              Row{"e2m3", 6},          Row{"e2m1", 4}, Row{"int8", 8},
-                              Row{"int8-symmetric", 8}};
-    for (const Row& row : rows)
-        if (format.ends_with(row.end)) return row.bits;
-    return 0;
-}
-int value_bits(std::string_view type) {
-    return type == "f32" ? 32 : type == "bf16" || type == "f16" ? 16 : 0;
+int code_bits(std::string_view name) {
+    if (const BlockFormat* format = find_block_format(name)) return format->element().code_bits();
+    const ElementFormat* format = find_element_format(name);
+    return format == nullptr ? 0 : format->code_bits();
 }
 
 void read_modes(Reader& reader, const toml::table& root, const Operation& operation, Setup& setup) {
@@ -212,12 +238,9 @@ void read_modes(Reader& reader, const toml::table& root, const Operation& operat
             continue;
         }
         for (Mode& found : modes_of(reader, *mode.as_table(), operation)) {
-            for (const std::string* format : {&found.format, &found.format_b})
-                if (!format->empty() && code_bits(*format) == 0)
-                    reader.refuse(Reader::line_of(mode), "no format is called '" + *format + "'");
-            if (value_bits(found.type) == 0)
+            if (std::ranges::any_of(setup.modes, [&](const Mode& m) { return m.is_as(found); }))
                 reader.refuse(Reader::line_of(mode),
-                              "'" + found.type + "' is none of f32, bf16 and f16");
+                              "what this [[mode]] does, one before it does already");
             setup.modes.push_back(std::move(found));
         }
     }
@@ -242,6 +265,9 @@ void read_ports(Reader& reader, const toml::table& root, const Operation& operat
                 listed == nullptr ? 1 : Reader::line_of(ports),
                 "'" + role + "' is missing in [ports]" +
                     (role.ends_with("valid") ? "; a design without valid has 'latency'" : ""));
+        if (is_given && setup.latency >= 0 && role.ends_with("ready"))
+            reader.refuse(Reader::line_of(*ports.get(role)),
+                          "'" + role + "': a design with 'latency' takes a beat in each cycle");
         if (is_given) setup.ports.push_back({role, reader.text(ports, role)});
     }
 }
@@ -261,21 +287,52 @@ void read_clock(Reader& reader, const toml::table& root, Setup& setup) {
         reader.refuse(1, "[clock] is missing; a design without a clock has latency = 0");
 }
 
+// A port has one job: the driver would write over what it has written.
+void expect_different_ports(Reader& reader, const Setup& setup) {
+    std::map<std::string, std::string> jobs;
+    const auto take = [&](const std::string& job, const std::string& port) {
+        const auto [known, is_new] = jobs.emplace(port, job);
+        if (!is_new && known->second != job)
+            reader.refuse(1, "the port '" + port + "' stands twice, for " + known->second +
+                                 " and for " + job);
+    };
+    for (const Role& role : setup.ports) take("'" + role.role + "'", role.port);
+    for (const Constant& constant : setup.constants) take("a constant", constant.port);
+    for (const Mode& mode : setup.modes)
+        for (const Constant& constant : mode.constants) take("a constant", constant.port);
+}
+
 void read_shape(Reader& reader, const toml::table& root, Setup& setup) {
     constexpr std::pair<std::int64_t, std::int64_t> sizes{1, 4096};
     const bool is_product = setup.operation == "dot" || setup.operation == "gemm";
     setup.block = reader.number_or(root, "block", 32, sizes);
     setup.elements = reader.number_or(root, "elements", setup.block, sizes);
     setup.latency = reader.number_or(root, "latency", -1, {0, 10000});
-    if (setup.operation != "convert" && setup.block % setup.elements != 0)
-        reader.refuse(1, "'block' is no multiple of 'elements'");
     if (is_product && setup.elements != setup.block)
-        reader.refuse(1, "'elements' of a product is the block: a beat is one block of each row");
+        reader.refuse(Reader::line_of(*root.get("elements")),
+                      "'elements' of a product is the block: a beat is one block of each row");
+    if (setup.operation != "convert" && setup.block % setup.elements != 0)
+        reader.refuse(Reader::line_of(*root.get("elements")),
+                      "'block' = " + std::to_string(setup.block) +
+                          " is no multiple of 'elements' = " + std::to_string(setup.elements));
     const std::string order = reader.text_or(root, "order", "low-first");
-    if (order != "low-first" && order != "high-first")
-        reader.refuse(Reader::line_of(*root.get("order")),
-                      "'order' is '" + order + "', and may be low-first or high-first");
+    if (root.contains("order"))
+        reader.expect_name(Reader::line_of(*root.get("order")), "order", order,
+                           {"low-first", "high-first"});
     setup.order = order == "low-first" ? Order::low_first : Order::high_first;
+    const std::int64_t block = setup.block;
+    if (is_product ? block != 32 : block != 16 && block != 32 && block != 64)
+        reader.refuse(Reader::line_of(*root.get("block")),
+                      "'block' is " + std::to_string(block) + ", and may be " +
+                          (is_product ? "32 in a product" : "16, 32 or 64"));
+    const auto belongs = [&](const char* key, bool is_at_home, const char* home) {
+        if (root.contains(key) && !is_at_home)
+            reader.refuse(Reader::line_of(*root.get(key)),
+                          "'" + std::string(key) + "' belongs to " + home);
+    };
+    belongs("block", setup.operation != "convert", "operations on blocks; convert has 'elements'");
+    belongs("rows", setup.operation == "gemm", "operation = \"gemm\"");
+    belongs("columns", setup.operation == "gemm", "operation = \"gemm\"");
     if (setup.operation == "gemm") {
         setup.rows = reader.number_or(root, "rows", 1, sizes);
         setup.columns = reader.number_or(root, "columns", 1, sizes);
@@ -289,9 +346,14 @@ void read_files(Reader& reader, const toml::table& root, Description& descriptio
         for (std::string& path : paths) {
             path = std::filesystem::absolute(folder / path).lexically_normal().string();
             std::error_code ignored;
-            if (!std::filesystem::exists(path, ignored))
-                reader.refuse(Reader::line_of(*root.get(key)),
-                              "'" + key + "': " + path + " does not exist");
+            const auto status = std::filesystem::status(path, ignored);
+            const bool is_folder = std::filesystem::is_directory(status);
+            const std::size_t line = Reader::line_of(*root.get(key));
+            if (!std::filesystem::exists(status))
+                reader.refuse(line, "'" + key + "': " + path + " does not exist");
+            else if (is_folder != (key == "include"))
+                reader.refuse(line, "'" + key + "': " + path +
+                                        (is_folder ? " is a folder" : " is no folder"));
         }
         return paths;
     };
@@ -311,12 +373,13 @@ Expected<Description> described(const toml::table& root, const std::string& path
          "columns", "parameters", "defines", "clock", "reset", "ports", "constants", "mode"});
     setup.top = reader.text(root, "top");
     setup.operation = reader.text(root, "operation");
-    const Operation* operation = operation_named(setup.operation);
-    if (operation == nullptr && !reader.error())
-        reader.refuse(Reader::line_of(*root.get("operation")),
-                      "'operation' is '" + setup.operation +
-                          "', and may be convert, quantize, dequantize, dot or gemm");
     if (reader.error()) return *reader.error();
+    Names operation_names;
+    for (const Operation& known : operations()) operation_names.emplace_back(known.name);
+    reader.expect_name(Reader::line_of(*root.get("operation")), "operation", setup.operation,
+                       operation_names);
+    if (reader.error()) return *reader.error();
+    const Operation* operation = operation_named(setup.operation);
     read_files(reader, root, description);
     read_shape(reader, root, setup);
     description.parameters = reader.settings(root, "parameters");
@@ -325,6 +388,7 @@ Expected<Description> described(const toml::table& root, const std::string& path
     read_clock(reader, root, setup);
     setup.constants = reader.constants(root, "constants");
     read_modes(reader, root, *operation, setup);
+    expect_different_ports(reader, setup);
     if (reader.error()) return *reader.error();
     return description;
 }
@@ -341,7 +405,7 @@ Load load_of(const Setup& setup, const std::string& role) {
     for (const Mode& mode : setup.modes) {
         codes = std::max(codes, code_bits(mode.format));
         codes_b = std::max(codes_b, code_bits(mode.format_b));
-        values = std::max(values, value_bits(mode.type));
+        values = std::max(values, code_bits(mode.type));
     }
     if (role == "values") return {setup.elements, values, "values"};
     if (role == "codes") return {setup.elements, codes, "codes"};
@@ -382,20 +446,44 @@ std::string fault_of_port(const Setup& setup, const Role& role, const DesignPort
     return "";
 }
 
+// The largest number that is put on it.
+std::uint64_t largest_on(const Setup& setup, const std::string& port) {
+    std::uint64_t largest = 0;
+    const auto look = [&](const std::vector<Constant>& constants) {
+        for (const Constant& constant : constants)
+            if (constant.port == port) largest = std::max(largest, constant.value);
+    };
+    look(setup.constants);
+    for (const Mode& mode : setup.modes) look(mode.constants);
+    return largest;
+}
+
+std::string fault_of_constant(std::uint64_t largest, const DesignPort& port) {
+    if (port.way == DesignPort::Way::out)
+        return "is an output of the design, and the driver has to drive it";
+    if (port.count > 1) return "is an array, and a constant is one number";
+    if (port.bits < 64 && largest >> port.bits != 0)
+        return "has " + std::to_string(port.bits) + " bits, and " + std::to_string(largest) +
+               " takes more";
+    return "";
+}
+
 }  // namespace
 
 Expected<Description> read_description(const std::string& path) {
     const auto text = text_of_file(path);
-    if (!text) return text.error();
-    if (const std::size_t stray = stray_toml_character(text.value()); stray != std::string::npos)
-        return bad_input(
-            path + ":" +
-            std::to_string(1 + std::ranges::count(text.value().substr(0, stray), '\n')) +
-            ": a character beyond ASCII outside quotes and comments");
-    const toml::parse_result parsed = toml::parse(text.value(), path);
+    return text ? parse_description(text.value(), path) : text.error();
+}
+
+Expected<Description> parse_description(std::string_view text, const std::string& path) {
+    if (const std::size_t stray = stray_toml_character(text); stray != std::string_view::npos)
+        return bad_input(path + ":" +
+                         std::to_string(1 + std::ranges::count(text.substr(0, stray), '\n')) +
+                         ": a character beyond ASCII outside quotes and comments");
+    const toml::parse_result parsed = toml::parse(text, path);
     if (!parsed)
         return bad_input(path + ":" + std::to_string(parsed.error().source().begin.line) + ": " +
-                         std::string(parsed.error().description()));
+                         printable(parsed.error().description()));
     return described(parsed.table(), path);
 }
 
@@ -446,9 +534,10 @@ Status check_ports(const Description& description, const std::vector<DesignPort>
             return refusal(key + ": the module " + setup.top + " has no port " + role.port +
                            "; it has " + joined(names, ", "));
         }
-        if (role.role.empty()) continue;
-        if (const std::string fault = fault_of_port(setup, role, *port); !fault.empty())
-            return refusal(key + ": the port " + fault);
+        const std::string fault = role.role.empty()
+                                      ? fault_of_constant(largest_on(setup, role.port), *port)
+                                      : fault_of_port(setup, role, *port);
+        if (!fault.empty()) return refusal(key + ": the port " + fault);
     }
     return success();
 }

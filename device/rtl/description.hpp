@@ -3,6 +3,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -21,6 +22,8 @@ struct Description {
 
 // A sentence with the file, the line and the key otherwise.
 Expected<Description> read_description(const std::string& path);
+// The same of the text of a file; its sources are looked for beside `path`.
+Expected<Description> parse_description(std::string_view text, const std::string& path);
 
 // A port of the verilated design, as the header says that Verilator has made.
 struct DesignPort {

@@ -67,4 +67,8 @@ Expected<DeviceSource> design_device(std::string_view device, const std::string&
                         .configuration = configured.value().rest};
 }
 
+Expected<std::string> design_tools() {
+    return rtl::tools();
+}
+
 }  // namespace mx

@@ -17,4 +17,7 @@ bool is_design(std::string_view device);
 // or a constant of the description, or trace=FILE.vcd (or .fst).
 Expected<DeviceSource> design_device(std::string_view device, const std::string& cache);
 
+// What builds a design here, with versions; as Error what is missing.
+Expected<std::string> design_tools();
+
 }  // namespace mx

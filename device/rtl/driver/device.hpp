@@ -2,6 +2,7 @@
 // contract and no arithmetic.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
@@ -27,6 +28,7 @@ public:
         : setup_(configured(configuration)), stream_(setup_, PowerOn::random, 1) {
         const std::string trace = configuration.value("trace", "");
         configuration.refuse_others();
+        expect_room();
         try {
             Canary(setup_).check(stream_);
         } catch (const kit::Refusal& refusal) {
@@ -78,6 +80,16 @@ private:
             constant.value = number_of(constant.port, text);
         }
         return setup;
+    }
+
+    void expect_room() {
+        for (const Constant& constant : setup_.constants) {
+            const int bits = std::min(stream_.model().port(constant.port).bits, 32);
+            if (constant.value >> bits != 0)
+                kit::invalid("configuration " + constant.port + "=" +
+                             std::to_string(constant.value) + ": " + std::to_string(bits) +
+                             " bits are there for it");
+        }
     }
 
     void say_when(Cycles cycles, Beats beats) {

@@ -75,7 +75,8 @@ inline std::int64_t divided_up(std::int64_t count, std::int64_t size) {
 
 class Worker {
 public:
-    Worker(const Setup& setup, Stream& stream) : setup_(setup), stream_(stream) {}
+    Worker(const Setup& setup, Stream& stream)
+        : setup_(setup), stream_(stream), is_back_(setup.operation == "dequantize") {}
 
     Cycles run(const Job& job) {
         stream_.set(*job.mode);
@@ -93,6 +94,14 @@ public:
             stream_.offer(beats, [&](std::int64_t i) { load_elements(job, i); });
     }
 
+    // See Stream::why_it_changes.
+    std::string why_it_changes(const Job& job) {
+        const std::int64_t beats = beats_of(job).in;
+        if (is_product())
+            return stream_.why_it_changes(beats, [&](std::int64_t i) { load_product(job, i); });
+        return stream_.why_it_changes(beats, [&](std::int64_t i) { load_elements(job, i); });
+    }
+
     Beats beats_of(const Job& job) const {
         if (is_product()) {
             const std::int64_t tiles = tile_grid(job).rows * tile_grid(job).columns * job.batches;
@@ -107,11 +116,9 @@ public:
 private:
     bool is_product() const { return setup_.operation == "dot" || setup_.operation == "gemm"; }
     // What stays together in either direction: a block, and of a conversion a beat.
-    std::int64_t piece() const {
-        return setup_.operation == "convert" ? setup_.elements : setup_.block;
-    }
+    std::int64_t piece() const { return piece_; }
     const kit::Strided& elements_of(const Job& job) const {
-        return setup_.operation == "dequantize" ? job.codes : job.values;
+        return is_back_ ? job.codes : job.values;
     }
 
     struct Place {
@@ -131,17 +138,14 @@ private:
 
     void load_elements(const Job& job, std::int64_t beat) {
         const Place place = place_of(job, beat);
-        RowPiece(elements_of(job), place.first, setup_.elements)
-            .load(setup_.operation == "dequantize" ? codes_ : values_);
-        if (setup_.operation == "dequantize") scales_.write(0, job.scales.read(place.block));
+        RowPiece(elements_of(job), place.first, setup_.elements).load(is_back_ ? codes_ : values_);
+        if (is_back_) scales_.write(0, job.scales.read(place.block));
     }
     void store_elements(const Job& job, std::int64_t beat) {
         const Place place = place_of(job, beat);
-        const bool is_back = setup_.operation == "dequantize";
-        RowPiece(is_back ? job.values : job.codes, place.first, setup_.elements)
-            .store(is_back ? values_ : codes_);
-        if (setup_.operation == "quantize" && place.is_last)
-            job.scales.write(place.block, scales_.read(0));
+        RowPiece(is_back_ ? job.values : job.codes, place.first, setup_.elements)
+            .store(is_back_ ? values_ : codes_);
+        if (has_scales_ && place.is_last) job.scales.write(place.block, scales_.read(0));
     }
     Cycles elements(const Job& job, Beats beats) {
         return stream_.pass(
@@ -208,6 +212,9 @@ private:
 
     const Setup& setup_;
     Stream& stream_;
+    // Of the operation, which is a text.
+    bool is_back_, has_scales_ = setup_.operation == "quantize";
+    std::int64_t piece_ = setup_.operation == "convert" ? setup_.elements : setup_.block;
     Slots values_ = stream_.slots("values", setup_.elements);
     Slots codes_ = stream_.slots("codes", setup_.elements);
     Slots scales_ = stream_.slots("scales", 1);

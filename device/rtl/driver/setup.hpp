@@ -26,6 +26,12 @@ struct Mode {
     std::string rounding = {};
     std::string overflow = {};
     std::vector<Constant> constants = {};
+
+    // Whether a question that fits one of them fits the other.
+    bool is_as(const Mode& other) const {
+        return format == other.format && format_b == other.format_b && dialect == other.dialect &&
+               type == other.type && rounding == other.rounding && overflow == other.overflow;
+    }
 };
 
 // What a port is for, and its name.

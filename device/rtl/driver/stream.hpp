@@ -17,6 +17,9 @@ namespace mx::rtl {
     throw kit::Refusal{MX_FAILED, std::move(sentence)};
 }
 
+// Of a kind of its own, for it can be looked into.
+struct AnswerChanged : kit::Refusal {};
+
 struct Beats {
     std::int64_t in = 0, out = 0;
 };
@@ -41,7 +44,7 @@ public:
         out_valid_ = flag("out_valid");
         out_ready_ = flag("out_ready");
         for (const std::string& role : answers_of(setup.operation))
-            watched_.push_back(model_->port(setup.port_of(role)));
+            watched_.push_back({role, model_->port(setup.port_of(role))});
     }
 
     Model& model() { return *model_; }
@@ -91,13 +94,43 @@ public:
         put(in_valid_, 0);
     }
 
-    std::uint64_t cycles() const { return cycle_; }
+    // Why an answer that nobody takes changes: beats go in until there is one, and then none. A
+    // clause for the end of a sentence; "" where no answer comes.
+    template <typename Load>
+    std::string why_it_changes(std::int64_t beats, Load load) {
+        put(out_ready_, 0);
+        if (!offer_until_valid(beats, load)) return "";
+        std::vector<std::int64_t> last_change(watched_.size());
+        std::vector<std::vector<unsigned char>> before;
+        for (const Watched& port : watched_) before.push_back(bytes_of(port.port));
+        for (std::int64_t after = 1; after <= drain; ++after) {
+            tick();
+            settle();
+            for (std::size_t i = 0; i < watched_.size(); ++i) {
+                std::vector<unsigned char> now = bytes_of(watched_[i].port);
+                if (now != before[i]) last_change[i] = after;
+                before[i] = std::move(now);
+            }
+        }
+        for (std::size_t i = 0; i < watched_.size(); ++i)
+            if (last_change[i] != 0)
+                return "; where nothing more goes in, its " + watched_[i].role +
+                       " settle in cycle " + std::to_string(last_change[i]) +
+                       " after its valid: they come too late";
+        return "; where nothing more goes in it stays: the design takes a beat for which it has no "
+               "place, or puts it in the place of an answer";
+    }
 
 private:
     static constexpr std::uint64_t eager_cycles = 512;  // of each pass, in which half are stalls
     static constexpr std::int64_t patience = 10000;     // cycles without a beat
     static constexpr std::int64_t drain = 16;           // cycles after the last answer
     static constexpr std::uint64_t traced_cycles_max = 1000000;
+
+    struct Watched {
+        std::string role;
+        Port port;
+    };
 
     static std::vector<std::string> answers_of(const std::string& operation) {
         if (operation == "convert") return {"codes"};
@@ -136,14 +169,39 @@ private:
         return since < eager_cycles ? (stalls_ & 0x100) != 0 : (stalls_ & 0x3F00) == 0;
     }
 
-    std::vector<unsigned char> answer() const {
-        std::vector<unsigned char> bytes;
-        for (const Port& port : watched_)
-            for (int i = 0; i < port.count; ++i) {
-                const unsigned char* from = port.data + static_cast<std::size_t>(i) * port.stride;
-                bytes.insert(bytes.end(), from, from + (port.bits + 7) / 8);
+    template <typename Load>
+    bool offer_until_valid(std::int64_t beats, Load load) {
+        std::int64_t beat = 0;
+        for (std::int64_t cycles = 0; cycles < patience; ++cycles) {
+            settle();
+            if (out_valid_.read(0) != 0) return true;
+            if (beat < beats) {
+                load(beat);
+                put(in_valid_, 1);
+                settle();
+                if (get(in_ready_)) ++beat;
             }
+            tick();
+            put(in_valid_, 0);
+        }
+        return false;
+    }
+
+    static std::vector<unsigned char> bytes_of(const Port& port) {
+        std::vector<unsigned char> bytes;
+        for (int i = 0; i < port.count; ++i) {
+            const unsigned char* from = port.data + static_cast<std::size_t>(i) * port.stride;
+            bytes.insert(bytes.end(), from, from + (port.bits + 7) / 8);
+        }
         return bytes;
+    }
+    std::vector<unsigned char> answer() const {
+        std::vector<unsigned char> all;
+        for (const Watched& port : watched_) {
+            const std::vector<unsigned char> bytes = bytes_of(port.port);
+            all.insert(all.end(), bytes.begin(), bytes.end());
+        }
+        return all;
     }
 
     // What valid promises: it stays, and the answer with it, until ready takes it.
@@ -153,8 +211,9 @@ private:
                 fail("in cycle " + std::to_string(cycle_) +
                      " the design withdraws an answer that was valid and that nobody had taken");
             if (answer() != waiting_)
-                fail("in cycle " + std::to_string(cycle_) +
-                     " the design changes an answer that was valid and that nobody had taken");
+                throw AnswerChanged{MX_FAILED, "in cycle " + std::to_string(cycle_) +
+                                                   " the design changes an answer that was valid "
+                                                   "and that nobody had taken"};
         }
         is_waiting_ = offers && !takes;
         if (is_waiting_) waiting_ = answer();
@@ -234,7 +293,7 @@ private:
     const Setup& setup_;
     std::unique_ptr<Model> model_;
     Slots clock_, reset_, in_valid_, in_ready_, out_valid_, out_ready_;
-    std::vector<Port> watched_;
+    std::vector<Watched> watched_;
     std::vector<unsigned char> waiting_;
     std::uint32_t stall_seed_, stalls_ = stall_seed_;
     std::uint64_t cycle_ = 0;
