@@ -599,29 +599,8 @@ void add_shifted_inputs(Hypotheses& hypotheses) {
         };
 }
 
-void add_input_changes(const Problem& p, Hypotheses& hypotheses) {
-    const std::vector<Part> parts = inputs_of(p);
-    for (std::size_t i = 0; i < parts.size(); ++i) {
-        const bool is_random = parts[i] == Part::random_bits;
-        add(hypotheses, "dense:" + std::to_string(i),
-            std::string(is_random ? "random words" : "inputs") +
-                " are read as if their rows had no gaps")
-            .inputs = [i](const Problem& asked, Tensors& inputs) {
-            read_as_dense(asked, i, inputs);
-        };
-        if (!is_random) continue;
-        const StochasticForm* form = stochastic_form_of(p);
-        const int digits = form == nullptr ? 0 : form->bits;
-        add(hypotheses, "random_bits:other_end",
-            "random bits are taken from the other end of their word")
-            .inputs = [i, digits](const Problem&, Tensors& inputs) {
-            for (std::size_t at = 0; at < inputs[i].count() && digits < 32; ++at) {
-                const std::uint32_t word = inputs[i].at(at);
-                inputs[i].set(at, word >> (32 - digits) | word << digits);
-            }
-        };
-    }
-    if (parts.empty() || parts[0] != Part::values) return;
+// Values read as other values, before anything else.
+void add_values_read(Hypotheses& hypotheses) {
     const auto add_map = [&](std::string kind, std::string text, CodeOf code_of) {
         add(hypotheses, "input:" + std::move(kind), std::move(text)).inputs =
             [code_of = std::move(code_of)](const Problem& asked, Tensors& inputs) {
@@ -629,7 +608,6 @@ void add_input_changes(const Problem& p, Hypotheses& hypotheses) {
                     inputs[0].set(at, code_of(asked.type, Code{inputs[0].at(at)}).bits);
             };
     };
-    add_shifted_inputs(hypotheses);
     for (const ElementFormat* format : {&formats::bf16, &formats::f16})
         add_map("through_" + std::string(format->name),
                 "values are rounded to " + std::string(format->name) + " first",
@@ -673,6 +651,33 @@ void add_input_changes(const Problem& p, Hypotheses& hypotheses) {
             [](const ElementFormat& format, Code code) {
                 return format.is_subnormal(code) ? Code{0} : code;
             });
+}
+
+void add_input_changes(const Problem& p, Hypotheses& hypotheses) {
+    const std::vector<Part> parts = inputs_of(p);
+    for (std::size_t i = 0; i < parts.size(); ++i) {
+        const bool is_random = parts[i] == Part::random_bits;
+        add(hypotheses, "dense:" + std::to_string(i),
+            std::string(is_random ? "random words" : "inputs") +
+                " are read as if their rows had no gaps")
+            .inputs = [i](const Problem& asked, Tensors& inputs) {
+            read_as_dense(asked, i, inputs);
+        };
+        if (!is_random) continue;
+        const StochasticForm* form = stochastic_form_of(p);
+        const int digits = form == nullptr ? 0 : form->bits;
+        add(hypotheses, "random_bits:other_end",
+            "random bits are taken from the other end of their word")
+            .inputs = [i, digits](const Problem&, Tensors& inputs) {
+            for (std::size_t at = 0; at < inputs[i].count() && digits < 32; ++at) {
+                const std::uint32_t word = inputs[i].at(at);
+                inputs[i].set(at, word >> (32 - digits) | word << digits);
+            }
+        };
+    }
+    if (parts.empty() || parts[0] != Part::values) return;
+    add_shifted_inputs(hypotheses);
+    add_values_read(hypotheses);
 }
 
 }  // namespace

@@ -41,7 +41,7 @@ killed 7 reset_in_block 3 'the same blocks give other bits after a reset in mid-
 killed 8 x_not_cleared 3 'there is a register that reset does not clear'
 killed 9 previous_scale 3 'the design gives each block the scale of the block before it'
 killed 10 carry_lost 1 'cause: A carry of the rounding does not reach the exponent; nothing else'
-killed 11 nan_element 1 'cause: A NaN becomes what a number too large becomes; nothing else is wrong'
+killed 11 nan_element 1 'cause: A NaN becomes what a number too large becomes; nothing else'
 killed 12 element_order 1 'cause: Neighbouring elements of a block change places; nothing else'
 
 # A repro line works as it stands, and its trace names the cycle.
@@ -175,7 +175,8 @@ sed -i 's/^latency = 1/latency = 2/' wrapped.toml
 expect 1 'Not conformant' run --rtl wrapped.toml --level smoke --suite convert --out wrong_latency
 if printf '#include <zlib.h>\n' | c++ -E -x c++ - >/dev/null 2>&1; then
   case_text=$(grep -ho "convert format=[^']*" wrong_latency/report.md | sed -n 1p)
-  expect 1 'failing.fst: 8 beats go in' replay "$case_text" --device "rtl:wrapped.toml:trace=failing.fst"
+  expect 1 'failing.fst: 8 beats go in' replay "$case_text" \
+    --device "rtl:wrapped.toml:trace=failing.fst"
   check "there is a trace in FST" [ -s failing.fst ]
 fi
 
