@@ -71,8 +71,10 @@ module mx_element
                 magnitude > 11'(format.code_max);
     if (is_zero) magnitude = 0;
     code = magnitude[7:0];
+    // Cut off, a number stays below infinity.
     if (too_large && !is_zero)
-      code = decisions.overflow == saturate ? format.code_max : format.code_overflow;
+      code = decisions.overflow == saturate || (decisions.rounding == toward_zero && !is_infinite)
+             ? format.code_max : format.code_overflow;
     if (value[31]) code = code | format.sign_bit;
     if (scale == 8'hFF || (is_nan && fault != nan_element)) code = format.code_nan;
   end

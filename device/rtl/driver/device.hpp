@@ -124,6 +124,8 @@ private:
 
     Job conversion_of(kit::Call& call) const {
         const mx_operation& operation = call.operation();
+        if (kit::text_of(operation.rounding).starts_with("stochastic"))
+            kit::not_supported("no port takes random words");
         const kit::Tensor in = call.input("the values"), out = call.output("the codes");
         call.expect_no_more();
         if (operation.subnormals != nullptr)
