@@ -212,5 +212,6 @@ PATH=$work/bin expect 0 'device rtl:      skipped, and with it the tests of hard
 ln -s "$(command -v false)" bin/verilator
 PATH=$work/bin refuse 2 'verilator is not to be found' run --rtl "$planted" --out refused
 
-printf '%s of a processor went into this\n' "$(times | sed -n 2p)"
+times >times
+printf '%s: user and system time of all that ran here\n' "$(sed -n 2p times)"
 finish
