@@ -209,6 +209,20 @@ TEST_F(Diff, AGgufFileAgainstGptOss) {
     expect_cause(of(request), "B has the first element of a pair in the low half, where");
 }
 
+// The same numbers in groups of four blocks; the number of the tensor is a tensor of its own.
+TEST_F(Diff, ANvfp4GgufFileAgainstModelOpt) {
+    DiffRequest request{scratch_.at("a.safetensors"), scratch_.at("b.gguf"), "", "", "", ""};
+    const Quantized q = test::quantized(values_, "nvfp4", "te-nvfp4");
+    test::write(request.a, test::modelopt(q, 0.125f));
+    const auto with = [&](std::vector<float> numbers) {
+        data::test::put(request.b,
+                        test::gguf_of_nvfp4(q, "blk.0.w.weight", "blk.0.w.scale", numbers));
+        return of(request);
+    };
+    EXPECT_EQ(with({0.125f}).verdict, Verdict::equal_values);
+    expect_cause(with({8}), "inverted");
+}
+
 TEST_F(Diff, AnotherRounding) {
     Quantizer rules = *find_quantizer("ocp");
     rules.element_rounding = Rounding::toward_zero;
