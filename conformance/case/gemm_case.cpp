@@ -6,6 +6,7 @@
 
 #include "conformance/case/case.hpp"
 #include "conformance/case/case_words.hpp"
+#include "conformance/case/gemm_row.hpp"
 #include "conformance/case/names.hpp"
 #include "reference/spec/gemm_output.hpp"
 #include "reference/spec/gemm_scales.hpp"
@@ -170,6 +171,19 @@ std::optional<ModelChoice> model_named(std::string_view word) {
     return row == nullptr ? std::nullopt : std::optional(ModelChoice{row, is_bounded});
 }
 
+// A row that stands in the case itself, or the name of one of the table.
+void take_model(WordReader& reader, const std::string& word, GemmProblem& gemm) {
+    if (!word.starts_with('{')) {
+        const std::optional<ModelChoice> found = model_named(word);
+        if (reader.take("model", word, found ? &*found : nullptr, gemm_model_names) != nullptr)
+            gemm.model = *found;
+        return;
+    }
+    const auto own = read_model_word(word);
+    if (!own) return reader.note(own.error());
+    gemm.model = {&own.value()->row, false, own.value()};
+}
+
 // What the case leaves to the others.
 std::string_view maker_of(const CaseWords& words) {
     if (!words.dialect.empty()) return words.dialect;
@@ -277,8 +291,7 @@ Expected<Case> gemm_case_of(const CaseWords& words) {
     reader.take_value("epilogue", words.epilogue, epilogues, gemm.epilogue, gemm_epilogue_names);
     reader.take_value("accumulation", words.accumulation, accumulations, gemm.accumulation,
                       gemm_accumulation_names);
-    take_optional(reader, "model", words.model, model_named(words.model), gemm.model,
-                  gemm_model_names);
+    take_model(reader, words.model, gemm);
     take_storage(reader, words, c);
     if (!reader.status()) return reader.status().error();
     c.rows = gemm.batches * gemm.m;

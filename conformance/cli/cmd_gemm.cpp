@@ -6,6 +6,7 @@
 #include <sstream>
 
 #include "conformance/case/fields.hpp"
+#include "conformance/case/gemm_row.hpp"
 #include "conformance/case/names.hpp"
 #include "conformance/cli/commands.hpp"
 #include "conformance/cli/device_choice.hpp"
@@ -38,6 +39,7 @@ struct GemmArguments {
     std::string out;
     std::string explained;  // ROW,COLUMN, and nothing is written
     std::string model = std::string(exact_name);
+    std::string model_file;      // a row instead of a name
     std::string type;            // "": f32, or none before D becomes blocks
     emulate::BlockNames blocks;  // of D; without a format D has none
     std::string overflow;        // "": as GemmRules says
@@ -104,10 +106,21 @@ Status check_blocks(const GemmArguments& arguments) {
     return success();
 }
 
-Status check_model(const std::string& model) {
+// The row, and whose it is if it is in no table. Of exact sums neither.
+Expected<ModelChoice> model_of(const GemmArguments& arguments) {
+    if (!arguments.model_file.empty()) {
+        if (arguments.model != exact_name)
+            return bad_input("--model " + arguments.model + " and --model-file " +
+                             arguments.model_file + " are two models; name one");
+        const auto own = read_model_file(arguments.model_file);
+        if (!own) return own.error();
+        return ModelChoice{&own.value()->row, false, own.value()};
+    }
     std::vector<std::string> names = names_of(gemm_models);
     names.emplace(names.begin(), exact_name);
-    return check_name("model", model, names);
+    if (const Status known = check_name("model", arguments.model, names); !known)
+        return known.error();
+    return ModelChoice{find_gemm_model(arguments.model), false, {}};
 }
 
 struct FactorOption {
@@ -144,8 +157,7 @@ Expected<std::int64_t> parse_parts(const std::string& algorithm) {
                      " says no splitk=N, where N is a number of parts from 1 on");
 }
 
-Expected<GemmRules> rules_of(const GemmArguments& arguments) {
-    if (const Status known = check_model(arguments.model); !known) return known.error();
+Expected<GemmRules> rules_of(const GemmArguments& arguments, const GemmModel* model) {
     if (const Status known = check_type(arguments.value_type()); !known) return known.error();
     if (const Status known = check_blocks(arguments); !known) return known.error();
     if (!arguments.overflow.empty())
@@ -157,7 +169,7 @@ Expected<GemmRules> rules_of(const GemmArguments& arguments) {
     if (arguments.beta.empty() != arguments.c.empty())
         return bad_input("--c and --beta go together: beta * C is added");
     GemmRules rules;
-    rules.model = find_gemm_model(arguments.model);
+    rules.model = model;
     rules.type = *find_element_format(arguments.value_type());
     rules.activation = activation.value();
     const auto parts = parse_parts(arguments.algorithm);
@@ -348,7 +360,9 @@ int explain_gemm(const GemmArguments& arguments, const TensorGemm& problem) {
 }
 
 int gemm(const GemmArguments& arguments) {
-    const auto rules = rules_of(arguments);
+    const auto model = model_of(arguments);
+    if (!model) return fail_with(model.error());
+    const auto rules = rules_of(arguments, model.value().row);
     if (!rules) return fail_with(rules.error());
     if (const Status out = check_out(arguments); !out) return fail_with(out.error());
     catch_interrupts();
@@ -372,6 +386,8 @@ Command gemm_command() {
          &o->out},
         {"--explain", "ROW,COLUMN of D: every step to this output, and no --out", &o->explained},
         {"--model", "exact, or a machine; see mxcheck list models", &o->model},
+        {"--model-file", "a machine in a file, as identify --op gemm --search writes it",
+         &o->model_file},
         {"--type",
          "of D, to nearest even: f32 (the default), bf16, f16, e4m3 or e5m2; with --output-format "
          "what D is rounded to first (default: nothing)",
@@ -400,7 +416,7 @@ Command gemm_command() {
     names.front() = {"--output-format",
                      "D in blocks with scales of its own, a .safetensors; see mxcheck list formats",
                      &o->blocks.format};
-    options.insert(options.begin() + 6, names.begin(), names.end());
+    options.insert(options.begin() + 7, names.begin(), names.end());
     return {"gemm",
             "the product of two quantized tensors, exact or as a tensor core accumulates it",
             "mxcheck gemm a.safetensors b.safetensors --out d.npy\n"

@@ -175,7 +175,9 @@ Command identify_command() {
     options.push_back({"--json", "for machines", &o->json});
     for (Option& option : options_of(o->file)) options.push_back(std::move(option));
     for (Option& option : options_of(o->gemm)) {
-        option.only_with = option.name == "--shape" ? "--census" : "--op gemm";
+        option.only_with = option.name == "--shape"       ? "--census"
+                           : option.name == "--model-out" ? "--search"
+                                                          : "--op gemm";
         options.push_back(std::move(option));
     }
     return {"identify",
@@ -183,7 +185,8 @@ Command identify_command() {
             "mxcheck identify --device ./mydev.so --format mxfp8-e4m3\n"
             "  mxcheck identify --file q.safetensors --original x.npy\n"
             "  mxcheck identify --device cublaslt --op gemm --types e4m3\n"
-            "  mxcheck identify --device cublaslt --op gemm --census --shape 64x64x8192",
+            "  mxcheck identify --device cublaslt --op gemm --census --shape 64x64x8192\n"
+            "  mxcheck identify --device ./mydev.so --op gemm --search --model-out found.json",
             std::move(options), [o] { return identify_operation(*o); }};
 }
 

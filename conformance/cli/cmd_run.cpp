@@ -44,6 +44,8 @@ void add_hashes(const RunOptions& options, std::vector<results::Field>& hashes) 
         hashes.push_back({"input", session::file_hash(options.plan.input)});
     if (!options.plan.suite_file.empty())
         hashes.push_back({"suite file", session::file_hash(options.plan.suite_file)});
+    if (!options.plan.model_file.empty())
+        hashes.push_back({"model file", session::file_hash(options.plan.model_file)});
     const auto device = device_source(options.choice);
     if (device && !device.value().path.empty())
         hashes.push_back({"plug-in", session::file_hash(device.value().path)});
@@ -76,6 +78,7 @@ results::RunHeader header_of(const RunOptions& options, session::Shard shard,
     if (!plan.suite_file.empty()) header.argv.push_back("--suite-file=" + plan.suite_file);
     if (!plan.input.empty()) header.argv.push_back("--input=" + plan.input);
     if (!plan.model.empty()) header.argv.push_back("--model=" + plan.model);
+    if (!plan.model_file.empty()) header.argv.push_back("--model-file=" + plan.model_file);
     if (options.algorithms != "default")
         header.argv.push_back("--algorithms=" + options.algorithms);
     if (options.reproducible) header.argv.push_back("--reproducible");
@@ -87,7 +90,7 @@ std::vector<sweep::GpuSweep> sweeps_of(const RunOptions& options) {
     const session::PlanOptions& plan = options.plan;
     const bool is_whole = matches_glob(plan.suite, sweep_suite) && plan.dialects.empty() &&
                           plan.formats.empty() && plan.suite_file.empty() && plan.input.empty() &&
-                          plan.model.empty();
+                          !plan.names_model();
     if (!is_whole) return {};
     return device_sweeps(options.choice, plan.level);
 }

@@ -2,9 +2,10 @@
 #include "conformance/cli/identify_gemm.hpp"
 
 #include <cstdio>
-#include <nlohmann/json.hpp>
 
 #include "conformance/case/gemm_case.hpp"
+#include "conformance/cli/identify_gemm_text.hpp"
+#include "conformance/cli/search_gemm.hpp"
 #include "conformance/identify/gemm_census.hpp"
 #include "conformance/identify/gemm_identify.hpp"
 #include "reference/base/text.hpp"
@@ -16,53 +17,24 @@ using identify::GemmCensus;
 using identify::GemmClass;
 using identify::GemmFinding;
 using identify::GemmIdentification;
-using identify::GemmMisses;
 using identify::GemmShape;
 using identify::GemmSplit;
 using Json = nlohmann::ordered_json;
 
-std::string text_of(const GemmProblem& setting) {
-    std::string text = std::string(setting.a.element.name) + " x " +
-                       std::string(setting.b.element.name) + ", scales " +
-                       identify::scaling_text(setting.a.scaling) + " x " +
-                       identify::scaling_text(setting.b.scaling);
-    if (setting.accumulation == Accumulation::fast) text += ", accumulation fast";
-    if (setting.names_algorithm()) text += ", algorithm " + setting.algorithm;
-    return text;
-}
-
-void print_line(const std::string& name, const std::string& text) {
-    std::printf("  %-20s %s\n", name.c_str(), text.c_str());
-}
-
-void print_findings(const std::vector<GemmFinding>& findings) {
-    for (const GemmFinding& finding : findings) {
-        const std::string values = identify::values_text(finding.values);
-        print_line(finding.field, finding.values.size() == 1
-                                      ? values
-                                      : "undetermined: " + values + "; no probe parts them");
-        if (!finding.witness.empty()) print_line("", "  " + finding.witness);
-    }
-}
-
-std::string misses_text(const GemmMisses& misses) {
-    return grouped(misses.count) + " of " + grouped(misses.of);
-}
-
 void print_split(const GemmSplit& split) {
     const std::string at = "K split at " + identify::text_of(split.shape);
-    if (!split.refusal.empty()) return print_line(at, "not asked: " + split.refusal);
+    if (!split.refusal.empty()) return print_field_line(at, "not asked: " + split.refusal);
     const bool is_split = split.part != 0;
-    print_line(at, is_split ? "into " + std::to_string(split.parts) + " parts of " +
-                                  std::to_string(split.part) + " along k"
-                            : "no");
-    if (!split.witness.empty()) print_line("", "  " + split.witness);
+    print_field_line(at, is_split ? "into " + std::to_string(split.parts) + " parts of " +
+                                        std::to_string(split.part) + " along k"
+                                  : "no");
+    if (!split.witness.empty()) print_field_line("", "  " + split.witness);
     if (split.algorithm.empty()) return;
     const std::int64_t named = identify::parts_named(split.algorithm);
-    print_line("", "  the algorithm's name says " +
-                       counted(static_cast<std::uint64_t>(named), "part") +
-                       (named == split.parts ? "" : ", which is NOT what its bits say") + ": " +
-                       split.algorithm);
+    print_field_line("", "  the algorithm's name says " +
+                             counted(static_cast<std::uint64_t>(named), "part") +
+                             (named == split.parts ? "" : ", which is NOT what its bits say") +
+                             ": " + split.algorithm);
 }
 
 // What comes after the sum, where it is known.
@@ -105,21 +77,15 @@ void print_rows(const GemmIdentification& found) {
                 joined(found.mixture.shapes, ", ").c_str());
 }
 
-void print_unexplained(const std::string& what, const GemmMisses& misses) {
-    if (misses.count == 0) return;
-    std::printf("unexplained: %s %s\n  %s\n", misses_text(misses).c_str(), what.c_str(),
-                misses.witness.c_str());
-}
-
 void print(const GemmIdentification& found) {
-    std::printf("%s, asked as %s: %s and more in %s\n", text_of(found.setting).c_str(),
+    std::printf("%s, asked as %s: %s and more in %s\n", setting_text(found.setting).c_str(),
                 identify::text_of(found.shape).c_str(),
                 counted(found.learnt.of, "dot product").c_str(),
                 counted(found.calls, "call").c_str());
-    print_findings(found.findings);
-    for (const auto& [name, text] : found.specials) print_line(name, text);
+    print_gemm_findings(found.findings);
+    for (const auto& [name, text] : found.specials) print_field_line(name, text);
     print_split(found.split);
-    for (const std::string& refusal : found.refusals) print_line("not asked", refusal);
+    for (const std::string& refusal : found.refusals) print_field_line("not asked", refusal);
     print_rows(found);
     print_parts(found);
     print_unexplained("answers to probes", found.learnt);
@@ -143,31 +109,14 @@ std::string verdict_of(const GemmIdentification& found) {
     return "no model of the table; " + counted(found.unexplained(), "output") + " unexplained";
 }
 
-Json json_of(const GemmMisses& misses) {
-    return {{"unexplained", misses.count}, {"of", misses.of}, {"witness", misses.witness}};
-}
-
-Json json_of(const GemmProblem& setting) {
-    const bool is_fast = setting.accumulation == Accumulation::fast;
-    return {{"a", setting.a.element.name},
-            {"b", setting.b.element.name},
-            {"scaling_a", name_of(setting.a.scaling)},
-            {"scaling_b", name_of(setting.b.scaling)},
-            {"accumulation", is_fast ? "fast" : ""},
-            {"algorithm", setting.names_algorithm() ? setting.algorithm : ""}};
-}
-
 Json json_of(const GemmIdentification& found) {
-    Json findings = Json::array(), specials = Json::object();
-    for (const GemmFinding& finding : found.findings)
-        findings.push_back(
-            {{"field", finding.field}, {"values", finding.values}, {"witness", finding.witness}});
+    Json specials = Json::object();
     for (const auto& [name, text] : found.specials) specials[name] = text;
     const GemmSplit& split = found.split;
-    return {{"setting", json_of(found.setting)},
+    return {{"setting", setting_json(found.setting)},
             {"shape", identify::text_of(found.shape)},
             {"calls", found.calls},
-            {"fields", findings},
+            {"fields", findings_json(found.findings)},
             {"specials", specials},
             {"split",
              {{"shape", identify::text_of(split.shape)},
@@ -177,7 +126,7 @@ Json json_of(const GemmIdentification& found) {
               {"parts_named", identify::parts_named(split.algorithm)},
               {"refusal", split.refusal},
               {"witness", split.witness},
-              {"answers", json_of(split.misses)}}},
+              {"answers", misses_json(split.misses)}}},
             {"refused", found.refusals},
             {"models", found.rows},
             {"nearest_model", found.nearest},
@@ -186,8 +135,8 @@ Json json_of(const GemmIdentification& found) {
             {"epilogue", found.unexplained() == 0 ? epilogue_of(found) : ""},
             {"mixed_with", found.mixture.row},
             {"differences_to_nearest", found.parts},
-            {"probes", json_of(found.learnt)},
-            {"unlearnt_data", json_of(found.unlearnt)}};
+            {"probes", misses_json(found.learnt)},
+            {"unlearnt_data", misses_json(found.unlearnt)}};
 }
 
 std::string class_name(const GemmClass& group) {
@@ -205,7 +154,7 @@ std::vector<std::string> bits_of_all(const std::vector<Code>& codes) {
 void print(const GemmCensus& census) {
     std::printf(
         "%s, %s: %s, %s of equal bits (%s outputs each)\n", identify::text_of(census.shape).c_str(),
-        text_of(census.setting).c_str(), counted(census.algorithms, "algorithm").c_str(),
+        setting_text(census.setting).c_str(), counted(census.algorithms, "algorithm").c_str(),
         census.classes.size() == 1 ? "1 class"
                                    : (std::to_string(census.classes.size()) + " classes").c_str(),
         grouped(census.outputs).c_str());
@@ -241,7 +190,7 @@ Json json_of(const GemmCensus& census) {
                            {"predicted", group.predicted},
                            {"nan", bits_of_all(group.nans)},
                            {"witness", group.witness}});
-    return {{"setting", json_of(census.setting)},
+    return {{"setting", setting_json(census.setting)},
             {"shape", identify::text_of(census.shape)},
             {"algorithms", census.algorithms},
             {"outputs", census.outputs},
@@ -279,15 +228,21 @@ int refused(const Error& error) {
 }
 
 std::vector<Option> options_of(IdentifyGemmOptions& o) {
-    return {{"--types", "gemm: element types of A and B, one for both or two", &o.words.types},
-            {"--scaling",
-             "gemm: scales of A and B, one for both or two: none, tensor, row, 1x128, 128x128, "
-             "1x32 (MX) or 1x16 (NVFP4)",
-             &o.words.scaling},
-            {"--accumulation", "gemm: fast, or nothing", &o.words.accumulation},
-            {"--algorithm", "gemm: one of those the device lists", &o.words.algorithm},
-            {"--census", "gemm: every algorithm, in classes of equal bits", &o.census},
-            {"--shape", "gemm: MxNxK of the census", &o.shape}};
+    return {
+        {"--types", "gemm: element types of A and B, one for both or two", &o.words.types},
+        {"--scaling",
+         "gemm: scales of A and B, one for both or two: none, tensor, row, 1x128, 128x128, "
+         "1x32 (MX) or 1x16 (NVFP4)",
+         &o.words.scaling},
+        {"--accumulation", "gemm: fast, or nothing", &o.words.accumulation},
+        {"--algorithm", "gemm: one of those the device lists", &o.words.algorithm},
+        {"--census", "gemm: every algorithm, in classes of equal bits", &o.census},
+        {"--search",
+         "gemm: find how it sums without the table of models: steps, or the order of plain code",
+         &o.search},
+        {"--model-out", "write the row that was found, for --model-file of run and gemm",
+         &o.model_out},
+        {"--shape", "gemm: MxNxK of the census", &o.shape}};
 }
 
 int identify_gemm_device(const IdentifyGemmOptions& options, const DeviceChoice& choice,
@@ -295,6 +250,7 @@ int identify_gemm_device(const IdentifyGemmOptions& options, const DeviceChoice&
     const auto setting = identify::setting_of(options.words, device);
     if (!setting) return fail_with(setting.error());
     if (options.census) return census_of(options, device, setting.value());
+    if (options.search) return search_gemm_device(options, choice, device, setting.value());
     identify::GemmSubject subject(device, setting.value());
     const auto found = identify::identify_gemm(subject);
     if (!found) return refused(found.error());

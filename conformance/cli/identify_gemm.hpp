@@ -14,6 +14,8 @@ struct IdentifyGemmOptions {
     identify::GemmWords words;
     std::string shape = "256x256x1024";  // of the census
     bool census = false;
+    bool search = false;
+    std::string model_out;  // of the search, a model file
     bool json = false;
 };
 

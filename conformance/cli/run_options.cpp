@@ -54,21 +54,24 @@ private:
 }  // namespace
 
 std::vector<Option> options_of(session::PlanOptions& plan) {
-    return {{"--dialect", "only these dialects (default all; see list dialects)", &plan.dialects},
-            {"--format", "only these formats (default all; see list formats)", &plan.formats},
-            {"--level", "smoke, quick, full or exhaustive; large stands beside these", &plan.level},
-            {"--suite", "only suites of this name; * and ? are wildcards", &plan.suite},
-            {"--suite-file", "this file instead of the suites", &plan.suite_file},
-            {"--seed", "seed of the random data", &plan.seed},
-            {"--shard",
-             "only part I/N of the cases; auto: the part that a launcher "
-             "names (Slurm, MPI, Kubernetes, Bazel, GoogleTest)",
-             &plan.shard},
-            {"--model",
-             "with --suite gemm: judge every GEMM that this row of list models multiplies by it, "
-             "bit for bit",
-             &plan.model},
-            {"--input", "quantize this .npy or .safetensors instead of the suites", &plan.input}};
+    return {
+        {"--dialect", "only these dialects (default all; see list dialects)", &plan.dialects},
+        {"--format", "only these formats (default all; see list formats)", &plan.formats},
+        {"--level", "smoke, quick, full or exhaustive; large stands beside these", &plan.level},
+        {"--suite", "only suites of this name; * and ? are wildcards", &plan.suite},
+        {"--suite-file", "this file instead of the suites", &plan.suite_file},
+        {"--seed", "seed of the random data", &plan.seed},
+        {"--shard",
+         "only part I/N of the cases; auto: the part that a launcher "
+         "names (Slurm, MPI, Kubernetes, Bazel, GoogleTest)",
+         &plan.shard},
+        {"--model",
+         "with --suite gemm: judge every GEMM that this row of list models multiplies by it, "
+         "bit for bit",
+         &plan.model},
+        {"--model-file", "the same by a row in a file, as identify --op gemm --search writes it",
+         &plan.model_file},
+        {"--input", "quantize this .npy or .safetensors instead of the suites", &plan.input}};
 }
 
 std::vector<Option> options_of(session::WaiverOptions& options) {

@@ -1,6 +1,8 @@
 // See gemm_fields.hpp.
 #include "conformance/emulate/gemm_fields.hpp"
 
+#include "reference/spec/named.hpp"
+
 namespace mx::emulate {
 namespace {
 
@@ -61,7 +63,9 @@ std::string_view sum_text(StepSum sum) {
 std::string bits_text(const GemmModel& model) {
     if (model.sum == StepSum::pairs_flushed) return "";
     if (model.fraction_bits == all_bits) return ", nothing cut";
-    return ", " + counted(model.fraction_bits, "fraction bit") + " kept";
+    const std::string kept = ", " + counted(model.fraction_bits, "fraction bit") + " kept";
+    if (model.cut == Rounding::toward_zero) return kept;
+    return kept + " by rounding " + std::string(name_in(roundings, model.cut));
 }
 
 std::string floor_text(int exponent) {

@@ -42,11 +42,18 @@ bool cuts_nothing(const GemmMachine& machine) {
     return machine.model.fraction_bits == all_bits;
 }
 
-constexpr int products_max = 128;
+// One product a step that is fused, or a row that is taken as it stands.
+bool rounds_as_it_does(const GemmMachine& machine) {
+    const bool is_fused =
+        machine.model.products == 1 && machine.model.sum != StepSum::pairs_flushed;
+    return cuts_nothing(machine) && (is_fused || !machine.is_searched);
+}
 
 Machines products_values(const GemmMachine& base, const GemmProblem&) {
-    if (cuts_nothing(base)) return {base};
-    return each(base, numbers(1, base.model.exact_group > 1 ? 16 : products_max),
+    if (rounds_as_it_does(base)) return {base};
+    const bool are_few = base.model.exact_group > 1;
+    const int most = are_few ? 16 : is_divisible(base.model) ? step_products_max : 32;
+    return each(base, numbers(cuts_nothing(base) ? 2 : 1, most),
                 [](GemmMachine& m, int products) { m.model.products = products; });
 }
 std::string products_text(const GemmMachine& machine) {
@@ -74,6 +81,7 @@ Machines fraction_values(const GemmMachine& base, const GemmProblem&) {
     fused.model.products = 1;
     fused.model.accumulator = formats::f32;
     fused.model.rounding = Rounding::nearest_even;
+    fused.model.cut = Rounding::toward_zero;
     all.push_back(fused);
     return all;
 }
@@ -92,10 +100,10 @@ constexpr std::array cuts{Rounding::toward_zero,     Rounding::toward_negative,
 
 Machines cut_values(const GemmMachine& base, const GemmProblem&) {
     if (cuts_nothing(base)) return {base};
-    return each(base, cuts, [](GemmMachine& m, Rounding cut) { m.cut = cut; });
+    return each(base, cuts, [](GemmMachine& m, Rounding cut) { m.model.cut = cut; });
 }
 std::string cut_text(const GemmMachine& machine) {
-    return cuts_nothing(machine) ? "nothing is cut" : rounding_text(machine.cut);
+    return cuts_nothing(machine) ? "nothing is cut" : rounding_text(machine.model.cut);
 }
 
 constexpr std::array<std::string_view, 24> narrow_names{
@@ -105,7 +113,7 @@ constexpr std::array<std::string_view, 24> narrow_names{
 
 // binary32 with its last mantissa bits left zero, and binary16.
 Machines accumulator_values(const GemmMachine& base, const GemmProblem&) {
-    if (cuts_nothing(base)) return {base};
+    if (rounds_as_it_does(base)) return {base};
     Machines all = each(base, numbers(4, 23), [](GemmMachine& m, int bits) {
         m.model.accumulator = e8m13;
         m.model.accumulator.name = narrow_names[static_cast<std::size_t>(bits)];
@@ -120,7 +128,7 @@ std::string accumulator_text(const GemmMachine& machine) {
 }
 
 Machines rounding_values(const GemmMachine& base, const GemmProblem&) {
-    if (cuts_nothing(base)) return {base};
+    if (rounds_as_it_does(base)) return {base};
     return each(base, cuts, [](GemmMachine& m, Rounding rounding) { m.model.rounding = rounding; });
 }
 std::string sum_rounding_text(const GemmMachine& machine) {
@@ -198,8 +206,30 @@ std::string part_text(const GemmMachine& machine) {
     return machine.part == 0 ? "no" : "parts of " + std::to_string(machine.part);
 }
 
+// Every way that there is, with what goes with it.
+Machines searched_blocks(const GemmMachine& base, const GemmProblem& setting) {
+    const auto block = static_cast<int>(row_of(setting.a.scaling).block);
+    Machines all;
+    for (const auto& [name, scaling] : block_scalings) {
+        if (scaling == BlockScaling::none) continue;
+        for (const int group : {1, 16, 32}) {
+            if ((group == 1) == (scaling == BlockScaling::group) || group > block) continue;
+            if (group > 1 && setting.a.element.code_bits() > 6) continue;
+            all.push_back(base);
+            GemmModel& model = all.back().model;
+            model.scaling = scaling;
+            if (model.exact_group != group) model.products = group > 1 ? 4 : 32;
+            if (group > 1) model.fraction_bits = 35;
+            model.exact_group = group;
+            if (scales_at_promotion(scaling) && model.promotion == 0) model.promotion = block;
+        }
+    }
+    return all;
+}
+
 Machines block_values(const GemmMachine& base, const GemmProblem& setting) {
     if (!has_block_scales(setting)) return {base};
+    if (base.is_searched) return searched_blocks(base, setting);
     Machines all;
     for (const GemmModel* row : rows_for(setting)) {
         all.push_back(base);

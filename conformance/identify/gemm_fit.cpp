@@ -43,9 +43,15 @@ constexpr std::array<std::string_view, 6> outer_fields{"split along k",     "C",
                                                        "alpha, beta and C", "without C",
                                                        "alpha and scales",  "subnormal results"};
 
-// The fields of a sum that is not divisible stay as its row has them.
+// The fields of a sum that is not divisible stay as its row has them, but in a search.
 std::vector<GemmMachine> values_of(const GemmField& field, const GemmMachine& machine,
                                    const GemmProblem& setting) {
+    if (machine.is_searched) {
+        std::vector<GemmMachine> values = field.values(machine, setting);
+        std::erase_if(values,
+                      [](const GemmMachine& value) { return !fault_of(value.model).empty(); });
+        return values;
+    }
     if (is_divisible(machine.model) || is_named(outer_fields, field.name))
         return field.values(machine, setting);
     return {machine};
@@ -58,6 +64,30 @@ bool improve(const GemmField& field, const GemmProblem& setting, Answers answers
         const std::size_t count = count_up_to(other, setting, answers, fit.predicted + 1);
         if (count > fit.predicted) fit = {other, count};
     }
+    return fit.predicted > before;
+}
+
+// Fields that hide each other: neither alone gets better where both are wrong.
+struct FieldPair {
+    std::string_view one, other;
+};
+constexpr std::array field_pairs{
+    FieldPair{"accumulator", "its rounding"},       FieldPair{"fraction bits", "cut"},
+    FieldPair{"products of a step", "promotion"},   FieldPair{"fraction bits", "accumulator"},
+    FieldPair{"product exponent", "zero products"}, FieldPair{"cut", "its rounding"}};
+
+const GemmField& field_named(std::string_view name) {
+    return *std::ranges::find(gemm_fields(), name, &GemmField::name);
+}
+
+// Do values of both fields together?
+bool improve(const FieldPair& pair, const GemmProblem& setting, Answers answers, Fit& fit) {
+    const std::size_t before = fit.predicted;
+    for (const GemmMachine& one : field_named(pair.one).values(fit.machine, setting))
+        for (const GemmMachine& both : values_of(field_named(pair.other), one, setting)) {
+            const std::size_t count = count_up_to(both, setting, answers, fit.predicted + 1);
+            if (count > fit.predicted) fit = {both, count};
+        }
     return fit.predicted > before;
 }
 
@@ -238,9 +268,39 @@ GemmMachine fitted(const GemmMachine& start, const GemmProblem& setting, Answers
         for (const GemmField& field : gemm_fields())
             if (is_named(names, field.name) && improve(field, setting, answers, fit))
                 is_better = true;
+        // Of what is no such machine at all no pair of fields makes one.
+        const bool is_near = fit.predicted * 10 >= answers.size() * 9;
+        for (const FieldPair& pair : field_pairs)
+            if (!is_better && is_near && fit.machine.is_searched && is_named(names, pair.one))
+                is_better = improve(pair, setting, answers, fit);
         if (!is_better) break;
     }
     return fit.machine;
+}
+
+std::vector<std::string_view> sum_fields() {
+    std::vector<std::string_view> names;
+    for (const GemmField& field : gemm_fields())
+        if (!is_named(outer_fields, field.name)) names.push_back(field.name);
+    return names;
+}
+
+std::span<const std::string_view> epilogue_fields() {
+    return std::span(outer_fields).subspan(1);
+}
+
+std::vector<GemmMachine> alternatives_to(const GemmMachine& machine, const GemmProblem& setting,
+                                         Answers answers) {
+    std::vector<GemmMachine> all;
+    for (const GemmField& field : gemm_fields()) {
+        if (is_named(outer_fields, field.name)) continue;
+        const std::string present = field.text(machine);
+        for (GemmMachine& other : values_of(field, machine, setting))
+            if (field.text(other) != present &&
+                count_up_to(other, setting, answers, answers.size()) == answers.size())
+                all.push_back(std::move(other));
+    }
+    return all;
 }
 
 std::vector<GemmFinding> findings_of(const GemmMachine& machine, const GemmProblem& setting,

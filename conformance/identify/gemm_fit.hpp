@@ -26,6 +26,14 @@ GemmMachine fitted(const GemmMachine& start, const GemmProblem& setting,
                    std::span<const GemmAnswer> answers,
                    std::span<const std::string_view> names = {});
 
+// The names of the fields of a sum alone, without a split of K, and of those that come after it.
+std::vector<std::string_view> sum_fields();
+std::span<const std::string_view> epilogue_fields();
+
+// Machines that differ from this one in one field of the sum and predict all answers as well.
+std::vector<GemmMachine> alternatives_to(const GemmMachine& machine, const GemmProblem& setting,
+                                         std::span<const GemmAnswer> answers);
+
 // One field of a machine that explains the answers.
 struct GemmFinding {
     std::string field;

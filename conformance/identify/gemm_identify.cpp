@@ -5,57 +5,19 @@
 #include <array>
 #include <set>
 
+#include "conformance/identify/gemm_answers.hpp"
 #include "conformance/identify/gemm_probes.hpp"
 #include "reference/spec/gemm_models.hpp"
 
 namespace mx::identify {
 namespace {
 
-constexpr GemmShape probe_shape{128, 128, 512};
 constexpr GemmShape long_shape{16, 16, 8192};
-
-GemmAnswers paired(GemmProbes probes, const std::vector<Code>& bits) {
-    GemmAnswers answers;
-    for (std::size_t i = 0; i < probes.size(); ++i)
-        answers.push_back({std::move(probes[i]), bits[i]});
-    return answers;
-}
-
-// Something that a device need not do.
-struct Extra {
-    std::string_view name;
-    GemmProbes (*probes)(const GemmProblem& setting, std::int64_t depth);
-};
-constexpr std::array extras{Extra{"C, with alpha and beta of 1", addend_probes},
-                            Extra{"alpha and beta", factor_probes},
-                            Extra{"scales other than 1", scale_probes}};
-
-Expected<GemmAnswers> ask_all_probes(GemmSubject& subject, GemmIdentification& found) {
-    const GemmProblem& setting = subject.setting();
-    GemmProbes probes = sum_probes(setting, probe_shape.k);
-    for (GemmProbe& probe : special_probes(setting, probe_shape.k))
-        probes.push_back(std::move(probe));
-    const auto bits = subject.ask(probe_shape, probes);
-    if (!bits) return bits.error();
-    GemmAnswers answers = paired(std::move(probes), bits.value());
-    for (const Extra& extra : extras) {
-        GemmProbes more = extra.probes(setting, probe_shape.k);
-        const auto given = subject.ask(probe_shape, more);
-        if (!given && given.error().kind == ErrorKind::device) return given.error();
-        if (!given)
-            found.refusals.push_back(std::string(extra.name) + ": " + given.error().message);
-        else
-            for (GemmAnswer& answer : paired(std::move(more), given.value()))
-                answers.push_back(std::move(answer));
-    }
-    return answers;
-}
 
 // What a row says, and beside it what was found of the rest.
 GemmMachine machine_of(const GemmModel& row, const GemmMachine& rest) {
     GemmMachine machine = rest;
     machine.model = row;
-    machine.cut = Rounding::toward_zero;
     machine.product_exponent = ProductExponent::fields;
     machine.factors = Subnormals::honoured;
     return machine;
@@ -108,18 +70,9 @@ GemmMisses misses_of(const GemmMachine& machine, const GemmProblem& setting,
     return misses;
 }
 
-// Nothing is done to the sum, as far as what is asked goes.
-bool is_sum(const GemmProblem& setting, const GemmProbe& probe) {
-    const bool has_scales = !probe.scales_a.empty() || !probe.scales_b.empty();
-    return probe.beta.bits << 1 == 0 && probe.alpha == one_f32 &&
-           (!has_scales || has_block_scales(setting));
-}
-
 // The rows that predict every sum, whatever the device makes of it afterwards.
 void compare_accumulators(const GemmAnswers& answers, GemmIdentification& found) {
-    GemmAnswers sums;
-    for (const GemmAnswer& answer : answers)
-        if (is_sum(found.setting, answer.probe)) sums.push_back(answer);
+    const GemmAnswers sums = sums_of(found.setting, answers);
     found.sums = sums.size();
     for (const GemmModel* row : rows_for(found.setting))
         if (count_predicted(machine_of(*row, found.machine), found.setting, sums) == sums.size())
@@ -276,7 +229,7 @@ Expected<GemmIdentification> identify_gemm(GemmSubject& subject) {
     GemmIdentification found;
     found.setting = subject.setting();
     found.shape = probe_shape;
-    auto answers = ask_all_probes(subject, found);
+    auto answers = ask_all_probes(subject, found.refusals);
     if (!answers) return answers.error();
     found.machine = best_machine(found.setting, answers.value());
     found.learnt = misses_of(found.machine, found.setting, answers.value());
@@ -284,7 +237,7 @@ Expected<GemmIdentification> identify_gemm(GemmSubject& subject) {
     read_specials(subject, answers.value(), found);
     compare_rows(answers.value(), found);
     compare_accumulators(answers.value(), found);
-    const auto calls = ask_unlearnt(subject, found.refusals.empty(), found.refusals);
+    const auto calls = ask_unlearnt(subject, {found.refusals.empty(), false, 0}, found.refusals);
     if (!calls) return calls.error();
     judge_unlearnt(calls.value(), found);
     GemmAnswers long_ones = read_split(subject, found);

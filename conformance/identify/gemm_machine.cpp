@@ -157,25 +157,6 @@ std::vector<Item> items_of(const GemmMachine& machine, const GemmProblem& settin
     return items;
 }
 
-// In units of 2^unit. As fast::cut, with every way to drop the rest.
-std::int64_t cut_as(Rounding rounding, const Unpacked& value, int unit) {
-    const std::int64_t units = fast::cut(value, unit);
-    const int shift = unit - value.exponent;
-    if (rounding == Rounding::toward_zero || value.significand == 0 || shift <= 0) return units;
-    const std::uint64_t kept = shift < 64 ? value.significand >> shift : 0;
-    const bool is_exact = shift < 64 && kept << shift == value.significand;
-    if (is_exact) return units;
-    const bool is_above_half = shift < 64 && (value.significand >> (shift - 1) & 1) != 0;
-    const bool is_half = is_above_half && (value.significand & ((1ull << (shift - 1)) - 1)) == 0;
-    const bool grows = rounding == Rounding::nearest_even
-                           ? is_above_half && (!is_half || kept % 2 != 0)
-                       : rounding == Rounding::nearest_away    ? is_above_half
-                       : rounding == Rounding::toward_negative ? value.negative
-                       : rounding == Rounding::toward_positive ? !value.negative
-                                                               : true;
-    return units + (grows ? (value.negative ? -1 : 1) : 0);
-}
-
 // Products of 0 x 0 that stand nowhere have the exponents of zeros.
 void note_zeros(const GemmProblem& setting, const GemmModel& model, fast::Survey& survey) {
     const bool own = model.exponents == FactorExponents::own;
@@ -199,8 +180,8 @@ Unpacked step(const GemmMachine& machine, const GemmProblem& setting, std::span<
         return {Kind::infinity, survey.negative_infinity, 0, 0};
     if (!survey.any) return {Kind::finite, false, 0, 0};
     const int unit = std::max(survey.exponent, model.exponent_floor) - model.fraction_bits;
-    std::int64_t sum = cut_as(machine.cut, accumulator, unit);
-    for (const Item& item : items) sum += cut_as(machine.cut, item.summand.value, unit);
+    std::int64_t sum = fast::cut(model.cut, accumulator, unit);
+    for (const Item& item : items) sum += fast::cut(model.cut, item.summand.value, unit);
     return fast::rounded_sum(model, sum, unit);
 }
 
@@ -292,35 +273,6 @@ Unpacked with_addend(AddendStep step, const Factors& factors, const Unpacked& be
     return fast::sum(product, fast::product(beta, c));
 }
 
-Code finished(const GemmMachine& machine, const GemmProblem& setting, const GemmProbe& probe,
-              const Unpacked& sum) {
-    Factors factors{fast::unpack(formats::f32, probe.alpha), sum};
-    const bool has_scales = setting.a.scaling != FactorScaling::none && !has_block_scales(setting);
-    if (has_scales) factors = scaled(machine.scale_step, factors, scales_at(setting, probe, 0));
-    const bool adds = probe.beta.bits << 1 != 0 && machine.addend == AddendPlace::after_sum;
-    const bool is_done =
-        machine.no_addend == NoAddend::zero_added_unless_alpha_is_one && probe.alpha == one_f32;
-    Unpacked value = factors.sum;
-    if (adds)
-        value = with_addend(machine.addend_step, factors, fast::unpack(formats::f32, probe.beta),
-                            fast::unpack(formats::f32, probe.c));
-    else if (machine.no_addend == NoAddend::nothing_added)
-        value = fast::product(factors.alpha, factors.sum);
-    else if (!is_done)
-        value = fast::fused_multiply_add(factors.alpha, factors.sum, {});
-    Code code = fast::round(formats::f32, Rounding::nearest_even, Overflow::overflow, value);
-    if (machine.results == Subnormals::outputs_flushed && formats::f32.is_subnormal(code))
-        code.bits &= 0x80000000;
-    return without_payload(code);
-}
-
-// What the sum begins with.
-Unpacked first_summand(const GemmMachine& machine, const GemmProbe& probe) {
-    if (machine.addend == AddendPlace::after_sum || probe.beta.bits << 1 == 0) return {};
-    return fast::product(fast::unpack(formats::f32, probe.beta),
-                         fast::unpack(formats::f32, probe.c));
-}
-
 // One factor of a probe as the engine reads it. Scales that the probe has not are 1.
 struct FactorRow {
     std::vector<Code> scales;
@@ -365,6 +317,34 @@ GemmProbe without_zero_steps(const GemmModel& model, const GemmProbe& probe) {
 
 bool has_block_scales(const GemmProblem& setting) {
     return row_of(setting.a.scaling).block != 0;
+}
+
+Code finished(const GemmMachine& machine, const GemmProblem& setting, const GemmProbe& probe,
+              const Unpacked& sum) {
+    Factors factors{fast::unpack(formats::f32, probe.alpha), sum};
+    const bool has_scales = setting.a.scaling != FactorScaling::none && !has_block_scales(setting);
+    if (has_scales) factors = scaled(machine.scale_step, factors, scales_at(setting, probe, 0));
+    const bool adds = probe.beta.bits << 1 != 0 && machine.addend == AddendPlace::after_sum;
+    const bool is_done =
+        machine.no_addend == NoAddend::zero_added_unless_alpha_is_one && probe.alpha == one_f32;
+    Unpacked value = factors.sum;
+    if (adds)
+        value = with_addend(machine.addend_step, factors, fast::unpack(formats::f32, probe.beta),
+                            fast::unpack(formats::f32, probe.c));
+    else if (machine.no_addend == NoAddend::nothing_added)
+        value = fast::product(factors.alpha, factors.sum);
+    else if (!is_done)
+        value = fast::fused_multiply_add(factors.alpha, factors.sum, {});
+    Code code = fast::round(formats::f32, Rounding::nearest_even, Overflow::overflow, value);
+    if (machine.results == Subnormals::outputs_flushed && formats::f32.is_subnormal(code))
+        code.bits &= 0x80000000;
+    return without_payload(code);
+}
+
+Unpacked first_summand(const GemmMachine& machine, const GemmProbe& probe) {
+    if (machine.addend == AddendPlace::after_sum || probe.beta.bits << 1 == 0) return {};
+    return fast::product(fast::unpack(formats::f32, probe.beta),
+                         fast::unpack(formats::f32, probe.c));
 }
 
 Code without_payload(Code d) {

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "reference/fast/decode.hpp"
 #include "reference/problem/gemm_problem.hpp"
 #include "reference/spec/gemm_model.hpp"
 
@@ -43,7 +44,6 @@ enum class ScaleStep { alpha_b_a, alpha_a_b, alpha_product, sum_b_a, sum_a_b, su
 
 struct GemmMachine {
     GemmModel model;
-    Rounding cut = Rounding::toward_zero;  // of each summand, where it is aligned
     ProductExponent product_exponent = ProductExponent::fields;
     Subnormals factors = Subnormals::honoured;
     Subnormals results = Subnormals::honoured;
@@ -52,11 +52,12 @@ struct GemmMachine {
     AddendStep addend_step = AddendStep::fused_alpha;
     NoAddend no_addend = NoAddend::zero_added;
     ScaleStep scale_step = ScaleStep::alpha_b_a;
+    // In a search every field of the model may vary, and no row of the table is known.
+    bool is_searched = false;
 
     // Does the machine sum as its model says, with nothing beside it?
     bool sums_as_model() const {
-        return cut == Rounding::toward_zero && product_exponent == ProductExponent::fields &&
-               factors == Subnormals::honoured;
+        return product_exponent == ProductExponent::fields && factors == Subnormals::honoured;
     }
 };
 
@@ -73,6 +74,12 @@ Code predicted(const GemmMachine& machine, const GemmProblem& setting, const Gem
 // The same by the engine of reference/fast, for a machine that sums as its model says.
 Code predicted_by_model(const GemmMachine& machine, const GemmProblem& setting,
                         const GemmProbe& probe);
+
+// What the machine makes of a sum that came about in another way: what comes after it.
+Code finished(const GemmMachine& machine, const GemmProblem& setting, const GemmProbe& probe,
+              const fast::Unpacked& sum);
+// What the sum begins with: beta * C, if it does.
+fast::Unpacked first_summand(const GemmMachine& machine, const GemmProbe& probe);
 
 // One NaN for all.
 Code without_payload(Code d);

@@ -26,16 +26,21 @@ UnlearntCall rows_of(const GemmProblem& setting, const GemmShape& shape, GemmDat
     return {shape, rows(shape.m, seed), rows(shape.n, seed + 1), {}};
 }
 
+UnlearntCall with_scales(const GemmProblem& setting, std::size_t family, std::uint64_t seed) {
+    UnlearntCall call = rows_of(setting, usual, static_cast<GemmData>(family), 2001 + seed);
+    add_scales(setting, 3001 + family + seed, call.left);
+    add_scales(setting, 3001 + family + seed, call.right);
+    return call;
+}
+
 // With scales, alpha and C.
-UnlearntCall with_everything(const GemmProblem& setting, std::size_t family) {
+UnlearntCall with_everything(const GemmProblem& setting, std::size_t family, std::uint64_t seed) {
     const auto data = static_cast<GemmData>(family);
-    UnlearntCall call = rows_of(setting, usual, data, 2001);
-    add_scales(setting, 3001 + family, call.left);
-    add_scales(setting, 3001 + family, call.right);
+    UnlearntCall call = with_scales(setting, family, seed);
     for (std::size_t i = 0; i < call.left.size(); ++i) {
         call.left[i].alpha = Code{0x3F8E38E4};
         call.left[i].beta = Code{0xBF2AAAAB};
-        call.left[i].c = gemm_number(data, formats::f32, {4001, 5, i, 0}, 20);
+        call.left[i].c = gemm_number(data, formats::f32, {4001 + seed, 5, i, 0}, 20);
     }
     return call;
 }
@@ -57,7 +62,7 @@ bool splits_k(GemmSubject& subject, const GemmShape& shape) {
     return names && !names.value().empty() && parts_named(names.value().front()) > 1;
 }
 
-Status ask_other_shapes(GemmSubject& subject, UnlearntCalls& calls,
+Status ask_other_shapes(GemmSubject& subject, std::uint64_t seed, UnlearntCalls& calls,
                         std::vector<std::string>& refusals) {
     for (const GemmShape& shape : other_shapes) {
         if (splits_k(subject, shape)) {
@@ -65,7 +70,8 @@ Status ask_other_shapes(GemmSubject& subject, UnlearntCalls& calls,
             continue;
         }
         for (const GemmData data : other_families) {
-            const Status asked = ask(subject, rows_of(subject.setting(), shape, data, 5001), calls);
+            const Status asked =
+                ask(subject, rows_of(subject.setting(), shape, data, 5001 + seed), calls);
             if (!asked && asked.error().kind == ErrorKind::device) return asked;
             if (asked) continue;
             refusals.push_back(asked.error().message);
@@ -96,17 +102,23 @@ GemmAnswer UnlearntCall::at(std::size_t place) const {
     return answer;
 }
 
-Expected<UnlearntCalls> ask_unlearnt(GemmSubject& subject, bool takes_everything,
+Expected<UnlearntCalls> ask_unlearnt(GemmSubject& subject, const UnlearntRequest& request,
                                      std::vector<std::string>& refusals) {
+    constexpr std::uint64_t apart = 100'000;
+    const std::uint64_t seed = request.seed * apart;
     UnlearntCalls calls;
     for (std::size_t family = 0; family < gemm_data_names.size(); ++family) {
         const Status asked = ask(
-            subject, rows_of(subject.setting(), usual, static_cast<GemmData>(family), 1001), calls);
+            subject, rows_of(subject.setting(), usual, static_cast<GemmData>(family), 1001 + seed),
+            calls);
         if (!asked) return asked.error();
     }
-    for (std::size_t family = 0; takes_everything && family < gemm_data_names.size(); ++family)
-        if (!ask(subject, with_everything(subject.setting(), family), calls)) break;
-    const Status asked = ask_other_shapes(subject, calls, refusals);
+    for (std::size_t family = 0; request.takes_everything && family < gemm_data_names.size();
+         ++family)
+        if (!ask(subject, with_everything(subject.setting(), family, seed), calls)) break;
+    for (std::size_t family = 0; request.scales_sums && family < gemm_data_names.size(); ++family)
+        if (!ask(subject, with_scales(subject.setting(), family, seed + 50'000), calls)) break;
+    const Status asked = ask_other_shapes(subject, seed, calls, refusals);
     if (!asked) return asked.error();
     return calls;
 }
@@ -117,13 +129,13 @@ Code predicted_by(Engine engine, const GemmMachine& machine, const GemmProblem& 
                                      : predicted_by_model(machine, setting, probe);
 }
 
-GemmMisses misses_of(Engine engine, const GemmMachine& machine, const GemmProblem& setting,
+GemmMisses misses_of(const Predict& predict, const GemmProblem& setting,
                      const UnlearntCalls& calls) {
     GemmMisses misses;
     for (const UnlearntCall& call : calls)
         for (const std::size_t place : call.places()) {
             const GemmAnswer answer = call.at(place);
-            const Code d = predicted_by(engine, machine, setting, answer.probe);
+            const Code d = predict(answer.probe);
             ++misses.of;
             if (d == answer.d) continue;
             if (misses.count++ == 0)
@@ -134,6 +146,13 @@ GemmMisses misses_of(Engine engine, const GemmMachine& machine, const GemmProble
                                  "; predicted was " + bits_text(d);
         }
     return misses;
+}
+
+GemmMisses misses_of(Engine engine, const GemmMachine& machine, const GemmProblem& setting,
+                     const UnlearntCalls& calls) {
+    return misses_of(
+        [&](const GemmProbe& probe) { return predicted_by(engine, machine, setting, probe); },
+        setting, calls);
 }
 
 GemmMixture mixture_of(const GemmMachine& nearest, const GemmProblem& setting,

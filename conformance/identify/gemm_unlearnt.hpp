@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -32,9 +33,15 @@ struct UnlearntCall {
 };
 using UnlearntCalls = std::vector<UnlearntCall>;
 
+struct UnlearntRequest {
+    bool takes_everything = false;  // scales, alpha and C, too
+    bool scales_sums = false;       // scales of blocks without alpha and C, too
+    std::uint64_t seed = 0;         // every one gives other data
+};
+
 // What else the device may refuse is left out, and a sentence about it added to the refusals.
 // As error: it refuses the plainest, or fails.
-Expected<UnlearntCalls> ask_unlearnt(GemmSubject& subject, bool takes_everything,
+Expected<UnlearntCalls> ask_unlearnt(GemmSubject& subject, const UnlearntRequest& request,
                                      std::vector<std::string>& refusals);
 
 // The engine that predicts: that of reference/fast knows the rows alone.
@@ -42,6 +49,9 @@ enum class Engine { machine, row };
 Code predicted_by(Engine engine, const GemmMachine& machine, const GemmProblem& setting,
                   const GemmProbe& probe);
 
+using Predict = std::function<Code(const GemmProbe& probe)>;
+GemmMisses misses_of(const Predict& predict, const GemmProblem& setting,
+                     const UnlearntCalls& calls);
 GemmMisses misses_of(Engine engine, const GemmMachine& machine, const GemmProblem& setting,
                      const UnlearntCalls& calls);
 

@@ -6,6 +6,7 @@
 #include <set>
 
 #include "conformance/case/fields.hpp"
+#include "conformance/case/gemm_row.hpp"
 #include "conformance/case/names.hpp"
 #include "reference/base/files.hpp"
 #include "reference/base/text.hpp"
@@ -96,12 +97,27 @@ std::string unfit_because(const Case& c, const GemmModel& row) {
     return "";
 }
 
-// The GEMMs as that row multiplies them, each once; those that it does not are left out.
-Expected<std::vector<PlannedCase>> under_model(const std::string& name,
-                                               const std::vector<PlannedCase>& cases) {
-    if (const Status known = check_name("model", name, names_of(gemm_models)); !known)
+// By name, or of a file.
+Expected<ModelChoice> model_of(const PlanOptions& options) {
+    if (!options.model.empty() && !options.model_file.empty())
+        return bad_input("--model " + options.model + " and --model-file " + options.model_file +
+                         " are two models; name one");
+    if (!options.model_file.empty()) {
+        const auto own = read_model_file(options.model_file);
+        if (!own) return own.error();
+        return ModelChoice{&own.value()->row, false, own.value()};
+    }
+    if (const Status known = check_name("model", options.model, names_of(gemm_models)); !known)
         return known.error();
-    const GemmModel& row = *find_gemm_model(name);
+    return ModelChoice{find_gemm_model(options.model), false, {}};
+}
+
+// The GEMMs as that row multiplies them, each once; those that it does not are left out.
+Expected<std::vector<PlannedCase>> under_model(const PlanOptions& options,
+                                               const std::vector<PlannedCase>& cases) {
+    const auto model = model_of(options);
+    if (!model) return model.error();
+    const GemmModel& row = *model.value().row;
     std::vector<PlannedCase> taken;
     std::set<std::string> seen;
     std::string why;
@@ -110,7 +126,7 @@ Expected<std::vector<PlannedCase>> under_model(const std::string& name,
             return bad_input("--model says how a GEMM is summed, and suite '" + planned.suite +
                              "' asks for " + std::string(name_of(planned.c.operation)) +
                              ": give --suite gemm");
-        planned.c.gemm.model = {&row, false};
+        planned.c.gemm.model = model.value();
         const std::string unfit = unfit_because(planned.c, row);
         if (!unfit.empty())
             why = unfit;
@@ -149,7 +165,7 @@ Expected<std::vector<PlannedCase>> planned(const PlanOptions& options, Sources& 
     if (cases.empty())
         return bad_input("no case of suite '" + options.suite + "' has level '" + options.level +
                          "' and these dialects" + (options.formats.empty() ? "" : " and formats"));
-    if (!options.model.empty()) return under_model(options.model, cases);
+    if (options.names_model()) return under_model(options, cases);
     return cases;
 }
 

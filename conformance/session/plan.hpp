@@ -38,6 +38,9 @@ struct PlanOptions {
     std::string suite_file = {};  // lines of a suite instead of those of this program
     std::string input = {};       // a tensor file instead of any suite
     std::string model = {};       // a row of gemm_models that all cases are judged by
+    std::string model_file = {};  // or one of the user's
+
+    bool names_model() const { return !model.empty() || !model_file.empty(); }
 };
 
 // The cases of the suites, or of the input, whatever the shard. No case at all is an error.

@@ -119,6 +119,22 @@ Rational cut(const Value& value, int exponent) {
     return with_sign({Value::Kind::finite, value.negative, whole * power_of_two(exponent)});
 }
 
+// To a multiple of 2^exponent, by any rounding that needs no random bits.
+Rational cut(Rounding rounding, const Value& value, int exponent) {
+    const Rational kept = cut(value, exponent), unit = power_of_two(exponent);
+    const Rational dropped = value.magnitude - abs(kept), half = unit / Rational(2);
+    const bool is_odd = whole_part(abs(kept) / unit) % 2 != 0;
+    const bool is_more = dropped > half, is_half = dropped == half;
+    if (dropped == 0) return kept;
+    const bool away = rounding == Rounding::away_from_zero ||
+                      (rounding == Rounding::toward_positive && !value.negative) ||
+                      (rounding == Rounding::toward_negative && value.negative) ||
+                      (rounding == Rounding::nearest_away && (is_more || is_half)) ||
+                      (rounding == Rounding::nearest_even && (is_more || (is_half && is_odd)));
+    if (!away) return kept;
+    return value.negative ? kept - unit : kept + unit;
+}
+
 // Toward minus infinity, to a multiple of 2^exponent.
 Rational floor_to(const Rational& value, int exponent) {
     const Rational unit = power_of_two(exponent);
@@ -237,7 +253,8 @@ Value step(const GemmModel& model, std::span<const Summand> summands, const Valu
     const int largest = std::max(std::max_element(aligned.begin(), aligned.end(), lower)->exponent,
                                  model.exponent_floor);
     Rational sum = 0;
-    for (const Summand& summand : aligned) sum += cut(summand.value, largest - model.fraction_bits);
+    for (const Summand& summand : aligned)
+        sum += cut(model.cut, summand.value, largest - model.fraction_bits);
     return sum == 0 ? number(0) : rounded_sum(model, sum);
 }
 

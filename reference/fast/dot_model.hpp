@@ -138,6 +138,26 @@ MX_FOLDED constexpr std::int64_t cut(const Unpacked& value, int unit) {
     return value.negative ? -units : units;
 }
 
+// The same with what is dropped rounded as the row has it: one unit more in magnitude, or not.
+//
+//   |kept|x yyyy|     x is half a unit, the rest below it anything
+MX_FOLDED constexpr std::int64_t cut(Rounding rounding, const Unpacked& value, int unit) {
+    const std::int64_t units = cut(value, unit);
+    const int shift = unit - value.exponent;
+    if (rounding == Rounding::toward_zero || value.significand == 0 || shift <= 0) return units;
+    const std::uint64_t kept = shift < 64 ? value.significand >> shift : 0;
+    if (shift < 64 && kept << shift == value.significand) return units;
+    const bool half = shift <= 64 && (value.significand >> (shift - 1) & 1) != 0;
+    const bool is_tie = half && (value.significand & ((std::uint64_t{1} << (shift - 1)) - 1)) == 0;
+    const bool grows = rounding == Rounding::nearest_even      ? half && (!is_tie || kept % 2 != 0)
+                       : rounding == Rounding::nearest_away    ? half
+                       : rounding == Rounding::toward_negative ? value.negative
+                       : rounding == Rounding::toward_positive ? !value.negative
+                                                               : true;
+    if (!grows) return units;
+    return value.negative ? units - 1 : units + 1;
+}
+
 MX_FOLDED constexpr Unpacked rounded_sum(const GemmModel& model, std::int64_t sum, int unit) {
     if (sum == 0) return {Kind::finite, false, 0, 0};
     const bool negative = sum < 0;
@@ -186,9 +206,9 @@ MX_HOST_DEVICE constexpr Unpacked step(const GemmModel& model, const ScaledRow& 
     const int unit =
         (survey.exponent > model.exponent_floor ? survey.exponent : model.exponent_floor) -
         model.fraction_bits;
-    std::int64_t sum = cut(accumulator, unit);
+    std::int64_t sum = cut(model.cut, accumulator, unit);
     for (int i = 0; i < model.products; ++i)
-        if (summand_at(model, a, b, range, i, summand)) sum += cut(summand.value, unit);
+        if (summand_at(model, a, b, range, i, summand)) sum += cut(model.cut, summand.value, unit);
     return rounded_sum(model, sum, unit);
 }
 

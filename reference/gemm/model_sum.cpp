@@ -161,8 +161,8 @@ Unpacked finite_step(const GemmModel& model, const Products& products,
 // Whether a model's steps are what this file knows: single products that are aligned and cut.
 bool takes(const GemmModel& model) {
     return model.sum == StepSum::aligned && model.fraction_bits != all_bits &&
-           model.scaling != BlockScaling::group && model.scaling != BlockScaling::dequantised &&
-           model.products <= products_max;
+           model.cut == Rounding::toward_zero && model.scaling != BlockScaling::group &&
+           model.scaling != BlockScaling::dequantised && model.products <= products_max;
 }
 
 }  // namespace

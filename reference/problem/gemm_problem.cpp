@@ -26,6 +26,7 @@ std::string name_of(const FactorType& factor) {
 
 std::string name_of(const ModelChoice& model) {
     if (model.row == nullptr) return model.is_bounded ? "bounded" : "any";
+    if (model.own) return model.own->word;
     return (model.is_bounded ? "bounded:" : "") + std::string(model.row->name);
 }
 

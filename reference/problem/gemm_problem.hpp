@@ -4,6 +4,7 @@
 
 #include <array>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -101,16 +102,32 @@ constexpr std::string_view name_of(Accumulation accumulation) {
     return name_in(accumulations, accumulation);
 }
 
+// A row that is in no table, from a file of the user's, and all that it points to.
+struct OwnModel {
+    std::string name, operands, scales, blocks, accumulator, source, open;
+    std::string word;  // as a case line has it
+    GemmModel row = {};
+
+    OwnModel() = default;
+    OwnModel(const OwnModel&) = delete;
+    OwnModel& operator=(const OwnModel&) = delete;
+};
+
 // What makes the expected bits right: the exact sum, where every correct machine must give it; the
-// bits of a row of gemm_models; or a bound, of the weakest accumulator or of a row's.
+// bits of a row of gemm_models, or of one of the user's; or a bound, of the weakest accumulator or
+// of a row's.
 struct ModelChoice {
     const GemmModel* row = nullptr;
     bool is_bounded = false;
+    std::shared_ptr<const OwnModel> own = {};  // whose row it is, if it is in no table
 
-    bool operator==(const ModelChoice&) const = default;
+    bool operator==(const ModelChoice& other) const {
+        if (is_bounded != other.is_bounded) return false;
+        return own && other.own ? own->word == other.own->word : row == other.row;
+    }
 };
 
-// "any", "hopper-fp8", "bounded", "bounded:hopper-fp8"
+// "any", "hopper-fp8", "bounded", "bounded:hopper-fp8"; the word of a row of the user's
 std::string name_of(const ModelChoice& model);
 
 // D = alpha * A * B^T + beta * C.

@@ -234,6 +234,20 @@ std::vector<ElementFormat> operands_of(const GemmModel& model) {
     return formats;
 }
 
+// What a user's row may have and no row of the table has: every cut that is no truncation.
+constexpr GemmModel with_cut(std::string_view name, Rounding cut) {
+    GemmModel row = *find_gemm_model("hopper-fp8");
+    row.name = name;
+    row.operands = "e4m3";
+    row.cut = cut;
+    return row;
+}
+constexpr std::array users_rows{with_cut("cut nearest_even", Rounding::nearest_even),
+                                with_cut("cut nearest_away", Rounding::nearest_away),
+                                with_cut("cut toward_positive", Rounding::toward_positive),
+                                with_cut("cut toward_negative", Rounding::toward_negative),
+                                with_cut("cut away_from_zero", Rounding::away_from_zero)};
+
 // The rows that devices are judged by are proved with every change, and one of each other kind.
 bool is_central(const GemmModel& model, const ElementFormat& element) {
     if (model.standing == Standing::verified_here)
@@ -249,14 +263,19 @@ bool is_central(const GemmModel& model, const ElementFormat& element) {
 
 std::vector<Proof> dot_model_proofs() {
     std::vector<Proof> proofs;
+    const auto add = [&proofs](const GemmModel& model, const ElementFormat& element,
+                               Effort effort) {
+        proofs.push_back(
+            {"gemm model " + std::string(model.name) + " " + std::string(element.name),
+             "every product beside C and every pair of products with every kind of scales of the "
+             "row, rows of all lengths up to four steps",
+             [&model, element](int threads) { return prove_model(model, element, threads); },
+             effort});
+    };
     for (const GemmModel& model : gemm_models)
         for (const ElementFormat& element : operands_of(model))
-            proofs.push_back(
-                {"gemm model " + std::string(model.name) + " " + std::string(element.name),
-                 "every product beside C and every pair of products with every kind of scales of "
-                 "the row, rows of all lengths up to four steps",
-                 [&model, element](int threads) { return prove_model(model, element, threads); },
-                 is_central(model, element) ? Effort::always : Effort::whole_set});
+            add(model, element, is_central(model, element) ? Effort::always : Effort::whole_set);
+    for (const GemmModel& model : users_rows) add(model, formats::e4m3, Effort::always);
     return proofs;
 }
 

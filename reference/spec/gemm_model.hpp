@@ -2,12 +2,14 @@
 // to what it rounds. Both oracles read it; the rows are in gemm_models.hpp.
 //
 // One step takes some products and the accumulator, aligns them all to the largest exponent among
-// them, cuts each to `fraction_bits` places below it toward zero, adds what is left exactly, and
-// rounds the sum once to the accumulator. The accumulator of a step is a term of the next.
+// them, cuts each to `fraction_bits` places below it, adds what is left exactly, and rounds the sum
+// once to the accumulator. The accumulator of a step is a term of the next.
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <string_view>
+#include <utility>
 
 #include "reference/spec/gemm.hpp"
 #include "reference/spec/rounding.hpp"
@@ -120,13 +122,91 @@ struct GemmModel {
     FactorExponents exponents = FactorExponents::own;
     ZeroProducts zero_products = ZeroProducts::left_out;
     StepSum sum = StepSum::aligned;
-    int exponent_floor = -all_bits;  // what is aligned to is no lower exponent than this
+    int exponent_floor = -all_bits;        // what is aligned to is no lower exponent than this
+    Rounding cut = Rounding::toward_zero;  // of each summand of an aligned step
     Standing standing = Standing::predicted;
     std::string_view machines = "";  // as their users call them, separated by blanks
     std::string_view source;
     // What no source and no answer has settled: how the row has it, and the probe that would say.
     std::string_view open = "";
 };
+
+// The names of what a row may say, as files of models have them.
+inline constexpr std::array<std::pair<std::string_view, ProductOrder>, 2> product_orders{{
+    {"along_k", ProductOrder::along_k},
+    {"pairs_of_four", ProductOrder::pairs_of_four},
+}};
+inline constexpr std::array<std::pair<std::string_view, FactorExponents>, 2> factor_exponents{{
+    {"own", FactorExponents::own},
+    {"as_f16", FactorExponents::f16},
+}};
+inline constexpr std::array<std::pair<std::string_view, ZeroProducts>, 2> zero_product_rules{{
+    {"left_out", ZeroProducts::left_out},
+    {"counted", ZeroProducts::counted},
+}};
+inline constexpr std::array<std::pair<std::string_view, StepSum>, 4> step_sums{{
+    {"aligned", StepSum::aligned},
+    {"products_first", StepSum::products_first},
+    {"even_and_odd", StepSum::even_and_odd},
+    {"pairs_flushed", StepSum::pairs_flushed},
+}};
+inline constexpr std::array<std::pair<std::string_view, BlockScaling>, 7> block_scalings{{
+    {"none", BlockScaling::none},
+    {"product_exponent", BlockScaling::product_exponent},
+    {"group", BlockScaling::group},
+    {"promoted_a_first", BlockScaling::promoted_a_first},
+    {"promoted_product", BlockScaling::promoted_product},
+    {"promoted_in_turn", BlockScaling::promoted_in_turn},
+    {"dequantised", BlockScaling::dequantised},
+}};
+
+// The most products, or groups of them, of a step.
+inline constexpr int step_products_max = 128;
+
+// Why a row can be none: what the integers of fast/ have no room for, and ways that do not go
+// together. "" of a row that can be.
+constexpr std::string_view fault_of(const GemmModel& model) {
+    const bool is_exact = model.fraction_bits == all_bits;
+    const bool is_late = model.sum == StepSum::products_first || model.sum == StepSum::even_and_odd;
+    const bool is_tree = model.sum == StepSum::pairs_flushed;
+    const bool scales = model.scaling != BlockScaling::none;
+    const bool is_alone = !scales && model.promotion == 0 && model.exact_group == 1 &&
+                          model.order == ProductOrder::along_k &&
+                          model.exponent_floor == -all_bits && model.cut == Rounding::toward_zero;
+    if (model.products < 1 || model.products > step_products_max)
+        return "a step has from 1 to 128 products";
+    if (!is_exact && (model.fraction_bits < 1 || model.fraction_bits > 40))
+        return "from 1 to 40 bits of fraction are kept, or all";
+    if (is_late && model.fraction_bits > 24)
+        return "products that are summed first keep 24 bits of fraction at the most";
+    if (is_tree && (!is_exact || (model.products != 2 && model.products != 4)))
+        return "a tree has 2 or 4 products, and nothing is cut of them";
+    if ((is_late || is_tree || (is_exact && model.products > 1)) && !is_alone)
+        return "exact steps, trees and products that are summed first have no promotion, no scales "
+               "of blocks, no order, no exponent floor and no cut of their own";
+    const bool is_fused = is_exact && !is_tree && model.products == 1;
+    const bool is_usual =
+        model.rounding == Rounding::nearest_even && model.accumulator == formats::f32;
+    if (is_fused && !is_usual) return "a fused multiply-add rounds to nearest even, to binary32";
+    if (is_exact && model.cut != Rounding::toward_zero)
+        return "where nothing is cut, cut says nothing";
+    if (model.exponent_floor != -all_bits &&
+        (model.exponent_floor < -300 || model.exponent_floor > 100))
+        return "an exponent floor lies from -300 to 100";
+    const int step = model.products * model.exact_group;
+    if (model.promotion < 0 || model.promotion > 1 << 20 || model.promotion % step != 0)
+        return "a promotion comes after whole steps, and within 2^20 products";
+    if (scales_at_promotion(model.scaling) && model.promotion == 0)
+        return "scales that come in at promotion need one";
+    if (scales == (model.scales.empty() || model.blocks.empty()))
+        return "a row that applies scales of blocks says which formats and blocks they have, and "
+               "no "
+               "other row does";
+    if ((model.exact_group != 1) != (model.scaling == BlockScaling::group))
+        return "groups that are summed exactly have scales, and scales of groups have groups";
+    if (model.exact_group < 1 || model.exact_group > 32) return "a group has up to 32 products";
+    return "";
+}
 
 // Whether the row says how scales of that format are applied that so many elements along k share,
 // each as the rows list them. Scales of whole rows and tensors are no matter of the accumulator:

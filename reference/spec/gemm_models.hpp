@@ -446,23 +446,7 @@ constexpr const GemmModel* find_gemm_model(std::string_view name) {
     return find_named(gemm_models, name);
 }
 
-// What the integers of fast/ have room for, and the ways that go together.
-static_assert([] {
-    for (const GemmModel& model : gemm_models) {
-        const bool is_exact = model.fraction_bits == all_bits;
-        const bool has_room = is_exact || model.fraction_bits <= 40;
-        const bool is_alone = model.scaling == BlockScaling::none && model.promotion == 0 &&
-                              model.exact_group == 1 && model.order == ProductOrder::along_k &&
-                              model.exponent_floor == -all_bits;
-        const bool is_late =
-            model.sum == StepSum::products_first || model.sum == StepSum::even_and_odd;
-        if (!has_room || (is_late && model.fraction_bits > 24)) return false;
-        const bool is_tree = model.sum == StepSum::pairs_flushed;
-        if (is_tree && model.products != 2 && model.products != 4) return false;
-        if ((model.sum != StepSum::aligned || (is_exact && model.products > 1)) && !is_alone)
-            return false;
-    }
-    return true;
-}());
+static_assert(std::ranges::all_of(gemm_models,
+                                  [](const GemmModel& model) { return fault_of(model).empty(); }));
 
 }  // namespace mx
