@@ -263,7 +263,7 @@ inline constexpr std::array amd_rows{
                        .zero = 0x00,
                        .negative = NegativeScale::magnitude},
         .candidate_error = CandidateError::none,
-        .inverse = Inverse::zero_for_byte_zero,
+        .inverse = Inverse::exact_power,
         .quotient = Quotient::exact,
         .element_rounding = Rounding::nearest_even,
         .element_overflow = Overflow::saturate,

@@ -5,6 +5,7 @@
 // An entry says what was run and seen, and no more. Where no date was kept there is none.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <string>
 #include <string_view>
@@ -24,6 +25,13 @@ constexpr std::string_view name_of(Known known) {
     return known == Known::read ? "read" : known == Known::run ? "run" : "hardware";
 }
 
+// What of a row was compared, and of what its answers are kept. The rest of it was read.
+enum class Covers {
+    all,
+    scales,  // not the elements
+    finite,  // blocks, or whole tensors where they have a number, without a NaN and an infinity
+};
+
 struct Verification {
     std::string_view rows;  // of the quantizer table, separated by blanks: they share the run
     Known known;
@@ -34,6 +42,10 @@ struct Verification {
     std::string_view compared;  // how much
     std::string_view paths;     // which code of the library, and which it leaves out
     std::string_view differed;  // what was not equal; "nothing"
+    // Files of conformance/vectors with answers of that library, NAME.answers each, which every
+    // test run compares again; separated by blanks.
+    std::string_view answers = "";
+    Covers covers = Covers::all;
 };
 
 namespace verification_rows {
@@ -41,6 +53,8 @@ namespace verification_rows {
 inline constexpr std::string_view torchao_paths =
     "to_mx, 5 formats, f32 and bf16, blocks along rows";
 inline constexpr std::string_view reference_paths = "its PyTorch reference, finite inputs";
+
+inline constexpr std::string_view tensor_cores = "conformance/vectors/tensor_cores.vectors";
 
 constexpr Verification read(std::string_view rows, std::string_view versions = "",
                             std::string_view paths = "") {
@@ -77,6 +91,8 @@ inline constexpr std::array verifications{
         .compared = "6.5 thousand scales",
         .paths = "the scales; the interpreter's cast of elements is none of a GPU",
         .differed = "13 blocks with a NaN",
+        .answers = "megatron",
+        .covers = Covers::scales,
     },
     verification_rows::read("triton-round-down", "from 018a674 on"),
     verification_rows::read("triton-round-down-legacy", "until 0616e64",
@@ -91,6 +107,7 @@ inline constexpr std::array verifications{
         .compared = "3.65 MB",
         .paths = "f32 and bf16",
         .differed = "nothing",
+        .answers = "modelopt",
     },
     verification_rows::read("model-optimizer-cuda", "", "log2 was measured on sm_90"),
 
@@ -105,6 +122,7 @@ inline constexpr std::array verifications{
         .compared = "73.1 MB, and recorded cases",
         .paths = verification_rows::torchao_paths,
         .differed = "nothing",
+        .answers = "torchao",
     },
     Verification{
         .rows = "torchao-rceil-legacy",
@@ -116,6 +134,7 @@ inline constexpr std::array verifications{
         .compared = "18.3 MB, and recorded cases",
         .paths = verification_rows::torchao_paths,
         .differed = "nothing",
+        .answers = "torchao-0.18",
     },
     verification_rows::read("torchao-rceil-legacy-cuda", "until 0.18.0"),
     Verification{
@@ -128,6 +147,7 @@ inline constexpr std::array verifications{
         .compared = "18.3 MB, and recorded cases",
         .paths = verification_rows::torchao_paths,
         .differed = "sign and payload of a NaN, which are open",
+        .answers = "torchao-0.18",
     },
     Verification{
         .rows = "torchao-ceil-legacy torchao-even-legacy",
@@ -139,6 +159,7 @@ inline constexpr std::array verifications{
         .compared = "48 recorded cases",
         .paths = verification_rows::torchao_paths,
         .differed = "codes of NaN, which are open",
+        .answers = "torchao-0.18-legacy",
     },
     Verification{
         .rows = "deepgemm",
@@ -150,6 +171,7 @@ inline constexpr std::array verifications{
         .compared = "3.65 MB",
         .paths = "per_token_cast_to_fp8",
         .differed = "nothing",
+        .answers = "deepgemm",
     },
     Verification{
         .rows = "deepgemm-fp4",
@@ -161,6 +183,7 @@ inline constexpr std::array verifications{
         .compared = "3.65 MB",
         .paths = "per_token_cast_to_fp4",
         .differed = "nothing",
+        .answers = "deepgemm",
     },
     verification_rows::read("deepgemm-legacy", "with torch before 2.12"),
     verification_rows::read("deepgemm-fp4-legacy", "before #364"),
@@ -174,6 +197,7 @@ inline constexpr std::array verifications{
         .compared = "203 thousand scales",
         .paths = "generate_mx_scales",
         .differed = "scales outside of a byte, which are open",
+        .answers = "compressed-tensors",
     },
 
     // AMD.
@@ -187,6 +211,7 @@ inline constexpr std::array verifications{
         .compared = "554 thousand scales, 7.1 million values",
         .paths = "even_round, fake_quantize_mx and its C++ operator",
         .differed = "signs of zero, which are open",
+        .answers = "quark",
     },
     Verification{
         .rows = "quark-even-packed",
@@ -199,17 +224,21 @@ inline constexpr std::array verifications{
         .paths = "_quant_to_ocp_mxfp4",
         .differed =
             "nothing but what the row was made for, NaN and Inf, of which it holds the witnesses",
+        .answers = "quark",
     },
     Verification{
         .rows = "aiter-roundup aiter-rounddown aiter-ceil",
         .known = Known::run,
         .versions = "",
         .library = "ROCm/aiter@e404860",
-        .place = "mx_quant_utils.h compiled for a CPU",
-        .date = "",
-        .compared = "464 thousand scales each",
-        .paths = "the scales; elements are an instruction",
+        .place = "CPU",
+        .date = "2026-11-26",
+        .compared = "464 thousand scales each, and recorded cases",
+        .paths = "scales by mx_quant_utils.h compiled for a CPU; elements of FP4 by "
+                 "per_1x32_f4_quant, but not under scale 0",
         .differed = "nothing",
+        .answers = "aiter aiter-torch",
+        .covers = Covers::scales,
     },
     Verification{
         .rows = "aiter-even",
@@ -221,8 +250,22 @@ inline constexpr std::array verifications{
         .compared = "464 thousand scales",
         .paths = "the scales; elements are an instruction",
         .differed = "nothing but what the row was mended for, of which it holds the witnesses",
+        .answers = "aiter",
+        .covers = Covers::scales,
     },
-    verification_rows::read("aiter-even-torch vllm-rocm-53110"),
+    Verification{
+        .rows = "aiter-even-torch",
+        .known = Known::run,
+        .versions = "",
+        .library = "ROCm/aiter@e404860 with PyTorch 2.15.0",
+        .place = "CPU",
+        .date = "2026-11-26",
+        .compared = "recorded cases",
+        .paths = "f32_to_mx_e8m0_scale, and per_1x32_f4_quant for the elements of FP4",
+        .differed = "nothing",
+        .answers = "aiter-torch",
+    },
+    verification_rows::read("vllm-rocm-53110"),
 
     // Other libraries.
     Verification{
@@ -235,6 +278,7 @@ inline constexpr std::array verifications{
         .compared = "8.5 million values, and 33 recorded cases",
         .paths = "its Python, 6 formats",
         .differed = "signs of zero, which are open",
+        .answers = "microxcaling",
     },
     Verification{
         .rows = "microxcaling-cuda",
@@ -242,10 +286,11 @@ inline constexpr std::array verifications{
         .versions = "",
         .library = "microsoft/microxcaling@7bc4195",
         .place = "its headers compiled for a CPU",
-        .date = "",
+        .date = "2026-11-26",
         .compared = "8.5 million values",
         .paths = "",
-        .differed = "nothing",
+        .differed = "elements of a NaN, whose payload a GPU makes another",
+        .answers = "microxcaling-cuda",
     },
     Verification{
         .rows = "gfloat",
@@ -257,6 +302,7 @@ inline constexpr std::array verifications{
         .compared = "recorded cases",
         .paths = "quantize_block",
         .differed = "codes of NaN, which are open",
+        .answers = "gfloat",
     },
     Verification{
         .rows = "fbgemm-floor fbgemm-even fbgemm-ceil",
@@ -266,8 +312,11 @@ inline constexpr std::array verifications{
         .place = "Triton's interpreter on a CPU",
         .date = "",
         .compared = "1.26 MB each",
-        .paths = "the Triton kernel; py_quantize_mx4 gives other bits",
+        .paths = "the Triton kernel; answers kept of py_quantize_mx4, which has other bits for NaN "
+                 "and off its floor(log2f)",
         .differed = "blocks with a signalling NaN, whose max is the interpreter's",
+        .answers = "fbgemm",
+        .covers = Covers::finite,
     },
     verification_rows::read("fbgemm-nearest"),
     Verification{
@@ -280,6 +329,7 @@ inline constexpr std::array verifications{
         .compared = "19 recorded cases",
         .paths = "not below 2^(emax - 127), where it divides by what no byte holds",
         .differed = "nothing",
+        .answers = "universal",
     },
     Verification{
         .rows = "onednn",
@@ -290,7 +340,34 @@ inline constexpr std::array verifications{
         .date = "",
         .compared = "7.3 MB",
         .paths = "its float8.cpp, with ref_matmul's loop written again around it",
-        .differed = "nothing but what the row was mended for, of which it holds the witnesses",
+        .differed =
+            "NaN, which the clamp before the cast makes the most negative value; its code is open",
+        .answers = "onednn",
+        .covers = Covers::finite,
+    },
+    Verification{
+        .rows = "ggml",
+        .known = Known::run,
+        .versions = "",
+        .library = "gguf 0.19.0",
+        .place = "CPU",
+        .date = "2026-11-26",
+        .compared = "recorded cases",
+        .paths = "gguf.quants.quantize, MXFP4; ggml's own C code was read",
+        .differed = "nothing",
+        .answers = "gguf",
+    },
+    Verification{
+        .rows = "mlx-fp4 mlx-fp8",
+        .known = Known::run,
+        .versions = "",
+        .library = "MLX 0.32.4",
+        .place = "CPU",
+        .date = "2026-11-26",
+        .compared = "recorded cases",
+        .paths = "mx.quantize on the CPU, modes mxfp4 and mxfp8, f32",
+        .differed = "nothing",
+        .answers = "mlx",
     },
 
     // Casts to E8M0.
@@ -315,6 +392,7 @@ inline constexpr std::array verifications{
         .compared = "4.1 million casts",
         .paths = "",
         .differed = "nothing",
+        .answers = "cutlass",
     },
     Verification{
         .rows = "pytorch-e8m0",
@@ -326,6 +404,7 @@ inline constexpr std::array verifications{
         .compared = "4.1 million casts",
         .paths = "",
         .differed = "nothing",
+        .answers = "torch",
     },
     Verification{
         .rows = "onnx-up onnx-nearest",
@@ -337,6 +416,7 @@ inline constexpr std::array verifications{
         .compared = "4.1 million casts each",
         .paths = "numpy_helper and ReferenceEvaluator",
         .differed = "nothing",
+        .answers = "onnx",
     },
     Verification{
         .rows = "ml_dtypes",
@@ -348,6 +428,7 @@ inline constexpr std::array verifications{
         .compared = "4.1 million casts, and recorded cases",
         .paths = "",
         .differed = "nothing",
+        .answers = "ml_dtypes",
     },
     Verification{
         .rows = "gfloat-e8m0",
@@ -358,7 +439,9 @@ inline constexpr std::array verifications{
         .date = "",
         .compared = "2.06 million casts",
         .paths = "",
-        .differed = "values below 2^-127, which are open",
+        .differed =
+            "values below 2^-127, which are open, and negative ones, whose byte wraps around",
+        .answers = "gfloat",
     },
 
     // NVFP4.
@@ -372,6 +455,8 @@ inline constexpr std::array verifications{
         .compared = "2.9 million codes, 179 thousand scales",
         .paths = verification_rows::reference_paths,
         .differed = "-0, which the reference does not have",
+        .answers = "transformer-engine",
+        .covers = Covers::finite,
     },
     Verification{
         .rows = "te-nvfp4-4over6-mae te-nvfp4-4over6-mse te-nvfp4-4over6-448",
@@ -383,6 +468,8 @@ inline constexpr std::array verifications{
         .compared = "3.8 million codes, 231 thousand scales",
         .paths = verification_rows::reference_paths,
         .differed = "-0, which the reference does not have",
+        .answers = "transformer-engine",
+        .covers = Covers::finite,
     },
     verification_rows::read("te-nvfp4-fast te-nvfp4-sr te-nvfp4-rht"),
     Verification{
@@ -395,6 +482,8 @@ inline constexpr std::array verifications{
         .compared = "5.3 MB",
         .paths = "finite inputs",
         .differed = "nothing",
+        .answers = "torchao-nvfp4",
+        .covers = Covers::finite,
     },
     verification_rows::read("torchao-nvfp4-gpu torchao-nvfp4-single-gpu cublaslt-nvfp4"),
 
@@ -409,6 +498,8 @@ inline constexpr std::array verifications{
         .compared = "17.4 MB",
         .paths = "its PyTorch reference, blocks of 1x128, finite inputs",
         .differed = "nothing",
+        .answers = "transformer-engine",
+        .covers = Covers::finite,
     },
     verification_rows::read("te-fp8-current te-fp8-current-pow2 te-fp8-delayed torchao-fp8-block "
                             "nexus"),
@@ -422,6 +513,8 @@ inline constexpr std::array verifications{
         .compared = "4.4 MB",
         .paths = "blocks of 1x128, f32, finite inputs",
         .differed = "nothing",
+        .answers = "deepgemm",
+        .covers = Covers::finite,
     },
     Verification{
         .rows = "deepgemm-fp8-pow2",
@@ -433,9 +526,83 @@ inline constexpr std::array verifications{
         .compared = "4.4 MB",
         .paths = "blocks of 1x128, f32",
         .differed = "nothing but what the row was mended for, infinities",
+        .answers = "deepgemm",
     },
     verification_rows::read("deepgemm-fp8-pow2-legacy", "with torch before 2.12"),
     verification_rows::read("deepgemm-fp8-gpu deepgemm-fp8-pow2-gpu"),
+};
+
+// The same of rows of gemm_models.hpp: those of which answers are kept. A row may stand in two
+// entries, for what others recorded and for what this project asked.
+inline constexpr std::array model_verifications{
+    Verification{
+        .rows = "volta-f16 volta-f16-f16",
+        .known = Known::hardware,
+        .versions = "",
+        .library = "wmma, recorded by F. A. Khattak and M. Mikaitis",
+        .place = "V100",
+        .date = "",
+        .compared = "5,000 dot products each",
+        .paths = verification_rows::tensor_cores,
+        .differed = "nothing",
+    },
+    Verification{
+        .rows = "ampere-half ampere-f16-f16 ampere-tf32",
+        .known = Known::hardware,
+        .versions = "",
+        .library = "mma, recorded by F. A. Khattak and M. Mikaitis",
+        .place = "A100, A2, Ada, L40S",
+        .date = "",
+        .compared = "5,000 dot products of each machine",
+        .paths = verification_rows::tensor_cores,
+        .differed = "nothing",
+    },
+    Verification{
+        .rows = "ada-fp8 ada-fp8-f16",
+        .known = Known::hardware,
+        .versions = "",
+        .library = "mma, recorded by F. A. Khattak and M. Mikaitis",
+        .place = "Ada, L40S",
+        .date = "",
+        .compared = "5,000 dot products of each machine",
+        .paths = verification_rows::tensor_cores,
+        .differed = "nothing",
+    },
+    Verification{
+        .rows = "hopper-half hopper-f16-f16 hopper-tf32 hopper-fp8 mma-sync-fp8 mma-sync-fp8-f16",
+        .known = Known::hardware,
+        .versions = "",
+        .library = "mma and wgmma, recorded by F. A. Khattak and M. Mikaitis",
+        .place = "H100, H200, B200",
+        .date = "",
+        .compared = "5,000 dot products of each machine",
+        .paths = verification_rows::tensor_cores,
+        .differed = "nothing",
+    },
+    Verification{
+        .rows = "hopper-half hopper-fp8 hopper-fp8-promoted hopper-fp8-1x128 hopper-fp8-128x128",
+        .known = Known::hardware,
+        .versions = "",
+        .library = "cuBLASLt 13.1",
+        .place = "H200",
+        .date = "",
+        .compared = "4.74e9 outputs, and recorded cases",
+        .paths = "every algorithm of FP8, BF16 and FP16 products",
+        .differed = "nothing",
+        .answers = "nvidia_h200_gemm",
+    },
+    Verification{
+        .rows = "hopper-mx-wgmma hopper-mx-bf16 hopper-mx-slices",
+        .known = Known::hardware,
+        .versions = "",
+        .library = "the device hopper of this project",
+        .place = "H200",
+        .date = "",
+        .compared = "6.8e9 outputs, and recorded cases",
+        .paths = "MXFP8, in three ways",
+        .differed = "nothing",
+        .answers = "nvidia_h200_mx",
+    },
 };
 
 // nullptr where no entry names the row, which a test forbids.
@@ -447,16 +614,13 @@ constexpr const Verification* find_verification(std::string_view row) {
 
 // A run says what was run, where, and how much was compared. That each row has one entry is a test:
 // it would cost Clang more steps than it takes in one expression.
-constexpr bool every_entry_is_whole() {
-    for (const Verification& entry : verifications) {
-        const bool is_run = entry.known != Known::read;
-        if (is_run != !entry.library.empty() || is_run != !entry.place.empty() ||
-            is_run != !entry.compared.empty() || is_run != !entry.differed.empty())
-            return false;
-    }
-    return true;
+constexpr bool is_whole(const Verification& entry) {
+    const bool is_run = entry.known != Known::read;
+    return is_run == !entry.library.empty() && is_run == !entry.place.empty() &&
+           is_run == !entry.compared.empty() && is_run == !entry.differed.empty();
 }
-static_assert(every_entry_is_whole());
+static_assert(std::ranges::all_of(verifications, is_whole));
+static_assert(std::ranges::all_of(model_verifications, is_whole));
 
 // "run: torchao 0.18.0, valid until 0.18.0, CPU, 2026-11-21; compared: 18.3 MB; ..."
 inline std::string text_of(const Verification& v) {
@@ -476,6 +640,7 @@ inline std::string text_of(const Verification& v) {
     add("; compared: ", v.compared);
     add("; ", v.paths);
     add("; differed: ", v.differed);
+    add("; answers kept: ", v.answers);
     return text;
 }
 
@@ -483,6 +648,14 @@ inline std::string text_of(const Verification& v) {
 inline std::string known_by(std::string_view row) {
     const Verification* entry = find_verification(row);
     return entry == nullptr ? "not said" : text_of(*entry);
+}
+
+// Of a row of gemm_models.hpp: its entries, in order.
+inline std::string model_known_by(std::string_view model) {
+    std::string text;
+    for (const Verification& entry : model_verifications)
+        if (lists(entry.rows, model)) text += (text.empty() ? "" : " | ") + text_of(entry);
+    return text.empty() ? "no answers of it are kept" : text;
 }
 
 }  // namespace mx

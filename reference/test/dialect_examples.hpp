@@ -205,10 +205,34 @@ inline std::vector<BlockExample> examples_of_elements() {
     };
 }
 
+inline std::vector<BlockExample> examples_of_gguf_mlx_and_aiter() {
+    return {
+        // gguf 0.19.0 and MLX 0.32.4, run: a block of zeros.
+        {e2m1, "ggml", {0}, {0x00, 0}},
+        {e2m1, "mlx-fp4", {0}, {0x7F, 0}},
+        {e4m3, "mlx-fp8", {0}, {0x7F, 0}},
+        // The same: ties toward zero, and no -0.
+        {e2m1,
+         "ggml mlx-fp4",
+         {0x40C00000, 0x3E800000, 0xBE800000, 0xBE000000, 0x40A00000, 0x40200000},
+         {0x7F, 7, 0, 0, 0, 6, 4}},
+        {e2m1, "ggml mlx-fp4", {minus_zero, one}, {0x7D, 0, 6}},
+        {e2m1, "ggml", {0x40C00001}, {0x7F, 7}},
+        {e2m1, "mlx-fp4", {0x40C00001}, {0x80, 5}},
+        {e2m1, "ggml", {0x40FFFFFF}, {0x80, 6}},
+        {e2m1, "ggml", {largest}, {0xFD}},
+        {e4m3, "mlx-fp8", {0x43E00001}, {0x80, 0x76}},
+        {e4m3, "mlx-fp8", {minus_zero, one}, {0x77, 0x80, 0x78}},
+        // aiter's PyTorch reference, run: byte 0 is 2^-127.
+        {e2m1, "aiter-even-torch", {0x015FFFFF}, {0x00, 0x07}},
+        {e2m1, "aiter-even-torch", {0x00400000}, {0x00, 0x02}},
+    };
+}
+
 inline std::vector<BlockExample> all_examples() {
     std::vector<BlockExample> all;
-    for (const auto& some :
-         {examples_of_scales(), examples_of_special_blocks(), examples_of_elements()})
+    for (const auto& some : {examples_of_scales(), examples_of_special_blocks(),
+                             examples_of_elements(), examples_of_gguf_mlx_and_aiter()})
         all.insert(all.end(), some.begin(), some.end());
     return all;
 }

@@ -55,6 +55,9 @@ TEST(Dialects, SpecialBlocksPartAsPublished) {
 TEST(Dialects, ElementsPartAsPublished) {
     expect_all(examples_of_elements());
 }
+TEST(Dialects, LibrariesThatWereRunPart) {
+    expect_all(examples_of_gguf_mlx_and_aiter());
+}
 
 TEST(Verification, EveryRowHasOneEntryAndEveryEntryNamesRows) {
     for (const Quantizer& row : quantizers) {
@@ -71,7 +74,7 @@ TEST(Verification, SaysWhatRanAndWhatWasOnlyRead) {
     EXPECT_EQ(text_of(*find_verification("torchao-rceil-legacy")),
               "run: torchao 0.18.0, valid until 0.18.0, CPU, 2026-11-21; compared: 18.3 MB, "
               "and recorded cases; to_mx, 5 formats, f32 and bf16, blocks along rows; differed: "
-              "nothing");
+              "nothing; answers kept: torchao-0.18");
     EXPECT_EQ(text_of(*find_verification("deepgemm-fp4-legacy")), "read, valid before #364");
     EXPECT_EQ(find_verification("cuda-e8m0-rp")->known, Known::hardware);
     EXPECT_EQ(find_verification("torchao"), nullptr);
