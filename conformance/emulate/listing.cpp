@@ -109,6 +109,7 @@ std::vector<Listed> listed_models() {
                    gemm_model_text(model),
                    {{"operands", commas(model.operands)},
                     {"standing", std::string(standing_text(model.standing))},
+                    {"known_by", model_known_by(model.name)},
                     {"machines", commas(model.machines)},
                     {"source", std::string(model.source)}}};
         if (!model.open.empty()) row.fields.emplace_back("open", model.open);

@@ -1,14 +1,13 @@
 """MXFP4 of gguf-py, the Python of llama.cpp, as a device.
 
 A block is its scale's byte and 16 bytes: element j in the low half of byte j, element j + 16 in the
-high one. No row is ggml's: its scale is held to that of microxcaling, its elements to rounding with
-ties toward zero.
+high one.
 """
 
 import numpy as np
 from gguf import GGMLQuantizationType
 from gguf.quants import dequantize, quantize
-from peer import BLOCK, Peer, pinned, version_of
+from peer import BLOCK, Peer, version_of
 
 
 def quantized(blocks):
@@ -31,9 +30,8 @@ def decoded(codes, scales):
 
 
 peer = Peer("gguf-py", "ggml-org", version_of("gguf"), numpy=np.__version__)
-peer.encode_scale("mxfp4-e2m1", "microxcaling", scales)
-peer.convert("e2m1", pinned(quantized, 6.0), inputs=("f32",), overflow="saturate",
-             rounding="nearest_toward_zero")
+peer.encode_scale("mxfp4-e2m1", "ggml", scales)
+peer.quantize("mxfp4-e2m1", "ggml", quantized)
 peer.dequantize("mxfp4-e2m1", "ocp", decoded)
 if __name__ == "__main__":
     peer.serve()

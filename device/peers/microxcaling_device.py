@@ -9,10 +9,13 @@ that is not its value ends the request. Neural Compressor has a copy of these fu
 import torch
 from peer import BLOCK, FORMATS, NotSupported, Peer, codes_of_values
 
+# Its int8 ends at 127/64 on both sides.
+ALL_FORMATS = FORMATS | {"mxint8-symmetric": "int8"}
+
 
 def quantizer(library, block_format):
-    element = FORMATS[block_format]
-    name = f"fp{block_format[4]}_{element}"
+    element = ALL_FORMATS[block_format]
+    name = "int8" if element == "int8" else f"fp{block_format[4]}_{element}"
     exponent_bits, mantissa_bits, emax, largest, _ = library.format_params(name)
 
     def quantized(blocks):
@@ -31,8 +34,8 @@ def quantizer(library, block_format):
     return quantized
 
 
-def serve_library(library, peer):
-    for block_format in FORMATS:
+def serve_library(library, peer, block_formats=FORMATS):
+    for block_format in block_formats:
         peer.quantize(block_format, "microxcaling", quantizer(library, block_format))
     peer.serve()
 
@@ -46,4 +49,4 @@ if __name__ == "__main__":
         elements = staticmethod(elemwise_ops._quantize_elemwise_core)
         quantize = staticmethod(mx_ops._quantize_mx)
 
-    serve_library(Library, Peer("microxcaling", "Microsoft", "1.1", tensors=torch))
+    serve_library(Library, Peer("microxcaling", "Microsoft", "1.1", tensors=torch), ALL_FORMATS)

@@ -1,14 +1,11 @@
-"""MLX's quantize and dequantize with modes mxfp4 and mxfp8 on the CPU as a device.
-
-No row is MLX's: its mxfp8 and its scales are held to `nv`, its FP4 elements to rounding with ties
-toward zero.
-"""
+"""MLX's quantize and dequantize with modes mxfp4 and mxfp8 on the CPU as a device."""
 
 import mlx.core as mx
 import numpy as np
-from peer import BLOCK, Peer, nibbles, pinned, version_of
+from peer import BLOCK, Peer, nibbles, version_of
 
 MODES = {"mxfp4-e2m1": "mxfp4", "mxfp8-e4m3": "mxfp8"}
+DIALECTS = {"mxfp4": "mlx-fp4", "mxfp8": "mlx-fp8"}
 
 
 def quantizer(mode):
@@ -43,10 +40,8 @@ def decoder(mode):
 mx.set_default_device(mx.cpu)
 peer = Peer("MLX on the CPU", "Apple", version_of("mlx"))
 for block_format, mode in MODES.items():
-    peer.encode_scale(block_format, "nv", scaler(mode))
+    peer.encode_scale(block_format, DIALECTS[mode], scaler(mode))
+    peer.quantize(block_format, DIALECTS[mode], quantizer(mode))
     peer.dequantize(block_format, "ocp", decoder(mode))
-peer.quantize("mxfp8-e4m3", "nv", quantizer("mxfp8"))
-peer.convert("e2m1", pinned(quantizer("mxfp4"), 6.0), inputs=("f32",), overflow="saturate",
-             rounding="nearest_toward_zero")
 if __name__ == "__main__":
     peer.serve()

@@ -7,9 +7,11 @@
 
 A function gets arrays of NumPy, or of PyTorch where the peer has `tensors=torch`, and returns
 arrays of them, whose bytes are the answer. `quantize` hands over whole blocks, one a line, and
-refuses a partial one; `quantize_partial` hands over lines whose last block may be partial.
+refuses a partial one; `quantize_partial` hands over lines whose last block may be partial, and
+`quantize_tensor` whole lines, all of a tensor, whose own number comes last of what is returned.
 """
 
+import ast
 import importlib.metadata
 import importlib.util
 import os
@@ -26,7 +28,7 @@ FORMATS = {"mxfp8-e4m3": "e4m3", "mxfp8-e5m2": "e5m2", "mxfp6-e3m2": "e3m2",
            "mxfp6-e2m3": "e2m3", "mxfp4-e2m1": "e2m1"}
 ALL_INPUTS = ("f32", "bf16", "f16")
 BLOCK = 32
-BLOCKS = {"fp8-e4m3-1x128": 128}  # of formats whose blocks are longer
+BLOCKS = {"fp8-e4m3-1x128": 128, "nvfp4": 16}  # of formats whose blocks are not of 32
 
 
 def block_of(block_format):
@@ -46,6 +48,21 @@ def package_of(folder, name):
     """A folder of the source tree as a package of that name, without running its __init__.py."""
     sys.modules[name] = types.ModuleType(name)
     sys.modules[name].__path__ = [os.path.join(os.environ.get("MX_PEER_TREE", "."), folder)]
+
+
+def function_of(file, name, **names):
+    """One function of a file whose imports are not wanted, in a module that has these names."""
+    with open(file) as text:
+        found = [node for node in ast.parse(text.read()).body if getattr(node, "name", "") == name]
+    exec(compile(ast.Module(found, []), str(file), "exec"), names)
+    return names[name]
+
+
+def empty_module(name, **members):
+    """Stands in for a module that a file imports for something else than what is asked of it."""
+    sys.modules[name] = types.ModuleType(name)
+    vars(sys.modules[name]).update(members)
+    return sys.modules[name]
 
 
 def version_of(package):
@@ -68,6 +85,8 @@ def values_of_codes(element):
 def codes_of_values(values, element):
     """The codes of elements that a library returned as numbers; NaN is all ones, others refused."""
     values = np.asarray(values, dtype=np.float64)
+    if element == "int8":  # in steps of 1/64; a NaN has no code
+        return np.where(np.isnan(values), 0, values * 64).astype(np.int8).view(np.uint8)
     table, is_nan = values_of_codes(element), np.isnan(values)
     magnitudes = np.where(is_nan, 0, np.abs(values))
     codes = np.minimum(np.searchsorted(table, magnitudes), len(table) - 1)
@@ -83,26 +102,10 @@ def nibbles(packed):
     return np.stack([packed & 15, packed >> 4], axis=-1).reshape(*packed.shape[:-1], -1)
 
 
-def pinned(quantize, amax):
-    """A conversion of elements out of a quantizer of blocks: lane 0 holds the scale at 1."""
-
-    def codes(values):
-        if not np.all(np.abs(values) <= amax):
-            raise NotSupported(f"a value beyond {amax} would move the scale of its block")
-        blocks = np.zeros((values.size, BLOCK), np.float32)
-        blocks[:, 0], blocks[:, 1] = amax, values.reshape(-1)
-        made, scales = quantize(blocks)
-        if not np.all(np.asarray(scales) == 127):
-            raise NotSupported("the scale of a block that should be 1 is not")
-        return np.asarray(made)[:, 1]
-
-    return codes
-
-
 class Peer:
     def __init__(self, name, vendor, version, tensors=None, **facts):
         self.torch = tensors
-        self.functions, self.partial = {}, set()
+        self.functions, self.partial, self.of_tensor = {}, set(), set()
         self.facts = {"name": name, "vendor": vendor, "version": version, **facts}
         source = os.environ.get("MX_PEER_SOURCE", "")
         self.facts |= {"source": source} if source else {}
@@ -127,6 +130,10 @@ class Peer:
         self.quantize(block_format, dialect, function, inputs)
         self.partial.add(function)
 
+    def quantize_tensor(self, block_format, dialect, function, inputs=("f32",)):
+        self.quantize(block_format, dialect, function, inputs)
+        self.of_tensor.add(function)
+
     def dequantize(self, block_format, dialect, function, outputs=("f32",)):
         for one in outputs:
             self.functions["dequantize", block_format, dialect, one, "", ""] = function
@@ -145,6 +152,8 @@ class Peer:
         if asked(request) not in self.functions:
             words = " ".join(word for word in asked(request) if word)
             return f"{self.facts['name']} is not asked here for: {words}"
+        if request.tensor_scale == "given":
+            return "the number of the tensor is found, not given"
         if request.subnormals not in ("", "honoured"):
             return "subnormals are honoured here"
         return self.refuse_blocks(request) if has_blocks(request) else None
@@ -164,7 +173,7 @@ class Peer:
         arrays = [self.array(tensor, request.axis) for tensor in request.inputs]
         if request.operation == "encode_scale":
             arrays = [arrays[0].reshape(-1)]
-        elif request.operation == "quantize" and function not in self.partial:
+        elif request.operation == "quantize" and function not in self.partial | self.of_tensor:
             arrays = [arrays[0].reshape(-1, block_of(request.format))]
         with np.errstate(all="ignore"):
             made = function(*arrays)

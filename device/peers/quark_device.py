@@ -5,12 +5,12 @@ are the values over the scale. The function of the packed path is taken out of i
 imports vLLM.
 """
 
-import ast
 import pathlib
 
 import quark
 import torch
-from peer import FORMATS, NotSupported, Peer, codes_of_values, nibbles, version_of
+from peer import (FORMATS, NotSupported, Peer, codes_of_values, function_of, nibbles,
+                  version_of)
 from quark.torch.kernel.hw_emulation.hw_emulation_interface import fake_quantize_mx
 from quark.torch.quantization.config.type import Dtype
 from quark.torch.quantization.utils import even_round
@@ -37,16 +37,8 @@ def quantizer(block_format):
     return quantized
 
 
-def function_of(path, name, **names):
-    """One function of a file of the package, in a module of its own that has these names."""
-    text = (pathlib.Path(quark.__file__).parent / path).read_text()
-    found = [node for node in ast.parse(text).body if getattr(node, "name", "") == name]
-    exec(compile(ast.Module(found, []), path, "exec"), names)
-    return names[name]
-
-
-quant_to_ocp_mxfp4 = function_of("online_quantization/vllm/quant_method/linear.py",
-                                 "_quant_to_ocp_mxfp4", torch=torch, OCP_MX_BLOCK_SIZE=32)
+LINEAR = pathlib.Path(quark.__file__).parent / "online_quantization/vllm/quant_method/linear.py"
+quant_to_ocp_mxfp4 = function_of(LINEAR, "_quant_to_ocp_mxfp4", torch=torch, OCP_MX_BLOCK_SIZE=32)
 
 
 def packed(blocks):

@@ -2,13 +2,13 @@
 
 Dialects torchao-floor, -ceil, -even and -rceil choose the mode; the library decides the rest. A
 torchao from before pytorch/ao#4725 answers only to names with "-legacy", a newer one only to those
-without. `--on cuda` casts on a GPU, where the legacy RCEIL has a dialect of its own.
+without. `--on cuda` casts on a GPU, where the legacy RCEIL and NVFP4 have dialects of their own.
 """
 
 import torch
 import torchao
 from peer import FORMATS, Peer, nibbles, place
-from torchao.prototype.mx_formats import mx_tensor
+from torchao.prototype.mx_formats import mx_tensor, nvfp4_tensor
 from torchao.prototype.mx_formats.config import ScaleCalculationMode
 from torchao.prototype.mx_formats.constants import DTYPE_FP6_E2M3, DTYPE_FP6_E3M2
 
@@ -39,6 +39,18 @@ def scaler(block_format, mode):
     return scales
 
 
+def nvfp4(blocks):
+    scales, codes = nvfp4_tensor.nvfp4_quantize(blocks.to(place()))
+    return nibbles(codes.cpu()), scales
+
+
+def nvfp4_of_tensor(lines):
+    lines = lines.to(place())
+    number = nvfp4_tensor.per_tensor_amax_to_scale(torch.amax(torch.abs(lines))).view(1)
+    scales, codes = nvfp4_tensor.nvfp4_quantize(lines, per_tensor_scale=number)
+    return nibbles(codes.cpu()), scales, number
+
+
 def decoder(block_format):
     def values(codes, scales):
         element = TYPES[block_format]
@@ -64,5 +76,8 @@ for block_format in FORMATS:
         peer.encode_scale(block_format, dialect, scaler(block_format, mode), inputs=inputs)
     floor = "torchao-floor" + ("-legacy" if is_legacy else "")
     peer.dequantize(block_format, floor, decoder(block_format))
+where = "" if place() == "cpu" else "-gpu"
+peer.quantize("nvfp4", "torchao-nvfp4-single" + where, nvfp4, ("f32", "bf16"))
+peer.quantize_tensor("nvfp4", "torchao-nvfp4" + where, nvfp4_of_tensor, ("f32", "bf16"))
 if __name__ == "__main__":
     peer.serve()
