@@ -175,6 +175,11 @@ void add_scale_exponent(const Problem& p, int step, Hypotheses& hypotheses) {
     };
 }
 
+// The exponent of the leading digit. Of a finite value that is not 0.
+int leading_exponent(const Unpacked& value) {
+    return value.exponent + static_cast<int>(std::bit_width(value.significand)) - 1;
+}
+
 void add_amax_changes(const Problem& p, Hypotheses& hypotheses) {
     const bool has_e8m0 = p.dialect != nullptr && p.dialect->has_e8m0_scales();
     for (const ElementFormat* format : {&formats::bf16, &formats::f16})
@@ -209,6 +214,20 @@ void add_amax_changes(const Problem& p, Hypotheses& hypotheses) {
             return right.bits == 0 && !fast::is_zero(amax) ? Code{1} : right;
         };
     }
+    add(hypotheses, "log2_toward_zero",
+        "the logarithm of an amax below 1 is cut toward zero, not rounded down")
+        .amax = [](const Problem&, Unpacked amax) {
+        const bool is_number = amax.kind == fast::Kind::finite && !fast::is_zero(amax);
+        if (is_number && leading_exponent(amax) < 0 && !std::has_single_bit(amax.significand))
+            ++amax.exponent;
+        return amax;
+    };
+    add(hypotheses, "amax_tiny_as_nan", "what is below 2^-127 counts as NaN").amax =
+        [](const Problem&, Unpacked amax) {
+            const bool is_number = amax.kind == fast::Kind::finite && !fast::is_zero(amax);
+            if (is_number && leading_exponent(amax) < -127) amax.kind = fast::Kind::nan;
+            return amax;
+        };
     add(hypotheses, "amax_infinity_as_largest",
         "an infinite amax counts as the largest number of binary32")
         .amax = [](const Problem&, const Unpacked& amax) {
@@ -276,10 +295,6 @@ void add_scale_places(Hypotheses& hypotheses) {
     };
 }
 
-// The exponent of the leading digit. Of a finite value that is not 0.
-int leading_exponent(const Unpacked& value) {
-    return value.exponent + static_cast<int>(std::bit_width(value.significand)) - 1;
-}
 // Of the same. Integers have no subnormal ones.
 bool is_subnormal_in(const ElementFormat& format, const Unpacked& value) {
     return format.exponent_bits > 0 && leading_exponent(value) < format.exponent_min();
@@ -337,6 +352,23 @@ void add_rounder_steps(Hypotheses& hypotheses) {
                      if (is_subnormal_in(format, value)) value.exponent += step;
                      return value;
                  });
+    add(hypotheses, "cut_beyond_largest",
+        "a number beyond the largest overflows where it is rounded toward zero")
+        .element_rules = [](Quantizer& rules, const ElementFormat& format, const Unpacked& value) {
+        if (rules.element_rounding != Rounding::toward_zero) return;
+        Unpacked beyond = fast::unpack(format, Code{format.code_max_finite()});
+        ++beyond.significand;
+        if (value.kind == fast::Kind::finite && !fast::is_larger_magnitude(beyond, value))
+            rules.element_rounding = Rounding::nearest_even;
+    };
+    add(hypotheses, "flushed_before_rounding",
+        "what is subnormal is flushed before it is rounded, not after")
+        .element_rules = [](Quantizer& rules, const ElementFormat& format, const Unpacked& value) {
+        const bool is_number = value.kind == fast::Kind::finite && !fast::is_zero(value);
+        if (rules.subnormals == Subnormals::outputs_flushed && is_number &&
+            is_subnormal_in(format, value))
+            rules.element_rounding = Rounding::toward_zero;
+    };
     add(hypotheses, "nan_as_overflow", "a NaN becomes what a number too large becomes").value =
         [](const ElementFormat&, Unpacked value) {
             if (value.kind == fast::Kind::nan) value.kind = fast::Kind::infinity;

@@ -157,23 +157,33 @@ private:
                           words.begin());
     }
 
-    // Who is to blame where the order of blocks matters, and for what.
+    // Who is to blame where the order of blocks matters, and for what. A latency that is not the
+    // design's gives each block the answer of one beside it.
     std::string carried(const Words& forward, const Words& backward) const {
-        if (setup_.operation == "quantize") {
-            const auto block = static_cast<std::size_t>(setup_.block);
-            const std::size_t codes = forward.size() / (block + 1) * block;
-            const auto of = [&](const Words& words, bool scales) {
-                const std::span<const std::uint32_t> all(words);
-                return scales ? all.subspan(codes) : all.first(codes);
+        const bool converts = setup_.operation == "convert";
+        if (converts || setup_.operation == "quantize") {
+            const auto block = static_cast<std::size_t>(converts ? setup_.elements : setup_.block);
+            constexpr auto scales = static_cast<std::size_t>(rows * blocks_across);
+            const auto late = [&](const Words& first, const Words& second, bool of_scales) {
+                const std::span<const std::uint32_t> one(first), other(second);
+                const std::size_t codes = first.size() - scales;
+                return of_scales ? is_one_late(one.subspan(codes), other.subspan(codes), 1)
+                                 : is_one_late(one.first(codes), other.first(codes), block);
             };
-            const bool codes_late = is_one_late(of(forward, false), of(backward, false), block);
-            const bool scales_late = is_one_late(of(forward, true), of(backward, true), 1);
-            if (codes_late || scales_late)
-                return std::string("the design gives each block the ") +
-                       (codes_late && scales_late ? "codes and the scale"
-                        : codes_late              ? "codes"
-                                                  : "scale") +
-                       " of the block before it";
+            for (const bool is_before : {true, false}) {
+                const Words& one = is_before ? forward : backward;
+                const Words& other = is_before ? backward : forward;
+                const bool has_codes = late(one, other, false);
+                const bool has_scales = !converts && late(one, other, true);
+                if (!has_codes && !has_scales) continue;
+                return std::string("the design gives each ") + (converts ? "beat" : "block") +
+                       " the " +
+                       (has_codes && has_scales ? "codes and the scale"
+                        : has_codes             ? "codes"
+                                                : "scale") +
+                       " of the " + (converts ? "beat" : "block") +
+                       (is_before ? " before it" : " after it; is its latency right?");
+            }
         }
         return "either the simulator has frozen a part of the design (see UNOPTFLAT in its log), "
                "or the design carries something from block to block";
