@@ -85,12 +85,30 @@ Status check_packing_of_factors(const Problem& p) {
 
 Status check_batches(const Problem& p) {
     const auto shares_tiles = [&p](const FactorType& factor, std::int64_t rows) {
-        return factor.scaling == FactorScaling::f32_128x128 && p.gemm.batches > 1 &&
-               rows % 128 != 0;
+        const bool has_several = p.gemm.batches > 1 || p.gemm.is_grouped();
+        return factor.scaling == FactorScaling::f32_128x128 && has_several && rows % 128 != 0;
     };
     if (shares_tiles(p.gemm.a, p.gemm.m) || shares_tiles(p.gemm.b, p.gemm.n))
         return bad_input(
-            "scales of 128x128 blocks and several batches need rows in multiples of 128");
+            "scales of 128x128 blocks and several batches or groups need rows in multiples of 128");
+    return success();
+}
+
+Status check_groups(const Problem& p) {
+    const GemmProblem& gemm = p.gemm;
+    if (!gemm.is_grouped()) return success();
+    if (gemm.batches != 1)
+        return bad_input("groups= makes one product of many, so there is no batches=" +
+                         std::to_string(gemm.batches) + " beside it");
+    if (gemm.rows_written() > gemm.m)
+        return bad_input("the groups have " + std::to_string(gemm.rows_written()) +
+                         " rows, and A has " + std::to_string(gemm.m));
+    if (gemm.a.scaling == FactorScaling::f32_128x128)
+        return bad_input(
+            "groups end anywhere, so the A of a grouped gemm has no scales of 128x128");
+    if (has_output_blocks(p))
+        return bad_input("no source says where the scales of output=" + output_name(p) +
+                         " lie in a grouped gemm");
     return success();
 }
 
@@ -294,14 +312,14 @@ Expected<Case> gemm_case_of(const CaseWords& words) {
     take_model(reader, words.model, gemm);
     take_storage(reader, words, c);
     if (!reader.status()) return reader.status().error();
-    c.rows = gemm.batches * gemm.m;
+    c.rows = gemm.rows_written();
     c.columns = gemm.n;
     return c;
 }
 
 Status check_gemm(const Problem& p) {
     for (const auto check : {check_c, check_output_blocks, check_scales_of_factors,
-                             check_packing_of_factors, check_batches, check_model})
+                             check_packing_of_factors, check_groups, check_batches, check_model})
         if (const Status status = check(p); !status) return status;
     return success();
 }

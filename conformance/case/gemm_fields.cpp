@@ -1,8 +1,10 @@
 // The fields of a GEMM as text. See field_row.hpp.
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <charconv>
 #include <limits>
+#include <vector>
 
 #include "conformance/case/field_row.hpp"
 #include "conformance/case/fields.hpp"
@@ -14,6 +16,9 @@ static_assert(std::numeric_limits<float>::is_iec559 && sizeof(float) == 4);
 
 bool multiplies(const Case& c) {
     return is_gemm(c);
+}
+bool is_grouped(const Case& c) {
+    return is_gemm(c) && c.gemm.is_grouped();
 }
 bool makes_blocks(const Case& c) {
     return has_output_blocks(c);
@@ -74,6 +79,31 @@ Status set_batches(CaseWords& words, const std::string& value) {
     return success();
 }
 
+std::string groups_text(const Case& c) {
+    std::string text;
+    for (const std::int64_t rows : c.gemm.groups)
+        text += (text.empty() ? "" : "+") + std::to_string(rows);
+    return text;
+}
+// "3+0+7": how many rows each group has.
+Status set_groups(CaseWords& words, const std::string& value) {
+    constexpr std::uint64_t rows_max = std::uint64_t{1} << 20;
+    constexpr std::size_t groups_max = 4096;
+    std::vector<std::int64_t>& groups = words.rest.gemm.groups;
+    groups.clear();
+    for (std::size_t first = 0; first <= value.size();) {
+        const std::size_t end = std::min(value.find('+', first), value.size());
+        const auto rows = parse_number("groups", value.substr(first, end - first));
+        if (!rows || rows.value() > rows_max || groups.size() == groups_max)
+            return bad_input("groups '" + value +
+                             "' is not of the form 3+0+7, the rows of up to 4096 groups, each up "
+                             "to 2^20");
+        groups.push_back(static_cast<std::int64_t>(rows.value()));
+        first = end + 1;
+    }
+    return success();
+}
+
 // The shortest decimal number that reads back to the same bits; other codes as their bits.
 std::string f32_text(std::uint32_t bits) {
     std::array<char, 64> text;
@@ -128,6 +158,7 @@ constexpr std::array rows{
     FieldRow{"dialect", makes_blocks, dialect_text, set_word<&CaseWords::dialect>},
     FieldRow{"shape", multiplies, shape_text, set_gemm_shape},
     FieldRow{"batches", multiplies, batches_text, set_batches},
+    FieldRow{"groups", is_grouped, groups_text, set_groups},
     FieldRow{"alpha", multiplies, f32_text_of<&GemmProblem::alpha>, set_f32<&GemmProblem::alpha>},
     FieldRow{"beta", multiplies, f32_text_of<&GemmProblem::beta>, set_f32<&GemmProblem::beta>},
     FieldRow{"c", multiplies, c_text, set_word<&CaseWords::c>},

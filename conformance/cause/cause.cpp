@@ -231,7 +231,9 @@ constexpr std::array gemm_scopes{
     Scope{"", [](const Case& c) { return std::string(c.gemm.reads_c() ? "with C" : "without C"); }},
     Scope{"in ",
           [](const Case& c) {
-              return std::string(c.gemm.batches > 1 ? "several batches" : "one batch");
+              return std::string(c.gemm.is_grouped()  ? "groups"
+                                 : c.gemm.batches > 1 ? "several batches"
+                                                      : "one batch");
           }},
     Scope{"where K is ", [](const Case& c) { return std::to_string(c.gemm.k); }},
     Scope{"where beta is ", [](const Case& c) { return number_text(c.gemm.beta); }},

@@ -224,6 +224,14 @@ std::vector<CodeTensor> make_gemm_inputs(const Case& c) {
             tensors.push_back(filled(tensor, [scale](const FactorPlace&) { return scale; }));
             continue;
         }
+        if (tensor.part == GemmPart::row_offsets) {
+            const std::vector<std::int64_t> offsets = c.gemm.offsets();
+            tensors.push_back(filled(tensor, [&offsets](const FactorPlace& place) {
+                const auto group = static_cast<std::size_t>(place.column);
+                return Code{static_cast<std::uint32_t>(offsets[group])};
+            }));
+            continue;
+        }
         tensors.push_back(filled(tensor, [&](const FactorPlace& place) {
             if (exact) return exact_code(exact_plan, tensor, place);
             if (codes) return exact_code(code_plan, tensor, place);

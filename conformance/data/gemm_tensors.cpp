@@ -2,6 +2,7 @@
 #include "conformance/data/gemm_tensors.hpp"
 
 #include <algorithm>
+#include <iterator>
 
 #include "reference/spec/layouts.hpp"
 
@@ -95,7 +96,7 @@ Problem problem_of(const GemmProblem& gemm) {
     Problem p;
     p.operation = OperationKind::gemm;
     p.gemm = gemm;
-    p.rows = gemm.batches * gemm.m;
+    p.rows = gemm.rows_written();
     p.columns = gemm.n;
     return p;
 }
@@ -112,7 +113,7 @@ std::vector<GemmTensor> tensors_of(const Problem& p) {
             tensors.push_back({scales, numbers, row_of(factor.scaling).scale,
                                scales_of(p, factor.scaling, rows)});
     };
-    const std::int64_t rows_a = gemm.batches * gemm.m, rows_b = gemm.batches * gemm.n;
+    const std::int64_t rows_a = gemm.rows_of_a(), rows_b = gemm.rows_of_b();
     add_factor(gemm.a, rows_a, GemmPart::a, GemmPart::scales_a);
     add_factor(gemm.b, rows_b, GemmPart::b, GemmPart::scales_b);
     const ElementFormat c = addend_type(gemm), bias = bias_type(gemm);
@@ -123,6 +124,9 @@ std::vector<GemmTensor> tensors_of(const Problem& p) {
     if (has_scale_out(gemm.output))
         tensors.push_back(
             {GemmPart::scale_out, numbers, formats::f32, dense(formats::f32.name, 1, 1)});
+    if (gemm.is_grouped())
+        tensors.push_back({GemmPart::row_offsets, numbers, row_offset,
+                           dense(row_offset.name, 1, std::ssize(gemm.groups) + 1)});
     const ElementFormat& d = gemm.output.element;
     tensors.push_back({GemmPart::d, elements, d, codes_of(p, d, {rows_a, gemm.n})});
     if (!has_blocks(gemm.output)) return tensors;
@@ -146,7 +150,8 @@ Operation operation_of(const Problem& p) {
                                    .scaling_out = std::string(name_of(scaling_out)),
                                    .epilogue = or_null(name_of(gemm.epilogue), "none"),
                                    .accumulation = or_null(name_of(gemm.accumulation), "default"),
-                                   .algorithm = gemm.names_algorithm() ? gemm.algorithm : ""};
+                                   .algorithm = gemm.names_algorithm() ? gemm.algorithm : "",
+                                   .groups = std::ssize(gemm.groups)};
     return operation;
 }
 

@@ -16,15 +16,26 @@
 
 namespace mx {
 
-enum class GemmPart : std::uint32_t { a, scales_a, b, scales_b, c, bias, scale_out, d, scales_d };
+enum class GemmPart : std::uint32_t {
+    a,
+    scales_a,
+    b,
+    scales_b,
+    c,
+    bias,
+    scale_out,
+    d,
+    scales_d,
+    row_offsets,  // of a grouped product; the last input
+};
 
 constexpr bool is_output(GemmPart part) {
     return part == GemmPart::d || part == GemmPart::scales_d;
 }
 // As files of tensors call it.
 constexpr std::string_view name_of(GemmPart part) {
-    constexpr std::array<std::string_view, 9> names{"a",    "a_scales",  "b", "b_scales", "c",
-                                                    "bias", "scale_out", "d", "d_scales"};
+    constexpr std::array<std::string_view, 10> names{
+        "a", "a_scales", "b", "b_scales", "c", "bias", "scale_out", "d", "d_scales", "row_offsets"};
     return names[static_cast<std::size_t>(part)];
 }
 enum class GemmContent { elements, numbers };
@@ -44,7 +55,8 @@ std::uint32_t binades_of(GemmPart part);
 // A GEMM alone, its tensors stored plainly and D without blocks.
 Problem problem_of(const GemmProblem& gemm);
 
-// In the order of the device ABI; D last, and its scales.
+// In the order of the device ABI; D last, and its scales. Scales in tiles are given for rows that
+// follow one another: where groups of them begin new tiles, conformance/run says.
 std::vector<GemmTensor> tensors_of(const Problem& p);
 
 // The one place where a typed GEMM becomes the words of the device ABI.

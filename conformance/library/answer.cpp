@@ -254,8 +254,9 @@ void gemm(const OracleCall& call) {
         inputs.push_back(dense_copy(call.inputs[i], tensors[i].type.name));
     const std::vector<CodeTensor> outputs = expect_gemm(call.question, inputs);
     for (std::size_t i = 0; i < outputs.size(); ++i) {
+        // Rows of no group stay as they are.
         std::size_t element = 0;
-        kit::for_each_cell(call.outputs[i].shape(), [&](Cell cell) {
+        kit::for_each_cell({outputs[i].rows, outputs[i].columns}, [&](Cell cell) {
             call.outputs[i].write(cell, outputs[i].at(element++));
         });
     }

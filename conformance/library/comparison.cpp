@@ -39,7 +39,8 @@ std::vector<CodeTensor> right_outputs(const OracleCall& call, const Types& types
     OracleCall right = call;
     std::vector<CodeTensor> tensors;
     for (std::size_t i = 0; i < call.outputs.size(); ++i) {
-        const kit::Shape shape = call.outputs[i].shape();
+        kit::Shape shape = call.outputs[i].shape();
+        if (is_gemm(call.question)) shape.rows = std::min(shape.rows, call.question.rows);
         tensors.push_back(make_tensor({types.outputs[i], shape.rows, shape.columns}));
         right.outputs[i] = {reinterpret_cast<unsigned char*>(tensors.back().bytes.data()),
                             tensors.back().width,
@@ -61,7 +62,9 @@ Evidence evidence_of(const OracleCall& call) {
         evidence.inputs.push_back(dense_copy(call.inputs[i], types.inputs[i].name));
     evidence.expected = right_outputs(call, types);
     for (std::size_t i = 0; i < call.outputs.size(); ++i) {
-        evidence.actual.push_back(dense_copy(call.outputs[i], types.outputs[i].name));
+        kit::Strided written = call.outputs[i];
+        written.rows = evidence.expected[i].rows;
+        evidence.actual.push_back(dense_copy(written, types.outputs[i].name));
         evidence.flags.emplace_back(evidence.expected[i].count(), std::uint8_t{0});
     }
     evidence.answer.kind = AnswerKind::answered;

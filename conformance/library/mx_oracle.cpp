@@ -76,8 +76,20 @@ private:
     std::optional<mx_oracle_options> known_;
 };
 
+// In tiles each group of a grouped gemm begins one, which the copies of tensors do not know.
+void expect_no_groups_in_tiles(const kit::Arguments& call) {
+    if (call.operation->gemm == nullptr || call.operation->gemm->groups == 0) return;
+    for (std::size_t i = 0; i < call.input_count; ++i) {
+        const char* layout = kit::tensor_at(call.inputs, i).layout;
+        if (find_scale_layout(kit::text_of(layout)) != nullptr)
+            kit::not_supported("the oracle takes the scales of a grouped gemm row by row, not as " +
+                               kit::in_double_quotes(layout));
+    }
+}
+
 // Whether the question is one, before any tensor is copied or read.
 void expect_known(const kit::Arguments& call, const mx_oracle_options* options) {
+    expect_no_groups_in_tiles(call);
     read_calls(PlainCall(call, Loaded::nothing).call(), kit::Buffers::absent, options);
 }
 

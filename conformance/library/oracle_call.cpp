@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "conformance/data/gemm_tensors.hpp"
+#include "device/kit/groups.hpp"
 #include "device/kit/tensor_number.hpp"
 
 namespace mx::library {
@@ -189,7 +190,7 @@ private:
     // --- gemm ---
 
     void read_gemm() {
-        const mx_gemm& gemm = call_.gemm();
+        const mx_gemm& gemm = call_.maybe_grouped_gemm();
         CaseWords words;
         words.operation = name_of(OperationKind::gemm);
         words.dialect = word(asked().dialect);
@@ -241,10 +242,12 @@ private:
         return kit::tensor_at(call.inputs, input);
     }
 
-    std::size_t input_of_b() const { return call_.gemm().scaling_a == nullptr ? 1 : 2; }
+    const mx_gemm& asked_gemm() const { return *asked().gemm; }
+    std::size_t input_of_b() const { return asked_gemm().scaling_a == nullptr ? 1 : 2; }
 
     void take_shape(const mx_gemm& gemm, GemmProblem& shape) const {
         const mx_tensor &a = tensor(0, "A"), &b = tensor(input_of_b(), "B");
+        if (gemm.groups != 0) return take_groups(a, b, shape);
         if (gemm.batches < 1)
             kit::invalid("mx_gemm.batches is " + std::to_string(gemm.batches) + ", and 1 is least");
         if (a.rows % gemm.batches != 0 || b.rows % gemm.batches != 0)
@@ -254,6 +257,18 @@ private:
         shape.batches = gemm.batches;
         shape.m = a.rows / gemm.batches;
         shape.n = b.rows / gemm.batches;
+        shape.k = a.columns;
+    }
+
+    void take_groups(const mx_tensor& a, const mx_tensor& b, GemmProblem& shape) const {
+        const kit::RowGroups groups = kit::RowGroups::read(call_, a.rows);
+        if (b.rows % groups.count() != 0)
+            kit::invalid("B has " + std::to_string(b.rows) + " rows, which " +
+                         std::to_string(groups.count()) + " groups do not share");
+        for (std::int64_t group = 0; group < groups.count(); ++group)
+            shape.groups.push_back(groups.rows(group));
+        shape.m = a.rows;
+        shape.n = b.rows / groups.count();
         shape.k = a.columns;
     }
 
@@ -275,7 +290,7 @@ private:
 
     std::string c_word(const GemmProblem& shape) const {
         if (!shape.reads_c()) return "none";
-        const std::size_t input = input_of_b() + (call_.gemm().scaling_b == nullptr ? 1 : 2);
+        const std::size_t input = input_of_b() + (asked_gemm().scaling_b == nullptr ? 1 : 2);
         return word(tensor(input, "C").type);
     }
 
@@ -312,7 +327,7 @@ private:
     static std::string_view role_of(GemmPart part) {
         constexpr std::string_view roles[] = {
             "A",        "the scales of A", "B", "the scales of B", "C",
-            "the bias", "the scale of D",  "D", "the scales of D"};
+            "the bias", "the scale of D",  "D", "the scales of D", kit::RowGroups::role};
         return roles[static_cast<std::size_t>(part)];
     }
 

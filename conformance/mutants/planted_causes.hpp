@@ -237,6 +237,16 @@ inline constexpr std::array planted_causes{
     PlantedCause{"gemm_saturates", "gemm:what is too large for D becomes its largest number"},
     PlantedCause{"gemm_subnormal_results_flushed", "gemm:subnormal results are #"},
     PlantedCause{"gemm_d_transposed", "gemm:D is transposed"},
+    PlantedCause{"gemm_group_takes_next_b", "gemm:a group takes B of the next"},
+    PlantedCause{"gemm_empty_group_shifts_b",
+                 "gemm:groups without rows are passed over, and later ones take B of those before"},
+    PlantedCause{"gemm_group_boundary_rounded",
+                 "gemm:the group of a row is that of the first row of its tile of #"},
+    PlantedCause{"gemm_group_scales_not_padded",
+                 "padding | "
+                 "gemm:the scales of A are looked for as if its groups had no pads between them"},
+    PlantedCause{"gemm_last_group_tail_dropped", "unwritten"},
+    PlantedCause{"gemm_rows_of_no_group_written", "red_zone"},
 };
 
 constexpr std::string_view planted_cause(std::string_view prefix, std::string_view name) {

@@ -109,6 +109,22 @@ Question question_without_data(const Case& c) {
     return question;
 }
 
+namespace {
+
+// Leaves the rows that the expected tensor has, and notes whether those beyond them were written.
+void cut_tail(OutputTensor& output, const CodeTensor& expected, Evidence& e) {
+    const std::size_t count = expected.count();
+    for (std::size_t i = count; !e.answer.is_recorded && i < output.flags.size(); ++i) {
+        if (output.flags[i] == flag_unwritten) continue;
+        if (e.written_tail.count++ == 0)
+            e.written_tail.first_row = static_cast<std::int64_t>(i) / expected.columns;
+    }
+    output.flags.resize(count);
+    output.bytes.resize(expected.bytes.size());
+}
+
+}  // namespace
+
 void read_answer(Evidence& e) {
     for (const CodeTensor& expected : e.expected) {
         e.actual.push_back(expected);
@@ -119,6 +135,7 @@ void read_answer(Evidence& e) {
     for (std::size_t i = 0; i < buffers.size(); ++i) {
         OutputTensor& output = e.answer.outputs[i];
         if (is_strided(buffers[i].spec)) {
+            cut_tail(output, e.expected[buffers[i].tensor], e);
             e.actual[buffers[i].tensor].bytes = std::move(output.bytes);
             e.flags[buffers[i].tensor] = std::move(output.flags);
             continue;

@@ -21,6 +21,12 @@ struct WrongPads {
     std::uint8_t first_value = 0;
 };
 
+// Elements of the rows of D that belong to no group of a grouped GEMM and were written.
+struct WrittenTail {
+    std::uint64_t count = 0;
+    std::int64_t first_row = 0;
+};
+
 struct Evidence {
     Case c;
     std::vector<CodeTensor> inputs;
@@ -28,6 +34,7 @@ struct Evidence {
     std::vector<CodeTensor> actual;  // of the device's first run; empty if it gave no answer
     std::vector<std::vector<std::uint8_t>> flags;  // per output and element, see question.hpp
     std::vector<WrongPads> wrong_pads;
+    WrittenTail written_tail;
     // The device agrees with itself as long as the pads of its inputs stay the same: elements with
     // flag_differs are then no matter of chance.
     bool reads_pads = false;

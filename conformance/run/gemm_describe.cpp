@@ -57,10 +57,13 @@ std::string model_text(const GemmModel& model) {
 }
 
 std::string place_text(const gemm::ProblemView& problem, const gemm::OutputPlace& place) {
-    const std::int64_t m = problem.m;
-    std::string text =
-        "row " + std::to_string(place.row % m) + ", column " + std::to_string(place.column);
-    if (problem.batches > 1) text += " of batch " + std::to_string(place.row / m);
+    const std::int64_t group = problem.group_of(place.row);
+    const std::int64_t row = place.row - problem.rows_of_group(group).first;
+    std::string text = "row " + std::to_string(row) + ", column " + std::to_string(place.column);
+    if (problem.is_grouped())
+        text += " of group " + std::to_string(group);
+    else if (problem.batches > 1)
+        text += " of batch " + std::to_string(group);
     return text;
 }
 

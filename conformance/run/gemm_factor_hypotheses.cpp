@@ -27,7 +27,8 @@ struct Side {
         return is_a ? place.row : problem.row_of_b(place);
     }
     std::int64_t lines(const gemm::ProblemView& problem) const {
-        return of(problem).rows * (is_a || !problem.shares_b ? problem.batches : 1);
+        if (is_a) return of(problem).rows * problem.batches;
+        return of(problem).rows * (problem.shares_b ? 1 : problem.group_count());
     }
 };
 constexpr std::array sides{
@@ -408,6 +409,48 @@ void add_tiles_of_batches(const Problem& p, const gemm::ProblemView& problem,
                         }));
 }
 
+// Of each row of a factor the one where its scales lie, in tiles that begin anew with each group.
+struct TileRows {
+    std::vector<std::int64_t> of_line;
+    std::int64_t count = 0;
+};
+TileRows tile_rows(const gemm::ProblemView& problem, const Side& side, std::int64_t unit) {
+    TileRows rows;
+    for (std::int64_t group = 0; group < problem.group_count(); ++group) {
+        const std::int64_t lines = side.is_a ? problem.rows_of_group(group).count() : problem.n;
+        for (std::int64_t line = 0; line < lines; ++line) rows.of_line.push_back(rows.count + line);
+        rows.count += (lines + unit - 1) / unit * unit;
+    }
+    return rows;
+}
+
+// The rows of a grouped product's factor looked for as if they followed one another.
+void add_groups_without_pads(const Problem& p, const gemm::ProblemView& problem, const Side& side,
+                             GemmHypotheses& hypotheses) {
+    const ScaleLayout* layout = scale_layout_for(p.scales, BlockAxis::row);
+    const Grid grid = grid_of(problem, side);
+    if (layout == nullptr || grid.lines * grid.length == 0) return;
+    const TileRows rows = tile_rows(problem, side, layout->outer_multiple);
+    const GridShape shape{rows.count, grid.length};
+    const Storage read{std::string(layout->name),
+                       [=](const Spot& s) {
+                           return fast::scale_offset(*layout, shape, {s.line, s.at});
+                       },
+                       fast::scale_bytes(*layout, shape)};
+    Storage written = read;
+    written.offset = [offset = read.offset, rows](const Spot& s) {
+        return offset({rows.of_line[static_cast<std::size_t>(s.line)], s.at});
+    };
+    const Found found = found_in(grid, written, read);
+    hypotheses.push_back(altered_outputs(
+        problem,
+        "the scales of " + std::string(side.name) +
+            " are looked for as if its groups had no pads between them",
+        [&problem, &side, found](AlteredOutput& output, const gemm::OutputPlace& place) {
+            look_in(problem, side, found, output, place);
+        }));
+}
+
 void add_scales_from_elsewhere(const gemm::ProblemView& problem, const Side& side,
                                GemmHypotheses& hypotheses) {
     const Grid grid = grid_of(problem, side);
@@ -544,8 +587,12 @@ void add_scales_read_otherwise(const Problem& p, const gemm::ProblemView& proble
                                GemmHypotheses& hypotheses) {
     add_scales_left_out(problem, hypotheses);
     add_scale_rules(problem, hypotheses);
-    add_layouts(p, problem, hypotheses);
-    add_tiles_of_batches(p, problem, hypotheses);
+    if (problem.is_grouped()) {
+        for (const Side& side : sides) add_groups_without_pads(p, problem, side, hypotheses);
+    } else {
+        add_layouts(p, problem, hypotheses);
+        add_tiles_of_batches(p, problem, hypotheses);
+    }
     for (const Side& side : sides) add_scales_from_elsewhere(problem, side, hypotheses);
 }
 

@@ -129,6 +129,18 @@ void add_batches(const gemm::ProblemView& problem, GemmHypotheses& hypotheses) {
              }});
 }
 
+// Tiles of rows that ask for their group once, where one ends within them.
+void add_groups(const gemm::ProblemView& problem, GemmHypotheses& hypotheses) {
+    if (!problem.is_grouped()) return;
+    for (const std::int64_t tile : {8, 16, 32, 64, 128, 256})
+        hypotheses.push_back(
+            {"the group of a row is that of the first row of its tile of " + std::to_string(tile),
+             [&problem, tile](const gemm::OutputPlace& place) {
+                 const std::int64_t group = problem.group_of(place.row / tile * tile);
+                 return expected_result(problem, problem.output(place, group));
+             }});
+}
+
 constexpr std::array<HypothesisFamily, 3> particulars{lengths, single_k, single_blocks};
 
 }  // namespace
@@ -148,6 +160,7 @@ GemmHypotheses general_hypotheses(const Problem& p, const gemm::ProblemView& pro
         if (wrong.applies(problem)) hypotheses.push_back(known_error(problem, wrong));
     add_transposed(problem, hypotheses);
     add_batches(problem, hypotheses);
+    add_groups(problem, hypotheses);
     if (problem.depth > 0) {
         add_other_lengths(problem, hypotheses);
         add_scales_read_otherwise(p, problem, hypotheses);

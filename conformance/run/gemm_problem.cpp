@@ -62,6 +62,7 @@ void look_at(gemm::ProblemView& problem, const GemmTensor& asked, const CodeTens
             break;
         case GemmPart::d:
         case GemmPart::scales_d:
+        case GemmPart::row_offsets:  // the problem has them
             break;
     }
 }
@@ -72,12 +73,14 @@ gemm::ProblemView gemm_problem_of(const Problem& p, const std::vector<CodeTensor
     const GemmProblem& asked = p.gemm;
     const std::int64_t parts = parts_of(asked.algorithm);
     gemm::ProblemView problem;
-    problem.a = factor_of(asked.a, {asked.m, asked.k});
+    const std::int64_t rows = asked.is_grouped() ? asked.rows_written() : asked.m;
+    problem.a = factor_of(asked.a, {rows, asked.k});
     problem.b = factor_of(asked.b, {asked.n, asked.k});
-    problem.m = asked.m;
+    problem.m = rows;
     problem.n = asked.n;
     problem.depth = asked.k;
     problem.batches = asked.batches;
+    if (asked.is_grouped()) problem.offsets = asked.offsets();
     problem.alpha = Code{asked.alpha};
     problem.beta = Code{asked.beta};
     problem.epilogue = epilogue_of(asked, parts);

@@ -82,7 +82,7 @@ bool may_swap_scales(const gemm::ProblemView& problem) {
     const gemm::Factor &a = problem.a, &b = problem.b;
     return has_products(problem) && a.scaling == gemm::Scaling::blocks && b.scaling == a.scaling &&
            b.block == a.block && b.block_rows == a.block_rows && problem.m == problem.n &&
-           problem.m > 1;
+           problem.m > 1 && !problem.is_grouped();
 }
 
 std::optional<Code> with_swapped_scales(const GemmScene& scene) {
@@ -107,6 +107,37 @@ std::optional<Code> of_first_batch(const GemmScene& scene) {
     const std::int64_t m = scene.problem.m;
     if (scene.place.row < m) return std::nullopt;
     return result_at(scene, {scene.place.row % m, scene.place.column});
+}
+
+// Of a grouped product: the group of a row, and what a device takes it for.
+using OtherGroup = std::int64_t (*)(const gemm::ProblemView& problem, std::int64_t group);
+template <OtherGroup other>
+std::optional<Code> of_other_group(const GemmScene& scene) {
+    const std::int64_t group = other(scene.problem, scene.problem.group_of(scene.place.row));
+    return expected_result(scene.problem, scene.problem.output(scene.place, group));
+}
+template <OtherGroup other>
+bool may_take_group(const gemm::ProblemView& problem) {
+    if (!problem.is_grouped() || !has_products(problem)) return false;
+    for (std::int64_t group = 0; group < problem.group_count(); ++group)
+        if (problem.rows_of_group(group).count() > 0 && other(problem, group) != group) return true;
+    return false;
+}
+
+std::int64_t first_group(const gemm::ProblemView&, std::int64_t) {
+    return 0;
+}
+std::int64_t group_before(const gemm::ProblemView&, std::int64_t group) {
+    return std::max<std::int64_t>(group - 1, 0);
+}
+std::int64_t next_group(const gemm::ProblemView& problem, std::int64_t group) {
+    return std::min(group + 1, problem.group_count() - 1);
+}
+std::int64_t among_those_with_rows(const gemm::ProblemView& problem, std::int64_t group) {
+    std::int64_t before = 0;
+    for (std::int64_t each = 0; each < group; ++each)
+        before += problem.rows_of_group(each).count() > 0 ? 1 : 0;
+    return before;
 }
 
 constexpr std::array table{
@@ -145,6 +176,14 @@ constexpr std::array table{
               [](const gemm::ProblemView& problem) { return problem.n > 1; }, of_column_before},
     WrongGemm{"a later batch is the first one again", true,
               [](const gemm::ProblemView& problem) { return problem.batches > 1; }, of_first_batch},
+    WrongGemm{"every group takes B of the first", true, may_take_group<first_group>,
+              of_other_group<first_group>},
+    WrongGemm{"a group takes B of the group before", true, may_take_group<group_before>,
+              of_other_group<group_before>},
+    WrongGemm{"a group takes B of the next", true, may_take_group<next_group>,
+              of_other_group<next_group>},
+    WrongGemm{"groups without rows are passed over, and later ones take B of those before", true,
+              may_take_group<among_those_with_rows>, of_other_group<among_those_with_rows>},
 };
 
 }  // namespace

@@ -59,6 +59,21 @@ void add_wrong_pads(const std::vector<WrongPads>& wrong_pads, CaseResult& result
     }
 }
 
+// Rows of D that no group has.
+void add_written_tail(const WrittenTail& tail, CaseResult& result) {
+    if (tail.count == 0) return;
+    Mismatch m;
+    m.mismatch_class = results::MismatchClass("red_zone").name;
+    m.stage = "buffer";
+    m.direction = "rows of D that belong to no group";
+    m.count = tail.count;
+    m.note = std::to_string(tail.count) +
+             " elements beyond the end of the last group were written, first in row " +
+             std::to_string(tail.first_row) + " of D";
+    m.source = "device/abi/mx_device.h: rows of D beyond the last offset are not written";
+    result.mismatches.push_back(std::move(m));
+}
+
 std::string open_decisions_of(const CaseResult& result) {
     std::string text;
     for (const Mismatch& m : result.mismatches)
@@ -79,6 +94,7 @@ void judge_gemm_bits(const Evidence& evidence, CaseResult& result) {
     for (const std::string& what : judged.explanations)
         result.explanations.push_back("gemm:" + what);
     add_wrong_pads(evidence.wrong_pads, result);
+    add_written_tail(evidence.written_tail, result);
     add_findings(evidence.answer.findings, result);
     result.verdict = verdict_of_mismatches(result);
     if (!judged.disagreement.empty()) {

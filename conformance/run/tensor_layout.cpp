@@ -1,6 +1,8 @@
 // See tensor_layout.hpp. Places come from the fast oracle's formulas; the tests lay out by walking.
 #include "conformance/run/tensor_layout.hpp"
 
+#include <algorithm>
+
 #include "conformance/data/gemm_inputs.hpp"
 #include "device/host/layout.hpp"
 #include "device/host/question.hpp"
@@ -57,11 +59,30 @@ std::vector<Buffer> buffers_of(const Problem& p, std::span<const Part> parts) {
     return buffers;
 }
 
+std::int64_t whole(std::int64_t rows, std::int64_t unit) {
+    return (rows + unit - 1) / unit * unit;
+}
+
+// Scales of each group of a grouped GEMM begin a tile of their own: for A pytorch/ao,
+// torchao/prototype/moe_training/kernels/mxfp8/quant.py, torch_to_blocked_2d_M_groups; for B
+// torch_to_blocked_per_group_3d.
+void begin_tiles(GemmPart part, const GemmProblem& gemm, Buffer& buffer) {
+    const ScaleLayout* layout = find_scale_layout(buffer.spec.layout);
+    if (layout == nullptr) return;
+    buffer.groups = gemm.groups;
+    if (part == GemmPart::scales_b) std::ranges::fill(buffer.groups, gemm.n);
+    buffer.spec.rows = 0;
+    for (const std::int64_t rows : buffer.groups)
+        buffer.spec.rows += whole(rows, layout->outer_multiple);
+}
+
 std::vector<Buffer> gemm_buffers(const Problem& p, TensorRole role) {
     std::vector<Buffer> buffers;
-    for (const GemmTensor& tensor : tensors_of(p))
-        if (is_output(tensor.part) == (role == TensorRole::output))
-            buffers.push_back({tensor.spec, buffers.size()});
+    for (const GemmTensor& tensor : tensors_of(p)) {
+        if (is_output(tensor.part) != (role == TensorRole::output)) continue;
+        buffers.push_back({tensor.spec, buffers.size()});
+        if (p.gemm.is_grouped()) begin_tiles(tensor.part, p.gemm, buffers.back());
+    }
     return buffers;
 }
 
@@ -75,12 +96,21 @@ struct StoredCode {
 };
 
 template <typename Visit>
-void for_each_scale(const TensorSpec& spec, const ScaleLayout& layout, const Visit& visit) {
-    const GridShape shape{spec.rows, spec.columns};
+void for_each_scale(const Buffer& buffer, const ScaleLayout& layout, const Visit& visit) {
+    const GridShape shape{buffer.spec.rows, buffer.spec.columns};
     std::size_t element = 0;
-    for (std::int64_t row = 0; row < spec.rows; ++row)
-        for (std::int64_t column = 0; column < spec.columns; ++column)
-            visit({0, element++, fast::scale_offset(layout, shape, {row, column}), whole_bytes, 0});
+    const auto visit_rows = [&](std::int64_t first, std::int64_t count) {
+        for (std::int64_t row = first; row < first + count; ++row)
+            for (std::int64_t column = 0; column < shape.columns; ++column)
+                visit({0, element++, fast::scale_offset(layout, shape, {row, column}), whole_bytes,
+                       0});
+    };
+    if (buffer.groups.empty()) return visit_rows(0, shape.rows);
+    std::int64_t first = 0;
+    for (const std::int64_t rows : buffer.groups) {
+        visit_rows(first, rows);
+        first += whole(rows, layout.outer_multiple);
+    }
 }
 
 template <typename Visit>
@@ -109,9 +139,10 @@ void for_each_inline(const TensorSpec& spec, const Visit& visit) {
 }
 
 template <typename Visit>
-void for_each_code(const TensorSpec& spec, const Visit& visit) {
+void for_each_code(const Buffer& buffer, const Visit& visit) {
+    const TensorSpec& spec = buffer.spec;
     if (const ScaleLayout* layout = find_scale_layout(spec.layout))
-        for_each_scale(spec, *layout, visit);
+        for_each_scale(buffer, *layout, visit);
     else if (spec.layout == "inline")
         for_each_inline(spec, visit);
     else
@@ -162,7 +193,7 @@ std::vector<std::byte> lay_out(const Buffer& buffer, std::span<const CodeTensor>
                                std::byte pad) {
     std::vector<std::byte> bytes(byte_extent(buffer.spec).value(), pad);
     std::uint8_t* const base = reinterpret_cast<std::uint8_t*>(bytes.data());
-    for_each_code(buffer.spec, [&](const StoredCode& at) {
+    for_each_code(buffer, [&](const StoredCode& at) {
         const Code code{tensors[buffer.tensor + at.tensor].at(at.element)};
         fast::write_code(at.stream, base + at.byte, at.index, code);
     });
@@ -171,7 +202,7 @@ std::vector<std::byte> lay_out(const Buffer& buffer, std::span<const CodeTensor>
 
 void collect(const Buffer& buffer, const BufferBytes& from, const BufferTensors& to) {
     const std::uint8_t* const base = reinterpret_cast<const std::uint8_t*>(from.bytes.data());
-    for_each_code(buffer.spec, [&](const StoredCode& at) {
+    for_each_code(buffer, [&](const StoredCode& at) {
         const std::size_t tensor = buffer.tensor + at.tensor;
         to.tensors[tensor].set(at.element,
                                fast::read_code(at.stream, base + at.byte, at.index).bits);

@@ -13,11 +13,14 @@
 namespace mx {
 
 // One buffer of a question. It holds the problem's tensor of that index; in layout "inline" also
-// the next one, the scales.
+// the next one, the scales. Where groups of a tensor's rows are to begin new tiles of a layout, the
+// buffer has the rows that this takes, and `groups` says how many rows of the tensor each group
+// has; rows of the tensor beyond these are not in the buffer.
 struct Buffer {
     TensorSpec spec;
     std::size_t tensor = 0;
     std::size_t tensors = 1;
+    std::vector<std::int64_t> groups = {};
 };
 std::vector<Buffer> input_buffers(const Problem& p);
 std::vector<Buffer> output_buffers(const Problem& p);

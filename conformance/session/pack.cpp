@@ -414,6 +414,7 @@ DeviceAnswer RecordedAnswers::ask(const Question& question) const {
                        std::to_string(answer.data.size()) + " outputs where " +
                            std::to_string(question.outputs.size()) + " belong");
     DeviceAnswer made;
+    made.is_recorded = true;
     for (std::size_t i = 0; i < question.outputs.size(); ++i) {
         const TensorSpec& spec = question.outputs[i];
         OutputTensor output;

@@ -30,8 +30,9 @@ extern "C" {
  * older plug-ins are not asked for it. Version 5 added mx_device_api.open_configured; older
  * plug-ins take no configuration. Version 6 added mx_operation.tensor_scale, axis "tensor", scales
  * of types "ue4m3" and "f32" and random bits of quantize; older plug-ins are asked for E8M0 scales
- * alone. */
-#define MX_DEVICE_ABI_VERSION 6u
+ * alone. Version 7 added mx_gemm.groups and tensors of type "i32"; older plug-ins are asked for no
+ * grouped GEMM. */
+#define MX_DEVICE_ABI_VERSION 7u
 
 #if defined(_WIN32)
 #define MX_DEVICE_EXPORT __declspec(dllexport)
@@ -86,6 +87,8 @@ typedef struct mx_gemm {
     const char* accumulation; /* "fast": whatever the device has that is faster and less exact;
                                  NULL: what it does otherwise */
     const char* algorithm;    /* one of list_algorithms; NULL: the device's own choice */
+    /* Since version 7: 0, or of a grouped GEMM the number of its groups; then batches is 1 */
+    int64_t groups;
 } mx_gemm;
 
 /* What is asked for. Members a given operation does not use are NULL or 0.
@@ -115,6 +118,16 @@ typedef struct mx_gemm {
  *                 stand for the rows of all of them; scales of "tensor" and the bias are shared.
  *                 C has the type of D, or bf16 where D is FP8 or FP4; the bias D's type or bf16.
  *                 Pads of scales are 0, in what is given and in what comes back.
+ *                 A grouped GEMM of E groups has one more input, the last: row offsets, i32,
+ *                 1 x (E+1), the first 0, none below the one before it, the last at most M. Rows
+ *                 offsets[g] .. offsets[g+1] - 1 of A, C and D are those of group g, which has none
+ *                 where the two are equal; B is E * N x K, and rows g * N .. g * N + N - 1 of it
+ *                 belong to group g. Rows of D from the last offset on are not written, and those
+ *                 of A and C not looked at. Scales of A and B that are strided lie as ever; those
+ *                 in tiles begin a whole tile for each group, so that the scale tensor has the sum
+ *                 of all groups' rows, each rounded up to the tile's, N for a group of B; its pads
+ *                 may be anything. D is never in blocks, and A has no scales of "128x128".
+ *                 Whatever has a shape of its own, "tensor" scales and the bias, is shared.
  *
  * A last block of fewer than k lanes is quantised from the lanes that exist. Along axis "col" a
  * tensor keeps its shape: blocks are quantised from the values of a column, which gives other bits
@@ -214,8 +227,8 @@ typedef struct mx_tensor {
     size_t struct_size;
     void* data;
     const char* type;   /* "f32" "bf16" "f16" "e4m3" "e5m2" "e3m2" "e2m3" "e2m1" "int8"
-                           "int8-symmetric" "e8m0" "ue4m3" "u32" "e4m3fnuz" "e5m2fnuz"; "tf32",
-                           words of binary32 of which the upper 19 bits count */
+                           "int8-symmetric" "e8m0" "ue4m3" "u32" "i32" "e4m3fnuz" "e5m2fnuz";
+                           "tf32", words of binary32 of which the upper 19 bits count */
     const char* place;  /* where `data` points to: "host"; "cuda" or "hip", memory of the GPU on
                            which the device computes, as cudaMalloc or hipMalloc gives it, which
                            the host must not follow. A device answers MX_NOT_SUPPORTED to a place

@@ -36,8 +36,24 @@ bool is_beyond_f32(const Doubles& row) {
 // One batch of a factor.
 struct Side {
     const Factor& factor;
-    std::ptrdiff_t first_row, rows;
+    std::ptrdiff_t first_row, rows, first_scale;
+
+    FactorDecoder::Row row(std::ptrdiff_t index) const {
+        return {first_row + index, first_scale + index};
+    }
 };
+
+Side side_of(const Factor& factor, std::ptrdiff_t batch, std::ptrdiff_t first,
+             std::ptrdiff_t rows) {
+    const std::vector<std::ptrdiff_t>& scales = factor.scale_offsets;
+    return {factor, first, rows, scales.empty() ? first : scales[static_cast<std::size_t>(batch)]};
+}
+Side side_a(const GemmJob& job, std::ptrdiff_t batch) {
+    return side_of(job.a, batch, job.first_row(batch), job.rows(batch));
+}
+Side side_b(const GemmJob& job, std::ptrdiff_t batch) {
+    return side_of(job.b, batch, batch * job.columns, job.columns);
+}
 
 // In tiles: A's rows follow one another, of B eight rows lie side by side. What pads a tile is 0.
 enum class Order { rows, panels };
@@ -50,7 +66,7 @@ bool decode_floats(const Side& side, std::ptrdiff_t depth, Order order, Floats& 
     out.assign(size_of(padded(side.rows, tile_rows), depth), 0.0f);
     const std::ptrdiff_t step = order == Order::rows ? 1 : tile_columns;
     for (std::ptrdiff_t r = 0; r < side.rows; ++r) {
-        decoder.decode(side.first_row + r, depth, row.data());
+        decoder.decode(side.row(r), depth, row.data());
         if (is_beyond_f32(row)) return false;
         const std::ptrdiff_t first =
             order == Order::rows ? r * depth : r / tile_columns * tile_columns * depth + r % 8;
@@ -86,7 +102,7 @@ void finish_tile(const GemmJob& job, const Place& corner, const TileSums& sums) 
     for (std::ptrdiff_t i = 0; i < tile_rows * tile_columns; ++i) {
         const Place place{corner.batch, corner.row + i / tile_columns,
                           corner.column + i % tile_columns};
-        if (place.row < job.rows && place.column < job.columns)
+        if (place.row < job.rows(place.batch) && place.column < job.columns)
             finish(job, place, sums[static_cast<std::size_t>(i)]);
     }
 }
@@ -114,9 +130,9 @@ void multiply_far_numbers(const GemmJob& job, std::ptrdiff_t batch) {
     const FactorDecoder decode_a(job.a), decode_b(job.b);
     Doubles a(static_cast<std::size_t>(job.depth)), b(size_of(job.columns, job.depth));
     for (std::ptrdiff_t column = 0; column < job.columns; ++column)
-        decode_b.decode(batch * job.columns + column, job.depth, b.data() + column * job.depth);
-    for (std::ptrdiff_t row = 0; row < job.rows; ++row) {
-        decode_a.decode(batch * job.rows + row, job.depth, a.data());
+        decode_b.decode(side_b(job, batch).row(column), job.depth, b.data() + column * job.depth);
+    for (std::ptrdiff_t row = 0; row < job.rows(batch); ++row) {
+        decode_a.decode(side_a(job, batch).row(row), job.depth, a.data());
         for (std::ptrdiff_t column = 0; column < job.columns; ++column)
             finish(job, {batch, row, column},
                    sum_of_far_numbers(a, b.data() + column * job.depth, job.summation));
@@ -125,11 +141,11 @@ void multiply_far_numbers(const GemmJob& job, std::ptrdiff_t batch) {
 
 void multiply_batch(const GemmJob& job, std::ptrdiff_t batch) {
     Floats a, b;
-    if (!decode_floats({job.a, batch * job.rows, job.rows}, job.depth, Order::rows, a) ||
-        !decode_floats({job.b, batch * job.columns, job.columns}, job.depth, Order::panels, b))
+    if (!decode_floats(side_a(job, batch), job.depth, Order::rows, a) ||
+        !decode_floats(side_b(job, batch), job.depth, Order::panels, b))
         return multiply_far_numbers(job, batch);
     for (std::ptrdiff_t column = 0; column < job.columns; column += tile_columns)
-        for (std::ptrdiff_t row = 0; row < job.rows; row += tile_rows) {
+        for (std::ptrdiff_t row = 0; row < job.rows(batch); row += tile_rows) {
             const Tile tile{a.data() + row * job.depth, job.depth, b.data() + column * job.depth,
                             job.depth, nullptr};
             finish_tile(job, {batch, row, column}, sums_of_tile(tile, job.summation));
@@ -137,7 +153,7 @@ void multiply_batch(const GemmJob& job, std::ptrdiff_t batch) {
 }
 
 void multiply(const GemmJob& job) {
-    for (std::ptrdiff_t batch = 0; batch < job.batches; ++batch) multiply_batch(job, batch);
+    for (std::ptrdiff_t batch = 0; batch < job.batches(); ++batch) multiply_batch(job, batch);
 }
 
 }  // namespace
@@ -146,7 +162,7 @@ void multiply(const GemmJob& job) {
 void gemm(const GemmJob& job) {
     if (!job.d_blocks && !job.d_nvfp4) return multiply(job);
     GemmJob numbers = job;
-    const std::ptrdiff_t lines = job.batches * job.rows;
+    const std::ptrdiff_t lines = job.offsets.back();
     std::vector<std::uint8_t> bytes(size_of(lines, job.columns) * sizeof(float));
     const Plane values{bytes.data(), job.columns, 1};
     numbers.d = {ValueType::f32, values};

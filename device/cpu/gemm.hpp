@@ -3,8 +3,10 @@
 #pragma once
 
 #include <cstdint>
+#include <iterator>
 #include <optional>
 #include <string_view>
+#include <vector>
 
 #include "device/cpu/blocks.hpp"
 #include "device/cpu/real_scale.hpp"
@@ -28,6 +30,9 @@ struct Factor {
     FactorScaling scaling = FactorScaling::none;
     std::ptrdiff_t block = 32;
     Plane scales = {};
+    // Where the scales of each group begin, if those of a grouped product lie in tiles; else a
+    // row's scales are in the row of its codes.
+    std::vector<std::ptrdiff_t> scale_offsets = {};
 };
 
 // How products are summed: one after another, or in parts of K of which each begins at 0.
@@ -38,8 +43,19 @@ struct Summation {
 inline constexpr Summation summations[] = {{"fma-chain", 0}, {"fma-parts", 256}};
 
 struct GemmJob {
-    std::ptrdiff_t batches = 1;
-    std::ptrdiff_t rows = 0, columns = 0, depth = 0;  // of one batch
+    // Where each batch, or group of a grouped product, begins in the rows of A and D, and where the
+    // last one ends.
+    std::vector<std::ptrdiff_t> offsets = {0};
+    std::ptrdiff_t columns = 0, depth = 0;  // of one batch
+
+    std::ptrdiff_t batches() const { return std::ssize(offsets) - 1; }
+    std::ptrdiff_t first_row(std::ptrdiff_t batch) const {
+        return offsets[static_cast<std::size_t>(batch)];
+    }
+    std::ptrdiff_t rows(std::ptrdiff_t batch) const {
+        return first_row(batch + 1) - first_row(batch);
+    }
+
     Factor a, b;
     float alpha = 1, beta = 0;
     std::optional<Values> c;

@@ -39,16 +39,17 @@ double FactorDecoder::scale_at(std::ptrdiff_t line, std::ptrdiff_t k) const {
     return scales_[plane.data[line * plane.line_stride + k / factor_.block * plane.lane_stride]];
 }
 
-void FactorDecoder::decode(std::ptrdiff_t line, std::ptrdiff_t depth, double* out) const {
+void FactorDecoder::decode(const Row& row, std::ptrdiff_t depth, double* out) const {
     const Plane& codes = factor_.codes;
     for (std::ptrdiff_t first = 0; first < depth; first += factor_.block) {
-        const double scale = scale_at(line, first);
+        const double scale = scale_at(row.scales, first);
         const std::ptrdiff_t end = std::min(first + factor_.block, depth);
         for (std::ptrdiff_t k = first; k < end; ++k)
-            out[k] = factor_.element
-                         ? elements_[codes.data[line * codes.line_stride + k * codes.lane_stride]] *
-                               scale
-                         : static_cast<double>(value_at({factor_.value, codes}, line, k));
+            out[k] =
+                factor_.element
+                    ? elements_[codes.data[row.codes * codes.line_stride + k * codes.lane_stride]] *
+                          scale
+                    : static_cast<double>(value_at({factor_.value, codes}, row.codes, k));
     }
 }
 

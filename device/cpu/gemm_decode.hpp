@@ -10,11 +10,15 @@ namespace mx::cpu {
 
 class FactorDecoder {
 public:
+    struct Row {
+        std::ptrdiff_t codes, scales;  // where they lie
+    };
+
     explicit FactorDecoder(const Factor& factor);
 
-    // Row `line` along k, `depth` numbers. At most 16 of their bits are not zero where the factor
+    // A row along k, `depth` numbers. At most 16 of their bits are not zero where the factor
     // has blocks, so that a product of two is exact in double.
-    void decode(std::ptrdiff_t line, std::ptrdiff_t depth, double* out) const;
+    void decode(const Row& row, std::ptrdiff_t depth, double* out) const;
 
 private:
     double scale_at(std::ptrdiff_t line, std::ptrdiff_t k) const;

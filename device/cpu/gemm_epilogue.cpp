@@ -19,7 +19,7 @@ float scale_of(const Factor& factor, std::ptrdiff_t line) {
 }
 
 float combined(const GemmJob& job, const Place& place, float sum) {
-    const std::ptrdiff_t line = place.batch * job.rows + place.row;
+    const std::ptrdiff_t line = job.first_row(place.batch) + place.row;
     float alpha = job.alpha;
     const bool is_tensor = job.a.scaling == FactorScaling::tensor;
     const bool is_row = job.a.scaling == FactorScaling::row;
@@ -48,7 +48,7 @@ void finish(const GemmJob& job, const Place& place, float sum) {
     if (job.bias) x += value_at(*job.bias, 0, place.column);
     if (job.has_relu && x <= 0) x = 0;
     if (job.scale_d) x = std::fma(x, value_at({ValueType::f32, *job.scale_d}, 0, 0), 0.0f);
-    const std::ptrdiff_t line = place.batch * job.rows + place.row;
+    const std::ptrdiff_t line = job.first_row(place.batch) + place.row;
     if (job.d_element)
         store_element(job, line, place.column, x);
     else

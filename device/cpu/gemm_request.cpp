@@ -3,6 +3,9 @@
 
 #include <bit>
 #include <utility>
+#include <vector>
+
+#include "device/kit/groups.hpp"
 
 namespace mx::cpu {
 namespace {
@@ -55,7 +58,7 @@ constexpr Named<Epilogue> epilogues[] = {{"", {false, false}},
 
 class GemmReader {
 public:
-    explicit GemmReader(kit::Call& call) : call_(call), asked_(call.gemm()) {}
+    explicit GemmReader(kit::Call& call) : call_(call), asked_(call.maybe_grouped_gemm()) {}
 
     Work read() {
         read_names();
@@ -89,17 +92,48 @@ private:
     }
 
     void read_factors() {
+        const std::int64_t parts = is_grouped() ? asked_.groups : asked_.batches;
         const kit::Shape a = read_factor("A", job_.a), b = read_factor("B", job_.b);
-        job_.batches = asked_.batches;
         if (a.columns != b.columns)
             kit::invalid("A has rows of " + std::to_string(a.columns) + " along k, and B of " +
                          std::to_string(b.columns));
-        if (a.rows % asked_.batches != 0 || b.rows % asked_.batches != 0)
+        if ((!is_grouped() && a.rows % parts != 0) || b.rows % parts != 0)
             kit::invalid("factors of " + std::to_string(a.rows) + " and " + std::to_string(b.rows) +
-                         " rows are no " + std::to_string(asked_.batches) + " equal batches");
-        job_.rows = a.rows / asked_.batches;
-        job_.columns = b.rows / asked_.batches;
+                         " rows are no " + std::to_string(parts) +
+                         (is_grouped() ? " groups" : " equal batches"));
+        rows_ = a.rows;
+        job_.columns = b.rows / parts;
         job_.depth = a.columns;
+        const kit::RowGroups groups = is_grouped() ? kit::RowGroups::read(call_, rows_)
+                                                   : kit::RowGroups::equal(parts, a.rows / parts);
+        job_.offsets = offsets_of(groups);
+        for (const TiledScales& tiled : tiled_)
+            place_tiles(tiled, tiled.factor == &job_.a
+                                   ? groups
+                                   : kit::RowGroups::equal(parts, job_.columns));
+    }
+
+    bool is_grouped() const { return asked_.groups != 0; }
+
+    static std::vector<std::ptrdiff_t> offsets_of(const kit::RowGroups& groups) {
+        std::vector<std::ptrdiff_t> offsets;
+        for (std::int64_t group = 0; group <= groups.count(); ++group)
+            offsets.push_back(groups.first(group));
+        return offsets;
+    }
+
+    // Scales in tiles that begin anew with each group.
+    struct TiledScales {
+        Factor* factor;
+        kit::Tensor scales;
+        std::int64_t unit, columns;
+    };
+    void place_tiles(const TiledScales& tiled, const kit::RowGroups& groups) const {
+        const kit::RowGroups tiles = groups.in_tiles(tiled.unit);
+        // Without data nobody knows which rows of A belong to which group.
+        if (call_.has_data() || tiled.factor != &job_.a)
+            tiled.scales.expect_shape({tiles.end(), tiled.columns});
+        tiled.factor->scale_offsets = offsets_of(tiles);
     }
 
     kit::Shape read_factor(const std::string& name, Factor& factor) {
@@ -127,8 +161,10 @@ private:
         scales.expect_type(scaling_.type);
         const bool is_whole = factor.scaling == FactorScaling::tensor;
         const bool has_blocks = scaling_.block != 0;
-        scales.expect_shape(has_blocks ? row_blocks(codes, factor.block)
-                                       : kit::Shape{is_whole ? 1 : codes.shape().rows, 1});
+        const kit::Shape shape = has_blocks ? row_blocks(codes, factor.block)
+                                            : kit::Shape{is_whole ? 1 : codes.shape().rows, 1};
+        const bool has_tiles = is_grouped() && has_blocks && !scales.is_strided();
+        if (!has_tiles) scales.expect_shape(shape);
         factor.scales = plane_of(scales);
         if (has_blocks && !factor.element)
             kit::not_supported("block scales of values of type " +
@@ -137,6 +173,7 @@ private:
             kit::not_supported("scales of 1x16 with elements other than e2m1");
         if (!has_blocks) return scales.expect_strided();
         const Layout layout = layout_of_scales(scales, kit::Axis::row);
+        if (has_tiles) tiled_.push_back({&factor, scales, layout.outer_tile, shape.columns});
         if (layout.kind != LayoutKind::strided)
             factor.scales = stage({layout, scales.raw(), 0, 8, {}, {}}, staged_);
     }
@@ -189,10 +226,12 @@ private:
     }
 
     void read_others() {
-        const kit::Shape shape{job_.batches * job_.rows, job_.columns};
+        const kit::Shape shape{rows_, job_.columns};
         if (job_.beta != 0) job_.c = values_of(call_.input("C"), shape);
         if (adds_bias_) job_.bias = values_of(call_.input("the bias"), {1, job_.columns});
         if (out_.has_scale) read_scale();
+        if (is_grouped()) call_.input(kit::RowGroups::role);
+        if (is_grouped() && out_.has_blocks) kit::invalid("a grouped gemm with a D in blocks");
         const kit::Tensor d = call_.output("D");
         std::optional<kit::Tensor> scales;
         if (out_.has_blocks) scales = call_.output("the scales of D");
@@ -232,6 +271,8 @@ private:
     Scaling scaling_{};
     OutputScaling out_{};
     bool adds_bias_ = false;
+    std::int64_t rows_ = 0;  // of A
+    std::vector<TiledScales> tiled_;
     std::vector<Staged> staged_, staged_out_;
 };
 

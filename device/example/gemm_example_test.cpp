@@ -53,8 +53,8 @@ protected:
 
     const mx_device_api* api_ = nullptr;
     void* device_ = nullptr;
-    mx_gemm gemm_{sizeof(mx_gemm), 2,       one_f32, 0,       "1x32",
-                  "1x32",          nullptr, nullptr, nullptr, nullptr};
+    mx_gemm gemm_{sizeof(mx_gemm), 2,       one_f32, 0,       "1x32", "1x32",
+                  nullptr,         nullptr, nullptr, nullptr, 0};
     std::vector<std::uint8_t> a_ = std::vector<std::uint8_t>(2 * 33, 0x38);
     std::vector<std::uint8_t> b_ = std::vector<std::uint8_t>(4 * 33, 0x38);
     std::vector<std::uint8_t> scales_a_ = std::vector<std::uint8_t>(4, 127);

@@ -47,7 +47,7 @@ static mx_status supports(void* device, const mx_operation* operation, const mx_
     (void)device;
     if (!is(operation->name, "gemm") || !gemm || in_count != 4 || out_count != 1 ||
         !is(gemm->scaling_a, "1x32") || !is(gemm->scaling_b, "1x32") || gemm->scaling_out ||
-        gemm->epilogue || gemm->accumulation || gemm->algorithm)
+        gemm->epilogue || gemm->accumulation || gemm->algorithm || gemm->groups != 0)
         return answer(message, MX_NOT_SUPPORTED, "only a plain gemm with scales of 1x32");
     for (int i = 0; i < 5; ++i) {
         const mx_tensor* t = i < 4 ? &in[i] : out;

@@ -69,7 +69,8 @@ public:
                  or_null(gemm.scaling_out),
                  or_null(gemm.epilogue),
                  or_null(gemm.accumulation),
-                 or_null(gemm.algorithm)};
+                 or_null(gemm.algorithm),
+                 gemm.groups};
         operation_.gemm = &gemm_;
     }
     AbiOperation(const AbiOperation&) = delete;
@@ -140,8 +141,8 @@ bool has_real_scales(const Operation& operation, const std::vector<mx_tensor>& i
 }
 
 // What an older plug-in cannot be asked, for it cannot see the members that say so: scales with a
-// mantissa; a GEMM; axis both, with more outputs than it may look for; of version 1 also blocks of
-// another size, and layouts whose names it may not look at. "" when it can be asked.
+// mantissa; a GEMM, a grouped one; axis both, with more outputs than it may look for; of version 1
+// also blocks of another size, and layouts whose names it may not look at. "" when it can be asked.
 std::string beyond_version(std::uint32_t version, const Operation& operation,
                            const std::vector<mx_tensor>& inputs,
                            const std::vector<mx_tensor>& outputs) {
@@ -149,6 +150,8 @@ std::string beyond_version(std::uint32_t version, const Operation& operation,
     if (version < 6 && has_real_scales(operation, inputs, outputs))
         return limit + "has scales of type e8m0 alone";
     if (version < 3 && operation.gemm) return limit + "has no gemm";
+    if (version < 7 && operation.gemm && operation.gemm->groups != 0)
+        return limit + "has no grouped gemm";
     if (version < 4 && operation.axis == "both") return limit + "has no axis both";
     if (version > 1) return "";
     constexpr std::int64_t only_block_size = 32;

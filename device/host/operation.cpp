@@ -45,7 +45,7 @@ int code_bits(std::string_view type) {
         Type{"e5m2", 8},     Type{"e3m2", 6},  Type{"e2m3", 6},           Type{"e2m1", 4},
         Type{"int8", 8},     Type{"e8m0", 8},  Type{"int8-symmetric", 8}, Type{"u8", 8},
         Type{"u32", 32},     Type{"ue4m3", 8}, Type{"tf32", 32},          Type{"e4m3fnuz", 8},
-        Type{"e5m2fnuz", 8},
+        Type{"e5m2fnuz", 8}, Type{"i32", 32},
     };
     for (const Type& known : types) {
         if (known.name == type) return known.bits;

@@ -23,6 +23,7 @@ struct GemmOperation {
     std::string epilogue = {};
     std::string accumulation = {};
     std::string algorithm = {};
+    std::int64_t groups = 0;  // 0: it is not grouped
     bool operator==(const GemmOperation&) const = default;
 };
 

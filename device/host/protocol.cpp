@@ -118,6 +118,7 @@ void write(Writer& writer, const std::optional<GemmOperation>& gemm) {
     writer.number(gemm->alpha);
     writer.number(gemm->beta);
     for (const std::string* text : texts_of(*gemm)) writer.string(*text);
+    writer.signed_number(gemm->groups);
 }
 
 std::optional<GemmOperation> read_gemm(Reader& reader) {
@@ -127,6 +128,7 @@ std::optional<GemmOperation> read_gemm(Reader& reader) {
     gemm.alpha = static_cast<std::uint32_t>(reader.number_up_to(UINT32_MAX));
     gemm.beta = static_cast<std::uint32_t>(reader.number_up_to(UINT32_MAX));
     for (std::string* text : texts_of(gemm)) *text = reader.string();
+    gemm.groups = reader.signed_number();
     return gemm;
 }
 

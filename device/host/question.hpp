@@ -82,6 +82,7 @@ struct DeviceAnswer {
     std::string reason = {};  // "" when answered
     std::vector<OutputTensor> outputs = {};
     Findings findings = {};
+    bool is_recorded = false;  // elsewhere: nobody watched the device's memory
 };
 
 }  // namespace mx

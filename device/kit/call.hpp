@@ -64,9 +64,22 @@ public:
     Buffers buffers() const { return buffers_; }
     bool has_data() const { return buffers_ == Buffers::present; }
 
+    // Of a device that has no grouped products.
     const mx_gemm& gemm() const {
+        const mx_gemm& gemm = maybe_grouped_gemm();
+        if (gemm.groups != 0)
+            not_supported("this device has no grouped gemm, of " + std::to_string(gemm.groups) +
+                          " groups");
+        return gemm;
+    }
+    // Of one that does: groups.hpp.
+    const mx_gemm& maybe_grouped_gemm() const {
         if (operation().gemm == nullptr) invalid("mx_operation.gemm is NULL");
-        return *operation().gemm;
+        const mx_gemm& gemm = *operation().gemm;
+        if (gemm.groups < 0) invalid(std::to_string(gemm.groups) + " groups");
+        if (gemm.groups != 0 && gemm.batches != 1)
+            invalid("a grouped gemm of " + std::to_string(gemm.batches) + " batches");
+        return gemm;
     }
 
     // Of a device that does a single thing.
@@ -83,6 +96,11 @@ public:
     }
     Tensor output(std::string_view role) {
         return take(role, "output", arguments_.outputs, arguments_.output_count, outputs_taken_);
+    }
+    // What the others are read by; it is still to be taken.
+    Tensor last_input(std::string_view role) const {
+        std::size_t at = arguments_.input_count == 0 ? 0 : arguments_.input_count - 1;
+        return take(role, "input", arguments_.inputs, arguments_.input_count, at);
     }
     // Once all have been taken.
     void expect_no_more() const {
@@ -160,7 +178,7 @@ private:
     }
 
     Tensor take(std::string_view role, std::string_view what, const mx_tensor* tensors,
-                std::size_t count, std::size_t& taken) {
+                std::size_t count, std::size_t& taken) const {
         if (taken >= count)
             invalid("operation " + in_double_quotes(operation().name) + " has no " +
                     std::string(what) + " " + std::to_string(taken) + ", " + std::string(role));

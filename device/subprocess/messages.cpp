@@ -59,6 +59,7 @@ Json gemm_json(const GemmOperation& gemm) {
     add("epilogue", gemm.epilogue);
     add("accumulation", gemm.accumulation);
     add("algorithm", gemm.algorithm);
+    if (gemm.groups != 0) json["groups"] = gemm.groups;
     return json;
 }
 

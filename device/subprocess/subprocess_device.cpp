@@ -8,6 +8,7 @@
 
 #include <cstdint>
 #include <cstring>
+#include <optional>
 #include <span>
 #include <string>
 #include <utility>
@@ -15,6 +16,7 @@
 
 #include "device/host/layout.hpp"
 #include "device/host/strided.hpp"
+#include "device/kit/groups.hpp"
 #include "device/kit/plugin.hpp"
 #include "device/subprocess/command_process.hpp"
 #include "device/subprocess/messages.hpp"
@@ -93,7 +95,8 @@ Operation operation_of(const mx_operation& asked) {
                                    .scaling_out = or_empty(gemm.scaling_out),
                                    .epilogue = or_empty(gemm.epilogue),
                                    .accumulation = or_empty(gemm.accumulation),
-                                   .algorithm = or_empty(gemm.algorithm)};
+                                   .algorithm = or_empty(gemm.algorithm),
+                                   .groups = gemm.groups};
     return operation;
 }
 
@@ -108,6 +111,13 @@ void unload(const TensorSpec& spec, std::span<const std::byte> data, void* to) {
     for_each_run(spec, [&](ElementRun run) {
         copy_run(bytes + run.strided, data.data() + run.dense, run.size);
     });
+}
+
+// Of D, where a product is grouped: all of it travels, and the rows of no group stay as they are.
+std::optional<std::int64_t> rows_of_groups(const kit::Arguments& call) {
+    if (call.operation->gemm == nullptr || call.operation->gemm->groups == 0) return std::nullopt;
+    const kit::Call checked(call, kit::Buffers::present);
+    return kit::RowGroups::read(checked, kit::tensor_at(call.inputs, 0).rows).end();
 }
 
 class Pipe {
@@ -221,6 +231,7 @@ void Pipe::read_outputs(const kit::Arguments& call, const PipeRequest& request,
             out_of_step("\"bytes\" does not say " + std::to_string(wanted) + " for output " +
                         std::to_string(i));
     }
+    const std::optional<std::int64_t> rows_written = rows_of_groups(call);
     std::vector<std::byte> data;
     for (std::size_t i = 0; i < request.outputs.size(); ++i) {
         data.resize(travelling_size(request.outputs[i]));
@@ -228,7 +239,9 @@ void Pipe::read_outputs(const kit::Arguments& call, const PipeRequest& request,
             read_hex_data(data);
         else if (process_.read(data) != Got::all)
             end_like_command(process_);
-        unload(request.outputs[i], data, kit::tensor_at(call.outputs, i).data);
+        TensorSpec written = request.outputs[i];
+        if (rows_written) written.rows = *rows_written;
+        unload(written, data, kit::tensor_at(call.outputs, i).data);
     }
 }
 

@@ -167,11 +167,13 @@ std::vector<bool> undetermined_outputs(const ProblemView& problem, std::span<con
         return undetermined;
     }
     const Decider decider(problem, problem.output({0, 0}));
-    for (std::int64_t batch = 0; batch < problem.batches; ++batch) {
-        const BatchRows rows = rows_of_batch(problem, batch);
+    for (std::int64_t group = 0; group < problem.group_count(); ++group) {
+        const std::int64_t first = problem.rows_of_group(group).first;
+        const GroupRows rows = rows_of_group(problem, group);
+        if (rows.a.empty()) continue;
         for_each_pair(
             {rows.a, rows.b, problem.depth}, [&](const Place& at, const PairFacts& facts) {
-                const OutputPlace place{batch * problem.m + static_cast<std::int64_t>(at.row),
+                const OutputPlace place{first + static_cast<std::int64_t>(at.row),
                                         static_cast<std::int64_t>(at.column)};
                 const auto i = static_cast<std::size_t>(place.row * problem.n + place.column);
                 const Decided decided = decider.decide(facts, problem.operands(place), results[i]);

@@ -98,8 +98,8 @@ Code modelled_result(const ProblemView& problem, const Output& output) {
 
 // Rows without the scale of each whole one, which multiplies its sums instead: only where all of
 // these are finite, or an element of 0 makes a NaN that the sum does not.
-bool has_finite_scales(const Factor& factor, std::int64_t batches) {
-    const std::int64_t count = factor.scaling == Scaling::tensor ? 1 : factor.rows * batches;
+bool has_finite_scales(const Factor& factor, std::int64_t groups) {
+    const std::int64_t count = factor.scaling == Scaling::tensor ? 1 : factor.rows * groups;
     for (std::int64_t i = 0; i < count; ++i)
         if (fast::unpack(f32, factor.scales.at(i)).kind != fast::Kind::finite) return false;
     return true;
@@ -110,7 +110,7 @@ std::vector<ScaledRow> without_scales(std::vector<ScaledRow> rows) {
     return rows;
 }
 
-// The exact sums of part of a row of D, or of whole rows of one batch.
+// The exact sums of part of a row of D, or of whole rows of one group.
 class Rectangle {
 public:
     Rectangle(const ProblemView& problem, OutputRange range)
@@ -160,15 +160,16 @@ private:
         auto b = is_whole(problem_.b.scaling) ? without_scales(b_) : b_;
         if (find_kernel(a.front(), b.front()) == nullptr) return;
         for (const Factor* factor : {&problem_.a, &problem_.b})
-            if (is_whole(factor->scaling) && !has_finite_scales(*factor, batches_of(*factor)))
+            if (is_whole(factor->scaling) && !has_finite_scales(*factor, groups_of(*factor)))
                 return;
         a_ = std::move(a);
         b_ = std::move(b);
         are_scales_off_ = true;
     }
 
-    std::int64_t batches_of(const Factor& factor) const {
-        return &factor == &problem_.b && problem_.shares_b ? 1 : problem_.batches;
+    std::int64_t groups_of(const Factor& factor) const {
+        if (&factor == &problem_.a) return problem_.batches;
+        return problem_.shares_b ? 1 : problem_.group_count();
     }
 
     Factors factors() const { return {a_, b_, problem_.depth}; }
@@ -193,13 +194,13 @@ private:
     bool are_scales_off_ = false;
 };
 
-// The end of the next rectangle of a range: part of a row, or whole rows of one batch.
+// The end of the next rectangle of a range: part of a row, or whole rows of one group.
 std::int64_t rectangle_end(const ProblemView& problem, OutputRange range) {
-    const std::int64_t width = problem.n, batch = problem.m * width;
+    const std::int64_t width = problem.n;
     const std::int64_t row_end = (range.first / width + 1) * width;
     if (range.first % width != 0 || range.end < row_end) return std::min(range.end, row_end);
-    const std::int64_t batch_end = (range.first / batch + 1) * batch;
-    return std::min(range.end / width * width, batch_end);
+    const std::int64_t group = problem.group_of(range.first / width);
+    return std::min(range.end / width * width, problem.rows_of_group(group).end * width);
 }
 
 void for_each_exact(const ProblemView& problem, OutputRange range, Asked asked,

@@ -1,6 +1,9 @@
 // See problem.hpp.
 #include "reference/gemm/problem.hpp"
 
+#include <algorithm>
+#include <iterator>
+
 #include "reference/spec/gemm_scales.hpp"
 
 namespace mx::gemm {
@@ -47,8 +50,24 @@ bool Factor::has_numbers() const {
     return number.number != one || number.divisor != 1 || row_numbers.bytes != nullptr;
 }
 
+std::int64_t ProblemView::group_count() const {
+    return is_grouped() ? std::ssize(offsets) - 1 : batches;
+}
+
+// Groups without rows begin where the next one does: the last that begins here has the row.
+std::int64_t ProblemView::group_of(std::int64_t row) const {
+    if (!is_grouped()) return row / m;
+    return std::ranges::upper_bound(offsets, row) - offsets.begin() - 1;
+}
+
+RowRange ProblemView::rows_of_group(std::int64_t group) const {
+    if (!is_grouped()) return {group * m, (group + 1) * m};
+    const auto at = static_cast<std::size_t>(group);
+    return {offsets[at], offsets[at + 1]};
+}
+
 std::int64_t ProblemView::row_of_b(const OutputPlace& place) const {
-    return (shares_b ? 0 : place.row / m * n) + place.column;
+    return (shares_b ? 0 : group_of(place.row) * n) + place.column;
 }
 
 EpilogueOperands ProblemView::operands(const OutputPlace& place) const {
@@ -69,6 +88,15 @@ Output ProblemView::output(const OutputPlace& place) const {
             a.number_of(place.row), b.number_of(of_b)};
 }
 
+Output ProblemView::output(const OutputPlace& place, std::int64_t group) const {
+    const std::int64_t of_b = group * n + place.column;
+    Output output = this->output(place);
+    output.b = b.row(of_b);
+    output.operands.scale_b = b.whole_scale(of_b);
+    output.number_b = b.number_of(of_b);
+    return output;
+}
+
 bool takes(const GemmModel& model, const Factor& factor) {
     const bool has_blocks = factor.scaling == Scaling::blocks;
     return factor.row_numbers.bytes == nullptr && lists(model.operands, factor.element.name) &&
@@ -83,12 +111,11 @@ bool takes(const GemmModel& model, const Factor& a, const Factor& b) {
     return takes_rows_of_scales(model, a.block_rows, b.block_rows);
 }
 
-BatchRows rows_of_batch(const ProblemView& problem, std::int64_t batch) {
-    BatchRows rows;
-    const std::int64_t first_a = batch * problem.m;
-    const std::int64_t first_b = problem.shares_b ? 0 : batch * problem.n;
-    for (std::int64_t row = 0; row < problem.m; ++row)
-        rows.a.push_back(problem.a.row(first_a + row));
+GroupRows rows_of_group(const ProblemView& problem, std::int64_t group) {
+    GroupRows rows;
+    const RowRange of_a = problem.rows_of_group(group);
+    const std::int64_t first_b = problem.shares_b ? 0 : group * problem.n;
+    for (std::int64_t row = of_a.first; row < of_a.end; ++row) rows.a.push_back(problem.a.row(row));
     for (std::int64_t row = 0; row < problem.n; ++row)
         rows.b.push_back(problem.b.row(first_b + row));
     return rows;

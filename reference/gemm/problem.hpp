@@ -68,10 +68,19 @@ struct Output {
     TensorFactor number_a = {}, number_b = {};
 };
 
+// Rows of D, counted through all batches.
+struct RowRange {
+    std::int64_t first = 0, end = 0;
+    std::int64_t count() const { return end - first; }
+};
+
 struct ProblemView {
     Factor a, b;
     std::int64_t m = 0, n = 0, depth = 0, batches = 1;
-    bool shares_b = false;                       // one B for all batches
+    bool shares_b = false;  // one B for all batches
+    // Of a grouped product, which is one batch: where each group begins in the m rows of A, and
+    // where the last one ends. B has n rows for each of them.
+    std::vector<std::int64_t> offsets = {};
     Code alpha{0x3F800000}, beta{};              // binary32
     CodeView c = {}, bias = {}, scale_out = {};  // without bytes: none
     GemmEpilogue epilogue;
@@ -91,8 +100,16 @@ struct ProblemView {
     OutputPlace place(std::int64_t output) const { return {output / n, output % n}; }
     std::int64_t index(const OutputPlace& place) const { return place.row * n + place.column; }
 
+    bool is_grouped() const { return !offsets.empty(); }
+    // The rows of D that have one B; a batch counts as a group of m rows.
+    std::int64_t group_count() const;
+    std::int64_t group_of(std::int64_t row) const;
+    RowRange rows_of_group(std::int64_t group) const;
+
     std::int64_t row_of_b(const OutputPlace& place) const;
     Output output(const OutputPlace& place) const;
+    // With the B of another group.
+    Output output(const OutputPlace& place, std::int64_t group) const;
     EpilogueOperands operands(const OutputPlace& place) const;
 };
 
@@ -103,10 +120,10 @@ struct ProblemView {
 bool takes(const GemmModel& model, const Factor& factor);
 bool takes(const GemmModel& model, const Factor& a, const Factor& b);
 
-// The rows of a batch, as each output has one of both.
-struct BatchRows {
+// The rows of a group, as each output has one of both.
+struct GroupRows {
     std::vector<ScaledRow> a, b;
 };
-BatchRows rows_of_batch(const ProblemView& problem, std::int64_t batch);
+GroupRows rows_of_group(const ProblemView& problem, std::int64_t group);
 
 }  // namespace mx::gemm

@@ -24,6 +24,12 @@ std::string name_of(const FactorType& factor) {
     return element + ":" + std::string(name_of(factor.scaling));
 }
 
+std::vector<std::int64_t> GemmProblem::offsets() const {
+    std::vector<std::int64_t> offsets{0};
+    for (const std::int64_t rows : groups) offsets.push_back(offsets.back() + rows);
+    return offsets;
+}
+
 std::string name_of(const ModelChoice& model) {
     if (model.row == nullptr) return model.is_bounded ? "bounded" : "any";
     if (model.own) return model.own->word;

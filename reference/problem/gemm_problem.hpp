@@ -9,6 +9,7 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "reference/spec/gemm_epilogue.hpp"
 #include "reference/spec/gemm_models.hpp"
@@ -130,12 +131,16 @@ struct ModelChoice {
 // "any", "hopper-fp8", "bounded", "bounded:hopper-fp8"; the word of a row of the user's
 std::string name_of(const ModelChoice& model);
 
-// D = alpha * A * B^T + beta * C.
+// D = alpha * A * B^T + beta * C. Of a grouped one, as a mixture of experts has it, each group has
+// some neighbouring rows of A and D, and an N x K matrix of its own in the rows of B.
 struct GemmProblem {
     FactorType a = {}, b = {};
     FactorType output = {};
     std::int64_t m = 0, n = 0, k = 0;
     std::int64_t batches = 1;
+    // Rows of A in each group, of which some may have none; what is left of its m rows belongs to
+    // no group, nor do those rows of D. None: the product is not grouped.
+    std::vector<std::int64_t> groups = {};
     std::uint32_t alpha = 0x3F800000;  // bits of binary32, as beta
     std::uint32_t beta = 0;
     std::optional<ElementFormat> c = {};  // the type of C; none where beta is 0
@@ -145,6 +150,16 @@ struct GemmProblem {
     ModelChoice model = {};
 
     bool reads_c() const { return beta << 1 != 0; }
+    bool is_grouped() const { return !groups.empty(); }
+    // Of the tensors; those of A are C's and D's.
+    std::int64_t rows_of_a() const { return batches * m; }
+    std::int64_t rows_of_b() const {
+        return (is_grouped() ? static_cast<std::int64_t>(groups.size()) : batches) * n;
+    }
+    // Of D; those beyond stay as they are.
+    std::int64_t rows_written() const { return is_grouped() ? offsets().back() : rows_of_a(); }
+    // Where each group begins in the rows of A, and where the last one ends.
+    std::vector<std::int64_t> offsets() const;
     // Or is it left to the device?
     bool names_algorithm() const { return algorithm != "default"; }
 

@@ -76,7 +76,7 @@ struct Problem {
     RowLayout layout = RowLayout::dense;
     ScaleStorage scales = ScaleStorage::linear;
     const Packing* packing = &packing_rows::bytes;  // of the elements of blocks
-    std::int64_t rows = 0;                          // of a GEMM those of D, of all its batches
+    std::int64_t rows = 0;  // of a GEMM those of D that are written, of all batches or groups
     std::int64_t columns = 0;
     GemmProblem gemm = {};  // as it is where the operation is none
 
@@ -155,6 +155,10 @@ std::vector<Part> outputs_of(const Problem& p);
 // Words of random bits: not numbers of any format.
 inline constexpr ElementFormat random_word{
     "u32", 0, 0, 32, 0, ZeroExponent::subnormal, Specials::none, "device/abi/mx_device.h"};
+
+// Where groups of rows begin: no numbers of any format either.
+inline constexpr ElementFormat row_offset{
+    "i32", 0, 0, 32, 0, ZeroExponent::subnormal, Specials::none, "device/abi/mx_device.h"};
 
 struct PartShape {
     ElementFormat type;

@@ -40,6 +40,10 @@ TEST(GemmGrammar, FullLinesPrintBackToThemselves) {
              "beta=0xff800000 c=f16 epilogue=relu accumulation=default algorithm=default "
              "model=bounded:hopper-fp8 layout=dense scales=linear packing=bytes data=gemm.zeros "
              "index=0 seed=0",
+             "gemm a=mxfp8-e4m3 b=mxfp8-e4m3 output=f32 shape=12x5x64 batches=1 groups=0+3+0+7 "
+             "alpha=1 beta=0 c=none epilogue=none accumulation=default algorithm=default "
+             "model=any layout=dense scales=128x4 packing=bytes data=gemm.exact-signs index=0 "
+             "seed=0",
          })
         EXPECT_EQ(print(parsed(text)), text);
 }
@@ -72,6 +76,10 @@ TEST(GemmGrammar, LeavesOutWhatHasADefault) {
     EXPECT_EQ(c.gemm.alpha, 0x3F800000u);
     EXPECT_EQ(parsed("gemm a=f32 b=f32 shape=1x1x1 output=e4m3 beta=1 data=gemm.zeros").gemm.c,
               formats::bf16);
+    const Case grouped = parsed("gemm a=bf16 b=bf16 shape=9x4x8 groups=2+0+5 data=gemm.zeros");
+    EXPECT_EQ(grouped.gemm.offsets(), (std::vector<std::int64_t>{0, 2, 2, 7}));
+    EXPECT_EQ(grouped.rows, 7);
+    EXPECT_EQ(grouped.gemm.rows_of_b(), 12);
     const Case fp4 = parsed("gemm a=bf16 b=bf16 shape=1x1x1 output=nvfp4 beta=1 data=gemm.zeros");
     EXPECT_EQ(dialect_name(fp4), "cublaslt-nvfp4");
     EXPECT_EQ(fp4.gemm.c, formats::bf16);
@@ -127,6 +135,14 @@ TEST(GemmGrammar, SaysWhatIsWrong) {
              {"a=bf16 b=bf16 shape=1x1x1 output=nvfp4 beta=1 c=f32", "FP8 or FP4"},
              {"a=bf16 b=bf16 shape=1x1x1 output=mxfp8-e4m3 packing=low_first", "bf16 has 16"},
              {"a=bf16 b=bf16 shape=1x1x1 outputs=f32", "did you mean 'output'?"},
+             {"a=bf16 b=bf16 shape=9x1x1 groups=3,4", "is not of the form 3+0+7"},
+             {"a=bf16 b=bf16 shape=9x1x1 groups=3+", "is not of the form 3+0+7"},
+             {"a=bf16 b=bf16 shape=9x1x1 groups=-1", "is not of the form 3+0+7"},
+             {"a=bf16 b=bf16 shape=9x1x1 groups=5+5", "the groups have 10 rows, and A has 9"},
+             {"a=bf16 b=bf16 shape=9x1x1 groups=5 batches=2", "there is no batches=2"},
+             {"a=bf16 b=bf16 shape=9x1x1 groups=5 output=mxfp8-e4m3", "no source says where"},
+             {"a=e4m3:128x128 b=e4m3:1x128 shape=9x128x1 groups=5", "no scales of 128x128"},
+             {"a=e4m3:1x128 b=e4m3:128x128 shape=9x64x1 groups=5", "multiples of 128"},
          }) {
         const std::string text = refused(std::string("gemm data=gemm.zeros ") + bad.fields);
         EXPECT_NE(text.find(bad.says), std::string::npos) << bad.fields << ": " << text;

@@ -27,8 +27,8 @@ void make_quantize(GoodCall& call, const char* dialect) {
 }
 
 void make_gemm(GoodCall& call, const char*) {
-    call.gemm = {sizeof(mx_gemm), 1,       one_f32, 0,       "1x32",
-                 "1x32",          nullptr, nullptr, nullptr, nullptr};
+    call.gemm = {sizeof(mx_gemm), 1,       one_f32, 0,       "1x32", "1x32",
+                 nullptr,         nullptr, nullptr, nullptr, 0};
     call.operation.name = "gemm";
     call.operation.gemm = &call.gemm;
     call.inputs = {call.tensor("e4m3", 16, 128, 0x38), call.tensor("e8m0", 16, 4, 127),

@@ -42,8 +42,8 @@ void make_gemm(Call& call) {
     call.operation = {};
     call.operation.struct_size = sizeof call.operation;
     call.operation.name = "gemm";
-    call.gemm = {sizeof(mx_gemm), 1,       0x3F800000, 0,       "1x32",
-                 "1x32",          nullptr, nullptr,    nullptr, nullptr};
+    call.gemm = {sizeof(mx_gemm), 1,       0x3F800000, 0,       "1x32", "1x32",
+                 nullptr,         nullptr, nullptr,    nullptr, 0};
     call.operation.gemm = &call.gemm;
     call.inputs = {call.tensor("e4m3", 4, 64, 0x38), call.tensor("e8m0", 4, 2, 127),
                    call.tensor("e4m3", 6, 64, 0x38), call.tensor("e8m0", 6, 2, 127)};

@@ -119,8 +119,8 @@ TEST(Library, BothAxesAreComparedEachForItself) {
 TEST(Library, AGemmIsComparedUnderItsModel) {
     std::array<float, 3> a{16777216.0f, 1.0f, -16777216.0f}, b{1, 1, 1};
     float d = 0;
-    mx_gemm gemm{sizeof gemm, 1,       0x3F800000, 0,       nullptr,
-                 nullptr,     nullptr, nullptr,    nullptr, nullptr};
+    mx_gemm gemm{sizeof gemm, 1,       0x3F800000, 0,       nullptr, nullptr,
+                 nullptr,     nullptr, nullptr,    nullptr, 0};
     mx_operation asked{};
     asked.struct_size = sizeof asked;
     asked.name = "gemm";

@@ -15,17 +15,20 @@ class Product {
 public:
     explicit Product(const GemmRequest& request)
         : request_(request), machine_(machine_of(request)) {
-        for (std::int64_t row = 0; row < request.batches * request.columns; ++row)
+        for (std::int64_t row = 0; row < request.b.codes.rows; ++row)
             b_.push_back(numbers_of(request, {Side::b, row}));
     }
 
     void run() {
-        const std::int64_t rows = request_.batches * request_.rows;
+        const bool writes_all =
+            request_.is_grouped && request_.rows > 0 && has(Bug::rows_of_no_group_written);
+        const std::int64_t rows = writes_all ? request_.d.rows : request_.batches * request_.rows;
         if (quantizes_d(request_)) clear_pads(request_.d);
         if (quantizes_d(request_) && !has(Bug::d_scales_untouched)) clear_pads(request_.scales_d);
         for (std::int64_t row = 0; row < rows; ++row) {
             if (has(Bug::last_row_missing) && row == rows - 1) return;
             if (has(Bug::second_batch_untouched) && row >= request_.rows) return;
+            if (has(Bug::last_group_tail_dropped) && is_in_tail(row)) continue;
             const Numbers a = numbers_of(request_, {Side::a, row_read_for(row)});
             if (quantizes_d(request_)) {
                 write_row_of_blocks(row, a);
@@ -43,6 +46,25 @@ private:
         const std::int64_t across = (request_.columns + tile - 1) / tile;
         const std::int64_t band = row % request_.rows / tile, bands = processors / across;
         return has(Bug::second_wave) && bands > 0 && band >= bands ? row - bands * tile : row;
+    }
+
+    // Beyond the last group its rows go on.
+    std::int64_t group_of(std::int64_t row) const {
+        const kit::RowGroups& groups = request_.groups;
+        const std::int64_t last = groups.count() - 1;
+        if (has(Bug::group_boundary_rounded) && request_.is_grouped) row = row / 16 * 16;
+        const std::int64_t group = std::min(groups.of_row(row), last);
+        if (has(Bug::group_takes_next_b) && request_.is_grouped) return std::min(group + 1, last);
+        if (!has(Bug::empty_group_shifts_b)) return group;
+        std::int64_t with_rows = 0;
+        for (std::int64_t i = 0; i < group; ++i) with_rows += groups.rows(i) > 0 ? 1 : 0;
+        return with_rows;
+    }
+
+    bool is_in_tail(std::int64_t row) const {
+        const kit::RowGroups& groups = request_.groups;
+        const std::int64_t last = groups.count() - 1;
+        return request_.is_grouped && row >= groups.first(last) + groups.rows(last) / 16 * 16;
     }
 
     float number_in(const Tensor& tensor, Cell cell) const {
@@ -85,8 +107,8 @@ private:
         if (request_.output == Output::nvfp4)
             operands.scale_d = number_in(request_.scale_d, {0, 0});
         const Number start = start_of(cell, operands);
-        const std::int64_t batch = cell.row / request_.rows;
-        const auto b = static_cast<std::size_t>(batch * request_.columns + cell.column);
+        const std::int64_t group = group_of(cell.row);
+        const auto b = static_cast<std::size_t>(group * request_.columns + cell.column);
         operands.accumulator = sum_of_products(machine_, a, b_[b], start);
         return number_of_output(request_, operands);
     }
@@ -102,8 +124,8 @@ private:
         }
         const std::int64_t above = cell.row % request_.rows - tile;
         if (!has(Bug::stale_accumulator) || above < 0) return {};
-        const std::int64_t batch = cell.row / request_.rows;
-        const auto b = static_cast<std::size_t>(batch * request_.columns + cell.column);
+        const std::int64_t group = group_of(cell.row);
+        const auto b = static_cast<std::size_t>(group * request_.columns + cell.column);
         const float stale =
             sum_of_products(machine_, numbers_of(request_, {Side::a, cell.row - tile}), b_[b], {});
         return number_of(std::bit_cast<std::uint32_t>(stale), f32);

@@ -113,6 +113,12 @@ constexpr ShownBy shown_by[] = {
     {"odd_last_column_missing", "bf16 bias"},
     {"second_batch_untouched", "two batches"},
     {"d_transposed", "square"},
+    {"group_takes_next_b", "groups"},
+    {"empty_group_shifts_b", "groups"},
+    {"group_boundary_rounded", "groups"},
+    {"group_scales_not_padded", "groups in tiles"},
+    {"last_group_tail_dropped", "groups"},
+    {"rows_of_no_group_written", "groups"},
 };
 
 // Where else it may show: nowhere. Bugs of these names touch every probe.

@@ -56,14 +56,28 @@ inline std::int64_t in_padded_batches(const Tensor& scales, const RowOf& row, st
     return std::min(first + row.row % rows, scales.rows - 1);
 }
 
-inline std::uint32_t scale_of(const GemmRequest& request, const RowOf& row, std::int64_t k) {
-    const bool is_a = (row.side == Side::a) != has(Bug::scales_exchanged);
+// Of a grouped product whose scales lie in tiles: where those of a row are.
+inline std::int64_t row_of_scales(const GemmRequest& request, const RowOf& row) {
+    const bool is_a = row.side == Side::a;
     const Tensor& scales = is_a ? request.a.scales : request.b.scales;
-    Cell cell{row.row % scales.rows, k / 32};
-    if (has(Bug::scales_of_first_batch) && is_a) cell.row %= request.rows;
+    const bool is_lost = is_a && has(Bug::group_scales_not_padded);
+    if (!request.is_grouped || scales.layout != Layout::tiles_128x4 || is_lost) return row.row;
+    const kit::RowGroups groups =
+        is_a ? request.groups : kit::RowGroups::equal(request.groups.count(), request.columns);
+    const std::int64_t group = groups.of_row(std::min(row.row, groups.end() - 1));
+    return groups.in_tiles(128).first(group) + row.row - groups.first(group);
+}
+
+inline std::uint32_t scale_of(const GemmRequest& request, const RowOf& row, std::int64_t k) {
+    const bool is_exchanged = has(Bug::scales_exchanged) && !request.is_grouped;
+    const bool is_a = (row.side == Side::a) != is_exchanged;
+    const Tensor& scales = is_a ? request.a.scales : request.b.scales;
+    Cell cell{row_of_scales(request, row) % scales.rows, k / 32};
+    if (has(Bug::scales_of_first_batch) && is_a && !request.is_grouped) cell.row %= request.rows;
     if (has(Bug::scale_slice_reused)) cell.column %= 4;
     if (has(Bug::scale_table_of_32)) cell.column %= 32;
-    if (has(Bug::scales_of_padded_batches) && scales.layout == Layout::tiles_128x4)
+    if (has(Bug::scales_of_padded_batches) && scales.layout == Layout::tiles_128x4 &&
+        !request.is_grouped)
         cell.row = in_padded_batches(scales, row, rows_of_batch(request, row.side));
     if (has(Bug::block_index_off_by_one)) cell.column = std::min((k + 1) / 32, scales.columns - 1);
     if (has(Bug::scales_transposed) && is_a) cell = turned(scales, cell);
@@ -76,14 +90,16 @@ inline std::uint32_t element_of(const GemmRequest& request, const RowOf& row, st
     Cell cell{row.row, k};
     const std::int64_t rows = rows_of_batch(request, row.side);
     const std::int64_t batch = row.row / rows, in_batch = row.row % rows;
-    if (has(Bug::batches_counted_to_64)) cell.row = batch % 64 * rows + in_batch;
+    const bool has_batches = !request.is_grouped;
+    if (has(Bug::batches_counted_to_64) && has_batches) cell.row = batch % 64 * rows + in_batch;
     if (has(Bug::rows_counted_to_256) && row.side == Side::a)
         cell.row = batch * rows + in_batch % 256;
-    if (has(Bug::b_one_batch_late) && row.side == Side::b && batch >= 2) cell.row -= rows;
+    if (has(Bug::b_one_batch_late) && has_batches && row.side == Side::b && batch >= 2)
+        cell.row -= rows;
     if (row.side == Side::a) return read(request.a.codes, cell);
     if (has(Bug::packed_rows_counted_to_128) && request.b.codes.layout == Layout::packed_low)
         cell.row = batch * rows + in_batch % 128;
-    if (has(Bug::b_of_first_batch)) cell.row %= request.columns;
+    if (has(Bug::b_of_first_batch) && has_batches) cell.row %= request.columns;
     if (has(Bug::b_transposed)) cell = turned(request.b.codes, cell);
     return read(request.b.codes, cell);
 }

@@ -217,6 +217,25 @@ std::vector<Probe> output_probes() {
             fp8("square", {4, 4, 32})};
 }
 
+// Four groups, the second without rows, and rows beyond the last one.
+Probe grouped(std::string_view name) {
+    Probe probe = mx(name, {44, 3, 64});
+    probe.offsets = {0, 5, 5, 21, 40};
+    probe.b.codes = signed_codes(probe.rows_of_b() * 64, middle, 2);
+    probe.b.scales = drawn(probe.rows_of_b() * 2, {120, 9}, 4);
+    return probe;
+}
+
+std::vector<Probe> group_probes() {
+    Probe tiles = grouped("groups in tiles");
+    tiles.scale_layout = "128x4";
+    tiles.a.scale_rows = 3 * 128;
+    tiles.b.scale_rows = 4 * 128;
+    tiles.a.scales = drawn(3 * 128 * 4, {120, 9}, 3);
+    tiles.b.scales = drawn(4 * 128 * 4, {120, 9}, 4);
+    return {grouped("groups"), tiles};
+}
+
 // A tensor of the ABI over its own bytes.
 struct Buffer {
     std::vector<unsigned char> bytes;
@@ -225,7 +244,8 @@ struct Buffer {
     Buffer(const char* type, std::int64_t rows, std::int64_t columns, const Codes& codes,
            const char* layout = "strided") {
         const std::string_view name = type;
-        const std::size_t width = name == "f32" ? 4 : name == "bf16" || name == "f16" ? 2 : 1;
+        const bool is_word = name == "f32" || name == "i32";
+        const std::size_t width = is_word ? 4 : name == "bf16" || name == "f16" ? 2 : 1;
         const bool is_strided = std::string_view(layout) == "strided";
         bytes.resize(codes.size() * width);
         for (std::size_t i = 0; i < codes.size(); ++i)
@@ -244,18 +264,22 @@ std::vector<Buffer> inputs_of(const Probe& probe) {
     const ProbeShape& s = probe.shape;
     std::vector<Buffer> inputs;
     const auto add = [&](const ProbeFactor& factor, std::int64_t rows) {
-        inputs.emplace_back(factor.type, s.batches * rows, s.depth, factor.codes, factor.layout);
+        inputs.emplace_back(factor.type, rows, s.depth, factor.codes, factor.layout);
         if (probe.scaling == nullptr) return;
         const bool is_mx = std::string_view(probe.scaling) == "1x32";
-        inputs.emplace_back(is_mx ? "e8m0" : "f32", is_mx ? s.batches * rows : 1,
+        const std::int64_t scale_rows = factor.scale_rows == 0 ? rows : factor.scale_rows;
+        inputs.emplace_back(is_mx ? "e8m0" : "f32", is_mx ? scale_rows : 1,
                             is_mx ? (s.depth + 31) / 32 : 1, factor.scales, probe.scale_layout);
     };
-    add(probe.a, s.rows);
-    add(probe.b, s.columns);
+    add(probe.a, s.batches * s.rows);
+    add(probe.b, probe.rows_of_b());
     if (!probe.c.empty()) inputs.emplace_back(probe.d_type, s.batches * s.rows, s.columns, probe.c);
     if (probe.pitch_of_c != 0) inputs.back().tensor.row_stride = probe.pitch_of_c;
     if (!probe.bias.empty()) inputs.emplace_back(probe.d_type, 1, s.columns, probe.bias);
     if (!probe.scale_d.empty()) inputs.emplace_back("f32", 1, 1, probe.scale_d);
+    if (!probe.offsets.empty())
+        inputs.emplace_back("i32", 1, static_cast<std::int64_t>(probe.offsets.size()),
+                            probe.offsets);
     return inputs;
 }
 
@@ -272,7 +296,7 @@ const std::vector<Probe>& probes() {
     static const std::vector<Probe> list = [] {
         std::vector<Probe> all{uniform("ones", {3, 5, 32}, one, one),
                                uniform("twos", {17, 2, 40}, two, one)};
-        for (const auto& more : {scale_probes(), element_probes(), output_probes()})
+        for (const auto& more : {scale_probes(), element_probes(), output_probes(), group_probes()})
             all.insert(all.end(), more.begin(), more.end());
         return all;
     }();
@@ -293,18 +317,20 @@ Answer answer_of(const Planted& planted, const Probe& probe) {
              is_nvfp4 ? "packed-low" : "strided");
     const mx_tensor output = d.view();
     const bool has_blocks = probe.dialect != nullptr;
-    const mx_gemm gemm{sizeof(mx_gemm),
-                       s.batches,
-                       probe.alpha,
-                       probe.beta,
-                       probe.scaling,
-                       probe.scaling,
-                       is_nvfp4     ? "1x16"
-                       : has_blocks ? "1x32"
-                                    : nullptr,
-                       probe.epilogue,
-                       probe.accumulation,
-                       nullptr};
+    const mx_gemm gemm{
+        sizeof(mx_gemm),
+        s.batches,
+        probe.alpha,
+        probe.beta,
+        probe.scaling,
+        probe.scaling,
+        is_nvfp4     ? "1x16"
+        : has_blocks ? "1x32"
+                     : nullptr,
+        probe.epilogue,
+        probe.accumulation,
+        nullptr,
+        probe.offsets.empty() ? 0 : static_cast<std::int64_t>(probe.offsets.size()) - 1};
     const std::int64_t size = is_nvfp4 ? 16 : 32, blocks = (s.columns + size - 1) / size;
     Buffer scales(is_nvfp4 ? "ue4m3" : "e8m0", s.batches * s.rows, blocks,
                   Codes(static_cast<std::size_t>(s.batches * s.rows * blocks), 0x43));

@@ -19,6 +19,7 @@ struct ProbeFactor {
     Codes codes;
     Codes scales = {};  // bytes as they lie in their buffer, or the bits of one binary32
     const char* layout = "strided";  // else the codes are bytes, as they lie in their buffer
+    std::int64_t scale_rows = 0;     // of a buffer with pads between groups; 0: as the codes
 };
 
 // Of one batch.
@@ -41,6 +42,12 @@ struct Probe {
     Codes bias = {};
     const char* dialect = nullptr;  // where D has scales of its own
     Codes scale_d = {};             // of a D of NVFP4, which is packed
+    Codes offsets = {};             // of a grouped product
+
+    std::int64_t rows_of_b() const {
+        const auto groups = static_cast<std::int64_t>(offsets.size()) - 1;
+        return shape.columns * (offsets.empty() ? shape.batches : groups);
+    }
 };
 
 const std::vector<Probe>& probes();

@@ -50,7 +50,8 @@ private:
         if (kit::text_of(call_.operation().name) != "gemm")
             kit::not_supported("the planted bugs of a GEMM do not know operation " +
                                kit::in_double_quotes(call_.operation().name));
-        const mx_gemm& gemm = call_.gemm();
+        const mx_gemm& gemm = call_.maybe_grouped_gemm();
+        request_.is_grouped = gemm.groups != 0;
         request_.batches = gemm.batches;
         request_.alpha = gemm.alpha;
         request_.beta = gemm.beta;
@@ -78,12 +79,13 @@ private:
         read_factor("A", request_.a);
         read_factor("B", request_.b);
         const Tensor &a = request_.a.codes, &b = request_.b.codes;
-        if (a.columns != b.columns || a.rows % request_.batches != 0 ||
-            b.rows % request_.batches != 0)
+        const std::int64_t groups = call_.maybe_grouped_gemm().groups;
+        const std::int64_t parts = request_.is_grouped ? groups : request_.batches;
+        if (a.columns != b.columns || a.rows % request_.batches != 0 || b.rows % parts != 0)
             kit::invalid("factors of " + kit::text_of({a.rows, a.columns}) + " and " +
                          kit::text_of({b.rows, b.columns}) + " do not go together");
         request_.rows = a.rows / request_.batches;
-        request_.columns = b.rows / request_.batches;
+        request_.columns = b.rows / parts;
         request_.depth = a.columns;
         const bool is_fp8 = a.format.bits == 8 && b.format.bits == 8;
         if (request_.scaling != Scaling::blocks && !is_fp8)
@@ -103,7 +105,11 @@ private:
         const bool is_whole = request_.scaling == Scaling::tensor;
         const kit::Tensor scales = call_.input("the scales of " + name);
         scales.expect_type(is_whole ? "f32" : "e8m0");
-        factor.scales = placed(scales, is_whole ? kit::Shape{1, 1} : grid_of(codes.shape(), 32));
+        // In tiles that begin anew with each group there are as many rows as that takes.
+        const bool has_tiles = request_.is_grouped && !scales.is_strided();
+        const kit::Shape shape = is_whole ? kit::Shape{1, 1} : grid_of(codes.shape(), 32);
+        factor.scales =
+            placed(scales, has_tiles ? kit::Shape{scales.shape().rows, shape.columns} : shape);
         factor.scales.bits = is_whole ? 32 : 8;
         factor.scales.layout = scales.layout_in(scale_layouts);
     }
@@ -129,6 +135,14 @@ private:
                 kit::not_supported("the bias has neither the type of D nor bf16");
         }
         if (is_nvfp4()) request_.scale_d = values_of(call_.input("the scale of D"), {1, 1});
+        if (!request_.is_grouped) {
+            request_.groups = kit::RowGroups::equal(request_.batches, request_.rows);
+            return;
+        }
+        call_.input(kit::RowGroups::role);
+        request_.groups = kit::RowGroups::read(call_, request_.a.codes.rows);
+        request_.rows = request_.groups.end();
+        if (quantizes_d(request_)) kit::invalid("a grouped gemm with a D in blocks");
     }
 
     // D as elements, and the scales of its blocks.

@@ -6,6 +6,7 @@
 #include <cstdint>
 
 #include "conformance/mutants/mutant_request.hpp"
+#include "device/kit/groups.hpp"
 
 namespace mx::mutants::gemm {
 
@@ -30,6 +31,8 @@ struct Factor {
 struct GemmRequest {
     std::int64_t batches = 1;
     std::int64_t rows = 0, columns = 0, depth = 0;  // of one batch
+    kit::RowGroups groups;                          // of rows of A and D: batches, or what is asked
+    bool is_grouped = false;                        // then the one batch has the rows of all groups
     std::uint32_t alpha = 0, beta = 0;              // bits of binary32
     Scaling scaling = Scaling::none;
     Accumulation accumulation = Accumulation::promoted;

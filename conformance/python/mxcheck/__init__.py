@@ -20,6 +20,7 @@ from ._operations import (
     encode_scale,
     explain,
     gemm,
+    grouped_gemm,
     quantize,
 )
 from ._operations import list as list  # not in __all__: it would hide Python's own
@@ -66,6 +67,7 @@ __all__ = [
     "explain",
     "fuzz",
     "gemm",
+    "grouped_gemm",
     "identify",
     "quantize",
     "relate",

@@ -21,6 +21,7 @@ TYPES = {
     "uint8": "uint8",
     "int8": "uint8",
     "uint32": "u32",
+    "int32": "i32",
     "float8_e4m3fn": "e4m3",
     "float8_e5m2": "e5m2",
     "float6_e3m2fn": "e3m2",
@@ -34,7 +35,13 @@ DTYPES = {type: dtype for dtype, type in TYPES.items()} | {"ue4m3": "float8_e4m3
 VALUE_DTYPES = {type: DTYPES[type] for type in ("f32", "f16", "bf16")}
 
 
-_NUMPY_DTYPES = {"f32": "float32", "f16": "float16", "bf16": "uint16", "u32": "uint32"}
+_NUMPY_DTYPES = {
+    "f32": "float32",
+    "f16": "float16",
+    "bf16": "uint16",
+    "u32": "uint32",
+    "i32": "int32",
+}
 
 
 def numpy_dtype(type):

@@ -45,6 +45,7 @@ class Gemm(ctypes.Structure):
         ("epilogue", c_char_p),
         ("accumulation", c_char_p),
         ("algorithm", c_char_p),
+        ("groups", c_int64),
     ]
 
 

@@ -743,10 +743,47 @@ def gemm(
     Returns D, M x N. Raises TypeError and ValueError for arrays that do not fit, NotSupported for
     formats without a product and for what the model does not know.
     """
-    call = gemm_call(a, b, alpha, c, beta, bias, epilogue, dtype)
-    out = numpy.empty(call.shape, numpy_dtype(call.type))
-    _library.run(call.operation, call.inputs, [call.output(out)], model)
-    return _values_like(out, call.type, call.like)
+    return gemm_call(a, b, alpha, c, beta, bias, epilogue, dtype).run(model)
+
+
+def grouped_gemm(
+    a,
+    b,
+    offsets,
+    *,
+    model="exact",
+    alpha=None,
+    c=None,
+    beta=None,
+    bias=None,
+    epilogue=None,
+    dtype="float32",
+):
+    """One product for each group of rows of A, with a B of its own, as a mixture of experts has it.
+
+    a: M x K, the rows of all groups one after the other; b: E x N x K, a matrix for each of E
+        groups; each what quantize gave along its last axis, or values. The scales of quantized ones
+        lie row by row, with scale_layout="linear".
+    offsets: E + 1 whole numbers, which rise from 0 to at most M: rows offsets[g] .. offsets[g+1] - 1
+        are those of group g, which has none where the two are equal. The offs of torch's
+        _scaled_grouped_mm are these without the first.
+    model, alpha, c, beta, bias, epilogue, dtype: as gemm takes them; the bias is one for all groups.
+
+    Returns D, M x N; rows of A beyond the last offset belong to no group and are 0 in D. Raises
+    TypeError and ValueError for arrays that do not fit, NotSupported for formats without a product
+    and for what the model does not know.
+    """
+    groups = _row_offsets(offsets)
+    return gemm_call(a, b, alpha, c, beta, bias, epilogue, dtype, groups).run(model)
+
+
+def _row_offsets(offsets):
+    array = offsets.cpu().numpy() if hasattr(offsets, "cpu") else numpy.asarray(offsets)
+    if array.dtype.kind not in "iu" or array.ndim != 1 or array.size < 2:
+        raise TypeError("offsets are E + 1 whole numbers, of at least one group")
+    if array.min() < 0 or array.max() > 2**31 - 1:
+        raise ValueError("offsets are no numbers of int32 from 0 on")
+    return array.astype("int32")
 
 
 @dataclass
@@ -763,9 +800,15 @@ class GemmCall:
     def output(self, array):
         return _matrix(array, self.type.encode(), *self.shape)
 
+    def run(self, model):
+        """D, in which rows that are not written are 0."""
+        out = numpy.zeros(self.shape, numpy_dtype(self.type))
+        _library.run(self.operation, self.inputs, [self.output(out)], model)
+        return _values_like(out, self.type, self.like)
 
-def gemm_call(a, b, alpha, c, beta, bias, epilogue, dtype):
-    """A GemmCall of the arguments that gemm takes."""
+
+def gemm_call(a, b, alpha, c, beta, bias, epilogue, dtype, offsets=None):
+    """A GemmCall of the arguments that gemm takes, or grouped_gemm."""
     if alpha is None and (_needs_alpha(a) or _needs_alpha(b)):
         raise ValueError(
             "a factor has a number for its whole tensor: give alpha, in which your library hands "
@@ -775,7 +818,10 @@ def gemm_call(a, b, alpha, c, beta, bias, epilogue, dtype):
     tensors_b, scaling_b, grid_b, kept_b, _ = _factor(b, "b")
     if grid_a.columns != grid_b.columns:
         raise ValueError(f"rows of a have {grid_a.columns} elements and rows of b {grid_b.columns}")
-    shape = grid_a.rows, grid_b.rows
+    groups = 0 if offsets is None else len(offsets) - 1
+    if groups and grid_b.rows % groups:
+        raise ValueError(f"b has {grid_b.rows} rows, which {groups} groups do not share")
+    shape = grid_a.rows, grid_b.rows // max(groups, 1)
     addends = [*_addend(c, "c", *shape), *_addend(bias, "bias", 1, shape[1])]
     details = Gemm(
         struct_size=ctypes.sizeof(Gemm),
@@ -785,12 +831,16 @@ def gemm_call(a, b, alpha, c, beta, bias, epilogue, dtype):
         scaling_a=_library.text(scaling_a),
         scaling_b=_library.text(scaling_b),
         epilogue=_library.text(_epilogue(epilogue, bias)),
+        groups=groups,
     )
     operation = Operation(
         struct_size=ctypes.sizeof(Operation), name=b"gemm", gemm=ctypes.pointer(details)
     )
     inputs = [*tensors_a, *tensors_b, *(_elements(g, g.memory.type.encode()) for g in addends)]
-    return GemmCall(operation, inputs, [kept_a, kept_b, addends], shape, value_type(dtype), like)
+    if groups:
+        inputs.append(_matrix(offsets, b"i32", 1, len(offsets)))
+    kept = [kept_a, kept_b, addends, offsets]
+    return GemmCall(operation, inputs, kept, shape, value_type(dtype), like)
 
 
 def _addend(values, what, rows, columns):

@@ -155,7 +155,7 @@ def names_of(value, what):
 def _suites(operation, formats):
     """The suites that ask this of these formats, as one pattern of the program."""
     if operation in ("convert", "gemm"):
-        return operation
+        return operation + "*"
     kinds = {
         "nvfp4" if name.startswith("nvfp4") else "fp8" if name.startswith("fp8") else operation
         for name in formats
@@ -393,8 +393,10 @@ def run(
         with their scales as Quantized has them, or values and None. `format` then names the formats
         of both factors, and dialect stays away. It may name the parameters a_format, b_format
         ("mxfp8-e4m3", "e4m3:tensor", "bf16"), dtype (of D, by name), alpha, beta and c, bias,
-        epilogue, batches (problems below each other), accumulation; without them it is asked for
-        one plain product in float32.
+        epilogue, batches (problems below each other), accumulation, and offsets, the int32 row
+        offsets of a grouped product, as grouped_gemm takes them (else None; then b is E * N x K, and
+        rows of D beyond the last one may hold anything); without them it is asked for one plain
+        product in float32.
     tensors: what the function gets: "numpy", "torch", "jax", "torch-cuda" or "cupy".
     packing, scale_layout: as mxcheck.quantize takes them: what the function makes, or takes. It is
         then put through the same cases in this layout, its pads among them, of blocks along axes;

@@ -82,6 +82,7 @@ def has_ml_dtypes():
 
 
 _ONE = {"f32": b"\0\0\x80\x3f", "f16": b"\0\x3c", "bf16": b"\x80\x3f", "e8m0": b"\x7f"}
+_ONE["i32"] = b"\0\0\0\0"  # of row offsets: no group has any
 
 
 def _ones(tensor):

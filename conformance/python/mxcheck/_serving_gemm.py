@@ -37,6 +37,7 @@ class _Product:
                 next(inputs)
         beta, epilogue = _number(details["beta_bits"]), details.get("epilogue")
         self.has_c, self.has_bias = beta != 0, "bias" in (epilogue or "")
+        self.is_grouped = details.get("groups", 0) != 0
         # What the function is given where it names it, and otherwise only ever asked as it is here.
         self.parameters = {
             "alpha": (_number(details["alpha_bits"]), 1.0),
@@ -72,6 +73,9 @@ class GemmDevice(FunctionDevice):
         for name, (value, usual) in product.parameters.items():
             if value != usual and not self.takes(name):
                 raise Refused(f"the function has no parameter {name}, and {name} is {value}")
+        # A function that takes whatever it is given may know nothing of groups.
+        if product.is_grouped and "offsets" not in self.names:
+            raise Refused("the function has no parameter offsets")
         for name, is_given in (("c", product.has_c), ("bias", product.has_bias)):
             if is_given and not self.takes(name):
                 raise Refused(f"the function has no parameter {name}")
@@ -87,6 +91,7 @@ class GemmDevice(FunctionDevice):
         values["a_format"], values["b_format"] = product.formats
         values["c"] = rest.pop(0) if product.has_c else None
         values["bias"] = rest.pop(0) if product.has_bias else None
+        values["offsets"] = rest.pop(0).reshape(-1) if product.is_grouped else None
         return self.those_it_takes(values)
 
     def answer(self, arrays, named):

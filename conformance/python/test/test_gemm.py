@@ -122,3 +122,80 @@ def test_wrong_products_are_sentences(spoil, told):
 def test_a_product_has_no_dialect():
     with pytest.raises(ValueError, match="no dialect"):
         mx.run(product(), operation="gemm", dialect="nv", format=FP8)
+
+
+def grouped(a, a_scales, b, b_scales, a_format, b_format, offsets):
+    wide_a, wide_b = values(a, a_scales, a_format), values(b, b_scales, b_format)
+    if offsets is None:
+        return (wide_a @ wide_b.T).astype("float32")
+    parts = wide_b.reshape(len(offsets) - 1, -1, wide_b.shape[1])
+    d = numpy.zeros((len(a), parts.shape[1]), "float32")
+    for part, first, end in zip(parts, offsets, offsets[1:]):
+        d[first:end] = wide_a[first:end] @ part.T
+    return d
+
+
+def grouped_cases(run):
+    return [case for case in run.cases if "groups=" in case["case"]]
+
+
+def test_grouped_products_are_asked_of_who_names_offsets():
+    with numpy.errstate(invalid="ignore", over="ignore"):
+        run = mx.run(grouped, operation="gemm", format=FP8, level="smoke")
+    assert run.passed, f"{run.text}\n{run.first_error}"
+    verdicts = {case["verdict"] for case in grouped_cases(run)}
+    assert verdicts == {"pass_exact", "not_supported"}  # of scales in tiles, and of bfloat16
+    others = grouped_cases(mx.run(product(), operation="gemm", format=FP8, level="smoke"))
+    assert {case["verdict"] for case in others} == {"not_supported"}
+    assert any("no parameter offsets" in case["reason"] for case in others)
+
+
+def test_a_group_with_the_next_ones_b_is_named():
+    def shifted(a, a_scales, b, b_scales, a_format, b_format, offsets=None):
+        if offsets is not None:
+            n = len(b) // (len(offsets) - 1)
+            b, b_scales = (numpy.concatenate([x[n:], x[-n:]]) for x in (b, b_scales))
+        return grouped(a, a_scales, b, b_scales, a_format, b_format, offsets)
+
+    run = mx.run(shifted, operation="gemm", format=FP8, level="smoke")
+    assert run.code == 1 and "a group takes B of the next" in run.text, run.text
+
+
+@pytest.mark.parametrize("form", ["mxfp8-e4m3", "nvfp4", None])
+def test_each_group_is_a_product_of_its_own(form):
+    random = numpy.random.default_rng(5)
+    x, w = random.normal(size=(11, 96)), random.normal(size=(4, 5, 96))
+    x, w = x.astype("float32"), w.astype("float32")
+
+    def factor(array):
+        return array if form is None else mx.quantize(array, format=form, dialect=DIALECTS[form])
+
+    alpha = 0.125 if form == "nvfp4" else None
+    offsets = numpy.array([0, 3, 3, 9, 10], "int32")
+    d = mx.grouped_gemm(factor(x), factor(w), offsets, alpha=alpha)
+    assert d.shape == (11, 5) and not d[10].any()
+    whole = mx.gemm(factor(x), factor(w.reshape(20, 96)), alpha=alpha)
+    for group, (first, end) in enumerate(zip(offsets, offsets[1:])):
+        right = whole[first:end, 5 * group : 5 * group + 5]
+        assert numpy.array_equal(d[first:end], right), group
+
+
+DIALECTS = {"mxfp8-e4m3": "ocp", "nvfp4": "torchao-nvfp4"}
+
+
+@pytest.mark.parametrize(
+    "offsets, error, told",
+    [
+        ([0], TypeError, "at least one group"),
+        ([0.0, 2.0], TypeError, "whole numbers"),
+        ([0, 3, 2], Exception, "do not rise"),
+        ([1, 3, 4], Exception, "the first row offset is 1"),
+        ([0, 2, 5], Exception, "at most 4"),
+        ([0, -1, 4], ValueError, "from 0 on"),
+        ([0, 1, 2, 4], ValueError, "3 groups do not share"),
+    ],
+)
+def test_wrong_offsets_are_sentences(offsets, error, told):
+    a, b = numpy.ones((4, 8), "float32"), numpy.ones((2, 5, 8), "float32")
+    with pytest.raises(error, match=told):
+        mx.grouped_gemm(a, b, offsets)

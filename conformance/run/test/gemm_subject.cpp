@@ -23,6 +23,7 @@ constexpr ElementFormat f32 = formats::f32;
 constexpr std::uint32_t one_of_f32 = 0x3F800000;
 
 const ElementFormat& format_of(const std::string& type) {
+    if (type == row_offset.name) return row_offset;
     return type == ue4m3.name ? ue4m3 : *find_element_format(type);
 }
 
@@ -62,6 +63,35 @@ Matrix matrix_of(const TensorSpec& spec, std::span<const std::byte> bytes) {
     return matrix;
 }
 
+// The batch or group of each row of A.
+std::vector<std::size_t> groups_of(const PlainGemm& gemm, const Matrix& offsets) {
+    std::vector<std::size_t> groups;
+    for (std::size_t row = 0; row < gemm.a.size(); ++row) {
+        if (offsets.empty()) {
+            groups.push_back(row / static_cast<std::size_t>(gemm.m));
+            continue;
+        }
+        std::size_t group = 0;
+        while (group + 1 < offsets[0].size() && offsets[0][group + 1] <= row) ++group;
+        groups.push_back(group + 1 < offsets[0].size() ? group : PlainGemm::no_group);
+    }
+    return groups;
+}
+
+// A row of scales for each of a factor, from tiles of 128 or 8 rows that begin anew with each
+// group. Rows of no group have none.
+Matrix without_pads(const Matrix& scales, const std::vector<std::size_t>& groups,
+                    const std::string& layout) {
+    const std::size_t unit = layout == "8x4" ? 8 : 128;
+    Matrix rows(groups.size());
+    std::size_t next = 0;
+    for (std::size_t row = 0; row < groups.size() && groups[row] != PlainGemm::no_group; ++row) {
+        if (row > 0 && groups[row] != groups[row - 1]) next = (next + unit - 1) / unit * unit;
+        rows[row] = scales[next++];
+    }
+    return rows;
+}
+
 PlainGemm read(const Question& question) {
     PlainGemm gemm;
     gemm.asked = *question.operation.gemm;
@@ -79,10 +109,21 @@ PlainGemm read(const Question& question) {
     if (gemm.asked.epilogue.find("bias") != std::string::npos) gemm.bias = take(&gemm.type_bias);
     if (gemm.asked.scaling_out == "tensor" || gemm.asked.scaling_out == "1x16")
         gemm.scale_out = take(nullptr);
+    Matrix offsets;
+    if (gemm.asked.groups != 0) offsets = take(nullptr);
     gemm.type_d = question.outputs[0].type;
     gemm.dialect = question.operation.dialect;
     gemm.m = static_cast<std::int64_t>(gemm.a.size()) / gemm.asked.batches;
     gemm.n = static_cast<std::int64_t>(gemm.b.size()) / gemm.asked.batches;
+    if (gemm.asked.groups != 0) gemm.n /= gemm.asked.groups;
+    gemm.groups = groups_of(gemm, offsets);
+    const std::string& layout = question.inputs[1].spec.layout;
+    if (gemm.asked.groups == 0 || find_scale_layout(layout) == nullptr) return gemm;
+    std::vector<std::size_t> of_b;
+    for (std::size_t row = 0; row < gemm.b.size(); ++row)
+        of_b.push_back(row / static_cast<std::size_t>(gemm.n));
+    gemm.scales_a = without_pads(gemm.scales_a, gemm.groups, layout);
+    gemm.scales_b = without_pads(gemm.scales_b, of_b, layout);
     return gemm;
 }
 
@@ -153,8 +194,7 @@ std::uint32_t exact_output(const PlainGemm& gemm, const Scaled& a, const Scaled&
 
 std::uint32_t output_at(const PlainGemm& gemm, const GemmModel* model, std::size_t row,
                         std::size_t column) {
-    const std::size_t batch = row / static_cast<std::size_t>(gemm.m);
-    const std::size_t b_row = batch * static_cast<std::size_t>(gemm.n) + column;
+    const std::size_t b_row = gemm.groups[row] * static_cast<std::size_t>(gemm.n) + column;
     Scaled a = scaled_row(gemm.type_a, gemm.a, gemm.asked.scaling_a, gemm.scales_a, row);
     Scaled b = scaled_row(gemm.type_b, gemm.b, gemm.asked.scaling_b, gemm.scales_b, b_row);
     const GemmEpilogue epilogue = epilogue_of(gemm);
@@ -244,7 +284,8 @@ DeviceAnswer GemmSubject::answer(const Question& question) const {
     Matrix d(gemm.a.size(), std::vector<std::uint32_t>(static_cast<std::size_t>(gemm.n)));
     for (std::size_t row = 0; row < d.size(); ++row)
         for (std::size_t column = 0; column < d[row].size(); ++column)
-            d[row][column] = output_at(gemm, model, row, column);
+            if (gemm.groups[row] != PlainGemm::no_group)
+                d[row][column] = output_at(gemm, model, row, column);
     Matrix scales;
     if (!gemm.dialect.empty()) {
         if (spoil_numbers) spoil_numbers(gemm, d);
@@ -254,8 +295,9 @@ DeviceAnswer GemmSubject::answer(const Question& question) const {
     if (spoil_result) spoil_result(gemm, d);
     OutputTensor output = written(d, question.outputs[0]);
     for (std::size_t row = 0; row < d.size(); ++row) {
-        if (rows_unwritten_from < 0 || static_cast<std::int64_t>(row) < rows_unwritten_from)
-            continue;
+        const bool is_left_out =
+            rows_unwritten_from >= 0 && static_cast<std::int64_t>(row) >= rows_unwritten_from;
+        if (!is_left_out && gemm.groups[row] != PlainGemm::no_group) continue;
         for (std::size_t column = 0; column < d[row].size(); ++column) {
             output.flags[row * d[row].size() + column] = flag_unwritten;
             ++output.unwritten;

@@ -22,6 +22,10 @@ struct PlainGemm {
     std::string dialect;  // of D's blocks; "" where there are none
     Matrix a, scales_a, b, scales_b, c, bias, scale_out;
     std::int64_t m = 0, n = 0;  // of a batch
+    std::vector<std::size_t>
+        groups;  // of each row of A the batch or group; of those of none no_group
+
+    static constexpr std::size_t no_group = ~std::size_t{0};
 };
 
 struct GemmSubject {

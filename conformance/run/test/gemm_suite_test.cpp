@@ -45,6 +45,25 @@ TEST(GemmSuite, CasesOfQuickPassOnTheOracle) {
     EXPECT_GT(bounded, 8u);
 }
 
+TEST(GemmSuite, GroupedCasesPassOnTheOracle) {
+    Sources sources;
+    PlanRequest request;
+    request.suite_glob = "gemm_grouped";
+    const auto plan = plan_cases(built_in_suites(), request, sources);
+    ASSERT_TRUE(plan.ok()) << plan.error().message;
+    EXPECT_GT(plan.value().size(), 50u);
+    const GemmSubject subject;
+    Runner runner(
+        Client{.ask = [&subject](const Question& question) { return subject.answer(question); }},
+        sources, {});
+    for (const PlannedCase& planned : plan.value()) {
+        const auto result = runner.run(planned);
+        ASSERT_TRUE(result.ok()) << result.error().message;
+        EXPECT_TRUE(results::may_pass(result.value().verdict))
+            << result.value().case_text << ": " << result.value().reason;
+    }
+}
+
 TEST(GemmSuite, CasesOfFullArePlanned) {
     Sources sources;
     PlanRequest request;

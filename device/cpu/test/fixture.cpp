@@ -38,7 +38,7 @@ unsigned code_of(const ElementFacts& facts, unsigned magnitude_code, double sign
 }
 
 std::size_t width_of(std::string_view type) {
-    if (type == "f32" || type == "u32") return 4;
+    if (type == "f32" || type == "u32" || type == "i32") return 4;
     return type == "bf16" || type == "f16" ? 2 : 1;
 }
 

@@ -29,8 +29,8 @@ struct Gemm {
     Operand d;
     Operand scales_d = {};  // where D has scales of its own
     const char* dialect = nullptr;
-    mx_gemm asked{sizeof(mx_gemm), 1,       0x3F800000, 0,       nullptr,
-                  nullptr,         nullptr, nullptr,    nullptr, nullptr};
+    mx_gemm asked{sizeof(mx_gemm), 1,       0x3F800000, 0,       nullptr, nullptr,
+                  nullptr,         nullptr, nullptr,    nullptr, 0};
 
     Codes run() {
         EXPECT_EQ(call(), MX_OK) << reason;

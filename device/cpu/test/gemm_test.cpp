@@ -260,6 +260,75 @@ TEST(Gemm, NothingToSumIsZero) {
     }
 }
 
+// Five rows in groups of two, none and two, and one row of none; a B of one column for each group.
+Gemm grouped() {
+    Gemm gemm{{{"bf16", 5, 1, {0x3F80, 0x4000, 0x4040, 0x4080, 0x40A0}},  // 1 to 5
+               {"bf16", 3, 1, {0x3F80, 0x4120, 0x42C8}},                  // 1, 10, 100
+               {"i32", 1, 4, {0, 2, 2, 4}}},
+              {"f32", 5, 1, {}}};
+    gemm.asked.groups = 3;
+    return gemm;
+}
+
+TEST(Gemm, MultipliesEachGroupWithAMatrixOfItsOwn) {
+    Gemm gemm = grouped();
+    const std::uint32_t untouched = 0x5A5A5A5A;
+    EXPECT_EQ(gemm.run(), (Codes{bits(1), bits(2), bits(300), bits(400), untouched}));
+    gemm.inputs[2].codes = {0, 0, 5, 5};
+    EXPECT_EQ(gemm.run(), (Codes{bits(10), bits(20), bits(30), bits(40), bits(50)}));
+    gemm.inputs[2].codes = {0, 0, 0, 0};
+    EXPECT_EQ(gemm.run(), Codes(5, untouched));
+}
+
+// Scales of 2 and 4 for the rows of A, each group in a tile of its own; those of B are 1, 1, 2.
+TEST(Gemm, FindsTheScalesOfEachGroupInItsTile) {
+    Codes scales_a(2 * 128 * 4, 255), scales_b(3 * 128 * 4, 255);
+    scales_a[0] = scales_a[16] = 128;          // rows 0 and 1 of the first tile
+    scales_a[512] = scales_a[512 + 16] = 129;  // rows 0 and 1 of the second
+    scales_b[0] = scales_b[512] = 127;
+    scales_b[1024] = 128;
+    Gemm gemm{{{"e4m3", 5, 1, Codes(5, 0x38)},
+               {"e8m0", 256, 1, scales_a, "128x4"},
+               {"e4m3", 3, 1, Codes(3, 0x38)},
+               {"e8m0", 384, 1, scales_b, "128x4"},
+               {"i32", 1, 4, {0, 2, 2, 4}}},
+              {"f32", 5, 1, {}}};
+    gemm.asked.groups = 3;
+    gemm.asked.scaling_a = gemm.asked.scaling_b = "1x32";
+    EXPECT_EQ(gemm.run(), (Codes{bits(2), bits(2), bits(8), bits(8), 0x5A5A5A5A}));
+    gemm.inputs[1].rows = 128;
+    EXPECT_EQ(gemm.call(), MX_INVALID);
+    EXPECT_NE(gemm.reason.find("the scales of A: 128 x 1 where 256 x 1 belongs"), std::string::npos)
+        << gemm.reason;
+}
+
+TEST(Gemm, RefusesGroupsThatContradictThemselves) {
+    const auto refused = [](Gemm gemm, std::string_view word) {
+        EXPECT_EQ(gemm.call(), MX_INVALID) << gemm.reason;
+        EXPECT_NE(gemm.reason.find(word), std::string::npos) << gemm.reason;
+    };
+    Gemm gemm = grouped();
+    gemm.inputs[2].codes = {0, 3, 2, 4};
+    refused(gemm, "do not rise");
+    gemm.inputs[2].codes = {0, 2, 2, 6};
+    refused(gemm, "at most 5");
+    gemm.inputs[2].codes = {1, 2, 2, 4};
+    refused(gemm, "the first row offset is 1");
+    gemm = grouped();
+    gemm.inputs[2] = {"i32", 1, 3, {0, 2, 2}};
+    refused(gemm, "the row offsets: 1 x 3 where 1 x 4 belongs");
+    gemm = grouped();
+    gemm.asked.groups = 2;
+    gemm.inputs[2] = {"i32", 1, 3, {0, 2, 4}};
+    refused(gemm, "groups");
+    gemm = grouped();
+    gemm.asked.batches = 3;
+    refused(gemm, "a grouped gemm of 3 batches");
+    gemm = grouped();
+    gemm.inputs.pop_back();
+    refused(gemm, "the row offsets");
+}
+
 TEST(Gemm, RefusesWhatItDoesNotDo) {
     const Gemm good = mx_dot("e4m3", {0x38}, {0x38}, 127, 127);
     const auto refused = [](Gemm gemm, mx_status status, std::string_view word) {
@@ -380,7 +449,8 @@ TEST(Gemm, ListsItsAlgorithms) {
     EXPECT_EQ(mx_cpu_device_api()->list_algorithms(cpu_device(), &operation, nullptr, 0, nullptr, 0,
                                                    &names, &count, nullptr),
               MX_NOT_SUPPORTED);
-    mx_gemm asked{sizeof(mx_gemm), 1, 0, 0, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr};
+    mx_gemm asked{sizeof(mx_gemm), 1,       0,       0,       nullptr, nullptr,
+                  nullptr,         nullptr, nullptr, nullptr, 0};
     operation.name = "gemm";
     operation.gemm = &asked;
     const mx_tensor factor{sizeof(mx_tensor), nullptr, "bf16", "host", "strided", 1, 1, 1, 1};

@@ -42,9 +42,17 @@ bool has_bias(const Asked& asked) {
 
 GemmCall call_of(const Asked& asked) {
     GemmCall made{};
-    made.gemm = {sizeof(mx_gemm),    asked.batches,   asked.alpha,       asked.beta,
-                 asked.scaling_a,    asked.scaling_b, asked.scaling_out, asked.epilogue,
-                 asked.accumulation, asked.algorithm};
+    made.gemm = {sizeof(mx_gemm),
+                 asked.batches,
+                 asked.alpha,
+                 asked.beta,
+                 asked.scaling_a,
+                 asked.scaling_b,
+                 asked.scaling_out,
+                 asked.epilogue,
+                 asked.accumulation,
+                 asked.algorithm,
+                 0};
     made.operation.struct_size = sizeof(mx_operation);
     made.operation.name = "gemm";
     const Extents a{asked.batches * asked.m, asked.k};

@@ -51,15 +51,15 @@ TEST(Device, AnEmptyMemberCrossesAsNull) {
 
 TEST(Device, AWrongTableIsASentence) {
     EXPECT_EQ(open_error("null_table"),
-              "refuses device ABI versions 1 to 6, which this mxcheck speaks, and serves no other "
+              "refuses device ABI versions 1 to 7, which this mxcheck speaks, and serves no other "
               "up to version 16");
     EXPECT_EQ(open_error("other_abi_only"),
-              "serves device ABI version 7, this mxcheck speaks versions 1 to 6");
+              "serves device ABI version 8, this mxcheck speaks versions 1 to 7");
     EXPECT_EQ(open_error("other_abi_table"),
-              "was built for device ABI version 7, this mxcheck speaks versions 1 to 6");
+              "was built for device ABI version 8, this mxcheck speaks versions 1 to 7");
     EXPECT_EQ(open_error("short_table"),
               "returned a table of " + std::to_string(sizeof(mx_device_api) - sizeof(void*)) +
-                  " bytes, device ABI version 6 has " + std::to_string(sizeof(mx_device_api)));
+                  " bytes, device ABI version 7 has " + std::to_string(sizeof(mx_device_api)));
     EXPECT_EQ(open_error("missing_run"), "returned a table without the function run");
     EXPECT_EQ(open_error("null_facts"), "described 3 facts at the address NULL");
     EXPECT_EQ(open_error("failed_open"), "did not open: MX_FAILED, the unit is asleep");
@@ -126,6 +126,21 @@ TEST(Device, AnOlderPlugInIsNotAskedForScalesWithAMantissa) {
         }
         EXPECT_EQ(answer("abi_version_3", name, "e8m0"), "only convert");
     }
+}
+
+// It would take one B for all rows, as an older one does not see the groups.
+TEST(Device, AnOlderPlugInIsNotAskedForAGroupedGemm) {
+    const TensorSpecs specs{{dense("bf16", 4, 16), dense("bf16", 8, 16), dense("i32", 1, 3)},
+                            {dense("f32", 4, 4)}};
+    const auto answer = [&](const char* plugin, std::int64_t groups) {
+        Device device = Device::open(test::plugin(plugin)).value();
+        return device.supports({.name = "gemm", .gemm = GemmOperation{.groups = groups}}, specs)
+            .message;
+    };
+    EXPECT_EQ(answer("abi_version_3", 2), "a plug-in of device ABI version 3 has no grouped gemm");
+    EXPECT_EQ(answer("abi_version_6", 2), "a plug-in of device ABI version 6 has no grouped gemm");
+    EXPECT_EQ(answer("abi_version_6", 0), "only convert");
+    EXPECT_EQ(answer("none", 2), "only convert");
 }
 
 TEST(Device, AConfigurationReachesTheDeviceThatTakesOne) {

@@ -70,7 +70,7 @@ TEST(IsolatedDevice, ABuiltInDeviceNeedsNoFile) {
     const auto refusing = [](std::uint32_t) -> const mx_device_api* { return nullptr; };
     const DeviceSource source{"built-in", "", refusing};
     EXPECT_EQ(IsolatedDevice::start(source).error().message,
-              "device \"built-in\" refuses device ABI versions 1 to 6, which this mxcheck speaks, "
+              "device \"built-in\" refuses device ABI versions 1 to 7, which this mxcheck speaks, "
               "and serves no other up to version 16");
 }
 

@@ -41,12 +41,12 @@ TEST(IsolatedOpen, FilesThatAreNoPlugin) {
 
 TEST(IsolatedOpen, TablesOfAnotherVersion) {
     EXPECT_EQ(plugin_error("null_table"),
-              "refuses device ABI versions 1 to 6, which this "
+              "refuses device ABI versions 1 to 7, which this "
               "mxcheck speaks, and serves no other up to version 16");
     EXPECT_EQ(plugin_error("other_abi_only"),
-              "serves device ABI version 7, this mxcheck speaks versions 1 to 6");
+              "serves device ABI version 8, this mxcheck speaks versions 1 to 7");
     EXPECT_EQ(plugin_error("other_abi_table"),
-              "was built for device ABI version 7, this mxcheck speaks versions 1 to 6");
+              "was built for device ABI version 8, this mxcheck speaks versions 1 to 7");
     EXPECT_EQ(plugin_error("missing_run"), "returned a table without the function run");
 }
 

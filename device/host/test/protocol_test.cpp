@@ -36,7 +36,7 @@ TEST(Protocol, AGemmArrivesWhole) {
     Request sent;
     sent.operation.name = "gemm";
     sent.operation.gemm =
-        GemmOperation{3, 0xBF800000, 1, "row", "1x128", "1x32", "bias", "fast", "7:splitk=2"};
+        GemmOperation{3, 0xBF800000, 1, "row", "1x128", "1x32", "bias", "fast", "7:splitk=2", 4};
     const std::optional<Request> got = decode_request(encode(sent));
     ASSERT_TRUE(got);
     EXPECT_EQ(got->operation, sent.operation);
@@ -56,7 +56,7 @@ TEST(Protocol, AGemmOfOddFlagsIsNoRequest) {
     Request request;
     request.operation.name = "gemm";
     const std::string without = encode(request);
-    request.operation.gemm = GemmOperation{3, 0xBF800000, 1, "", "", "", "", "", ""};
+    request.operation.gemm = GemmOperation{3, 0xBF800000, 1, "", "", "", "", "", "", 0};
     const std::string with = encode(request);
     const auto flag = static_cast<std::size_t>(
         std::mismatch(with.begin(), with.end(), without.begin(), without.end()).first -

@@ -205,6 +205,7 @@ mx_device_api make_table() {
     if (flaw == "other_abi_table") table.abi_version = MX_DEVICE_ABI_VERSION + 1;
     if (flaw == "abi_version_1") table.abi_version = 1;
     if (flaw == "abi_version_3") table.abi_version = 3;
+    if (flaw == "abi_version_6") table.abi_version = 6;
     if (flaw == "short_table") table.struct_size -= sizeof(void*);
     if (flaw == "configured") table.open_configured = open_configured;
     if (flaw == "missing_run") table.run = nullptr;
@@ -219,5 +220,6 @@ extern "C" const mx_device_api* mx_device_get_api(std::uint32_t host_abi_version
     if (flaw == "other_abi_only" && host_abi_version != MX_DEVICE_ABI_VERSION + 1) return nullptr;
     if (flaw == "abi_version_1" && host_abi_version != 1) return nullptr;
     if (flaw == "abi_version_3" && host_abi_version != 3) return nullptr;
+    if (flaw == "abi_version_6" && host_abi_version != 6) return nullptr;
     return &table;
 }

@@ -45,11 +45,13 @@ TEST(Messages, AGemmSaysWhatItAsksBesideItsTensors) {
                                            .scaling_a = "1x32",
                                            .scaling_b = "1x32",
                                            .epilogue = "bias",
-                                           .algorithm = "id=66,splitk=2"};
+                                           .algorithm = "id=66,splitk=2",
+                                           .groups = 3};
     const std::string text = to_text(request);
     EXPECT_NE(text.find(R"("operation":"gemm","gemm":{"batches":2,"alpha_bits":1065353216,)"
                         R"("beta_bits":1056964608,"scaling_a":"1x32","scaling_b":"1x32",)"
-                        R"("epilogue":"bias","algorithm":"id=66,splitk=2"},"form":"hex")"),
+                        R"("epilogue":"bias","algorithm":"id=66,splitk=2","groups":3},)"
+                        R"("form":"hex")"),
               std::string::npos)
         << text;
 }

@@ -97,6 +97,27 @@ TEST(SubprocessDevice, GapsOfStridedTensorsAreLeftAlone) {
     EXPECT_TRUE(answer.findings.empty());
 }
 
+// Three rows, and groups of one row each: all of D travels, and the third row is not written.
+TEST(SubprocessDevice, RowsOfNoGroupAreLeftAlone) {
+    auto device = open_client(
+        command_device(device_that("read -r b; read -r offsets\n" + say_ok + "echo 010203")),
+        patient);
+    ASSERT_TRUE(device) << device.error().message;
+    constexpr std::array<std::byte, 6> factor{};
+    constexpr std::array<std::int32_t, 3> offsets{0, 1, 2};
+    Question question;
+    question.operation = {.name = "gemm",
+                          .gemm = GemmOperation{.scaling_out = "tensor", .groups = 2}};
+    question.inputs = {{dense("bf16", 3, 1), factor, {}},
+                       {dense("bf16", 2, 1), std::span(factor).first(4), {}},
+                       {dense("i32", 1, 3), std::as_bytes(std::span(offsets)), {}}};
+    question.outputs = {dense("e4m3", 3, 1)};
+    const DeviceAnswer answer = device.value().ask(question);
+    ASSERT_EQ(answer.kind, AnswerKind::answered) << answer.reason;
+    EXPECT_EQ(answer.outputs[0].bytes[1], std::byte{0x02});
+    EXPECT_EQ(answer.outputs[0].flags, (std::vector<std::uint8_t>{0, 0, flag_unwritten}));
+}
+
 TEST(SubprocessDevice, NoiseOnStandardErrorIsNoAnswer) {
     EXPECT_EQ(ask(device_that("echo noise >&2; " + say_ok + "echo 38")).kind, AnswerKind::answered);
 }
