@@ -60,6 +60,7 @@ Evidence tensors_of(const Evidence& e) {
             .actual = e.actual,
             .flags = e.flags,
             .wrong_pads = {},
+            .written_tail = e.written_tail,
             .answer = {}};
 }
 

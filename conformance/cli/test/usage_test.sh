@@ -115,7 +115,7 @@ refuse 2 '--types goes with --op gemm alone' identify --types e4m3
 refuse 2 '--shape goes with --census alone' identify --op gemm --shape 8x8x64
 refuse 2 '--bits goes with --shape alone' relate --bits 0
 refuse 2 "unknown operation 'na?me two'" replay $'na\xffme\ntwo'
-for command in 'check' 'run --suite-file' 'run --waivers' 'prove --digests'; do
+for command in 'run --suite-file' 'run --waivers' 'prove --digests'; do
   # shellcheck disable=SC2086 # words
   refuse 2 '. cannot be read: a directory' $command .
 done

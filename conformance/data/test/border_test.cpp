@@ -31,8 +31,11 @@ std::map<std::uint32_t, ScaleGroup> groups_of(const Case& c) {
         const auto [known, is_new] = scales.try_emplace(amax, 0);
         if (is_new) known->second = exact_scale(c, amax);
         ScaleGroup& group = groups[known->second];
-        // A block of zeros may be given the scale of ordinary blocks; it has no borders.
-        if (group.amax == 0 && amax != 0) group.codes.clear();
+        // Blocks of zeros, or of so little that it is divided down to 0, may be given the scale of
+        // ordinary blocks, which come later; they have no borders.
+        if (group.amax < amax &&
+            (group.amax == 0 || exact_scale(c, group.amax + 1) != known->second))
+            group.codes.clear();
         EXPECT_TRUE(group.codes.empty() || group.amax == amax) << "two amaxes for one scale";
         group.amax = amax;
         group.codes.insert(data.lanes.begin(), data.lanes.end());

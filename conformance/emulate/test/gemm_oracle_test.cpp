@@ -68,6 +68,7 @@ void take(FromCase& made, GemmPart part, const CodeTensor& tensor, const Case& c
         case GemmPart::scale_out:
             made.rules.scale_out = Code{tensor.at(0)};
             break;
+        case GemmPart::row_offsets:
         case GemmPart::d:
         case GemmPart::scales_d:
             break;

@@ -151,8 +151,12 @@ TEST(RowMutation, EveryFileOfAnswersIsOfItsRows) {
 TEST(ModelVerification, EveryEntryIsOfModelsWithAnswers) {
     for (const GemmModel& model : gemm_models) {
         const bool has_entry = !model_known_by(model.name).starts_with("no answers");
-        if (model.standing == Standing::verified_by_others) EXPECT_TRUE(has_entry) << model.name;
-        if (model.standing == Standing::predicted) EXPECT_FALSE(has_entry) << model.name;
+        if (model.standing == Standing::verified_by_others) {
+            EXPECT_TRUE(has_entry) << model.name;
+        }
+        if (model.standing == Standing::predicted) {
+            EXPECT_FALSE(has_entry) << model.name;
+        }
     }
     for (const Verification& entry : model_verifications) {
         if (entry.answers.empty()) continue;
