@@ -45,6 +45,9 @@ constexpr std::size_t options_of_version_1 =
 constexpr std::size_t block_of_version_1 =
     offsetof(mx_oracle_block, values) + sizeof(mx_oracle_block::values);
 
+// That of the mx_gemm of device ABI 6, which the first version of this library had.
+constexpr std::size_t gemm_of_version_1 = offsetof(mx_gemm, algorithm) + sizeof(mx_gemm::algorithm);
+
 // A struct of a program that was built with another version of the header: what it lacks is 0, and
 // what it has beyond this library's must be 0.
 template <typename Struct>
@@ -74,6 +77,31 @@ public:
 
 private:
     std::optional<mx_oracle_options> known_;
+};
+
+// What is asked, with every member of mx_gemm that this library knows.
+class Question {
+public:
+    explicit Question(const mx_operation* given) : given_(given) {
+        // What these are is said where the whole call is looked at.
+        if (given == nullptr || given->struct_size < sizeof(mx_operation)) return;
+        if (given->gemm == nullptr) return;
+        gemm_ = known_part(*given->gemm, gemm_of_version_1, "mx_gemm");
+        gemm_.struct_size = sizeof gemm_;
+        operation_ = *given;
+        operation_.struct_size = sizeof operation_;
+        operation_.gemm = &gemm_;
+        given_ = &operation_;
+    }
+    Question(const Question&) = delete;
+    Question& operator=(const Question&) = delete;
+
+    const mx_operation* get() const { return given_; }
+
+private:
+    const mx_operation* given_;
+    mx_operation operation_{};
+    mx_gemm gemm_{};
 };
 
 // In tiles each group of a grouped gemm begins one, which the copies of tensors do not know.
@@ -168,7 +196,8 @@ mx_status mx_oracle_supports(const mx_operation* operation, const mx_tensor* inp
                              std::size_t output_count, const mx_oracle_options* options,
                              mx_message* message) {
     return library::guarded(message, [&] {
-        const kit::Arguments call{operation, inputs, input_count, outputs, output_count};
+        const library::Question question(operation);
+        const kit::Arguments call{question.get(), inputs, input_count, outputs, output_count};
         const kit::Call whole(call, kit::Buffers::absent);
         const library::Options known(options);
         library::expect_no_bound(known);
@@ -180,7 +209,8 @@ mx_status mx_oracle_run(const mx_operation* operation, const mx_tensor* inputs,
                         std::size_t input_count, const mx_tensor* outputs, std::size_t output_count,
                         const mx_oracle_options* options, mx_message* message) {
     return library::guarded(message, [&] {
-        const kit::Arguments call{operation, inputs, input_count, outputs, output_count};
+        const library::Question question(operation);
+        const kit::Arguments call{question.get(), inputs, input_count, outputs, output_count};
         const kit::Call whole(call, kit::Buffers::present);
         const library::Options known(options);
         library::expect_no_bound(known);
@@ -200,7 +230,8 @@ mx_status mx_oracle_compare(const mx_operation* operation, const mx_tensor* inpu
                             mx_message* message) {
     return library::guarded(message, [&] {
         library::expect_place(json, "the JSON");
-        const kit::Arguments call{operation, inputs, input_count, answers, answer_count};
+        const library::Question question(operation);
+        const kit::Arguments call{question.get(), inputs, input_count, answers, answer_count};
         const kit::Call whole(call, kit::Buffers::present);
         const library::Options known(options);
         library::expect_no_exact_sums(known);

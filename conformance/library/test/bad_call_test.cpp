@@ -101,6 +101,14 @@ TEST(BadCalls, StructsThatAreTooShort) {
     expect(MX_INVALID, make_gemm, "gemm", [](Call& c) { c.gemm.struct_size = 8; });
 }
 
+// A program that was built before mx_gemm had groups has something else where they would be.
+TEST(BadCalls, AnOlderGemmIsGood) {
+    expect(MX_OK, make_gemm, "of device ABI 6", [](Call& c) {
+        c.gemm.struct_size = offsetof(mx_gemm, groups);
+        c.gemm.groups = 99;
+    });
+}
+
 TEST(BadCalls, PointersThatAreNull) {
     expect(MX_INVALID, make_quantize, "operation", [](Call& c) { c.asked = nullptr; });
     expect(MX_INVALID, make_quantize, "no values", [](Call& c) { c.inputs[0].data = nullptr; });
