@@ -186,16 +186,6 @@ GemmFinding finding_of(const GemmField& field, const GemmMachine& machine,
     return finding;
 }
 
-double number_of(const ElementFormat& format, Code code) {
-    const fast::Unpacked value = fast::unpack(format, code);
-    if (value.kind == fast::Kind::nan) return std::nan("");
-    const double magnitude =
-        value.kind == fast::Kind::infinity
-            ? HUGE_VAL
-            : std::ldexp(static_cast<double>(value.significand), value.exponent);
-    return value.negative ? -magnitude : magnitude;
-}
-
 std::string number_text(double number) {
     char text[32];
     int exponent = 0;

@@ -2,6 +2,7 @@
 #include "conformance/identify/gemm_machine.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <span>
 
 #include "conformance/data/gemm_codes.hpp"
@@ -314,6 +315,19 @@ GemmProbe without_zero_steps(const GemmModel& model, const GemmProbe& probe) {
 }
 
 }  // namespace
+
+double number_of(const fast::Unpacked& value) {
+    if (value.kind == fast::Kind::nan) return std::nan("");
+    const double magnitude =
+        value.kind == fast::Kind::infinity
+            ? HUGE_VAL
+            : std::ldexp(static_cast<double>(value.significand), value.exponent);
+    return value.negative ? -magnitude : magnitude;
+}
+
+double number_of(const ElementFormat& format, Code code) {
+    return number_of(fast::unpack(format, code));
+}
 
 bool has_block_scales(const GemmProblem& setting) {
     return row_of(setting.a.scaling).block != 0;

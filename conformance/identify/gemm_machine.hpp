@@ -21,6 +21,10 @@ inline constexpr Code one_f32{0x3F800000};
 // The scales stand for blocks along k, as only a machine itself can apply them.
 bool has_block_scales(const GemmProblem& setting);
 
+// The value of a code of any format, which binary64 holds.
+double number_of(const fast::Unpacked& value);
+double number_of(const ElementFormat& format, Code code);
+
 // One row of A, one row of B, and the numbers that go with their product.
 struct GemmProbe {
     std::string about;

@@ -64,21 +64,22 @@ SumTree backwards(std::int64_t leaves, std::int64_t) {
     builder.in_turn(numbers);
     return builder.take();
 }
-SumTree neighbours(std::int64_t leaves, std::int64_t run) {
-    Builder builder(leaves);
+// The sums of runs of so many.
+std::vector<std::int32_t> sums_of_runs(Builder& builder, std::int64_t leaves, std::int64_t run) {
     std::vector<std::int32_t> sums;
     for (std::int64_t first = 0; first < leaves; first += run)
         sums.push_back(builder.in_turn(range(first, std::min(first + run, leaves))));
-    builder.in_pairs(sums);
+    return sums;
+}
+SumTree neighbours(std::int64_t leaves, std::int64_t run) {
+    Builder builder(leaves);
+    builder.in_pairs(sums_of_runs(builder, leaves, run));
     return builder.take();
 }
 // Runs of so many, one run after the other.
 SumTree runs(std::int64_t leaves, std::int64_t run) {
     Builder builder(leaves);
-    std::vector<std::int32_t> sums;
-    for (std::int64_t first = 0; first < leaves; first += run)
-        sums.push_back(builder.in_turn(range(first, std::min(first + run, leaves))));
-    builder.in_turn(sums);
+    builder.in_turn(sums_of_runs(builder, leaves, run));
     return builder.take();
 }
 // Two halves, each by itself, down to runs of so many.
@@ -174,28 +175,14 @@ std::int64_t shape_of(const SumTree& tree,
     return of.empty() ? -1 : of.back();
 }
 
-// The value of a code, which binary64 holds.
-double number(const fast::Unpacked& value) {
-    if (value.kind == fast::Kind::nan) return std::nan("");
-    const double magnitude =
-        value.kind == fast::Kind::infinity
-            ? HUGE_VAL
-            : std::ldexp(static_cast<double>(value.significand), value.exponent);
-    return value.negative ? -magnitude : magnitude;
-}
-
-double number(const ElementFormat& format, Code code) {
-    return number(fast::unpack(format, code));
-}
-
 std::vector<double> numbers_of(const FactorType& factor, const std::vector<Code>& codes,
                                const std::vector<Code>& scales) {
     const FactorScalingRow& rule = row_of(factor.scaling);
     std::vector<double> all;
     for (std::size_t k = 0; k < codes.size(); ++k) {
-        double value = number(factor.element, codes[k]);
+        double value = number_of(factor.element, codes[k]);
         const std::size_t block = rule.block == 0 ? 0 : k / static_cast<std::size_t>(rule.block);
-        if (rule.block != 0 && block < scales.size()) value *= number(rule.scale, scales[block]);
+        if (rule.block != 0 && block < scales.size()) value *= number_of(rule.scale, scales[block]);
         all.push_back(value);
     }
     return all;
@@ -323,7 +310,7 @@ Code predicted(const PlainSum& sum, const GemmMachine& machine, const GemmProble
     float total = sum_of(sum, factors);
     const fast::Unpacked first = first_summand(machine, probe);
     if (first.significand != 0 || first.kind != fast::Kind::finite)
-        total += static_cast<float>(number(first));
+        total += static_cast<float>(number_of(first));
     return finished(machine, setting, probe,
                     fast::unpack(formats::f32, Code{std::bit_cast<std::uint32_t>(total)}));
 }

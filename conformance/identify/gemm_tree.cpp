@@ -38,10 +38,8 @@ struct Set {
 };
 
 double value_of(Code d) {
-    const fast::Unpacked value = fast::unpack(formats::f32, d);
-    if (value.kind != fast::Kind::finite) return std::nan("");
-    const double magnitude = std::ldexp(static_cast<double>(value.significand), value.exponent);
-    return value.negative ? -magnitude : magnitude;
+    const double value = number_of(formats::f32, d);
+    return std::isfinite(value) ? value : std::nan("");
 }
 
 class Measurement {
