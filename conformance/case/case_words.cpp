@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <charconv>
 
+#include "reference/spec/cast_formats.hpp"
+
 namespace mx {
 namespace {
 
@@ -18,10 +20,7 @@ void take_format(WordReader& reader, const std::string& name, Case& c) {
                                [] { return format_names(OperationKind::quantize); });
         return;
     }
-    const auto element_name = [](const BlockFormat& format) { return format.element().name; };
-    count_lookup();
-    const auto row = std::ranges::find(mx_block_formats, std::string_view(name), element_name);
-    c.format = row == mx_block_formats.end() ? nullptr : &*row;
+    c.format = find_converted_format(name);
     if (name != formats::e8m0.name)
         reader.take("format", name, c.format, [] { return format_names(OperationKind::convert); });
 }

@@ -4,6 +4,7 @@
 #include "conformance/case/names.hpp"
 #include "reference/base/hex.hpp"
 #include "reference/base/text.hpp"
+#include "reference/spec/cast_formats.hpp"
 #include "reference/spec/hadamard.hpp"
 
 namespace mx {
@@ -132,7 +133,7 @@ Status check_dialect(const Problem& p) {
     if (!casts_to_scale(p)) {
         if (!quantizes_any)
             return bad_input(called + " is a cast to a scale alone: ask it to convert format=e8m0");
-        if (!dialect.quantizes(*p.format))
+        if (!makes_elements(dialect, *p.format))
             return bad_input(called + " does not quantize " + format_name(p) +
                              others_that_do(*p.format));
     }

@@ -5,6 +5,7 @@
 
 #include "reference/base/text.hpp"
 #include "reference/problem/problem.hpp"
+#include "reference/spec/cast_formats.hpp"
 
 namespace mx {
 
@@ -87,6 +88,7 @@ std::vector<std::string> format_names(OperationKind operation) {
     if (operation != OperationKind::convert) return names_of(mx_block_formats);
     std::vector<std::string> names;
     for (const BlockFormat& format : mx_block_formats) names.emplace_back(format.element().name);
+    for (const BlockFormat& format : cast_formats) names.emplace_back(format.name);
     names.emplace_back(formats::e8m0.name);
     return names;
 }

@@ -10,6 +10,7 @@
 #include "conformance/case/names.hpp"
 #include "conformance/data/bits_source.hpp"
 #include "conformance/data/gemm_inputs.hpp"
+#include "reference/spec/cast_formats.hpp"
 
 namespace mx {
 namespace {
@@ -38,9 +39,12 @@ std::vector<std::string> all_names(const std::string& key, const std::string& op
     if (operation == "gemm") return gemm_names(key);
     const bool has_blocks = operation == "quantize" || operation == "dequantize";
     if (key == "dialect" && has_blocks) return quantizer_names();
-    if (key == "format")
-        return format_names(operation == "convert" ? OperationKind::convert
-                                                   : OperationKind::quantize);
+    if (key == "format") {
+        auto formats =
+            format_names(operation == "convert" ? OperationKind::convert : OperationKind::quantize);
+        for (const BlockFormat& format : cast_formats) std::erase(formats, format.name);
+        return formats;
+    }
     if (key == "dialect") return dialect_names();
     if (key == "input" || key == "output") return type_names();
     if (key == "axis") return {"row", "col", "tile", "both"};

@@ -7,6 +7,7 @@
 #include "reference/exact/block.hpp"
 #include "reference/fast/block.hpp"
 #include "reference/problem/problem.hpp"
+#include "reference/spec/cast_formats.hpp"
 
 namespace mx::emulate {
 namespace {
@@ -160,7 +161,7 @@ bool applies(const ExplainTarget& target, const Quantizer& dialect) {
     if (casts_to_scale(target.c)) return true;
     const bool reads_it =
         target.c.operation == OperationKind::dequantize || dialect.reads(target.c.type.name);
-    return dialect.is_known() && dialect.quantizes(*target.c.format) && reads_it;
+    return dialect.is_known() && makes_elements(dialect, *target.c.format) && reads_it;
 }
 
 }  // namespace mx::emulate

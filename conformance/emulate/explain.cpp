@@ -4,6 +4,7 @@
 #include "conformance/emulate/explain_parts.hpp"
 #include "conformance/oracle/oracle_status.hpp"
 #include "reference/problem/problem.hpp"
+#include "reference/spec/cast_formats.hpp"
 #include "reference/spec/verification.hpp"
 
 namespace mx::emulate {
@@ -36,6 +37,13 @@ std::string explain_steps(const ExplainTarget& target, const Quantizer& rules) {
            explain_elements(target, rules, nullptr);
 }
 
+std::string source_text(const Case& c) {
+    if (c.format != nullptr && has_no_blocks(*c.format))
+        return paragraph("source: " + std::string(c.format->source));
+    return paragraph("source: " + std::string(c.dialect->source)) +
+           paragraph("known by: " + known_by(c.dialect->name));
+}
+
 }  // namespace
 
 Explanation explain(const ExplainTarget& target, Oracle other) {
@@ -50,9 +58,8 @@ Explanation explain(const ExplainTarget& target, Oracle other) {
     result.fault = disagreement_in({exact_answers(target, rules), other(target, rules)});
     result.text = paragraph(target.title) +
                   paragraph(std::string(rules.name) + ": " + std::string(rules.title)) +
-                  paragraph("source: " + std::string(rules.source)) +
-                  paragraph("known by: " + known_by(rules.name)) + heading("The input") +
-                  explain_inputs(target) + explain_steps(target, rules);
+                  source_text(target.c) + heading("The input") + explain_inputs(target) +
+                  explain_steps(target, rules);
     const std::string open = open_decisions(target, rules);
     if (!open.empty()) result.text += heading("What the source leaves open") + open;
     result.text += heading("Every dialect") + compare_dialects(target, other, result.fault);

@@ -7,6 +7,7 @@
 #include "reference/base/hex.hpp"
 #include "reference/fast/block.hpp"
 #include "reference/problem/problem.hpp"
+#include "reference/spec/cast_formats.hpp"
 #include "reference/spec/verification.hpp"
 
 namespace mx {
@@ -160,7 +161,9 @@ void describe_witness(const Case& c, const Site& site, const Difference& d, resu
     m.expected_value = exact::to_text(exact::decode(output, Code{d.expected}));
     m.actual_value = exact::to_text(exact::decode(output, Code{d.actual}));
     m.exact_value = position_text(c, site, d);
-    m.source = std::string(c.dialect->source) + "; known by: " + known_by(c.dialect->name);
+    m.source = c.format != nullptr && has_no_blocks(*c.format)
+                   ? std::string(c.format->source)
+                   : std::string(c.dialect->source) + "; known by: " + known_by(c.dialect->name);
 }
 
 // The heat map has 32 columns: a lane each, or an equal share of a larger block's lanes.

@@ -180,10 +180,10 @@ typedef struct mx_operation {
  *   of "nearest_even" E4M3's 464, half way to 480, is still 448, of "nearest_away" it is not.
  * - What overflows, and Inf under every rounding, becomes with "saturate" the largest finite value
  *   of its sign; with "overflow" Inf of its sign, in a format without Inf the NaN of its sign (E4M3
- *   0x7F and 0xFF), in a format with neither (FP6, FP4, INT8) the largest finite value.
+ *   0x7F and 0xFF; FNUZ 0x80), in a format with neither (FP6, FP4, INT8) the largest finite value.
  * A NaN becomes what the dialect says: of "ocp" the code of all ones with sign 0 whatever the
- * input's sign and payload (0x7F), in a format without NaN the largest positive value. "ocp" leaves
- * that open: a device that keeps the sign deviates, and does not fail.
+ * input's sign and payload (0x7F; FNUZ 0x80), in a format without NaN the largest positive value.
+ * "ocp" leaves that open: a device that keeps the sign deviates, and does not fail.
  *
  * D of a GEMM in E4M3 or E5M2 saturates, as with "saturate" above, Inf too; a NaN is 0x7F. D in
  * f16, bf16 and f32 overflows to Inf of its sign. D is rounded to nearest, ties to even. */

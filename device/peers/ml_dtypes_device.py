@@ -10,7 +10,8 @@ from peer import FORMATS, Peer, version_of
 
 TYPES = {"e4m3": ml_dtypes.float8_e4m3fn, "e5m2": ml_dtypes.float8_e5m2,
          "e3m2": ml_dtypes.float6_e3m2fn, "e2m3": ml_dtypes.float6_e2m3fn,
-         "e2m1": ml_dtypes.float4_e2m1fn}
+         "e2m1": ml_dtypes.float4_e2m1fn, "e4m3fnuz": ml_dtypes.float8_e4m3fnuz,
+         "e5m2fnuz": ml_dtypes.float8_e5m2fnuz}
 OUTPUTS = {"f32": np.float32, "bf16": ml_dtypes.bfloat16, "f16": np.float16}
 
 
@@ -27,7 +28,7 @@ def decoded(element, output):
 
 peer = Peer("ml_dtypes", "JAX", version_of("ml_dtypes"), numpy=np.__version__)
 for element, dtype in TYPES.items():
-    overflow = "overflow" if element in ("e4m3", "e5m2") else "saturate"
+    overflow = "saturate" if element in ("e3m2", "e2m3", "e2m1") else "overflow"
     peer.convert(element, lambda values, dtype=dtype: values.astype(dtype), overflow=overflow)
 peer.convert("e8m0", lambda values: values.astype(ml_dtypes.float8_e8m0fnu), "ml_dtypes")
 for block_format, element in FORMATS.items():

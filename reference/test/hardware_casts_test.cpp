@@ -1,5 +1,6 @@
-// The exact oracle against hardware: what an NVIDIA GPU answered to every code of f32, f16 and bf16
-// was recorded as a digest of its runs, and the oracle's runs must have the same.
+// The exact oracle against hardware and a library: what an NVIDIA GPU answered to every code of
+// f32, f16 and bf16, and of FNUZ ml_dtypes to those of f16 and bf16, was recorded as a digest of
+// its runs, and the oracle's runs must have the same.
 #include <gtest/gtest.h>
 
 #include <fstream>
@@ -18,9 +19,9 @@ struct Recorded {
 };
 
 // "e4m3 f32 nearest_even saturate: 256 87aa..."
-std::vector<Recorded> recorded_casts() {
-    std::ifstream file(MX_RECORDED_CASTS);
-    EXPECT_TRUE(file) << MX_RECORDED_CASTS;
+std::vector<Recorded> recorded_casts(const char* path) {
+    std::ifstream file(path);
+    EXPECT_TRUE(file) << path;
     std::vector<Recorded> rows;
     for (std::string line; std::getline(file, line);) {
         if (line.empty() || line.front() == '#') continue;
@@ -73,9 +74,7 @@ std::vector<exact::Run> runs_of(const Recorded& row) {
     return runs;
 }
 
-TEST(HardwareCasts, TheExactOracleGivesWhatTheHardwareGave) {
-    const std::vector<Recorded> rows = recorded_casts();
-    EXPECT_EQ(rows.size(), 38u);
+void expect_the_same(const std::vector<Recorded>& rows) {
     for (const Recorded& row : rows) {
         const std::vector<exact::Run> runs = runs_of(row);
         const std::string name =
@@ -83,6 +82,18 @@ TEST(HardwareCasts, TheExactOracleGivesWhatTheHardwareGave) {
         EXPECT_EQ(runs.size(), row.runs) << name;
         EXPECT_EQ(proof::digest_of(runs), row.digest) << name;
     }
+}
+
+TEST(HardwareCasts, TheExactOracleGivesWhatTheHardwareGave) {
+    const std::vector<Recorded> rows = recorded_casts(MX_RECORDED_CASTS);
+    EXPECT_EQ(rows.size(), 38u);
+    expect_the_same(rows);
+}
+
+TEST(HardwareCasts, TheExactOracleGivesWhatMlDtypesGave) {
+    const std::vector<Recorded> rows = recorded_casts(MX_RECORDED_ML_DTYPES);
+    EXPECT_EQ(rows.size(), 4u);
+    expect_the_same(rows);
 }
 
 }  // namespace

@@ -78,6 +78,9 @@ TEST(BadCase, NamesNearNothingGetTheWholeList) {
 TEST(BadCase, NamesOfAnotherOperation) {
     expect_sentences({
         {"convert format=mxfp8-e4m3 shape=2x64 data=x", {"unknown format 'mxfp8-e4m3'", "e4m3"}},
+        {"convert format=e4m3fnu shape=2x64 data=x", {"did you mean 'e4m3fnuz'?"}},
+        {"quantize format=e4m3fnuz shape=2x64 data=x", {"unknown format 'e4m3fnuz'"}},
+        {"encode_scale format=e4m3fnuz shape=2x64 data=x", {"unknown format 'e4m3fnuz'"}},
         {"quantize format=e4m3 shape=2x64 data=x", {"unknown format 'e4m3'", "mxfp8-e4m3"}},
         {"dequantize format=mxfp8-e4m3 shape=2x64 data=x input=f32",
          {"unknown field 'input'; known are: format dialect output"}},
@@ -105,6 +108,8 @@ TEST(BadCase, WhatADialectDoesNotDo) {
     expect_sentences({
         {"quantize format=mxint8 dialect=torchao-floor shape=2x64 data=x",
          {"dialect 'torchao-floor' does not quantize mxint8"}},
+        {"convert format=e4m3fnuz dialect=nv shape=2x64 data=x",
+         {"dialect 'nv' does not quantize e4m3fnuz"}},
         {"convert format=int8 dialect=torchao-floor shape=2x64 data=x",
          {"dialect 'torchao-floor' does not quantize int8"}},
         {"dequantize format=mxint8 dialect=torchao-floor shape=2x64 data=x",

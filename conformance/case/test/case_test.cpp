@@ -61,6 +61,15 @@ TEST(CaseGrammar, LeavesOutWhatHasADefault) {
     EXPECT_FALSE(parsed("convert format=e8m0 shape=1x1 data=all.bits").rules);
 }
 
+// No block format is made of FNUZ; convert alone has it.
+TEST(CaseGrammar, ConvertHasElementsWithoutBlocks) {
+    const Case c = parsed("convert format=e5m2fnuz shape=1x1 data=all.bits");
+    EXPECT_EQ(element_format_of(c), formats::e5m2fnuz);
+    EXPECT_TRUE(has_element_rules(c));
+    EXPECT_EQ(format_name(c), "e5m2fnuz");
+    EXPECT_EQ(parsed(print(c)), c);
+}
+
 TEST(CaseGrammar, EveryFieldReachesTheCase) {
     Case c;
     c.operation = OperationKind::convert;

@@ -10,6 +10,7 @@ def test_casts_of_ml_dtypes():
     ml_dtypes = pytest.importorskip("ml_dtypes")
     types = {"e4m3": "float8_e4m3fn", "e5m2": "float8_e5m2", "e2m1": "float4_e2m1fn"}
     types |= {"e3m2": "float6_e3m2fn", "e2m3": "float6_e2m3fn"}
+    types |= {"e4m3fnuz": "float8_e4m3fnuz", "e5m2fnuz": "float8_e5m2fnuz"}
     generator = numpy.random.default_rng(3)
     bits = generator.integers(0, 1 << 32, 1 << 18, dtype="uint32")
     x = bits.view("float32")
@@ -18,7 +19,7 @@ def test_casts_of_ml_dtypes():
             cast = x.astype(getattr(ml_dtypes, name)).view("uint8")
         # ml_dtypes overflows to Inf or NaN, and saturates where a type has neither; a NaN has a
         # code of its own choice.
-        overflow = "overflow" if element in ("e4m3", "e5m2") else "saturate"
+        overflow = "saturate" if element in ("e3m2", "e2m3", "e2m1") else "overflow"
         numbers = ~numpy.isnan(x)
         expected = mx.convert(x[numbers], element, overflow=overflow)
         if element == "e4m3":
