@@ -11,6 +11,7 @@
 #include "reference/base/files.hpp"
 #include "reference/base/json_record.hpp"
 #include "reference/base/text.hpp"
+#include "reference/base/words.hpp"
 
 namespace mx {
 namespace {
@@ -58,13 +59,8 @@ void describe(Archive& archive, Given& row) {
 constexpr GemmModel usual{};
 
 std::vector<std::string> split(std::string_view list) {
-    std::vector<std::string> words;
-    for (std::size_t first = 0; first < list.size();) {
-        const std::size_t end = std::min(list.find(' ', first), list.size());
-        if (end > first) words.emplace_back(list.substr(first, end - first));
-        first = end + 1;
-    }
-    return words;
+    const std::vector<std::string_view> words = words_in(list);
+    return {words.begin(), words.end()};
 }
 
 template <typename Table, typename Value>

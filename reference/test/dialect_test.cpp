@@ -9,7 +9,7 @@
 #include "reference/spec/quantizers.hpp"
 #include "reference/spec/verification.hpp"
 #include "reference/test/dialect_examples.hpp"
-#include "reference/test/words.hpp"
+#include "reference/base/words.hpp"
 
 namespace mx {
 namespace {

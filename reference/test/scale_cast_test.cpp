@@ -6,7 +6,7 @@
 #include "reference/fast/scale.hpp"
 #include "reference/spec/quantizers.hpp"
 #include "reference/test/scale_cast_examples.hpp"
-#include "reference/test/words.hpp"
+#include "reference/base/words.hpp"
 
 namespace mx {
 namespace {

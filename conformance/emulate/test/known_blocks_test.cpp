@@ -10,7 +10,7 @@
 #include "conformance/emulate/quantize_tensor.hpp"
 #include "reference/spec/formats.hpp"
 #include "reference/spec/quantizers.hpp"
-#include "reference/test/words.hpp"
+#include "reference/base/words.hpp"
 
 namespace mx::emulate {
 namespace {

@@ -12,7 +12,7 @@
 #include "reference/fast/round.hpp"
 #include "reference/test/dialect_examples.hpp"
 #include "reference/test/scale_cast_examples.hpp"
-#include "reference/test/words.hpp"
+#include "reference/base/words.hpp"
 
 namespace mx {
 namespace {

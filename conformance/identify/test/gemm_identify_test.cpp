@@ -12,23 +12,14 @@
 #include "conformance/identify/gemm_fields.hpp"
 #include "conformance/identify/gemm_probes.hpp"
 #include "conformance/identify/test/dressed_gemm.hpp"
+#include "reference/base/words.hpp"
 #include "reference/spec/gemm_models.hpp"
 
 namespace mx::identify {
 namespace {
 
-std::vector<std::string> words_of(std::string_view text) {
-    std::vector<std::string> words;
-    while (!text.empty()) {
-        const std::size_t end = std::min(text.find(' '), text.size());
-        words.emplace_back(text.substr(0, end));
-        text.remove_prefix(std::min(end + 1, text.size()));
-    }
-    return words;
-}
-
 // The scales of a block of the row's.
-FactorScaling scaling_for(const GemmModel& row, const std::string& block) {
+FactorScaling scaling_for(const GemmModel& row, std::string_view block) {
     if (block == "16") return FactorScaling::ue4m3_1x16;
     if (block == "32") return FactorScaling::e8m0_1x32;
     const bool is_tiled = row.scaling == BlockScaling::promoted_product;
@@ -39,7 +30,7 @@ FactorScaling scaling_for(const GemmModel& row, const std::string& block) {
 // to spare: E4M3 if the row takes it.
 std::vector<GemmProblem> settings_of(const GemmModel& row) {
     std::vector<GemmProblem> settings;
-    for (const std::string& name : words_of(row.operands)) {
+    for (const std::string_view name : words_in(row.operands)) {
         const ElementFormat& format = *find_element_format(name);
         GemmProblem setting{.a = {format}, .b = {format}};
         if (row.scaling == BlockScaling::none) {
@@ -48,7 +39,7 @@ std::vector<GemmProblem> settings_of(const GemmModel& row) {
             settings.push_back(setting);
             continue;
         }
-        for (const std::string& block : words_of(row.blocks)) {
+        for (const std::string_view block : words_in(row.blocks)) {
             setting.b.scaling = scaling_for(row, block);
             setting.a.scaling = block == "128" ? FactorScaling::f32_1x128 : setting.b.scaling;
             settings.push_back(setting);

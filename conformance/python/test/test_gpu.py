@@ -10,6 +10,7 @@ import numpy
 import pytest
 
 import mxcheck as mx
+from mxcheck._run import program
 
 # JAX else takes most of a GPU's memory at its first call.
 os.environ.setdefault("XLA_PYTHON_CLIENT_PREALLOCATE", "false")
@@ -242,6 +243,39 @@ def test_relate_and_fuzz_on_the_gpu(torch):
     search = mx.fuzz(quantize, tensors="torch-cuda", seconds=3, **E4M3)
     print(f"\n{search!r}")
     assert search.code in (0, 1), search.text
+
+
+def test_capture_on_the_gpu(torch, x, tmp_path):
+    values = on_gpu(torch, x)
+    torch.manual_seed(0)
+    layer = torch.nn.Linear(64, 48).to("cuda", torch.bfloat16)
+    given = torch.randn(24, 64, device="cuda", dtype=torch.bfloat16)
+
+    def right(x):
+        return mx.quantize(x, **E4M3).typed()
+
+    def wrong(x):
+        q = mx.quantize(x, **E4M3)
+        q.codes[3, 5] ^= 1
+        return q.typed()
+
+    def asked(name, what, code):
+        folder = tmp_path / name
+        torch.cuda.synchronize()
+        side = torch.cuda.Stream()
+        with mx.capture(folder) as c, torch.cuda.stream(side):
+            what(c)
+        line = [program(), "check", folder, "--out", tmp_path / (name + ".out")]
+        ended = subprocess.run(line, capture_output=True, text=True)
+        assert ended.returncode == code, ended.stdout + ended.stderr
+
+    def of_layer(c):
+        assert c.watch(layer, model_name="net")
+        layer(given)
+
+    asked("right", lambda c: c.wrap(right, **E4M3)(values), 0)
+    asked("wrong", lambda c: c.wrap(wrong, **E4M3)(values), 1)
+    asked("layer", of_layer, 0)
 
 
 @pytest.mark.parametrize("dtype", ["float32", "bfloat16"])
