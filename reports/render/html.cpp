@@ -54,7 +54,7 @@ std::string page_head(const Run& run) {
 
 std::string caveat_list(const Summary& summary) {
     if (summary.caveats.empty()) return "";
-    std::string text = "<ul class=\"caveats\" role=\"note\">\n";
+    std::string text = "<ul class=\"caveats\">\n";
     for (const std::string& caveat : summary.caveats)
         text += "<li>" + escape_markup(caveat) + "</li>\n";
     return text + "</ul>\n";

@@ -94,7 +94,8 @@ std::string bits_table(const Mismatch& witness) {
     valued.actual_value = witness.actual_value;
     const std::string rows = row_of(scale) + row_of(element);
     if (rows.empty()) return "";
-    return "<div class=\"scroll\"><table class=\"bits\"><thead><tr><td></td>"
+    return "<div class=\"scroll\" tabindex=\"0\" role=\"group\" aria-label=\"Expected and actual "
+           "bits\"><table class=\"bits\"><thead><tr><td></td>"
            "<th scope=\"col\">expected</th><th scope=\"col\">actual</th><td></td></tr></thead>"
            "<tbody>" +
            rows + "</tbody></table></div>\n";

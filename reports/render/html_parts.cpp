@@ -73,8 +73,9 @@ bool Table::is_full() const {
 }
 
 std::string Table::markup() const {
-    std::string text = "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"" +
-                       label_ + "\"><table class=\"prose-table\"><thead><tr>";
+    std::string text =
+        "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"Table: " + label_ +
+        "\"><table class=\"prose-table\"><thead><tr>";
     for (const Column& column : columns_)
         text += "<th scope=\"col\"" + std::string(column.is_number ? " class=\"right\"" : "") +
                 ">" + column.title + "</th>";

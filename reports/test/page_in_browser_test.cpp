@@ -219,7 +219,45 @@ TEST_F(PageInBrowser, EverySectionIsDrawnWithoutAComplaint) {
             << id;
 }
 
-// The test above can see a complaint: a page that breaks its own policy is one.
+// Runs the accessibility checker axe in the page and writes what it finds.
+std::string checked_by_axe(std::string page, const std::string& axe) {
+    page.insert(page.rfind("</body>"), "<pre id=\"axe\"></pre><script>" + axe + R"html(
+axe.run(document, {resultTypes: ["violations"]}).then(found => {
+  document.querySelector("#axe").textContent = "checked " + found.passes.length + " found " +
+    found.violations.map(v => v.id + ": " + v.nodes.map(n => n.target).join(" ")).join("; ") + ".";
+});
+</script>)html");
+    return page;
+}
+
+// MX_AXE names an axe.min.js, such as that of the PyPI package axe-playwright-python.
+TEST_F(PageInBrowser, AxeFindsNothing) {
+    const char* path = std::getenv("MX_AXE");
+    if (path == nullptr) GTEST_SKIP() << "MX_AXE names no axe.min.js";
+    const std::string axe = text_of(path);
+    ASSERT_FALSE(axe.empty()) << path;
+    const auto found = [&](const std::string& page) {
+        return between(open(checked_by_axe(page, axe)).document, "<pre id=\"axe\">checked ",
+                       "</pre>");
+    };
+    const results::Run heated = heated_run(), baseline = fixture("clean_full");
+    const results::Attachments beside = everything_beside();
+    Material everything(heated);
+    everything.attached = &beside;
+    everything.baseline = &baseline;
+    for (const std::string& page :
+         {render_html(fixture("every_verdict")), render_html(fixture("hostile_text")),
+          render_html(baseline), render_html(everything)}) {
+        const std::string text = found(page);
+        EXPECT_TRUE(text.ends_with(" found .")) << text;
+        EXPECT_GT(std::atoi(text.c_str()), 20) << text;
+    }
+    std::string nameless = render_html(baseline);
+    nameless.insert(nameless.find("</main>"), "<button></button>");
+    EXPECT_NE(found(nameless).find("button-name"), std::string::npos);
+}
+
+// The tests above can see a complaint: a page that breaks its own policy is one.
 TEST_F(PageInBrowser, AForbiddenImageAndAnErrorAreNoticed) {
     std::string page = render_html(fixture("clean_full"));
     page.insert(page.find("</main>"), "<img src=\"https://example.invalid/x.png\" alt=\"\">");
