@@ -1,7 +1,9 @@
 // See identify_gemm.hpp.
 #include "conformance/cli/identify_gemm.hpp"
 
+#include <algorithm>
 #include <cstdio>
+#include <map>
 
 #include "conformance/case/gemm_case.hpp"
 #include "conformance/cli/identify_gemm_text.hpp"
@@ -17,6 +19,7 @@ using identify::GemmCensus;
 using identify::GemmClass;
 using identify::GemmFinding;
 using identify::GemmIdentification;
+using identify::GemmSettled;
 using identify::GemmShape;
 using identify::GemmSplit;
 using Json = nlohmann::ordered_json;
@@ -56,6 +59,35 @@ void print_parts(const GemmIdentification& found) {
         std::printf("epilogue: none that is known; nearest is %s\n", epilogue_of(found).c_str());
 }
 
+std::string settled_text(const GemmSettled& one) {
+    const std::string here = identify::values_text(one.values);
+    if (!one.is_settled()) return "not settled: " + here + "; no probe parts them";
+    return "settled here, " + here +
+           (one.is_as_row() ? ", as the row has it" : "; the row has " + one.of_row);
+}
+
+// What the table leaves open of this device's row, each with the answer that says so.
+void print_settled(const GemmIdentification& found) {
+    for (const GemmSettled& one : found.settled) {
+        std::printf("open of %s: %s: %s\n", one.row.c_str(), one.field.c_str(),
+                    settled_text(one).c_str());
+        if (one.is_settled() && !one.witness.empty()) std::printf("  %s\n", one.witness.c_str());
+    }
+}
+
+// "blackwell-mx with exponent floor -126": a row that is the device but for what is open of it.
+std::string settled_rows(const GemmIdentification& found) {
+    std::map<std::string, std::vector<std::string>> rows;
+    for (const GemmSettled& one : found.settled) {
+        std::vector<std::string>& parts = rows[one.row];
+        if (!one.is_as_row() && std::ranges::find(one.values, one.of_row) == one.values.end())
+            parts.push_back(one.field + " " + identify::values_text(one.values));
+    }
+    std::vector<std::string> texts;
+    for (const auto& [row, parts] : rows) texts.push_back(row + " with " + joined(parts, " and "));
+    return joined(texts, " = ");
+}
+
 void print_rows(const GemmIdentification& found) {
     if (!found.rows.empty()) {
         std::printf("model: %s%s\n", joined(found.rows, " = ").c_str(),
@@ -87,6 +119,7 @@ void print(const GemmIdentification& found) {
     print_split(found.split);
     for (const std::string& refusal : found.refusals) print_field_line("not asked", refusal);
     print_rows(found);
+    print_settled(found);
     print_parts(found);
     print_unexplained("answers to probes", found.learnt);
     print_unexplained("outputs of data that nothing was learnt from", found.unlearnt);
@@ -101,12 +134,24 @@ std::string verdict_of(const GemmIdentification& found) {
     if (!found.rows.empty()) return joined(found.rows, " = ");
     if (!found.mixture.row.empty())
         return "no model of the table; mixed, of " + found.nearest + " and " + found.mixture.row;
+    if (!found.settled.empty()) return settled_rows(found);
     if (found.unexplained() == 0) return "no model of the table";
     if (!found.sum_rows.empty())
         return "accumulator " + joined(found.sum_rows, " = ") +
                ", and no epilogue that is known; " + counted(found.unexplained(), "output") +
                " unexplained";
     return "no model of the table; " + counted(found.unexplained(), "output") + " unexplained";
+}
+
+Json settled_json(const GemmIdentification& found) {
+    Json list = Json::array();
+    for (const GemmSettled& one : found.settled)
+        list.push_back({{"model", one.row},
+                        {"field", one.field},
+                        {"values", one.values},
+                        {"of_model", one.of_row},
+                        {"witness", one.witness}});
+    return list;
 }
 
 Json json_of(const GemmIdentification& found) {
@@ -135,6 +180,7 @@ Json json_of(const GemmIdentification& found) {
             {"epilogue", found.unexplained() == 0 ? epilogue_of(found) : ""},
             {"mixed_with", found.mixture.row},
             {"differences_to_nearest", found.parts},
+            {"open_decisions", settled_json(found)},
             {"probes", misses_json(found.learnt)},
             {"unlearnt_data", misses_json(found.unlearnt)}};
 }

@@ -169,12 +169,25 @@ std::string factor_text(const GemmMachine& machine) {
 Machines floor_values(const GemmMachine& base, const GemmProblem&) {
     if (cuts_nothing(base)) return {base};
     std::vector<int> floors{-all_bits};
-    for (const int floor : numbers(-150, -100)) floors.push_back(floor);
+    const bool is_half = base.model.accumulator == formats::f16;
+    for (const int floor : is_half ? numbers(-40, -10) : numbers(-150, -100))
+        floors.push_back(floor);
     return each(base, floors, [](GemmMachine& m, int floor) { m.model.exponent_floor = floor; });
 }
 std::string floor_text(const GemmMachine& machine) {
     const int floor = machine.model.exponent_floor;
     return floor == -all_bits ? "none" : std::to_string(floor);
+}
+
+// In binary32 it takes products below 2^-149, which no step of a test here has.
+Machines to_zero_values(const GemmMachine& base, const GemmProblem&) {
+    const bool is_half = base.model.accumulator == formats::f16;
+    if (!is_half || !is_divisible(base.model) || base.is_searched) return {base};
+    return of_machine(base, &GemmMachine::rounded_to_zero, RoundedToZero::keeps_sign,
+                      RoundedToZero::positive);
+}
+std::string to_zero_text(const GemmMachine& machine) {
+    return machine.rounded_to_zero == RoundedToZero::positive ? "+0" : "0 of its sign";
 }
 
 // Whole steps: a machine promotes between them.
@@ -337,6 +350,7 @@ constexpr std::array fields{
     GemmField{"zero products", "zero products", zero_values, zero_text},
     GemmField{"subnormal factors", "subnormal factors", factor_values, factor_text},
     GemmField{"exponent floor", "exponent floor", floor_values, floor_text},
+    GemmField{"what rounds to 0", "what rounds to 0", to_zero_values, to_zero_text},
     GemmField{"promotion", "promotion", promotion_values, promotion_text},
     GemmField{"outer accumulator", "", outer_values, outer_text},
     GemmField{"split along k", "promotion", part_values, part_text},

@@ -6,6 +6,7 @@
 #include <set>
 
 #include "conformance/identify/gemm_answers.hpp"
+#include "conformance/identify/gemm_open.hpp"
 #include "conformance/identify/gemm_probes.hpp"
 #include "reference/spec/gemm_models.hpp"
 
@@ -20,6 +21,7 @@ GemmMachine machine_of(const GemmModel& row, const GemmMachine& rest) {
     machine.model = row;
     machine.product_exponent = ProductExponent::fields;
     machine.factors = Subnormals::honoured;
+    machine.rounded_to_zero = RoundedToZero::keeps_sign;
     return machine;
 }
 
@@ -93,16 +95,56 @@ void compare_rows(const GemmAnswers& answers, GemmIdentification& found) {
     }
 }
 
-// Where the machine that was found is not the nearest row.
-void tell_parts(GemmIdentification& found) {
-    if (found.nearest.empty()) return;
-    const GemmMachine machine = machine_of(*find_gemm_model(found.nearest), found.machine);
+// The fields in which the machine that was found is not the row: each with what the row has.
+std::vector<std::pair<const GemmFinding*, std::string>> parts_from(
+    const GemmModel& row, const GemmIdentification& found) {
+    std::vector<std::pair<const GemmFinding*, std::string>> parts;
+    const GemmMachine machine = machine_of(row, found.machine);
     for (std::size_t i = 0; i < found.findings.size(); ++i) {
         const std::vector<std::string>& values = found.findings[i].values;
-        const std::string text = gemm_fields()[i].text(machine);
-        if (std::find(values.begin(), values.end(), text) == values.end())
-            found.parts.push_back(found.findings[i].field + ": device " + values_text(values) +
-                                  ", " + found.nearest + " " + text);
+        std::string text = gemm_fields()[i].text(machine);
+        if (std::ranges::find(values, text) == values.end())
+            parts.emplace_back(&found.findings[i], std::move(text));
+    }
+    return parts;
+}
+
+void tell_parts(GemmIdentification& found) {
+    if (found.nearest.empty()) return;
+    for (const auto& [finding, text] : parts_from(*find_gemm_model(found.nearest), found))
+        found.parts.push_back(finding->field + ": device " + values_text(finding->values) + ", " +
+                              found.nearest + " " + text);
+}
+
+// Of what explains the answers that which a source has; all of it where a source names none of it.
+std::vector<std::string> of_sources(const GemmOpenField& open,
+                                    const std::vector<std::string>& values) {
+    std::vector<std::string> left;
+    for (const std::string_view value : open.values)
+        if (!value.empty() && std::ranges::find(values, value) != values.end())
+            left.emplace_back(value);
+    return left.empty() ? values : left;
+}
+
+// What the table leaves open of the rows that this device is, but for what is open.
+void settle(GemmIdentification& found) {
+    if (found.unexplained() != 0) return;
+    for (const GemmModel* row : rows_for(found.setting)) {
+        const std::vector<GemmOpenField> open = open_fields_of(*row);
+        const auto is_open = [&](const auto& part) {
+            return std::ranges::find(open, part.first->field, &GemmOpenField::field) != open.end();
+        };
+        const bool is_row = std::ranges::find(found.rows, row->name) != found.rows.end();
+        const bool may_be =
+            found.rows.empty() && std::ranges::all_of(parts_from(*row, found), is_open);
+        if (!is_row && !may_be) continue;
+        const GemmMachine machine = machine_of(*row, found.machine);
+        for (const GemmOpenField& one : open)
+            for (std::size_t i = 0; i < found.findings.size(); ++i)
+                if (const GemmFinding& finding = found.findings[i]; finding.field == one.field)
+                    found.settled.push_back({std::string(row->name), finding.field,
+                                             of_sources(one, finding.values),
+                                             gemm_fields()[i].text(machine), finding.witness});
     }
 }
 
@@ -242,6 +284,7 @@ Expected<GemmIdentification> identify_gemm(GemmSubject& subject) {
     judge_unlearnt(calls.value(), found);
     GemmAnswers long_ones = read_split(subject, found);
     conclude(std::move(answers).value(), std::move(long_ones), calls.value(), found);
+    settle(found);
     found.calls = subject.calls();
     found.outputs = subject.outputs_read();
     return found;

@@ -26,6 +26,17 @@ struct GemmSplit {
     GemmMisses misses;
 };
 
+// One decision that the table leaves open of a row, as it is here.
+struct GemmSettled {
+    std::string row, field;
+    std::vector<std::string> values;  // of those that sources have, what the answers leave
+    std::string of_row;               // what the row has
+    std::string witness;
+
+    bool is_settled() const { return values.size() == 1; }
+    bool is_as_row() const { return is_settled() && values.front() == of_row; }
+};
+
 struct GemmIdentification {
     GemmProblem setting;
     GemmShape shape;
@@ -42,7 +53,9 @@ struct GemmIdentification {
     std::string nearest;            // the row that comes nearest
     std::uint64_t nearest_predicted = 0;
     std::vector<std::string> parts;  // "field: device value, row value" against the nearest
-    GemmMixture mixture;             // where neither a row nor the machine explains everything
+    // Of the rows named, or of those that are this device but for what is open of them.
+    std::vector<GemmSettled> settled;
+    GemmMixture mixture;  // where neither a row nor the machine explains everything
     GemmSplit split;
     std::uint64_t calls = 0, outputs = 0;
 

@@ -183,7 +183,10 @@ Unpacked step(const GemmMachine& machine, const GemmProblem& setting, std::span<
     const int unit = std::max(survey.exponent, model.exponent_floor) - model.fraction_bits;
     std::int64_t sum = fast::cut(model.cut, accumulator, unit);
     for (const Item& item : items) sum += fast::cut(model.cut, item.summand.value, unit);
-    return fast::rounded_sum(model, sum, unit);
+    Unpacked rounded = fast::rounded_sum(model, sum, unit);
+    if (machine.rounded_to_zero == RoundedToZero::positive && fast::is_zero(rounded))
+        rounded.negative = false;
+    return rounded;
 }
 
 // One product a step and nothing cut. A product of 0 x 0 only takes the sign of a zero.

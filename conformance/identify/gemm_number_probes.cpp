@@ -5,18 +5,6 @@
 namespace mx::identify {
 namespace {
 
-// A power of two as the product of two scales, as alike as can be.
-void set_scales(const GemmProblem& setting, GemmProbe& probe, std::size_t block, int exponent) {
-    const auto code = [](FactorScaling scaling, int power) {
-        const ElementFormat& format = row_of(scaling).scale;
-        if (format.has_zero()) return code_of(format, {power});
-        return Code{static_cast<std::uint32_t>(power + format.exponent_bias)};
-    };
-    const int a = exponent / 2;
-    probe.scales_a[block] = code(setting.a.scaling, a);
-    probe.scales_b[block] = code(setting.b.scaling, exponent - a);
-}
-
 // Where a large product, what takes it away again, and a third one lie, in halves of blocks: the
 // third after both, in a step of its own or not; between them; and after a pair in one block.
 struct Trio {
@@ -102,6 +90,9 @@ GemmProbes addend_probes(const GemmProblem& setting, std::int64_t depth) {
         rows.probe("C").addend(Code{c});
         rows.probe("C").product(0, {0}).addend(Code{c});
     }
+    // A quarter of the smallest number of binary16, in the last step, for a later one would make +0
+    // of it, and so would a C of +0.
+    rows.probe("what rounds to 0").product(depth - 1, {-26, -4}).addend(Code{0x80000000u});
     add_random(rows, 4, 2);
     for (std::size_t row = 0; row < rows.all().size(); ++row) {
         GemmProbe& probe = rows.all()[row];

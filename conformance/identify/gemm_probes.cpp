@@ -122,17 +122,48 @@ void add_promotions(Rows& rows) {
     }
 }
 
-// Powers of two, the last one twice, whose sum is the smallest number of binary32.
+// 2^-150, 2^-151 and so on, the last one twice: their sum is the smallest number of binary32. Where
+// elements do not reach so far down, scales of blocks bring them there.
 void add_floors(Rows& rows) {
-    const int least =
-        rows.setting().a.element.exponent_min() + rows.setting().b.element.exponent_min();
-    if (least > -152) return;
-    for (int last = 151; last < 170; ++last) {
+    const GemmProblem& setting = rows.setting();
+    const bool is_scaled = has_block_scales(setting);
+    if (is_scaled && !(row_of(setting.a.scaling).scale == formats::e8m0 &&
+                       row_of(setting.b.scaling).scale == formats::e8m0))
+        return;
+    const int top = is_scaled ? std::min(rows.largest() - 1, 15) : -150;
+    const int least = is_scaled
+                          ? rows.smallest()
+                          : setting.a.element.exponent_min() + setting.b.element.exponent_min();
+    for (int last = 151; last < 170 && top + 150 - last >= least; ++last) {
         rows.probe("exponent floor");
         for (int exponent = 150; exponent <= last; ++exponent)
-            rows.product(exponent - 150, {-exponent});
-        rows.product(last - 149, {-last});
+            rows.product(exponent - 150, {top + 150 - exponent});
+        rows.product(last - 149, {top + 150 - last});
+        if (is_scaled) set_all_scales(rows, -150 - top);
     }
+}
+
+// A block whose products sum to 0 under a large scale, and a small product in the next: is it cut?
+void add_zero_groups(Rows& rows) {
+    const GemmProblem& setting = rows.setting();
+    if (!has_block_scales(setting)) return;
+    const FactorScalingRow& scaling = row_of(setting.a.scaling);
+    const bool is_wide = !scaling.scale.has_zero() || scaling.scale.code_bits() > 8;
+    rows.probe("zero products").product(0, {0}).product(1, {0, -4}).product(scaling.block, {-2});
+    set_all_scales(rows, 0);
+    GemmProbe& probe = rows.all().back();
+    set_scales(setting, probe, 0, is_wide ? 60 : 16);
+    if (probe.scales_a.size() > 1) set_scales(setting, probe, 1, is_wide ? 0 : -18);
+}
+
+// Half of the smallest number of binary16, and a product that makes it more than half if it is
+// kept.
+void add_half_floors(Rows& rows) {
+    const ElementFormat &a = rows.setting().a.element, &b = rows.setting().b.element;
+    const int least = std::max(a.quantum_exponent_min() + b.quantum_exponent_min(), -48);
+    if (has_block_scales(rows.setting()) || least > -26) return;
+    for (int last = 26; last <= -least; ++last)
+        rows.probe("exponent floor").product(0, {-25}).product(1, {-last});
 }
 
 }  // namespace
@@ -146,6 +177,8 @@ GemmProbes sum_probes(const GemmProblem& setting, std::int64_t depth) {
     add_chains(rows);
     add_promotions(rows);
     add_floors(rows);
+    add_half_floors(rows);
+    add_zero_groups(rows);
     add_random(rows, 4, 1);
     return std::move(rows.all());
 }

@@ -92,6 +92,29 @@ private:
     GemmProbes probes_;
 };
 
+// A power of two as the product of two scales, as alike as can be.
+inline void set_scales(const GemmProblem& setting, GemmProbe& probe, std::size_t block,
+                       int exponent) {
+    const auto code = [](FactorScaling scaling, int power) {
+        const ElementFormat& format = row_of(scaling).scale;
+        if (format.has_zero()) return code_of(format, {power});
+        return Code{static_cast<std::uint32_t>(power + format.exponent_bias)};
+    };
+    const int a = exponent / 2;
+    probe.scales_a[block] = code(setting.a.scaling, a);
+    probe.scales_b[block] = code(setting.b.scaling, exponent - a);
+}
+
+// The same for every block of the probe that was begun last.
+inline void set_all_scales(Rows& rows, int exponent) {
+    GemmProbe& probe = rows.all().back();
+    const auto block = row_of(rows.setting().a.scaling).block;
+    probe.scales_a.resize(static_cast<std::size_t>((rows.depth() + block - 1) / block));
+    probe.scales_b = probe.scales_a;
+    for (std::size_t i = 0; i < probe.scales_a.size(); ++i)
+        set_scales(rows.setting(), probe, i, exponent);
+}
+
 // The large product that hides small ones, and those it hides: binary16 holds both.
 inline int large_of(const Rows& rows) {
     return std::min(rows.largest() - 1, 15);
