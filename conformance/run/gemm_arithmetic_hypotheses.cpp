@@ -13,6 +13,7 @@ namespace mx {
 namespace {
 
 constexpr ElementFormat f32 = formats::f32;
+constexpr std::uint32_t one_of_f32 = 0x3F800000;
 
 GemmHypothesis under(std::string what, const gemm::ProblemView& changed) {
     return {std::move(what), [changed](const gemm::OutputPlace& place) {
@@ -81,6 +82,57 @@ constexpr std::array model_changes{
                 becomes<&GemmModel::zero_products, ZeroProducts::left_out>},
 };
 
+// Chunks of another length. Half and twice as long have names of their own.
+void add_other_chunks(const gemm::ProblemView& problem, GemmHypotheses& hypotheses) {
+    constexpr int unit = 32, longest = 512;
+    const GemmModel& asked = *problem.model;
+    if (asked.promotion == 0 || scales_at_promotion(asked.scaling)) return;
+    for (int length = unit; length <= longest && length < problem.depth; length += unit) {
+        const bool is_named = length == asked.promotion || 2 * length == asked.promotion ||
+                              length == 2 * asked.promotion;
+        GemmModel model = asked;
+        model.promotion = length;
+        if (is_named || !fault_of(model).empty()) continue;
+        hypotheses.push_back(summed_as(
+            problem, "the accumulator is promoted every " + std::to_string(length) + " k", model));
+    }
+}
+
+using Places = AlteredOutput::Places;
+GemmHypothesis moved(const gemm::ProblemView& problem, std::string what, Places places) {
+    return altered_outputs(
+        problem, std::move(what),
+        [places = std::move(places)](AlteredOutput& output, const gemm::OutputPlace&) {
+            output.move_to(places);
+        });
+}
+
+// Other k in a step together, where no scales of blocks hang on them.
+void add_other_orders(const gemm::ProblemView& problem, GemmHypotheses& hypotheses) {
+    const bool has_blocks =
+        problem.a.scaling == gemm::Scaling::blocks || problem.b.scaling == gemm::Scaling::blocks;
+    if (has_blocks) return;
+    const GemmModel& model = *problem.model;
+    const auto depth = static_cast<std::size_t>(problem.depth);
+    const auto step = static_cast<std::size_t>(model.products);
+    for (const std::size_t unit : {step, static_cast<std::size_t>(model.promotion)}) {
+        if (unit < 2 || depth < unit || depth % unit == 0) continue;
+        Places places{{}, (depth + unit - 1) / unit * unit};
+        for (std::size_t k = 0; k < depth; ++k) places.of_k.push_back(places.count - depth + k);
+        hypotheses.push_back(
+            moved(problem, "what is left of K after whole " + std::to_string(unit) + " comes first",
+                  std::move(places)));
+    }
+    if (model.sum != StepSum::even_and_odd) return;
+    Places places{{}, (depth + step - 1) / step * step};
+    for (std::size_t k = 0; k < depth; ++k) {
+        const std::size_t in_step = k % step, half = step / 2;
+        places.of_k.push_back(k - in_step + in_step % half * 2 + in_step / half);
+    }
+    hypotheses.push_back(moved(problem, "the halves of a step are summed apart, not even and odd k",
+                               std::move(places)));
+}
+
 Code rounded(const ElementFormat& format, const fast::Unpacked& value) {
     return fast::round(format, Rounding::nearest_even, Overflow::overflow, value);
 }
@@ -141,9 +193,15 @@ void add_other_cs(const gemm::ProblemView& problem, GemmHypotheses& hypotheses) 
     add("a NaN in C counts as 0", [](EpilogueOperands& o, const gemm::OutputPlace&) {
         if (f32.is_nan(o.c)) o.c = Code{0};
     });
-    for (const ElementFormat* via : {&formats::bf16, &formats::f16})
+    for (const ElementFormat* via : {&formats::bf16, &formats::f16}) {
         add("C is rounded to " + std::string(via->name),
             [via](EpilogueOperands& o, const gemm::OutputPlace&) { o.c = through(*via, o.c); });
+        add("beta times C is rounded to " + std::string(via->name) + " before it is added",
+            [via](EpilogueOperands& o, const gemm::OutputPlace&) {
+                o.c = through(*via, product_of(o.beta, o.c));
+                o.beta = Code{one_of_f32};
+            });
+    }
     if (m > 1)
         add("C is that of the row before", [&problem, m](EpilogueOperands& o, const auto& place) {
             const std::int64_t row = place.row % m == 0 ? place.row : place.row - 1;
@@ -228,6 +286,8 @@ void add_other_sums(const gemm::ProblemView& problem, GemmHypotheses& hypotheses
         GemmModel model = *problem.model;
         if (change.change(model)) hypotheses.push_back(summed_as(problem, change.what, model));
     }
+    add_other_chunks(problem, hypotheses);
+    add_other_orders(problem, hypotheses);
     gemm::ProblemView exact = problem;
     exact.model = nullptr;
     if (problem.epilogue.activation != Activation::gelu)

@@ -6,6 +6,7 @@
 #include <iterator>
 #include <optional>
 #include <set>
+#include <string_view>
 
 namespace mx {
 namespace {
@@ -38,6 +39,7 @@ public:
 
     std::vector<std::string> find() {
         std::vector<std::string> found = those_of(general_hypotheses(answer_.p, problem()));
+        forget_which_k(found);
         for (const auto places : {&Search::places_of_rows, &Search::places_of_columns})
             if (found.empty())
                 if (std::string text = (this->*places)(); !text.empty()) found.push_back(text);
@@ -48,6 +50,18 @@ public:
 
 private:
     const gemm::ProblemView& problem() const { return answer_.problem; }
+
+    // Where the first k would do as well as the last, the data are alike at every k, and nothing is
+    // known of which it is.
+    static void forget_which_k(std::vector<std::string>& found) {
+        constexpr std::string_view first = "the first k is not counted",
+                                   last = "the last k is not counted";
+        const auto has = [&found](std::string_view what) {
+            return std::ranges::find(found, what) != found.end();
+        };
+        if (has(first) && has(last))
+            std::erase_if(found, [&](const auto& what) { return what == first || what == last; });
+    }
 
     bool predicts(const PredictOutput& predict, const std::vector<std::size_t>& witnesses) const {
         return std::ranges::all_of(witnesses, [&](std::size_t element) {

@@ -153,6 +153,12 @@ constexpr std::array code_rules{
              [](const ElementFormat& f, std::uint32_t code) {
                  return (code & f.code_magnitude_mask()) == f.code_max_finite() ? code - 1 : code;
              }},
+    CodeRule{"the largest element% is taken as NaN",
+             [](const ElementFormat& f) { return f.exponent_bits != 0 && f.has_nan(); },
+             [](const ElementFormat& f, std::uint32_t code) {
+                 const bool is_largest = (code & f.code_magnitude_mask()) == f.code_max_finite();
+                 return is_largest ? f.code_nan() : code;
+             }},
     CodeRule{
         "the signs of elements% are lost",
         [](const ElementFormat& f) { return f.exponent_bits != 0; },
@@ -196,18 +202,19 @@ void read_rows_as(AlteredOutput& output, std::string_view from, const ElementFor
         if (row->element.name == from) output.read_as(*row, to);
 }
 
+bool is_fnuz(const ElementFormat& format) {
+    return format.specials == Specials::nan_for_negative_zero;
+}
+
 void add_formats(const gemm::ProblemView& problem, GemmHypotheses& hypotheses) {
     for (const std::string_view name : formats_of(problem)) {
         if (name.empty()) continue;
         const bool is_of_a = problem.a.element.name == name;
         const ElementFormat& asked = is_of_a ? problem.a.element : problem.b.element;
         // OCP's FP8 read as FNUZ is half of it where no -0 is met: not told from a lost factor yet.
-        const auto is_fnuz = [](const ElementFormat& format) {
-            return format.specials == Specials::nan_for_negative_zero;
-        };
         for (const ElementFormat& other : element_formats) {
             if (other.code_bits() != asked.code_bits() || other == asked || !other.has_zero() ||
-                is_fnuz(other) != is_fnuz(asked))
+                (is_fnuz(other) && !is_fnuz(asked)))
                 continue;
             hypotheses.push_back(altered_outputs(
                 problem,
@@ -227,6 +234,17 @@ void add_formats(const gemm::ProblemView& problem, GemmHypotheses& hypotheses) {
                                 read_rows_as(output, name, finite);
                             }));
     }
+    // The bias that OCP's format of the same name has.
+    if (is_fnuz(problem.a.element) || is_fnuz(problem.b.element))
+        hypotheses.push_back(altered_outputs(problem,
+                                             "the exponents of FNUZ are taken as one larger",
+                                             [](AlteredOutput& output, const gemm::OutputPlace&) {
+                                                 for (Row* row : {&output.a, &output.b}) {
+                                                     ElementFormat larger = row->element;
+                                                     if (is_fnuz(larger)) --larger.exponent_bias;
+                                                     output.read_as(*row, larger);
+                                                 }
+                                             }));
     // The one kernel has one format.
     const ElementFormat &a = problem.a.element, &b = problem.b.element;
     if (a == b || a.code_bits() != b.code_bits()) return;

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <utility>
 
 #include "conformance/data/gemm_codes.hpp"
 
@@ -207,6 +208,16 @@ void AlteredOutput::look_at_rows() {
 
 void AlteredOutput::read_as(Row& row, const ElementFormat& element) {
     row.element = element;
+    look_at_rows();
+}
+
+void AlteredOutput::move_to(const Places& places) {
+    for (Row* row : {&a, &b}) {
+        std::vector<std::uint32_t> moved(places.count);
+        for (std::size_t k = 0; k < row->codes.size(); ++k) moved[places.of_k[k]] = row->codes[k];
+        row->codes = std::move(moved);
+        row->block = row->block == 0 ? 0 : static_cast<std::int64_t>(places.count);
+    }
     look_at_rows();
 }
 

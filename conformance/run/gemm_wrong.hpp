@@ -37,6 +37,14 @@ public:
     // The codes of the row are read in another format.
     void read_as(Row& row, const ElementFormat& element);
 
+    // The elements at k stand at places[k], of so many, with zeros between them. Only where no
+    // blocks have scales.
+    struct Places {
+        std::vector<std::size_t> of_k;
+        std::size_t count;
+    };
+    void move_to(const Places& places);
+
     // One more product, of the elements at k with their scales.
     void count_again(std::size_t k);
 

@@ -68,11 +68,11 @@ Expected<Hunt> hunt(const Subject& subject, const std::vector<LevelCases>& plan,
 std::string absence_of(const Subject& subject, const Court& court);
 
 struct CleanCheck {
-    std::uint64_t cases = 0, elements = 0, scales = 0;  // that passed, bit for bit
+    std::uint64_t cases = 0, elements = 0, scales = 0;  // that passed
     std::string complaint;                              // "" when clean
 };
 
-// Every case pass_exact, none refused, and some bits compared.
+// Every case passed, bit for bit or within its bound, none refused, and some bits compared.
 CleanCheck check_clean(const Subject& subject, const std::vector<LevelCases>& plan,
                        const Court& court);
 

@@ -111,6 +111,39 @@ TEST_F(GemmBase, FinishesInBinary32) {
     EXPECT_EQ(d_of(probe), (Codes{0x41600000, 0xC0800000}));
 }
 
+Probe of_type(const char* type, Codes a, Codes b) {
+    Probe probe = dot(std::move(a), std::move(b));
+    probe.a.type = probe.b.type = type;
+    return probe;
+}
+
+// 0x40 is 1 in both, 0x7F a number, 0x80 the one NaN.
+TEST_F(GemmBase, ReadsFnuzAsCdna3Does) {
+    EXPECT_EQ(d_of(of_type("e4m3fnuz", {0x40, 0x7F}, {0x40, 0x40})), Codes{0x43710000});  // 241
+    EXPECT_EQ(d_of(of_type("e5m2fnuz", {0x7F}, {0x40})), Codes{0x47600000});              // 57344
+    EXPECT_EQ(d_of(of_type("e4m3fnuz", {0x80}, {0})), Codes{f32_nan});
+}
+
+// 2^30 of even k, and of odd k -2^-10, which becomes -2^6 and not 0.
+TEST_F(GemmBase, SumsEvenAndOddKApart) {
+    EXPECT_EQ(d_of(of_type("e5m2fnuz", {0x7C, 0xAC}, {0x7C, 0x2C})), Codes{0x4E7FFFFF});
+    EXPECT_EQ(d_of(of_type("e5m2fnuz", {0x7C, 0, 0xAC}, {0x7C, 0, 0x2C})), Codes{0x4E800000});
+}
+
+// 2^24 + 1 is rounded to 2^24, 1 - 2^24 is not.
+TEST_F(GemmBase, AddsProductsOfBf16InPairs) {
+    EXPECT_EQ(d_of(of_type("bf16", {0x4B80, 0x3F80, 0x3F80, 0xCB80}, Codes(4, 0x3F80))),
+              Codes{0x3F800000});
+}
+
+// A factor of 2^-127 beside 2^126, and a product of 2^-128.
+TEST_F(GemmBase, FlushesWhatIsSubnormalInBf16) {
+    EXPECT_EQ(d_of(of_type("bf16", {0x0040}, {0x7E80})), Codes{0});
+    EXPECT_EQ(d_of(of_type("f16", {0x0200, 0x0400}, {0x3C00, 0x3C00})), Codes{0x38800000});
+    EXPECT_EQ(d_of(of_type("bf16", {0x1F80}, {0x1F80})), Codes{0});
+    EXPECT_EQ(d_of(of_type("bf16", {0x0080}, {0x3F80})), Codes{0x00800000});
+}
+
 // What cuBLASLt on an H200 answered.
 TEST_F(GemmBase, GeluAsAnH200HasIt) {
     struct Seen {

@@ -1,4 +1,4 @@
-// One output before its epilogue: a machine that sums 32 products a step, each cut to a few bits
+// The numbers of a product, and a step of a machine that sums 32 products, each cut to a few bits
 // below the largest. Right for Bug::none, and wrong in one place for each of the others. Shares no
 // line with reference/, so that agreeing with it means something.
 #pragma once
@@ -15,14 +15,25 @@
 
 namespace mx::mutants::gemm {
 
+// How the products of a step are added.
+enum class Way {
+    aligned,       // with the accumulator, all cut to a few bits below the largest
+    tree,          // in pairs, pairs of pairs, and the accumulator last
+    even_and_odd,  // those of even and of odd k apart, and the accumulator last
+};
+
 struct Machine {
     int products;       // of a step
     int fraction_bits;  // kept below the largest exponent
     int kept_bits;      // of the mantissa of the accumulator between steps
     int promotion;      // k after which it is added to an outer one of binary32; 0: never
+    Way way = Way::aligned;
+    int led_by_rest = 1;  // what is left of K after whole ones of this length comes first
 };
 
 inline Machine machine_of(const GemmRequest& request) {
+    if (is_half_format(request.a.codes.format)) return {4, 0, 23, 0, Way::tree};
+    if (is_fnuz(request.a.codes.format)) return {16, 24, 23, 0, Way::even_and_odd};
     const bool is_mx = request.scaling == Scaling::blocks;
     Machine machine = is_mx ? Machine{32, 25, 23, 0} : Machine{32, 13, 13, 128};
     if (request.accumulation == Accumulation::fast || has(Bug::never_promoted))
@@ -30,9 +41,13 @@ inline Machine machine_of(const GemmRequest& request) {
     const bool is_promoted = machine.promotion != 0;
     if (has(Bug::promoted_every_64) && is_promoted) machine.promotion = 64;
     if (has(Bug::promoted_every_256) && is_promoted) machine.promotion = 256;
+    if (has(Bug::promoted_every_96) && is_promoted) machine.promotion = 96;
+    if (has(Bug::rest_of_chunk_first) && is_promoted) machine.led_by_rest = machine.promotion;
+    if (has(Bug::rest_of_step_first) && !is_mx) machine.led_by_rest = machine.products;
     if (has(Bug::steps_of_16)) machine.products = 16;
     if (has(Bug::fraction_bit_short)) --machine.fraction_bits;
     if (has(Bug::accumulator_kept_whole)) machine.kept_bits = 23;
+    if (has(Bug::accumulator_of_6_bits)) machine.kept_bits = 6;
     return machine;
 }
 
@@ -54,7 +69,28 @@ struct Number {
 };
 using Numbers = std::vector<Number>;
 
-inline Number number_of(std::uint32_t code, const Format& format) {
+inline Number nan_number() {
+    Number number;
+    number.kind = Kind::nan;
+    return number;
+}
+
+// What FP8 of the FNUZ kind is taken for.
+inline Format taken_for(Format format) {
+    if (has(Bug::fnuz_read_as_ocp) && format == e4m3fnuz) return e4m3;
+    if (has(Bug::fnuz_bias_one_less)) ++format.exponent_min;
+    if (has(Bug::fnuz_largest_as_nan)) --format.code_max;
+    return format;
+}
+
+inline bool is_nan_of_fnuz(std::uint32_t code, const Format& format) {
+    const bool is_ocp = has(Bug::fnuz_read_as_ocp) && format == e4m3fnuz;
+    return is_fnuz(format) && code == 0x80 && !is_ocp && !has(Bug::fnuz_nan_as_minus_zero);
+}
+
+inline Number number_of(std::uint32_t code, const Format& asked) {
+    if (is_nan_of_fnuz(code, asked)) return nan_number();
+    const Format format = is_fnuz(asked) ? taken_for(asked) : asked;
     std::uint32_t magnitude = code & format.magnitude_mask();
     if (has(Bug::largest_element_one_less) && format == e4m3 && magnitude == format.code_max) {
         --magnitude;
@@ -83,12 +119,6 @@ inline float value_of(const Number& number) {
                                  ? infinity
                                  : std::ldexp(static_cast<double>(number.significand), number.unit);
     return static_cast<float>(number.negative ? -magnitude : magnitude);
-}
-
-inline Number nan_number() {
-    Number number;
-    number.kind = Kind::nan;
-    return number;
 }
 
 // Where binary32 would have lost the product of the two scales.
@@ -188,33 +218,6 @@ inline Number step(const Machine& machine, const Numbers& products, const Number
     std::int64_t sum = cut(accumulator, unit);
     for (const Number& product : products) sum += cut(product, unit);
     return sum == 0 ? Number{} : kept(machine, sum, unit);
-}
-
-inline float sum_of_products(const Machine& machine, const Numbers& a, const Numbers& b,
-                             const Number& start) {
-    std::size_t depth = has(Bug::k_tail_dropped) ? a.size() / 32 * 32 : a.size();
-    if (has(Bug::k_counted_to_4096)) depth = std::min<std::size_t>(depth, 4096);
-    const auto length = static_cast<std::size_t>(machine.products);
-    const std::size_t middle = depth / 2 / length * length;
-    const auto promotion = static_cast<std::size_t>(machine.promotion);
-    Number inner = start;
-    float outer = 0;
-    Numbers products;
-    for (std::size_t first = 0; first < depth; first += length) {
-        const std::size_t end = std::min(first + length, depth);
-        products.clear();
-        for (std::size_t k = first; k < end; ++k) products.push_back(product_of(a[k], b[k]));
-        if (has(Bug::last_k_doubled) && end - first < length) products.push_back(products.back());
-        inner = step(machine, products, inner);
-        if (has(Bug::split_halves_overlap) && first == middle && depth >= 64)
-            inner = step(machine, products, inner);
-        if (has(Bug::f16_accumulator))
-            inner = number_of(encode_value(static_cast<double>(value_of(inner)), f16), f16);
-        if (promotion == 0 || (end % promotion != 0 && end != depth)) continue;
-        outer += value_of(inner);
-        inner = {};
-    }
-    return promotion == 0 || depth == 0 ? value_of(inner) : outer;
 }
 
 }  // namespace mx::mutants::gemm

@@ -2,6 +2,7 @@
 // in binary32. Bugs of these are planted here.
 #pragma once
 
+#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <cstdint>
@@ -34,10 +35,21 @@ inline float with_tensor_scales(const GemmRequest& request, const Operands& oper
     return alpha * scale_b * operands.scale_a;
 }
 
+inline float relu(float x) {
+    if (std::isnan(x)) return has(Bug::relu_loses_nan) ? 0.0f : x;
+    return x <= 0 ? 0.0f : x;
+}
+
+inline float rounded_through(float x, const Format& format) {
+    return static_cast<float>(decode(encode_value(static_cast<double>(x), format), format));
+}
+
 // alpha * accumulator + beta * C.
 inline float combined(const GemmRequest& request, const Operands& operands) {
     const float alpha = with_tensor_scales(request, operands);
     float accumulator = operands.accumulator;
+    if (has(Bug::rounded_before_alpha) && !quantizes_d(request))
+        accumulator = rounded_through(accumulator, request.d.format);
     if (has(Bug::bias_before_alpha)) accumulator += operands.bias;
     const bool is_lost = has(Bug::single_row_without_c) && request.rows == 1;
     if (!request.reads_c || is_lost)
@@ -47,12 +59,10 @@ inline float combined(const GemmRequest& request, const Operands& operands) {
     if (has(Bug::c_through_bf16)) c = static_cast<float>(through_bf16(static_cast<double>(c)));
     if (has(Bug::alpha_on_c)) return alpha * (accumulator + beta * c);
     if (has(Bug::other_operand_fused)) return std::fma(beta, c, alpha * accumulator);
-    return std::fma(alpha, accumulator, beta * c);
-}
-
-inline float relu(float x) {
-    if (std::isnan(x)) return has(Bug::relu_loses_nan) ? 0.0f : x;
-    return x <= 0 ? 0.0f : x;
+    float addend = beta * c;
+    if (has(Bug::beta_c_through_bf16)) addend = rounded_through(addend, bf16);
+    if (has(Bug::relu_before_c) && request.has_relu) return relu(alpha * accumulator) + addend;
+    return std::fma(alpha, accumulator, addend);
 }
 
 // A number rounded to so many bits of mantissa, within the range of binary32.
@@ -81,20 +91,22 @@ inline std::uint32_t code_of(float x, const Format& format) {
 inline float unscaled_output(const GemmRequest& request, const Operands& operands) {
     float x = combined(request, operands);
     if (has(Bug::rounded_before_bias) && request.adds_bias && !quantizes_d(request))
-        x = static_cast<float>(
-            decode(encode_value(static_cast<double>(x), request.d.format), request.d.format));
+        x = rounded_through(x, request.d.format);
     if (has(Bug::relu_before_bias) && request.has_relu && request.adds_bias)
         return relu(x) + operands.bias;
     if (has(Bug::gelu_before_bias) && request.has_gelu && request.adds_bias)
         return gelu(x) + operands.bias;
     if (request.adds_bias && !has(Bug::bias_before_alpha)) x += operands.bias;
     if (request.has_gelu) return gelu(x);
-    return request.has_relu ? relu(x) : x;
+    const bool is_done = has(Bug::relu_before_c) && request.reads_c;
+    return request.has_relu && !is_done ? relu(x) : x;
 }
 
 inline float number_of_output(const GemmRequest& request, const Operands& operands) {
-    const float x = unscaled_output(request, operands);
+    constexpr float largest_of_blocks = 6 * 448;
+    float x = unscaled_output(request, operands);
     if (request.output != Output::nvfp4 || has(Bug::nvfp4_d_unscaled)) return x;
+    if (has(Bug::nvfp4_d_scaled_late)) x = std::clamp(x, -largest_of_blocks, largest_of_blocks);
     const float scaled = std::fma(x, operands.scale_d, 0.0f);
     return has(Bug::nvfp4_d_scaled_twice) ? scaled * operands.scale_d : scaled;
 }

@@ -5,6 +5,7 @@
 #include "conformance/mutants/gemm/gemm_epilogue.hpp"
 #include "conformance/mutants/gemm/gemm_mutants.hpp"
 #include "conformance/mutants/gemm/gemm_operands.hpp"
+#include "conformance/mutants/gemm/gemm_sum.hpp"
 #include "conformance/mutants/planted_device.hpp"
 #include "device/kit/plugin.hpp"
 
@@ -29,7 +30,9 @@ public:
             if (has(Bug::last_row_missing) && row == rows - 1) return;
             if (has(Bug::second_batch_untouched) && row >= request_.rows) return;
             if (has(Bug::last_group_tail_dropped) && is_in_tail(row)) continue;
-            const Numbers a = numbers_of(request_, {Side::a, row_read_for(row)});
+            const bool is_late = has(Bug::second_wave);
+            const Numbers a =
+                numbers_of(request_, {Side::a, is_late ? row_of_first_wave(request_, row) : row});
             if (quantizes_d(request_)) {
                 write_row_of_blocks(row, a);
                 continue;
@@ -40,14 +43,6 @@ public:
     }
 
 private:
-    // As many tiles of 128 x 128 at once as an H100 has processors.
-    std::int64_t row_read_for(std::int64_t row) const {
-        constexpr std::int64_t tile = 128, processors = 132;
-        const std::int64_t across = (request_.columns + tile - 1) / tile;
-        const std::int64_t band = row % request_.rows / tile, bands = processors / across;
-        return has(Bug::second_wave) && bands > 0 && band >= bands ? row - bands * tile : row;
-    }
-
     // Beyond the last group its rows go on.
     std::int64_t group_of(std::int64_t row) const {
         const kit::RowGroups& groups = request_.groups;

@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-#include "conformance/mutants/gemm/gemm_dot.hpp"
+#include "conformance/mutants/gemm/gemm_cdna.hpp"
 #include "conformance/mutants/mutant_layout.hpp"
 
 namespace mx::mutants::gemm {
@@ -68,12 +68,25 @@ inline std::int64_t row_of_scales(const GemmRequest& request, const RowOf& row) 
     return groups.in_tiles(128).first(group) + row.row - groups.first(group);
 }
 
+// As many tiles of 128 x 128 at once as an H100 has processors: the row of A that stood where this
+// one does when the tiles before were made.
+inline std::int64_t row_of_first_wave(const GemmRequest& request, std::int64_t row) {
+    constexpr std::int64_t tile = 128, processors = 132;
+    const std::int64_t across = (request.columns + tile - 1) / tile;
+    const std::int64_t band = row % request.rows / tile, bands = processors / across;
+    return bands > 0 && band >= bands ? row - bands * tile : row;
+}
+
 inline std::uint32_t scale_of(const GemmRequest& request, const RowOf& row, std::int64_t k) {
     const bool is_exchanged = has(Bug::scales_exchanged) && !request.is_grouped;
     const bool is_a = (row.side == Side::a) != is_exchanged;
     const Tensor& scales = is_a ? request.a.scales : request.b.scales;
     Cell cell{row_of_scales(request, row) % scales.rows, k / 32};
     if (has(Bug::scales_of_first_batch) && is_a && !request.is_grouped) cell.row %= request.rows;
+    if (has(Bug::second_wave_of_scales) && is_a && !request.is_grouped)
+        cell.row = row_of_first_wave(request, cell.row);
+    if (has(Bug::scales_of_first_tile) && !is_a && !request.is_grouped)
+        cell.row = cell.row / request.columns * request.columns + cell.row % request.columns % 128;
     if (has(Bug::scale_slice_reused)) cell.column %= 4;
     if (has(Bug::scale_table_of_32)) cell.column %= 32;
     if (has(Bug::scales_of_padded_batches) && scales.layout == Layout::tiles_128x4 &&
@@ -84,6 +97,14 @@ inline std::uint32_t scale_of(const GemmRequest& request, const RowOf& row, std:
     if (has(Bug::swizzle_read_linearly) && scales.layout == Layout::tiles_128x4)
         return read_linearly(scales, cell);
     return read(scales, cell);
+}
+
+// From row 128 on a byte is missing between the rows.
+inline Cell in_short_rows(const Tensor& packed, Cell cell) {
+    const std::int64_t beyond = cell.row - 128, codes = 2 * row_bytes(packed);
+    if (beyond < 0 || codes <= 2) return cell;
+    const std::int64_t place = cell.row * codes - 2 * beyond + cell.column;
+    return {place / codes, place % codes};
 }
 
 inline std::uint32_t element_of(const GemmRequest& request, const RowOf& row, std::int64_t k) {
@@ -99,6 +120,8 @@ inline std::uint32_t element_of(const GemmRequest& request, const RowOf& row, st
     if (row.side == Side::a) return read(request.a.codes, cell);
     if (has(Bug::packed_rows_counted_to_128) && request.b.codes.layout == Layout::packed_low)
         cell.row = batch * rows + in_batch % 128;
+    if (has(Bug::packed_rows_too_near) && request.b.codes.layout == Layout::packed_low)
+        cell = in_short_rows(request.b.codes, cell);
     if (has(Bug::b_of_first_batch) && has_batches) cell.row %= request.columns;
     if (has(Bug::b_transposed)) cell = turned(request.b.codes, cell);
     return read(request.b.codes, cell);
@@ -111,7 +134,8 @@ inline Numbers numbers_of(const GemmRequest& request, const RowOf& row) {
     for (std::int64_t k = 0; k < request.depth; ++k) {
         // A code of the wrong format may have bits that this one has not.
         const std::uint32_t code = element_of(request, row, k) & ((1u << format.bits) - 1);
-        const Number number = number_of(code, format);
+        Number number = number_of(code, format);
+        if (is_half_format(format)) number = flushed_factor(number, format);
         numbers.push_back(request.scaling == Scaling::blocks
                               ? with_scale(number, scale_of(request, row, k))
                               : number);

@@ -141,6 +141,7 @@ std::vector<Probe> scale_probes() {
             fp8("many batches", {1, 2, 32, 66}),
             fp8("many rows", {260, 2, 32}),
             fp8("133 tiles", {133 * 128, 1, 32}),
+            mx("133 tiles of mx", {133 * 128, 1, 32}),
             packed,
             swizzled,
             tiles,
@@ -178,6 +179,32 @@ std::vector<Probe> element_probes() {
             uniform("largest", {1, 1, 32}, largest, one)};
 }
 
+Probe bf16(std::string_view name, const ProbeShape& shape) {
+    Probe probe{name, shape, {"bf16", floats(shape.rows * shape.depth, 1)}, {"bf16", {}}};
+    probe.b.codes = floats(shape.columns * shape.depth, 2);
+    for (Codes* codes : {&probe.a.codes, &probe.b.codes})
+        for (std::uint32_t& code : *codes) code >>= 16;
+    return probe;
+}
+
+std::vector<Probe> cdna_probes() {
+    Probe fnuz = fp8("fnuz", {20, 7, 99});
+    fnuz.a.type = fnuz.b.type = "e4m3fnuz";
+    Probe special = fnuz;
+    special.name = "fnuz NaN and largest";
+    special.a.codes[3] = 0x80;
+    special.a.codes[104] = 0x7F;
+    Probe subnormal = bf16("bf16 subnormal", {1, 1, 8});
+    subnormal.a.codes = Codes(8, 0x0040);
+    subnormal.b.codes = Codes(8, 0x7E80);  // 2^126
+    Probe far = fp8("fnuz far apart", {20, 7, 48});
+    far.a = {"e5m2fnuz", signed_codes(20 * 48, {1, 0x7B}, 1)};
+    far.b = {"e5m2fnuz", signed_codes(7 * 48, {1, 0x7B}, 2)};
+    return {fnuz,      special,
+            far,       bf16("bf16 tree", {20, 7, 96}),
+            subnormal, bf16("bf16 of three", {40, 20, 3})};
+}
+
 std::vector<Probe> output_probes() {
     Probe nan_c = with_c(mx("NaN in C", {2, 3, 32}), 1, 1);
     nan_c.c[1] = 0x7FC00000;
@@ -197,7 +224,14 @@ std::vector<Probe> output_probes() {
     Probe padded = with_c(mx("C with pads", {5, 3, 64}), 1, 1);
     padded.pitch_of_c = 7;
     padded.c = floats(5 * 7, 8);
-    return {with_c(mx("C", {5, 3, 64}), 1, 1),
+    Probe relu_of_c = with_c(fp8("C and relu", {6, 5, 32}), 1, 1);
+    relu_of_c.epilogue = "relu";
+    Probe scaled = to(fp8("bf16 alpha", {20, 20, 32}), "bf16");
+    scaled.alpha = 0x3F9D70A4;
+    return {relu_of_c,
+            scaled,
+            in_nvfp4(mx("large nvfp4", {4, 40, 64}, {130, 3})),
+            with_c(mx("C", {5, 3, 64}), 1, 1),
             with_c(mx("C of one row", {1, 3, 32}), 1, 1),
             with_c(mx("alpha beside C", {2, 3, 32}), 1.23f, 1),
             padded,
@@ -296,7 +330,8 @@ const std::vector<Probe>& probes() {
     static const std::vector<Probe> list = [] {
         std::vector<Probe> all{uniform("ones", {3, 5, 32}, one, one),
                                uniform("twos", {17, 2, 40}, two, one)};
-        for (const auto& more : {scale_probes(), element_probes(), output_probes(), group_probes()})
+        for (const auto& more :
+             {scale_probes(), element_probes(), cdna_probes(), output_probes(), group_probes()})
             all.insert(all.end(), more.begin(), more.end());
         return all;
     }();

@@ -7,7 +7,8 @@ namespace mx::mutants::gemm {
 namespace {
 
 constexpr kit::Named<Format> elements[] = {
-    {"e4m3", e4m3}, {"e5m2", e5m2}, {"e3m2", e3m2}, {"e2m3", e2m3}, {"e2m1", e2m1}};
+    {"e4m3", e4m3}, {"e5m2", e5m2}, {"e3m2", e3m2},         {"e2m3", e2m3},        {"e2m1", e2m1},
+    {"bf16", bf16}, {"f16", f16},   {"e4m3fnuz", e4m3fnuz}, {"e5m2fnuz", e5m2fnuz}};
 constexpr kit::Named<Format> block_elements[] = {{"e4m3", e4m3}, {"e5m2", e5m2}, {"e2m1", e2m1}};
 constexpr kit::Named<Format> nvfp4_elements[] = {{"e2m1", e2m1}};
 constexpr kit::Named<Dialect> dialects[] = {{"ocp", Dialect::ocp}, {"nv", Dialect::nv}};
@@ -88,9 +89,14 @@ private:
         request_.columns = b.rows / parts;
         request_.depth = a.columns;
         const bool is_fp8 = a.format.bits == 8 && b.format.bits == 8;
-        if (request_.scaling != Scaling::blocks && !is_fp8)
+        const bool is_half = is_half_format(a.format) && a.format == b.format;
+        if (request_.scaling != Scaling::blocks && !is_fp8 && !is_half)
             kit::not_supported(
-                "the planted bugs of a GEMM multiply only E4M3 and E5M2 without block scales");
+                "the planted bugs of a GEMM multiply only FP8, BF16 and F16 without block scales");
+        const bool is_plain = is_half || is_fnuz(a.format) || is_fnuz(b.format);
+        if (is_fnuz(a.format) != is_fnuz(b.format) ||
+            (is_plain && request_.scaling == Scaling::blocks))
+            kit::not_supported("FP8 of two kinds, or 16 bits or FNUZ under scales of blocks");
     }
 
     void read_factor(const std::string& name, Factor& factor) {

@@ -10,6 +10,17 @@
 
 namespace mx::mutants::gemm {
 
+// FP8 whose code 0x80 is NaN, and whose other codes are all numbers.
+inline constexpr Format e4m3fnuz{8, 3, -7, 0x7F, 0x7F};
+inline constexpr Format e5m2fnuz{8, 2, -15, 0x7F, 0x7F};
+inline constexpr bool is_fnuz(const Format& format) {
+    return format == e4m3fnuz || format == e5m2fnuz;
+}
+
+inline constexpr bool is_half_format(const Format& format) {
+    return format == bf16 || format == f16;
+}
+
 enum class Scaling {
     none,
     tensor,  // one binary32
