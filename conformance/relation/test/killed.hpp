@@ -71,7 +71,7 @@ inline constexpr std::array<std::string_view, 61> killed_blocks{
     "te_rows_not_padded",                 // layouts_agree
 };
 
-inline constexpr std::array<std::string_view, 36> killed_products{
+inline constexpr std::array<std::string_view, 42> killed_products{
     "canary",                     // k_splits
     "scales_exchanged",           // rows_change_places
     "scale_slice_reused",         // k_changes_places
@@ -92,10 +92,16 @@ inline constexpr std::array<std::string_view, 36> killed_products{
     "fraction_bit_short",         // zeros_add_nothing
     "floor_for_truncation",       // signs_pass_through
     "accumulator_kept_whole",     // zeros_add_nothing
+    "last_chunk_joined",          // zeros_add_nothing
+    "rest_of_chunk_first",        // zeros_add_nothing
+    "rest_of_step_first",         // zeros_add_nothing
     "minus_zero_element_as_nan",  // signs_pass_through
+    "half_of_k_missing",          // zeros_add_nothing
+    "one_k_dropped",              // zeros_add_nothing
     "alpha_on_c",                 // c_is_added
     "alpha_lost_beside_whole_c",  // bias_is_a_row_of_c
     "c_through_bf16",             // c_is_added
+    "beta_c_through_bf16",        // c_is_added
     "single_row_without_c",       // rows_stand_alone
     "adds_to_old_d",              // factors_change_places
     "nan_of_c_lost",              // c_is_added
