@@ -18,6 +18,13 @@ bool any_has(Alterations alterations, Step Alteration::*step) {
                                [&](const Alteration* each) { return bool(each->*step); });
 }
 
+// Is a step from an amax to a scale with a mantissa altered?
+bool makes_real_scales(Alterations alterations) {
+    return any_has(alterations, &Alteration::number_in_ratios) ||
+           any_has(alterations, &Alteration::e4m3_scale) ||
+           any_has(alterations, &Alteration::made_scale);
+}
+
 // Is a step within a block altered, so that the block has to be gone through here?
 bool goes_inside(Alterations alterations) {
     return any_has(alterations, &Alteration::tensor_values) ||
@@ -28,7 +35,23 @@ bool goes_inside(Alterations alterations) {
            any_has(alterations, &Alteration::scale_format) ||
            any_has(alterations, &Alteration::element_format) ||
            any_has(alterations, &Alteration::element_rules) ||
-           any_has(alterations, &Alteration::value);
+           any_has(alterations, &Alteration::value) || any_has(alterations, &Alteration::random) ||
+           any_has(alterations, &Alteration::numbers) || makes_real_scales(alterations) ||
+           any_has(alterations, &Alteration::scaled_value);
+}
+
+bool rounds_to_e4m3(ScaleRule rule) {
+    return rule == ScaleRule::e4m3 || rule == ScaleRule::e4m3_from_2tom6 ||
+           rule == ScaleRule::e4m3_best_of_two;
+}
+
+// What fast::scale_value rounds.
+fast::Unpacked before_e4m3(ScaleRule rule, const fast::Unpacked& ratio, fast::Candidate candidate) {
+    constexpr std::uint32_t f32_2tom6 = 0x3C800000;
+    if (rule == ScaleRule::e4m3_from_2tom6) return fast::at_least(ratio, f32_2tom6);
+    if (rule == ScaleRule::e4m3_best_of_two && candidate == fast::Candidate::maps_to_two_thirds)
+        return fast::product(ratio, {fast::Kind::finite, false, -1, 3});
+    return ratio;
 }
 
 // One problem along one axis, with the right steps and the altered ones.
@@ -48,7 +71,7 @@ public:
         CodeTensor output = make_tensor(shape_of(p_, Part::elements));
         for (std::size_t i = 0; i < output.count(); ++i) {
             const RandomBits random =
-                form == nullptr ? RandomBits{} : random_bits_at(p_, *form, inputs[1], i);
+                form == nullptr ? RandomBits{} : random_of({p_, *form, inputs[0], inputs[1], i});
             const fast::Unpacked value =
                 fast::read_input(rules_.subnormals, p_.type, Code{inputs[0].at(i)});
             output.set(i, casts_to_scale(p_)
@@ -89,7 +112,20 @@ public:
     }
 
 private:
+    RandomBits random_of(const RandomSeen& seen) const {
+        for (const Alteration* each : alterations_)
+            if (each->random) return each->random(seen);
+        return random_bits_at(p_, seen.form, seen.words, seen.element);
+    }
+
     fast::TensorNumbers tensor_numbers(const Tensors& inputs) const {
+        fast::TensorNumbers numbers = numbers_before(inputs);
+        for (const Alteration* each : alterations_)
+            if (each->numbers && has_tensor_number(p_)) each->numbers(p_, numbers);
+        return numbers;
+    }
+
+    fast::TensorNumbers numbers_before(const Tensors& inputs) const {
         if (!has_tensor_number(p_)) return {};
         if (p_.tensor_number) return numbers_of(p_, *p_.tensor_number);
         if (!any_has(alterations_, &Alteration::tensor_values))
@@ -137,10 +173,48 @@ private:
     fast::BlockScale scale_of(const fast::BlockQuestion& question, const fast::Unpacked& amax,
                               const std::vector<std::uint32_t>& lanes) const {
         if (rules_.has_e8m0_scales()) return {scale_byte(question.format, amax), {}, {}};
-        return fast::chosen_scale(question, amax, static_cast<int>(lanes.size()), [&](int lane) {
+        const auto value_at = [&](int lane) {
             return fast::read_input(rules_.subnormals, p_.type,
                                     Code{lanes[static_cast<std::size_t>(lane)]});
-        });
+        };
+        const auto count = static_cast<int>(lanes.size());
+        if (!makes_real_scales(alterations_))
+            return fast::chosen_scale(question, amax, count, value_at);
+        const fast::BlockScale largest =
+            real_scale(question, amax, fast::Candidate::maps_to_largest);
+        if (rules_.candidate_error == CandidateError::none) return largest;
+        const fast::BlockScale expanded =
+            real_scale(question, amax, fast::Candidate::maps_to_two_thirds);
+        fast::Unpacked error_largest = fast::whole(0), error_expanded = fast::whole(0);
+        for (int lane = 0; lane < count; ++lane) {
+            error_largest = fast::error_with(question, error_largest, largest, value_at(lane));
+            error_expanded = fast::error_with(question, error_expanded, expanded, value_at(lane));
+        }
+        return fast::is_smaller_error(error_expanded, error_largest) ? expanded : largest;
+    }
+
+    // As fast::block_scale, with the altered steps.
+    fast::BlockScale real_scale(const fast::BlockQuestion& question, const fast::Unpacked& amax,
+                                fast::Candidate candidate) const {
+        fast::BlockQuestion of_ratio = question;
+        for (const Alteration* each : alterations_)
+            if (each->number_in_ratios)
+                of_ratio.tensor.scale = each->number_in_ratios(of_ratio.tensor.scale);
+        const fast::Unpacked ratio =
+            fast::ratio_of(of_ratio, fast::at_least(amax, rules_.amax_min));
+        fast::Unpacked scale = fast::scale_value(rules_.scale_rule, ratio, candidate);
+        for (const Alteration* each : alterations_)
+            if (each->e4m3_scale && rounds_to_e4m3(rules_.scale_rule))
+                scale = fast::unpack(formats::e4m3, each->e4m3_scale(before_e4m3(
+                                                        rules_.scale_rule, ratio, candidate)));
+        const fast::Unpacked stored =
+            rules_.stores_inverse() ? fast::quotient(fast::whole(1), scale) : scale;
+        fast::BlockScale made{fast::round(question.format.scale(), Rounding::nearest_even,
+                                          Overflow::overflow, stored),
+                              scale, fast::factor_of(rules_.inverse, scale, question.tensor.scale)};
+        for (const Alteration* each : alterations_)
+            if (each->made_scale) each->made_scale(question, made);
+        return made;
     }
 
     struct Read {
@@ -159,9 +233,9 @@ private:
             const std::size_t element = place.element(lane);
             const fast::Unpacked value =
                 fast::read_input(rules_.subnormals, p_.type, Code{read.values.at(element)});
-            const RandomBits random = form == nullptr
-                                          ? RandomBits{}
-                                          : random_bits_at(p_, *form, read.random_words, element);
+            const RandomBits random =
+                form == nullptr ? RandomBits{}
+                                : random_of({p_, *form, read.values, read.random_words, element});
             elements.set(element, rules_.has_e8m0_scales()
                                       ? element_of(rules_,
                                                    fast::scaled(rules_, question.format,
@@ -179,6 +253,12 @@ private:
         for (const Alteration* each : alterations_)
             if (each->element_rules)
                 each->element_rules(asked.quantizer, question.format.element(), value);
+        for (const Alteration* each : alterations_)
+            if (each->scaled_value)
+                return fast::round_element(rules_after_product(asked.quantizer),
+                                           question.format.element(),
+                                           each->scaled_value(asked, scale, value), random)
+                    .bits;
         return fast::quantize_lane(asked, scale, value, random).bits;
     }
 

@@ -24,6 +24,15 @@ struct BlockSeen {
     BlockPlace place;
 };
 
+// An element whose random bits are looked for.
+struct RandomSeen {
+    const Problem& p;
+    const StochasticForm& form;
+    const CodeTensor& values;  // as they are quantized
+    const CodeTensor& words;
+    std::size_t element = 0;
+};
+
 // Each step that is set takes the place of the right one, or is taken after it.
 struct Alteration {
     std::string kind;  // "element_rounding:nearest_even->nearest_away", one word for readers of it
@@ -53,6 +62,21 @@ struct Alteration {
     // The value that is rounded to an element of that format. Under E8M0 scales alone.
     std::function<fast::Unpacked(const ElementFormat& format, const fast::Unpacked& value)> value =
         {};
+    std::function<RandomBits(const RandomSeen& seen)> random = {};
+
+    // These are steps under scales with a mantissa alone.
+    std::function<void(const Problem& p, fast::TensorNumbers& numbers)> numbers = {};
+    // The number of the tensor that ratios are made with; elements see the right one.
+    std::function<fast::Unpacked(const fast::Unpacked& number)> number_in_ratios = {};
+    // The E4M3 scale next to a ratio.
+    std::function<Code(const fast::Unpacked& ratio)> e4m3_scale = {};
+    std::function<void(const fast::BlockQuestion& question, fast::BlockScale& scale)> made_scale =
+        {};
+    // The value that is rounded to an element.
+    std::function<fast::Unpacked(const fast::BlockQuestion& question, const fast::BlockScale& scale,
+                                 const fast::Unpacked& value)>
+        scaled_value = {};
+
     // What is written.
     std::function<void(const Problem& p, const Tensors& inputs, Tensors& outputs)> outputs = {};
 };

@@ -642,25 +642,46 @@ Explained explained_among(const std::vector<Failing>& failing) {
             "nothing else is wrong in the places looked at"};
 }
 
-// Of sets of two the only one; those with another entry of the table stand behind.
-std::optional<std::vector<Candidate>> only_two_of(
-    const std::vector<std::vector<Candidate>>& found) {
-    std::vector<std::vector<Candidate>> sets;
-    std::set<std::string> texts;
+// Two causes, of each what nothing tells apart.
+using TwoCauses = std::array<std::vector<Candidate>, 2>;
+
+// Where each of the one goes with each of the other, and no others go together. Sets with another
+// entry of the table stand behind.
+std::optional<TwoCauses> two_of(const std::vector<std::vector<Candidate>>& found) {
+    std::map<std::string, std::map<std::string, Candidate>> beside;  // each kind's counterparts
     for (const auto& set : found)
-        if (set.size() == 2 && std::ranges::none_of(set, is_dialect) &&
-            texts.insert(text_of(set[0]) + text_of(set[1])).second)
-            sets.push_back(set);
-    if (sets.size() != 1) return std::nullopt;
-    return sets[0];
+        if (set.size() == 2 && std::ranges::none_of(set, is_dialect))
+            for (const std::size_t one : {0u, 1u})
+                beside[set[one].kind].emplace(set[1 - one].kind, set[1 - one]);
+    if (beside.empty()) return std::nullopt;
+    const auto& others = beside.begin()->second;
+    const auto& ones = beside.at(others.begin()->first);
+    if (ones.size() + others.size() != beside.size()) return std::nullopt;
+    const auto goes_with = [&](const auto& kinds, const auto& all) {
+        return std::ranges::all_of(kinds, [&](const auto& each) {
+            return std::ranges::equal(
+                beside.at(each.first), all, {}, [](const auto& one) { return one.first; },
+                [](const auto& one) { return one.first; });
+        });
+    };
+    if (!goes_with(ones, others) || !goes_with(others, ones)) return std::nullopt;
+    TwoCauses two;
+    for (const auto& [kind, candidate] : ones) two[0].push_back(candidate);
+    for (const auto& [kind, candidate] : others) two[1].push_back(candidate);
+    return two;
 }
 
-std::vector<Piece> pieces_of(const std::vector<Candidate>& set, std::vector<std::string>& kinds) {
+// None where more remain of one than can be named.
+std::vector<Piece> pieces_of(const TwoCauses& two, std::vector<std::string>& kinds) {
     std::vector<Piece> pieces;
-    for (const Candidate& candidate : set) {
-        pieces.push_back({candidate.kind, text_of(candidate), 0, 0});
-        kinds.push_back(is_of_gemm(candidate.kind) ? without_numbers(candidate.kind)
-                                                   : candidate.kind);
+    for (const std::vector<Candidate>& alike : two) {
+        std::vector<std::vector<Candidate>> sets;
+        for (const Candidate& candidate : alike) sets.push_back({candidate});
+        std::vector<std::string> named;
+        const auto piece = named_of(sets, named);
+        if (!piece) return {};
+        pieces.push_back({alike[0].kind, piece->text, 0, 0});
+        kinds.push_back(named[0]);
     }
     return pieces;
 }
@@ -707,14 +728,15 @@ std::optional<NamedCauses> causes_among(std::span<const CaseResult> cases,
     const auto found = search.explanations();
     if (const auto named = named_of(found, causes.kinds)) {
         causes.pieces = {*named};
-    } else if (const auto two = only_two_of(found)) {
-        causes.pieces = pieces_of(*two, causes.kinds);
-    } else if (gemms) {
-        return causes_of_most(search, {examined.size(), concerned.size()});
-    } else {
-        return std::nullopt;
+        return causes;
     }
-    return causes;
+    if (const auto two = two_of(found)) {
+        causes.pieces = pieces_of(*two, causes.kinds);
+        if (!causes.pieces.empty()) return causes;
+        causes.kinds.clear();
+    }
+    if (gemms) return causes_of_most(search, {examined.size(), concerned.size()});
+    return std::nullopt;
 }
 
 }  // namespace

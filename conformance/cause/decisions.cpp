@@ -35,6 +35,12 @@ constexpr std::array phrases{
     Phrase{"nan_code:largest->zero", "a NaN becomes zero"},
     Phrase{"scale_rounding:toward_positive->toward_zero", "the scale is rounded down, not up"},
     Phrase{"scale_rounding:toward_zero->toward_positive", "the scale is rounded up, not down"},
+    Phrase{"way_back:times_scale_amax->times_scale_tensor",
+           "the number of the tensor is kept or read as its scale, not as its amax"},
+    Phrase{"way_back:times_scale_amax->times_scale",
+           "the number of the tensor does not count on the way back"},
+    Phrase{"way_back:times_scale_tensor->times_scale",
+           "the number of the tensor does not count on the way back"},
     Phrase{"nan_in_block:own_lane_only->poisons_amax", "one NaN makes the whole block NaN"},
     Phrase{"nan_in_block:poisons_amax->own_lane_only", "a NaN is left out of the amax"},
     Phrase{"infinity_in_block:is_amax->own_lane_only", "an infinity is left out of the amax"},
@@ -75,8 +81,13 @@ void add_named_field(const Problem& p, std::string_view field, const Names& name
     }
 }
 
+bool has_number_of_tensor(const Quantizer& row) {
+    return row.tensor_scale != TensorScale::none;
+}
+
 // Entries with values that a device could take and no entry of the table may have.
-std::vector<Quantizer> further_values(const Quantizer& base) {
+std::vector<Quantizer> further_values(const Problem& p) {
+    const Quantizer& base = *p.dialect;
     std::vector<Quantizer> rows;
     const auto add = [&](auto member, auto... values) {
         for (const auto value : {values...}) {
@@ -96,6 +107,11 @@ std::vector<Quantizer> further_values(const Quantizer& base) {
         SignOfZero::underflow_dropped);
     add(&Quantizer::nan_in_block, NanInBlock::poisons_amax, NanInBlock::own_lane_only,
         NanInBlock::own_lane_unless_all);
+    if (has_number_of_tensor(base))
+        add(&Quantizer::way_back, WayBack::times_scale_tensor, WayBack::times_scale_amax);
+    // What is kept of the number for the way back is the same.
+    if (has_number_of_tensor(base) && p.operation == OperationKind::dequantize)
+        add(&Quantizer::way_back, WayBack::times_scale);
     if (!base.has_e8m0_scales()) return rows;
     add_byte(&ScaleCast::zero, 0, 1, 127, 255);
     add_byte(&ScaleCast::nan, 0, 127, 254, 255);
@@ -113,7 +129,7 @@ std::vector<Quantizer> entries_like(const Problem& p) {
         if (row.is_known() && row.scale_type == p.dialect->scale_type &&
             (p.dialect->has_e8m0_scales() || p.format == nullptr || row.quantizes(*p.format)))
             rows.push_back(row);
-    for (const Quantizer& row : further_values(*p.dialect)) rows.push_back(row);
+    for (const Quantizer& row : further_values(p)) rows.push_back(row);
     return rows;
 }
 
@@ -162,16 +178,14 @@ bool is_named_by_convert(std::string_view field) {
 }
 
 bool takes_the_same(const Problem& p, const Quantizer& row) {
-    const auto has_number = [](const Quantizer& each) {
-        return each.tensor_scale != TensorScale::none;
-    };
     const auto has_history = [](const Quantizer& each) {
         return each.tensor_scale == TensorScale::history;
     };
     const auto has_words = [](const Quantizer& each) {
         return each.element_rounding == Rounding::stochastic;
     };
-    return row.scale_type == p.dialect->scale_type && has_number(row) == has_number(*p.dialect) &&
+    return row.scale_type == p.dialect->scale_type &&
+           has_number_of_tensor(row) == has_number_of_tensor(*p.dialect) &&
            has_history(row) == has_history(*p.dialect) && has_words(row) == has_words(*p.dialect) &&
            row.transform == p.dialect->transform &&  // a rotation asks for whole groups of 16
            (p.format == nullptr || row.formats == 0 || row.quantizes(*p.format));
@@ -219,6 +233,8 @@ std::vector<Alteration> hypotheses_for(const Problem& p) {
         add_values_read_otherwise(p, hypotheses);
     else
         add_block_transformations(p, hypotheses);
+    add_real_scale_steps(p, hypotheses);
+    add_random_bits(p, hypotheses);
     add_dialects(p, hypotheses);
     return hypotheses;
 }

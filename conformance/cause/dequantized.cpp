@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "conformance/cause/hypotheses.hpp"
+#include "reference/fast/quantize.hpp"
 #include "reference/fast/round.hpp"
 
 namespace mx::cause {
@@ -61,11 +62,13 @@ void add(std::vector<Alteration>& hypotheses, std::string kind, std::string text
     hypotheses.push_back(std::move(alteration));
 }
 
-// The number that the bits of a NaN would be, were they no NaN.
+// In which the bits of a NaN are a number.
+ElementFormat without_specials(ElementFormat format) {
+    format.specials = Specials::none;
+    return format;
+}
 Unpacked as_number(const ElementFormat& format, Code code) {
-    ElementFormat plain = format;
-    plain.specials = Specials::none;
-    return fast::unpack(format.is_nan(code) ? plain : format, code);
+    return fast::unpack(format.is_nan(code) ? without_specials(format) : format, code);
 }
 
 void add_elements(std::vector<Alteration>& hypotheses) {
@@ -102,6 +105,19 @@ void add_elements(std::vector<Alteration>& hypotheses) {
     add(hypotheses, "subnormal_as_zero", "subnormal elements are read as zero", reading);
 }
 
+std::int64_t place_exchanged(const Problem& p, std::int64_t block) {
+    const BlockGrid grid = block_grid(p);
+    const std::int64_t row = block / grid.block_columns, column = block % grid.block_columns;
+    return column * grid.block_rows + row;
+}
+
+std::int64_t place_of_pair(const Problem& p, std::int64_t block) {
+    const BlockGrid grid = block_grid(p);
+    const std::int64_t row = block / grid.block_columns, column = block % grid.block_columns;
+    if (p.axis == BlockAxis::col) return row / 2 * grid.block_columns + column;
+    return row * grid.block_columns + column / 2;
+}
+
 void add_scales(std::vector<Alteration>& hypotheses) {
     Reading reading;
     reading.scale = [](const ElementFormat& format, Code code) {
@@ -116,26 +132,72 @@ void add_scales(std::vector<Alteration>& hypotheses) {
     reading.scale = as_number;
     add(hypotheses, "nan_scale_as_number", "scale 255 is read as 2^128", reading);
     reading.scale = read;
-    reading.scale_place = [](const Problem& p, std::int64_t block) {
-        const BlockGrid grid = block_grid(p);
-        const std::int64_t row = block / grid.block_columns, column = block % grid.block_columns;
-        return column * grid.block_rows + row;
-    };
+    reading.scale_place = place_exchanged;
     add(hypotheses, "scales_exchanged", "scales are read with rows and columns exchanged", reading);
-    reading.scale_place = [](const Problem& p, std::int64_t block) {
-        const BlockGrid grid = block_grid(p);
-        const std::int64_t row = block / grid.block_columns, column = block % grid.block_columns;
-        if (p.axis == BlockAxis::col) return row / 2 * grid.block_columns + column;
-        return row * grid.block_columns + column / 2;
-    };
+    reading.scale_place = place_of_pair;
     add(hypotheses, "blocks_twice_as_long", "scales are read as if blocks were twice as long",
         reading);
+}
+
+// Under scales with a mantissa: through binary32, by the rules of the entry.
+using FormatChange = std::function<void(BlockFormat& format)>;
+using ScalePlace = std::function<std::int64_t(const Problem& p, std::int64_t block)>;
+struct RealReading {
+    std::string kind, text;
+    FormatChange change = [](BlockFormat&) {};
+    ScalePlace scale_place = [](const Problem&, std::int64_t block) { return block; };
+};
+
+void read_real_again(const RealReading& reading, const Problem& p, const Tensors& inputs,
+                     CodeTensor& values) {
+    BlockFormat format = *p.format;
+    reading.change(format);
+    const fast::DequantizeQuestion question{
+        *p.dialect, format, p.type, fast::unpack(formats::f32, Code{p.tensor_number.value_or(0)})};
+    const Blocking blocking = blocking_of(p);
+    for (std::int64_t block = 0; block < block_grid(blocking).count(); ++block) {
+        const BlockPlace place = place_of(blocking, block);
+        const auto from = static_cast<std::size_t>(reading.scale_place(p, block));
+        for (int lane = 0; lane < place.count; ++lane) {
+            const std::size_t element = place.element(lane);
+            values.set(element, fast::dequantize(question, {Code{inputs[1].at(from)},
+                                                            Code{inputs[0].at(element)}})
+                                    .bits);
+        }
+    }
+}
+
+void add_real_scales_read(std::vector<Alteration>& hypotheses) {
+    const auto add_reading = [&](RealReading reading) {
+        Alteration& alteration = hypotheses.emplace_back();
+        alteration.kind = "read:" + reading.kind;
+        alteration.text = reading.text;
+        alteration.outputs = [reading = std::move(reading)](const Problem& p, const Tensors& inputs,
+                                                            Tensors& outputs) {
+            read_real_again(reading, p, inputs, outputs[0]);
+        };
+    };
+    add_reading({"nan_scale_as_number", "the NaN code of a scale is read as a number",
+                 [](BlockFormat& format) {
+                     if (format.scale() == formats::e4m3)
+                         format.scale_format = without_specials(format.scale());
+                 }});
+    add_reading(
+        {"nan_as_number", "the NaN code of an element is read as a number",
+         [](BlockFormat& format) { format.element_format = without_specials(format.element()); }});
+    add_reading({.kind = "scales_exchanged",
+                 .text = "scales are read with rows and columns exchanged",
+                 .scale_place = place_exchanged});
+    add_reading({.kind = "blocks_twice_as_long",
+                 .text = "scales are read as if blocks were twice as long",
+                 .scale_place = place_of_pair});
 }
 
 }  // namespace
 
 void add_values_read_otherwise(const Problem& p, std::vector<Alteration>& hypotheses) {
-    if (p.format == nullptr || !p.format->has_e8m0_scales()) return;
+    if (p.format == nullptr) return;
+    if (!p.format->has_e8m0_scales()) return add_real_scales_read(hypotheses);
     add_elements(hypotheses);
     add_scales(hypotheses);
     for (const auto& [name, rounding] : roundings) {

@@ -23,6 +23,8 @@ Alteration answer_of_before(const Tensors& before);
 void add_decisions(const Problem& p, std::vector<Alteration>& hypotheses);
 void add_block_transformations(const Problem& p, std::vector<Alteration>& hypotheses);
 void add_tensor_transformations(const Problem& p, std::vector<Alteration>& hypotheses);
+void add_real_scale_steps(const Problem& p, std::vector<Alteration>& hypotheses);
+void add_random_bits(const Problem& p, std::vector<Alteration>& hypotheses);
 void add_values_read_otherwise(const Problem& p, std::vector<Alteration>& hypotheses);
 void add_dialects(const Problem& p, std::vector<Alteration>& hypotheses);
 

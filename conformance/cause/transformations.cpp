@@ -148,6 +148,29 @@ void add_foreign_elements(Hypotheses& hypotheses) {
         for (std::size_t lane = lanes.size(); lane < before.size(); ++lane)
             lanes.push_back(before[lane]);
     };
+    add(hypotheses, "amax_reads_next_row",
+        "the amax of a short block looks at the first values of the next row too")
+        .amax_lanes = [](const BlockSeen& seen, std::vector<std::uint32_t>& lanes) {
+        const std::int64_t columns = seen.p.columns;
+        const std::int64_t block_columns = block_grid(seen.p).block_columns;
+        const std::int64_t next = seen.block / block_columns + 1;
+        if (seen.p.axis != BlockAxis::row || next >= seen.p.rows) return;
+        const auto missing =
+            std::min(static_cast<std::int64_t>(lanes_of(seen.p)) - seen.place.count, columns);
+        for (std::int64_t column = 0; column < missing; ++column)
+            lanes.push_back(seen.input.at(static_cast<std::size_t>(next * columns + column)));
+    };
+    add(hypotheses, "amax_of_row", "the amax of a block of a column is looked for along its row")
+        .amax_lanes = [](const BlockSeen& seen, std::vector<std::uint32_t>& lanes) {
+        const std::int64_t columns = seen.p.columns, block = lanes_of(seen.p);
+        if (seen.p.axis != BlockAxis::col) return;
+        const auto first = static_cast<std::int64_t>(seen.place.element(0));
+        const std::int64_t from = first % columns / block * block;
+        lanes.clear();
+        for (std::int64_t column = from; column < std::min(from + block, columns); ++column)
+            lanes.push_back(
+                seen.input.at(static_cast<std::size_t>(first / columns * columns + column)));
+    };
 }
 
 // An exponent that is off before it is held to its range. A ratio that became 0 has the least one.
@@ -381,7 +404,37 @@ void add_rounder_steps(Hypotheses& hypotheses) {
              });
 }
 
-void add_element_steps(Hypotheses& hypotheses) {
+// Of what is dropped, a stochastic rounding looks at as many digits as there are random bits.
+void add_random_digits(const Problem& p, Hypotheses& hypotheses) {
+    const StochasticForm* form = stochastic_form_of(p);
+    if (form == nullptr) return;
+    const int digits = form->bits;
+    const auto is_number = [](const Unpacked& value) {
+        return value.kind == fast::Kind::finite && !fast::is_zero(value);
+    };
+    const std::string half = std::to_string(digits / 2);
+    add(hypotheses, "random_digits:" + half + "_of_" + std::to_string(digits),
+        "of the digits that are dropped, " + half + " decide, not " + std::to_string(digits))
+        .value = [=](const ElementFormat& format, const Unpacked& value) {
+        return is_number(value) ? cut_below(last_kept_exponent(format, value) - digits / 2, value)
+                                : value;
+    };
+    add(hypotheses, "random_digits:rounded",
+        "the digits that random bits are added to are rounded, not cut")
+        .value = [=](const ElementFormat& format, const Unpacked& value) {
+        if (!is_number(value)) return value;
+        const int last = last_kept_exponent(format, value) - digits;
+        const int dropped = last - value.exponent;
+        if (dropped <= 0 || dropped > 63) return value;
+        Unpacked rounded = cut_below(last, value);
+        const std::uint64_t rest = value.significand - (rounded.significand << dropped);
+        const std::uint64_t tie = std::uint64_t{1} << (dropped - 1);
+        if (rest > tie || (rest == tie && rounded.significand % 2 == 1)) ++rounded.significand;
+        return rounded;
+    };
+}
+
+void add_element_steps(const Problem& p, Hypotheses& hypotheses) {
     for (const ElementFormat* format : {&formats::bf16, &formats::f16})
         add(hypotheses, "value_through:" + std::string(format->name),
             "a scaled value is rounded to " + std::string(format->name) + " before it is rounded")
@@ -396,6 +449,7 @@ void add_element_steps(Hypotheses& hypotheses) {
             return value;
         };
     add_rounder_steps(hypotheses);
+    add_random_digits(p, hypotheses);
     add(hypotheses, "cut_before_range", "elements are rounded toward zero").element_rules =
         [](Quantizer& rules, const ElementFormat& format, const Unpacked& value) {
             if (rules.element_rounding != Rounding::nearest_even) return;
@@ -464,7 +518,9 @@ void add_code_changes(const Problem& p, Hypotheses& hypotheses) {
         add_map("nan_as_zero", "a NaN becomes zero", [](const ElementFormat& format, Code code) {
             return format.is_nan(code) ? format.positive(0) : code;
         });
-    add_map("subnormal_as_zero", "what is subnormal becomes zero",
+    add_map("subnormal_as_zero",
+            p.operation == OperationKind::dequantize ? "what is subnormal becomes zero"
+                                                     : "subnormal elements become zero",
             [](const ElementFormat& format, Code code) {
                 if (!format.is_subnormal(code)) return code;
                 return format.is_negative(code) ? format.negative(0) : format.positive(0);
@@ -695,17 +751,6 @@ void add_input_changes(const Problem& p, Hypotheses& hypotheses) {
             .inputs = [i](const Problem& asked, Tensors& inputs) {
             read_as_dense(asked, i, inputs);
         };
-        if (!is_random) continue;
-        const StochasticForm* form = stochastic_form_of(p);
-        const int digits = form == nullptr ? 0 : form->bits;
-        add(hypotheses, "random_bits:other_end",
-            "random bits are taken from the other end of their word")
-            .inputs = [i, digits](const Problem&, Tensors& inputs) {
-            for (std::size_t at = 0; at < inputs[i].count() && digits < 32; ++at) {
-                const std::uint32_t word = inputs[i].at(at);
-                inputs[i].set(at, word >> (32 - digits) | word << digits);
-            }
-        };
     }
     if (parts.empty() || parts[0] != Part::values) return;
     add_shifted_inputs(hypotheses);
@@ -726,7 +771,7 @@ void add_block_transformations(const Problem& p, Hypotheses& hypotheses) {
     }
     if (has_amax) add_amax_changes(p, hypotheses);
     add_formats(p, hypotheses);
-    if (p.operation != OperationKind::encode_scale) add_element_steps(hypotheses);
+    if (p.operation != OperationKind::encode_scale) add_element_steps(p, hypotheses);
 }
 
 void add_tensor_transformations(const Problem& p, Hypotheses& hypotheses) {

@@ -23,6 +23,7 @@ struct SelftestOptions {
     std::string json;
     std::string out;
     std::uint64_t generated = 0;
+    std::uint64_t seed = 0;
     bool names_causes = false;
 };
 
@@ -130,17 +131,17 @@ bool are_known(const SelftestOptions& options) {
 }
 
 // Bugs that are drawn, instead of those that were planted.
-int test_causes(std::size_t count) {
+int test_causes(std::size_t count, std::uint64_t seed) {
     Progress progress("bugs", count);
     const selftest::GeneratedTable table =
-        selftest::hunt_generated(count, [&](std::size_t done) { progress.update(done, ""); });
+        selftest::hunt_generated(count, seed, [&](std::size_t done) { progress.update(done, ""); });
     for (const std::string& problem : table.problems) complain(problem);
     std::fputs(render_text(table).c_str(), stdout);
     return table.problems.empty() ? exit_conformant : exit_self_test;
 }
 
 int self_test(const SelftestOptions& options) {
-    if (options.generated > 0) return test_causes(options.generated);
+    if (options.generated > 0) return test_causes(options.generated, options.seed);
     if (!are_known(options) || !make_folder(options.out)) return exit_usage;
     const std::string folder = options.mutants.empty() ? default_mutants_folder() : options.mutants;
     const auto subjects = chosen_subjects(options.on, folder);
@@ -172,6 +173,7 @@ Command selftest_command() {
               &o->names_causes},
              {"--generated", "so many bugs drawn by number instead: is the right cause named?",
               &o->generated},
+             {"--seed", "of --generated: others than those of seed 0", &o->seed},
              {"--mutants", "folder of the planted bugs (default beside the program)", &o->mutants},
              {"--level", "smoke or quick; smoke alone lets a quarter of them survive", &o->level},
              {"--on", "all; gpu: those of a GPU alone; or those of such a name: 'gemm_*'", &o->on},

@@ -15,6 +15,7 @@ namespace mx::selftest {
 namespace {
 
 constexpr std::int64_t elements_max = std::int64_t{1} << 12;
+constexpr std::uint64_t numbers_of_seed = 1'000'000;
 
 class GeneratedDevice {
 public:
@@ -86,12 +87,13 @@ std::vector<LevelCases> plan_of(const Quantizer& entry, Sources& sources) {
 
 }  // namespace
 
-GeneratedTable hunt_generated(std::size_t count, const std::function<void(std::size_t)>& progress) {
+GeneratedTable hunt_generated(std::size_t count, std::uint64_t seed,
+                              const std::function<void(std::size_t)>& progress) {
     GeneratedTable table;
     Sources sources;
     std::map<std::string_view, std::vector<LevelCases>> plans;
     while (table.rows.size() < count) {
-        const std::uint64_t number = table.drawn++;
+        const std::uint64_t number = seed * numbers_of_seed + table.drawn++;
         const GeneratedBug bug = draw_bug(number);
         auto& plan = plans[bug.entry->name];
         if (plan.empty()) plan = plan_of(*bug.entry, sources);

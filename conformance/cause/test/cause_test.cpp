@@ -42,10 +42,11 @@ const std::vector<std::string> quantize_lines{
 };
 
 // What a run of a planted bug comes to.
-Cause cause_of_bug(const std::string& bug, const std::vector<std::string>& lines) {
+Cause cause_of_bug(const std::string& bug, const std::vector<std::string>& lines,
+                   const std::string& library = "mutants.so") {
     DeviceSource source;
-    source.name = "mutants.so:bug=" + bug;
-    source.path = MX_MUTANT_DIRECTORY "/mutants.so";
+    source.name = library + ":bug=" + bug;
+    source.path = MX_MUTANT_DIRECTORY "/" + library;
     source.configuration = "bug=" + bug;
     const auto client = open_client(source, {});
     if (!client) throw std::runtime_error(client.error().message);
@@ -62,8 +63,10 @@ Cause cause_of_bug(const std::string& bug, const std::vector<std::string>& lines
     return cause_of(cases, sources);
 }
 
-void expect_named(const std::string& bug, const std::string& kind) {
-    const Cause cause = cause_of_bug(bug, quantize_lines);
+void expect_named(const std::string& bug, const std::string& kind,
+                  const std::vector<std::string>& lines = quantize_lines,
+                  const std::string& library = "mutants.so") {
+    const Cause cause = cause_of_bug(bug, lines, library);
     ASSERT_EQ(cause.kinds.size(), 1u) << bug << ": " << cause.sentence;
     EXPECT_NE((" | " + cause.kinds[0] + " | ").find(" | " + kind + " | "), std::string::npos)
         << bug << ": " << cause.kinds[0];
@@ -101,6 +104,45 @@ TEST(Cause, TransformationsOfData) {
     expect_named("scale_from_previous_block", "scale_of:block_before");
     expect_named("col_strides_swapped", "exchanged:elements");
     expect_named("stale_output", "stale_answer");
+}
+
+TEST(Cause, RandomBits) {
+    const auto line = [](const std::string& rounding, const std::string& data) {
+        return "convert format=e4m3 dialect=ocp input=f32 rounding=" + rounding +
+               " overflow=saturate subnormals=honoured shape=64x31 data=" + data;
+    };
+    const std::vector<std::string> of_words{
+        line("stochastic8", "random.spread"), line("stochastic16", "random.spread"),
+        line("stochastic32", "random.spread"), line("nearest_even", "random.spread")};
+    const std::vector<std::string> of_shared_words{line("stochastic-x4", "random.spread"),
+                                                   line("stochastic16", "random.spread")};
+    expect_named("stochastic_toward_positive", "random_bits:inverted_if_negative", of_words);
+    expect_named("stochastic_high_bits", "random_bits:other_end", of_words);
+    expect_named("stochastic_x4_halves_exchanged", "random_bits:halves_exchanged", of_shared_words);
+    expect_named("stochastic_x4_words_run_on", "random_bits:run_on", of_shared_words);
+}
+
+TEST(Cause, ScalesWithAMantissa) {
+    std::vector<std::string> lines;
+    for (const char* dialect : {"te-nvfp4", "torchao-nvfp4"})
+        for (const char* number : {"derived", "0x44280000"})
+            for (const char* shape : {"shape=32x48", "shape=9x40"})
+                lines.push_back(quantize_line("nvfp4", dialect, "random.spread",
+                                              std::string(shape) + " tensor=" + number));
+    for (const char* dialect : {"te-nvfp4", "torchao-nvfp4"})
+        lines.push_back("dequantize format=nvfp4 dialect=" + std::string(dialect) +
+                        " output=f32 tensor=0x44280000 shape=64x64 data=codes.random");
+    const std::vector<std::pair<std::string, std::string>> planted{
+        {"number_inverted", "number:inverted"},
+        {"number_ignored", "number:not_in_scales"},
+        {"scale_toward_zero", "e4m3_scale:toward_zero"},
+        {"ratio_through_bf16", "e4m3_scale:through_bf16"},
+        {"scale_has_sign", "scale_signed"},
+        {"short_block_reads_on", "amax_reads_next_row"},
+        {"dequantize_nan_scale_as_480", "read:nan_scale_as_number"},
+        {"dequantize_amax_as_scale", "way_back:times_scale_amax->times_scale_tensor"},
+    };
+    for (const auto& [bug, kind] : planted) expect_named(bug, kind, lines, "real_scale_mutants.so");
 }
 
 TEST(Cause, WhatWasSeenNeedsNoHypothesis) {
@@ -167,6 +209,31 @@ TEST(Cause, TwoFaultsAtOnce) {
     EXPECT_NE(cause.sentence.find("elements are rounded toward zero"), std::string::npos)
         << cause.sentence;
     EXPECT_NE(cause.sentence.find("a NaN becomes zero"), std::string::npos) << cause.sentence;
+}
+
+// Two, of which one can be said in two ways: what is subnormal is never a tie here.
+TEST(Cause, OneOfTwoMayBeAmbiguous) {
+    Sources sources;
+    const std::vector<CaseResult> cases{
+        judged(quantize_line("mxfp8-e4m3", "ocp", "random.bits"), [](Evidence& e) {
+            Case other = e.c;
+            Quantizer rules = *e.c.dialect;
+            rules.element_rounding = Rounding::toward_zero;
+            other.dialect = &rules;
+            e.actual = expect(other, e.inputs);
+            for (std::size_t i = 0; i < e.actual[0].count(); ++i)
+                if ((e.actual[0].at(i) & 0x78) == 0) e.actual[0].set(i, e.actual[0].at(i) & 0x80);
+        })};
+    const Cause cause = cause_of(cases, sources);
+    ASSERT_EQ(cause.kinds.size(), 2u)
+        << cause.sentence << " " << testing::PrintToString(cases[0].explanations);
+    EXPECT_NE(cause.sentence.find("elements are rounded toward zero"), std::string::npos)
+        << cause.sentence;
+    EXPECT_NE(cause.sentence.find("subnormal elements become zero"), std::string::npos)
+        << cause.sentence;
+    EXPECT_NE((cause.kinds[0] + cause.kinds[1]).find("code:subnormal_as_zero | subnormals:"),
+              std::string::npos)
+        << cause.kinds[0] << " and " << cause.kinds[1];
 }
 
 // A cast has no blocks, so no parts of tensors in which one of the two could lie.

@@ -1,0 +1,200 @@
+// The hypotheses under scales that have a mantissa: the number of the whole tensor, the scale next
+// to a ratio, and what elements are multiplied by. See hypotheses.hpp.
+#include <utility>
+
+#include "conformance/cause/hypotheses.hpp"
+#include "conformance/run/expected.hpp"
+#include "reference/fast/round.hpp"
+
+namespace mx::cause {
+namespace {
+
+using fast::BlockQuestion;
+using fast::BlockScale;
+using fast::Unpacked;
+using Hypotheses = std::vector<Alteration>;
+
+Alteration& add_step(Hypotheses& hypotheses, std::string kind, std::string text) {
+    Alteration alteration;
+    alteration.kind = std::move(kind);
+    alteration.text = std::move(text);
+    return hypotheses.emplace_back(std::move(alteration));
+}
+
+Unpacked inverse_of(const Unpacked& value) {
+    return fast::quotient(fast::whole(1), value);
+}
+
+// As an entry that multiplies by it makes it, for one that divides by it, and the other way about.
+void invert(const Problem& p, fast::TensorNumbers& numbers) {
+    Quantizer other = *p.dialect;
+    if (other.tensor_scale == TensorScale::history) {
+        numbers.scale = inverse_of(numbers.scale);
+        return;
+    }
+    other.tensor_scale = other.tensor_scale == TensorScale::encode ? TensorScale::decode_divided
+                                                                   : TensorScale::encode;
+    numbers = fast::tensor_numbers(other, *p.format, numbers.amax);
+}
+
+void add_tensor_numbers(Hypotheses& hypotheses) {
+    add_step(hypotheses, "number:inverted", "the number of the tensor is inverted").numbers =
+        invert;
+    add_step(hypotheses, "number:range_of_e4m3",
+             "the number of the tensor is made for elements up to 448")
+        .numbers = [](const Problem& p, fast::TensorNumbers& numbers) {
+        if (p.dialect->tensor_scale == TensorScale::history) return;
+        BlockFormat format = *p.format;
+        format.element_format = formats::e4m3;
+        numbers = fast::tensor_numbers(*p.dialect, format, numbers.amax);
+    };
+    add_step(hypotheses, "number:not_in_scales",
+             "the scales of blocks are made as if the number of the tensor were 1")
+        .number_in_ratios = [](const Unpacked&) { return fast::whole(1); };
+    add_step(hypotheses, "number:twice_in_scales",
+             "the number of the tensor counts twice in the scales of blocks")
+        .number_in_ratios = [](const Unpacked& number) { return fast::product(number, number); };
+}
+
+void add_e4m3_scales(Hypotheses& hypotheses) {
+    const auto add_scale = [&](std::string kind, std::string text, auto scale_of) {
+        add_step(hypotheses, "e4m3_scale:" + std::move(kind), std::move(text)).e4m3_scale =
+            scale_of;
+    };
+    add_scale("toward_zero", "an E4M3 scale is rounded toward zero", [](const Unpacked& ratio) {
+        return fast::round(formats::e4m3, Rounding::toward_zero, Overflow::saturate, ratio);
+    });
+    add_scale("toward_positive", "an E4M3 scale is rounded up", [](const Unpacked& ratio) {
+        return fast::round(formats::e4m3, Rounding::toward_positive, Overflow::saturate, ratio);
+    });
+    add_scale("nearest_away", "an E4M3 scale that is a tie goes away from zero",
+              [](const Unpacked& ratio) {
+                  return fast::round(formats::e4m3, Rounding::nearest_away, Overflow::saturate,
+                                     ratio);
+              });
+    add_scale("overflow", "an E4M3 scale too large becomes NaN, not the largest",
+              [](const Unpacked& ratio) {
+                  return fast::round(formats::e4m3, Rounding::nearest_even, Overflow::overflow,
+                                     ratio);
+              });
+    for (const ElementFormat* format : {&formats::bf16, &formats::f16})
+        add_scale(
+            "through_" + std::string(format->name),
+            "what becomes an E4M3 scale is rounded to " + std::string(format->name) + " first",
+            [format](const Unpacked& ratio) {
+                const Code code =
+                    fast::round(*format, Rounding::nearest_even, Overflow::overflow, ratio);
+                return fast::round(formats::e4m3, Rounding::nearest_even, Overflow::saturate,
+                                   fast::unpack(*format, code));
+            });
+}
+
+// The binary32 value next to one, away from zero or toward it; the largest and 0 stay.
+Unpacked stepped(const Unpacked& value, int step) {
+    const std::uint32_t code = fast::f32_code(value);
+    const bool may_step = value.kind == fast::Kind::finite && !fast::is_zero(value) &&
+                          (step < 0 || code < formats::f32.code_max_finite());
+    return may_step ? fast::unpack(formats::f32, Code{step > 0 ? code + 1 : code - 1}) : value;
+}
+
+// What an element is divided by: the scale, with the number of the tensor.
+Unpacked divisor_of(const BlockQuestion& question, const BlockScale& scale) {
+    const Unpacked& number = question.tensor.scale;
+    switch (question.quantizer.inverse) {
+        case Inverse::reciprocal_of_product:
+            return fast::product(scale.scale, inverse_of(number));
+        case Inverse::reciprocal_over_scale:
+            return fast::product(scale.scale, number);
+        default:
+            return scale.scale;
+    }
+}
+
+void add_factors(Hypotheses& hypotheses) {
+    const auto add_made = [&](std::string kind, std::string text, auto change) {
+        add_step(hypotheses, "factor:" + std::move(kind), std::move(text)).made_scale = change;
+    };
+    for (const int step : {1, -1})
+        add_made(step > 0 ? "ulp_up" : "ulp_down",
+                 std::string("what elements are multiplied by is one ulp too ") +
+                     (step > 0 ? "large" : "small"),
+                 [step](const BlockQuestion&, BlockScale& scale) {
+                     scale.factor = stepped(scale.factor, step);
+                 });
+    add_made("infinite", "the inverse of a scale of 0 is infinite, not the largest number",
+             [](const BlockQuestion& question, BlockScale& scale) {
+                 if (question.quantizer.inverse == Inverse::reciprocal_of_product)
+                     scale.factor = inverse_of(divisor_of(question, scale));
+             });
+    add_made("not_rounded_between",
+             "the scale over the number of the tensor is not rounded before it is inverted",
+             [](const BlockQuestion& question, BlockScale& scale) {
+                 const Unpacked inverse = inverse_of(question.tensor.scale);
+                 const bool is_number = scale.scale.kind == fast::Kind::finite &&
+                                        inverse.kind == fast::Kind::finite &&
+                                        !fast::is_zero(scale.scale) && !fast::is_zero(inverse);
+                 if (question.quantizer.inverse == Inverse::reciprocal_of_product && is_number)
+                     scale.factor = fast::within_f32(
+                         inverse_of({fast::Kind::finite, scale.scale.negative,
+                                     scale.scale.exponent + inverse.exponent,
+                                     scale.scale.significand * inverse.significand}));
+             });
+    add_made("stored", "what elements are multiplied by is stored as the scale",
+             [](const BlockQuestion& question, BlockScale& scale) {
+                 scale.stored = fast::round(question.format.scale(), Rounding::nearest_even,
+                                            Overflow::overflow, scale.factor);
+             });
+    add_step(hypotheses, "divided",
+             "elements are divided by their scale, not multiplied by its inverse")
+        .scaled_value = [](const BlockQuestion& question, const BlockScale& scale,
+                           const Unpacked& value) {
+        if (question.quantizer.stores_inverse() || question.quantizer.inverse == Inverse::divided)
+            return fast::scaled_lane(question.quantizer, scale, value);
+        return fast::quotient(value, divisor_of(question, scale));
+    };
+}
+
+// The scale as a maximum without the magnitude would have it.
+void sign_scales(const Problem& p, const CodeTensor& values, CodeTensor& scales) {
+    const ElementFormat& format = p.format->scale();
+    for (std::size_t block = 0; block < scales.count(); ++block) {
+        const BlockPlace place = place_of(blocking_of(p), static_cast<std::int64_t>(block));
+        std::uint32_t largest = 0, largest_negative = 0;
+        for (int lane = 0; lane < place.count; ++lane) {
+            const Code code{values.at(place.element(lane))};
+            if (p.type.is_nan(code)) continue;
+            const std::uint32_t magnitude = p.type.magnitude(code);
+            largest = std::max(largest, magnitude);
+            if (p.type.is_negative(code)) largest_negative = std::max(largest_negative, magnitude);
+        }
+        if (largest != 0 && largest == largest_negative)
+            scales.set(block, scales.at(block) | format.code_sign_mask());
+    }
+}
+
+void add_signed_scale(Hypotheses& hypotheses) {
+    add_step(hypotheses, "scale_signed", "a scale has the sign of the element that is the amax")
+        .outputs = [](const Problem& asked, const Tensors& inputs, Tensors& outputs) {
+        const std::span<const BlockAxis> axes = axes_of(asked);
+        const std::size_t parts = outputs.size() / axes.size();
+        for (std::size_t side = 0; side < axes.size(); ++side) {
+            const Problem p = along(asked, axes[side]);
+            CodeTensor rotated;
+            sign_scales(p, transformed(p, inputs[0], rotated), outputs[side * parts + 1]);
+        }
+    };
+}
+
+}  // namespace
+
+void add_real_scale_steps(const Problem& p, Hypotheses& hypotheses) {
+    if (p.operation != OperationKind::quantize || p.dialect == nullptr ||
+        p.dialect->has_e8m0_scales())
+        return;
+    if (has_tensor_number(p)) add_tensor_numbers(hypotheses);
+    add_e4m3_scales(hypotheses);
+    add_factors(hypotheses);
+    add_signed_scale(hypotheses);
+}
+
+}  // namespace mx::cause
