@@ -349,13 +349,27 @@ private:
         return found;
     }
 
-    static std::string seen_in(const Candidate& candidate, const Covers& alone) {
+    std::string seen_in(const Candidate& candidate, const Covers& alone) const {
         if (is_placed(candidate.kind)) return "";
+        const auto lies_in = [&](std::string_view place) {
+            return std::ranges::find(alone, std::vector{candidate.kind + "@" +
+                                                        std::string(place)}) != alone.end();
+        };
         for (const std::string_view place : parts_of_tensors)
-            if (std::ranges::find(alone, std::vector{candidate.kind + "@" + std::string(place)}) !=
-                alone.end())
-                return std::string(place);
+            if (lies_in(place)) return std::string(place);
+        for (const std::string_view place : ends_of_lines)
+            if (lies_in(place) && have_long_lines()) return std::string(place);
         return "";
+    }
+
+    // Is one of the lines of several blocks?
+    bool have_long_lines() const {
+        return std::ranges::any_of(failing_, [](const Failing& failing) {
+            const auto c = parse_case(failing.result->case_text);
+            if (!c || !has_blocks(c.value())) return false;
+            const BlockGrid grid = block_grid(blocking_of(c.value()));
+            return (c.value().axis == BlockAxis::col ? grid.block_rows : grid.block_columns) > 1;
+        });
     }
 
     // Those that are of a pair somewhere, or explain something alone.

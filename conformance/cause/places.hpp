@@ -28,6 +28,8 @@ const std::vector<PlaceName>& place_names();
 // seen in one of them alone, no case tells the two apart.
 inline constexpr std::array<std::string_view, 4> parts_of_tensors{"odd_rows", "odd_blocks",
                                                                   "odd_elements", "second_half"};
+// Where lines have several blocks, likewise.
+inline constexpr std::array<std::string_view, 2> ends_of_lines{"first_blocks", "last_blocks"};
 
 // Of each output of the problem, by element: the places that it is part of. No sets where the
 // problem has no blocks.

@@ -211,6 +211,27 @@ TEST(Cause, TwoFaultsAtOnce) {
     EXPECT_NE(cause.sentence.find("a NaN becomes zero"), std::string::npos) << cause.sentence;
 }
 
+// Nothing but zeros lies elsewhere: no case tells the last block from all blocks, unless it is all.
+TEST(Cause, WhatOnlyTheLastBlockShowsIsSaid) {
+    for (const std::int64_t columns : {32, 96}) {
+        Sources sources;
+        const std::string shape = "shape=64x" + std::to_string(columns);
+        const std::vector<CaseResult> cases{
+            judged(quantize_line("mxfp8-e4m3", "ocp", "random.spread", shape), [&](Evidence& e) {
+                for (std::size_t i = 0; i < e.inputs[0].count(); ++i)
+                    if (static_cast<std::int64_t>(i) % columns < columns - 32)
+                        e.inputs[0].set(i, 0);
+                e.expected = expect(e.c, e.inputs);
+                truncate(e);
+            })};
+        const Cause cause = cause_of(cases, sources);
+        EXPECT_NE(cause.sentence.find("rounded toward zero"), std::string::npos) << cause.sentence;
+        EXPECT_EQ(cause.sentence.find("seen in the last block of a line") != std::string::npos,
+                  columns > 32)
+            << cause.sentence;
+    }
+}
+
 // Two, of which one can be said in two ways: what is subnormal is never a tie here.
 TEST(Cause, OneOfTwoMayBeAmbiguous) {
     Sources sources;
