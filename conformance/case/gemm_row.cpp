@@ -11,7 +11,7 @@
 #include "reference/base/files.hpp"
 #include "reference/base/json_record.hpp"
 #include "reference/base/text.hpp"
-#include "reference/base/words.hpp"
+#include "reference/spec/words.hpp"
 
 namespace mx {
 namespace {

@@ -8,8 +8,8 @@
 #include "reference/fast/block.hpp"
 #include "reference/spec/quantizers.hpp"
 #include "reference/spec/verification.hpp"
+#include "reference/spec/words.hpp"
 #include "reference/test/dialect_examples.hpp"
-#include "reference/base/words.hpp"
 
 namespace mx {
 namespace {

@@ -5,8 +5,8 @@
 #include "reference/exact/scale.hpp"
 #include "reference/fast/scale.hpp"
 #include "reference/spec/quantizers.hpp"
+#include "reference/spec/words.hpp"
 #include "reference/test/scale_cast_examples.hpp"
-#include "reference/base/words.hpp"
 
 namespace mx {
 namespace {

@@ -10,7 +10,7 @@
 #include "conformance/emulate/quantize_tensor.hpp"
 #include "reference/spec/formats.hpp"
 #include "reference/spec/quantizers.hpp"
-#include "reference/base/words.hpp"
+#include "reference/spec/words.hpp"
 
 namespace mx::emulate {
 namespace {

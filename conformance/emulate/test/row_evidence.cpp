@@ -10,9 +10,9 @@
 #include "conformance/session/pack.hpp"
 #include "reference/base/hex.hpp"
 #include "reference/fast/round.hpp"
+#include "reference/spec/words.hpp"
 #include "reference/test/dialect_examples.hpp"
 #include "reference/test/scale_cast_examples.hpp"
-#include "reference/base/words.hpp"
 
 namespace mx {
 namespace {

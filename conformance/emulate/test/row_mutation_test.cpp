@@ -8,7 +8,7 @@
 #include "conformance/emulate/test/row_evidence.hpp"
 #include "conformance/emulate/test/row_mutants.hpp"
 #include "reference/spec/gemm_models.hpp"
-#include "reference/base/words.hpp"
+#include "reference/spec/words.hpp"
 
 namespace mx {
 namespace {

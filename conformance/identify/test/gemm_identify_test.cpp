@@ -12,8 +12,8 @@
 #include "conformance/identify/gemm_fields.hpp"
 #include "conformance/identify/gemm_probes.hpp"
 #include "conformance/identify/test/dressed_gemm.hpp"
-#include "reference/base/words.hpp"
 #include "reference/spec/gemm_models.hpp"
+#include "reference/spec/words.hpp"
 
 namespace mx::identify {
 namespace {
