@@ -763,8 +763,8 @@ def capture(folder, *, limit=1 << 30, calls=None, sample=1, rows=None):
     file that appears whole or not at all, and capture.json says with digests and versions what was
     kept, what was not, and why. A disk that is full ends the recording with a CaptureWarning, never
     the program. Threads may call at once, and captures may be nested; a process that is forked
-    records nothing. CUDA tensors are copied to the host, which is unverified. What torch.compile
-    has compiled is not seen.
+    records nothing. CUDA tensors are copied to the host. What torch.compile has compiled is not
+    seen.
 
     `@mx.capture.function(format=..., dialect=...)`, with what wrap takes, decorates a function that
     every capture records which is open when it is called.
