@@ -49,16 +49,16 @@ std::string detail_markdown(const WallRecord& record) {
 }
 
 std::string detail_table(const WallRecord& record) {
-    html::Table table(record.library, {{"verdict"},
-                                       {"operation"},
-                                       {"format"},
-                                       {"dialect"},
-                                       {"open decisions"},
-                                       {"inputs"},
-                                       {"axes"},
-                                       {"bytes", true},
-                                       {"elements differ"},
-                                       {"scales differ"}});
+    html::Table table(escape_markup(record.library + ", " + record.run_again), {{"verdict"},
+                                                                                {"operation"},
+                                                                                {"format"},
+                                                                                {"dialect"},
+                                                                                {"open decisions"},
+                                                                                {"inputs"},
+                                                                                {"axes"},
+                                                                                {"bytes", true},
+                                                                                {"elements differ"},
+                                                                                {"scales differ"}});
     for (const WallRow& row : record.rows) {
         if (!is_asked(row)) continue;
         std::vector<std::string> cells;
