@@ -215,12 +215,11 @@ void add_dialects(const Problem& p, std::vector<Alteration>& hypotheses) {
     if (p.dialect == nullptr || p.rules) return;
     for (const Quantizer& row : quantizers) {
         if (row.name == p.dialect->name || !row.is_known() || !takes_the_same(p, row)) continue;
-        Alteration alteration;
-        alteration.kind =
-            std::string(dialect_kind) + std::string(p.dialect->name) + "->" + std::string(row.name);
-        alteration.text = std::string(row.name);
-        alteration.rules = [&row](Problem&, Quantizer& rules) { rules = row; };
-        hypotheses.push_back(std::move(alteration));
+        add_hypothesis(
+            hypotheses,
+            std::string(dialect_kind) + std::string(p.dialect->name) + "->" + std::string(row.name),
+            std::string(row.name))
+            .rules = [&row](Problem&, Quantizer& rules) { rules = row; };
     }
 }
 

@@ -52,14 +52,11 @@ void read_again(const Reading& reading, const Problem& p, const Tensors& inputs,
 }
 
 void add(std::vector<Alteration>& hypotheses, std::string kind, std::string text, Reading reading) {
-    Alteration alteration;
-    alteration.kind = "read:" + std::move(kind);
-    alteration.text = std::move(text);
+    Alteration& alteration = add_hypothesis(hypotheses, "read:" + std::move(kind), std::move(text));
     alteration.outputs = [reading = std::move(reading)](const Problem& p, const Tensors& inputs,
                                                         Tensors& outputs) {
         read_again(reading, p, inputs, outputs[0]);
     };
-    hypotheses.push_back(std::move(alteration));
 }
 
 // In which the bits of a NaN are a number.
@@ -169,9 +166,7 @@ void read_real_again(const RealReading& reading, const Problem& p, const Tensors
 
 void add_real_scales_read(std::vector<Alteration>& hypotheses) {
     const auto add_reading = [&](RealReading reading) {
-        Alteration& alteration = hypotheses.emplace_back();
-        alteration.kind = "read:" + reading.kind;
-        alteration.text = reading.text;
+        Alteration& alteration = add_hypothesis(hypotheses, "read:" + reading.kind, reading.text);
         alteration.outputs = [reading = std::move(reading)](const Problem& p, const Tensors& inputs,
                                                             Tensors& outputs) {
             read_real_again(reading, p, inputs, outputs[0]);

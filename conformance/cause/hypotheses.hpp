@@ -3,7 +3,9 @@
 // kernel can get wrong. Made from the problem alone: nothing here knows of a device or its answer.
 #pragma once
 
+#include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "conformance/cause/alteration.hpp"
@@ -18,6 +20,15 @@ inline constexpr std::string_view dialect_kind = "dialect:";
 
 // The device gives the answer to the question before. Of another shape it says nothing.
 Alteration answer_of_before(const Tensors& before);
+
+// One more, of which no step is altered yet.
+inline Alteration& add_hypothesis(std::vector<Alteration>& hypotheses, std::string kind,
+                                  std::string text) {
+    Alteration& alteration = hypotheses.emplace_back();
+    alteration.kind = std::move(kind);
+    alteration.text = std::move(text);
+    return alteration;
+}
 
 // The parts of hypotheses_for.
 void add_decisions(const Problem& p, std::vector<Alteration>& hypotheses);

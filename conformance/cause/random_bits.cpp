@@ -11,11 +11,8 @@ using Hypotheses = std::vector<Alteration>;
 using BitsOf = std::function<RandomBits(const RandomSeen& seen)>;
 
 void add(Hypotheses& hypotheses, std::string kind, std::string text, BitsOf bits_of) {
-    Alteration alteration;
-    alteration.kind = "random_bits:" + std::move(kind);
-    alteration.text = std::move(text);
-    alteration.random = std::move(bits_of);
-    hypotheses.push_back(std::move(alteration));
+    add_hypothesis(hypotheses, "random_bits:" + std::move(kind), std::move(text)).random =
+        std::move(bits_of);
 }
 
 RandomBits bits_at(const RandomSeen& seen, std::size_t element) {

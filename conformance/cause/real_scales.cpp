@@ -14,13 +14,6 @@ using fast::BlockScale;
 using fast::Unpacked;
 using Hypotheses = std::vector<Alteration>;
 
-Alteration& add_step(Hypotheses& hypotheses, std::string kind, std::string text) {
-    Alteration alteration;
-    alteration.kind = std::move(kind);
-    alteration.text = std::move(text);
-    return hypotheses.emplace_back(std::move(alteration));
-}
-
 Unpacked inverse_of(const Unpacked& value) {
     return fast::quotient(fast::whole(1), value);
 }
@@ -38,27 +31,27 @@ void invert(const Problem& p, fast::TensorNumbers& numbers) {
 }
 
 void add_tensor_numbers(Hypotheses& hypotheses) {
-    add_step(hypotheses, "number:inverted", "the number of the tensor is inverted").numbers =
+    add_hypothesis(hypotheses, "number:inverted", "the number of the tensor is inverted").numbers =
         invert;
-    add_step(hypotheses, "number:range_of_e4m3",
-             "the number of the tensor is made for elements up to 448")
+    add_hypothesis(hypotheses, "number:range_of_e4m3",
+                   "the number of the tensor is made for elements up to 448")
         .numbers = [](const Problem& p, fast::TensorNumbers& numbers) {
         if (p.dialect->tensor_scale == TensorScale::history) return;
         BlockFormat format = *p.format;
         format.element_format = formats::e4m3;
         numbers = fast::tensor_numbers(*p.dialect, format, numbers.amax);
     };
-    add_step(hypotheses, "number:not_in_scales",
-             "the scales of blocks are made as if the number of the tensor were 1")
+    add_hypothesis(hypotheses, "number:not_in_scales",
+                   "the scales of blocks are made as if the number of the tensor were 1")
         .number_in_ratios = [](const Unpacked&) { return fast::whole(1); };
-    add_step(hypotheses, "number:twice_in_scales",
-             "the number of the tensor counts twice in the scales of blocks")
+    add_hypothesis(hypotheses, "number:twice_in_scales",
+                   "the number of the tensor counts twice in the scales of blocks")
         .number_in_ratios = [](const Unpacked& number) { return fast::product(number, number); };
 }
 
 void add_e4m3_scales(Hypotheses& hypotheses) {
     const auto add_scale = [&](std::string kind, std::string text, auto scale_of) {
-        add_step(hypotheses, "e4m3_scale:" + std::move(kind), std::move(text)).e4m3_scale =
+        add_hypothesis(hypotheses, "e4m3_scale:" + std::move(kind), std::move(text)).e4m3_scale =
             scale_of;
     };
     add_scale("toward_zero", "an E4M3 scale is rounded toward zero", [](const Unpacked& ratio) {
@@ -112,7 +105,8 @@ Unpacked divisor_of(const BlockQuestion& question, const BlockScale& scale) {
 
 void add_factors(Hypotheses& hypotheses) {
     const auto add_made = [&](std::string kind, std::string text, auto change) {
-        add_step(hypotheses, "factor:" + std::move(kind), std::move(text)).made_scale = change;
+        add_hypothesis(hypotheses, "factor:" + std::move(kind), std::move(text)).made_scale =
+            change;
     };
     for (const int step : {1, -1})
         add_made(step > 0 ? "ulp_up" : "ulp_down",
@@ -144,8 +138,8 @@ void add_factors(Hypotheses& hypotheses) {
                  scale.stored = fast::round(question.format.scale(), Rounding::nearest_even,
                                             Overflow::overflow, scale.factor);
              });
-    add_step(hypotheses, "divided",
-             "elements are divided by their scale, not multiplied by its inverse")
+    add_hypothesis(hypotheses, "divided",
+                   "elements are divided by their scale, not multiplied by its inverse")
         .scaled_value = [](const BlockQuestion& question, const BlockScale& scale,
                            const Unpacked& value) {
         if (question.quantizer.stores_inverse() || question.quantizer.inverse == Inverse::divided)
@@ -173,7 +167,8 @@ void sign_scales(const Problem& p, const CodeTensor& values, CodeTensor& scales)
 }
 
 void add_signed_scale(Hypotheses& hypotheses) {
-    add_step(hypotheses, "scale_signed", "a scale has the sign of the element that is the amax")
+    add_hypothesis(hypotheses, "scale_signed",
+                   "a scale has the sign of the element that is the amax")
         .outputs = [](const Problem& asked, const Tensors& inputs, Tensors& outputs) {
         const std::span<const BlockAxis> axes = axes_of(asked);
         const std::size_t parts = outputs.size() / axes.size();

@@ -16,13 +16,6 @@ namespace {
 using fast::Unpacked;
 using Hypotheses = std::vector<Alteration>;
 
-Alteration& add(Hypotheses& hypotheses, std::string kind, std::string text) {
-    Alteration alteration;
-    alteration.kind = std::move(kind);
-    alteration.text = std::move(text);
-    return hypotheses.emplace_back(std::move(alteration));
-}
-
 Unpacked through(const ElementFormat& format, const Unpacked& value) {
     return fast::unpack(format,
                         fast::round(format, Rounding::nearest_even, Overflow::overflow, value));
@@ -31,7 +24,8 @@ Unpacked through(const ElementFormat& format, const Unpacked& value) {
 // Elements that an amax does not look at count as 0.
 using IsUnseen = std::function<bool(const BlockSeen& seen, std::size_t lane)>;
 void add_unseen(Hypotheses& hypotheses, std::string kind, std::string text, IsUnseen is_unseen) {
-    add(hypotheses, "amax_without:" + std::move(kind), "the amax leaves out " + std::move(text))
+    add_hypothesis(hypotheses, "amax_without:" + std::move(kind),
+                   "the amax leaves out " + std::move(text))
         .amax_lanes = [is_unseen = std::move(is_unseen)](const BlockSeen& seen,
                                                          std::vector<std::uint32_t>& lanes) {
         for (std::size_t lane = 0; lane < lanes.size(); ++lane)
@@ -84,8 +78,8 @@ void add_unseen_by_tensor(const Problem& p, Hypotheses& hypotheses) {
     using IsUnseenValue =
         std::function<bool(const Problem& p, const CodeTensor& values, std::size_t at)>;
     const auto add_values = [&](std::string kind, std::string text, IsUnseenValue is_unseen) {
-        add(hypotheses, "tensor_amax_without:" + std::move(kind),
-            "the amax of the tensor leaves out " + std::move(text))
+        add_hypothesis(hypotheses, "tensor_amax_without:" + std::move(kind),
+                       "the amax of the tensor leaves out " + std::move(text))
             .tensor_values = [is_unseen = std::move(is_unseen)](const Problem& asked,
                                                                 CodeTensor& values) {
             for (std::size_t at = 0; at < values.count(); ++at)
@@ -130,17 +124,17 @@ std::vector<std::uint32_t> lanes_of_block(const BlockSeen& seen, std::int64_t bl
 }
 
 void add_foreign_elements(Hypotheses& hypotheses) {
-    add(hypotheses, "amax_of_pairs", "two neighbouring blocks have one amax").amax_lanes =
-        [](const BlockSeen& seen, std::vector<std::uint32_t>& lanes) {
-            const BlockGrid grid = block_grid(seen.p);
-            const std::int64_t at = seen.p.axis == BlockAxis::col ? seen.block / grid.block_columns
-                                                                  : seen.block % grid.block_columns;
-            const auto other = beside(seen.p, seen.block, at % 2 == 0 ? 1 : -1);
-            if (!other) return;
-            for (const std::uint32_t lane : lanes_of_block(seen, *other)) lanes.push_back(lane);
-        };
-    add(hypotheses, "amax_reads_on",
-        "the amax of a short block looks at what the block before left behind it")
+    add_hypothesis(hypotheses, "amax_of_pairs", "two neighbouring blocks have one amax")
+        .amax_lanes = [](const BlockSeen& seen, std::vector<std::uint32_t>& lanes) {
+        const BlockGrid grid = block_grid(seen.p);
+        const std::int64_t at = seen.p.axis == BlockAxis::col ? seen.block / grid.block_columns
+                                                              : seen.block % grid.block_columns;
+        const auto other = beside(seen.p, seen.block, at % 2 == 0 ? 1 : -1);
+        if (!other) return;
+        for (const std::uint32_t lane : lanes_of_block(seen, *other)) lanes.push_back(lane);
+    };
+    add_hypothesis(hypotheses, "amax_reads_on",
+                   "the amax of a short block looks at what the block before left behind it")
         .amax_lanes = [](const BlockSeen& seen, std::vector<std::uint32_t>& lanes) {
         const auto other = beside(seen.p, seen.block, -1);
         if (!other) return;
@@ -148,8 +142,8 @@ void add_foreign_elements(Hypotheses& hypotheses) {
         for (std::size_t lane = lanes.size(); lane < before.size(); ++lane)
             lanes.push_back(before[lane]);
     };
-    add(hypotheses, "amax_reads_next_row",
-        "the amax of a short block looks at the first values of the next row too")
+    add_hypothesis(hypotheses, "amax_reads_next_row",
+                   "the amax of a short block looks at the first values of the next row too")
         .amax_lanes = [](const BlockSeen& seen, std::vector<std::uint32_t>& lanes) {
         const std::int64_t columns = seen.p.columns;
         const std::int64_t block_columns = block_grid(seen.p).block_columns;
@@ -160,7 +154,8 @@ void add_foreign_elements(Hypotheses& hypotheses) {
         for (std::int64_t column = 0; column < missing; ++column)
             lanes.push_back(seen.input.at(static_cast<std::size_t>(next * columns + column)));
     };
-    add(hypotheses, "amax_of_row", "the amax of a block of a column is looked for along its row")
+    add_hypothesis(hypotheses, "amax_of_row",
+                   "the amax of a block of a column is looked for along its row")
         .amax_lanes = [](const BlockSeen& seen, std::vector<std::uint32_t>& lanes) {
         const std::int64_t columns = seen.p.columns, block = lanes_of(seen.p);
         if (seen.p.axis != BlockAxis::col) return;
@@ -175,10 +170,10 @@ void add_foreign_elements(Hypotheses& hypotheses) {
 
 // An exponent that is off before it is held to its range. A ratio that became 0 has the least one.
 void add_scale_exponent(const Problem& p, int step, Hypotheses& hypotheses) {
-    Alteration& alteration =
-        add(hypotheses, "scale_exponent:" + std::string(step > 0 ? "+" : "") + std::to_string(step),
-            "the scale is " + std::to_string(1 << std::abs(step)) + " times too " +
-                (step > 0 ? "large" : "small"));
+    Alteration& alteration = add_hypothesis(
+        hypotheses, "scale_exponent:" + std::string(step > 0 ? "+" : "") + std::to_string(step),
+        "the scale is " + std::to_string(1 << std::abs(step)) + " times too " +
+            (step > 0 ? "large" : "small"));
     if (p.dialect == nullptr || !p.dialect->has_e8m0_scales()) {
         alteration.amax = [step](const Problem&, Unpacked amax) {
             amax.exponent += step;
@@ -206,21 +201,22 @@ int leading_exponent(const Unpacked& value) {
 void add_amax_changes(const Problem& p, Hypotheses& hypotheses) {
     const bool has_e8m0 = p.dialect != nullptr && p.dialect->has_e8m0_scales();
     for (const ElementFormat* format : {&formats::bf16, &formats::f16})
-        add(hypotheses, "amax_through:" + std::string(format->name),
-            "the amax is rounded to " + std::string(format->name) + " first")
+        add_hypothesis(hypotheses, "amax_through:" + std::string(format->name),
+                       "the amax is rounded to " + std::string(format->name) + " first")
             .amax = [format](const Problem&, const Unpacked& amax) {
             return through(*format, amax);
         };
     for (const int step : {1, -1, 2, -2}) add_scale_exponent(p, step, hypotheses);
     if (has_e8m0) {
         for (const std::uint32_t byte : {1u, 127u, 255u})
-            add(hypotheses, "zero_amax_byte:" + std::to_string(byte),
-                "a block of zeros has scale " + std::to_string(byte))
+            add_hypothesis(hypotheses, "zero_amax_byte:" + std::to_string(byte),
+                           "a block of zeros has scale " + std::to_string(byte))
                 .scale_byte = [byte](const Quantizer& rules, const BlockFormat& format,
                                      const Unpacked& amax) {
                 return fast::is_zero(amax) ? Code{byte} : fast::encode_scale(rules, format, amax);
             };
-        add(hypotheses, "exact_scale_up", "a scale that needs no rounding is rounded up too")
+        add_hypothesis(hypotheses, "exact_scale_up",
+                       "a scale that needs no rounding is rounded up too")
             .scale_byte = [](const Quantizer& rules, const BlockFormat& format,
                              const Unpacked& amax) {
             const Code right = fast::encode_scale(rules, format, amax);
@@ -230,29 +226,30 @@ void add_amax_changes(const Problem& p, Hypotheses& hypotheses) {
             return is_exact && right.bits < rules.scale_cast.byte_max ? Code{right.bits + 1}
                                                                       : right;
         };
-        add(hypotheses, "tiny_amax_byte:1", "an amax that is not zero has at least scale 1")
+        add_hypothesis(hypotheses, "tiny_amax_byte:1",
+                       "an amax that is not zero has at least scale 1")
             .scale_byte = [](const Quantizer& rules, const BlockFormat& format,
                              const Unpacked& amax) {
             const Code right = fast::encode_scale(rules, format, amax);
             return right.bits == 0 && !fast::is_zero(amax) ? Code{1} : right;
         };
     }
-    add(hypotheses, "log2_toward_zero",
-        "the logarithm of an amax below 1 is cut toward zero, not rounded down")
+    add_hypothesis(hypotheses, "log2_toward_zero",
+                   "the logarithm of an amax below 1 is cut toward zero, not rounded down")
         .amax = [](const Problem&, Unpacked amax) {
         const bool is_number = amax.kind == fast::Kind::finite && !fast::is_zero(amax);
         if (is_number && leading_exponent(amax) < 0 && !std::has_single_bit(amax.significand))
             ++amax.exponent;
         return amax;
     };
-    add(hypotheses, "amax_tiny_as_nan", "what is below 2^-127 counts as NaN").amax =
+    add_hypothesis(hypotheses, "amax_tiny_as_nan", "what is below 2^-127 counts as NaN").amax =
         [](const Problem&, Unpacked amax) {
             const bool is_number = amax.kind == fast::Kind::finite && !fast::is_zero(amax);
             if (is_number && leading_exponent(amax) < -127) amax.kind = fast::Kind::nan;
             return amax;
         };
-    add(hypotheses, "amax_infinity_as_largest",
-        "an infinite amax counts as the largest number of binary32")
+    add_hypothesis(hypotheses, "amax_infinity_as_largest",
+                   "an infinite amax counts as the largest number of binary32")
         .amax = [](const Problem&, const Unpacked& amax) {
         return amax.kind == fast::Kind::infinity
                    ? fast::unpack(formats::f32, Code{formats::f32.code_max_finite()})
@@ -268,10 +265,11 @@ void add_formats(const Problem& p, Hypotheses& hypotheses) {
                              format.block_columns == p.format->block_columns;
         if (&format == p.format || !is_like) continue;
         const std::string change = std::string(p.format->name) + "->" + std::string(format.name);
-        add(hypotheses, "scale_format:" + change, "scales are those of " + std::string(format.name))
+        add_hypothesis(hypotheses, "scale_format:" + change,
+                       "scales are those of " + std::string(format.name))
             .scale_format = &format;
-        add(hypotheses, "element_format:" + change,
-            "elements are written as " + std::string(format.name))
+        add_hypothesis(hypotheses, "element_format:" + change,
+                       "elements are written as " + std::string(format.name))
             .element_format = &format;
     }
 }
@@ -279,7 +277,7 @@ void add_formats(const Problem& p, Hypotheses& hypotheses) {
 // The scales of blocks taken from elsewhere in their grid.
 void add_scale_places(Hypotheses& hypotheses) {
     const auto add_place = [&](std::string kind, std::string text, auto place) {
-        add(hypotheses, "scale_of:" + std::move(kind), std::move(text)).scales =
+        add_hypothesis(hypotheses, "scale_of:" + std::move(kind), std::move(text)).scales =
             [place](const Problem& p, std::vector<fast::BlockScale>& scales) {
                 const std::vector<fast::BlockScale> right = scales;
                 for (std::size_t block = 0; block < scales.size(); ++block)
@@ -306,8 +304,8 @@ void add_scale_places(Hypotheses& hypotheses) {
                   const BlockGrid grid = block_grid(p);
                   return block % grid.block_columns * grid.block_rows + block / grid.block_columns;
               });
-    add(hypotheses, "scale_of:block_before_or_0",
-        "a block takes the scale of the block before, and the first one 0")
+    add_hypothesis(hypotheses, "scale_of:block_before_or_0",
+                   "a block takes the scale of the block before, and the first one 0")
         .scales = [](const Problem& p, std::vector<fast::BlockScale>& scales) {
         if (p.dialect == nullptr || !p.dialect->has_e8m0_scales()) return;
         const std::vector<fast::BlockScale> right = scales;
@@ -349,7 +347,7 @@ bool carries(const ElementFormat& format, const Unpacked& value) {
 // What hardware that aligns, rounds and packs a significand can leave out.
 void add_rounder_steps(Hypotheses& hypotheses) {
     const auto add_step = [&](std::string kind, std::string text, auto step) {
-        add(hypotheses, std::move(kind), std::move(text)).value =
+        add_hypothesis(hypotheses, std::move(kind), std::move(text)).value =
             [step](const ElementFormat& format, const Unpacked& value) {
                 const bool is_number = value.kind == fast::Kind::finite && !fast::is_zero(value);
                 return is_number ? step(format, value) : value;
@@ -375,8 +373,8 @@ void add_rounder_steps(Hypotheses& hypotheses) {
                      if (is_subnormal_in(format, value)) value.exponent += step;
                      return value;
                  });
-    add(hypotheses, "cut_beyond_largest",
-        "a number beyond the largest overflows where it is rounded toward zero")
+    add_hypothesis(hypotheses, "cut_beyond_largest",
+                   "a number beyond the largest overflows where it is rounded toward zero")
         .element_rules = [](Quantizer& rules, const ElementFormat& format, const Unpacked& value) {
         if (rules.element_rounding != Rounding::toward_zero) return;
         Unpacked beyond = fast::unpack(format, Code{format.code_max_finite()});
@@ -384,19 +382,19 @@ void add_rounder_steps(Hypotheses& hypotheses) {
         if (value.kind == fast::Kind::finite && !fast::is_larger_magnitude(beyond, value))
             rules.element_rounding = Rounding::nearest_even;
     };
-    add(hypotheses, "flushed_before_rounding",
-        "what is subnormal is flushed before it is rounded, not after")
+    add_hypothesis(hypotheses, "flushed_before_rounding",
+                   "what is subnormal is flushed before it is rounded, not after")
         .element_rules = [](Quantizer& rules, const ElementFormat& format, const Unpacked& value) {
         const bool is_number = value.kind == fast::Kind::finite && !fast::is_zero(value);
         if (rules.subnormals == Subnormals::outputs_flushed && is_number &&
             is_subnormal_in(format, value))
             rules.element_rounding = Rounding::toward_zero;
     };
-    add(hypotheses, "nan_as_overflow", "a NaN becomes what a number too large becomes").value =
-        [](const ElementFormat&, Unpacked value) {
-            if (value.kind == fast::Kind::nan) value.kind = fast::Kind::infinity;
-            return value;
-        };
+    add_hypothesis(hypotheses, "nan_as_overflow", "a NaN becomes what a number too large becomes")
+        .value = [](const ElementFormat&, Unpacked value) {
+        if (value.kind == fast::Kind::nan) value.kind = fast::Kind::infinity;
+        return value;
+    };
     add_step("carry_lost", "a carry of the rounding does not reach the exponent",
              [](const ElementFormat& format, const Unpacked& value) {
                  if (is_subnormal_in(format, value) || !carries(format, value)) return value;
@@ -413,14 +411,15 @@ void add_random_digits(const Problem& p, Hypotheses& hypotheses) {
         return value.kind == fast::Kind::finite && !fast::is_zero(value);
     };
     const std::string half = std::to_string(digits / 2);
-    add(hypotheses, "random_digits:" + half + "_of_" + std::to_string(digits),
+    add_hypothesis(
+        hypotheses, "random_digits:" + half + "_of_" + std::to_string(digits),
         "of the digits that are dropped, " + half + " decide, not " + std::to_string(digits))
         .value = [=](const ElementFormat& format, const Unpacked& value) {
         return is_number(value) ? cut_below(last_kept_exponent(format, value) - digits / 2, value)
                                 : value;
     };
-    add(hypotheses, "random_digits:rounded",
-        "the digits that random bits are added to are rounded, not cut")
+    add_hypothesis(hypotheses, "random_digits:rounded",
+                   "the digits that random bits are added to are rounded, not cut")
         .value = [=](const ElementFormat& format, const Unpacked& value) {
         if (!is_number(value)) return value;
         const int last = last_kept_exponent(format, value) - digits;
@@ -436,13 +435,15 @@ void add_random_digits(const Problem& p, Hypotheses& hypotheses) {
 
 void add_element_steps(const Problem& p, Hypotheses& hypotheses) {
     for (const ElementFormat* format : {&formats::bf16, &formats::f16})
-        add(hypotheses, "value_through:" + std::string(format->name),
+        add_hypothesis(
+            hypotheses, "value_through:" + std::string(format->name),
             "a scaled value is rounded to " + std::string(format->name) + " before it is rounded")
             .value = [format](const ElementFormat&, const Unpacked& value) {
             return through(*format, value);
         };
     for (const int step : {1, -1})
-        add(hypotheses, "value_exponent:" + std::string(step > 0 ? "+1" : "-1"),
+        add_hypothesis(
+            hypotheses, "value_exponent:" + std::string(step > 0 ? "+1" : "-1"),
             std::string("elements are those of ") + (step > 0 ? "twice" : "half") + " the value")
             .value = [step](const ElementFormat&, Unpacked value) {
             value.exponent += step;
@@ -450,17 +451,17 @@ void add_element_steps(const Problem& p, Hypotheses& hypotheses) {
         };
     add_rounder_steps(hypotheses);
     add_random_digits(p, hypotheses);
-    add(hypotheses, "cut_before_range", "elements are rounded toward zero").element_rules =
-        [](Quantizer& rules, const ElementFormat& format, const Unpacked& value) {
-            if (rules.element_rounding != Rounding::nearest_even) return;
-            Unpacked beyond = fast::unpack(format, Code{format.code_max_finite()});
-            ++beyond.significand;
-            const bool is_in_range =
-                value.kind == fast::Kind::finite && fast::is_larger_magnitude(beyond, value);
-            if (is_in_range) rules.element_rounding = Rounding::toward_zero;
-        };
+    add_hypothesis(hypotheses, "cut_before_range", "elements are rounded toward zero")
+        .element_rules = [](Quantizer& rules, const ElementFormat& format, const Unpacked& value) {
+        if (rules.element_rounding != Rounding::nearest_even) return;
+        Unpacked beyond = fast::unpack(format, Code{format.code_max_finite()});
+        ++beyond.significand;
+        const bool is_in_range =
+            value.kind == fast::Kind::finite && fast::is_larger_magnitude(beyond, value);
+        if (is_in_range) rules.element_rounding = Rounding::toward_zero;
+    };
     const auto add_ties = [&](std::string kind, std::string text, bool away_if_negative) {
-        add(hypotheses, "ties:" + std::move(kind), std::move(text)).element_rules =
+        add_hypothesis(hypotheses, "ties:" + std::move(kind), std::move(text)).element_rules =
             [away_if_negative](Quantizer& rules, const ElementFormat&, const Unpacked& value) {
                 if (rules.element_rounding != Rounding::nearest_even) return;
                 rules.element_rounding = value.negative == away_if_negative
@@ -470,7 +471,7 @@ void add_element_steps(const Problem& p, Hypotheses& hypotheses) {
     };
     add_ties("up", "every tie is rounded up", false);
     add_ties("down", "every tie is rounded down", true);
-    add(hypotheses, "directed:magnitude", "a directed rounding does not hear the sign")
+    add_hypothesis(hypotheses, "directed:magnitude", "a directed rounding does not hear the sign")
         .element_rules = [](Quantizer& rules, const ElementFormat&, const Unpacked& value) {
         if (!value.negative) return;
         if (rules.element_rounding == Rounding::toward_positive)
@@ -478,7 +479,8 @@ void add_element_steps(const Problem& p, Hypotheses& hypotheses) {
         else if (rules.element_rounding == Rounding::toward_negative)
             rules.element_rounding = Rounding::toward_positive;
     };
-    add(hypotheses, "directed:exchanged", "rounding up and rounding down have changed places")
+    add_hypothesis(hypotheses, "directed:exchanged",
+                   "rounding up and rounding down have changed places")
         .element_rules = [](Quantizer& rules, const ElementFormat&, const Unpacked&) {
         if (rules.element_rounding == Rounding::toward_positive)
             rules.element_rounding = Rounding::toward_negative;
@@ -502,7 +504,7 @@ void map_elements(const Problem& p, Tensors& outputs, const CodeOf& code_of) {
 
 void add_code_changes(const Problem& p, Hypotheses& hypotheses) {
     const auto add_map = [&](std::string kind, std::string text, CodeOf code_of) {
-        add(hypotheses, "code:" + std::move(kind), std::move(text)).outputs =
+        add_hypothesis(hypotheses, "code:" + std::move(kind), std::move(text)).outputs =
             [code_of = std::move(code_of)](const Problem& p, const Tensors&, Tensors& outputs) {
                 map_elements(p, outputs, code_of);
             };
@@ -571,7 +573,8 @@ void exchange_pairs(CodeTensor& tensor) {
 // Stored scales that lie one block off; the elements are right.
 void add_stored_scales(Hypotheses& hypotheses) {
     for (const int step : {-1, 1})
-        add(hypotheses, std::string("stored_scale_of:block_") + (step < 0 ? "before" : "after"),
+        add_hypothesis(
+            hypotheses, std::string("stored_scale_of:block_") + (step < 0 ? "before" : "after"),
             std::string("the scale of the block ") + (step < 0 ? "before" : "after") + " is stored")
             .outputs = [step](const Problem& asked, const Tensors&, Tensors& outputs) {
             const std::span<const BlockAxis> axes = axes_of(asked);
@@ -614,7 +617,7 @@ void add_element_orders(const Problem& p, Hypotheses& hypotheses) {
           Order{7, "eights", "each eight elements of a block stand in reverse order"},
           Order{whole - 1, "whole", "the elements of a block stand in reverse order"},
           Order{whole / 2, "halves", "the halves of a block change places"}})
-        add(hypotheses, "order:" + order.kind, order.text).outputs =
+        add_hypothesis(hypotheses, "order:" + order.kind, order.text).outputs =
             [mask = order.mask](const Problem& asked, const Tensors&, Tensors& outputs) {
                 const std::span<const BlockAxis> axes = axes_of(asked);
                 const std::size_t parts = outputs.size() / axes.size();
@@ -625,7 +628,7 @@ void add_element_orders(const Problem& p, Hypotheses& hypotheses) {
 
 void add_output_places(const Problem& p, Hypotheses& hypotheses) {
     const auto add_exchange = [&](std::string kind, std::string text, std::vector<Part> wanted) {
-        add(hypotheses, "exchanged:" + std::move(kind), std::move(text)).outputs =
+        add_hypothesis(hypotheses, "exchanged:" + std::move(kind), std::move(text)).outputs =
             [wanted = std::move(wanted)](const Problem& asked, const Tensors&, Tensors& outputs) {
                 const std::vector<Part> parts = outputs_of(asked);
                 for (std::size_t i = 0; i < outputs.size(); ++i)
@@ -635,14 +638,14 @@ void add_output_places(const Problem& p, Hypotheses& hypotheses) {
     };
     add_exchange("elements", "elements are stored with rows and columns exchanged",
                  {Part::elements, Part::values});
-    add(hypotheses, "exchanged:pairs", "neighbouring elements of a row change places").outputs =
-        [](const Problem& asked, const Tensors&, Tensors& outputs) {
-            const std::vector<Part> parts = outputs_of(asked);
-            for (std::size_t i = 0; i < outputs.size(); ++i)
-                if (const Part part = parts[i % parts.size()];
-                    part == Part::elements || part == Part::values)
-                    exchange_pairs(outputs[i]);
-        };
+    add_hypothesis(hypotheses, "exchanged:pairs", "neighbouring elements of a row change places")
+        .outputs = [](const Problem& asked, const Tensors&, Tensors& outputs) {
+        const std::vector<Part> parts = outputs_of(asked);
+        for (std::size_t i = 0; i < outputs.size(); ++i)
+            if (const Part part = parts[i % parts.size()];
+                part == Part::elements || part == Part::values)
+                exchange_pairs(outputs[i]);
+    };
     if (has_blocks(p)) add_element_orders(p, hypotheses);
     if (p.operation == OperationKind::quantize)
         add_exchange("scales", "scales are stored with rows and columns exchanged", {Part::scales});
@@ -671,26 +674,26 @@ void read_as_dense(const Problem& p, std::size_t input, Tensors& inputs) {
 }
 
 void add_shifted_inputs(Hypotheses& hypotheses) {
-    add(hypotheses, "input:element_before", "an element is made of the value before it").inputs =
-        [](const Problem&, Tensors& inputs) {
-            const CodeTensor right = inputs[0];
-            for (std::size_t at = 0; at < right.count(); ++at)
-                if (at % static_cast<std::size_t>(right.columns) != 0)
-                    inputs[0].set(at, right.at(at - 1));
-        };
-    add(hypotheses, "input:element_after", "an element is made of the value after it").inputs =
-        [](const Problem&, Tensors& inputs) {
-            const CodeTensor right = inputs[0];
-            for (std::size_t at = 0; at + 1 < right.count(); ++at)
-                if ((at + 1) % static_cast<std::size_t>(right.columns) != 0)
-                    inputs[0].set(at, right.at(at + 1));
-        };
+    add_hypothesis(hypotheses, "input:element_before", "an element is made of the value before it")
+        .inputs = [](const Problem&, Tensors& inputs) {
+        const CodeTensor right = inputs[0];
+        for (std::size_t at = 0; at < right.count(); ++at)
+            if (at % static_cast<std::size_t>(right.columns) != 0)
+                inputs[0].set(at, right.at(at - 1));
+    };
+    add_hypothesis(hypotheses, "input:element_after", "an element is made of the value after it")
+        .inputs = [](const Problem&, Tensors& inputs) {
+        const CodeTensor right = inputs[0];
+        for (std::size_t at = 0; at + 1 < right.count(); ++at)
+            if ((at + 1) % static_cast<std::size_t>(right.columns) != 0)
+                inputs[0].set(at, right.at(at + 1));
+    };
 }
 
 // Values read as other values, before anything else.
 void add_values_read(Hypotheses& hypotheses) {
     const auto add_map = [&](std::string kind, std::string text, CodeOf code_of) {
-        add(hypotheses, "input:" + std::move(kind), std::move(text)).inputs =
+        add_hypothesis(hypotheses, "input:" + std::move(kind), std::move(text)).inputs =
             [code_of = std::move(code_of)](const Problem& asked, Tensors& inputs) {
                 for (std::size_t at = 0; at < inputs[0].count(); ++at)
                     inputs[0].set(at, code_of(asked.type, Code{inputs[0].at(at)}).bits);
@@ -745,9 +748,9 @@ void add_input_changes(const Problem& p, Hypotheses& hypotheses) {
     const std::vector<Part> parts = inputs_of(p);
     for (std::size_t i = 0; i < parts.size(); ++i) {
         const bool is_random = parts[i] == Part::random_bits;
-        add(hypotheses, "dense:" + std::to_string(i),
-            std::string(is_random ? "random words" : "inputs") +
-                " are read as if their rows had no gaps")
+        add_hypothesis(hypotheses, "dense:" + std::to_string(i),
+                       std::string(is_random ? "random words" : "inputs") +
+                           " are read as if their rows had no gaps")
             .inputs = [i](const Problem& asked, Tensors& inputs) {
             read_as_dense(asked, i, inputs);
         };
@@ -782,12 +785,12 @@ void add_tensor_transformations(const Problem& p, Hypotheses& hypotheses) {
 
 Alteration answer_of_before(const Tensors& before) {
     Hypotheses hypotheses;
-    add(hypotheses, "stale_answer", "a call gives the answer of the call before").outputs =
-        [before](const Problem&, const Tensors&, Tensors& outputs) {
-            for (std::size_t i = 0; i < outputs.size() && i < before.size(); ++i)
-                if (before[i].count() == outputs[i].count() && before[i].width == outputs[i].width)
-                    outputs[i].bytes = before[i].bytes;
-        };
+    add_hypothesis(hypotheses, "stale_answer", "a call gives the answer of the call before")
+        .outputs = [before](const Problem&, const Tensors&, Tensors& outputs) {
+        for (std::size_t i = 0; i < outputs.size() && i < before.size(); ++i)
+            if (before[i].count() == outputs[i].count() && before[i].width == outputs[i].width)
+                outputs[i].bytes = before[i].bytes;
+    };
     return std::move(hypotheses[0]);
 }
 
