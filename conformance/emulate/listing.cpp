@@ -8,6 +8,7 @@
 #include "conformance/emulate/recipe_fields.hpp"
 #include "reference/problem/problem.hpp"
 #include "reference/spec/formats.hpp"
+#include "reference/spec/further_formats.hpp"
 #include "reference/spec/gemm_models.hpp"
 #include "reference/spec/layouts.hpp"
 #include "reference/spec/quantizers.hpp"
@@ -49,6 +50,14 @@ std::string quantizers_that_round(Rounding rounding) {
     return count_with > count_without ? "all but " + or_nothing(without) : or_nothing(with);
 }
 
+Listed listed_element(const ElementFormat& f) {
+    return {std::string(f.name),
+            std::to_string(f.sign_bits) + " sign, " + std::to_string(f.exponent_bits) +
+                " exponent, " + std::to_string(f.mantissa_bits) + " mantissa bits, bias " +
+                std::to_string(f.exponent_bias),
+            {{"source", std::string(f.source)}}};
+}
+
 }  // namespace
 
 std::vector<Listed> listed_quantizers() {
@@ -88,12 +97,8 @@ std::vector<Listed> listed_formats() {
               {"scale", std::string(f.scale() == formats::e4m3 ? "ue4m3" : f.scale().name)},
               {"block", block_text(f)},
               {"source", std::string(f.source)}}});
-    for (const ElementFormat& f : element_formats)
-        rows.push_back({std::string(f.name),
-                        std::to_string(f.sign_bits) + " sign, " + std::to_string(f.exponent_bits) +
-                            " exponent, " + std::to_string(f.mantissa_bits) +
-                            " mantissa bits, bias " + std::to_string(f.exponent_bias),
-                        {{"source", std::string(f.source)}}});
+    for (const ElementFormat& f : element_formats) rows.push_back(listed_element(f));
+    for (const ElementFormat& f : further_formats) rows.push_back(listed_element(f));
     return rows;
 }
 

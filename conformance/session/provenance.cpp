@@ -12,6 +12,7 @@
 #include "reference/base/files.hpp"
 #include "reference/proof/sha256.hpp"
 #include "reference/spec/formats.hpp"
+#include "reference/spec/further_formats.hpp"
 #include "reference/spec/quantizers.hpp"
 #include "reference/spec/verification.hpp"
 
@@ -37,14 +38,18 @@ std::string kernel_text() {
     return std::string(name.sysname) + " " + name.release + " " + name.machine;
 }
 
+std::string format_row(const ElementFormat& f) {
+    return std::string(f.name) + " " + std::to_string(f.sign_bits) + " " +
+           std::to_string(f.exponent_bits) + " " + std::to_string(f.mantissa_bits) + " " +
+           std::to_string(f.exponent_bias) + " " +
+           std::to_string(static_cast<int>(f.zero_exponent)) + " " +
+           std::to_string(static_cast<int>(f.specials)) + "\n";
+}
+
 std::string format_rows() {
     std::string text;
-    for (const ElementFormat& f : element_formats)
-        text += std::string(f.name) + " " + std::to_string(f.sign_bits) + " " +
-                std::to_string(f.exponent_bits) + " " + std::to_string(f.mantissa_bits) + " " +
-                std::to_string(f.exponent_bias) + " " +
-                std::to_string(static_cast<int>(f.zero_exponent)) + " " +
-                std::to_string(static_cast<int>(f.specials)) + "\n";
+    for (const ElementFormat& f : element_formats) text += format_row(f);
+    for (const ElementFormat& f : further_formats) text += format_row(f);
     for (const BlockFormat& f : block_formats)
         text += std::string(f.name) + " " + std::string(f.element().name) + " " +
                 std::string(f.scale().name) + " " + std::to_string(f.block_rows) + "x" +
