@@ -1,9 +1,11 @@
 // mxcheck selftest: the planted bugs, how many this build catches, and what other rules miss.
+#include <algorithm>
 #include <cstdio>
 #include <filesystem>
 #include <memory>
 #include <optional>
 #include <span>
+#include <thread>
 
 #include "conformance/case/names.hpp"
 #include "conformance/cli/commands.hpp"
@@ -24,8 +26,16 @@ struct SelftestOptions {
     std::string out;
     std::uint64_t generated = 0;
     std::uint64_t seed = 0;
+    std::uint64_t jobs = 0;  // 0: as many as the cores, and no more than fit most memories
     bool names_causes = false;
 };
+
+constexpr std::uint64_t most_jobs = 1024, most_jobs_unasked = 16;
+
+std::size_t jobs_of(const SelftestOptions& options) {
+    if (options.jobs != 0) return options.jobs;
+    return std::clamp<std::size_t>(std::thread::hardware_concurrency(), 1, most_jobs_unasked);
+}
 
 // Beside the program: in its build folder, else where it is installed.
 std::string default_mutants_folder() {
@@ -77,6 +87,7 @@ Expected<selftest::KillTable> run_with_progress(const selftest::Subjects& subjec
     selftest::Settings settings;
     settings.level = options.level;
     settings.names_causes = options.names_causes;
+    settings.jobs = jobs_of(options);
     settings.progress = [&progress](const selftest::Step& step) {
         if (!progress) progress.emplace("steps", step.total);
         progress->update(step.done, step.name);
@@ -119,7 +130,10 @@ Expected<selftest::Subjects> chosen_subjects(const std::string& on, const std::s
 // False after a complaint.
 bool are_known(const SelftestOptions& options) {
     for (const Status& known :
-         {check_name("level of the self-test", options.level, {"smoke", "quick"}),
+         {options.jobs <= most_jobs ? success()
+                                    : bad_input("--jobs '" + std::to_string(options.jobs) +
+                                                "' is more than " + std::to_string(most_jobs)),
+          check_name("level of the self-test", options.level, {"smoke", "quick"}),
           is_pattern(options.on)
               ? success()
               : check_name("part of the self-test", options.on, {"all", "gpu"})}) {
@@ -131,18 +145,19 @@ bool are_known(const SelftestOptions& options) {
 }
 
 // Bugs that are drawn, instead of those that were planted.
-int test_causes(std::size_t count, std::uint64_t seed) {
-    Progress progress("bugs", count);
+int test_causes(const SelftestOptions& options) {
+    Progress progress("bugs", options.generated);
     const selftest::GeneratedTable table =
-        selftest::hunt_generated(count, seed, [&](std::size_t done) { progress.update(done, ""); });
+        selftest::hunt_generated(options.generated, options.seed, jobs_of(options),
+                                 [&](std::size_t done) { progress.update(done, ""); });
     for (const std::string& problem : table.problems) complain(problem);
     std::fputs(render_text(table).c_str(), stdout);
     return table.problems.empty() ? exit_conformant : exit_self_test;
 }
 
 int self_test(const SelftestOptions& options) {
-    if (options.generated > 0) return test_causes(options.generated, options.seed);
     if (!are_known(options) || !make_folder(options.out)) return exit_usage;
+    if (options.generated > 0) return test_causes(options);
     const std::string folder = options.mutants.empty() ? default_mutants_folder() : options.mutants;
     const auto subjects = chosen_subjects(options.on, folder);
     if (!subjects) {
@@ -166,20 +181,22 @@ int self_test(const SelftestOptions& options) {
 
 Command selftest_command() {
     auto o = std::make_shared<SelftestOptions>();
-    return {"selftest",
-            "the planted bugs: how many of them this build catches, and by which case",
-            "mxcheck selftest --out out",
-            {{"--causes", "say of each whether the cause that a run names is right; takes longer",
-              &o->names_causes},
-             {"--generated", "so many bugs drawn by number instead: is the right cause named?",
-              &o->generated},
-             {"--seed", "of --generated: others than those of seed 0", &o->seed},
-             {"--mutants", "folder of the planted bugs (default beside the program)", &o->mutants},
-             {"--level", "smoke or quick; smoke alone lets a quarter of them survive", &o->level},
-             {"--on", "all; gpu: those of a GPU alone; or those of such a name: 'gemm_*'", &o->on},
-             {"--json", "write the kill table to this file", &o->json},
-             {"--out", "folder for kill_table.json and kill_table.md", &o->out}},
-            [o] { return self_test(*o); }};
+    return {
+        "selftest",
+        "the planted bugs: how many of them this build catches, and by which case",
+        "mxcheck selftest --out out",
+        {{"--causes", "say of each whether the cause that a run names is right; takes longer",
+          &o->names_causes},
+         {"--generated", "so many bugs drawn by number instead: is the right cause named?",
+          &o->generated},
+         {"--seed", "of --generated: others than those of seed 0", &o->seed},
+         {"--mutants", "folder of the planted bugs (default beside the program)", &o->mutants},
+         {"--level", "smoke or quick; smoke alone lets a quarter of them survive", &o->level},
+         {"--on", "all; gpu: those of a GPU alone; or those of such a name: 'gemm_*'", &o->on},
+         {"--jobs", "processes that share the work (default one per core, at most 16)", &o->jobs},
+         {"--json", "write the kill table to this file", &o->json},
+         {"--out", "folder for kill_table.json and kill_table.md", &o->out}},
+        [o] { return self_test(*o); }};
 }
 
 }  // namespace mx::cli

@@ -62,7 +62,7 @@ Expected<std::shared_ptr<const BlockSource>> open_bits(const Case& c) {
         }
         blocks.back().lanes[lane++] = code.value();
     }
-    return std::shared_ptr<const BlockSource>(list_source(std::move(blocks)));
+    return std::shared_ptr<const BlockSource>(list_source(blocks));
 }
 
 }  // namespace mx

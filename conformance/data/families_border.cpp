@@ -159,7 +159,7 @@ std::unique_ptr<BlockSource> convert_ties(const Case& c) {
                      [&convert](std::uint32_t bits) { return convert(Code{bits}).bits; });
     std::vector<BlockData> blocks;
     pack(c, blocks, codes, nullptr);
-    return list_source(std::move(blocks));
+    return list_source(blocks);
 }
 
 // A value below the amax, from random bits: some binades lower, any mantissa.
@@ -179,7 +179,7 @@ std::unique_ptr<BlockSource> amax_blocks(const Case& c, const ElementFormat& inp
     std::vector<BlockData> blocks;
     if (c.operation == OperationKind::encode_scale) {
         pack(c, blocks, amaxes, nullptr);
-        return list_source(std::move(blocks));
+        return list_source(blocks);
     }
     for (std::size_t i = 0; i < amaxes.size(); ++i) {
         BlockData data = block_of_zeros(c);
@@ -194,7 +194,7 @@ std::unique_ptr<BlockSource> amax_blocks(const Case& c, const ElementFormat& inp
         data.lanes[lane_in_turn(i, lanes)] = amaxes[i] | sign;
         blocks.push_back(std::move(data));
     }
-    return list_source(std::move(blocks));
+    return list_source(blocks);
 }
 
 }  // namespace
@@ -219,7 +219,7 @@ std::unique_ptr<BlockSource> open_edge_tie(const Case& c) {
                     amax | (blocks.size() % 2 == 0 ? 0 : steps.input().code_sign_mask());
                 pack(c, blocks, codes, &pinned);
             }
-    return list_source(std::move(blocks));
+    return list_source(blocks);
 }
 
 std::unique_ptr<BlockSource> open_edge_scale(const Case& c) {

@@ -96,14 +96,14 @@ std::unique_ptr<BlockSource> open_edge_special(const Case& c) {
     }
     if (!has_signs) {
         for (const std::uint32_t code : codes) blocks.list.push_back(blocks.filled(code));
-        return list_source(std::move(blocks.list));
+        return list_source(blocks.list);
     }
     for (const std::uint32_t code : codes) add_alone(blocks, code);
     add_together(blocks, codes);
     BlockData zeros = blocks.filled(0);
     for (std::size_t lane = 1; lane < blocks.lanes; lane += 2) zeros.lanes[lane] = sign;
     blocks.list.push_back(std::move(zeros));
-    return list_source(std::move(blocks.list));
+    return list_source(blocks.list);
 }
 
 // Every binade of the input as the block's largest, the other lanes falling off over the block by
@@ -128,7 +128,7 @@ std::unique_ptr<BlockSource> open_edge_mixed(const Case& c) {
             }
             blocks.list.push_back(std::move(data));
         }
-    return list_source(std::move(blocks.list));
+    return list_source(blocks.list);
 }
 
 }  // namespace mx

@@ -44,13 +44,16 @@ struct Family {
     std::string_view description;
     std::string_view operations;  // those it has data for, separated by blanks
     std::unique_ptr<BlockSource> (*open)(const Case& c);
+    // Its blocks hang on the operation, the input's type and the number of lanes alone: one list
+    // serves every row, format and seed.
+    bool ignores_rules = false;
 };
 
 const std::vector<Family>& families();
 const Family* find_family(std::string_view name);
 
 // A family held as a list.
-std::unique_ptr<BlockSource> list_source(std::vector<BlockData> blocks);
+std::unique_ptr<BlockSource> list_source(const std::vector<BlockData>& blocks);
 
 // The lane that number i of a list of blocks singles out: each in turn, and in large blocks one far
 // from the last.

@@ -171,11 +171,18 @@ Expected<std::shared_ptr<const BlockSource>> Sources::open(const Case& c) {
     return source;
 }
 
+Sources::Key Sources::key_of(const Case& c) {
+    const Family* family = find_family(c.data);
+    if (family != nullptr && family->ignores_rules)
+        return {.operation = c.operation, .type = c.type, .lanes = lanes_of(c), .data = c.data};
+    const BlockAxis axis = is_file(c) ? c.axis : BlockAxis::row;
+    return {c.operation, c.format, c.dialect,       c.type, lanes_of(c),
+            axis,        c.rules,  c.tensor_number, c.seed, c.data};
+}
+
 Expected<std::shared_ptr<const BlockSource>> Sources::source_of(const Case& c) {
     if (is_gemm(c)) return open_gemm_data(c);
-    const BlockAxis axis = is_file(c) ? c.axis : BlockAxis::row;
-    const Key key{c.operation, c.format, c.dialect,       c.type, lanes_of(c),
-                  axis,        c.rules,  c.tensor_number, c.seed, c.data};
+    const Key key = key_of(c);
     if (const auto found = std::ranges::find(open_, key, &Opened::key); found != open_.end())
         return found->source;
     const auto is_other_file = [&c](const Opened& opened) {

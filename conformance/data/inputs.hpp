@@ -46,17 +46,18 @@ private:
     // What the blocks of a case hang on.
     struct Key {
         OperationKind operation;
-        const BlockFormat* format;
-        const Quantizer* dialect;
+        const BlockFormat* format = nullptr;
+        const Quantizer* dialect = nullptr;
         ElementFormat type;
-        std::int64_t lanes;
-        BlockAxis axis;  // of a file's blocks
-        std::optional<ElementRules> rules;
-        std::optional<std::uint32_t> tensor_number;
-        std::uint64_t seed;
+        std::int64_t lanes = 0;
+        BlockAxis axis = BlockAxis::row;  // of a file's blocks
+        std::optional<ElementRules> rules = {};
+        std::optional<std::uint32_t> tensor_number = {};
+        std::uint64_t seed = 0;
         std::string data;
         bool operator==(const Key&) const = default;
     };
+    static Key key_of(const Case& c);
     struct Opened {
         Key key;
         std::shared_ptr<const BlockSource> source;

@@ -9,6 +9,7 @@
 #include "conformance/library/plain_call.hpp"
 #include "conformance/selftest/generated_fault.hpp"
 #include "conformance/selftest/grid.hpp"
+#include "conformance/selftest/tasks.hpp"
 #include "device/kit/plugin.hpp"
 
 namespace mx::selftest {
@@ -87,29 +88,49 @@ std::vector<LevelCases> plan_of(const Quantizer& entry, Sources& sources) {
 
 }  // namespace
 
-GeneratedTable hunt_generated(std::size_t count, std::uint64_t seed,
+GeneratedTable hunt_generated(std::size_t count, std::uint64_t seed, std::size_t jobs,
                               const std::function<void(std::size_t)>& progress) {
     GeneratedTable table;
     Sources sources;
     std::map<std::string_view, std::vector<LevelCases>> plans;
-    while (table.rows.size() < count) {
-        const std::uint64_t number = seed * numbers_of_seed + table.drawn++;
+    const auto run = [&](std::uint64_t number) {
         const GeneratedBug bug = draw_bug(number);
         auto& plan = plans[bug.entry->name];
         if (plan.empty()) plan = plan_of(*bug.entry, sources);
-        Row row{subject_of(number, bug), {}, {}, ""};
-        auto found = hunt(row.subject, plan, {.sources = sources, .names_causes = true});
-        if (!found) {
-            table.problems.push_back(found.error().message);
-            continue;
-        }
-        if (!found.value().kill) continue;
-        row.hunt = std::move(found).value();
+        Finding finding;
+        auto found =
+            hunt(subject_of(number, bug), plan, {.sources = sources, .names_causes = true});
+        if (found)
+            finding.hunt = std::move(found).value();
+        else
+            finding.fault = found.error().message;
+        return finding;
+    };
+    const auto take = [&](std::uint64_t number, Finding finding) {
+        if (table.rows.size() == count) return;
+        ++table.drawn;
+        if (!finding.fault.empty()) table.problems.push_back(finding.fault);
+        if (!finding.hunt.kill) return;
+        Row row{subject_of(number, draw_bug(number)), std::move(finding.hunt), {}, ""};
         if (cause_word(row) == "wrong")
             table.problems.push_back(row.subject.name + " (" + row.subject.description +
                                      ") is said to be: " + row.hunt.cause->sentence);
         table.rows.push_back(std::move(row));
         progress(table.rows.size());
+    };
+    // About half of them show. Those behind the last that is wanted are not counted.
+    for (std::uint64_t next = 0; table.rows.size() < count;) {
+        std::vector<Task> tasks;
+        for (std::size_t i = 0; i < 2 * (count - table.rows.size()); ++i, ++next) {
+            const std::uint64_t number = seed * numbers_of_seed + next;
+            tasks.push_back({"", 1, [&run, number] { return run(number); },
+                             [&take, number](Finding found) { take(number, std::move(found)); }});
+        }
+        const Status tried = run_tasks(
+            tasks, jobs, [](const Task&) {}, [](const Task&) {});
+        if (tried) continue;
+        table.problems.push_back(tried.error().message);
+        break;
     }
     return table;
 }

@@ -17,8 +17,9 @@ struct GeneratedTable {
     std::vector<std::string> problems;  // a cause that is wrong, a bug that could not be tried
 };
 
-// So many that show, from the first number of `seed` on; `progress` is told how many there are.
-GeneratedTable hunt_generated(std::size_t count, std::uint64_t seed,
+// So many that show, from the first number of `seed` on, asked by `jobs` processes; `progress` is
+// told how many there are. The calling process must have no other thread.
+GeneratedTable hunt_generated(std::size_t count, std::uint64_t seed, std::size_t jobs,
                               const std::function<void(std::size_t)>& progress);
 
 std::string render_text(const GeneratedTable& table);

@@ -201,6 +201,9 @@ GeneratedFault draw_decision(Draw& draw, const Quantizer& entry) {
         fault.does = std::string(field.name) + ":" + from + "->" + value_of(field, donor);
         fault.text = std::string(field.name) + " is " + value_of(field, donor) + ", not " + from;
         fault.place = draw_place(draw);
+        // Where the tensor is the block, its last block is all of it.
+        if (entry.scale_ratio == ScaleRatio::tensor && fault.place.kind == "last_blocks")
+            fault.place = {};
         if (fault.place.kind.empty()) fault.does += entries_equal_to(changed, entry);
         fault.rules = [copy = field.copy, donor](Quantizer& rules) { copy(rules, donor); };
         return fault;

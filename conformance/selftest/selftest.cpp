@@ -2,10 +2,12 @@
 #include "conformance/selftest/selftest.hpp"
 
 #include <optional>
+#include <utility>
 
 #include "conformance/selftest/gemm_audit.hpp"
 #include "conformance/selftest/gemm_cases.hpp"
 #include "conformance/selftest/oracle_device.hpp"
+#include "conformance/selftest/tasks.hpp"
 
 namespace mx::selftest {
 namespace {
@@ -16,27 +18,31 @@ Subject oracle_as_device() {
                                                }}};
 }
 
-Row hunt_bug(const Subject& bug, const std::vector<LevelCases>& plan, const Court& court) {
-    Row row{bug, {}, {}, ""};
+Finding hunt_bug(const Subject& bug, const std::vector<LevelCases>& plan, const Court& court) {
+    Finding finding;
     auto found = hunt(bug, plan, court);
     if (found)
-        row.hunt = std::move(found).value();
+        finding.hunt = std::move(found).value();
     else
-        row.fault = found.error().message;
-    return row;
+        finding.fault = found.error().message;
+    return finding;
+}
+
+Row row_of(const Subject& bug, Finding finding) {
+    return {bug, std::move(finding.hunt), std::move(finding.outcomes), std::move(finding.fault)};
 }
 
 // Before the suites, and before the rules of an audit.
 template <typename Rules>
-Row try_bug(const Subject& bug, const std::vector<LevelCases>& plan, const Rules& audit,
-            const Court& court) {
-    Row row = hunt_bug(bug, plan, court);
+Finding try_bug(const Subject& bug, const std::vector<LevelCases>& plan, const Rules& audit,
+                const Court& court) {
+    Finding finding = hunt_bug(bug, plan, court);
     auto outcomes = audit.judge(bug, court.limits);
     if (outcomes)
-        row.outcomes = std::move(outcomes).value();
+        finding.outcomes = std::move(outcomes).value();
     else
-        row.fault = outcomes.error().message;
-    return row;
+        finding.fault = outcomes.error().message;
+    return finding;
 }
 
 std::size_t count_cases(const std::vector<LevelCases>& plan) {
@@ -45,9 +51,29 @@ std::size_t count_cases(const std::vector<LevelCases>& plan) {
     return count;
 }
 
+// Every n-th case from number `first` on.
+std::vector<LevelCases> slice_of(const std::vector<LevelCases>& plan, std::size_t first,
+                                 std::size_t n) {
+    std::vector<LevelCases> slice;
+    std::size_t number = 0;
+    for (const LevelCases& level : plan) {
+        slice.push_back({level.level, {}});
+        for (const PlannedCase& planned : level.cases)
+            if (number++ % n == first) slice.back().cases.push_back(planned);
+    }
+    return slice;
+}
+
+void add_up(CleanCheck& sum, const CleanCheck& slice) {
+    sum.cases += slice.cases;
+    sum.elements += slice.elements;
+    sum.scales += slice.scales;
+    if (sum.complaint.empty()) sum.complaint = slice.complaint;
+}
+
 // Those that other projects' rules are asked about, which look at MX and FP8 of OCP, and others.
-Row try_gemm_bug(const Subject& bug, const std::vector<LevelCases>& plan, const GemmAudit& audit,
-                 const Court& court) {
+Finding try_gemm_bug(const Subject& bug, const std::vector<LevelCases>& plan,
+                     const GemmAudit& audit, const Court& court) {
     std::vector<LevelCases> asked = plan;
     for (LevelCases& level : asked)
         std::erase_if(level.cases, [&bug](const PlannedCase& planned) {
@@ -60,7 +86,7 @@ Row try_gemm_bug(const Subject& bug, const std::vector<LevelCases>& plan, const 
 // No bug of a GPU is meant to crash or to take long, so that would be the machine's own doing and
 // prove nothing.
 Row hunt_gpu_bug(const Subject& bug, const std::vector<LevelCases>& plan, const Court& court) {
-    Row row = hunt_bug(bug, plan, court);
+    Row row = row_of(bug, hunt_bug(bug, plan, court));
     const std::optional<Kill> kill = row.hunt.kill;
     if (!kill || kill->verdict == "fail" || kill->verdict == "flaky") return row;
     row.hunt.kill.reset();
@@ -126,76 +152,100 @@ Court court_of_bugs(const Trials& trials) {
             .names_causes = trials.settings.names_causes};
 }
 
-std::size_t count_steps(const Trials& trials) {
+// A clean check in slices of about so many cases: a few seconds each.
+constexpr std::size_t cases_of_a_slice = 500;
+
+// The list grows while nothing runs; where its findings go is given and stays.
+class Tasks {
+public:
+    explicit Tasks(const Trials& trials) : trials_(trials) {}
+
+    void add_canary(const std::string& name, const Subject& canary, const LevelCases& plan,
+                    CanaryCheck& into) {
+        list_.push_back({name, plan.cases.size(),
+                         [this, &canary, &plan] {
+                             Finding finding;
+                             finding.canary = check_canary(canary, plan, {trials_.sources});
+                             return finding;
+                         },
+                         [&into](const Finding& finding) { into = finding.canary; }});
+    }
+    void add_clean(const std::string& name, const Subject& subject,
+                   const std::vector<LevelCases>& plan, CleanCheck& into) {
+        const std::size_t count = count_cases(plan);
+        const std::size_t slices = count / cases_of_a_slice + 1;
+        for (std::size_t i = 0; i < slices; ++i)
+            list_.push_back({name, count / slices + (i < count % slices ? 1 : 0),
+                             [this, subject, &plan, i, slices] {
+                                 Finding finding;
+                                 finding.clean = check_clean(subject, slice_of(plan, i, slices),
+                                                             {trials_.sources});
+                                 return finding;
+                             },
+                             [&into](const Finding& finding) { add_up(into, finding.clean); }});
+    }
+    void add_bug(const Subject& bug, std::function<Finding()> run, std::vector<Row>& into) {
+        list_.push_back({bug.name, steps_of_a_bug, std::move(run), [&bug, &into](Finding finding) {
+                             into.push_back(row_of(bug, std::move(finding)));
+                         }});
+    }
+    const std::vector<Task>& list() const { return list_; }
+
+private:
+    const Trials& trials_;
+    std::vector<Task> list_;
+};
+
+void add_blocks(const Trials& trials, const Audit& audit, Tasks& tasks, KillTable& table) {
+    const Subjects& subjects = trials.subjects;
+    tasks.add_canary("the canary", subjects.canary, trials.plan.front(), table.canary);
+    tasks.add_clean("the clean base", subjects.base, trials.plan, table.base);
+    tasks.add_clean("the oracle as a device", oracle_as_device(), trials.full_plan, table.oracle);
+    for (const Subject& bug : subjects.bugs)
+        tasks.add_bug(
+            bug,
+            [&trials, &audit, &bug] {
+                return try_bug(bug, trials.plan, audit, court_of_bugs(trials));
+            },
+            table.rows);
+}
+
+// Which no rule of another project is asked about.
+void add_real_scales(const Trials& trials, Tasks& tasks, CastTable& table) {
+    const Cast& subjects = trials.subjects.real_scales;
+    const std::vector<LevelCases>& plan = trials.real_scale_plan;
+    tasks.add_canary("the canary of real scales", subjects.canary, plan.front(), table.canary);
+    tasks.add_clean("the clean base of real scales", subjects.base, plan, table.base);
+    for (const Subject& bug : subjects.bugs)
+        tasks.add_bug(
+            bug, [&trials, &plan, &bug] { return hunt_bug(bug, plan, court_of_bugs(trials)); },
+            table.rows);
+}
+
+void add_gemm(const Trials& trials, const GemmAudit& audit, Tasks& tasks, CastTable& table) {
+    const Cast& subjects = trials.subjects.gemm;
+    const std::vector<LevelCases>& plan = trials.gemm_plan;
+    tasks.add_canary("the canary of a GEMM", subjects.canary, plan.front(), table.canary);
+    tasks.add_clean("the clean base of a GEMM", subjects.base, plan, table.base);
+    for (const Subject& bug : subjects.bugs)
+        tasks.add_bug(
+            bug,
+            [&trials, &plan, &audit, &bug] {
+                return try_gemm_bug(bug, plan, audit, court_of_bugs(trials));
+            },
+            table.rows);
+}
+
+std::size_t count_steps(const Trials& trials, const Tasks& tasks) {
     std::size_t steps = 0;
-    if (!trials.subjects.bugs.empty())
-        steps += trials.plan.front().cases.size() + count_cases(trials.plan) +
-                 count_cases(trials.full_plan) + trials.subjects.bugs.size() * steps_of_a_bug;
-    const auto add_cast = [&steps](const Cast& cast, const std::vector<LevelCases>& plan) {
-        if (!cast.bugs.empty())
-            steps +=
-                plan.front().cases.size() + count_cases(plan) + cast.bugs.size() * steps_of_a_bug;
-    };
-    add_cast(trials.subjects.real_scales, trials.real_scale_plan);
-    add_cast(trials.subjects.gemm, trials.gemm_plan);
+    for (const Task& task : tasks.list()) steps += task.steps;
     if (!trials.subjects.gpu.bugs.empty())
         steps +=
             count_cases(gpu_plan(trials.plan)) + trials.subjects.gpu.bugs.size() * steps_of_a_bug;
     return steps;
 }
 
-Status try_cpu(const Trials& trials, Announcer& announcer, KillTable& table) {
-    const Subjects& subjects = trials.subjects;
-    const Court patient{trials.sources, {}, announcer.on_case()};
-    announcer.begin("the canary");
-    table.canary = check_canary(subjects.canary, trials.plan.front(), patient);
-    announcer.begin("the clean base");
-    table.base = check_clean(subjects.base, trials.plan, patient);
-    announcer.begin("the oracle as a device");
-    table.oracle = check_clean(oracle_as_device(), trials.full_plan, patient);
-    const auto audit = Audit::prepare(trials.sources);
-    if (!audit) return audit.error();
-    for (const Subject& bug : subjects.bugs) {
-        announcer.begin(bug.name);
-        table.rows.push_back(try_bug(bug, trials.plan, audit.value(), court_of_bugs(trials)));
-        announcer.advance(steps_of_a_bug);
-    }
-    return success();
-}
-
-// Which no rule of another project is asked about.
-void try_real_scales(const Trials& trials, Announcer& announcer, CastTable& table) {
-    const Cast& subjects = trials.subjects.real_scales;
-    const Court patient{trials.sources, {}, announcer.on_case()};
-    announcer.begin("the canary of real scales");
-    table.canary = check_canary(subjects.canary, trials.real_scale_plan.front(), patient);
-    announcer.begin("the clean base of real scales");
-    table.base = check_clean(subjects.base, trials.real_scale_plan, patient);
-    for (const Subject& bug : subjects.bugs) {
-        announcer.begin(bug.name);
-        table.rows.push_back(hunt_bug(bug, trials.real_scale_plan, court_of_bugs(trials)));
-        announcer.advance(steps_of_a_bug);
-    }
-}
-
-Status try_gemm(const Trials& trials, Announcer& announcer, CastTable& table) {
-    const Cast& subjects = trials.subjects.gemm;
-    const Court patient{trials.sources, {}, announcer.on_case()};
-    announcer.begin("the canary of a GEMM");
-    table.canary = check_canary(subjects.canary, trials.gemm_plan.front(), patient);
-    announcer.begin("the clean base of a GEMM");
-    table.base = check_clean(subjects.base, trials.gemm_plan, patient);
-    const auto audit = GemmAudit::prepare();
-    if (!audit) return audit.error();
-    for (const Subject& bug : subjects.bugs) {
-        announcer.begin(bug.name);
-        table.rows.push_back(
-            try_gemm_bug(bug, trials.gemm_plan, audit.value(), court_of_bugs(trials)));
-        announcer.advance(steps_of_a_bug);
-    }
-    return success();
-}
-
+// One after the other: they share one GPU.
 void try_gpu(const Trials& trials, Announcer& announcer, GpuTable& table) {
     const GpuSubjects& subjects = trials.subjects.gpu;
     const Court patient{trials.sources, {}, announcer.on_case()};
@@ -233,18 +283,29 @@ Expected<KillTable> run_selftest(const Subjects& subjects, const Settings& setti
                         std::move(full_plan).value(),
                         std::move(real_scale_plan).value(),
                         std::move(gemm_plan).value()};
-    Announcer announcer(settings, count_steps(trials));
     KillTable table;
     table.level = settings.level;
+    Tasks tasks(trials);
+    std::optional<Audit> audit;
     if (!subjects.bugs.empty()) {
-        const Status tried = try_cpu(trials, announcer, table);
-        if (!tried) return tried.error();
+        auto prepared = Audit::prepare(sources);
+        if (!prepared) return prepared.error();
+        audit = std::move(prepared).value();
+        add_blocks(trials, *audit, tasks, table);
     }
-    if (!subjects.real_scales.bugs.empty()) try_real_scales(trials, announcer, table.real_scales);
+    if (!subjects.real_scales.bugs.empty()) add_real_scales(trials, tasks, table.real_scales);
+    std::optional<GemmAudit> gemm_audit;
     if (!subjects.gemm.bugs.empty()) {
-        const Status tried = try_gemm(trials, announcer, table.gemm);
-        if (!tried) return tried.error();
+        auto prepared = GemmAudit::prepare();
+        if (!prepared) return prepared.error();
+        gemm_audit = std::move(prepared).value();
+        add_gemm(trials, *gemm_audit, tasks, table.gemm);
     }
+    Announcer announcer(settings, count_steps(trials, tasks));
+    const Status tried = run_tasks(
+        tasks.list(), settings.jobs, [&](const Task& task) { announcer.begin(task.name); },
+        [&](const Task& task) { announcer.advance(task.steps); });
+    if (!tried) return tried.error();
     if (!subjects.gpu.bugs.empty()) try_gpu(trials, announcer, table.gpu);
     table.problems = problems_of(table);
     return table;

@@ -21,10 +21,12 @@ struct Settings {
     Limits patience{std::chrono::seconds(3), std::chrono::seconds(60)};
     std::function<void(const Step&)> progress = [](const Step&) {};
     bool names_causes = false;  // of each bug, which takes about twice as long
+    std::size_t jobs = 1;       // processes that share the work; the table is the same with any
 };
 
 // Never stops at a failure: what failed stands in the table's problems. The error is a level that
-// does not exist or cases that cannot be planned.
+// does not exist, cases that cannot be planned, or a process that is ended from outside. The
+// calling process must have no other thread.
 Expected<KillTable> run_selftest(const Subjects& subjects, const Settings& settings);
 
 }  // namespace mx::selftest

@@ -9,6 +9,7 @@
 
 #include "conformance/cause/cause.hpp"
 #include "conformance/cause/explainer.hpp"
+#include "conformance/results/record_json.hpp"
 #include "conformance/results/results_file.hpp"
 #include "conformance/session/interrupt.hpp"
 #include "conformance/session/provenance.hpp"
@@ -108,7 +109,13 @@ std::vector<std::size_t> left_of(const Campaign& campaign, std::size_t first, st
     return left;
 }
 
-Expected<Workers::Work> worker_of(const Campaign& campaign, const Opener& open, Sources& sources) {
+// What one process does: cases, each with its result, and then the end of its device.
+struct Worker {
+    std::function<Expected<results::CaseResult>(std::size_t)> run;
+    std::function<Status()> close;
+};
+
+Expected<Worker> worker_of(const Campaign& campaign, const Opener& open, Sources& sources) {
     const auto client = open();
     if (!client) return client.error();
     // Which cases went before is up to the parts that a run is done in.
@@ -117,9 +124,28 @@ Expected<Workers::Work> worker_of(const Campaign& campaign, const Opener& open, 
         std::make_shared<Runner>(client.value(), sources,
                                  RunnerOptions{campaign.device_argument, campaign.reproducible,
                                                campaign.timeouts_max, cause::Explainer(memory)});
-    return Workers::Work{
-        [runner, &campaign](std::size_t i) { return runner->run(campaign.cases[i]); },
-        client.value().close};
+    return Worker{[runner, &campaign](std::size_t i) { return runner->run(campaign.cases[i]); },
+                  client.value().close};
+}
+
+// Its results as lines of the record, for another process to read.
+Expected<Workers::Work> lines_of(const Expected<Worker>& worker) {
+    if (!worker) return worker.error();
+    return Workers::Work{[run = worker.value().run](std::size_t i) -> Expected<std::string> {
+                             const auto result = run(i);
+                             if (!result) return result.error();
+                             return results::line_of(result.value());
+                         },
+                         worker.value().close};
+}
+
+Expected<std::optional<results::CaseResult>> result_of(
+    const Expected<std::optional<std::string>>& line) {
+    if (!line) return line.error();
+    if (!line.value()) return std::optional<results::CaseResult>();
+    auto record = results::record_of(*line.value());
+    if (!record) return record.error();
+    return std::optional(std::get<results::CaseResult>(std::move(record).value()));
 }
 
 // A device is closed when all its cases have been recorded. One that crashes or hangs then spoils
@@ -136,9 +162,9 @@ Expected<bool> run_cases(Campaign& campaign, const Opener& open, Sources& source
     const std::size_t jobs = std::min(campaign.jobs, remaining.size());
     const auto prepare = [&] { return worker_of(campaign, open, sources); };
     if (jobs > 1) {
-        auto workers = Workers::start(jobs, remaining, prepare);
+        auto workers = Workers::start(jobs, remaining, [&] { return lines_of(prepare()); });
         if (!workers) return workers.error();
-        const auto next = [&](std::size_t) { return workers.value().next(); };
+        const auto next = [&](std::size_t) { return result_of(workers.value().next()); };
         const auto ran = record_all(campaign, remaining, next, record);
         if (workers.value().lost())
             record.listener.say("a process of this run was ended from outside; --resume goes on");

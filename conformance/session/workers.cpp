@@ -15,16 +15,13 @@
 #include <string_view>
 #include <utility>
 
-#include "conformance/results/record_json.hpp"
 #include "conformance/session/interrupt.hpp"
 #include "device/host/child_setup.hpp"
 
 namespace mx::session {
 namespace {
 
-using results::CaseResult;
-
-// A line that is no record: this, the kind of an error as a letter, and its message.
+// A line that tells of an error: this, the kind of an error as a letter, and its message.
 constexpr char error_mark = '!';
 constexpr std::array error_kinds{ErrorKind::bad_input, ErrorKind::device, ErrorKind::system,
                                  ErrorKind::oracle};
@@ -83,8 +80,7 @@ void work(int pipe, const std::vector<std::size_t>& remaining, Share share,
     }
     for (std::size_t i = share.first; i < remaining.size(); i += share.step) {
         const auto result = prepared.value().run(remaining[i]);
-        const std::string line =
-            result ? results::line_of(result.value()) : line_of_error(result.error());
+        const std::string line = result ? result.value() : line_of_error(result.error());
         if (!write_whole(pipe, line) || !result) return;
     }
     const Status closed = prepared.value().close ? prepared.value().close() : success();
@@ -140,17 +136,15 @@ std::optional<std::string> Workers::read_line(Worker& worker) {
     return line;
 }
 
-Expected<std::optional<CaseResult>> Workers::next() {
-    const auto line = read_line(workers_[returned_ % workers_.size()]);
+Expected<std::optional<std::string>> Workers::next() {
+    auto line = read_line(workers_[returned_ % workers_.size()]);
     if (!line) {
         lost_ = !interrupted();
-        return std::optional<CaseResult>();
+        return std::optional<std::string>();
     }
     ++returned_;
     if (line->front() == error_mark) return error_of(*line);
-    auto record = results::record_of(*line);
-    if (!record) return record.error();
-    return std::optional(std::get<CaseResult>(std::move(record).value()));
+    return line;
 }
 
 Status Workers::close() {

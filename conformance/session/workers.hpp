@@ -1,9 +1,10 @@
-// Cases in several processes at once, each of which opens a device of its own. Who does which case
-// follows from its place in the list alone, and results come back in the order of the list, so that
-// a run writes the same bytes however fast each process is. With another number of processes the
-// verdicts and counts of a device stay the same unless its answers hang on what it was asked
-// before; how many mismatches of a badly failing device are classified does not, for each process
-// spares its time after a hundred failing cases of its own. Used by campaign.
+// Cases, or other work of which each piece ends in a line, in several processes at once, each of
+// which opens a device of its own. Who does which case follows from its place in the list alone,
+// and lines come back in the order of the list, so that a run writes the same bytes however fast
+// each process is. With another number of processes the verdicts and counts of a device stay the
+// same unless its answers hang on what it was asked before; how many mismatches of a badly failing
+// device are classified does not, for each process spares its time after a hundred failing cases of
+// its own. Used by campaign and the self-test.
 #pragma once
 
 #include <sys/types.h>
@@ -14,17 +15,16 @@
 #include <vector>
 
 #include "conformance/results/file_descriptor.hpp"
-#include "conformance/results/record.hpp"
 #include "reference/base/status.hpp"
 
 namespace mx::session {
 
 class Workers {
 public:
-    // What one process does: the result of one of `remaining`, and, after the last of them, the end
-    // of its device, if it has one.
+    // What one process does: the line of one of `remaining`, with its end, and, after the last of
+    // them, the end of its device, if it has one. A line begins with no exclamation mark.
     struct Work {
-        std::function<Expected<results::CaseResult>(std::size_t)> run;
+        std::function<Expected<std::string>(std::size_t)> run;
         std::function<Status()> close = {};
     };
 
@@ -33,16 +33,16 @@ public:
     static Expected<Workers> start(std::size_t count, const std::vector<std::size_t>& remaining,
                                    const std::function<Expected<Work>()>& prepare);
     Workers(Workers&&) = default;
-    // Waits for the processes if every result has been taken; ends them otherwise.
+    // Waits for the processes if every line has been taken; ends them otherwise.
     ~Workers();
 
-    // The result of the next of `remaining`; nothing when the user has interrupted the wait for it,
-    // or the process that was to give it is lost.
-    Expected<std::optional<results::CaseResult>> next();
-    // Was a process ended from outside before it had given all its results?
+    // The line of the next of `remaining`, without its end; nothing when the user has interrupted
+    // the wait for it, or the process that was to give it is lost.
+    Expected<std::optional<std::string>> next();
+    // Was a process ended from outside before it had given all its lines?
     bool lost() const { return lost_; }
 
-    // After the last result: how the processes closed their devices, of those that could not the
+    // After the last line: how the processes closed their devices, of those that could not the
     // first.
     Status close();
 

@@ -92,6 +92,29 @@ TEST(Families, OnlyEndlessOnesHearOfTheSeed) {
     }
 }
 
+// One list serves cases of other rows, formats and seeds, where the family says so.
+TEST(Families, ThatIgnoreRulesGiveTheSameBlocksUnderAny) {
+    std::size_t compared = 0;
+    for (const Family& family : families()) {
+        if (!family.ignores_rules) continue;
+        for (const std::string head : {"quantize format=mxfp8-e5m2 dialect=ocp",
+                                       "quantize format=mxfp4-e2m1 dialect=aiter-even",
+                                       "quantize format=mxint8 dialect=nv seed=3"}) {
+            const Case c =
+                case_of(head + " input=bf16 shape=1x32 data=" + std::string(family.name));
+            const Case other = case_of(
+                "quantize format=mxfp8-e4m3 dialect=nv input=bf16 "
+                "shape=1x32 data=" +
+                std::string(family.name));
+            const auto one = family.open(c), another = family.open(other);
+            ASSERT_EQ(one->size(), another->size()) << print(c);
+            for (std::uint64_t i = 0; i < one->size(); ++i, ++compared)
+                ASSERT_TRUE(same(one->block(i), another->block(i))) << print(c) << " block " << i;
+        }
+    }
+    EXPECT_GT(compared, 1000u);
+}
+
 // Different families and neighbouring blocks must not repeat each other's numbers.
 TEST(Families, RandomBlocksAreDifferent) {
     std::set<std::vector<std::uint32_t>> seen;

@@ -298,6 +298,17 @@ TEST(Sources, OpenAFamilyOnceForAllCasesThatShareIt) {
     }
     other = case_of("quantize format=mxfp8-e5m2 shape=1x32 data=edge.tie");
     EXPECT_NE(sources.open(c).value(), sources.open(other).value());
+    // That of a family that ignores the rules is one for all of them, and for no other type.
+    const Case special = case_of("quantize format=mxfp8-e4m3 shape=1x32 data=edge.special");
+    const auto blocks = sources.open(special).value();
+    for (const char* same : {"format=mxfp4-e2m1", "format=mxfp8-e4m3 dialect=nv seed=1"}) {
+        other = case_of(std::string("quantize shape=1x32 data=edge.special ") + same);
+        EXPECT_EQ(blocks, sources.open(other).value()) << same;
+    }
+    for (const char* unlike : {"quantize input=bf16", "quantize block=16", "encode_scale"}) {
+        other = case_of(std::string(unlike) + " format=mxfp8-e4m3 shape=1x32 data=edge.special");
+        EXPECT_NE(blocks, sources.open(other).value()) << unlike;
+    }
     Case random = case_of("quantize format=mxfp8-e4m3 shape=1x32 data=random.bits");
     const auto first = sources.open(random).value();
     random.seed = 1;

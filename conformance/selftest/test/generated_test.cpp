@@ -26,7 +26,7 @@ TEST(Generated, ANumberIsAlwaysTheSameBug) {
 }
 
 TEST(Generated, NoCauseIsNamedThatWasNotPlanted) {
-    const GeneratedTable table = hunt_generated(24, 0, [](std::size_t) {});
+    const GeneratedTable table = hunt_generated(24, 0, 2, [](std::size_t) {});
     EXPECT_EQ(table.rows.size(), 24u);
     for (const std::string& problem : table.problems) ADD_FAILURE() << problem;
     const auto right = std::ranges::count_if(

@@ -52,6 +52,20 @@ TEST(Selftest, PassesWithARealBug) {
     EXPECT_EQ(steps.back(), "ties_up");
 }
 
+TEST(Selftest, SaysTheSameWithAnyNumberOfProcesses) {
+    Subjects subjects{mutant("none"), mutant("canary"), {mutant("ties_up"), sleeper()}};
+    Settings settings = smoke();
+    settings.names_causes = true;
+    const auto alone = run_selftest(subjects, settings);
+    settings.jobs = 3;
+    const auto shared = run_selftest(subjects, settings);
+    ASSERT_TRUE(alone.ok() && shared.ok());
+    EXPECT_EQ(render_json(alone.value()), render_json(shared.value()));
+    EXPECT_EQ(alone.value().rows[0].hunt.cause->sentence,
+              shared.value().rows[0].hunt.cause->sentence);
+    EXPECT_GT(shared.value().base.cases, 100u);
+}
+
 TEST(Selftest, FailsWhenABugSurvives) {
     const auto problems = problems_with(cast({mutant("ties_up"), sleeper()}));
     ASSERT_EQ(problems.size(), 1u);
