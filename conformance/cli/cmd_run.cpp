@@ -123,7 +123,7 @@ std::size_t jobs_of(const RunOptions& options) {
                          std::any_of(known.begin(), known.end(), [&](const DeviceSource& source) {
                              return source.name == options.choice.device;
                          });
-    const bool is_long = results::is_conformance_level(options.plan.level);
+    const bool is_long = options.plan.level != "smoke";
     return is_ours && is_long ? std::clamp(std::thread::hardware_concurrency(), 1u, 16u) : 1;
 }
 
@@ -205,10 +205,11 @@ Command run_command() {
                        "so many cases of an operation in a row without an answer in time, and the "
                        "rest of it is not asked (untested); 0: ask for ever",
                        &o->timeouts_max});
-    options.push_back({"--jobs",
-                       "cases at once, each with a device of its own (default 1; one per core for "
-                       "long levels of the devices of list devices)",
-                       &o->jobs});
+    options.push_back(
+        {"--jobs",
+         "cases at once, each with a device of its own (default 1; for the devices of "
+         "list devices one per core, but at level smoke)",
+         &o->jobs});
     options.push_back({"--algorithms",
                        "default or all: GEMMs as the device chooses, or by every algorithm that it "
                        "lists",

@@ -183,6 +183,13 @@ std::string entries_equal_to(const Quantizer& changed, const Quantizer& entry) {
     return does;
 }
 
+// Then its last block is all of it.
+bool is_block_a_tensor(const Quantizer& entry) {
+    return std::ranges::any_of(block_formats, [&entry](const BlockFormat& format) {
+        return entry.quantizes(format) && format.is_whole_tensor();
+    });
+}
+
 GeneratedFault draw_decision(Draw& draw, const Quantizer& entry) {
     const std::vector<Field> fields = fields_of(entry);
     for (;;) {
@@ -201,9 +208,7 @@ GeneratedFault draw_decision(Draw& draw, const Quantizer& entry) {
         fault.does = std::string(field.name) + ":" + from + "->" + value_of(field, donor);
         fault.text = std::string(field.name) + " is " + value_of(field, donor) + ", not " + from;
         fault.place = draw_place(draw);
-        // Where the tensor is the block, its last block is all of it.
-        if (entry.scale_ratio == ScaleRatio::tensor && fault.place.kind == "last_blocks")
-            fault.place = {};
+        if (fault.place.kind == "last_blocks" && is_block_a_tensor(entry)) fault.place = {};
         if (fault.place.kind.empty()) fault.does += entries_equal_to(changed, entry);
         fault.rules = [copy = field.copy, donor](Quantizer& rules) { copy(rules, donor); };
         return fault;

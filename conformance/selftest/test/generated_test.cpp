@@ -25,6 +25,13 @@ TEST(Generated, ANumberIsAlwaysTheSameBug) {
     EXPECT_GT(placed, 10u);
 }
 
+// Number 5,000,252 was called wrong: a fault in the last block, where the tensor is the block.
+TEST(Generated, TheLastBlockOfATensorThatIsOneIsNoPlace) {
+    const GeneratedBug bug = draw_bug(5'000'252);
+    ASSERT_TRUE(bug.entry->name == "te-fp8-current" && bug.faults.size() == 2);
+    for (const GeneratedFault& fault : bug.faults) EXPECT_EQ(fault.place.kind, "") << fault.text;
+}
+
 TEST(Generated, NoCauseIsNamedThatWasNotPlanted) {
     const GeneratedTable table = hunt_generated(24, 0, 2, [](std::size_t) {});
     EXPECT_EQ(table.rows.size(), 24u);
