@@ -11,6 +11,7 @@
 #include "conformance/cli/device_choice.hpp"
 #include "conformance/cli/device_sweeps.hpp"
 #include "conformance/cli/environment.hpp"
+#include "conformance/cli/jobs.hpp"
 #include "conformance/cli/run_options.hpp"
 #include "conformance/run/sweep_result.hpp"
 #include "conformance/session/every_algorithm.hpp"
@@ -35,7 +36,6 @@ struct RunOptions {
     std::string algorithms = "default";
     bool reproducible = false;
 };
-constexpr std::uint64_t jobs_max = 1024;
 
 // The tables, and the files that decide the answers: --resume compares the hashes, and must not mix
 // the answers to two inputs or of two builds of a plug-in.
@@ -124,7 +124,7 @@ std::size_t jobs_of(const RunOptions& options) {
                              return source.name == options.choice.device;
                          });
     const bool is_long = options.plan.level != "smoke";
-    return is_ours && is_long ? std::clamp(std::thread::hardware_concurrency(), 1u, 16u) : 1;
+    return is_ours && is_long ? jobs_for_cores() : 1;
 }
 
 // --rtl FILE is --device rtl:FILE.
@@ -139,9 +139,7 @@ Status take_design(RunOptions& options) {
 
 int run(RunOptions& options) {
     if (const Status taken = take_design(options); !taken) return fail_with(taken.error());
-    if (options.jobs > jobs_max)
-        return fail_with({ErrorKind::bad_input, "--jobs '" + std::to_string(options.jobs) +
-                                                    "' is more than " + std::to_string(jobs_max)});
+    if (const Status jobs = check_jobs(options.jobs); !jobs) return fail_with(jobs.error());
     const Status known =
         check_name("algorithms", options.algorithms, std::vector<std::string>{"default", "all"});
     if (!known) return fail_with(known.error());

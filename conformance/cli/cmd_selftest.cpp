@@ -1,15 +1,14 @@
 // mxcheck selftest: the planted bugs, how many this build catches, and what other rules miss.
-#include <algorithm>
 #include <cstdio>
 #include <filesystem>
 #include <memory>
 #include <optional>
 #include <span>
-#include <thread>
 
 #include "conformance/case/names.hpp"
 #include "conformance/cli/commands.hpp"
 #include "conformance/cli/environment.hpp"
+#include "conformance/cli/jobs.hpp"
 #include "conformance/cli/progress.hpp"
 #include "conformance/selftest/generated.hpp"
 #include "conformance/selftest/selftest.hpp"
@@ -26,15 +25,12 @@ struct SelftestOptions {
     std::string out;
     std::uint64_t generated = 0;
     std::uint64_t seed = 0;
-    std::uint64_t jobs = 0;  // 0: as many as the cores, and no more than fit most memories
+    std::uint64_t jobs = 0;  // 0: as many as the cores, within bounds
     bool names_causes = false;
 };
 
-constexpr std::uint64_t most_jobs = 1024, most_jobs_unasked = 16;
-
 std::size_t jobs_of(const SelftestOptions& options) {
-    if (options.jobs != 0) return options.jobs;
-    return std::clamp<std::size_t>(std::thread::hardware_concurrency(), 1, most_jobs_unasked);
+    return options.jobs != 0 ? options.jobs : jobs_for_cores();
 }
 
 // Beside the program: in its build folder, else where it is installed.
@@ -130,9 +126,7 @@ Expected<selftest::Subjects> chosen_subjects(const std::string& on, const std::s
 // False after a complaint.
 bool are_known(const SelftestOptions& options) {
     for (const Status& known :
-         {options.jobs <= most_jobs ? success()
-                                    : bad_input("--jobs '" + std::to_string(options.jobs) +
-                                                "' is more than " + std::to_string(most_jobs)),
+         {check_jobs(options.jobs),
           check_name("level of the self-test", options.level, {"smoke", "quick"}),
           is_pattern(options.on)
               ? success()

@@ -1,0 +1,24 @@
+// How many processes share a command's work: --jobs of run and selftest.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <string>
+#include <thread>
+
+#include "reference/base/status.hpp"
+
+namespace mx::cli {
+
+inline Status check_jobs(std::uint64_t jobs) {
+    constexpr std::uint64_t most = 1024;
+    if (jobs <= most) return success();
+    return bad_input("--jobs '" + std::to_string(jobs) + "' is more than " + std::to_string(most));
+}
+
+// One per core, and no more than fit into most memories.
+inline std::size_t jobs_for_cores() {
+    return std::clamp(std::thread::hardware_concurrency(), 1u, 16u);
+}
+
+}  // namespace mx::cli
