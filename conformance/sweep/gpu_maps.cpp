@@ -7,28 +7,26 @@
 #include "reference/proof/exact_runs.hpp"
 #include "reference/proof/sweep.hpp"
 #include "reference/spec/formats.hpp"
+#include "reference/spec/further_formats.hpp"
 #include "reference/spec/quantizers.hpp"
 
 namespace mx::sweep {
 namespace {
 
-void add_round_maps(std::vector<NamedMap>& maps) {
-    for (const ElementFormat& format : element_formats) {
-        if (format.code_bits() > 8) continue;
-        for (const std::string_view input_name : input_types)
-            for (const auto& [name, rounding] : roundings) {
-                if (rounding == Rounding::stochastic) continue;
-                const RoundMap map{*find_element_format(input_name), format, rounding};
-                maps.push_back(
-                    {"round " + std::string(format.name) + " " + std::string(name) + " " +
-                         std::string(input_name),
-                     proof::takes_sign(format) ? proof::all_codes_of(map.input)
-                                               : proof::codes_without_sign_of(map.input),
-                     map, [map] {
-                         return proof::exact_roundings({map.input, map.format, map.rounding});
-                     }});
-            }
-    }
+void add_round_maps(std::vector<NamedMap>& maps, const ElementFormat& format) {
+    for (const std::string_view input_name : input_types)
+        for (const auto& [name, rounding] : roundings) {
+            if (rounding == Rounding::stochastic) continue;
+            const RoundMap map{*find_element_format(input_name), format, rounding};
+            maps.push_back(
+                {"round " + std::string(format.name) + " " + std::string(name) + " " +
+                     std::string(input_name),
+                 proof::takes_sign(format) ? proof::all_codes_of(map.input)
+                                           : proof::codes_without_sign_of(map.input),
+                 map, [map] {
+                     return proof::exact_roundings({map.input, map.format, map.rounding});
+                 }});
+        }
 }
 
 void add_scale_maps(std::vector<NamedMap>& maps) {
@@ -113,7 +111,9 @@ void leave_the_proved(std::vector<NamedMap>& maps) {
 
 std::vector<NamedMap> gpu_maps() {
     std::vector<NamedMap> maps;
-    add_round_maps(maps);
+    for (const ElementFormat& format : element_formats)
+        if (format.code_bits() <= 8) add_round_maps(maps, format);
+    for (const ElementFormat& format : further_formats) add_round_maps(maps, format);
     add_scale_maps(maps);
     add_cast_maps(maps);
     leave_the_proved(maps);
