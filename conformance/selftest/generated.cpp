@@ -86,36 +86,55 @@ std::vector<LevelCases> plan_of(const Quantizer& entry, Sources& sources) {
     return plan;
 }
 
-}  // namespace
-
-GeneratedTable hunt_generated(std::size_t count, std::uint64_t seed, std::size_t jobs,
-                              const std::function<void(std::size_t)>& progress) {
-    GeneratedTable table;
-    Sources sources;
-    std::map<std::string_view, std::vector<LevelCases>> plans;
-    const auto run = [&](std::uint64_t number) {
+// The plans of entries are made once, where a bug of theirs is asked first.
+class Asker {
+public:
+    Finding ask(std::uint64_t number) {
         const GeneratedBug bug = draw_bug(number);
-        auto& plan = plans[bug.entry->name];
-        if (plan.empty()) plan = plan_of(*bug.entry, sources);
+        auto& plan = plans_[bug.entry->name];
+        if (plan.empty()) plan = plan_of(*bug.entry, sources_);
         Finding finding;
         auto found =
-            hunt(subject_of(number, bug), plan, {.sources = sources, .names_causes = true});
+            hunt(subject_of(number, bug), plan, {.sources = sources_, .names_causes = true});
         if (found)
             finding.hunt = std::move(found).value();
         else
             finding.fault = found.error().message;
         return finding;
-    };
+    }
+
+private:
+    Sources sources_;
+    std::map<std::string_view, std::vector<LevelCases>> plans_;
+};
+
+void add(std::uint64_t number, Finding finding, GeneratedTable& table) {
+    ++table.drawn;
+    if (!finding.fault.empty()) table.problems.push_back(finding.fault);
+    if (!finding.hunt.kill) return;
+    Row row{subject_of(number, draw_bug(number)), std::move(finding.hunt), {}, ""};
+    if (cause_word(row) == "wrong")
+        table.problems.push_back(row.subject.name + " (" + row.subject.description +
+                                 ") is said to be: " + row.hunt.cause->sentence);
+    table.rows.push_back(std::move(row));
+}
+
+}  // namespace
+
+GeneratedTable ask_generated(std::span<const std::uint64_t> numbers) {
+    GeneratedTable table;
+    Asker asker;
+    for (const std::uint64_t number : numbers) add(number, asker.ask(number), table);
+    return table;
+}
+
+GeneratedTable hunt_generated(std::size_t count, std::uint64_t seed, std::size_t jobs,
+                              const std::function<void(std::size_t)>& progress) {
+    GeneratedTable table;
+    Asker asker;
     const auto take = [&](std::uint64_t number, Finding finding) {
         if (table.rows.size() == count) return;
-        ++table.drawn;
-        if (!finding.fault.empty()) table.problems.push_back(finding.fault);
-        if (!finding.hunt.kill) return;
-        Row row{subject_of(number, draw_bug(number)), std::move(finding.hunt), {}, ""};
-        if (cause_word(row) == "wrong")
-            table.problems.push_back(row.subject.name + " (" + row.subject.description +
-                                     ") is said to be: " + row.hunt.cause->sentence);
-        table.rows.push_back(std::move(row));
+        add(number, std::move(finding), table);
         progress(table.rows.size());
     };
     // About half of them show. Those behind the last that is wanted are not counted.
@@ -123,7 +142,7 @@ GeneratedTable hunt_generated(std::size_t count, std::uint64_t seed, std::size_t
         std::vector<Task> tasks;
         for (std::size_t i = 0; i < 2 * (count - table.rows.size()); ++i, ++next) {
             const std::uint64_t number = seed * numbers_of_seed + next;
-            tasks.push_back({"", 1, [&run, number] { return run(number); },
+            tasks.push_back({"", 1, [&asker, number] { return asker.ask(number); },
                              [&take, number](Finding found) { take(number, std::move(found)); }});
         }
         const Status tried = run_tasks(

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -21,6 +22,9 @@ struct GeneratedTable {
 // told how many there are. The calling process must have no other thread.
 GeneratedTable hunt_generated(std::size_t count, std::uint64_t seed, std::size_t jobs,
                               const std::function<void(std::size_t)>& progress);
+
+// These alone, in this process.
+GeneratedTable ask_generated(std::span<const std::uint64_t> numbers);
 
 std::string render_text(const GeneratedTable& table);
 
