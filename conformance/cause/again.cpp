@@ -51,11 +51,31 @@ std::optional<bool> changes(Made& made, const std::string& kind) {
     return false;
 }
 
+std::optional<Tensors> answer_of(const Made& made, const std::vector<std::string>& kinds) {
+    std::vector<Placed> placed;
+    for (const std::string& kind : kinds) {
+        const PlacedKind read = read_placed_kind(kind);
+        const auto found = std::ranges::find(made.hypotheses, read.alteration, &Alteration::kind);
+        if (found == made.hypotheses.end()) return std::nullopt;
+        // A cast has no places.
+        if (read.place == places_max || !made.places.is_empty())
+            placed.push_back({&*found, read.place});
+    }
+    if (placed.empty()) return made.expected;
+    return answer_with(placed, made.places, made.c, made.inputs);
+}
+
 Again blocks_again(const Case& c, Tensors inputs) {
     auto made = std::make_shared<Made>(Made{c, std::move(inputs), {}, {}, Places(c)});
     made->expected = expect(made->c, made->inputs);
     made->hypotheses = hypotheses_for(made->c);
-    return {c, [made](const std::string& kind) { return changes(*made, kind); }};
+    Again again{c, [made](const std::string& kind) { return changes(*made, kind); }};
+    for (const Alteration& hypothesis : made->hypotheses)
+        if (!hypothesis.kind.starts_with(dialect_kind)) again.kinds.push_back(hypothesis.kind);
+    again.answer_with = [made](const std::vector<std::string>& kinds) {
+        return answer_of(*made, kinds);
+    };
+    return again;
 }
 
 // A GEMM with what its hypotheses look into.
@@ -77,10 +97,13 @@ struct MadeGemm {
 
 Again gemm_again(const Case& c, Tensors inputs) {
     auto made = std::make_shared<const MadeGemm>(c, std::move(inputs));
-    return {c, [made](const std::string& kind) -> std::optional<bool> {
+    return {c,
+            [made](const std::string& kind) -> std::optional<bool> {
                 if (is_of_any_number(kind)) return std::nullopt;
                 return made->changes.by(kind.substr(gemm_kind.size()));
-            }};
+            },
+            {},
+            {}};
 }
 
 // Has the case right bits that are known one by one, and few enough of them?

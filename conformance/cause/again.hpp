@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "conformance/case/case.hpp"
 #include "conformance/data/inputs.hpp"
@@ -29,6 +30,12 @@ inline bool is_of_any_number(const std::string& kind) {
 struct Again {
     Case c;
     std::function<std::optional<bool>(const std::string& kind)> is_changed_by;
+
+    // These are of blocks alone.
+    std::vector<std::string> kinds = {};  // of its hypotheses, the other entries of the table apart
+    // An answer where all of these go wrong together; nothing where one is none of that case.
+    std::function<std::optional<std::vector<CodeTensor>>(const std::vector<std::string>& kinds)>
+        answer_with = {};
 };
 
 // Nothing of a case that cannot be made again, is large, or whose right bits are not known one by

@@ -54,6 +54,7 @@ const Finding* finding_named(std::string_view name) {
 struct Piece {
     std::string kind, text;
     std::uint64_t places = 0, cases = 0;
+    std::string seen = {};  // what of a tensor no case tells apart
 };
 
 class Findings {
@@ -151,10 +152,7 @@ std::string text_of(const Candidate& candidate) {
                change.substr(0, change.find("->"));
     }
     return (candidate.scope.empty() ? "" : candidate.scope + ", ") + candidate.text +
-           (candidate.seen_in.empty()
-                ? ""
-                : ", seen " + place_names()[read_placed_kind("@" + candidate.seen_in).place].text +
-                      " alone");
+           (candidate.seen_in.empty() ? "" : ", seen " + candidate.seen_in + " alone");
 }
 
 // Of hypotheses that each explain everything: the other entries of the table, then the rest.
@@ -173,7 +171,8 @@ std::optional<Piece> named_of(const Candidates& found, std::vector<std::string>&
         }
         named.push_back(is_of_gemm(candidate.kind) ? without_numbers(candidate.kind)
                                                    : candidate.kind);
-        if (!candidate.seen_in.empty()) named.push_back(candidate.kind + "@" + candidate.seen_in);
+        for (const std::string& place : candidate.seen_places)
+            named.push_back(candidate.kind + "@" + place);
     }
     if (dialects.empty() && (texts.empty() || texts.size() > named_max)) return std::nullopt;
     if (texts.size() > named_max) texts.clear();
@@ -185,7 +184,10 @@ std::optional<Piece> named_of(const Candidates& found, std::vector<std::string>&
                (text.empty() ? "" : ": " + text);
     kinds = {named[0]};
     for (std::size_t i = 1; i < named.size(); ++i) kinds[0] += " | " + named[i];
-    return Piece{"", text, 0, 0};
+    const bool has_short_lines = std::ranges::any_of(found, [](const auto& set) {
+        return set[0].seen_in.empty() && !set[0].seen_places.empty();
+    });
+    return Piece{"", text, 0, 0, has_short_lines ? "in lines of one block" : ""};
 }
 
 std::string kind_text(const Mismatch& m) {
@@ -257,14 +259,18 @@ std::string sentence_of(const std::vector<Piece>& pieces, const Explained& expla
     return text + rest + (explained.text.empty() ? "" : " (" + explained.text + ")") + ".";
 }
 
-Explained explained_among(const std::vector<Failing>& failing) {
+Explained explained_among(const std::vector<Failing>& failing, const std::vector<Piece>& pieces) {
     std::uint64_t looked_at = 0, places = 0;
     for (const Failing& each : failing) {
         looked_at += each.result->looked_at.value_or(0);
         places += each.places + each.open_places;
     }
-    if (looked_at >= places) return {grouped(places) + " of " + grouped(places) + " explained"};
-    return {"all " + grouped(looked_at) + " of them are explained; " + grouped(places) + " differ",
+    const auto seen = std::ranges::find_if(pieces, [](const Piece& p) { return !p.seen.empty(); });
+    const std::string where = seen == pieces.end() ? "" : ", " + seen->seen;
+    if (looked_at >= places)
+        return {grouped(places) + " of " + grouped(places) + " explained" + where};
+    return {"all " + grouped(looked_at) + " of them are explained" + where + "; " +
+                grouped(places) + " differ",
             "nothing else is wrong in the places looked at"};
 }
 
@@ -398,7 +404,7 @@ Cause cause_of(std::span<const CaseResult> cases, Sources& sources) {
         return {unexplained_sentence(results, Openness::binding), {}};
     }
     cause.sentence = cases_left > 0 ? sentence_of_most(pieces, cases_left)
-                                    : sentence_of(pieces, explained_among(failing));
+                                    : sentence_of(pieces, explained_among(failing, pieces));
     return cause;
 }
 

@@ -23,15 +23,8 @@ using results::Verdict;
 // Cases whose right answer is asked of the hypotheses that have come so far.
 constexpr std::size_t passing_checked_max = 192;
 constexpr std::size_t failing_checked_max = 64;
-constexpr std::size_t candidates_max = 48;
+constexpr std::size_t held_together_max = 24;
 constexpr std::size_t covers_max = 400;
-
-std::vector<std::string> parts_of(const std::string& explanation) {
-    const std::string plus = " + ";
-    const std::size_t at = explanation.find(plus);
-    if (at == std::string::npos) return {explanation};
-    return {explanation.substr(0, at), explanation.substr(at + plus.size())};
-}
 
 }  // namespace
 
@@ -40,41 +33,6 @@ std::string listed(const std::vector<std::string>& items) {
     for (std::size_t i = 0; i < items.size(); ++i)
         text += (i == 0 ? "" : i + 1 == items.size() ? " and " : ", ") + items[i];
     return text;
-}
-
-// The same whichever row, block or k it is.
-std::string without_numbers(const std::string& text) {
-    std::string plain;
-    for (const char letter : text) {
-        const bool is_digit = std::isdigit(static_cast<unsigned char>(letter)) != 0;
-        if (!is_digit) plain += letter;
-        if (is_digit && (plain.empty() || plain.back() != '#')) plain += '#';
-    }
-    return plain;
-}
-
-// One kind, or in several places: "ties:up@odd_rows,last_row" is two.
-void add_explanation(const std::string& explanation, Failing& failing) {
-    if (is_of_gemm(explanation)) {
-        failing.alone.insert(explanation);
-        failing.alone.insert(without_numbers(explanation));
-        return;
-    }
-    const std::vector<std::string> parts = parts_of(explanation);
-    if (parts.size() > 1) {
-        failing.explanations.push_back(parts);
-        return;
-    }
-    const std::size_t at = explanation.find('@');
-    if (at == std::string::npos) {
-        failing.alone.insert(explanation);
-        return;
-    }
-    for (std::size_t from = at + 1; from <= explanation.size();) {
-        const std::size_t end = std::min(explanation.find(',', from), explanation.size());
-        failing.alone.insert(explanation.substr(0, at + 1) + explanation.substr(from, end - from));
-        from = end + 1;
-    }
 }
 
 namespace {
@@ -131,21 +89,10 @@ bool has_part(const Failing& failing, const std::string& kind) {
            });
 }
 
-bool is_covered(const Failing& failing, const std::vector<std::string>& kinds) {
-    return std::ranges::any_of(
-               kinds, [&](const std::string& kind) { return failing.alone.contains(kind); }) ||
-           std::ranges::any_of(failing.explanations, [&](const auto& parts) {
-               return std::ranges::all_of(parts, [&](const std::string& part) {
-                   return std::ranges::find(kinds, part) != kinds.end();
-               });
-           });
-}
-
 bool is_placed(const std::string& kind) {
     return !is_of_gemm(kind) && kind.find('@') != std::string::npos;
 }
 
-enum class Reach { everywhere, any_number, one_place };
 Reach reach_of(const std::string& kind) {
     if (is_of_any_number(kind)) return Reach::any_number;
     return is_placed(kind) ? Reach::one_place : Reach::everywhere;
@@ -156,6 +103,13 @@ bool is_of_one_number(const std::string& kind, const Covers& alone) {
     return is_of_any_number(kind) && std::ranges::any_of(alone, [&](const auto& cover) {
                return !is_of_any_number(cover[0]) && without_numbers(cover[0]) == kind;
            });
+}
+
+std::string placed_in(const std::string& kind, std::string_view place) {
+    return kind + "@" + std::string(place);
+}
+const std::string& text_of_place(std::string_view place) {
+    return place_names()[read_placed_kind(placed_in("", place)).place].text;
 }
 
 std::string text_for(const std::string& kind, const std::vector<Case>& explained) {
@@ -193,10 +147,6 @@ void confine(Candidate& candidate, const std::vector<Case>& explained,
 
 }  // namespace
 
-bool is_of_gemms(const Failing& failing) {
-    return failing.result->operation == gemm_operation;
-}
-
 Candidates Search::explanations() {
     const Covers alone = covers_of_one();
     for (const Reach reach : {Reach::everywhere, Reach::any_number, Reach::one_place}) {
@@ -206,10 +156,41 @@ Candidates Search::explanations() {
         });
         auto found = unrefuted(covers, Extent::all);
         if (found.empty()) continue;
-        for (auto& set : found) set[0].seen_in = seen_in(set[0], alone);
+        for (auto& set : found) find_where_seen(set[0], alone);
+        // No case tells what is everywhere, and was seen in a place alone, from others there.
+        for (auto& set : unrefuted(in_places_seen(found, alone), Extent::all))
+            found.push_back(std::move(set));
         return found;
     }
-    return unrefuted(covers_of_two(), Extent::all);
+    return explanations_by_two();
+}
+
+Candidates Search::explanations_by_two() {
+    using Reaches = std::array<Reach, 2>;
+    const Pairs pairs(failing_, passing(), sources_);
+    for (const Reaches& reaches : {Reaches{Reach::everywhere, Reach::everywhere},
+                                   Reaches{Reach::everywhere, Reach::one_place},
+                                   Reaches{Reach::one_place, Reach::one_place}}) {
+        const Covers covers = covers_of_two(reaches[0], reaches[1]);
+        Covers held;
+        if (covers.size() <= held_together_max)
+            std::ranges::copy_if(covers, std::back_inserter(held), [&](const auto& cover) {
+                return pairs.explain(cover[0], cover[1]);
+            });
+        Candidates found;
+        for (const auto& cover : pairs.settled(held))
+            found.push_back({named(cover[0]), named(cover[1])});
+        if (found.empty()) found = unrefuted(covers, Extent::all);
+        if (!found.empty()) return found;
+    }
+    return {};
+}
+
+Candidate Search::named(const std::string& kind) const {
+    Candidate candidate;
+    candidate.kind = kind;
+    candidate.text = text_for(kind, cases_with(""));
+    return candidate;
 }
 
 Search::OfMost Search::explanations_of_most() {
@@ -240,17 +221,43 @@ Candidates Search::unrefuted(const Covers& covers, Extent extent) {
     return found;
 }
 
-std::string Search::seen_in(const Candidate& candidate, const Covers& alone) const {
-    if (is_placed(candidate.kind)) return "";
+void Search::find_where_seen(Candidate& candidate, const Covers& alone) const {
+    if (is_placed(candidate.kind)) return;
     const auto lies_in = [&](std::string_view place) {
-        return std::ranges::find(alone, std::vector{candidate.kind + "@" + std::string(place)}) !=
+        return std::ranges::find(alone, std::vector{placed_in(candidate.kind, place)}) !=
                alone.end();
     };
+    const auto set = [&](std::string_view text, auto... places) {
+        candidate.seen_in = text;
+        candidate.seen_places = {std::string(places)...};
+    };
     for (const std::string_view place : parts_of_tensors)
-        if (lies_in(place)) return std::string(place);
+        if (lies_in(place)) return set(text_of_place(place), place);
+    const auto [first, last] = ends_of_lines;
+    if (!have_long_lines()) {
+        if (lies_in(first) && lies_in(last) && may_have_long_lines()) set("", first, last);
+        return;
+    }
     for (const std::string_view place : ends_of_lines)
-        if (lies_in(place) && have_long_lines()) return std::string(place);
-    return "";
+        if (lies_in(place)) return set(text_of_place(place), place);
+}
+
+// What else explains everything in the one place that these were seen in.
+Covers Search::in_places_seen(const Candidates& found, const Covers& alone) const {
+    Covers covers;
+    for (const auto& set : found) {
+        if (set[0].seen_places.size() != 1) return {};
+        for (const auto& cover : alone) {
+            const PlacedKind read = read_placed_kind(cover[0]);
+            const bool is_there =
+                is_placed(cover[0]) && place_names()[read.place].kind == set[0].seen_places[0];
+            const bool is_found = std::ranges::any_of(
+                found, [&](const auto& other) { return other[0].kind == read.alteration; });
+            if (is_there && !is_found && std::ranges::find(covers, cover) == covers.end())
+                covers.push_back(cover);
+        }
+    }
+    return covers;
 }
 
 // Is one of the lines of several blocks?
@@ -260,6 +267,14 @@ bool Search::have_long_lines() const {
         if (!c || !has_blocks(c.value())) return false;
         const BlockGrid grid = block_grid(blocking_of(c.value()));
         return (c.value().axis == BlockAxis::col ? grid.block_rows : grid.block_columns) > 1;
+    });
+}
+
+// Has one of the formats blocks smaller than a tensor?
+bool Search::may_have_long_lines() const {
+    return std::ranges::any_of(failing_, [](const Failing& failing) {
+        const auto c = parse_case(failing.result->case_text);
+        return c && c.value().format != nullptr && !c.value().format->is_whole_tensor();
     });
 }
 
@@ -280,11 +295,6 @@ std::vector<std::string> Search::kinds_by_use() const {
     return kinds;
 }
 
-bool Search::covers_all(const std::vector<std::string>& kinds) const {
-    return std::ranges::all_of(failing_,
-                               [&](const Failing& failing) { return is_covered(failing, kinds); });
-}
-
 Covers Search::covers_of_one() const {
     if (failing_.empty()) return {};
     std::set<std::string> common = failing_[0].alone;
@@ -296,15 +306,28 @@ Covers Search::covers_of_one() const {
     return covers;
 }
 
-Covers Search::covers_of_two() const {
-    std::vector<std::string> kinds = kinds_by_use();
-    std::erase_if(kinds, is_of_any_number);
-    if (kinds.size() > candidates_max) kinds.resize(candidates_max);
+Covers Search::covers_of_two(Reach one, Reach other) const {
     Covers covers;
-    for (std::size_t one = 0; one < kinds.size(); ++one)
-        for (std::size_t other = one + 1; other < kinds.size(); ++other)
-            if (covers_all({kinds[one], kinds[other]}))
-                covers.push_back({kinds[one], kinds[other]});
+    for (const std::string& kind : kinds_by_use()) {
+        if (reach_of(kind) != one || kind.starts_with(dialect_kind)) continue;
+        std::optional<std::set<std::string>> beside;  // where it is not enough
+        for (const Failing& failing : failing_) {
+            if (failing.alone.contains(kind)) continue;
+            std::set<std::string> here = failing.alone;
+            for (const auto& parts : failing.explanations)
+                for (const std::size_t side : {0u, 1u})
+                    if (parts[side] == kind) here.insert(parts[1 - side]);
+            if (beside)
+                std::erase_if(*beside, [&](const auto& each) { return !here.contains(each); });
+            else
+                beside = std::move(here);
+        }
+        if (!beside) continue;
+        for (const std::string& each : *beside)
+            if (reach_of(each) == other && !each.starts_with(dialect_kind) &&
+                std::ranges::find(covers, std::vector{each, kind}) == covers.end())
+                covers.push_back({kind, each});
+    }
     return covers;
 }
 
@@ -349,21 +372,27 @@ bool Search::explains(const std::string& kind, const CaseResult& result) const {
 std::vector<Case> Search::cases_with(const std::string& kind) const {
     std::vector<Case> found;
     for (const Failing& failing : failing_)
-        if (has_part(failing, kind))
+        if (kind.empty() || has_part(failing, kind))
             if (const auto c = parse_case(failing.result->case_text)) found.push_back(c.value());
     return found;
 }
 
-// An even choice of those that pass, and those that fail and have other explanations.
-std::vector<const CaseResult*> Search::cases_to_check() const {
-    std::vector<const CaseResult*> passing, chosen;
+std::vector<const CaseResult*> Search::passing() const {
+    std::vector<const CaseResult*> passing;
     for (const CaseResult& result : cases_)
         if (result.verdict == Verdict::pass_exact &&
             (result.operation == gemm_operation) == is_of_gemms(failing_[0]))
             passing.push_back(&result);
+    return passing;
+}
+
+// An even choice of those that pass, and those that fail and have other explanations.
+std::vector<const CaseResult*> Search::cases_to_check() const {
+    const std::vector<const CaseResult*> all = passing();
+    std::vector<const CaseResult*> chosen;
     const std::size_t step =
-        std::max<std::size_t>(1, (passing.size() + passing_checked_max - 1) / passing_checked_max);
-    for (std::size_t i = 0; i < passing.size(); i += step) chosen.push_back(passing[i]);
+        std::max<std::size_t>(1, (all.size() + passing_checked_max - 1) / passing_checked_max);
+    for (std::size_t i = 0; i < all.size(); i += step) chosen.push_back(all[i]);
     for (std::size_t i = 0; i < failing_.size() && i < failing_checked_max; ++i)
         chosen.push_back(failing_[i].result);
     return chosen;

@@ -6,47 +6,33 @@
 #include <cstdint>
 #include <map>
 #include <optional>
-#include <set>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "conformance/case/case.hpp"
+#include "conformance/cause/failing.hpp"
+#include "conformance/cause/pairs.hpp"
 #include "conformance/data/inputs.hpp"
 #include "conformance/results/record.hpp"
 
 namespace mx::cause {
 
-// What a failing case comes to.
-struct Failing {
-    const results::CaseResult* result = nullptr;
-    std::set<std::string> alone;                         // kinds that each explain all of it
-    std::vector<std::vector<std::string>> explanations;  // kinds that do together
-    std::uint64_t places = 0;                            // that need a hypothesis
-    std::uint64_t open_places = 0;                       // that a source leaves open
-    bool needs_hypothesis() const { return places > 0; }
-};
-
-// As the record has it: one kind, one in several places, or two together.
-void add_explanation(const std::string& explanation, Failing& failing);
-
-// The same whichever row, block or k it is.
-std::string without_numbers(const std::string& text);
-
 // "a, b and c"
 std::string listed(const std::vector<std::string>& items);
-
-bool is_of_gemms(const Failing& failing);
 
 // A kind that explains, and where it holds.
 struct Candidate {
     std::string kind, text;
-    std::string scope;    // "" everywhere
-    std::string seen_in;  // the place that all it explains lies in, though nothing says why
+    std::string scope;  // "" everywhere
+    // What all that it explains lies in, though nothing says why: "in odd rows", by its places. ""
+    // with places: each line is one block, so that all of them are its first and its last.
+    std::string seen_in;
+    std::vector<std::string> seen_places = {};
     bool is_refuted = false;
 };
 
-using Covers = std::vector<std::vector<std::string>>;  // sets of kinds that explain all
+enum class Reach { everywhere, any_number, one_place };
 using Candidates = std::vector<std::vector<Candidate>>;
 
 // Of cases of one kind: GEMMs have hypotheses of their own.
@@ -72,16 +58,20 @@ private:
     enum class Extent { all, most };
 
     Candidates unrefuted(const Covers& covers, Extent extent);
-    std::string seen_in(const Candidate& candidate, const Covers& alone) const;
+    void find_where_seen(Candidate& candidate, const Covers& alone) const;
+    Covers in_places_seen(const Candidates& found, const Covers& alone) const;
     bool have_long_lines() const;
+    bool may_have_long_lines() const;
     std::vector<std::string> kinds_by_use() const;
-    bool covers_all(const std::vector<std::string>& kinds) const;
     Covers covers_of_one() const;
-    Covers covers_of_two() const;
+    Covers covers_of_two(Reach one, Reach other) const;
+    Candidates explanations_by_two();
+    Candidate named(const std::string& kind) const;
+    std::vector<const results::CaseResult*> passing() const;
     bool is_unexplained(const results::CaseResult& result) const;
     void check(const Covers& covers, Extent extent);
     bool explains(const std::string& kind, const results::CaseResult& result) const;
-    std::vector<Case> cases_with(const std::string& kind) const;
+    std::vector<Case> cases_with(const std::string& kind) const;  // "": all failing ones
     std::vector<const results::CaseResult*> cases_to_check() const;
 
     std::span<const results::CaseResult> cases_;

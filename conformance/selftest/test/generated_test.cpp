@@ -4,6 +4,8 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
+
 #include "conformance/selftest/generated_fault.hpp"
 
 namespace mx::selftest {
@@ -30,6 +32,19 @@ TEST(Generated, TheLastBlockOfATensorThatIsOneIsNoPlace) {
     const GeneratedBug bug = draw_bug(5'000'252);
     ASSERT_TRUE(bug.entry->name == "te-fp8-current" && bug.faults.size() == 2);
     for (const GeneratedFault& fault : bug.faults) EXPECT_EQ(fault.place.kind, "") << fault.text;
+}
+
+// Each was called something else once: other changes that explain as much in the one place where it
+// shows (075), a second change that shows only together with the first (252), a last block that is
+// the only one of its line (281, 345).
+TEST(Generated, WhatWasOnceNamedWronglyIsNot) {
+    const std::array<std::uint64_t, 4> numbers{6'000'075, 6'000'252, 6'000'281, 6'000'345};
+    const GeneratedTable table = ask_generated(numbers);
+    for (const std::string& problem : table.problems) ADD_FAILURE() << problem;
+    ASSERT_EQ(table.rows.size(), 4u);
+    for (const std::size_t i : {1u, 2u, 3u})
+        EXPECT_EQ(cause_word(table.rows[i]), "right") << table.rows[i].hunt.cause->sentence;
+    EXPECT_EQ(table.rows[1].hunt.cause->kinds.size(), 2u);
 }
 
 TEST(Generated, NoCauseIsNamedThatWasNotPlanted) {
