@@ -16,7 +16,7 @@ namespace {
 
 using results::CaseResult;
 
-constexpr std::int64_t elements_checked_max = std::int64_t{1} << 13;
+constexpr std::int64_t elements_checked_max = std::int64_t{1} << 14;
 
 // A case made again from its line, with its right answer and with that of any hypothesis.
 struct Made {

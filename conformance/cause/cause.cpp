@@ -77,6 +77,14 @@ public:
             std::erase_if(pieces_, [](const Piece& piece) { return piece.kind == "padding"; });
     }
 
+    // Where elements of a row change places in pairs, those that are packed in pairs do so too.
+    void drop_packings_of(const std::vector<std::string>& kinds) {
+        if (std::ranges::find(kinds, "exchanged:pairs") != kinds.end())
+            std::erase_if(pieces_, [](const Piece& piece) {
+                return piece.kind == "packing:nibbles in the other order";
+            });
+    }
+
     // One fault lies in one other layout; and what is not written and differs elsewhere, where it
     // is written, is read before that.
     bool contradict_each_other() const {
@@ -145,19 +153,72 @@ bool is_dialect(const Candidate& candidate) {
     return candidate.kind.starts_with(dialect_kind);
 }
 
-std::string text_of(const Candidate& candidate) {
-    if (is_dialect(candidate)) {
-        const std::string change = candidate.kind.substr(dialect_kind.size());
-        return "these bits follow " + candidate.text + ", not " +
-               change.substr(0, change.find("->"));
+// Hypotheses that no case tells apart, in words. The values of one decision count as one of them,
+// and so do the places of one.
+class Alternatives {
+public:
+    void add(const Candidate& candidate) {
+        const std::string between = candidate.scope.empty() || candidate.where.empty() ? "" : ", ";
+        const std::string head = candidate.scope + between + candidate.where;
+        const std::string tail =
+            candidate.seen_in.empty() ? "" : ", seen " + candidate.seen_in + " alone";
+        std::vector<Body>& bodies = bodies_[head];
+        const auto decision = read_decision(candidate.kind);
+        for (Body& body : bodies) {
+            if (body.tail != tail) continue;
+            if (body.text == candidate.text) return;
+            if (!decision || !body.decision || body.decision->field != decision->field) continue;
+            body.values.push_back(decision->to);
+            return;
+        }
+        bodies.push_back({candidate.text, tail, decision, {}});
+        if (decision) bodies.back().values = {decision->to};
     }
-    return (candidate.scope.empty() ? "" : candidate.scope + ", ") + candidate.text +
-           (candidate.seen_in.empty() ? "" : ", seen " + candidate.seen_in + " alone");
-}
+
+    // "" of none, and of more than can be named.
+    std::string text() const {
+        if (bodies_.empty()) return "";
+        std::vector<std::string> heads, texts, whole;
+        bool are_alike = true;
+        for (const auto& [head, bodies] : bodies_) {
+            std::vector<std::string> here;
+            for (const Body& body : bodies) here.push_back(text_of(body));
+            for (const std::string& each : here)
+                whole.push_back((head.empty() ? "" : head + ", ") + each);
+            are_alike = are_alike && (heads.empty() || here == texts);
+            heads.push_back(head);
+            texts = std::move(here);
+        }
+        if (are_alike && heads.size() > 1 && !heads[0].empty() && heads.size() <= named_max)
+            whole = {joined(heads, " or ") + ", " + joined(texts, ", or ")};
+        if (std::max(whole.size(), texts.size()) > named_max) return "";
+        const bool is_one = bodies_.size() == 1 && texts.size() == 1 &&
+                            bodies_.begin()->second[0].values.size() <= 1;
+        return joined(whole, ", or ") + (is_one ? "" : " (no case tells these apart)");
+    }
+
+private:
+    struct Body {
+        std::string text, tail;
+        std::optional<Decision> decision;
+        std::vector<std::string> values;  // of the decision
+    };
+    static std::string text_of(const Body& body) {
+        if (body.values.size() <= 1) return body.text + body.tail;
+        std::vector<std::string> values = body.values;
+        const std::string last = values.back();
+        values.pop_back();
+        return body.decision->field + " is " + joined(values, ", ") + " or " + last + ", not " +
+               body.decision->from + body.tail;
+    }
+
+    std::map<std::string, std::vector<Body>> bodies_;  // by where they are
+};
 
 // Of hypotheses that each explain everything: the other entries of the table, then the rest.
 std::optional<Piece> named_of(const Candidates& found, std::vector<std::string>& kinds) {
-    std::vector<std::string> dialects, texts, named;
+    Alternatives alternatives;
+    std::vector<std::string> dialects, named;
     std::string asked;
     for (const auto& set : found) {
         if (set.size() != 1) continue;
@@ -166,24 +227,20 @@ std::optional<Piece> named_of(const Candidates& found, std::vector<std::string>&
             dialects.push_back(candidate.text);
             const std::string change = candidate.kind.substr(dialect_kind.size());
             asked = change.substr(0, change.find("->"));
-        } else if (std::ranges::find(texts, text_of(candidate)) == texts.end()) {
-            texts.push_back(text_of(candidate));
+        } else {
+            alternatives.add(candidate);
         }
         named.push_back(is_of_gemm(candidate.kind) ? without_numbers(candidate.kind)
                                                    : candidate.kind);
         for (const std::string& place : candidate.seen_places)
             named.push_back(candidate.kind + "@" + place);
     }
-    if (dialects.empty() && (texts.empty() || texts.size() > named_max)) return std::nullopt;
-    if (texts.size() > named_max) texts.clear();
-    std::string text;
-    for (const std::string& each : texts) text += (text.empty() ? "" : ", or ") + each;
-    if (texts.size() > 1) text += " (no case tells these apart)";
+    std::string text = alternatives.text();
+    if (dialects.empty() && text.empty()) return std::nullopt;
     if (!dialects.empty())
         text = "these bits follow " + listed(dialects) + ", not " + asked +
                (text.empty() ? "" : ": " + text);
-    kinds = {named[0]};
-    for (std::size_t i = 1; i < named.size(); ++i) kinds[0] += " | " + named[i];
+    kinds = {joined(named, " | ")};
     const bool has_short_lines = std::ranges::any_of(found, [](const auto& set) {
         return set[0].seen_in.empty() && !set[0].seen_places.empty();
     });
@@ -303,7 +360,7 @@ std::optional<TwoCauses> two_of(const Candidates& found) {
     return two;
 }
 
-// None where more remain of one than can be named.
+// Where more remain of one than can be named, the other is. None where that is so of both.
 std::vector<Piece> pieces_of(const TwoCauses& two, std::vector<std::string>& kinds) {
     std::vector<Piece> pieces;
     for (const std::vector<Candidate>& alike : two) {
@@ -311,11 +368,14 @@ std::vector<Piece> pieces_of(const TwoCauses& two, std::vector<std::string>& kin
         for (const Candidate& candidate : alike) sets.push_back({candidate});
         std::vector<std::string> named;
         const auto piece = named_of(sets, named);
-        if (!piece) return {};
-        pieces.push_back({alike[0].kind, piece->text, 0, 0});
-        kinds.push_back(named[0]);
+        pieces.push_back(piece ? *piece : Piece{});
+        pieces.back().kind = alike[0].kind;
+        if (piece)
+            kinds.push_back(named[0]);
+        else
+            pieces.back().text = "one of " + grouped(alike.size()) + " that no case tells apart";
     }
-    return pieces;
+    return kinds.empty() ? std::vector<Piece>{} : pieces;
 }
 
 struct NamedCauses {
@@ -371,6 +431,12 @@ std::optional<NamedCauses> causes_among(std::span<const CaseResult> cases,
     return std::nullopt;
 }
 
+std::vector<std::string> kinds_of(const std::vector<Piece>& pieces) {
+    std::vector<std::string> kinds;
+    for (const Piece& piece : pieces) kinds.push_back(piece.kind);
+    return kinds;
+}
+
 }  // namespace
 
 Cause cause_of(std::span<const CaseResult> cases, Sources& sources) {
@@ -387,9 +453,8 @@ Cause cause_of(std::span<const CaseResult> cases, Sources& sources) {
     Cause cause;
     seen.drop_pads_of_layouts();
     if (seen.contradict_each_other()) return {differences_of(cases), {}};
-    std::vector<Piece> pieces = seen.pieces();
-    for (const Piece& piece : pieces) cause.kinds.push_back(piece.kind);
-    if (failing.empty()) return {sentence_of(pieces, Explained{}), cause.kinds};
+    if (failing.empty()) return {sentence_of(seen.pieces(), Explained{}), kinds_of(seen.pieces())};
+    std::vector<Piece> pieces;
     std::size_t cases_left = 0;
     for (const bool gemms : {false, true}) {
         const auto causes = causes_among(cases, failing, gemms, sources);
@@ -403,6 +468,10 @@ Cause cause_of(std::span<const CaseResult> cases, Sources& sources) {
         for (const Failing& each : failing) results.push_back(each.result);
         return {unexplained_sentence(results, Openness::binding), {}};
     }
+    seen.drop_packings_of(cause.kinds);
+    const std::vector<std::string> kinds = kinds_of(seen.pieces());
+    pieces.insert(pieces.begin(), seen.pieces().begin(), seen.pieces().end());
+    cause.kinds.insert(cause.kinds.begin(), kinds.begin(), kinds.end());
     cause.sentence = cases_left > 0 ? sentence_of_most(pieces, cases_left)
                                     : sentence_of(pieces, explained_among(failing, pieces));
     return cause;

@@ -3,8 +3,11 @@
 
 #include <algorithm>
 #include <array>
+#include <functional>
 #include <iterator>
+#include <map>
 #include <optional>
+#include <string_view>
 #include <utility>
 
 #include "conformance/cause/hypotheses.hpp"
@@ -25,6 +28,8 @@ constexpr std::size_t pairs_max = 45;  // of hypotheses, tried together
 constexpr std::size_t placed_halves_max = 40;
 constexpr std::size_t pairs_placed_max = 4;  // that are tried in parts of the tensor too
 constexpr std::size_t halves_max = 60;       // that may make up a pair
+constexpr std::size_t alike_max = 8;         // that stand for each other in pairs
+constexpr std::size_t beside_max = 2;        // beside which every other hypothesis is tried
 
 // Rows of a tensor of which each has blocks of its own.
 CodeTensor rows_of(const CodeTensor& tensor, std::int64_t first, std::int64_t count) {
@@ -96,10 +101,29 @@ struct Score {
     std::uint64_t missed = 0;      // ... and that it does not
     std::uint64_t harmed = 0;      // right places that it would have changed
     std::vector<bool> helps = {};  // by the number of the differing place
-    PlaceSet harmed_in = {};       // places of those that it would have changed
+    PlaceSet missed_in = {};       // places of those that it does not explain
+    PlaceSet harmed_in = {};       // ... and of those that it would have changed
+    std::vector<std::uint32_t> harmed_by_place = {};
+    std::size_t answer = 0;  // a hash of it
     bool is_perfect() const { return helped > 0 && missed == 0 && harmed == 0; }
     bool may_be_half() const { return helped > harmed; }
 };
+
+std::size_t hash_of(const Tensors& tensors) {
+    std::size_t hash = 0;
+    for (const CodeTensor& tensor : tensors) {
+        const std::string_view bytes(reinterpret_cast<const char*>(tensor.bytes.data()),
+                                     tensor.bytes.size());
+        hash = hash * 31 + std::hash<std::string_view>()(bytes);
+    }
+    return hash;
+}
+
+template <typename Visit>
+void for_each_place(const PlaceSet& set, Visit visit) {
+    for (std::size_t place = set._Find_first(); place < places_max; place = set._Find_next(place))
+        visit(place);
+}
 
 class Trial {
 public:
@@ -126,15 +150,19 @@ public:
         trial_.expected = answer_with(alterations, places_, trial_.c, trial_.inputs);
         Score score;
         if (!is_alike()) return score;
+        score.answer = hash_of(trial_.expected);
         score.helps.assign(differing_, true);
+        score.harmed_by_place.assign(places_max, 0);
         for_each_difference(trial_, [&](const Difference& d) {
             if (d.flags != 0) return;
+            const PlaceSet set = set_at(d);
             const std::uint32_t number = differs_[d.output][d.element];
             ++(number != 0 ? score.missed : score.harmed);
+            (number != 0 ? score.missed_in : score.harmed_in) |= set;
             if (number != 0)
                 score.helps[number - 1] = false;
-            else
-                score.harmed_in |= set_at(d);
+            else if (score.harmed <= counted_max)
+                for_each_place(set, [&](std::size_t place) { ++score.harmed_by_place[place]; });
         });
         score.helped = differing_ - score.missed;
         return score;
@@ -144,19 +172,31 @@ public:
     // changed.
     PlaceSet places_of_all(const Score& score) const { return common_ & ~score.harmed_in; }
 
-    // The places without harm that hold most of what it explains.
-    std::vector<std::size_t> best_places(const Score& score, std::size_t count) const {
-        std::array<std::uint64_t, places_max> helped{};
+    // Places that hold every difference which `without` leaves open, and none that `score` leaves
+    // open or harms.
+    PlaceSet places_of_rest(const Score& without, const Score& score) const {
+        PlaceSet places = ~score.harmed_in & ~score.missed_in;
+        for (std::size_t i = 0; i < without.helps.size(); ++i)
+            if (!without.helps[i]) places &= sets_[i];
+        return places;
+    }
+
+    enum class Harm { none, less };
+    // The places without harm, or with less harm than help, that hold most of what it explains.
+    std::vector<std::size_t> best_places(const Score& score, std::size_t count, Harm harm) const {
+        std::array<std::int64_t, places_max> gained{};
         for (std::size_t i = 0; i < score.helps.size() && i < counted_max; ++i)
             if (score.helps[i])
-                for (std::size_t place = sets_[i]._Find_first(); place < places_max;
-                     place = sets_[i]._Find_next(place))
-                    if (!score.harmed_in[place]) ++helped[place];
+                for_each_place(sets_[i], [&](std::size_t place) { ++gained[place]; });
+        for (std::size_t place = 0; place < places_max; ++place) {
+            gained[place] -= score.harmed_by_place[place];
+            if (harm == Harm::none && score.harmed_in[place]) gained[place] = 0;
+        }
         std::vector<std::size_t> best;
         for (std::size_t place = 0; place < places_max; ++place)
-            if (helped[place] > 0) best.push_back(place);
+            if (gained[place] > 0) best.push_back(place);
         std::ranges::stable_sort(best, std::ranges::greater{},
-                                 [&](std::size_t place) { return helped[place]; });
+                                 [&](std::size_t place) { return gained[place]; });
         if (best.size() > count) best.resize(count);
         return best;
     }
@@ -197,9 +237,10 @@ struct Pair {
     const Tried* one;
     const Tried* other;
     std::uint64_t helped = 0;  // by either
+    std::uint64_t harmed() const { return one->score.harmed + other->score.harmed; }
 };
 
-// Those that together help the most, and each more than it harms.
+// Those that together help the most and harm the least.
 std::vector<Pair> best_pairs(const std::vector<Tried>& tried) {
     std::vector<Pair> pairs;
     for (auto one = tried.begin(); one != tried.end(); ++one)
@@ -212,7 +253,10 @@ std::vector<Pair> best_pairs(const std::vector<Tried>& tried) {
             if (pair.helped > std::max(one->score.helped, other->score.helped))
                 pairs.push_back(pair);
         }
-    std::ranges::stable_sort(pairs, std::ranges::greater{}, &Pair::helped);
+    std::ranges::stable_sort(pairs, [](const Pair& one, const Pair& other) {
+        return one.helped != other.helped ? one.helped > other.helped
+                                          : one.harmed() < other.harmed();
+    });
     if (pairs.size() > pairs_max) pairs.resize(pairs_max);
     return pairs;
 }
@@ -227,14 +271,22 @@ void add_halves_in_places(Trial& trial, std::vector<Tried>& tried) {
     std::ranges::stable_sort(harmful, std::ranges::greater{},
                              [](const Tried& each) { return each.score.helped; });
     if (harmful.size() > placed_halves_max) harmful.resize(placed_halves_max);
-    for (const Tried& each : harmful)
-        for (const std::size_t place : trial.best_places(each.score, 2)) {
+    using enum Trial::Harm;
+    for (const Tried& each : harmful) {
+        std::vector<std::size_t> places = trial.best_places(each.score, 2, none);
+        // Beside another cause the right one may do harm.
+        for (const std::size_t place : trial.best_places(each.score, 1, less))
+            if (std::ranges::find(places, place) == places.end()) places.push_back(place);
+        for (const std::size_t place : places) {
             const Placed placed[] = {{each.placed.alteration, place}};
             tried.push_back({placed[0], trial.score(placed)});
         }
+    }
 }
 
-void add_pair(const std::array<Placed, 2>& both, CaseResult& result) {
+using Both = std::array<Placed, 2>;
+
+void add_pair(const Both& both, CaseResult& result) {
     const std::string text = both[0].kind() + " + " + both[1].kind();
     if (std::ranges::find(result.explanations, text) == result.explanations.end())
         result.explanations.push_back(text);
@@ -242,30 +294,101 @@ void add_pair(const std::array<Placed, 2>& both, CaseResult& result) {
 
 // Would one of the two be enough in a part of the tensor? Then nothing says that it is everywhere.
 // A cast has no such parts.
-void add_pairs_in_places(Trial& trial, const std::array<Placed, 2>& both, CaseResult& result) {
+void add_pairs_in_places(Trial& trial, const Both& both, CaseResult& result) {
     if (!trial.has_places()) return;
     for (std::size_t i = 0; i < both.size(); ++i)
         for (const std::string_view place : parts_of_tensors) {
             if (!both[i].is_everywhere()) continue;
-            std::array<Placed, 2> placed = both;
+            Both placed = both;
             placed[i].place = read_placed_kind("@" + std::string(place)).place;
             if (trial.score(placed).is_perfect()) add_pair(placed, result);
         }
 }
 
-void try_pairs(Trial& trial, std::vector<Tried> tried, CaseResult& result) {
+// Those with the same answer stand for each other.
+class Alike {
+public:
+    // Leaves one of each.
+    explicit Alike(std::vector<Tried>& tried) {
+        std::vector<Tried> firsts;
+        for (Tried& each : tried) {
+            std::vector<Placed>& alike = by_answer_[each.score.answer];
+            alike.push_back(each.placed);
+            if (alike.size() == 1) firsts.push_back(std::move(each));
+        }
+        tried = std::move(firsts);
+    }
+    // At most so many.
+    std::vector<Placed> of(const Tried& tried) const {
+        std::vector<Placed> alike = by_answer_.at(tried.score.answer);
+        if (alike.size() > alike_max) alike.resize(alike_max);
+        return alike;
+    }
+
+private:
+    std::map<std::size_t, std::vector<Placed>> by_answer_;
+};
+
+// Every two that stand for these.
+void add_pairs_like(Trial& trial, const std::array<std::vector<Placed>, 2>& alike,
+                    CaseResult& result) {
+    for (const Placed& one : alike[0])
+        for (const Placed& other : alike[1]) {
+            const Both both{one, other};
+            if (one.alteration != other.alteration && trial.score(both).is_perfect())
+                add_pair(both, result);
+        }
+}
+
+// What hides part of another, or shows where it is there alone, is no half of its own: whatever
+// makes up the rest beside one that explains at least a quarter.
+void try_beside(Trial& trial, const Tried& one, const std::vector<Alteration>& hypotheses,
+                CaseResult& result) {
+    for (const Alteration& hypothesis : hypotheses) {
+        if (&hypothesis == one.placed.alteration || hypothesis.kind.starts_with(dialect_kind))
+            continue;
+        Both both{one.placed, {&hypothesis}};
+        const Score score = trial.score(both);
+        if (score.is_perfect()) {
+            add_pair(both, result);
+            continue;
+        }
+        const PlaceSet places = trial.places_of_rest(one.score, score);
+        if (!trial.has_places() || places.none()) continue;
+        both[1].place = places._Find_first();
+        if (trial.score(both).is_perfect()) add_pair(both, result);
+    }
+}
+
+void try_beside_best(Trial& trial, std::vector<Tried> tried,
+                     const std::vector<Alteration>& hypotheses, CaseResult& result) {
+    std::erase_if(tried, [&](const Tried& each) {
+        return !each.score.may_be_half() || 4 * each.score.helped < trial.differing();
+    });
+    std::ranges::stable_sort(tried, std::ranges::greater{}, [](const Tried& each) {
+        return each.score.helped - each.score.harmed;
+    });
+    for (std::size_t i = 0; i < tried.size() && i < beside_max; ++i)
+        try_beside(trial, tried[i], hypotheses, result);
+}
+
+void try_pairs(Trial& trial, std::vector<Tried> tried, const std::vector<Alteration>& hypotheses,
+               CaseResult& result) {
     add_halves_in_places(trial, tried);
     std::erase_if(tried, [](const Tried& each) { return !each.score.may_be_half(); });
     std::ranges::stable_sort(tried, std::ranges::greater{},
                              [](const Tried& each) { return each.score.helped; });
+    const Alike alike(tried);
     if (tried.size() > halves_max) tried.resize(halves_max);
     for (const Pair& pair : best_pairs(tried)) {
-        const std::array both{pair.one->placed, pair.other->placed};
+        const Both both{pair.one->placed, pair.other->placed};
         if (!trial.score(both).is_perfect()) continue;
         add_pair(both, result);
-        if (result.explanations.size() <= pairs_placed_max)
-            add_pairs_in_places(trial, both, result);
+        if (result.explanations.size() > pairs_placed_max) continue;
+        add_pairs_in_places(trial, both, result);
+        add_pairs_like(trial, {alike.of(*pair.one), alike.of(*pair.other)}, result);
     }
+    if (result.explanations.empty()) try_beside_best(trial, std::move(tried), hypotheses, result);
 }
 
 // "ties:up@odd_rows,last_row": in each of these places alone.
@@ -281,15 +404,16 @@ void try_all(Trial& trial, const std::vector<Alteration>& hypotheses, CaseResult
     std::vector<Tried> tried;
     for (const Alteration& hypothesis : hypotheses) {
         const Placed alone[] = {{&hypothesis}};
-        tried.push_back({alone[0], trial.score(alone)});
-        const Score& score = tried.back().score;
-        if (score.helped == 0 || score.missed > 0) continue;
+        Score score = trial.score(alone);
+        const bool is_dialect = hypothesis.kind.starts_with(dialect_kind);
         if (score.is_perfect()) result.explanations.push_back(hypothesis.kind);
-        const PlaceSet places = trial.places_of_all(score);
-        if (places.any() && !hypothesis.kind.starts_with(dialect_kind))
-            result.explanations.push_back(in_places(hypothesis, places));
+        if (is_dialect) continue;
+        const bool explains_all = score.helped > 0 && score.missed == 0;
+        const PlaceSet places = explains_all ? trial.places_of_all(score) : PlaceSet{};
+        if (places.any()) result.explanations.push_back(in_places(hypothesis, places));
+        tried.push_back({alone[0], std::move(score)});
     }
-    if (result.explanations.empty()) try_pairs(trial, std::move(tried), result);
+    if (result.explanations.empty()) try_pairs(trial, std::move(tried), hypotheses, result);
 }
 
 // Two runs of a device that remembers differ, because it was asked something else before.

@@ -3,6 +3,7 @@
 // kernel can get wrong. Made from the problem alone: nothing here knows of a device or its answer.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -17,6 +18,12 @@ std::vector<Alteration> hypotheses_for(const Problem& p);
 
 // "dialect:nv->ocp" opens with this: the bits of another table entry.
 inline constexpr std::string_view dialect_kind = "dialect:";
+
+// Of "scale_rounding:toward_zero->toward_positive": a decision of the table taken otherwise.
+struct Decision {
+    std::string field, from, to;
+};
+std::optional<Decision> read_decision(const std::string& kind);
 
 // The device gives the answer to the question before. Of another shape it says nothing.
 Alteration answer_of_before(const Tensors& before);

@@ -12,6 +12,7 @@ namespace {
 
 // Of both kinds.
 constexpr std::size_t cases_max = 32;
+constexpr std::size_t like_max = 2;
 
 // Whatever explains the case gives the answer that the device gave.
 std::optional<std::vector<CodeTensor>> answer_of_device(const Again& again,
@@ -79,9 +80,31 @@ std::vector<std::string> Pairs::alike(std::size_t side, const Covers& held) cons
     for (const auto& cover : held)
         for (const std::string& kind : cover) try_kind(kind);
     if (!knows_all_) return kinds;
-    for (const std::string& kind : kinds_)
-        if (kind != read_placed_kind(other).alteration) try_kind(kind);
+    for (const std::string& kind : instead_of(held[0][side]))
+        if (read_placed_kind(kind).alteration != read_placed_kind(other).alteration) try_kind(kind);
     return kinds;
+}
+
+// Everywhere, and where that one is.
+std::vector<std::string> Pairs::instead_of(const std::string& kind) const {
+    std::vector<std::string> kinds = kinds_;
+    const std::size_t at = kind.find('@');
+    if (at != std::string::npos)
+        for (const std::string& each : kinds_) kinds.push_back(each + kind.substr(at));
+    return kinds;
+}
+
+Covers Pairs::like(const Covers& covers) const {
+    Covers held;
+    for (std::size_t i = 0; i < covers.size() && i < like_max && knows_all_; ++i)
+        for (const std::size_t side : {0u, 1u}) {
+            const std::string& other = covers[i][1 - side];
+            for (const std::string& kind : instead_of(covers[i][side])) {
+                const bool is_new = std::ranges::find(held, std::vector{kind, other}) == held.end();
+                if (is_new && kind != other && explain(kind, other)) held.push_back({kind, other});
+            }
+        }
+    return held;
 }
 
 Covers Pairs::settled(const Covers& held) const {

@@ -93,6 +93,10 @@ bool is_placed(const std::string& kind) {
     return !is_of_gemm(kind) && kind.find('@') != std::string::npos;
 }
 
+bool is_of_dialect(const std::string& kind) {
+    return kind.starts_with(dialect_kind);
+}
+
 Reach reach_of(const std::string& kind) {
     if (is_of_any_number(kind)) return Reach::any_number;
     return is_placed(kind) ? Reach::one_place : Reach::everywhere;
@@ -112,14 +116,20 @@ const std::string& text_of_place(std::string_view place) {
     return place_names()[read_placed_kind(placed_in("", place)).place].text;
 }
 
-std::string text_for(const std::string& kind, const std::vector<Case>& explained) {
-    if (is_of_gemm(kind)) return kind.substr(gemm_kind.size());
-    const PlacedKind read = read_placed_kind(kind);
-    const std::string where = read.place == places_max ? "" : place_names()[read.place].text + ", ";
+void set_text(Candidate& candidate, const std::vector<Case>& explained) {
+    if (is_of_gemm(candidate.kind)) {
+        candidate.text = candidate.kind.substr(gemm_kind.size());
+        return;
+    }
+    const PlacedKind read = read_placed_kind(candidate.kind);
+    if (read.place != places_max) candidate.where = place_names()[read.place].text;
+    candidate.text = answer_of_before({}).text;
     for (const Case& c : explained)
         for (const Alteration& hypothesis : hypotheses_for(c))
-            if (hypothesis.kind == read.alteration) return where + hypothesis.text;
-    return answer_of_before({}).text;
+            if (hypothesis.kind == read.alteration) {
+                candidate.text = hypothesis.text;
+                return;
+            }
 }
 
 // To what all explained cases have in common and no refuting one has.
@@ -166,30 +176,91 @@ Candidates Search::explanations() {
 }
 
 Candidates Search::explanations_by_two() {
-    using Reaches = std::array<Reach, 2>;
     const Pairs pairs(failing_, passing(), sources_);
-    for (const Reaches& reaches : {Reaches{Reach::everywhere, Reach::everywhere},
-                                   Reaches{Reach::everywhere, Reach::one_place},
-                                   Reaches{Reach::one_place, Reach::one_place}}) {
-        const Covers covers = covers_of_two(reaches[0], reaches[1]);
+    std::vector<Covers> all;
+    for (const auto& [one, other] : {std::pair(Reach::everywhere, Reach::everywhere),
+                                     std::pair(Reach::everywhere, Reach::one_place),
+                                     std::pair(Reach::one_place, Reach::one_place)}) {
+        const Covers& covers = all.emplace_back(covers_of_two(one, other));
         Covers held;
         if (covers.size() <= held_together_max)
             std::ranges::copy_if(covers, std::back_inserter(held), [&](const auto& cover) {
                 return pairs.explain(cover[0], cover[1]);
             });
-        Candidates found;
-        for (const auto& cover : pairs.settled(held))
-            found.push_back({named(cover[0]), named(cover[1])});
-        if (found.empty()) found = unrefuted(covers, Extent::all);
-        if (!found.empty()) return found;
+        if (!held.empty()) return named(pairs.settled(held), pairs);
     }
+    if (const Covers held = pairs_of_some(pairs); !held.empty())
+        return named(pairs.settled(held), pairs);
+    for (const Covers& covers : all)
+        if (const Covers held = pairs.like(covers); !held.empty())
+            return named(pairs.settled(held), pairs);
+    // In a dialect, a format or the like alone.
+    for (const Covers& covers : all)
+        if (Candidates found = unrefuted(covers, Extent::all); !found.empty()) return found;
     return {};
+}
+
+// Those that explain some case together, and all where the record does not say so: a case names a
+// few of the pairs that explain it.
+Covers Search::pairs_of_some(const Pairs& pairs) const {
+    std::map<std::vector<std::string>, std::size_t> uses;
+    for (const Failing& failing : failing_)
+        for (const auto& parts : failing.explanations) ++uses[parts];
+    Covers covers;
+    for (const auto& [parts, count] : uses)
+        if (std::ranges::none_of(parts, is_of_dialect)) covers.push_back(parts);
+    std::ranges::stable_sort(covers, std::ranges::greater{},
+                             [&](const auto& parts) { return uses.at(parts); });
+    if (covers.size() > held_together_max) covers.resize(held_together_max);
+    std::erase_if(covers, [&](const auto& parts) {
+        return !pairs.know_all() || !pairs.explain(parts[0], parts[1]);
+    });
+    return covers;
+}
+
+Candidates Search::named(const Covers& covers, const Pairs& pairs) const {
+    Candidates found;
+    for (const auto& cover : covers) found.push_back({named(cover[0]), named(cover[1])});
+    for (auto& set : found)
+        for (const std::size_t side : {0u, 1u}) find_where_seen(set[side], set[1 - side], pairs);
+    for (const auto& set : Candidates(found))
+        for (const std::size_t side : {0u, 1u})
+            if (set[side].seen_places.size() == 1)
+                add_others_there(set[side], set[1 - side], pairs, found);
+    return found;
+}
+
+// As find_where_seen of one that explains everything alone: beside the other.
+void Search::find_where_seen(Candidate& candidate, const Candidate& other,
+                             const Pairs& pairs) const {
+    if (is_placed(candidate.kind)) return;
+    Covers placed;
+    const auto add = [&](std::string_view place) {
+        const std::string kind = placed_in(candidate.kind, place);
+        if (pairs.explain(kind, other.kind)) placed.push_back({kind});
+    };
+    for (const std::string_view place : parts_of_tensors) add(place);
+    for (const std::string_view place : ends_of_lines) add(place);
+    find_where_seen(candidate, placed);
+}
+
+// What else explains everything beside the other, in the one place that this was seen in.
+void Search::add_others_there(const Candidate& candidate, const Candidate& other,
+                              const Pairs& pairs, Candidates& found) const {
+    for (const std::string& kind : pairs.kinds()) {
+        const std::string there = placed_in(kind, candidate.seen_places[0]);
+        const bool is_found = std::ranges::any_of(found, [&](const auto& set) {
+            return set[0].kind == kind || set[1].kind == kind ||
+                   (set[0].kind == there && set[1].kind == other.kind);
+        });
+        if (!is_found && pairs.explain(there, other.kind)) found.push_back({named(there), other});
+    }
 }
 
 Candidate Search::named(const std::string& kind) const {
     Candidate candidate;
     candidate.kind = kind;
-    candidate.text = text_for(kind, cases_with(""));
+    set_text(candidate, cases_with(""));
     return candidate;
 }
 
@@ -308,8 +379,9 @@ Covers Search::covers_of_one() const {
 
 Covers Search::covers_of_two(Reach one, Reach other) const {
     Covers covers;
+    std::set<std::pair<std::string, std::string>> seen;
     for (const std::string& kind : kinds_by_use()) {
-        if (reach_of(kind) != one || kind.starts_with(dialect_kind)) continue;
+        if (reach_of(kind) != one || is_of_dialect(kind)) continue;
         std::optional<std::set<std::string>> beside;  // where it is not enough
         for (const Failing& failing : failing_) {
             if (failing.alone.contains(kind)) continue;
@@ -324,8 +396,8 @@ Covers Search::covers_of_two(Reach one, Reach other) const {
         }
         if (!beside) continue;
         for (const std::string& each : *beside)
-            if (reach_of(each) == other && !each.starts_with(dialect_kind) &&
-                std::ranges::find(covers, std::vector{each, kind}) == covers.end())
+            if (reach_of(each) == other && !is_of_dialect(each) && !seen.contains({each, kind}) &&
+                seen.insert({kind, each}).second)
                 covers.push_back({kind, each});
     }
     return covers;
@@ -356,7 +428,7 @@ void Search::check(const Covers& covers, Extent extent) {
     }
     for (auto& [kind, candidate] : candidates_) {
         const std::vector<Case> explained = cases_with(kind);
-        candidate.text = text_for(kind, explained);
+        set_text(candidate, explained);
         if (refuting[kind].empty()) continue;
         candidate.is_refuted = true;
         if (extent == Extent::all) confine(candidate, explained, refuting[kind]);

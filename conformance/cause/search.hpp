@@ -24,16 +24,17 @@ std::string listed(const std::vector<std::string>& items);
 // A kind that explains, and where it holds.
 struct Candidate {
     std::string kind, text;
-    std::string scope;  // "" everywhere
+    std::string where = {};  // "in odd rows"; "" everywhere
+    std::string scope = {};  // "in elements of e4m3"; "" in all
     // What all that it explains lies in, though nothing says why: "in odd rows", by its places. ""
     // with places: each line is one block, so that all of them are its first and its last.
-    std::string seen_in;
+    std::string seen_in = {};
     std::vector<std::string> seen_places = {};
     bool is_refuted = false;
 };
 
-enum class Reach { everywhere, any_number, one_place };
 using Candidates = std::vector<std::vector<Candidate>>;
+enum class Reach { everywhere, any_number, one_place };
 
 // Of cases of one kind: GEMMs have hypotheses of their own.
 class Search {
@@ -66,7 +67,12 @@ private:
     Covers covers_of_one() const;
     Covers covers_of_two(Reach one, Reach other) const;
     Candidates explanations_by_two();
+    Covers pairs_of_some(const Pairs& pairs) const;
     Candidate named(const std::string& kind) const;
+    Candidates named(const Covers& covers, const Pairs& pairs) const;
+    void find_where_seen(Candidate& candidate, const Candidate& other, const Pairs& pairs) const;
+    void add_others_there(const Candidate& candidate, const Candidate& other, const Pairs& pairs,
+                          Candidates& found) const;
     std::vector<const results::CaseResult*> passing() const;
     bool is_unexplained(const results::CaseResult& result) const;
     void check(const Covers& covers, Extent extent);

@@ -33,10 +33,21 @@ void add_unseen(Hypotheses& hypotheses, std::string kind, std::string text, IsUn
     };
 }
 
+// Of blocks in a line those that there are, of tiles and whole tensors the first.
+std::size_t single_elements_of(const Problem& p) {
+    constexpr std::int64_t of_lines_max = 128, of_others_max = 32;
+    const auto whole = static_cast<std::int64_t>(lanes_of(p));
+    const bool is_line =
+        p.axis == BlockAxis::row || p.axis == BlockAxis::col || p.axis == BlockAxis::both;
+    if (!is_line) return static_cast<std::size_t>(std::min(whole, of_others_max));
+    const std::int64_t across = p.axis == BlockAxis::col ? 0 : p.columns;
+    const std::int64_t down = p.axis == BlockAxis::row ? 0 : p.rows;
+    return static_cast<std::size_t>(std::min({whole, std::max(across, down), of_lines_max}));
+}
+
 void add_unseen_elements(const Problem& p, Hypotheses& hypotheses) {
     const auto whole = static_cast<std::size_t>(lanes_of(p));
-    constexpr std::size_t single_elements_max = 64;
-    for (std::size_t left_out = 0; left_out < whole && whole <= single_elements_max; ++left_out)
+    for (std::size_t left_out = 0; left_out < single_elements_of(p); ++left_out)
         add_unseen(hypotheses, "element_" + std::to_string(left_out),
                    "element " + std::to_string(left_out) + " of a block",
                    [left_out](const BlockSeen&, std::size_t lane) { return lane == left_out; });
@@ -781,17 +792,6 @@ void add_tensor_transformations(const Problem& p, Hypotheses& hypotheses) {
     add_code_changes(p, hypotheses);
     add_output_places(p, hypotheses);
     add_input_changes(p, hypotheses);
-}
-
-Alteration answer_of_before(const Tensors& before) {
-    Hypotheses hypotheses;
-    add_hypothesis(hypotheses, "stale_answer", "a call gives the answer of the call before")
-        .outputs = [before](const Problem&, const Tensors&, Tensors& outputs) {
-        for (std::size_t i = 0; i < outputs.size() && i < before.size(); ++i)
-            if (before[i].count() == outputs[i].count() && before[i].width == outputs[i].width)
-                outputs[i].bytes = before[i].bytes;
-    };
-    return std::move(hypotheses[0]);
 }
 
 }  // namespace mx::cause

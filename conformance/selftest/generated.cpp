@@ -15,7 +15,8 @@
 namespace mx::selftest {
 namespace {
 
-constexpr std::int64_t elements_max = std::int64_t{1} << 12;
+constexpr std::int64_t small_max = 1 << 12, large_max = 1 << 14;  // elements
+constexpr std::size_t few = 24;                                   // cases
 constexpr std::uint64_t numbers_of_seed = 1'000'000;
 
 class GeneratedDevice {
@@ -75,14 +76,21 @@ Subject subject_of(std::uint64_t number, const GeneratedBug& bug) {
     return subject;
 }
 
-// Quantizations of an entry, small ones.
+// Quantizations of an entry, small ones; where few are, larger ones too.
 std::vector<LevelCases> plan_of(const Quantizer& entry, Sources& sources) {
     auto plan = plan_by_level({"quick", {std::string(entry.name)}}, sources).value();
-    for (LevelCases& level : plan)
-        std::erase_if(level.cases, [](const PlannedCase& planned) {
+    const auto has_over = [](std::int64_t limit) {
+        return [limit](const PlannedCase& planned) {
             return planned.c.operation != OperationKind::quantize ||
-                   element_count(planned.c) > elements_max;
-        });
+                   element_count(planned.c) > limit;
+        };
+    };
+    std::size_t small = 0;
+    for (const LevelCases& level : plan)
+        small += level.cases.size() -
+                 static_cast<std::size_t>(std::ranges::count_if(level.cases, has_over(small_max)));
+    for (LevelCases& level : plan)
+        std::erase_if(level.cases, has_over(small >= few ? small_max : large_max));
     return plan;
 }
 
