@@ -13,9 +13,6 @@ if(NOT CMAKE_CUDA_COMPILER AND NOT DEFINED ENV{CUDACXX})
     set(CMAKE_CUDA_COMPILER ${MX_NVCC})
   endif()
 endif()
-# 9.0 is the Hopper of H100, H200 and GH200; the others are Blackwell, where nothing has run yet.
-# Code for the chips themselves: nothing is left for the driver to compile.
-set(CMAKE_CUDA_ARCHITECTURES 90a-real 100a-real 103a-real 120a-real)
 # One g++ for both halves of a program, wherever it lies, unless the user names another.
 if(NOT CMAKE_CUDA_HOST_COMPILER AND NOT DEFINED ENV{CUDAHOSTCXX}
     AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
@@ -53,6 +50,17 @@ elseif(reason)
 endif()
 message(STATUS "CUDA: ${CMAKE_CUDA_COMPILER}")
 set(MX_HAS_CUDA ON)
+
+# 9.0 is the Hopper of H100, H200 and GH200; the others are Blackwell, where nothing has run yet: the
+# family of 10.0 is B200 and B300, that of 12.0 RTX and GB10. Code for the chips themselves: nothing
+# is left for the driver to compile. CMake 3.25 knows no families, so nvcc is told here, where a
+# library does not name an architecture of its own.
+set(CMAKE_CUDA_ARCHITECTURES OFF)
+foreach(target 90a 100f 120f)
+  set(code --generate-code=arch=compute_${target},code=[sm_${target}])
+  set(of_all $<NOT:$<BOOL:$<TARGET_PROPERTY:CUDA_ARCHITECTURES>>>)
+  add_compile_options($<$<AND:$<COMPILE_LANGUAGE:CUDA>,${of_all}>:${code}>)
+endforeach()
 
 # The host's half of a kernel file is compiled by the same g++ (compiler.cmake).
 include(CheckCompilerFlag)

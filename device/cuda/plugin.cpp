@@ -62,7 +62,9 @@ private:
     // Which of the two a GPU without code of ours answers, depends on the call.
     if (error == cudaErrorNoKernelImageForDevice || error == cudaErrorInvalidDeviceFunction)
         kit::not_supported(
-            "this library has code for sm_90, sm_100, sm_103 and sm_120 alone, and the GPU here, " +
+            "this library has code for sm_90 and for the families of sm_100 and sm_120 alone, and "
+            "the "
+            "GPU here, " +
             gpu.name + ", is " + gpu.isa);
     throw kit::Refusal{MX_FAILED, "the GPU did not start: " + text_of(error)};
 }

@@ -9,8 +9,8 @@
 
 namespace mx::cuda {
 
-// The conversion to ue8m0 exists where the code is compiled for 100a, 103a, 120a and their kin;
-// a plain sm_100 has it not. UNVERIFIED: no such GPU has run this yet.
+// The conversion to ue8m0 exists where the code is compiled for the families 100f and 120f or for
+// one chip of them, as 100a; a plain sm_100 has it not. UNVERIFIED: no such GPU has run this yet.
 #if defined(__CUDA_ARCH_FAMILY_SPECIFIC__) && __CUDA_ARCH_FAMILY_SPECIFIC__ >= 1000
 #define MX_CUDA_HAS_SCALE_CONVERSION 1
 #else
