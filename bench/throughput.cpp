@@ -7,6 +7,7 @@
 #include "bench/product_jobs.hpp"
 #include "bench/sampling.hpp"
 #include "device/host/client.hpp"
+#include "reference/spec/gemm.hpp"
 #include "reference/spec/quantizers.hpp"
 
 namespace mx::bench {
@@ -58,9 +59,8 @@ Shape scale_shape(const BlockFormat& format, Shape shape) {
             (shape.columns + format.block_columns - 1) / format.block_columns};
 }
 
-// NVFP4's have no sign.
 std::string scale_type(const BlockFormat& format) {
-    return std::string(format.scale() == formats::e4m3 ? "ue4m3" : format.scale().name);
+    return std::string(scale_in_tensors(format).name);
 }
 
 BenchRow unmeasured(BenchRow row, std::string reason) {

@@ -51,10 +51,10 @@ endif()
 message(STATUS "CUDA: ${CMAKE_CUDA_COMPILER}")
 set(MX_HAS_CUDA ON)
 
-# 9.0 is the Hopper of H100, H200 and GH200; the others are Blackwell, where nothing has run yet: the
-# family of 10.0 is B200 and B300, that of 12.0 RTX and GB10. Code for the chips themselves: nothing
-# is left for the driver to compile. CMake 3.25 knows no families, so nvcc is told here, where a
-# library does not name an architecture of its own.
+# 9.0 is the Hopper of H100, H200 and GH200; the others are Blackwell, where nothing has run yet:
+# the family of 10.0 is B200 and B300, that of 12.0 RTX and GB10. Code for the chips themselves:
+# nothing is left for the driver to compile. CMake 3.25 knows no families, so nvcc is told here,
+# where a library does not name an architecture of its own.
 set(CMAKE_CUDA_ARCHITECTURES OFF)
 foreach(target 90a 100f 120f)
   set(code --generate-code=arch=compute_${target},code=[sm_${target}])

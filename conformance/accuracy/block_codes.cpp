@@ -43,10 +43,10 @@ BlockCodes encode(const Quantization& quantizer, const Rows& rows) {
     fast::BlockQuestion question{rules, quantizer.format, formats::f32, {}};
     const bool has_number = rules.tensor_scale != TensorScale::none;
     if (has_number)
-        question.tensor =
-            fast::tensor_numbers(rules, quantizer.format,
-                                 fast::amax_of(rules, formats::f32, values.data(),
-                                               static_cast<std::int64_t>(values.size())));
+        question.tensor = fast::tensor_numbers(
+            rules, quantizer.format,
+            fast::amax_of(rules_of_tensor_amax(rules), formats::f32, values.data(),
+                          static_cast<std::int64_t>(values.size())));
     BlockCodes codes;
     if (has_number) codes.kept = fast::f32_code(fast::kept_number(rules, question.tensor));
     codes.elements.resize(values.size());

@@ -40,16 +40,14 @@ bool goes_inside(Alterations alterations) {
            any_has(alterations, &Alteration::scaled_value);
 }
 
-bool rounds_to_e4m3(ScaleRule rule) {
-    return rule == ScaleRule::e4m3 || rule == ScaleRule::e4m3_from_2tom6 ||
-           rule == ScaleRule::e4m3_best_of_two;
+bool rounds_to_nearest(ScaleRule rule) {
+    return rule == ScaleRule::nearest || rule == ScaleRule::best_of_two;
 }
 
 // What fast::scale_value rounds.
-fast::Unpacked before_e4m3(ScaleRule rule, const fast::Unpacked& ratio, fast::Candidate candidate) {
-    constexpr std::uint32_t f32_2tom6 = 0x3C800000;
-    if (rule == ScaleRule::e4m3_from_2tom6) return fast::at_least(ratio, f32_2tom6);
-    if (rule == ScaleRule::e4m3_best_of_two && candidate == fast::Candidate::maps_to_two_thirds)
+fast::Unpacked before_rounding(ScaleRule rule, const fast::Unpacked& ratio,
+                               fast::Candidate candidate) {
+    if (rule == ScaleRule::best_of_two && candidate == fast::Candidate::maps_to_two_thirds)
         return fast::product(ratio, {fast::Kind::finite, false, -1, 3});
     return ratio;
 }
@@ -200,13 +198,14 @@ private:
         for (const Alteration* each : alterations_)
             if (each->number_in_ratios)
                 of_ratio.tensor.scale = each->number_in_ratios(of_ratio.tensor.scale);
-        const fast::Unpacked ratio =
-            fast::ratio_of(of_ratio, fast::at_least(amax, rules_.amax_min));
-        fast::Unpacked scale = fast::scale_value(rules_.scale_rule, ratio, candidate);
+        const ElementFormat& format = question.format.scale();
+        const fast::Unpacked ratio = fast::at_least(
+            fast::ratio_of(of_ratio, fast::at_least(amax, rules_.amax_min)), rules_.ratio_min);
+        fast::Unpacked scale = fast::scale_value(rules_.scale_rule, format, ratio, candidate);
         for (const Alteration* each : alterations_)
-            if (each->e4m3_scale && rounds_to_e4m3(rules_.scale_rule))
-                scale = fast::unpack(formats::e4m3, each->e4m3_scale(before_e4m3(
-                                                        rules_.scale_rule, ratio, candidate)));
+            if (each->e4m3_scale && format == formats::e4m3 && rounds_to_nearest(rules_.scale_rule))
+                scale = fast::unpack(
+                    format, each->e4m3_scale(before_rounding(rules_.scale_rule, ratio, candidate)));
         const fast::Unpacked stored =
             rules_.stores_inverse() ? fast::quotient(fast::whole(1), scale) : scale;
         fast::BlockScale made{fast::round(question.format.scale(), Rounding::nearest_even,

@@ -97,6 +97,7 @@ Unpacked divisor_of(const BlockQuestion& question, const BlockScale& scale) {
         case Inverse::reciprocal_of_product:
             return fast::product(scale.scale, inverse_of(number));
         case Inverse::reciprocal_over_scale:
+        case Inverse::divided_by_product:
             return fast::product(scale.scale, number);
         default:
             return scale.scale;
@@ -142,7 +143,7 @@ void add_factors(Hypotheses& hypotheses) {
                    "elements are divided by their scale, not multiplied by its inverse")
         .scaled_value = [](const BlockQuestion& question, const BlockScale& scale,
                            const Unpacked& value) {
-        if (question.quantizer.stores_inverse() || question.quantizer.inverse == Inverse::divided)
+        if (question.quantizer.stores_inverse() || question.quantizer.divides_lanes())
             return fast::scaled_lane(question.quantizer, scale, value);
         return fast::quotient(value, divisor_of(question, scale));
     };

@@ -89,10 +89,12 @@ constexpr const TensorType* find_tensor_type(std::string_view id) {
     return nullptr;
 }
 
-// How a file carries the codes of an element format. The integer formats are int8 to a file: which
-// of them it is, the metadata say. TF32 is binary32.
+// How a file carries the codes of an element format. The integer formats are int8 to a file, and
+// UE5M3, for which no file has a word, is bytes: which of them it is, the metadata say. TF32 is
+// binary32.
 constexpr std::string_view tensor_type_of(const ElementFormat& format) {
     if (format == formats::tf32) return formats::f32.name;
+    if (format == formats::ue5m3) return "u8";
     return format.negatives == Negatives::sign_bit ? format.name : std::string_view("i8");
 }
 

@@ -38,6 +38,7 @@ std::string text_of(ScaleRatio ratio) {
         MX_NAMED(none)
         MX_NAMED(times_reciprocal_over_tensor)
         MX_NAMED(divided_over_tensor)
+        MX_NAMED(over_tensor_divided)
         MX_NAMED(divided_times_tensor)
         MX_NAMED(times_scaled_tensor)
         MX_NAMED(max_over_amax)
@@ -97,6 +98,7 @@ std::string text_of(NanInBlock nan_in_block) {
         MX_NAMED(poisons_amax)
         MX_NAMED(own_lane_only)
         MX_NAMED(own_lane_unless_all)
+        MX_NAMED(own_lane_only_in_blocks)
     }
     return {};
 }
@@ -126,6 +128,7 @@ std::string text_of(Inverse inverse) {
         MX_NAMED(reciprocal_over_scale)
         MX_NAMED(bf16_quotient)
         MX_NAMED(divided)
+        MX_NAMED(divided_by_product)
     }
     return {};
 }

@@ -113,7 +113,9 @@ std::string scale_text(const Quantizer& recipe, const BlockFormat& format,
     text += paragraph("ratio: " + f32_text(scale.ratio));
     text += paragraph("scale, as stored: " + hex_code(format.scale(), scale.stored) + " = " +
                       exact::to_text(exact::decode(format.scale(), scale.stored)));
-    if (recipe.inverse != Inverse::divided)
+    if (recipe.inverse == Inverse::divided_by_product)
+        text += paragraph("divisor of the lanes: " + f32_text(scale.factor));
+    else if (!recipe.divides_lanes())
         text += paragraph("factor of the lanes: " + f32_text(scale.factor));
     return text;
 }

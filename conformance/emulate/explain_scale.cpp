@@ -83,6 +83,7 @@ std::string ratio_words(const BlockFormat& format, const Quantizer& rules) {
             return "amax";
         case ScaleRatio::times_reciprocal_over_tensor:
         case ScaleRatio::divided_over_tensor:
+        case ScaleRatio::over_tensor_divided:
         case ScaleRatio::divided_times_tensor:
         case ScaleRatio::times_scaled_tensor:
         case ScaleRatio::max_over_amax:

@@ -8,7 +8,7 @@
 #include "conformance/emulate/recipe_fields.hpp"
 #include "reference/problem/problem.hpp"
 #include "reference/spec/formats.hpp"
-#include "reference/spec/further_formats.hpp"
+#include "reference/spec/gemm.hpp"
 #include "reference/spec/gemm_models.hpp"
 #include "reference/spec/layouts.hpp"
 #include "reference/spec/quantizers.hpp"
@@ -90,15 +90,13 @@ std::vector<Listed> listed_quantizers() {
 std::vector<Listed> listed_formats() {
     std::vector<Listed> rows;
     for (const BlockFormat& f : block_formats)
-        rows.push_back(
-            {std::string(f.name),
-             block_format_text(f),
-             {{"element", std::string(f.element().name)},
-              {"scale", std::string(f.scale() == formats::e4m3 ? "ue4m3" : f.scale().name)},
-              {"block", block_text(f)},
-              {"source", std::string(f.source)}}});
+        rows.push_back({std::string(f.name),
+                        block_format_text(f),
+                        {{"element", std::string(f.element().name)},
+                         {"scale", std::string(scale_in_tensors(f).name)},
+                         {"block", block_text(f)},
+                         {"source", std::string(f.source)}}});
     for (const ElementFormat& f : element_formats) rows.push_back(listed_element(f));
-    for (const ElementFormat& f : further_formats) rows.push_back(listed_element(f));
     return rows;
 }
 

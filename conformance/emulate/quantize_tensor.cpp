@@ -115,8 +115,8 @@ private:
             codes.push_back(derived_amax(p_, slice));
             if (count_ == 1) values_ = std::move(slice.bytes);  // it was moved
         }
-        return fast::f32_code(fast::amax_of(*p_.dialect, formats::f32, codes.data(),
-                                            static_cast<std::int64_t>(codes.size())));
+        return fast::f32_code(fast::amax_of(rules_of_tensor_amax(*p_.dialect), formats::f32,
+                                            codes.data(), static_cast<std::int64_t>(codes.size())));
     }
 
     void quantize(Slice slice, std::uint64_t seed) {

@@ -22,23 +22,26 @@ std::string_view name_of(LaneTransform value) {
     return nth({"none", "hadamard16"}, LaneTransform::hadamard16, value);
 }
 std::string_view name_of(NanInBlock value) {
-    return value == NanInBlock::own_lane_only ? "own_lane_only" : "poisons_amax";
+    return nth({"poisons_amax", "own_lane_only", "own_lane_unless_all", "own_lane_only_in_blocks"},
+               NanInBlock::own_lane_only_in_blocks, value);
 }
 // What a row divides by a constant, and what by the reciprocal of one, is part of two fields.
 std::string_view name_of(TensorScale value) {
-    return nth({"none", "encode", "decode", "decode", "history"}, TensorScale::history, value);
+    return nth({"none", "encode", "decode", "decode", "decode_from_1em30", "history"},
+               TensorScale::history, value);
 }
 std::string_view constant_division(ScaleRatio ratio) {
     const bool divides = ratio == ScaleRatio::divided || ratio == ScaleRatio::divided_over_tensor ||
+                         ratio == ScaleRatio::over_tensor_divided ||
                          ratio == ScaleRatio::divided_times_tensor;
     return divides ? "divided" : "times_reciprocal";
 }
 std::string_view name_of(ScaleRatio value) {
-    return nth(
-        {"amax_over_emax", "amax_over_emax_f32", "amax_over_max", "amax_over_max_flushed",
-         "amax_over_max", "amax", "amax_over_max_over_tensor", "amax_over_max_over_tensor",
-         "amax_over_max_times_tensor", "amax_times_scaled_tensor", "max_over_amax", "tensor"},
-        ScaleRatio::tensor, value);
+    return nth({"amax_over_emax", "amax_over_emax_f32", "amax_over_max", "amax_over_max_flushed",
+                "amax_over_max", "amax", "amax_over_max_over_tensor", "amax_over_max_over_tensor",
+                "amax_over_tensor_over_max", "amax_over_max_times_tensor",
+                "amax_times_scaled_tensor", "max_over_amax", "tensor"},
+               ScaleRatio::tensor, value);
 }
 std::string_view name_of(UselessAmax value) {
     return nth({"as_computed", "one"}, UselessAmax::one, value);
@@ -47,18 +50,19 @@ std::string_view name_of(EncodeOverflow value) {
     return nth({"infinity", "largest_f32", "largest_input"}, EncodeOverflow::largest_input, value);
 }
 std::string_view name_of(ScaleRule value) {
-    return nth({"e8m0_cast", "f32", "power_of_two_below", "power_of_two_above", "e4m3",
-                "e4m3_from_2tom6", "e4m3_best_of_two"},
-               ScaleRule::e4m3_best_of_two, value);
+    return nth(
+        {"e8m0_cast", "f32", "power_of_two_below", "power_of_two_above", "nearest", "best_of_two"},
+        ScaleRule::best_of_two, value);
 }
 std::string_view name_of(CandidateError value) {
     return nth({"none", "absolute", "square"}, CandidateError::square, value);
 }
 std::string_view name_of(Inverse value) {
-    return nth({"exact_power", "one_for_byte_zero", "zero_for_byte_zero", "zero_at_both_ends",
-                "of_scale_bits", "over_scale_bits", "encode_scale", "reciprocal",
-                "reciprocal_of_product", "reciprocal_over_scale", "bf16_quotient", "none"},
-               Inverse::divided, value);
+    return nth(
+        {"exact_power", "one_for_byte_zero", "zero_for_byte_zero", "zero_at_both_ends",
+         "of_scale_bits", "over_scale_bits", "encode_scale", "reciprocal", "reciprocal_of_product",
+         "reciprocal_over_scale", "bf16_quotient", "none", "none_over_product"},
+        Inverse::divided_by_product, value);
 }
 std::string_view name_of(NanCode value) {
     return nth({"positive_all_ones", "sign_kept", "largest", "as_number", "zero"}, NanCode::zero,
@@ -95,6 +99,7 @@ std::vector<std::pair<std::string, std::string>> recipe_fields(const Quantizer& 
             {"scale_max", std::to_string(recipe.scale_max)},
             {"amax_min", "0x" + hex(recipe.amax_min, 8)},
             {"block_ratio", text(recipe.scale_ratio)},
+            {"ratio_min", "0x" + hex(recipe.ratio_min, 8)},
             {"useless_amax", text(recipe.useless_amax)},
             {"encode_overflow", text(recipe.encode_overflow)},
             {"block_scale", text(recipe.scale_rule)},

@@ -41,7 +41,8 @@ StoredTensor stored_elements(const Problem& p, const BlockLayout& layout) {
 }
 
 StoredTensor stored_scales(const Problem& p, const BlockLayout& layout) {
-    StoredTensor stored{"scales", std::string(p.format->scale().name), layout.scale_shape};
+    StoredTensor stored{"scales", std::string(data::tensor_type_of(p.format->scale())),
+                        layout.scale_shape};
     const ScaleLayout* order = scale_layout_for(p.scales, p.axis);
     if (order == nullptr) return stored;
     const GridShape padded = fast::padded_shape(*order, {layout.block_rows, layout.block_columns});

@@ -157,8 +157,9 @@ fast::TensorNumbers tensor_numbers(const Problem& p, const Strided& values) {
     const Region whole{0, 0, values.rows, values.columns};
     std::vector<std::uint32_t> codes(static_cast<std::size_t>(whole.count()));
     read_codes(values, whole, codes.data());
-    return fast::tensor_numbers(*p.dialect, *p.format,
-                                fast::amax_of(*p.dialect, p.type, codes.data(), whole.count()));
+    return fast::tensor_numbers(
+        *p.dialect, *p.format,
+        fast::amax_of(rules_of_tensor_amax(*p.dialect), p.type, codes.data(), whole.count()));
 }
 
 // Quantizes one block after the other in memory of its own.

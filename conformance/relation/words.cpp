@@ -7,6 +7,7 @@
 #include <sstream>
 
 #include "conformance/case/fields.hpp"
+#include "reference/spec/gemm.hpp"
 #include "reference/spec/quantizers.hpp"
 
 namespace mx::relation {
@@ -34,8 +35,7 @@ std::string usual_elements(const Words& words) {
 
 std::string usual_scales(const Words& words) {
     if (real_scale_row(words) == nullptr) return "e8m0";
-    const ElementFormat& scale = find_block_format(words.format)->scale();
-    return std::string(scale == formats::e4m3 ? "ue4m3" : scale.name);
+    return std::string(scale_in_tensors(*find_block_format(words.format)).name);
 }
 
 std::int64_t usual_block(const Words& words) {

@@ -64,15 +64,16 @@ CodeTensor expect_scales(const Problem& p, const CodeTensor& input) {
 // Of the values as they are quantized. By parts: a copy of all of them would be as large again.
 fast::Unpacked amax_of_tensor(const Problem& p, const CodeTensor& values) {
     constexpr std::size_t part = 4096;
+    const Quantizer rules = rules_of_tensor_amax(*p.dialect);
     std::vector<std::uint32_t> lanes, amaxes;
     for (std::size_t i = 0; i < values.count(); ++i) {
         lanes.push_back(values.at(i));
         if (lanes.size() < part && i + 1 < values.count()) continue;
-        amaxes.push_back(fast::f32_code(fast::amax_of(*p.dialect, p.type, lanes.data(),
-                                                      static_cast<std::int64_t>(lanes.size()))));
+        amaxes.push_back(fast::f32_code(
+            fast::amax_of(rules, p.type, lanes.data(), static_cast<std::int64_t>(lanes.size()))));
         lanes.clear();
     }
-    return fast::amax_of(*p.dialect, formats::f32, amaxes.data(),
+    return fast::amax_of(rules, formats::f32, amaxes.data(),
                          static_cast<std::int64_t>(amaxes.size()));
 }
 

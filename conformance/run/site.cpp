@@ -137,7 +137,8 @@ exact::TensorNumbers exact_tensor_numbers(const Evidence& e) {
             codes.push_back(Code{e.inputs[0].at(i)});
         values = values_of(c, amax_witnesses(c.type, codes));
     }
-    return exact::tensor_numbers(*c.dialect, *c.format, exact::amax_of(*c.dialect, values));
+    return exact::tensor_numbers(*c.dialect, *c.format,
+                                 exact::amax_of(rules_of_tensor_amax(*c.dialect), values));
 }
 
 namespace {

@@ -12,7 +12,6 @@
 #include "reference/base/files.hpp"
 #include "reference/proof/sha256.hpp"
 #include "reference/spec/formats.hpp"
-#include "reference/spec/further_formats.hpp"
 #include "reference/spec/quantizers.hpp"
 #include "reference/spec/verification.hpp"
 
@@ -49,7 +48,6 @@ std::string format_row(const ElementFormat& f) {
 std::string format_rows() {
     std::string text;
     for (const ElementFormat& f : element_formats) text += format_row(f);
-    for (const ElementFormat& f : further_formats) text += format_row(f);
     for (const BlockFormat& f : block_formats)
         text += std::string(f.name) + " " + std::string(f.element().name) + " " +
                 std::string(f.scale().name) + " " + std::to_string(f.block_rows) + "x" +

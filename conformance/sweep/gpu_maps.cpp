@@ -7,7 +7,6 @@
 #include "reference/proof/exact_runs.hpp"
 #include "reference/proof/sweep.hpp"
 #include "reference/spec/formats.hpp"
-#include "reference/spec/further_formats.hpp"
 #include "reference/spec/quantizers.hpp"
 
 namespace mx::sweep {
@@ -113,7 +112,6 @@ std::vector<NamedMap> gpu_maps() {
     std::vector<NamedMap> maps;
     for (const ElementFormat& format : element_formats)
         if (format.code_bits() <= 8) add_round_maps(maps, format);
-    for (const ElementFormat& format : further_formats) add_round_maps(maps, format);
     add_scale_maps(maps);
     add_cast_maps(maps);
     leave_the_proved(maps);

@@ -103,11 +103,11 @@ typedef struct mx_gemm {
  *                 out[0]: element codes, R x C. out[1]: scales, one per block of k = block_size
  *                 elements: R x ceil(C/k) for axis "row", ceil(R/k) x C for "col", ceil(R/k) x
  *                 ceil(C/k) for "tile", 1 x 1 for "tensor". Their type is "e8m0" for the formats of
- *                 OCP MX, "ue4m3" for NVFP4 (E4M3 without a sign: the top bit is 0), "f32" for
- *                 blocks and tensors of FP8. Layout "inline" has no out[1]. If tensor_scale is not
- *                 NULL, then out[2]: the number that is kept. For axis "both": these outputs as for
- *                 axis "row" and again as for "col", all from the one tensor of values, and never
- *                 "inline".
+ *                 OCP MX, "ue4m3" for NVFP4 (E4M3 without a sign: the top bit is 0), "ue5m3" (5
+ *                 bits of exponent, no sign) for AMD-FP4, "f32" for blocks and tensors of FP8.
+ *                 Layout "inline" has no out[1]. If tensor_scale is not NULL, then out[2]: the
+ *                 number that is kept. For axis "both": these outputs as for axis "row" and again
+ *                 as for "col", all from the one tensor of values, and never "inline".
  * "dequantize"    in[0]: element codes, R x C. in[1]: scales as above. in[2]: the number that was
  *                 kept, if tensor_scale is not NULL. out: values, R x C.
  * "gemm"          D = alpha * A * B^T + beta * C, A and B with their scales. in: A, M x K; its
@@ -227,8 +227,8 @@ typedef struct mx_tensor {
     size_t struct_size;
     void* data;
     const char* type;   /* "f32" "bf16" "f16" "e4m3" "e5m2" "e3m2" "e2m3" "e2m1" "int8"
-                           "int8-symmetric" "e8m0" "ue4m3" "u32" "i32" "e4m3fnuz" "e5m2fnuz";
-                           "tf32", words of binary32 of which the upper 19 bits count */
+                           "int8-symmetric" "e8m0" "ue4m3" "ue5m3" "u32" "i32" "e4m3fnuz"
+                           "e5m2fnuz"; "tf32", words of binary32 of which the upper 19 bits count */
     const char* place;  /* where `data` points to: "host"; "cuda" or "hip", memory of the GPU on
                            which the device computes, as cudaMalloc or hipMalloc gives it, which
                            the host must not follow. A device answers MX_NOT_SUPPORTED to a place

@@ -20,6 +20,7 @@ namespace {
 static_assert(FLT_EVAL_METHOD == 0, "each step is rounded to binary32");
 
 constexpr std::uint8_t all_ones = 0x7F;
+constexpr std::uint8_t e8m0_of_one = 127;
 
 float largest_of(ElementType element) {
     return number_of(element, static_cast<std::uint8_t>(element_of(element).grid.code_max));
@@ -59,6 +60,10 @@ TensorNumbers tensor_numbers(const RealScaleRule& rule, ElementType element, flo
             return {number, number / range};
         case TensorNumber::amax_times_inverse_range:
             return {number, number * (1 / range)};
+        case TensorNumber::amax_over_range_1em30: {
+            const float counted = std::isnan(number) ? 0 : not_infinite(number);
+            return {number, std::max(counted / range, 1e-30f)};
+        }
         case TensorNumber::scale_of_history:
             return {0, number};
     }
@@ -69,15 +74,21 @@ float kept_number(const RealScaleRule& rule, const TensorNumbers& tensor) {
     return rule.way_back == WayBack::scale_and_amax ? tensor.amax : tensor.scale;
 }
 
-std::uint8_t nearest_e4m3(float x) {
-    Conversion how;
-    how.nan_code = all_ones;
-    return element_code(element_of(ElementType::e4m3), how,
-                        {std::bit_cast<std::uint32_t>(x), 0, 0});
+// The grid of a scale of a byte. UE5M3 has no sign, and the place of one lies outside the byte.
+Element byte_scale(RealScaleType type) {
+    if (type == RealScaleType::ue4m3) return element_of(ElementType::e4m3);
+    return {{3, -14, 0xFE, 0xFF}, 0xFE, 8, 0xFF, Signs::sign_bit};
 }
 
-float nearest_e4m3_number(float x) {
-    return number_of(ElementType::e4m3, nearest_e4m3(x));
+std::uint8_t nearest_byte(RealScaleType type, float x) {
+    const Element scale = byte_scale(type);
+    Conversion how;
+    how.nan_code = static_cast<std::uint8_t>(scale.special_from);
+    return element_code(scale, how, {std::bit_cast<std::uint32_t>(x), 0, 0});
+}
+
+float number_of_byte(RealScaleType type, std::uint8_t code) {
+    return std::bit_cast<float>(dequantized(byte_scale(type), {code, e8m0_of_one}, ValueType::f32));
 }
 
 float power_of_two_below(float x) {
@@ -101,6 +112,7 @@ public:
     BlockRule(const RealScaleJob& job, const TensorNumbers& tensor)
         : rule_(job.rule),
           element_(element_of(job.element)),
+          scale_type_(job.scale_type),
           largest_(largest_of(job.element)),
           largest_input_(largest_of(job.values.type)),
           tensor_(tensor) {
@@ -114,9 +126,10 @@ public:
 
     // `lanes` are those of the block where the rule compares two scales; else nobody reads them.
     BlockScale scale_of(float amax, std::span<const float> lanes) const {
-        const float ratio = ratio_of(std::max(amax, rule_.amax_min));
-        const bool has_two = rule_.grid == ScaleGrid::e4m3_least_absolute ||
-                             rule_.grid == ScaleGrid::e4m3_least_squares;
+        // std::max keeps a NaN that stands first.
+        const float ratio = std::max(ratio_of(std::max(amax, rule_.amax_min)), rule_.ratio_min);
+        const bool has_two =
+            rule_.grid == ScaleGrid::least_absolute || rule_.grid == ScaleGrid::least_squares;
         const BlockScale first = scale_from(number_of_ratio(ratio));
         if (!has_two) return first;
         const BlockScale second = scale_from(number_of_ratio(ratio * 1.5f));
@@ -129,8 +142,9 @@ public:
 
     std::uint8_t code_of(const BlockScale& scale, float lane, std::uint32_t random) const {
         if (rule_.drops_sign_of_zero && lane == 0) lane = 0;
-        const float scaled =
-            rule_.scaling == LaneScaling::divided ? lane / scale.number : lane * scale.factor;
+        const bool divides = rule_.scaling == LaneScaling::divided ||
+                             rule_.scaling == LaneScaling::divided_by_product;
+        const float scaled = divides ? lane / scale.factor : lane * scale.factor;
         return element_code(element_, how_, {std::bit_cast<std::uint32_t>(scaled), 0, random});
     }
 
@@ -143,6 +157,8 @@ private:
                 return amax * (1 / largest_);
             case Ratio::divided_over_number:
                 return amax / largest_ / tensor_.scale;
+            case Ratio::over_number_divided:
+                return amax / tensor_.scale / largest_;
             case Ratio::times_inverse_over_number:
                 return amax * (1 / largest_) / tensor_.scale;
             case Ratio::divided_times_number:
@@ -175,14 +191,12 @@ private:
                 return power_of_two_below(ratio);
             case ScaleGrid::power_of_two_above:
                 return power_of_two_above(ratio);
-            case ScaleGrid::e4m3_from_2tom6:
-                return nearest_e4m3_number(std::max(ratio, 0x1p-6f));
-            case ScaleGrid::e4m3:
-            case ScaleGrid::e4m3_least_absolute:
-            case ScaleGrid::e4m3_least_squares:
+            case ScaleGrid::nearest:
+            case ScaleGrid::least_absolute:
+            case ScaleGrid::least_squares:
                 break;
         }
-        return nearest_e4m3_number(ratio);
+        return number_of_byte(scale_type_, nearest_byte(scale_type_, ratio));
     }
 
     BlockScale scale_from(float number) const {
@@ -199,10 +213,12 @@ private:
                 const float quotient = rounded_to_bf16(tensor_.scale / number);
                 return {number, std::isinf(quotient) ? largest_of(ValueType::bf16) : quotient};
             }
+            case LaneScaling::divided_by_product:
+                return {number, number * tensor_.scale};
             case LaneScaling::divided:
                 break;
         }
-        return {number, 1};
+        return {number, number};
     }
 
     // Of what the block is on its way back, one lane after the other.
@@ -212,13 +228,14 @@ private:
         for (const float lane : lanes) {
             const float number = numbers_[code_of(scale, lane, 0)];
             const float error = number * scale.number * tensor_.amax / range - lane;
-            sum += rule_.grid == ScaleGrid::e4m3_least_squares ? error * error : std::fabs(error);
+            sum += rule_.grid == ScaleGrid::least_squares ? error * error : std::fabs(error);
         }
         return sum;
     }
 
     const RealScaleRule& rule_;
     Element element_;
+    RealScaleType scale_type_;
     float largest_;
     float largest_input_;
     TensorNumbers tensor_;
@@ -275,20 +292,24 @@ private:
         return lanes_;
     }
 
-    float amax_of(const BlockPlace& place) {
+    float amax_of(const BlockPlace& place, NanInAmax nan_in_amax) {
         float amax = 0;
         if (place.first_lane == place.end_lane) return amax;  // of however many lines
         for (std::ptrdiff_t line = place.first_line; line < place.end_line; ++line)
             for (const float lane : read(line, place.first_lane, place.end_lane))
-                amax = larger_amax(job_.rule.nan_in_amax, amax, lane);
+                amax = larger_amax(nan_in_amax, amax, lane);
         return amax;
     }
 
-    float amax_of_tensor() { return amax_of({0, 0, 0, job_.extent.lines, 0, job_.extent.lanes}); }
+    float amax_of_tensor() {
+        const RealScaleRule& rule = job_.rule;
+        return amax_of({0, 0, 0, job_.extent.lines, 0, job_.extent.lanes},
+                       rule.keeps_nan_of_tensor ? NanInAmax::kept : rule.nan_in_amax);
+    }
 
     // Rules that look at the lanes for the scale have blocks of one line.
     void quantize(const BlockRule& rule, const BlockPlace& place) {
-        const float amax = amax_of(place);
+        const float amax = amax_of(place, job_.rule.nan_in_amax);
         const BlockScale scale = rule.scale_of(amax, lanes_);
         store_scale(place, rule.stored(scale));
         for (std::ptrdiff_t line = place.first_line; line < place.end_line; ++line) {
@@ -315,7 +336,7 @@ private:
             return store_value({ValueType::f32, job_.scales}, place.line, place.lane, stored);
         const Plane& scales = job_.scales;
         scales.data[place.line * scales.line_stride + place.lane * scales.lane_stride] =
-            nearest_e4m3(stored);
+            nearest_byte(job_.scale_type, stored);
     }
 
     const RealScaleJob& job_;
@@ -353,7 +374,7 @@ void dequantize_real_scales(const RealScaleJob& job) {
         const std::ptrdiff_t at = place.line * scales.line_stride + place.lane * scales.lane_stride;
         const float scale = job.scale_type == RealScaleType::f32
                                 ? value_at({ValueType::f32, scales}, place.line, place.lane)
-                                : number_of(ElementType::e4m3, scales.data[at]);
+                                : number_of_byte(job.scale_type, scales.data[at]);
         const float factor = factor_back(job, scale, kept);
         for_each_cell(place, [&](Cell cell) {
             const std::uint8_t code =

@@ -9,7 +9,7 @@
 
 namespace mx::cpu {
 
-// Scales are bytes of E4M3 or binary32. Blocks of no lines are the whole tensor.
+// Scales are bytes of E4M3 or UE5M3, or binary32. Blocks of no lines are the whole tensor.
 struct RealScaleJob {
     RealScaleRule rule;
     ElementType element = ElementType::e2m1;

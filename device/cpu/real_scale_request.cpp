@@ -54,9 +54,7 @@ struct Question {
           blocks(kit::blocks_of(call.operation(), format.shape, format.size)),
           source(kit::number_source(call.operation(), kept_number(rule))) {}
 
-    EncodedTypes types() const {
-        return {format.element, format.scale == RealScaleType::f32 ? "f32" : "ue4m3"};
-    }
+    EncodedTypes types() const { return {format.element, name_of(format.scale)}; }
 
     const RealScaleFormat& format;
     const RealScaleRule& rule;

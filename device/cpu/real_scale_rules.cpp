@@ -7,7 +7,7 @@ namespace mx::cpu {
 namespace {
 
 constexpr auto e2m1 = ElementType::e2m1, e4m3 = ElementType::e4m3, e5m2 = ElementType::e5m2;
-constexpr auto ue4m3 = RealScaleType::ue4m3, f32 = RealScaleType::f32;
+constexpr auto ue4m3 = RealScaleType::ue4m3, ue5m3 = RealScaleType::ue5m3, f32 = RealScaleType::f32;
 constexpr auto line = BlockShape::line, tile = BlockShape::tile, tensor = BlockShape::tensor;
 
 constexpr std::array formats{
@@ -25,6 +25,8 @@ constexpr std::array formats{
     RealScaleFormat{"fp8-e5m2-1x16", fp8_short_lines, e5m2, f32, line, 16},
     RealScaleFormat{"fp8-e5m2-1x32", fp8_short_lines, e5m2, f32, line, 32},
     RealScaleFormat{"fp8-e5m2-1x64", fp8_short_lines, e5m2, f32, line, 64},
+    RealScaleFormat{"fp4-ue5m3-1x16", fp4_ue5m3, e2m1, ue5m3, line, 16},
+    RealScaleFormat{"fp4-ue5m3-16x16", fp4_ue5m3, e2m1, ue5m3, tile, 16},
 };
 
 // TransformerEngine's NVFP4 keeps the amax of the tensor, and takes its maxima by fmaxf.
@@ -42,7 +44,7 @@ constexpr RealScaleRule torchao_nvfp4{.name = "torchao-nvfp4",
                                       .nan_in_amax = NanInAmax::kept,
                                       .number = TensorNumber::amax_over_range,
                                       .ratio = Ratio::divided_over_number,
-                                      .grid = ScaleGrid::e4m3_from_2tom6,
+                                      .ratio_min = 0x1p-6f,
                                       .scaling = LaneScaling::times_inverse_number_over_scale,
                                       .nan_of_e2m1 = 3,
                                       .way_back = WayBack::scale_and_number};
@@ -106,6 +108,30 @@ constexpr RealScaleRule four_over_six(const FourOverSix& choice) {
     return rule;
 }
 
+// ALTO's kernels divide by S first, and floor S where the tensor is zero or has a NaN.
+constexpr RealScaleRule alto(std::string_view name, unsigned formats) {
+    const bool is_wide = formats == fp4_ue5m3;
+    return {.name = name,
+            .formats = formats,
+            .inputs = reads_f32 | reads_bf16,
+            .keeps_nan_of_tensor = true,
+            .number = TensorNumber::amax_over_range_1em30,
+            .scale_max = is_wide ? 114688.0f : 448.0f,
+            .ratio = Ratio::over_number_divided,
+            .ratio_min = is_wide ? 0x1p-17f : 0x1p-6f,
+            .scaling = LaneScaling::divided_by_product,
+            .nan_of_e2m1 = 3,
+            .way_back = WayBack::scale_and_number};
+}
+constexpr RealScaleRule alto_block(std::string_view name, unsigned formats) {
+    RealScaleRule rule = alto(name, formats);
+    rule.number = TensorNumber::none;
+    rule.ratio = Ratio::divided;
+    rule.scaling = LaneScaling::divided;
+    rule.way_back = WayBack::scale;
+    return rule;
+}
+
 // PyTorch divides by a constant on a CPU, and multiplies by its inverse on a GPU.
 constexpr RealScaleRule torchao_nvfp4_gpu() {
     RealScaleRule rule = torchao_nvfp4;
@@ -157,9 +183,9 @@ constexpr std::array rules{
     te_nvfp4_fast(),
     te_nvfp4_stochastic(),
     te_nvfp4_rotated(),
-    four_over_six({"te-nvfp4-4over6-mae", 256, ScaleGrid::e4m3_least_absolute}),
-    four_over_six({"te-nvfp4-4over6-mse", 256, ScaleGrid::e4m3_least_squares}),
-    four_over_six({"te-nvfp4-4over6-448", 448, ScaleGrid::e4m3_least_absolute}),
+    four_over_six({"te-nvfp4-4over6-mae", 256, ScaleGrid::least_absolute}),
+    four_over_six({"te-nvfp4-4over6-mse", 256, ScaleGrid::least_squares}),
+    four_over_six({"te-nvfp4-4over6-448", 448, ScaleGrid::least_absolute}),
     torchao_nvfp4,
     torchao_nvfp4_gpu(),
     torchao_single("torchao-nvfp4-single", Ratio::divided),
@@ -196,6 +222,10 @@ constexpr std::array rules{
                   .ratio = Ratio::divided,
                   .grid = ScaleGrid::f32,
                   .scaling = LaneScaling::divided},
+    alto("alto-nvfp4", nvfp4_lines | nvfp4_tiles),
+    alto_block("alto-nvfp4-block", nvfp4_lines | nvfp4_tiles),
+    alto("alto-amdfp4", fp4_ue5m3),
+    alto_block("alto-amdfp4-block", fp4_ue5m3),
 };
 
 }  // namespace

@@ -14,12 +14,15 @@ namespace mx::cpu {
 // "S" is the number of the whole tensor, "largest" the largest element. Every step is one operation
 // of binary32, rounded to nearest even.
 
-enum class RealScaleType { ue4m3, f32 };
+enum class RealScaleType { ue4m3, ue5m3, f32 };
+constexpr std::string_view name_of(RealScaleType type) {
+    return type == RealScaleType::ue4m3 ? "ue4m3" : type == RealScaleType::ue5m3 ? "ue5m3" : "f32";
+}
 using kit::BlockShape;
 
 // Formats that a library quantizes to together, one bit each.
 inline constexpr unsigned nvfp4_lines = 1, nvfp4_tiles = 2, fp8_e4m3_128 = 4, fp8_e5m2_128 = 8,
-                          fp8_tensors = 16, fp8_short_lines = 32;
+                          fp8_tensors = 16, fp8_short_lines = 32, fp4_ue5m3 = 64;
 
 struct RealScaleFormat {
     std::string_view name;
@@ -44,6 +47,7 @@ enum class TensorNumber {
     range_over_amax,           // at most the largest binary32; 1 where it is 0, and for amax 0
     amax_over_range,           // amax / range
     amax_times_inverse_range,  // amax * (1 / range)
+    amax_over_range_1em30,     // amax / range, at least 1e-30; NaN counts as 0, Inf as the largest
     scale_of_history,          // it is given, and no amax is
 };
 
@@ -52,6 +56,7 @@ enum class Ratio {
     divided,              // amax / largest
     times_inverse,        // amax * (1 / largest)
     divided_over_number,  // (amax / largest) / S
+    over_number_divided,  // (amax / S) / largest
     times_inverse_over_number,
     divided_times_number,  // (amax / largest) * S
     times_scaled_number,   // amax * (S * (1 / largest)), at most the largest binary32
@@ -66,10 +71,9 @@ enum class ScaleGrid {
     f32,
     power_of_two_below,  // binary32 without its mantissa
     power_of_two_above,  // from 2^-126 to 2^127, which is that of Inf and NaN, too
-    e4m3,
-    e4m3_from_2tom6,      // at least 2^-6
-    e4m3_least_absolute,  // the ratio or 1.5 times it: the one whose absolute errors, or whose
-    e4m3_least_squares,   // squared ones, have the smaller sum; else the first
+    nearest,             // in the type of the scale, E4M3 or UE5M3, and at most its largest
+    least_absolute,      // the ratio or 1.5 times it: the one whose absolute errors, or whose
+    least_squares,       // squared ones, have the smaller sum; else the first
 };
 
 // How an element is scaled.
@@ -80,6 +84,7 @@ enum class LaneScaling {
     times_inverse_number_over_scale,  // lane * ((1 / S) / scale)
     times_bf16_quotient,              // lane * (S / scale), in bfloat16 and at most its largest
     divided,                          // lane / scale
+    divided_by_product,               // lane / (scale * S)
 };
 
 enum class WayBack {
@@ -94,11 +99,13 @@ struct RealScaleRule {
     unsigned inputs = reads_f32 | reads_bf16 | reads_f16;
     bool rotates = false;  // by Hadamard's transform, before anything else
     NanInAmax nan_in_amax = NanInAmax::passed_over;
+    bool keeps_nan_of_tensor = false;  // in the amax of the tensor, whatever a block does
     float amax_min = 0;
     TensorNumber number = TensorNumber::none;
     float scale_max = 448;
     Ratio ratio = Ratio::divided;
-    ScaleGrid grid = ScaleGrid::e4m3;
+    float ratio_min = 0;
+    ScaleGrid grid = ScaleGrid::nearest;
     LaneScaling scaling = LaneScaling::times_inverse;
     bool drops_sign_of_zero = false;  // of a lane that is -0
     Rounding rounding = Rounding::nearest_even;

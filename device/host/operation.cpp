@@ -41,11 +41,11 @@ int code_bits(std::string_view type) {
     };
     // "u8" is a byte of no further meaning, as a packed tensor is made of.
     constexpr std::array types{
-        Type{"f32", 32},     Type{"bf16", 16}, Type{"f16", 16},           Type{"e4m3", 8},
-        Type{"e5m2", 8},     Type{"e3m2", 6},  Type{"e2m3", 6},           Type{"e2m1", 4},
-        Type{"int8", 8},     Type{"e8m0", 8},  Type{"int8-symmetric", 8}, Type{"u8", 8},
-        Type{"u32", 32},     Type{"ue4m3", 8}, Type{"tf32", 32},          Type{"e4m3fnuz", 8},
-        Type{"e5m2fnuz", 8}, Type{"i32", 32},
+        Type{"f32", 32},     Type{"bf16", 16},    Type{"f16", 16},           Type{"e4m3", 8},
+        Type{"e5m2", 8},     Type{"e3m2", 6},     Type{"e2m3", 6},           Type{"e2m1", 4},
+        Type{"int8", 8},     Type{"e8m0", 8},     Type{"int8-symmetric", 8}, Type{"u8", 8},
+        Type{"u32", 32},     Type{"ue4m3", 8},    Type{"ue5m3", 8},          Type{"tf32", 32},
+        Type{"e4m3fnuz", 8}, Type{"e5m2fnuz", 8}, Type{"i32", 32},
     };
     for (const Type& known : types) {
         if (known.name == type) return known.bits;

@@ -28,7 +28,7 @@ FORMATS = {"mxfp8-e4m3": "e4m3", "mxfp8-e5m2": "e5m2", "mxfp6-e3m2": "e3m2",
            "mxfp6-e2m3": "e2m3", "mxfp4-e2m1": "e2m1"}
 ALL_INPUTS = ("f32", "bf16", "f16")
 BLOCK = 32
-BLOCKS = {"fp8-e4m3-1x128": 128, "nvfp4": 16}  # of formats whose blocks are not of 32
+BLOCKS = {"fp8-e4m3-1x128": 128, "nvfp4": 16, "fp4-ue5m3-1x16": 16}  # of formats whose blocks are not of 32
 
 
 def block_of(block_format):

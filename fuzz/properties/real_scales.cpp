@@ -18,6 +18,7 @@
 #include "device/host/device.hpp"
 #include "device/host/device_registry.hpp"
 #include "reference/fast/quantize.hpp"
+#include "reference/spec/gemm.hpp"
 #include "reference/spec/quantizers.hpp"
 
 namespace mx::fuzz {
@@ -115,7 +116,7 @@ Answer oracle(const Asked& asked) {
     fast::Unpacked number = fast::unpack(formats::f32, Code{asked.number});
     const bool is_history = asked.row.tensor_scale == TensorScale::history;
     if (asked.tensor_scale == "derived")
-        number = fast::amax_of(asked.row, asked.type, values.data(),
+        number = fast::amax_of(rules_of_tensor_amax(asked.row), asked.type, values.data(),
                                static_cast<std::int64_t>(values.size()));
     const fast::BlockQuestion question{
         asked.row, asked.format, asked.type,
@@ -155,7 +156,7 @@ Codes unpacked(const std::vector<std::byte>& bytes, std::size_t width, std::size
 }
 
 std::string scale_type(const BlockFormat& format) {
-    return format.scale().name == "f32" ? "f32" : "ue4m3";
+    return std::string(scale_in_tensors(format).name);
 }
 
 Operation operation_of(const Asked& asked, const std::string& name) {
@@ -351,6 +352,7 @@ float amax_for(const Setting& s, std::uint32_t number, float ratio) {
     const float largest = float_of(fast::largest_of(s.format.element()));
     switch (s.row.scale_ratio) {
         case ScaleRatio::divided_over_tensor:
+        case ScaleRatio::over_tensor_divided:
         case ScaleRatio::times_reciprocal_over_tensor:
             return ratio * scale * largest;
         case ScaleRatio::divided_times_tensor:
@@ -366,10 +368,11 @@ float amax_for(const Setting& s, std::uint32_t number, float ratio) {
 // Scales that a block may have, and the numbers half way between two; as ratios.
 std::vector<float> ratios_of(const Setting& s, std::mt19937& engine) {
     std::vector<float> ratios;
-    if (scale_type(s.format) == "ue4m3") {
-        for (std::uint32_t code = 0; code < 0x7E; ++code) {
-            const float low = value_of(formats::e4m3, code);
-            const float high = value_of(formats::e4m3, code + 1);
+    const ElementFormat& scale = s.format.scale();
+    if (scale.code_bits() == 8) {
+        for (std::uint32_t code = 0; code < scale.code_max_finite(); ++code) {
+            const float low = value_of(scale, code);
+            const float high = value_of(scale, code + 1);
             ratios.insert(ratios.end(), {high, low / 2 + high / 2});
         }
     } else {
@@ -574,7 +577,7 @@ TEST(RealScales, TheWayBack) {
         if (s.type != formats::f32 && s.row.reads("f32")) return;  // the input does not count
         Codes scales;
         for (std::uint32_t i = 0; i < 256; ++i)
-            scales.push_back(scale_type(s.format) == "ue4m3"
+            scales.push_back(s.format.scale().code_bits() == 8
                                  ? i
                                  : static_cast<std::uint32_t>(engine()) >> (i % 2));
         if (scale_type(s.format) == "f32")

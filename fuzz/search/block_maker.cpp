@@ -195,8 +195,8 @@ Unpacked BlockMaker::lane_of_element(const Unpacked& element,
     };
     const fast::BlockScale scale =
         fast::chosen_scale(rules_.question(), amax, static_cast<int>(lanes.size()), lane_at);
-    lane = rules_.dialect.inverse == Inverse::divided ? fast::product(element, scale.scale)
-                                                      : fast::quotient(element, scale.factor);
+    lane = rules_.dialect.divides_lanes() ? fast::product(element, scale.factor)
+                                          : fast::quotient(element, scale.factor);
     return lane.kind == fast::Kind::finite ? lane : element;
 }
 

@@ -42,6 +42,7 @@ std::optional<Rational> inverse_of(Inverse inverse, const BlockFormat& format, C
         case Inverse::reciprocal_over_scale:
         case Inverse::bf16_quotient:
         case Inverse::divided:
+        case Inverse::divided_by_product:
             break;
     }
     MX_ASSERT(false && "an inverse that no power of two has");
@@ -54,6 +55,7 @@ bool passes_over_nan(NanInBlock rule, std::span<const Value> lanes) {
         case NanInBlock::poisons_amax:
             return false;
         case NanInBlock::own_lane_only:
+        case NanInBlock::own_lane_only_in_blocks:
             return true;
         case NanInBlock::own_lane_unless_all:
             return !std::all_of(lanes.begin(), lanes.end(),

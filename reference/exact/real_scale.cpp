@@ -10,6 +10,12 @@ Value one() {
     return number(1);
 }
 
+Value ten_to_30() {
+    Rational power = 1;
+    for (int i = 0; i < 30; ++i) power *= 10;
+    return number(power);
+}
+
 // The largest element times the largest block scale that is aimed at.
 Value range_of_tensor(const Quantizer& quantizer, const BlockFormat& format) {
     return number(largest_of(format.element()).magnitude * quantizer.scale_max);
@@ -49,6 +55,8 @@ Value ratio_of(const BlockQuestion& question, const Value& amax) {
             return times_reciprocal();
         case ScaleRatio::divided_over_tensor:
             return quotient(divided(), tensor);
+        case ScaleRatio::over_tensor_divided:
+            return quotient(quotient(amax, tensor), largest);
         case ScaleRatio::times_reciprocal_over_tensor:
             return quotient(times_reciprocal(), tensor);
         case ScaleRatio::divided_times_tensor:
@@ -85,12 +93,13 @@ Value power_of_two_below(const Value& ratio) {
     return number(power_of_two(floor_log2(ratio.magnitude)));
 }
 
-Value e4m3_value(const Value& ratio) {
-    return decode(formats::e4m3,
-                  round(formats::e4m3, Rounding::nearest_even, Overflow::saturate, ratio));
+Value nearest_value(const ElementFormat& format, const Value& ratio) {
+    const Value limited = at_most(ratio, largest_of(format));
+    return decode(format, round(format, Rounding::nearest_even, Overflow::saturate, limited));
 }
 
-Value scale_value(ScaleRule rule, const Value& ratio, Candidate candidate) {
+Value scale_value(ScaleRule rule, const ElementFormat& format, const Value& ratio,
+                  Candidate candidate) {
     switch (rule) {
         case ScaleRule::e8m0_cast:
             break;
@@ -100,15 +109,11 @@ Value scale_value(ScaleRule rule, const Value& ratio, Candidate candidate) {
             return power_of_two_below(ratio);
         case ScaleRule::power_of_two_above:
             return power_of_two_above(ratio);
-        case ScaleRule::e4m3:
-            return e4m3_value(ratio);
-        case ScaleRule::e4m3_from_2tom6:
-            return e4m3_value(
-                at_most(at_least(ratio, number(power_of_two(-6))), largest_of(formats::e4m3)));
-        case ScaleRule::e4m3_best_of_two: {
+        case ScaleRule::nearest:
+            return nearest_value(format, ratio);
+        case ScaleRule::best_of_two: {
             const bool expanded = candidate == Candidate::maps_to_two_thirds;
-            const Value wanted = expanded ? product(ratio, number(Rational(3, 2))) : ratio;
-            return e4m3_value(at_most(wanted, largest_of(formats::e4m3)));
+            return nearest_value(format, expanded ? product(ratio, number(Rational(3, 2))) : ratio);
         }
     }
     MX_ASSERT(false && "a rule that no scale with a mantissa has");
@@ -130,7 +135,9 @@ Value factor_of(Inverse rule, const Value& scale, const Value& tensor) {
             return rounded_in(formats::bf16,
                               at_most(quotient(tensor, scale), largest_of(formats::bf16)));
         case Inverse::divided:
-            return one();
+            return scale;
+        case Inverse::divided_by_product:
+            return product(scale, tensor);
         case Inverse::exact_power:
         case Inverse::one_for_byte_zero:
         case Inverse::zero_for_byte_zero:
@@ -185,6 +192,11 @@ TensorNumbers tensor_numbers(const Quantizer& quantizer, const BlockFormat& form
             return {amax, quotient(amax, range_of_tensor(quantizer, format))};
         case TensorScale::decode_times_reciprocal:
             return {amax, product(amax, quotient(one(), range_of_tensor(quantizer, format)))};
+        case TensorScale::decode_from_1em30: {
+            const Value counted = amax.is_nan() ? Value{} : at_most(amax, largest_of(formats::f32));
+            const Value scale = quotient(counted, range_of_tensor(quantizer, format));
+            return {amax, at_least(scale, quotient(one(), ten_to_30()))};
+        }
         case TensorScale::history:
             return {amax, history_scale};
     }
@@ -202,7 +214,10 @@ BlockScale block_scale(const BlockQuestion& question, const Value& amax, Candida
     result.amax = amax;
     if (quantizer.amax_min != 0) result.amax = at_least(amax, f32_of_code(quantizer.amax_min));
     result.ratio = ratio_of(question, result.amax);
-    result.scale = scale_value(quantizer.scale_rule, result.ratio, candidate);
+    if (quantizer.ratio_min != 0)
+        result.ratio = at_least(result.ratio, f32_of_code(quantizer.ratio_min));
+    result.scale =
+        scale_value(quantizer.scale_rule, question.format.scale(), result.ratio, candidate);
     result.factor = factor_of(quantizer.inverse, result.scale, question.tensor.scale);
     const Value stored = quantizer.stores_inverse() ? quotient(one(), result.scale) : result.scale;
     result.stored =
@@ -214,8 +229,7 @@ Value scaled_lane(const Quantizer& quantizer, const BlockScale& scale, const Val
     Value value = lane;
     if (is_zero(lane) && quantizer.sign_of_zero == SignOfZero::input_dropped)
         value.negative = false;
-    return quantizer.inverse == Inverse::divided ? quotient(value, scale.scale)
-                                                 : product(value, scale.factor);
+    return quantizer.divides_lanes() ? quotient(value, scale.factor) : product(value, scale.factor);
 }
 
 Code quantize_lane(const BlockQuestion& question, const BlockScale& scale, const Value& lane,

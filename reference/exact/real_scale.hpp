@@ -1,4 +1,4 @@
-// Blocks whose scale has a mantissa, E4M3 or binary32, on exact values: every step of
+// Blocks whose scale has a mantissa, E4M3, UE5M3 or binary32, on exact values: every step of
 // spec/quantizer.hpp, rounded where the library rounds and no earlier. quantize.hpp chooses.
 #pragma once
 
@@ -30,10 +30,10 @@ Value kept_number(const Quantizer& quantizer, const TensorNumbers& tensor);
 // A block's scale with the steps that led to it.
 struct BlockScale {
     Value amax;
-    Value ratio;   // before it is rounded to the type of the scale
-    Code stored;   // in the format's scale type
-    Value scale;   // what a lane is divided by, if the quantizer divides
-    Value factor;  // what it is multiplied by, if it multiplies
+    Value ratio;  // before it is rounded to the type of the scale
+    Code stored;  // in the format's scale type
+    Value scale;
+    Value factor;  // what a lane is multiplied by, or divided by if the quantizer divides
 };
 
 // Of a candidate, the ratio is 1 or 1.5 times the computed one.

@@ -103,6 +103,7 @@ Value ratio_of(ScaleRatio ratio, const ElementFormat& element, const Value& amax
             return amax;
         case ScaleRatio::times_reciprocal_over_tensor:
         case ScaleRatio::divided_over_tensor:
+        case ScaleRatio::over_tensor_divided:
         case ScaleRatio::divided_times_tensor:
         case ScaleRatio::times_scaled_tensor:
         case ScaleRatio::max_over_amax:

@@ -1,4 +1,4 @@
-// Blocks whose scale has a mantissa, E4M3 or binary32, on integers: every step of
+// Blocks whose scale has a mantissa, E4M3, UE5M3 or binary32, on integers: every step of
 // spec/quantizer.hpp. quantize.hpp chooses.
 // Proved by reference/proof/prove_real_scale.cpp.
 #pragma once
@@ -24,7 +24,7 @@ MX_HOST_DEVICE constexpr Unpacked times_inverse_of(const Unpacked& value,
     return product(value, quotient(whole(1), constant));
 }
 
-// The largest element times the largest block scale that is aimed at: 13 bits at most.
+// The largest element times the largest block scale that is aimed at: 21 bits at most.
 MX_HOST_DEVICE constexpr Unpacked range_of_tensor(const Quantizer& quantizer,
                                                   const ElementFormat& element) {
     Unpacked range = largest_of(element);
@@ -36,6 +36,8 @@ struct TensorNumbers {
     Unpacked amax;
     Unpacked scale;
 };
+
+inline constexpr std::uint32_t f32_1em30 = 0x0DA24260;
 
 MX_HOST_DEVICE constexpr Unpacked within_f32(const Unpacked& value) {
     constexpr ElementFormat f32 = formats::f32;
@@ -58,6 +60,10 @@ MX_HOST_DEVICE constexpr TensorNumbers tensor_numbers(const Quantizer& quantizer
             return {amax, quotient(amax, range)};
         case TensorScale::decode_times_reciprocal:
             return {amax, times_inverse_of(amax, range)};
+        case TensorScale::decode_from_1em30: {
+            const Unpacked number = amax.kind == Kind::nan ? whole(0) : within_f32(amax);
+            return {amax, at_least(quotient(number, range), f32_1em30)};
+        }
         case TensorScale::history:
             return {amax, history_scale};
     }
@@ -74,7 +80,7 @@ enum class Candidate { maps_to_largest, maps_to_two_thirds };
 struct BlockScale {
     Code stored;
     Unpacked scale;
-    Unpacked factor;
+    Unpacked factor;  // what a lane is multiplied by, or divided by if the quantizer divides
 };
 
 // All but the block itself.
@@ -108,6 +114,8 @@ MX_HOST_DEVICE constexpr Unpacked ratio_of(const BlockQuestion& question, const 
             return times_inverse_of(amax, largest);
         case ScaleRatio::divided_over_tensor:
             return quotient(quotient(amax, largest), tensor);
+        case ScaleRatio::over_tensor_divided:
+            return quotient(quotient(amax, tensor), largest);
         case ScaleRatio::times_reciprocal_over_tensor:
             return quotient(times_inverse_of(amax, largest), tensor);
         case ScaleRatio::divided_times_tensor:
@@ -141,10 +149,9 @@ MX_HOST_DEVICE constexpr Unpacked power_of_two_above(const Unpacked& ratio) {
     return {Kind::finite, false, exponent < -126 ? -126 : exponent > 127 ? 127 : exponent, 1};
 }
 
-MX_HOST_DEVICE constexpr Unpacked scale_value(ScaleRule rule, const Unpacked& ratio,
-                                              Candidate candidate) {
-    constexpr ElementFormat e4m3 = formats::e4m3;
-    constexpr std::uint32_t f32_2tom6 = 0x3C800000;
+// `format` is the type of the scale.
+MX_HOST_DEVICE constexpr Unpacked scale_value(ScaleRule rule, const ElementFormat& format,
+                                              const Unpacked& ratio, Candidate candidate) {
     switch (rule) {
         case ScaleRule::e8m0_cast:
             break;
@@ -154,14 +161,12 @@ MX_HOST_DEVICE constexpr Unpacked scale_value(ScaleRule rule, const Unpacked& ra
             return {Kind::finite, false, top_of(ratio), 1};
         case ScaleRule::power_of_two_above:
             return power_of_two_above(ratio);
-        case ScaleRule::e4m3:
-            return rounded_within(e4m3, ratio);
-        case ScaleRule::e4m3_from_2tom6:
-            return rounded_within(e4m3, at_least(ratio, f32_2tom6));
-        case ScaleRule::e4m3_best_of_two:
-            return rounded_within(e4m3, candidate == Candidate::maps_to_largest
-                                            ? ratio
-                                            : product(ratio, {Kind::finite, false, -1, 3}));
+        case ScaleRule::nearest:
+            return rounded_within(format, ratio);
+        case ScaleRule::best_of_two:
+            return rounded_within(format, candidate == Candidate::maps_to_largest
+                                              ? ratio
+                                              : product(ratio, {Kind::finite, false, -1, 3}));
     }
     return {};
 }
@@ -181,7 +186,9 @@ MX_HOST_DEVICE constexpr Unpacked factor_of(Inverse rule, const Unpacked& scale,
         case Inverse::bf16_quotient:
             return rounded_within(bf16, quotient(tensor, scale));
         case Inverse::divided:
-            return whole(1);
+            return scale;
+        case Inverse::divided_by_product:
+            return product(scale, tensor);
         case Inverse::exact_power:
         case Inverse::one_for_byte_zero:
         case Inverse::zero_for_byte_zero:
@@ -197,8 +204,10 @@ MX_HOST_DEVICE constexpr Unpacked factor_of(Inverse rule, const Unpacked& scale,
 MX_HOST_DEVICE constexpr BlockScale block_scale(const BlockQuestion& question, const Unpacked& amax,
                                                 Candidate candidate = Candidate::maps_to_largest) {
     const Quantizer& quantizer = question.quantizer;
-    const Unpacked ratio = ratio_of(question, at_least(amax, quantizer.amax_min));
-    const Unpacked scale = scale_value(quantizer.scale_rule, ratio, candidate);
+    const Unpacked ratio =
+        at_least(ratio_of(question, at_least(amax, quantizer.amax_min)), quantizer.ratio_min);
+    const Unpacked scale =
+        scale_value(quantizer.scale_rule, question.format.scale(), ratio, candidate);
     const Unpacked stored = quantizer.stores_inverse() ? quotient(whole(1), scale) : scale;
     return {round(question.format.scale(), Rounding::nearest_even, Overflow::overflow, stored),
             scale, factor_of(quantizer.inverse, scale, question.tensor.scale)};
@@ -207,8 +216,7 @@ MX_HOST_DEVICE constexpr BlockScale block_scale(const BlockQuestion& question, c
 MX_HOST_DEVICE constexpr Unpacked scaled_lane(const Quantizer& quantizer, const BlockScale& scale,
                                               Unpacked lane) {
     if (quantizer.sign_of_zero == SignOfZero::input_dropped && is_zero(lane)) lane.negative = false;
-    return quantizer.inverse == Inverse::divided ? quotient(lane, scale.scale)
-                                                 : product(lane, scale.factor);
+    return quantizer.divides_lanes() ? quotient(lane, scale.factor) : product(lane, scale.factor);
 }
 
 MX_HOST_DEVICE constexpr Code quantize_lane(const BlockQuestion& question, const BlockScale& scale,

@@ -215,6 +215,7 @@ MX_FOLDED constexpr Unpacked ratio_of(ScaleRatio ratio, const ElementFormat& ele
         case ScaleRatio::none:
         case ScaleRatio::times_reciprocal_over_tensor:
         case ScaleRatio::divided_over_tensor:
+        case ScaleRatio::over_tensor_divided:
         case ScaleRatio::divided_times_tensor:
         case ScaleRatio::times_scaled_tensor:
         case ScaleRatio::max_over_amax:

@@ -1,5 +1,6 @@
 // See problem.hpp.
 #include "reference/problem/problem.hpp"
+#include "reference/spec/gemm.hpp"
 
 namespace mx {
 namespace {
@@ -101,8 +102,7 @@ const ElementFormat& element_format_of(const Problem& p) {
 }
 
 const ElementFormat& scale_format_of(const Problem& p) {
-    if (p.format == nullptr || p.format->has_e8m0_scales()) return formats::e8m0;
-    return p.format->scale() == formats::e4m3 ? ue4m3 : p.format->scale();
+    return p.format == nullptr ? formats::e8m0 : scale_in_tensors(*p.format);
 }
 
 const StochasticForm* stochastic_form_of(const Problem& p) {

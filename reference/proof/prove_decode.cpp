@@ -5,7 +5,6 @@
 #include "reference/fast/decode.hpp"
 #include "reference/proof/sweep.hpp"
 #include "reference/spec/formats.hpp"
-#include "reference/spec/further_formats.hpp"
 
 namespace mx::proof {
 namespace {
@@ -106,7 +105,6 @@ std::vector<Proof> decode_proofs() {
         {"bits", "every width, both ends of its range", [](int) { return prove_bits(); }});
     for (const ElementFormat& format : element_formats)
         if (format.code_bits() < 32) proofs.push_back(decode_proof(format));
-    for (const ElementFormat& format : further_formats) proofs.push_back(decode_proof(format));
     proofs.push_back({"decode f32", all_codes_of(formats::f32) + ", binade by binade", prove_f32});
     return proofs;
 }

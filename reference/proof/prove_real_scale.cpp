@@ -169,16 +169,19 @@ std::uint32_t mixed(std::uint32_t left, std::uint32_t right) {
 Report prove_scales(const Setting& setting, int threads) {
     const exact::TensorNumbers tensor = setting.exact_tensor();
     const fast::BlockQuestion question = setting.fast_question();
+    constexpr std::uint32_t f32_of_one = 0x3F800000;
+    // A lane that is divided by the scale itself has no other number.
+    const bool has_factor = setting.recipe.inverse != Inverse::divided;
     const auto exact_scale = [&](std::uint32_t bits) {
         const exact::BlockScale scale =
             exact::block_scale({setting.recipe, setting.format, setting.input, tensor},
                                exact::decode(formats::bf16, Code{bits}));
-        return mixed(scale.stored.bits, f32_code(scale.factor));
+        return mixed(scale.stored.bits, has_factor ? f32_code(scale.factor) : f32_of_one);
     };
     const auto fast_scale = [&](std::uint32_t bits) {
         const fast::BlockScale scale =
             fast::block_scale(question, fast::unpack(formats::bf16, Code{bits}));
-        return mixed(scale.stored.bits, fast::f32_code(scale.factor));
+        return mixed(scale.stored.bits, has_factor ? fast::f32_code(scale.factor) : f32_of_one);
     };
     const std::uint32_t first_nan = formats::bf16.code_infinity() + 1;
     if (setting.format.scale().code_bits() > 8)
@@ -276,7 +279,7 @@ struct LaneRules {
 };
 
 LaneRules lane_rules(const Quantizer& recipe) {
-    return {rules_after_product(recipe), recipe.sign_of_zero, recipe.inverse == Inverse::divided,
+    return {rules_after_product(recipe), recipe.sign_of_zero, recipe.divides_lanes(),
             first_format_of(recipe).element().name};
 }
 

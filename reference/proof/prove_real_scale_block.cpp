@@ -33,8 +33,8 @@ constexpr std::array<RandomBits, 3> three_random{{{17, 8}, {255, 8}, {128, 8}}};
 std::uint32_t exact_block(const Quantizer& recipe, const BlockFormat& format, std::uint32_t index) {
     std::vector<exact::Value> lanes;
     for (const std::uint32_t bits : triple(index)) lanes.push_back(exact::f32_of_code(bits));
-    const exact::TensorNumbers tensor =
-        exact::tensor_numbers(recipe, format, exact::amax_of(recipe, lanes), exact::number(3));
+    const exact::TensorNumbers tensor = exact::tensor_numbers(
+        recipe, format, exact::amax_of(rules_of_tensor_amax(recipe), lanes), exact::number(3));
     const exact::Block block =
         exact::quantize({recipe, format, formats::f32, tensor}, lanes, three_random);
     std::uint32_t hash = block.scale.bits;
@@ -44,7 +44,8 @@ std::uint32_t exact_block(const Quantizer& recipe, const BlockFormat& format, st
 
 std::uint32_t fast_block(const Quantizer& recipe, const BlockFormat& format, std::uint32_t index) {
     const auto lanes = triple(index);
-    const fast::Unpacked amax = fast::amax_of(recipe, formats::f32, lanes.data(), 3);
+    const fast::Unpacked amax =
+        fast::amax_of(rules_of_tensor_amax(recipe), formats::f32, lanes.data(), 3);
     const fast::BlockQuestion question{recipe, format, formats::f32,
                                        fast::tensor_numbers(recipe, format, amax, fast::whole(3))};
     std::array<std::uint8_t, 3> elements{};

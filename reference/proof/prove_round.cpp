@@ -9,7 +9,6 @@
 #include "reference/proof/stretch.hpp"
 #include "reference/proof/sweep.hpp"
 #include "reference/spec/formats.hpp"
-#include "reference/spec/further_formats.hpp"
 
 namespace mx::proof {
 namespace {
@@ -95,16 +94,20 @@ std::string domain_of(const Conversion& c) {
     return domain + ", saturating and not";
 }
 
-// No operation of more than one value makes them: FNUZ, and what no operation has.
-bool is_made_by_casts_alone(const ElementFormat& format) {
-    return format.specials == Specials::nan_for_negative_zero ||
-           find_named(further_formats, format.name) != nullptr;
+// No block has such elements: FNUZ, and scales that are not E8M0.
+bool is_no_element_of_blocks(const ElementFormat& format) {
+    return format.specials == Specials::nan_for_negative_zero || format == formats::ue5m3;
+}
+
+// Nothing rounds a scale of UE5M3 by random bits.
+bool are_asked(const ElementFormat& format, Rounding rounding) {
+    return format != formats::ue5m3 || rounding != Rounding::stochastic;
 }
 
 Proof proof_of(const Conversion& c, std::string_view rounding) {
     const bool is_large = c.input.code_bits() == 32;
     const bool is_rare =
-        is_made_by_casts_alone(c.format) && (is_large || c.rounding == Rounding::stochastic);
+        is_no_element_of_blocks(c.format) && (is_large || c.rounding == Rounding::stochastic);
     return {"round " + std::string(c.format.name) + " " + std::string(rounding) + " " +
                 std::string(c.input.name),
             domain_of(c), [c](int threads) { return prove_rounding(c, threads); },
@@ -219,22 +222,17 @@ std::vector<Proof> round_proofs() {
         if (format.code_bits() > 8) continue;
         for (const std::string_view input : input_types)
             for (const auto& [name, rounding] : roundings)
-                proofs.push_back(proof_of({*find_element_format(input), format, rounding}, name));
+                if (are_asked(format, rounding))
+                    proofs.push_back(
+                        proof_of({*find_element_format(input), format, rounding}, name));
     }
     for (const ElementFormat& format : element_formats) {
-        if (format.code_bits() > 8 || is_made_by_casts_alone(format)) continue;
+        if (format.code_bits() > 8 || is_no_element_of_blocks(format)) continue;
         add_word_proofs(proofs, format);
         for (const auto& [name, rounding] : roundings)
             if (rounding != Rounding::stochastic)
                 add_significand_proof(proofs, {formats::f32, format, rounding}, name);
     }
-    // Scales, which nothing rounds by random bits.
-    for (const ElementFormat& format : further_formats)
-        for (const std::string_view input : input_types)
-            for (const auto& [name, rounding] : roundings)
-                if (rounding != Rounding::stochastic)
-                    proofs.push_back(
-                        proof_of({*find_element_format(input), format, rounding}, name));
     return proofs;
 }
 

@@ -189,7 +189,8 @@ std::uint64_t exact_block(const Quantizer& row, const BlockFormat& format, const
     const std::vector<exact::Value> values = exact_values(row, codes);
     exact::TensorNumbers tensor;
     if (!row.has_e8m0_scales())
-        tensor = exact::tensor_numbers(row, format, exact::amax_of(row, values), exact::number(3));
+        tensor = exact::tensor_numbers(
+            row, format, exact::amax_of(rules_of_tensor_amax(row), values), exact::number(3));
     const auto random = random_bits();
     const exact::Block block = exact::quantize({row, format, formats::f32, tensor}, values,
                                                std::span(random).first(codes.size()));
@@ -203,7 +204,9 @@ std::uint64_t fast_block(const Quantizer& row, const BlockFormat& format, const 
     fast::BlockQuestion question{row, format, formats::f32, {}};
     if (!row.has_e8m0_scales())
         question.tensor = fast::tensor_numbers(
-            row, format, fast::amax_of(row, formats::f32, codes.data(), count), fast::whole(3));
+            row, format,
+            fast::amax_of(rules_of_tensor_amax(row), formats::f32, codes.data(), count),
+            fast::whole(3));
     std::array<std::uint8_t, length_max> elements{};
     const auto random = random_bits();
     std::uint64_t hash =

@@ -47,6 +47,11 @@ inline constexpr std::array element_formats{
                   "arXiv:2206.02915 section 3; ONNX, technical details on float 8"},
     ElementFormat{"e5m2fnuz", 1, 5, 2, 16, ZeroExponent::subnormal, Specials::nan_for_negative_zero,
                   "arXiv:2206.02915 section 3; ONNX, technical details on float 8"},
+    // Scales of NVIDIA and AMD beside UE4M3 and E8M0: finite values up to 0xFE, one NaN.
+    ElementFormat{
+        "ue5m3", 0, 5, 3, 15, ZeroExponent::subnormal, Specials::nan_only,
+        "PTX ISA 9.4, alternate floating point data formats: ue5m3; llvm/llvm-project#210720; "
+        "AMD-AGI/ALTO@74e251d:alto/kernels/fp4/fp4_common/ue5m3_ops.py"},
 };
 
 // Returns nullptr when no row has that name.
@@ -69,6 +74,7 @@ inline constexpr ElementFormat f16 = *find_element_format("f16");
 inline constexpr ElementFormat tf32 = *find_element_format("tf32");
 inline constexpr ElementFormat e4m3fnuz = *find_element_format("e4m3fnuz");
 inline constexpr ElementFormat e5m2fnuz = *find_element_format("e5m2fnuz");
+inline constexpr ElementFormat ue5m3 = *find_element_format("ue5m3");
 }  // namespace formats
 
 // The types a quantizer reads and a dequantizer writes.
@@ -130,6 +136,11 @@ inline constexpr std::array block_formats{
     BlockFormat{"fp8-e5m2-1x16", formats::e5m2, formats::f32, 1, 16, "nexus, MXFP8 page"},
     BlockFormat{"fp8-e5m2-1x32", formats::e5m2, formats::f32, 1, 32, "nexus, MXFP8 page"},
     BlockFormat{"fp8-e5m2-1x64", formats::e5m2, formats::f32, 1, 64, "nexus, MXFP8 page"},
+    // NVFP4's blocks with a wider scale: "AMD-FP4".
+    BlockFormat{"fp4-ue5m3-1x16", formats::e2m1, formats::ue5m3, 1, 16,
+                "AMD-AGI/ALTO@74e251d:alto/kernels/fp4/amdfp4"},
+    BlockFormat{"fp4-ue5m3-16x16", formats::e2m1, formats::ue5m3, 16, 16,
+                "AMD-AGI/ALTO@74e251d:alto/kernels/fp4/amdfp4"},
 };
 
 // Returns nullptr when no row has that name.
@@ -194,5 +205,7 @@ static_assert(formats::e4m3fnuz.quantum_exponent_min() == -10 &&
               formats::e4m3fnuz.code_nan() == 0x80);
 static_assert(formats::e5m2fnuz.exponent_max() == 15 &&
               formats::e5m2fnuz.quantum_exponent_min() == -17);
+static_assert(formats::ue5m3.exponent_max() == 16 && formats::ue5m3.code_max_finite() == 0xFE);
+static_assert(formats::ue5m3.quantum_exponent_min() == -17 && formats::ue5m3.code_nan() == 0xFF);
 
 }  // namespace mx

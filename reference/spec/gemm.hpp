@@ -18,6 +18,11 @@ inline constexpr ElementFormat ue4m3{"ue4m3",
                                      Specials::nan_only,
                                      "PTX ISA 8.6, alternate floating point data formats: ue4m3"};
 
+// The scales of a block format as tensors hold them: E4M3 scales have no sign.
+MX_FOLDED constexpr const ElementFormat& scale_in_tensors(const BlockFormat& format) {
+    return format.scale_format == formats::e4m3 ? ue4m3 : format.scale_format;
+}
+
 // Codes in memory, each in a little-endian word of 1, 2 or 4 bytes; `stride` counts words, `shift`
 // the bits below a code in its word.
 struct CodeView {

@@ -6,9 +6,9 @@
 //   -> block scale -> lane over scale -> element
 //
 // What the scale is decides how: an E8M0 byte is a power of two, so that a lane is divided exactly
-// and rounded once. An E4M3 or binary32 scale has a mantissa; each arrow then rounds where the
-// library rounds, to nearest even in binary32 (fl32), and the double rounding of the last step is
-// part of the answer.
+// and rounded once. An E4M3, UE5M3 or binary32 scale has a mantissa; each arrow then rounds where
+// the library rounds, to nearest even in binary32 (fl32), and the double rounding of the last step
+// is part of the answer.
 #pragma once
 
 #include <array>
@@ -24,10 +24,11 @@ namespace mx {
 // MAX the largest element times scale_max.
 
 // The type of a block's scale.
-enum class ScaleType { e8m0, e4m3, f32 };
+enum class ScaleType { e8m0, e4m3, ue5m3, f32 };
 
 constexpr std::string_view name_of(ScaleType type) {
-    return type == ScaleType::e8m0 ? "e8m0" : type == ScaleType::e4m3 ? "e4m3" : "f32";
+    constexpr std::array<std::string_view, 4> names{"e8m0", "e4m3", "ue5m3", "f32"};
+    return names[static_cast<std::size_t>(type)];
 }
 
 // What becomes of the lanes before anything else.
@@ -42,6 +43,7 @@ enum class TensorScale {
     encode,                   // fl32(MAX / amax), at most the largest binary32; 1 for 0 or infinity
     decode_divided,           // fl32(amax / MAX)
     decode_times_reciprocal,  // fl32(amax * fl32(1 / MAX))
+    decode_from_1em30,        // fl32(amax / MAX), at least 1e-30; NaN counts as 0, Inf as largest
     history,                  // fl32(max / amax) of earlier tensors: see DelayedScaling
 };
 
@@ -66,6 +68,7 @@ enum class ScaleRatio {
     none,                          // the amax itself: a cast, or a library that forgot emax
     times_reciprocal_over_tensor,  // fl32(fl32(amax * fl32(1 / max)) / S)
     divided_over_tensor,           // fl32(fl32(amax / max) / S)
+    over_tensor_divided,           // fl32(fl32(amax / S) / max)
     divided_times_tensor,          // fl32(fl32(amax / max) * S), S an encode scale
     times_scaled_tensor,           // fl32(amax * fl32(S * fl32(1 / max))), not above the largest
     max_over_amax,                 // fl32(max / amax): an encode scale, the stored one its inverse
@@ -121,9 +124,8 @@ enum class ScaleRule {
     f32,                 // the ratio as it is
     power_of_two_below,  // binary32 with its mantissa cleared
     power_of_two_above,  // the next power of two, in [2^-126, 2^127]; Inf and NaN give 2^127
-    e4m3,                // saturating
-    e4m3_from_2tom6,     // clamped to [2^-6, 448] first
-    e4m3_best_of_two,    // "four over six": the ratio, or 1.5 times it, whichever errs less
+    nearest,             // in the type of the scale, saturating
+    best_of_two,         // "four over six": the ratio, or 1.5 times it, whichever errs less
 };
 
 // How two candidates for a block's scale are compared ("four over six").
@@ -144,9 +146,10 @@ enum class EncodeOverflow {
 
 // A NaN among the inputs, of a block or, for its amax, of the tensor.
 enum class NanInBlock {
-    poisons_amax,         // the amax is NaN
-    own_lane_only,        // the amax is that of the other lanes
-    own_lane_unless_all,  // ... and NaN where there are no other lanes
+    poisons_amax,             // the amax is NaN
+    own_lane_only,            // the amax is that of the other lanes
+    own_lane_unless_all,      // ... and NaN where there are no other lanes
+    own_lane_only_in_blocks,  // as own_lane_only for a block, as poisons_amax for the tensor
 };
 
 // An infinity among the inputs.
@@ -179,6 +182,7 @@ enum class Inverse {
     reciprocal_over_scale,  // times fl32(fl32(1 / S) / scale)
     bf16_quotient,          // times fl32(S / scale), at most the largest bfloat16, to bfloat16
     divided,                // fl32(lane / scale)
+    divided_by_product,     // fl32(lane / fl32(scale * S))
 };
 
 // What becomes of lane / scale before it is rounded to an element. Read where the scale is E8M0.
@@ -316,10 +320,20 @@ struct Quantizer {
     constexpr bool quantizes(const BlockFormat& format) const { return contains(formats, format); }
     constexpr bool is_known() const { return waits.empty(); }
     constexpr bool reads(std::string_view type) const { return contains_input(inputs, type); }
+    constexpr bool divides_lanes() const {
+        return inverse == Inverse::divided || inverse == Inverse::divided_by_product;
+    }
     constexpr bool stores_inverse() const {
         return scale_ratio == ScaleRatio::max_over_amax || scale_ratio == ScaleRatio::tensor;
     }
 };
+
+// The rules by which the amax of the whole tensor is found.
+MX_FOLDED constexpr Quantizer rules_of_tensor_amax(Quantizer quantizer) {
+    if (quantizer.nan_in_block == NanInBlock::own_lane_only_in_blocks)
+        quantizer.nan_in_block = NanInBlock::poisons_amax;
+    return quantizer;
+}
 
 // Does a logarithm, rounded to binary32, decide the scale? It is the less exact the larger it is.
 MX_FOLDED constexpr bool takes_log2f(const Quantizer& quantizer) {

@@ -9,6 +9,7 @@
 #include <string_view>
 
 #include "reference/spec/quantizer.hpp"
+#include "reference/spec/quantizer_rows_alto.hpp"
 #include "reference/spec/quantizer_rows_amd.hpp"
 #include "reference/spec/quantizer_rows_cast.hpp"
 #include "reference/spec/quantizer_rows_fp8.hpp"
@@ -31,8 +32,9 @@ constexpr auto joined_rows(const std::array<Quantizer, Sizes>&... groups) {
     return all;
 }
 
-inline constexpr auto quantizers = joined_rows(ocp_rows, nvidia_rows, torch_rows, amd_rows,
-                                               library_rows, cast_rows, nvfp4_rows, fp8_rows);
+inline constexpr auto quantizers =
+    joined_rows(ocp_rows, nvidia_rows, torch_rows, amd_rows, library_rows, cast_rows, nvfp4_rows,
+                fp8_rows, alto_rows);
 
 // Returns nullptr when no row has that name.
 constexpr const Quantizer* find_quantizer(std::string_view name) {

@@ -486,6 +486,31 @@ inline constexpr std::array verifications{
         .covers = Covers::finite,
     },
     verification_rows::read("torchao-nvfp4-gpu torchao-nvfp4-single-gpu cublaslt-nvfp4"),
+    Verification{
+        .rows = "alto-nvfp4 alto-nvfp4-block",
+        .known = Known::run,
+        .versions = "",
+        .library = "AMD-AGI/ALTO@74e251d",
+        .place = "CPU",
+        .date = "2026-11-28",
+        .compared = "0.17 MB",
+        .paths = "the PyTorch reference of its tests, blocks of 1x16, finite inputs",
+        .differed = "nothing",
+        .answers = "alto",
+        .covers = Covers::finite,
+    },
+    Verification{
+        .rows = "alto-amdfp4 alto-amdfp4-block",
+        .known = Known::run,
+        .versions = "",
+        .library = "AMD-AGI/ALTO@74e251d",
+        .place = "Triton's interpreter on a CPU",
+        .date = "2026-11-28",
+        .compared = "0.39 MB",
+        .paths = "its kernel, blocks of 1x16",
+        .differed = "elements of NaN, and blocks with a signalling NaN; both are open",
+        .answers = "alto",
+    },
 
     // FP8 under binary32 scales.
     Verification{

@@ -98,7 +98,6 @@ TEST(Dialects, SetNoFieldThatTheirScaleIgnores) {
         } else {
             EXPECT_EQ(row.amax_rounding, AmaxRounding::none);
             EXPECT_EQ(row.zero_block, ZeroBlock::as_cast);
-            EXPECT_EQ(row.ratio_min, 0u);
             EXPECT_EQ(row.scale_cast, not_e8m0);
         }
     }

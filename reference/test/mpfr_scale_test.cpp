@@ -104,6 +104,7 @@ void make_ratio(mpfr_ptr x, const Quantizer& dialect, const ElementFormat& eleme
             break;
         case ScaleRatio::times_reciprocal_over_tensor:
         case ScaleRatio::divided_over_tensor:
+        case ScaleRatio::over_tensor_divided:
         case ScaleRatio::divided_times_tensor:
         case ScaleRatio::times_scaled_tensor:
         case ScaleRatio::max_over_amax:

@@ -1,4 +1,4 @@
-// Formats of further_formats.hpp in both oracles: what gfloat gave for every code, and for every
+// Formats of p3109.hpp in both oracles: what gfloat gave for every code, and for every
 // code of bf16 and f16 rounded to nearest even, was recorded as digests; and numbers typed by hand.
 #include <gtest/gtest.h>
 
@@ -10,7 +10,7 @@
 #include "reference/proof/sha256.hpp"
 #include "reference/proof/sweep.hpp"
 #include "reference/spec/cast_formats.hpp"
-#include "reference/spec/further_formats.hpp"
+#include "reference/spec/p3109.hpp"
 
 namespace mx {
 namespace {

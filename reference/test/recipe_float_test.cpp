@@ -197,10 +197,28 @@ Answered deepgemm_power(const Tile& tile) {
 }
 Answered nexus(const Tile& tile) {
     const float scale = tile.amax / 448.0f;
-    Answered answered{0x3F800000, bits_of(scale), 0x3F800000, {}};
+    Answered answered{0x3F800000, bits_of(scale), bits_of(scale), {}};
     for (const float lane : tile.lanes)
         answered.elements.push_back(nearest_code(formats::e4m3, lane / scale));
     return answered;
+}
+
+Answered alto(const Tile& tile, const ElementFormat& scale_format, float least) {
+    const float most = decoded(scale_format, scale_format.code_max_finite());
+    const float tensor = std::fmax(tile.tensor_amax / (6.0f * most), 1e-30f);
+    const float ratio = std::fmin(std::fmax(tile.amax / tensor / 6.0f, least), most);
+    const std::uint32_t scale = nearest_code(scale_format, ratio);
+    const float divisor = decoded(scale_format, scale) * tensor;
+    Answered answered{bits_of(tensor), scale, bits_of(divisor), {}};
+    for (const float lane : tile.lanes)
+        answered.elements.push_back(nearest_code(formats::e2m1, lane / divisor));
+    return answered;
+}
+Answered alto_nvfp4(const Tile& tile) {
+    return alto(tile, formats::e4m3, 0x1p-6f);
+}
+Answered alto_amdfp4(const Tile& tile) {
+    return alto(tile, formats::ue5m3, 0x1p-17f);
 }
 
 struct Judged {
@@ -236,7 +254,9 @@ INSTANTIATE_TEST_SUITE_P(
                     Judged{"torchao-fp8-block", "fp8-e4m3-1x128", torchao_block},
                     Judged{"deepgemm-fp8", "fp8-e4m3-1x128", deepgemm},
                     Judged{"deepgemm-fp8-pow2-gpu", "fp8-e4m3-1x128", deepgemm_power},
-                    Judged{"nexus", "fp8-e4m3-1x32", nexus}),
+                    Judged{"nexus", "fp8-e4m3-1x32", nexus},
+                    Judged{"alto-nvfp4", "nvfp4", alto_nvfp4},
+                    Judged{"alto-amdfp4", "fp4-ue5m3-1x16", alto_amdfp4}),
     [](const testing::TestParamInfo<Judged>& info) {
         std::string name(info.param.recipe);
         for (char& letter : name)

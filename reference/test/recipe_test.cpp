@@ -302,13 +302,34 @@ TEST(FloatScales, DeepGemm) {
     EXPECT_EQ(block128("deepgemm-fp8-pow2-legacy", {inf, one}).elements[0], 0x7Fu);
 }
 
+// AMD's ALTO@74e251d, run in Triton's interpreter: 1, 2, -0, -100 and, in the tensor with a NaN,
+// that.
+TEST(Ue5m3Scales, OfAltosKernels) {
+    const Codes lanes{one, 0x40000000, 0x80000000, 0xC2C80000};
+    EXPECT_EQ(answer({"alto-amdfp4-block", "fp4-ue5m3-1x16", formats::f32, lanes, one}),
+              (Answered{one, 0x98, 0x41800000, {0, 0, 8, 15}}));
+    EXPECT_EQ(answer({"alto-nvfp4-block", "nvfp4", formats::f32, lanes, one}),
+              (Answered{one, 0x58, 0x41800000, {0, 0, 8, 15}}));
+    EXPECT_EQ(answer({"alto-amdfp4", "fp4-ue5m3-1x16", formats::f32, lanes, 0x42C80000}),
+              (Answered{0x39186186, 0xFE, 0x41855555, {0, 0, 8, 15}}));
+    // The amax of the tensor is NaN, and its number 1e-30.
+    const Answered poisoned = answer({"alto-amdfp4",
+                                      "fp4-ue5m3-1x16",
+                                      formats::f32,
+                                      {one, 0x40000000, 0x80000000, nan, 0xC2C80000},
+                                      nan});
+    EXPECT_EQ(poisoned.tensor_scale, 0x0DA24260u);
+    EXPECT_EQ(poisoned.scale, 0xFEu);
+    EXPECT_EQ(poisoned.elements, (Codes{7, 7, 8, 3, 15}));
+}
+
 // amax / FP8max as a real number: the amax always becomes the largest code, whatever its mantissa.
 TEST(FloatScales, RealValued) {
     EXPECT_EQ(answer({"nexus", "fp8-e4m3-1x32", formats::f32, {one, third}, one}),
-              (Answered{one, 0x3B124925, one, {0x7E, 0x71}}));
+              (Answered{one, 0x3B124925, 0x3B124925, {0x7E, 0x71}}));
     // 2.8 / 448 = 1/160; -1.2 * 160 = -192. The E8M0 dialects give 120 or 119 as the scale.
     EXPECT_EQ(answer({"nexus", "fp8-e4m3-1x32", formats::f32, {0x40333333, 0xBF99999A}, one}),
-              (Answered{one, 0x3BCCCCCD, one, {0x7E, 0xF4}}));
+              (Answered{one, 0x3BCCCCCD, 0x3BCCCCCD, {0x7E, 0xF4}}));
     EXPECT_EQ(answer({"nexus", "fp8-e4m3-1x32", formats::f32, {zero}, one}).elements,
               (Codes{0x7F}));
 }

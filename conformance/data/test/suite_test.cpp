@@ -2,6 +2,7 @@
 // level, and a bad line is named by its place.
 #include <gtest/gtest.h>
 
+#include <map>
 #include <set>
 #include <sstream>
 
@@ -25,6 +26,15 @@ PlanRequest at_level(std::string_view level, std::uint64_t seed = 0) {
     request.level = level;
     request.seed = seed;
     return request;
+}
+
+// The plan of a level, made once for all tests.
+const std::vector<PlannedCase>& plan_at(std::string_view level) {
+    static std::map<std::string_view, std::vector<PlannedCase>> plans;
+    const auto known = plans.find(level);
+    return known != plans.end()
+               ? known->second
+               : plans.emplace(level, planned(built_in_suites(), at_level(level))).first->second;
 }
 
 PlanRequest of_suites(const std::string& glob) {
@@ -62,7 +72,7 @@ TEST(BuiltInSuites, PlanAtEveryLevelAndEachLevelHoldsTheOneBefore) {
     std::set<std::string> before;
     for (const std::string_view level : levels) {
         if (level == large_level) continue;
-        const auto texts = texts_of(planned(built_in_suites(), at_level(level)));
+        const auto texts = texts_of(plan_at(level));
         const std::set<std::string> now(texts.begin(), texts.end());
         EXPECT_EQ(now.size(), texts.size()) << "a case stands twice in level " << level;
         EXPECT_GT(now.size(), before.size()) << level;
@@ -73,10 +83,9 @@ TEST(BuiltInSuites, PlanAtEveryLevelAndEachLevelHoldsTheOneBefore) {
 
 TEST(BuiltInSuites, LevelLargeStandsBesideTheOthers) {
     std::set<std::string> large;
-    for (const std::string& text : texts_of(planned(built_in_suites(), at_level(large_level))))
-        large.insert(text);
+    for (const std::string& text : texts_of(plan_at(large_level))) large.insert(text);
     EXPECT_GT(large.size(), 1000u) << "thousands of calls";
-    for (const std::string& text : texts_of(planned(built_in_suites(), at_level("full"))))
+    for (const std::string& text : texts_of(plan_at("full")))
         EXPECT_FALSE(large.contains(text)) << text;
     EXPECT_TRUE(level_holds("exhaustive", "smoke"));
     EXPECT_FALSE(level_holds("exhaustive", "large"));
@@ -106,7 +115,7 @@ TEST(BuiltInSuites, EveryQuickCaseParsesBackToItselfAndHasData) {
 // Operation, format and dialect of every case of a level.
 std::set<std::string> asked_at(std::string_view level) {
     std::set<std::string> found;
-    for (const PlannedCase& one : planned(built_in_suites(), at_level(level)))
+    for (const PlannedCase& one : plan_at(level))
         found.insert(std::string(name_of(one.c.operation)) + " " + format_name(one.c) + " " +
                      dialect_name(one.c));
     return found;
@@ -150,7 +159,7 @@ TEST(BuiltInSuites, QuickAsksEveryFormatInEveryDialectForEveryOperation) {
 
 TEST(BuiltInSuites, SmokeAsksEveryFormatDialectAndAxis) {
     std::set<std::string> formats, dialects_found, axes;
-    for (const PlannedCase& one : planned(built_in_suites(), at_level("smoke"))) {
+    for (const PlannedCase& one : plan_at("smoke")) {
         formats.insert(std::string(name_of(one.c.operation)) + " " + format_name(one.c));
         dialects_found.insert(dialect_name(one.c));
         if (one.c.operation == OperationKind::quantize) axes.emplace(name_of(one.c.axis));
@@ -165,7 +174,7 @@ TEST(BuiltInSuites, SmokeAsksEveryFormatDialectAndAxis) {
 
 TEST(BuiltInSuites, AskEveryRoundingAxisAndBlockSizeAtQuick) {
     std::set<std::string> found;
-    for (const PlannedCase& one : planned(built_in_suites(), at_level("quick"))) {
+    for (const PlannedCase& one : plan_at("quick")) {
         found.emplace(name_of(one.c.axis));
         if (one.c.rules) found.emplace(rounding_name_of(*one.c.rules));
         if (one.c.rules) found.emplace(name_of(one.c.rules->subnormals));

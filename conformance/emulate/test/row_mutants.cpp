@@ -57,7 +57,8 @@ void add_amax_mutants(Mutants& all, const Quantizer& row) {
         {Subnormals::honoured, Subnormals::inputs_flushed});
     if (!row.leaves_open(Decision::nan_in_block))
         add(all, row, "NaN in a block", [](Quantizer& q) -> NanInBlock& { return q.nan_in_block; },
-            {NanInBlock::poisons_amax, NanInBlock::own_lane_only, NanInBlock::own_lane_unless_all});
+            {NanInBlock::poisons_amax, NanInBlock::own_lane_only, NanInBlock::own_lane_unless_all,
+             NanInBlock::own_lane_only_in_blocks});
     if (!row.leaves_open(Decision::infinity_in_block))
         add(all, row, "infinity in a block",
             [](Quantizer& q) -> InfinityInBlock& { return q.infinity_in_block; },
@@ -126,14 +127,14 @@ void add_within(Mutants& all, const Quantizer& row, const std::string& decision,
 void add_real_scale_mutants(Mutants& all, const Quantizer& row) {
     using T = TensorScale;
     add_within<>(all, row, "tensor scale", [](Quantizer& q) -> T& { return q.tensor_scale; },
-                 {{T::decode_divided, T::decode_times_reciprocal}});
+                 {{T::decode_divided, T::decode_times_reciprocal, T::decode_from_1em30}});
     if (row.tensor_scale != T::none && row.tensor_scale != T::history)
         add(all, row, "largest scale", [](Quantizer& q) -> int& { return q.scale_max; },
-            {448, 256});
+            {448, 256, 114688});
     using R = ScaleRatio;
     add_within<>(all, row, "ratio", [](Quantizer& q) -> R& { return q.scale_ratio; },
                  {{R::divided, R::times_reciprocal},
-                  {R::divided_over_tensor, R::times_reciprocal_over_tensor},
+                  {R::divided_over_tensor, R::times_reciprocal_over_tensor, R::over_tensor_divided},
                   {R::divided_times_tensor, R::times_scaled_tensor}});
     if (row.scale_ratio == R::max_over_amax) {
         add(all, row, "useless amax", [](Quantizer& q) -> UselessAmax& { return q.useless_amax; },
@@ -145,25 +146,27 @@ void add_real_scale_mutants(Mutants& all, const Quantizer& row) {
     // A power of two below is that of an encode scale, which is never zero.
     using S = ScaleRule;
     const auto rule = [](Quantizer& q) -> S& { return q.scale_rule; };
-    if (row.scale_type == ScaleType::e4m3)
-        add_within<>(all, row, "scale rule", rule, {{S::e4m3, S::e4m3_from_2tom6}});
-    else if (row.useless_amax == UselessAmax::one)
+    if (row.scale_rule == S::nearest)
+        add(all, row, "smallest ratio", [](Quantizer& q) -> std::uint32_t& { return q.ratio_min; },
+            {0u, 0x3C800000u, 0x37000000u});
+    if (row.scale_type == ScaleType::f32 && row.useless_amax == UselessAmax::one)
         add(all, row, "scale rule", rule, {S::f32, S::power_of_two_below});
-    else
+    else if (row.scale_type == ScaleType::f32)
         add(all, row, "scale rule", rule, {S::f32, S::power_of_two_above});
     using C = CandidateError;
     add_within<>(all, row, "error", [](Quantizer& q) -> C& { return q.candidate_error; },
                  {{C::absolute, C::square}});
     using I = Inverse;
     add_within<>(all, row, "inverse", [](Quantizer& q) -> I& { return q.inverse; },
-                 {{I::reciprocal, I::divided}, {I::reciprocal_of_product, I::bf16_quotient}});
+                 {{I::reciprocal, I::divided, I::divided_by_product},
+                  {I::reciprocal_of_product, I::bf16_quotient}});
 }
 
 // The same values with one candidate for the scale in place of two.
 void add_single_candidate(Mutants& all, const Quantizer& row) {
-    if (row.scale_rule != ScaleRule::e4m3_best_of_two) return;
+    if (row.scale_rule != ScaleRule::best_of_two) return;
     Mutant mutant{"one candidate", row};
-    mutant.row.scale_rule = ScaleRule::e4m3;
+    mutant.row.scale_rule = ScaleRule::nearest;
     mutant.row.candidate_error = CandidateError::none;
     all.push_back(mutant);
 }

@@ -31,7 +31,10 @@ TYPES = {
     "float4_e2m1fn_x2": "e2m1_x2",  # two codes a byte, the first in the low nibble
 }
 # And back.
-DTYPES = {type: dtype for dtype, type in TYPES.items()} | {"ue4m3": "float8_e4m3fn"}
+DTYPES = {type: dtype for dtype, type in TYPES.items()} | {
+    "ue4m3": "float8_e4m3fn",
+    "ue5m3": "uint8",
+}
 VALUE_DTYPES = {type: DTYPES[type] for type in ("f32", "f16", "bf16")}
 
 

@@ -27,7 +27,7 @@ from ._names import find_dialect, find_format, formats, found
 from ._operations import Quantized, answers_of, chosen_dialect, expect_type, quantize_call, unpacked
 
 _DTYPES = {"f32": "F32", "f16": "F16", "bf16": "BF16", "int8": "I8", "e8m0": "F8_E8M0"}
-_DTYPES |= {"e4m3": "F8_E4M3", "ue4m3": "F8_E4M3", "e5m2": "F8_E5M2"}
+_DTYPES |= {"e4m3": "F8_E4M3", "ue4m3": "F8_E4M3", "ue5m3": "U8", "e5m2": "F8_E5M2"}
 _MANIFEST, _PARTIAL = "capture.json", ".partial"
 _REASONS_MAX = 32  # different sentences that are counted one by one
 

@@ -13,7 +13,7 @@ class Format:
 
     name: str
     element: str  # type of a code
-    scale: str  # "e8m0", "ue4m3" or "f32"
+    scale: str  # "e8m0", "ue4m3", "ue5m3" or "f32"
     block: str  # "line", "tile" or "tensor"
     block_size: int  # elements along a side of a block; 0 of a tensor
 

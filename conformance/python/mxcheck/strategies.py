@@ -16,10 +16,10 @@ def blocks(draw, format, dialect=None, dtype="float32", rows_max=4):
     rows_max: rows of one block each, at most.
 
     Draws NumPy arrays of dtype, one block a row. Raises ValueError for formats whose rows know each
-    other: tiles, and NVFP4.
+    other: tiles, NVFP4 and FP4 under UE5M3.
     """
     form = find_format(format)
-    if form.block != "line" or form.scale == "ue4m3":
+    if form.block != "line" or form.scale in ("ue4m3", "ue5m3"):
         raise ValueError(
             f"{format} has tiles or a number for the whole tensor: border blocks do not stay on "
             "borders as rows of one matrix"

@@ -1,29 +1,11 @@
-// Element formats that no operation of mxcheck takes yet: unsigned scales of five exponent bits,
-// and the finite formats of IEEE P3109, which are given by parameters. Rows as any other to both
-// oracles, which decode them and round to them; to what has no sign only values that have none, for
-// sources differ in what becomes of a negative one.
+// The finite formats of IEEE P3109, which are given by parameters. Rows as any other to both
+// oracles, which decode them and round to them; no operation of mxcheck takes them yet.
 #pragma once
-
-#include <array>
-#include <string_view>
 
 #include "reference/spec/assert.hpp"
 #include "reference/spec/element_format.hpp"
-#include "reference/spec/named.hpp"
 
 namespace mx {
-
-inline constexpr std::array further_formats{
-    // NVIDIA's and AMD's scales beside UE4M3 and E8M0: finite values up to 0xFE, one NaN.
-    ElementFormat{
-        "ue5m3", 0, 5, 3, 15, ZeroExponent::subnormal, Specials::nan_only,
-        "PTX ISA 9.4, alternate floating point data formats: ue5m3; llvm/llvm-project#210720; "
-        "AMD-AGI/ALTO@5769da6:alto/kernels/fp4/fp4_common/ue5m3_ops.py"},
-};
-
-namespace formats {
-inline constexpr ElementFormat ue5m3 = *find_named(further_formats, "ue5m3");
-}  // namespace formats
 
 // K, P and signedness of IEEE P3109; the domain is finite. Extended formats have infinities beside
 // the one NaN, for which Specials has no word.
@@ -50,8 +32,5 @@ constexpr ElementFormat finite_p3109(P3109 format) {
             format.is_signed ? Specials::nan_for_negative_zero : Specials::nan_only,
             "IEEE P3109 interim report 3.2.1, finite formats"};
 }
-
-static_assert(formats::ue5m3.exponent_max() == 16 && formats::ue5m3.code_max_finite() == 0xFE);
-static_assert(formats::ue5m3.quantum_exponent_min() == -17 && formats::ue5m3.code_nan() == 0xFF);
 
 }  // namespace mx
