@@ -126,8 +126,8 @@ public:
 
     // `lanes` are those of the block where the rule compares two scales; else nobody reads them.
     BlockScale scale_of(float amax, std::span<const float> lanes) const {
-        // std::max keeps a NaN that stands first.
-        const float ratio = std::max(ratio_of(std::max(amax, rule_.amax_min)), rule_.ratio_min);
+        float ratio = ratio_of(std::max(amax, rule_.amax_min));
+        if (ratio < rule_.ratio_min && rule_.ratio_min > 0) ratio = rule_.ratio_min;
         const bool has_two =
             rule_.grid == ScaleGrid::least_absolute || rule_.grid == ScaleGrid::least_squares;
         const BlockScale first = scale_from(number_of_ratio(ratio));
