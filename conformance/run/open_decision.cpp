@@ -40,20 +40,14 @@ std::uint32_t block_decisions(const Case& c, const Site& site, const Difference&
     return scale_underflows(c, site) ? 0u | Decision::scale_underflow : 0u;
 }
 
-fast::Unpacked in_f32(const exact::Value& value) {
-    const Code code = exact::round(formats::f32, Rounding::nearest_even, Overflow::overflow, value);
-    return fast::unpack(formats::f32, code);
-}
-
 // The element under a stored scale.
 Code element_of(const Case& c, const Site& site, Code stored) {
     const Quantizer rules = rules_of(c);
     const fast::Unpacked lane = fast::read_input(rules.subnormals, c.type, site.input);
     if (c.format->has_e8m0_scales()) return fast::quantize_element(rules, *c.format, stored, lane);
-    const fast::TensorNumbers tensor =
-        has_tensor_number(c)
-            ? fast::TensorNumbers{in_f32(site.tensor.amax), in_f32(site.tensor.scale)}
-            : fast::TensorNumbers{fast::whole(0), fast::whole(1)};
+    const fast::TensorNumbers tensor = has_tensor_number(c)
+                                           ? numbers_for_fast(site.tensor)
+                                           : fast::TensorNumbers{fast::whole(0), fast::whole(1)};
     return element_under({rules, *c.format, c.type, tensor}, stored, lane, site.random);
 }
 

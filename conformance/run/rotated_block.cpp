@@ -56,13 +56,9 @@ int place_of(const ElementFormat& format, Code code) {
 // are: a bfloat16 has more digits than any of them.
 bool allows(const Choice& choice, const Case& c, const Site& site, const Difference& d) {
     const BlockFormat& format = *c.format;
-    const exact::TensorNumbers tensor =
+    const exact::TensorNumbers& tensor =
         site.device_tensor ? site.device_tensor->numbers : site.tensor;
-    const fast::BlockQuestion question{
-        choice.rules,
-        format,
-        c.type,
-        {unpacked(formats::f32, tensor.amax), unpacked(formats::f32, tensor.scale)}};
+    const fast::BlockQuestion question{choice.rules, format, c.type, numbers_for_fast(tensor)};
     const exact::AmaxRange amax = exact::amax_range(choice.rules, site.rotated);
     const auto stored = [&](const fast::Unpacked& value) {
         return fast::block_scale(question, value).stored;
@@ -93,6 +89,10 @@ Code element_under(const fast::BlockQuestion& question, Code stored, const fast:
     if (rules.stores_inverse()) scale = fast::quotient(fast::whole(1), scale);
     const fast::Unpacked factor = fast::factor_of(rules.inverse, scale, question.tensor.scale);
     return fast::quantize_lane(question, {stored, scale, factor}, lane, random);
+}
+
+fast::TensorNumbers numbers_for_fast(const exact::TensorNumbers& tensor) {
+    return {unpacked(formats::f32, tensor.amax), unpacked(formats::f32, tensor.scale)};
 }
 
 std::vector<exact::LaneRange> rotated_ranges(const Case& c, std::span<const Code> lanes) {

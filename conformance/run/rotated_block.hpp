@@ -17,6 +17,9 @@ namespace mx {
 Code element_under(const fast::BlockQuestion& question, Code stored, const fast::Unpacked& lane,
                    RandomBits random);
 
+// The numbers of a tensor for the fast oracle: binary32 values.
+fast::TensorNumbers numbers_for_fast(const exact::TensorNumbers& tensor);
+
 // Whole groups of 16 lanes, rotated.
 std::vector<exact::LaneRange> rotated_ranges(const Case& c, std::span<const Code> lanes);
 
