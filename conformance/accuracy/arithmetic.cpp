@@ -91,6 +91,7 @@ Expected<std::vector<float>> ModelArithmetic::multiply(const Operand& a, const O
 
 Expected<BlockCodes> DeviceArithmetic::encoded(const Operand& operand) {
     if (parts_.quantizes == nullptr) return encode(*operand.quantizer, operand.rows);
+    const std::lock_guard<std::mutex> lock(parts_.asking);
     return encode_on(*parts_.quantizes, *operand.quantizer, operand.rows);
 }
 
@@ -105,6 +106,7 @@ Expected<std::vector<float>> DeviceArithmetic::multiply(const Operand& a, const 
                        decode(*b.quantizer, right.value(), depth), depth);
     for (const Operand& operand : {a, b})
         if (const Status blocks = check_mx_blocks(operand); !blocks) return blocks.error();
+    const std::lock_guard<std::mutex> lock(parts_.asking);
     return multiply_on(*parts_.multiplies, {{*a.quantizer, left.value(), a.rows.count()},
                                             {*b.quantizer, right.value(), b.rows.count()},
                                             depth,

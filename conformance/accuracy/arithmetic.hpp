@@ -2,6 +2,7 @@
 // by training.
 #pragma once
 
+#include <mutex>
 #include <string>
 #include <vector>
 
@@ -47,8 +48,9 @@ public:
         const Client* quantizes;  // nullptr: the oracle
         const Client* multiplies;
         std::string algorithm;
+        std::mutex& asking;  // held while a client answers: it answers one thread at a time
     };
-    explicit DeviceArithmetic(Parts parts) : parts_(std::move(parts)) {}
+    explicit DeviceArithmetic(const Parts& parts) : parts_(parts) {}
     Expected<std::vector<float>> multiply(const Operand& a, const Operand& b) override;
 
 private:

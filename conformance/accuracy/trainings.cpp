@@ -2,11 +2,15 @@
 #include "conformance/accuracy/trainings.hpp"
 
 #include <algorithm>
+#include <atomic>
+#include <iterator>
+#include <mutex>
 #include <set>
 
 #include "conformance/case/names.hpp"
 #include "conformance/emulate/dialect_fields.hpp"
 #include "conformance/emulate/recipe_fields.hpp"
+#include "reference/base/parallel.hpp"
 #include "reference/base/text.hpp"
 #include "reference/spec/quantizers.hpp"
 
@@ -96,10 +100,11 @@ Trained blank(const TrainingTask& task, const TrainingQuantizers& candidate) {
 // The same candidate on the machines, held bit for bit to `expected`, the oracle's run with the
 // same arithmetic, if there is such.
 Expected<Trained> on_machines(const TrainingTask& task, const TrainingQuantizers& candidate,
-                              const Machines& machines, const TrainingRun* expected) {
+                              const Machines& machines, std::mutex& asking,
+                              const TrainingRun* expected) {
     DeviceArithmetic arithmetic({machines.quantizes ? &machines.quantizes->client : nullptr,
                                  machines.multiplies ? &machines.multiplies->client : nullptr,
-                                 machines.algorithm});
+                                 machines.algorithm, asking});
     Trained next = blank(task, candidate);
     next.source = machines.source();
     next.products = machines.products();
@@ -131,36 +136,35 @@ Expected<Trained> of_oracle(const TrainingTask& task, const TrainingQuantizers& 
     return next;
 }
 
-// First without quantizing, which the others are measured against.
-Status add_task(TrainingTask task, const TrainingRequest& request,
-                const std::vector<TrainingQuantizers>& quantizers, const Machines& machines,
-                std::vector<Trained>& all) {
-    task.steps = static_cast<int>(request.steps);
-    task.seed = request.seed;
-    PlainArithmetic plain_arithmetic;
+// Without quantizing: what the others are measured against.
+Trained unquantized(const TrainingTask& task) {
+    PlainArithmetic arithmetic;
     Trained plain;
     plain.task = task.name;
     plain.forward = plain.gradient = "f32";
     plain.source = from_oracle;
     plain.products = chain;
-    plain.run = train(task, {}, plain_arithmetic).value();
-    const TrainingRun exact = plain.run;
-    all.push_back(std::move(plain));
+    plain.run = train(task, {}, arithmetic).value();
+    return plain;
+}
+
+// The oracle's run of a candidate and, where there are any, that of the machines.
+Expected<std::vector<Trained>> trained(const TrainingTask& task,
+                                       const TrainingQuantizers& candidate,
+                                       const TrainingRun& exact, const Machines& machines,
+                                       std::mutex& asking) {
+    auto expected = of_oracle(task, candidate, machines.model);
+    if (!expected) return expected.error();
+    expected.value().errors = errors_of(expected.value().run, exact);
+    std::vector<Trained> runs{std::move(expected).value()};
+    if (!machines.any()) return runs;
     const bool is_held = !machines.multiplies || !machines.model.empty();
-    for (const TrainingQuantizers& candidate : quantizers) {
-        auto expected = of_oracle(task, candidate, machines.model);
-        if (!expected) return expected.error();
-        expected.value().errors = errors_of(expected.value().run, exact);
-        all.push_back(expected.value());
-        if (!machines.any()) continue;
-        auto actual =
-            on_machines(task, candidate, machines, is_held ? &expected.value().run : nullptr);
-        if (!actual) return actual.error();
-        if (actual.value().reason.empty())
-            actual.value().errors = errors_of(actual.value().run, exact);
-        all.push_back(std::move(actual).value());
-    }
-    return success();
+    auto actual =
+        on_machines(task, candidate, machines, asking, is_held ? &runs.front().run : nullptr);
+    if (!actual) return actual.error();
+    if (actual.value().reason.empty()) actual.value().errors = errors_of(actual.value().run, exact);
+    runs.push_back(std::move(actual).value());
+    return runs;
 }
 
 }  // namespace
@@ -196,10 +200,32 @@ Expected<std::vector<TrainingQuantizers>> training_quantizers(const TrainingRequ
 Expected<std::vector<Trained>> train_all(const TrainingRequest& request,
                                          const std::vector<TrainingQuantizers>& quantizers,
                                          const Machines& machines) {
+    std::vector<TrainingTask> tasks{linear_task(), network_task()};
+    for (TrainingTask& task : tasks) {
+        task.steps = static_cast<int>(request.steps);
+        task.seed = request.seed;
+    }
+    std::vector<Trained> plain(tasks.size());
+    parallel_for(tasks.size(), threads_for_cores(),
+                 [&](std::size_t i) { plain[i] = unquantized(tasks[i]); });
+    std::mutex asking;
+    std::atomic<bool> has_failed = false;
+    std::vector<std::optional<Expected<std::vector<Trained>>>> runs(tasks.size() *
+                                                                    quantizers.size());
+    parallel_for(runs.size(), threads_for_cores(), [&](std::size_t i) {
+        if (has_failed) return;
+        const std::size_t task = i / quantizers.size();
+        runs[i] = trained(tasks[task], quantizers[i % quantizers.size()], plain[task].run, machines,
+                          asking);
+        if (!*runs[i]) has_failed = true;
+    });
+    for (const auto& run : runs)
+        if (run && !*run) return run->error();
     std::vector<Trained> all;
-    for (const TrainingTask& task : {linear_task(), network_task()})
-        if (const Status added = add_task(task, request, quantizers, machines, all); !added)
-            return added.error();
+    for (std::size_t i = 0; i < runs.size(); ++i) {
+        if (i % quantizers.size() == 0) all.push_back(plain[i / quantizers.size()]);
+        std::ranges::move(std::move(*runs[i]).value(), std::back_inserter(all));
+    }
     return all;
 }
 

@@ -47,7 +47,7 @@ struct SurveyOptions {
 
 Effort effort_of(const SurveyOptions& options) {
     Effort effort{options.quick, options.fuzz_time, options.waivers, options.timeout};
-    if (effort.fuzz_time.empty()) effort.fuzz_time = options.quick ? "20s" : "2m";
+    if (effort.fuzz_time.empty()) effort.fuzz_time = options.quick ? "20s" : "1m";
     return effort;
 }
 
@@ -340,7 +340,7 @@ Command survey_command() {
          {"--timeout", "seconds that one call of a device may take", &o->timeout},
          {"--out", "folder for everything", &o->out},
          {"--quick", "lower levels, fewer samples: minutes on two cores of a CPU", &o->quick},
-         {"--fuzz-time", "how long fuzz searches on each device (default 2m; of --quick 20s)",
+         {"--fuzz-time", "how long fuzz searches on each device (default 1m; of --quick 20s)",
           &o->fuzz_time},
          {"--waivers", "TOML file of mismatches that somebody has signed for", &o->waivers},
          {"--resume", "go on where an interrupted survey in --out stopped", &o->resume}},

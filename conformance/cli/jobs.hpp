@@ -1,11 +1,10 @@
 // How many processes share a command's work: --jobs of run and selftest.
 #pragma once
 
-#include <algorithm>
 #include <cstdint>
 #include <string>
-#include <thread>
 
+#include "reference/base/parallel.hpp"
 #include "reference/base/status.hpp"
 
 namespace mx::cli {
@@ -18,7 +17,7 @@ inline Status check_jobs(std::uint64_t jobs) {
 
 // One per core, and no more than fit into most memories.
 inline std::size_t jobs_for_cores() {
-    return std::clamp(std::thread::hardware_concurrency(), 1u, 16u);
+    return static_cast<std::size_t>(threads_for_cores());
 }
 
 }  // namespace mx::cli

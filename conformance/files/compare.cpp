@@ -12,6 +12,7 @@
 #include <thread>
 
 #include "reference/base/hex.hpp"
+#include "reference/base/parallel.hpp"
 #include "reference/base/text.hpp"
 
 namespace mx::files {
@@ -228,7 +229,7 @@ public:
         // Whole tiles of 128 x 128 and less.
         rows_ = turns ? 512 : std::max<std::int64_t>(rows / 128 * 128, 128);
         if (reads_anywhere(a.view) && reads_anywhere(b.view))
-            threads_ = std::max(1u, std::min(std::thread::hardware_concurrency(), 16u));
+            threads_ = static_cast<unsigned>(threads_for_cores());
     }
 
     template <typename State, typename Make, typename Work>

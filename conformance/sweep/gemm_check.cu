@@ -7,7 +7,7 @@
 
 #include "conformance/sweep/gemm_check.hpp"
 #include "conformance/sweep/gpu_calls.cuh"
-#include "reference/fast/dot_model.hpp"
+#include "reference/fast/dot_factor.hpp"
 #include "reference/fast/gemm_epilogue.hpp"
 #include "reference/spec/gemm_models.hpp"
 
@@ -63,6 +63,9 @@ struct GpuGemm {
     GemmModel model;
     ElementFormat a_format, b_format;
     View a, b, scales_a, scales_b, c, bias, scale_out;
+    // Those of a row, or of a column, beside those of the next, so that threads side by side read
+    // neighbours; null where the model has none.
+    fast::Factor *factors_a, *factors_b;
     std::int64_t m, n, k, batches;
     std::int64_t rows_a_per_scale, rows_b_per_scale;  // rows that share scales along k
     ElementFormat scale_format;
@@ -105,21 +108,68 @@ __device__ EpilogueOperands operands_of(const GpuGemm& p, std::int64_t row, std:
     return operands;
 }
 
+__device__ ScaledRow row_of_a(const GpuGemm& p, std::int64_t row) {
+    return row_of(p, p.a_format, p.a, p.scales_a, row, p.rows_a_per_scale);
+}
+__device__ ScaledRow row_of_b(const GpuGemm& p, std::int64_t row) {
+    return row_of(p, p.b_format, p.b, p.scales_b, row, p.rows_b_per_scale);
+}
+
+// Each code of A and B is read once as a factor, a thread for each.
+__global__ void __launch_bounds__(threads_per_block)
+    make_factors(const __grid_constant__ GpuGemm p) {
+    const std::int64_t index = std::int64_t{blockIdx.x} * blockDim.x + threadIdx.x;
+    const std::int64_t rows_a = p.batches * p.m, rows_b = p.batches * p.n;
+    if (index >= (rows_a + rows_b) * p.k) return;
+    const std::int64_t row = index / p.k, k = index % p.k;
+    if (row < rows_a)
+        p.factors_a[k * rows_a + row] = fast::factor_at(p.model, row_of_a(p, row), k);
+    else
+        p.factors_b[k * rows_b + row - rows_a] =
+            fast::factor_at(p.model, row_of_b(p, row - rows_a), k);
+}
+
+// An output, and the rows of A and of B that it is the product of.
+struct Output {
+    std::int64_t row, column, b_row;
+};
+__device__ Output output_at(const GpuGemm& p, std::int64_t index) {
+    const std::int64_t row = index / p.n, column = index % p.n;
+    return {row, column, row / p.m * p.n + column};
+}
+
+// The sums of every output, from factors.
+__global__ void __launch_bounds__(threads_per_block)
+    accumulate_factors(const __grid_constant__ GpuGemm p, fast::Unpacked* sums) {
+    const std::int64_t index = std::int64_t{blockIdx.x} * blockDim.x + threadIdx.x;
+    if (index >= p.batches * p.m * p.n) return;
+    const Output output = output_at(p, index);
+    sums[index] = fast::accumulate_factors_in_parts(
+        p.model, {row_of_a(p, output.row), {p.factors_a + output.row, p.batches * p.m}},
+        {row_of_b(p, output.b_row), {p.factors_b + output.b_row, p.batches * p.n}}, p.k, p.part);
+}
+
+// The same from codes, of any model.
+__global__ void __launch_bounds__(threads_per_block)
+    accumulate_codes(const __grid_constant__ GpuGemm p, fast::Unpacked* sums) {
+    const std::int64_t index = std::int64_t{blockIdx.x} * blockDim.x + threadIdx.x;
+    if (index >= p.batches * p.m * p.n) return;
+    const Output output = output_at(p, index);
+    const ScaledRow a = row_of_a(p, output.row), b = row_of_b(p, output.b_row);
+    sums[index] = p.part == 0 ? fast::accumulate(p.model, a, b, p.k, {})
+                              : fast::accumulate_in_parts(p.model, a, b, p.k, p.part);
+}
+
 // What the model says of every output; the algorithms that it says the same of share it.
 __global__ void __launch_bounds__(threads_per_block)
-    predict(GpuGemm p, std::uint32_t* predicted, unsigned long long* asked) {
+    predict(const __grid_constant__ GpuGemm p, const fast::Unpacked* sums, std::uint32_t* predicted,
+            unsigned long long* asked) {
     const std::int64_t index = std::int64_t{blockIdx.x} * blockDim.x + threadIdx.x;
     const bool is_inside = index < p.batches * p.m * p.n;
     if (is_inside) {
-        const std::int64_t row = index / p.n, column = index % p.n;
-        const std::int64_t b_row = row / p.m * p.n + column;
-        const ScaledRow a = row_of(p, p.a_format, p.a, p.scales_a, row, p.rows_a_per_scale);
-        const ScaledRow b = row_of(p, p.b_format, p.b, p.scales_b, b_row, p.rows_b_per_scale);
-        const fast::Unpacked accumulator =
-            p.part == 0 ? fast::accumulate(p.model, a, b, p.k, {})
-                        : fast::accumulate_in_parts(p.model, a, b, p.k, p.part);
-        predicted[index] =
-            fast::finish(p.epilogue, operands_of(p, row, b_row, column), accumulator).bits;
+        const Output output = output_at(p, index);
+        const EpilogueOperands operands = operands_of(p, output.row, output.b_row, output.column);
+        predicted[index] = fast::finish(p.epilogue, operands, sums[index]).bits;
     }
     count_asked(asked, is_inside ? 1 : 0);
 }
@@ -269,10 +319,17 @@ private:
         predicted_.push_back({modelled, std::make_unique<GpuValue<std::uint32_t>>(calls_, count)});
         std::uint32_t* codes = predicted_.back().codes->at();
         const GpuValue<unsigned long long> asked(calls_);
+        GpuGemm problem = gemm_on_gpu(gemm_, modelled, tensors_);
+        const GpuValue<fast::Unpacked> sums(calls_, count);
         GpuTimer timer(calls_);
-        if (calls_.ok())
-            predict<<<blocks_for(outputs()), threads_per_block>>>(
-                gemm_on_gpu(gemm_, modelled, tensors_), codes, asked.at());
+        add_factors(problem);
+        if (calls_.ok()) {
+            const auto accumulate =
+                problem.factors_a == nullptr ? accumulate_codes : accumulate_factors;
+            accumulate<<<blocks_for(outputs()), threads_per_block>>>(problem, sums.at());
+            predict<<<blocks_for(outputs()), threads_per_block>>>(problem, sums.at(), codes,
+                                                                  asked.at());
+        }
         calls_.note("the model", cudaGetLastError());
         seconds = timer.seconds();
         unsigned long long number = 0;
@@ -280,6 +337,22 @@ private:
         if (calls_.ok() && number != count)
             calls_.note("not every output was predicted", cudaErrorUnknown);
         return codes;
+    }
+
+    // The same for every number of parts.
+    void add_factors(GpuGemm& problem) {
+        if (!fast::has_factors(problem.model)) return;
+        const std::int64_t rows = gemm_.batches * (gemm_.m + gemm_.n);
+        const bool is_made = factors_ && factors_model_ == problem.model.name;
+        if (!is_made)
+            factors_ = std::make_unique<GpuValue<fast::Factor>>(
+                calls_, static_cast<std::size_t>(rows * gemm_.k));
+        problem.factors_a = factors_->at();
+        problem.factors_b = factors_->at() + gemm_.batches * gemm_.m * gemm_.k;
+        if (is_made || !calls_.ok()) return;
+        factors_model_ = problem.model.name;
+        make_factors<<<blocks_for(rows * gemm_.k), threads_per_block>>>(problem);
+        calls_.note("the factors", cudaGetLastError());
     }
 
     Expected<GemmDifferences> compared(const std::uint32_t* predicted, GemmDifferences differing) {
@@ -307,6 +380,8 @@ private:
     std::vector<std::unique_ptr<OnGpu>> tensors_;
     TensorBuffers buffers_;
     std::vector<Predicted> predicted_;
+    std::unique_ptr<GpuValue<fast::Factor>> factors_;
+    std::string_view factors_model_;
 };
 
 }  // namespace

@@ -1,11 +1,12 @@
-// fast/dot_model.hpp, and with it gemm/model_sum.hpp: for every model, every product of two codes
-// beside an accumulator, every pair of products, and rows that reach over several steps. A step
-// cuts its summands one by one and adds what is left, so that two of them show every alignment; the
-// rows show the order and the promotion.
+// fast/dot_model.hpp, and with it gemm/model_sum.hpp and fast/dot_factor.hpp: for every model,
+// every product of two codes beside an accumulator, every pair of products, and rows that reach
+// over several steps. A step cuts its summands one by one and adds what is left, so that two of
+// them show every alignment; the rows show the order and the promotion.
 #include <array>
 
 #include "reference/exact/arithmetic.hpp"
 #include "reference/exact/dot_model.hpp"
+#include "reference/fast/dot_factor.hpp"
 #include "reference/fast/dot_model.hpp"
 #include "reference/gemm/model_sum.hpp"
 #include "reference/proof/gemm_rows.hpp"
@@ -37,14 +38,40 @@ bool are_same(const fast::Unpacked& left, const fast::Unpacked& right) {
            left.exponent == right.exponent && left.significand == right.significand;
 }
 
-// No code: what fast/dot_model.hpp and gemm/model_sum.hpp do not agree on.
+// No code: what fast/dot_model.hpp and those of gemm/ do not agree on.
 constexpr std::uint64_t two_answers = ~std::uint64_t{0};
+
+// Factors as a GPU has them, those of a row apart from each other.
+struct Factored {
+    std::vector<fast::Factor> factors;
+    fast::FactoredRow row;
+};
+Factored factored(const GemmModel& model, const ScaledRow& codes, std::int64_t depth) {
+    constexpr std::int64_t stride = 3;
+    Factored made{std::vector<fast::Factor>(static_cast<std::size_t>(stride * depth)), {codes, {}}};
+    for (std::int64_t k = 0; k < depth; ++k)
+        made.factors[static_cast<std::size_t>(k * stride)] = fast::factor_at(model, codes, k);
+    made.row.factors = {made.factors.data(), stride};
+    return made;
+}
+
+// From factors, where the model's steps read them; else `otherwise`.
+fast::Unpacked by_factors(const GemmModel& model, const ScaledRow& a, const ScaledRow& b,
+                          std::int64_t depth, std::int64_t part, const fast::Unpacked& otherwise) {
+    if (!fast::has_factors(model)) return otherwise;
+    return fast::accumulate_factors_in_parts(model, factored(model, a, depth).row,
+                                             factored(model, b, depth).row, depth, part);
+}
 
 std::uint64_t fast_code(const GemmModel& model, const Rows& rows) {
     const ElementFormat& format = result_format(model);
     const fast::Unpacked c = fast::unpack(format, Code{rows.c});
     const auto sum = fast::accumulate(model, rows.a.row(), rows.b.row(), rows.a.depth(), c);
     if (!are_same(sum, gemm::accumulate(model, rows.a.row(), rows.b.row(), rows.a.depth(), c)))
+        return two_answers;
+    // Those start from nothing.
+    if (rows.c == 0 &&
+        !are_same(sum, by_factors(model, rows.a.row(), rows.b.row(), rows.a.depth(), 0, sum)))
         return two_answers;
     return fast::round(format, Rounding::nearest_even, Overflow::overflow, sum).bits;
 }
@@ -206,7 +233,8 @@ Report prove_parts(const ScaledModel& scaled, const ElementFormat& element, int 
             const ScaledRow a = rows.a.row(), b = rows.b.row();
             const std::int64_t depth = rows.a.depth(), part = part_of(i);
             const auto sum = fast::accumulate_in_parts(model, a, b, depth, part);
-            if (!are_same(sum, gemm::accumulate_in_parts(model, a, b, depth, part)))
+            if (!are_same(sum, gemm::accumulate_in_parts(model, a, b, depth, part)) ||
+                !are_same(sum, by_factors(model, a, b, depth, part, sum)))
                 return two_answers;
             return std::uint64_t{
                 fast::round(f32, Rounding::nearest_even, Overflow::overflow, sum).bits};

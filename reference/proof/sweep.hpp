@@ -3,13 +3,12 @@
 #pragma once
 
 #include <algorithm>
-#include <atomic>
 #include <cstdint>
 #include <string>
-#include <thread>
 #include <vector>
 
 #include "reference/base/hex.hpp"
+#include "reference/base/parallel.hpp"
 #include "reference/exact/preimage.hpp"
 #include "reference/proof/proof.hpp"
 #include "reference/proof/sha256.hpp"
@@ -53,18 +52,6 @@ inline std::vector<exact::Run> cut_runs(const std::vector<exact::Run>& runs, std
         pieces.push_back(rest);
     }
     return pieces;
-}
-
-// Calls work(i) for every i below `count`, on several threads.
-template <typename Work>
-void parallel_for(std::size_t count, int threads, const Work& work) {
-    std::atomic<std::size_t> next{0};
-    const auto drain = [&] {
-        for (std::size_t i; (i = next++) < count;) work(i);
-    };
-    std::vector<std::jthread> pool;
-    for (int thread = 1; thread < threads; ++thread) pool.emplace_back(drain);
-    drain();
 }
 
 // Joins the reports of parts, in their order.

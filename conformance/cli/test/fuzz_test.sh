@@ -60,8 +60,8 @@ finds 1 'FOUND dequantize' dequantize_tile_scales_transposed
 finds 1 'FOUND encode_scale' nv_power_of_two_up --operation encode_scale
 finds 1 'after another case' stale_output --operation quantize
 # A bug of one call alone is stored beside it (both axes share an output); this is of two calls.
-both=$(grep -l 'once those before it were asked' find.stale_output/finds/*.case | head -n 1)
-check 'both cases are stored' [ "$(grep -vc '^#' "$both")" -eq 2 ]
+mapfile -t both < <(grep -l 'once those before it were asked' find.stale_output/finds/*.case)
+check 'both cases are stored' [ "$(grep -vc '^#' "${both[0]}")" -eq 2 ]
 # One worker: of two it is chance who is first, and a bit that flips in both runs is not flaky.
 expect 1 'flaky' fuzz --device "$(plugin random_flake)" --time 60s --first --jobs 1 \
   --corpus find.random_flake --operation quantize
