@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <array>
+#include <deque>
+#include <mutex>
 #include <span>
 #include <vector>
 
@@ -18,45 +20,50 @@ using fast::Kind, fast::Unpacked;
 // The most products of a step here; steps of more go the general way.
 constexpr int products_max = 32;
 
-// All codes of a format of at most 8 bits.
-using Factors256 = std::array<Factor, 256>;
-
-struct FormatTable {
+// All codes of a format of at most 16 bits.
+struct FactorTable {
     ElementFormat format;
-    std::array<Factors256, 2> factors;  // by FactorExponents
+    FactorExponents exponents;
+    std::once_flag is_made;
+    std::vector<Factor> factors;  // by code
 };
 
-std::vector<FormatTable> make_tables() {
-    std::vector<FormatTable> tables;
+std::deque<FactorTable> empty_tables() {
+    std::deque<FactorTable> tables;
     const auto add = [&](const ElementFormat& format) {
-        if (format.code_bits() > 8) return;
-        FormatTable& table = tables.emplace_back(FormatTable{format, {}});
-        for (const FactorExponents exponents : {FactorExponents::own, FactorExponents::f16})
-            for (std::uint32_t code = 0; code < 256; ++code)
-                table.factors[static_cast<std::size_t>(exponents)][code] =
-                    factor_of(format, exponents, Code{code});
+        if (format.code_bits() > 16) return;
+        for (const FactorExponents exponents : {FactorExponents::own, FactorExponents::f16}) {
+            FactorTable& table = tables.emplace_back();
+            table.format = format;
+            table.exponents = exponents;
+        }
     };
     for (const ElementFormat& format : element_formats) add(format);
     add(ue4m3);
     return tables;
 }
 
-// nullptr for a format whose codes are decoded one by one.
-const Factors256* table_of(const ElementFormat& format, FactorExponents exponents) {
-    static const std::vector<FormatTable> tables = make_tables();
-    for (const FormatTable& table : tables)
-        if (table.format.name == format.name)
-            return &table.factors[static_cast<std::size_t>(exponents)];
+// nullptr for a format whose codes are decoded one by one. Made where it is first asked for.
+const std::vector<Factor>* table_of(const ElementFormat& format, FactorExponents exponents) {
+    static std::deque<FactorTable> tables = empty_tables();
+    for (FactorTable& table : tables) {
+        if (table.format.name != format.name || table.exponents != exponents) continue;
+        std::call_once(table.is_made, [&] {
+            for (std::uint32_t code = 0; code >> format.code_bits() == 0; ++code)
+                table.factors.push_back(factor_of(format, exponents, Code{code}));
+        });
+        return &table.factors;
+    }
     return nullptr;
 }
 
 std::vector<Factor> elements_of(const GemmModel& model, const ScaledRow& row, std::int64_t depth) {
-    const Factors256* table = table_of(row.element, model.exponents);
+    const std::vector<Factor>* table = table_of(row.element, model.exponents);
     std::vector<Factor> factors(static_cast<std::size_t>(depth));
     for (std::int64_t k = 0; k < depth; ++k) {
         const Code code = row.codes.at(k);
         factors[static_cast<std::size_t>(k)] = table != nullptr
-                                                   ? (*table)[code.bits & 255]
+                                                   ? (*table)[code.bits & (table->size() - 1)]
                                                    : factor_of(row.element, model.exponents, code);
     }
     return factors;
