@@ -21,7 +21,7 @@ bool any_has(Alterations alterations, Step Alteration::*step) {
 // Is a step from an amax to a scale with a mantissa altered?
 bool makes_real_scales(Alterations alterations) {
     return any_has(alterations, &Alteration::number_in_ratios) ||
-           any_has(alterations, &Alteration::e4m3_scale) ||
+           any_has(alterations, &Alteration::rounded_scale) ||
            any_has(alterations, &Alteration::made_scale);
 }
 
@@ -203,9 +203,9 @@ private:
             fast::ratio_of(of_ratio, fast::at_least(amax, rules_.amax_min)), rules_.ratio_min);
         fast::Unpacked scale = fast::scale_value(rules_.scale_rule, format, ratio, candidate);
         for (const Alteration* each : alterations_)
-            if (each->e4m3_scale && format == formats::e4m3 && rounds_to_nearest(rules_.scale_rule))
-                scale = fast::unpack(
-                    format, each->e4m3_scale(before_rounding(rules_.scale_rule, ratio, candidate)));
+            if (each->rounded_scale && rounds_to_nearest(rules_.scale_rule))
+                scale = fast::unpack(format, each->rounded_scale(before_rounding(
+                                                 rules_.scale_rule, ratio, candidate)));
         const fast::Unpacked stored =
             rules_.stores_inverse() ? fast::quotient(fast::whole(1), scale) : scale;
         fast::BlockScale made{fast::round(question.format.scale(), Rounding::nearest_even,

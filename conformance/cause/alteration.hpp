@@ -68,8 +68,8 @@ struct Alteration {
     std::function<void(const Problem& p, fast::TensorNumbers& numbers)> numbers = {};
     // The number of the tensor that ratios are made with; elements see the right one.
     std::function<fast::Unpacked(const fast::Unpacked& number)> number_in_ratios = {};
-    // The E4M3 scale next to a ratio.
-    std::function<Code(const fast::Unpacked& ratio)> e4m3_scale = {};
+    // The scale next to a ratio, where it is the ratio rounded to its format.
+    std::function<Code(const fast::Unpacked& ratio)> rounded_scale = {};
     std::function<void(const fast::BlockQuestion& question, fast::BlockScale& scale)> made_scale =
         {};
     // The value that is rounded to an element.

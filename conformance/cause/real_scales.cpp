@@ -1,5 +1,7 @@
 // The hypotheses under scales that have a mantissa: the number of the whole tensor, the scale next
 // to a ratio, and what elements are multiplied by. See hypotheses.hpp.
+#include <cctype>
+#include <string>
 #include <utility>
 
 #include "conformance/cause/hypotheses.hpp"
@@ -49,37 +51,44 @@ void add_tensor_numbers(Hypotheses& hypotheses) {
         .number_in_ratios = [](const Unpacked& number) { return fast::product(number, number); };
 }
 
-void add_e4m3_scales(Hypotheses& hypotheses) {
-    const auto add_scale = [&](std::string kind, std::string text, auto scale_of) {
-        add_hypothesis(hypotheses, "e4m3_scale:" + std::move(kind), std::move(text)).e4m3_scale =
-            scale_of;
+// "an E4M3 scale", "a UE5M3 scale"
+std::string one_scale_of(const ElementFormat& format) {
+    std::string name(format.name);
+    for (char& letter : name)
+        letter = static_cast<char>(std::toupper(static_cast<unsigned char>(letter)));
+    return (name.starts_with('E') ? "an " : "a ") + name + " scale";
+}
+
+// Of scales that are a ratio rounded to their format.
+void add_rounded_scales(const ElementFormat& format, Hypotheses& hypotheses) {
+    using enum Overflow;
+    const auto add_scale = [&](const std::string& kind, std::string text, auto scale_of) {
+        add_hypothesis(hypotheses, std::string(format.name) + "_scale:" + kind, std::move(text))
+            .rounded_scale = scale_of;
     };
-    add_scale("toward_zero", "an E4M3 scale is rounded toward zero", [](const Unpacked& ratio) {
-        return fast::round(formats::e4m3, Rounding::toward_zero, Overflow::saturate, ratio);
-    });
-    add_scale("toward_positive", "an E4M3 scale is rounded up", [](const Unpacked& ratio) {
-        return fast::round(formats::e4m3, Rounding::toward_positive, Overflow::saturate, ratio);
-    });
-    add_scale("nearest_away", "an E4M3 scale that is a tie goes away from zero",
-              [](const Unpacked& ratio) {
-                  return fast::round(formats::e4m3, Rounding::nearest_away, Overflow::saturate,
-                                     ratio);
-              });
-    add_scale("overflow", "an E4M3 scale too large becomes NaN, not the largest",
-              [](const Unpacked& ratio) {
-                  return fast::round(formats::e4m3, Rounding::nearest_even, Overflow::overflow,
-                                     ratio);
-              });
-    for (const ElementFormat* format : {&formats::bf16, &formats::f16})
-        add_scale(
-            "through_" + std::string(format->name),
-            "what becomes an E4M3 scale is rounded to " + std::string(format->name) + " first",
-            [format](const Unpacked& ratio) {
-                const Code code =
-                    fast::round(*format, Rounding::nearest_even, Overflow::overflow, ratio);
-                return fast::round(formats::e4m3, Rounding::nearest_even, Overflow::saturate,
-                                   fast::unpack(*format, code));
-            });
+    const auto add_rounding = [&](const std::string& kind, const std::string& what,
+                                  Rounding rounding, Overflow overflow) {
+        add_scale(kind, one_scale_of(format) + what,
+                  [format, rounding, overflow](const Unpacked& ratio) {
+                      return fast::round(format, rounding, overflow, ratio);
+                  });
+    };
+    add_rounding("toward_zero", " is rounded toward zero", Rounding::toward_zero, saturate);
+    add_rounding("toward_positive", " is rounded up", Rounding::toward_positive, saturate);
+    add_rounding("nearest_away", " that is a tie goes away from zero", Rounding::nearest_away,
+                 saturate);
+    add_rounding("overflow", " too large becomes NaN, not the largest", Rounding::nearest_even,
+                 overflow);
+    for (const ElementFormat* between : {&formats::bf16, &formats::f16})
+        add_scale("through_" + std::string(between->name),
+                  "what becomes " + one_scale_of(format) + " is rounded to " +
+                      std::string(between->name) + " first",
+                  [format, between](const Unpacked& ratio) {
+                      const Code code =
+                          fast::round(*between, Rounding::nearest_even, overflow, ratio);
+                      return fast::round(format, Rounding::nearest_even, saturate,
+                                         fast::unpack(*between, code));
+                  });
 }
 
 // The binary32 value next to one, away from zero or toward it; the largest and 0 stay.
@@ -188,7 +197,8 @@ void add_real_scale_steps(const Problem& p, Hypotheses& hypotheses) {
         p.dialect->has_e8m0_scales())
         return;
     if (has_tensor_number(p)) add_tensor_numbers(hypotheses);
-    add_e4m3_scales(hypotheses);
+    const ElementFormat& scale = p.format->scale();
+    if (scale != formats::f32) add_rounded_scales(scale, hypotheses);
     add_factors(hypotheses);
     add_signed_scale(hypotheses);
 }

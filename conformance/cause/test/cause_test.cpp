@@ -190,6 +190,47 @@ void truncate(Evidence& e) {
     e.actual = expect(other, e.inputs);
 }
 
+// A UE5M3 scale rounded toward zero, and the elements under it, in binary64: a quotient of a
+// binary32 number by one of four bits lies on a tie or far from it.
+void cut_scales(Evidence& e) {
+    constexpr double elements[] = {0, 0.5, 1, 1.5, 2, 3, 4, 6};  // by code
+    constexpr double ratio_min = 0x1p-17;
+    const CodeTensor& x = e.inputs[0];
+    const auto value_at = [&](std::size_t i) { return std::bit_cast<float>(x.at(i)); };
+    for (std::size_t block = 0; block < e.actual[1].count(); ++block) {
+        float amax = 0;
+        for (std::size_t i = 16 * block; i < 16 * block + 16; ++i)
+            amax = std::max(amax, std::abs(value_at(i)));
+        const double ratio = std::max(static_cast<double>(amax / 6), ratio_min);
+        const int binade = std::ilogb(ratio), quantum = std::max(binade - 3, -17);
+        const double units = std::floor(std::ldexp(ratio, -quantum));
+        const double scale = std::ldexp(units, quantum);
+        e.actual[1].set(block, static_cast<std::uint32_t>(
+                                   quantum > binade - 3 ? units : 8 * (binade + 15) + units - 8));
+        for (std::size_t i = 16 * block; i < 16 * block + 16; ++i) {
+            const double magnitude = std::abs(value_at(i)) / scale;
+            std::uint32_t code = 0;
+            for (std::uint32_t next = 1; next < 8; ++next) {
+                const double border = (elements[next - 1] + elements[next]) / 2;
+                if (magnitude > border || (magnitude == border && next % 2 == 0)) code = next;
+            }
+            e.actual[0].set(i, code | (std::signbit(value_at(i)) ? 8 : 0));
+        }
+    }
+}
+
+TEST(Cause, ScalesWithoutASign) {
+    const std::string line =
+        "quantize format=fp4-ue5m3-1x16 dialect=alto-amdfp4-block input=f32 "
+        "shape=64x64 data=random.spread";
+    Sources sources;
+    const std::vector<CaseResult> cases{judged(line, cut_scales)};
+    const Cause cause = cause_of(cases, sources);
+    EXPECT_EQ(cause.kinds, std::vector<std::string>{"ue5m3_scale:toward_zero"}) << cause.sentence;
+    EXPECT_TRUE(cause.sentence.starts_with("A UE5M3 scale is rounded toward zero; nothing else"))
+        << cause.sentence;
+}
+
 TEST(Cause, TwoFaultsAtOnce) {
     Sources sources;
     const std::vector<CaseResult> cases{
