@@ -70,7 +70,9 @@ void add_block(const Evidence& e, const BlockPlace& place, const Site* before, S
         site.lanes = before->lanes;
         site.rotated = before->rotated;
         site.amax = before->amax;
+        site.exact_scale = before->exact_scale;
     } else {
+        site.exact_scale = std::make_shared<std::optional<exact::BlockScale>>();
         std::vector<std::uint32_t> codes;
         for (int lane = 0; lane < place.count; ++lane) {
             site.lanes.push_back(Code{e.inputs[0].at(place.element(lane))});
@@ -221,12 +223,18 @@ exact::Value exact_amax(const Case& c, const Site& site) {
 namespace {
 
 // Of a dialect whose scales have a mantissa.
-exact::BlockScale exact_block_scale(const Case& c, const Site& site) {
+exact::BlockScale make_exact_block_scale(const Case& c, const Site& site) {
     const Quantizer rules = rules_of(c);
     const exact::BlockQuestion question{rules, *c.format, c.type, site.tensor};
     if (rules.candidate_error != CandidateError::none)
         return exact::quantize_block(question, exact_lanes(c, site)).scale;
     return exact::block_scale(question, exact_amax(c, site));
+}
+
+const exact::BlockScale& exact_block_scale(const Case& c, const Site& site) {
+    std::optional<exact::BlockScale>& scale = *site.exact_scale;
+    if (!scale) scale = make_exact_block_scale(c, site);
+    return *scale;
 }
 
 exact::Value exact_lane(const Case& c, const Site& site) {
@@ -247,7 +255,7 @@ exact::Value argument_under_real_scale(const Case& c, const Site& site) {
     if (c.operation == OperationKind::dequantize)
         return exact::dequantize_f32(rules, *c.format, exact_kept(c),
                                      {site.expected_scale, site.input});
-    const exact::BlockScale scale = exact_block_scale(c, site);
+    const exact::BlockScale& scale = exact_block_scale(c, site);
     return site.is_scale ? scale.ratio : exact::scaled_lane(rules, scale, exact_lane(c, site));
 }
 
@@ -256,7 +264,7 @@ Code answer_under_real_scale(const Case& c, const Site& site) {
     if (c.operation == OperationKind::dequantize)
         return exact::dequantize({rules, *c.format, c.type, exact_kept(c)},
                                  {site.expected_scale, site.input});
-    const exact::BlockScale scale = exact_block_scale(c, site);
+    const exact::BlockScale& scale = exact_block_scale(c, site);
     if (site.is_scale) return scale.stored;
     return exact::quantize_lane({rules, *c.format, c.type, site.tensor}, scale, exact_lane(c, site),
                                 site.random);

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 
 #include "conformance/run/difference.hpp"
@@ -32,6 +33,9 @@ struct Site {
     bool has_scale = false;
     exact::TensorNumbers tensor;                // quantize: what the whole tensor has
     std::optional<DeviceTensor> device_tensor;  // of a dialect that rotates, with a derived number
+    // Of a block whose scale has a mantissa, worked out where it is first asked for: the sites of a
+    // block share it.
+    std::shared_ptr<std::optional<exact::BlockScale>> exact_scale;
 };
 // `tensor` is that of the evidence, from exact_tensor_numbers; `before` any site of the same
 // evidence or nullptr, and spares time where it is of the same block.

@@ -34,6 +34,18 @@ TEST(Generated, TheLastBlockOfATensorThatIsOneIsNoPlace) {
     for (const GeneratedFault& fault : bug.faults) EXPECT_EQ(fault.place.kind, "") << fault.text;
 }
 
+// Two decisions of aiter-roundup that make it cuda-e8m0-rp, but for an inverse that no block shows:
+// that these bits follow that entry was called wrong.
+TEST(Generated, TwoDecisionsMayMakeAnotherEntry) {
+    const GeneratedBug bug = draw_bug(8'000'228);
+    ASSERT_EQ(bug.faults.size(), 2u);
+    EXPECT_TRUE(bug.faults[1].does.ends_with(" | dialect:aiter-roundup->cuda-e8m0-rp"))
+        << bug.faults[1].does;
+    // One of the two alone does not.
+    const std::uint64_t alone = 8'000'004;
+    EXPECT_EQ(draw_bug(alone).faults[0].does.find("dialect:"), std::string::npos);
+}
+
 // Each was called something else once: other changes that explain as much in the one place where it
 // shows (6,000,075), a second change that shows only together with the first (6,000,252), a last
 // block that is the only one of its line (6,000,281, 6,000,345), also beside another change
@@ -66,12 +78,12 @@ TEST(Generated, WhatWasOnceNotExplainedIs) {
 }
 
 TEST(Generated, NoCauseIsNamedThatWasNotPlanted) {
-    const GeneratedTable table = hunt_generated(12, 0, 2, [](std::size_t) {});
-    EXPECT_EQ(table.rows.size(), 12u);
+    const GeneratedTable table = hunt_generated(6, 0, 2, [](std::size_t) {});
+    EXPECT_EQ(table.rows.size(), 6u);
     for (const std::string& problem : table.problems) ADD_FAILURE() << problem;
     const auto right = std::ranges::count_if(
         table.rows, [](const Row& row) { return cause_word(row) == "right"; });
-    EXPECT_GE(right, 8) << render_text(table);
+    EXPECT_GE(right, 4) << render_text(table);
 }
 
 }  // namespace
