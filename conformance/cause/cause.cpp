@@ -362,6 +362,8 @@ std::optional<TwoCauses> two_of(const Candidates& found) {
 
 // Where more remain of one than can be named, the other is. None where that is so of both.
 std::vector<Piece> pieces_of(const TwoCauses& two, std::vector<std::string>& kinds) {
+    // With so many to choose from, whatever the other leaves over finds one that fits.
+    constexpr std::size_t alike_max = 16;
     std::vector<Piece> pieces;
     for (const std::vector<Candidate>& alike : two) {
         Candidates sets;
@@ -372,6 +374,8 @@ std::vector<Piece> pieces_of(const TwoCauses& two, std::vector<std::string>& kin
         pieces.back().kind = alike[0].kind;
         if (piece)
             kinds.push_back(named[0]);
+        else if (alike.size() > alike_max)
+            return {};
         else
             pieces.back().text = "one of " + grouped(alike.size()) + " that no case tells apart";
     }

@@ -142,7 +142,7 @@ inline constexpr std::array planted_causes{
     PlantedCause{"real_scale_range_of_256_forgotten", "scale_max:256->448"},
     PlantedCause{"real_scale_infinite_amax_unguarded", "useless_amax:one->as_computed"},
     PlantedCause{"real_scale_zero_amax_unguarded", "useless_amax:one->as_computed"},
-    PlantedCause{"real_scale_least_scale_forgotten", "ratio_min:0x3C800000->none"},
+    PlantedCause{"real_scale_least_scale_forgotten", "ratio_min:0x3c800000->none"},
     PlantedCause{"real_scale_nan_spreads",
                  "nan_in_block:own_lane_only->poisons_amax | "
                  "nan_in_block:own_lane_unless_all->poisons_amax"},
