@@ -156,8 +156,7 @@ __global__ void __launch_bounds__(threads_per_block)
     if (index >= p.batches * p.m * p.n) return;
     const Output output = output_at(p, index);
     const ScaledRow a = row_of_a(p, output.row), b = row_of_b(p, output.b_row);
-    sums[index] = p.part == 0 ? fast::accumulate(p.model, a, b, p.k, {})
-                              : fast::accumulate_in_parts(p.model, a, b, p.k, p.part);
+    sums[index] = fast::accumulate_in_parts(p.model, a, b, p.k, p.part);
 }
 
 // What the model says of every output; the algorithms that it says the same of share it.

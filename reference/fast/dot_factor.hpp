@@ -116,6 +116,10 @@ struct FactorRow {
 struct FactoredRow {
     ScaledRow codes;
     FactorRow factors;
+
+    MX_FOLDED constexpr FactoredRow from(std::int64_t k) const {
+        return {codes.from(k), factors.from(k)};
+    }
 };
 
 // As step. One product after the other, so that nothing but the sum is held.
@@ -160,21 +164,15 @@ MX_HOST_DEVICE constexpr Unpacked accumulate_factors(const GemmModel& model, con
     return accumulate_by(step, model, a.codes, b.codes, depth, {});
 }
 
-// As accumulate_in_parts; a part of 0 is the whole.
+// As accumulate_in_parts.
 MX_HOST_DEVICE constexpr Unpacked accumulate_factors_in_parts(const GemmModel& model,
                                                               const FactoredRow& a,
                                                               const FactoredRow& b,
                                                               std::int64_t depth,
                                                               std::int64_t part) {
-    if (part == 0) return accumulate_factors(model, a, b, depth);
-    const auto from = [](const FactoredRow& row, std::int64_t k) {
-        return FactoredRow{row.codes.from(k), row.factors.from(k)};
-    };
-    Unpacked total;
-    for (std::int64_t first = 0; first < depth; first += part)
-        total = sum(total, accumulate_factors(model, from(a, first), from(b, first),
-                                              part < depth - first ? part : depth - first));
-    return total;
+    return sum_of_parts(depth, part, [&](std::int64_t first, std::int64_t count) {
+        return accumulate_factors(model, a.from(first), b.from(first), count);
+    });
 }
 
 }  // namespace mx::fast

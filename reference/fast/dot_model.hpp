@@ -399,16 +399,25 @@ MX_HOST_DEVICE constexpr Unpacked accumulate(const GemmModel& model, const Scale
                          is_flushed ? flushed_input(model.accumulator, c) : c);
 }
 
+// The sums of parts of k, added up in binary32: accumulate(first, count) is that of one. A part of
+// 0 is the whole.
+template <typename Accumulate>
+MX_FOLDED constexpr Unpacked sum_of_parts(std::int64_t depth, std::int64_t part,
+                                          const Accumulate& accumulate) {
+    if (part == 0) return accumulate(std::int64_t{0}, depth);
+    Unpacked total;
+    for (std::int64_t first = 0; first < depth; first += part)
+        total = sum(total, accumulate(first, part < depth - first ? part : depth - first));
+    return total;
+}
+
 // As exact::accumulate_in_parts.
 MX_HOST_DEVICE constexpr Unpacked accumulate_in_parts(const GemmModel& model, const ScaledRow& a,
                                                       const ScaledRow& b, std::int64_t depth,
                                                       std::int64_t part) {
-    Unpacked total;
-    for (std::int64_t first = 0; first < depth; first += part) {
-        const std::int64_t count = part < depth - first ? part : depth - first;
-        total = sum(total, accumulate(model, a.from(first), b.from(first), count, {}));
-    }
-    return total;
+    return sum_of_parts(depth, part, [&](std::int64_t first, std::int64_t count) {
+        return accumulate(model, a.from(first), b.from(first), count, {});
+    });
 }
 
 }  // namespace mx::fast

@@ -152,12 +152,9 @@ fast::Unpacked accumulate(const GemmModel& model, const ScaledRow& a, const Scal
 
 fast::Unpacked accumulate_in_parts(const GemmModel& model, const ScaledRow& a, const ScaledRow& b,
                                    std::int64_t depth, std::int64_t part) {
-    if (part == 0) return accumulate(model, a, b, depth, {});
-    fast::Unpacked total;
-    for (std::int64_t first = 0; first < depth; first += part)
-        total = fast::sum(total, accumulate(model, a.from(first), b.from(first),
-                                            std::min(part, depth - first), {}));
-    return total;
+    return fast::sum_of_parts(depth, part, [&](std::int64_t first, std::int64_t count) {
+        return accumulate(model, a.from(first), b.from(first), count, {});
+    });
 }
 
 }  // namespace mx::gemm

@@ -13,7 +13,7 @@ namespace mx::gemm {
 fast::Unpacked accumulate(const GemmModel& model, const ScaledRow& a, const ScaledRow& b,
                           std::int64_t depth, const fast::Unpacked& c);
 
-// As fast::accumulate_in_parts; a part of 0 is the whole.
+// As fast::accumulate_in_parts.
 fast::Unpacked accumulate_in_parts(const GemmModel& model, const ScaledRow& a, const ScaledRow& b,
                                    std::int64_t depth, std::int64_t part);
 

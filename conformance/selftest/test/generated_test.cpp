@@ -78,12 +78,12 @@ TEST(Generated, WhatWasOnceNotExplainedIs) {
 }
 
 TEST(Generated, NoCauseIsNamedThatWasNotPlanted) {
-    const GeneratedTable table = hunt_generated(6, 0, 2, [](std::size_t) {});
-    EXPECT_EQ(table.rows.size(), 6u);
+    const GeneratedTable table = hunt_generated(12, 0, 2, [](std::size_t) {});
+    EXPECT_EQ(table.rows.size(), 12u);
     for (const std::string& problem : table.problems) ADD_FAILURE() << problem;
     const auto right = std::ranges::count_if(
         table.rows, [](const Row& row) { return cause_word(row) == "right"; });
-    EXPECT_GE(right, 4) << render_text(table);
+    EXPECT_GE(right, 8) << render_text(table);
 }
 
 }  // namespace
