@@ -8,6 +8,7 @@
 #include "conformance/cause/hypotheses.hpp"
 #include "conformance/cause/places.hpp"
 #include "conformance/run/expected.hpp"
+#include "conformance/run/gemm_block_explain.hpp"
 #include "conformance/run/gemm_explain.hpp"
 #include "conformance/run/gemm_problem.hpp"
 
@@ -84,15 +85,24 @@ struct MadeGemm {
         : c(asked),
           inputs(std::move(made)),
           expected(expect(c, inputs)),
-          problem(gemm_problem_of(c, inputs)),
-          changes(c, problem, expected[0]) {}
+          problem(gemm_problem_of(c, inputs)) {
+        if (has_output_blocks(c))
+            of_blocks.emplace(c, problem, BlocksOfD{expected[0], expected[1]});
+        else
+            of_outputs.emplace(c, problem, expected[0]);
+    }
     MadeGemm(const MadeGemm&) = delete;
     MadeGemm& operator=(const MadeGemm&) = delete;
 
     Case c;
     Tensors inputs, expected;
     gemm::ProblemView problem;
-    GemmChanges changes;
+    std::optional<GemmChanges> of_outputs;
+    std::optional<GemmBlockExplainer> of_blocks;
+
+    std::optional<bool> changed_by(const std::string& what) const {
+        return of_blocks ? of_blocks->changed_by(what) : of_outputs->by(what);
+    }
 };
 
 Again gemm_again(const Case& c, Tensors inputs) {
@@ -100,7 +110,7 @@ Again gemm_again(const Case& c, Tensors inputs) {
     return {c,
             [made](const std::string& kind) -> std::optional<bool> {
                 if (is_of_any_number(kind)) return std::nullopt;
-                return made->changes.by(kind.substr(gemm_kind.size()));
+                return made->changed_by(kind.substr(gemm_kind.size()));
             },
             {},
             {}};
@@ -109,8 +119,7 @@ Again gemm_again(const Case& c, Tensors inputs) {
 // Has the case right bits that are known one by one, and few enough of them?
 bool can_be_held_against(const Case& c) {
     if (element_count(c) > elements_checked_max) return false;
-    return is_gemm(c) ? !c.gemm.model.is_bounded && !has_output_blocks(c)
-                      : unknown_scale(c).empty();
+    return is_gemm(c) ? !c.gemm.model.is_bounded : unknown_scale(c).empty();
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 #include <cctype>
 #include <charconv>
 #include <iterator>
+#include <ranges>
 #include <utility>
 
 #include "conformance/cause/again.hpp"
@@ -53,6 +54,10 @@ constexpr std::array scopes{
     Scope{"in layout ", [](const Case& c) { return std::string(name_of(c.layout)); }},
     Scope{"packed as ", [](const Case& c) { return std::string(c.packing->name); }},
     Scope{"in blocks of ", [](const Case& c) { return std::to_string(c.block); }},
+    Scope{"under rounding ",
+          [](const Case& c) {
+              return c.rules ? std::string(rounding_name_of(*c.rules)) : std::string();
+          }},
 };
 std::string number_text(std::uint32_t f32) {
     std::array<char, 32> text{};
@@ -78,6 +83,22 @@ constexpr std::array gemm_scopes{
     Scope{"where K is ", [](const Case& c) { return std::to_string(c.gemm.k); }},
     Scope{"where beta is ", [](const Case& c) { return number_text(c.gemm.beta); }},
     Scope{"where alpha is ", [](const Case& c) { return number_text(c.gemm.alpha); }},
+};
+
+// A size from which on, or up to which, a cause may show.
+struct Size {
+    std::string_view name;
+    std::int64_t (*of)(const Case& c);
+};
+constexpr std::array sizes{
+    Size{"the number of rows", [](const Case& c) { return c.rows; }},
+    Size{"the number of columns", [](const Case& c) { return c.columns; }},
+};
+constexpr std::array gemm_sizes{
+    Size{"K", [](const Case& c) { return c.gemm.k; }},
+    Size{"M", [](const Case& c) { return c.gemm.m; }},
+    Size{"N", [](const Case& c) { return c.gemm.n; }},
+    Size{"the number of batches", [](const Case& c) { return c.gemm.batches; }},
 };
 
 constexpr std::string_view gemm_operation = "gemm";
@@ -109,6 +130,28 @@ bool is_of_one_number(const std::string& kind, const Covers& alone) {
            });
 }
 
+// "k n is not counted, for some n" of "gemm:k # is not counted".
+std::string text_of_gemm(const std::string& kind) {
+    std::string text = kind.substr(gemm_kind.size());
+    if (!is_of_any_number(kind)) return text;
+    std::ranges::replace(text, '#', 'n');
+    return text + ", for some n";
+}
+
+// Where each number would do, it is any of them: "k # is not counted".
+Candidates of_any_number(Candidates found) {
+    const std::string plain = without_numbers(found[0][0].kind);
+    const bool is_any =
+        found.size() > 1 && is_of_gemm(plain) && std::ranges::all_of(found, [&](const auto& set) {
+            return without_numbers(set[0].kind) == plain;
+        });
+    if (!is_any) return found;
+    found.resize(1);
+    found[0][0].kind = plain;
+    found[0][0].text = text_of_gemm(plain);
+    return found;
+}
+
 std::string placed_in(const std::string& kind, std::string_view place) {
     return kind + "@" + std::string(place);
 }
@@ -118,7 +161,7 @@ const std::string& text_of_place(std::string_view place) {
 
 void set_text(Candidate& candidate, const std::vector<Case>& explained) {
     if (is_of_gemm(candidate.kind)) {
-        candidate.text = candidate.kind.substr(gemm_kind.size());
+        candidate.text = text_of_gemm(candidate.kind);
         return;
     }
     const PlacedKind read = read_placed_kind(candidate.kind);
@@ -143,15 +186,38 @@ void confine(Candidate& candidate, const std::vector<Case>& explained,
     const bool of_gemms = is_of_gemm(candidate.kind);
     const std::span<const Scope> all =
         of_gemms ? std::span<const Scope>(gemm_scopes) : std::span<const Scope>(scopes);
-    for (const Scope& scope : all) {
+    const auto values_of = [](const Scope& scope, const std::vector<Case>& cases) {
         std::set<std::string> values;
-        for (const Case& c : explained) values.insert(scope.of(c));
-        const bool is_apart = std::ranges::none_of(
-            refuting, [&](const Case& c) { return values.contains(scope.of(c)); });
-        if (values.empty() || values.size() > 2 || !is_apart || values.begin()->empty()) continue;
-        candidate.scope = std::string(scope.opening) + listed({values.begin(), values.end()});
+        for (const Case& c : cases) values.insert(scope.of(c));
+        return values;
+    };
+    const auto set_scope = [&](const std::string& text) {
+        candidate.scope = text;
         candidate.is_refuted = false;
-        return;
+    };
+    for (const bool is_exception : {false, true})
+        for (const Scope& scope : all) {
+            const std::set<std::string> here = values_of(scope, explained),
+                                        right = values_of(scope, refuting);
+            const std::set<std::string>& values = is_exception ? right : here;
+            const bool is_apart = std::ranges::none_of(
+                here, [&](const auto& value) { return right.contains(value); });
+            if (values.empty() || values.size() > 2 || !is_apart || values.begin()->empty())
+                continue;
+            return set_scope((is_exception ? "except " : "") + std::string(scope.opening) +
+                             listed({values.begin(), values.end()}));
+        }
+    const std::span<const Size> measured =
+        of_gemms ? std::span<const Size>(gemm_sizes) : std::span<const Size>(sizes);
+    for (const Size& size : measured) {
+        const auto [least, most] = std::ranges::minmax(explained | std::views::transform(size.of));
+        const auto [least_right, most_right] =
+            std::ranges::minmax(refuting | std::views::transform(size.of));
+        const bool is_above = least > most_right;
+        if (!is_above && most >= least_right) continue;
+        return set_scope("where " + std::string(size.name) + " is " +
+                         std::to_string(is_above ? least : most) +
+                         (is_above ? " or more" : " or less"));
     }
 }
 
@@ -170,7 +236,7 @@ Candidates Search::explanations() {
         // No case tells what is everywhere, and was seen in a place alone, from others there.
         for (auto& set : unrefuted(in_places_seen(found, alone), Extent::all))
             found.push_back(std::move(set));
-        return found;
+        return of_any_number(std::move(found));
     }
     return explanations_by_two();
 }

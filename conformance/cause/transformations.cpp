@@ -349,7 +349,7 @@ Unpacked cut_below(int exponent, Unpacked value) {
 // To nearest even, is it the next power of two, which has no digit to spare?
 bool carries(const ElementFormat& format, const Unpacked& value) {
     const int dropped = last_kept_exponent(format, value) - value.exponent;
-    if (dropped <= 0) return false;
+    if (dropped <= 0 || dropped > 63) return false;  // beyond: it has fewer digits than that
     const std::uint64_t half = std::uint64_t{1} << (dropped - 1);
     const std::uint64_t all_ones = (std::uint64_t{2} << format.mantissa_bits) - 1;
     return value.significand >> dropped == all_ones && (value.significand & half) != 0;

@@ -69,6 +69,11 @@ constexpr std::array model_changes{
                 becomes<&GemmModel::rounding, Rounding::nearest_even>},
     ModelChange{"the sum of a step is rounded toward zero",
                 becomes<&GemmModel::rounding, Rounding::toward_zero>},
+    ModelChange{"products are cut downward, not toward zero",
+                [](GemmModel& m) {
+                    return m.sum == StepSum::aligned &&
+                           becomes<&GemmModel::cut, Rounding::toward_negative>(m);
+                }},
     ModelChange{"the accumulator is binary32 between steps", accumulates_in<formats::f32>},
     ModelChange{
         "the accumulator keeps 13 bits of mantissa between steps",
@@ -284,7 +289,8 @@ void add_other_sums(const gemm::ProblemView& problem, GemmHypotheses& hypotheses
     if (problem.is_exact()) return;
     for (const ModelChange& change : model_changes) {
         GemmModel model = *problem.model;
-        if (change.change(model)) hypotheses.push_back(summed_as(problem, change.what, model));
+        if (change.change(model) && fault_of(model).empty())
+            hypotheses.push_back(summed_as(problem, change.what, model));
     }
     add_other_chunks(problem, hypotheses);
     add_other_orders(problem, hypotheses);
@@ -340,7 +346,7 @@ void add_other_roundings(const gemm::ProblemView& problem, GemmHypotheses& hypot
                 problem, direction.what, [d, overflow, direction](const fast::Unpacked& number) {
                     return fast::round(d, direction.rounding, overflow, number);
                 }));
-    for (const ElementFormat* via : {&f32, &formats::f16, &formats::bf16}) {
+    for (const ElementFormat* via : {&f32, &e8m13, &formats::f16, &formats::bf16}) {
         const bool is_other = via->name != d.name && (d.name == f32.name || is_wider(*via, d));
         if (!is_other) continue;
         hypotheses.push_back(rounded_by(

@@ -5,6 +5,7 @@
 
 #include "conformance/run/clusters.hpp"
 #include "conformance/run/difference.hpp"
+#include "conformance/run/gemm_block_explain.hpp"
 #include "conformance/run/gemm_confirm.hpp"
 #include "conformance/run/gemm_describe.hpp"
 #include "conformance/run/gemm_explain.hpp"
@@ -32,6 +33,7 @@ public:
         made_.compared = elements().count() - undetermined_count_;
         made_.compared_scales = scales().count() - undetermined_.size();
         for_each_difference(evidence_, [this](const Difference& d) { add(d); });
+        explain();
         made_.mismatches = largest_first(std::move(clusters_));
         decide();
         return std::move(made_);
@@ -139,6 +141,7 @@ private:
     // Scales come first.
     void add(const Difference& d) {
         if (accepts(d)) return;
+        is_flagged_ = is_flagged_ || d.flags != 0;
         const bool is_scale = d.output == scales_output;
         ++(is_scale ? made_.differing_scales : made_.differing);
         if (is_scale) wrong_scales_.insert(block_of(d));
@@ -212,6 +215,16 @@ private:
         return true;
     }
 
+    // What would make exactly these blocks.
+    void explain() {
+        const std::uint64_t places = made_.differing + made_.differing_scales;
+        if (places == 0 || is_flagged_ || !undetermined_.empty()) return;
+        made_.looked_at = places;
+        made_.explanations =
+            GemmBlockExplainer(evidence_.c, problem_, {elements(), scales()})
+                .explanations_of({evidence_.actual[0], evidence_.actual[scales_output]});
+    }
+
     // The verdict of a case without mismatches.
     void decide() {
         if (!made_.mismatches.empty() || elements().count() == 0) return;
@@ -238,6 +251,7 @@ private:
     std::vector<Code> numbers_;  // exact results as binary32, in the order of D; none under a model
     std::set<std::int64_t> undetermined_, wrong_scales_;  // blocks
     std::uint64_t undetermined_count_ = 0;                // elements in them
+    bool is_flagged_ = false;                             // not written, or not twice the same
     std::string first_open_;
     ClustersByKind clusters_;
     GemmJudgement made_;

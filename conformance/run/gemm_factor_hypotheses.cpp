@@ -469,6 +469,58 @@ void add_groups_without_pads(const Problem& p, const gemm::ProblemView& problem,
         }));
 }
 
+// Of the row of an output, each scale from where it is looked for.
+void read_scales(const gemm::ProblemView& problem, const Side& side, const Lookup& lookup,
+                 AlteredOutput& output, const gemm::OutputPlace& place) {
+    Row& row = output.*side.row;
+    const auto length = static_cast<std::int64_t>(row.scales.size());
+    for (std::int64_t at = 0; at < length; ++at) {
+        const Spot spot = lookup.where({side.line(problem, place), at});
+        row.scales[static_cast<std::size_t>(at)] =
+            side.of(problem).scales.at(spot.line * length + spot.at).bits;
+    }
+}
+
+std::vector<Lookup> repeated_blocks(std::int64_t length) {
+    std::vector<Lookup> lookups;
+    for (const std::int64_t unit : {1, 2, 4, 8, 16, 32, 64})
+        if (length > unit)
+            lookups.push_back(
+                {"from block " + std::to_string(unit) + " on are those of block 0 on again",
+                 [unit](const Spot& s) {
+                     return Spot{s.line, s.at % unit};
+                 }});
+    return lookups;
+}
+
+// Each element of a block by its own scale: that of the next block for the last of them.
+void take_next_scale_last(Row& row) {
+    const auto block = static_cast<std::size_t>(row.block);
+    std::vector<std::uint32_t> scales;
+    for (std::size_t k = 0; k < row.codes.size(); ++k)
+        scales.push_back(row.scales[std::min((k + 1) / block, row.scales.size() - 1)]);
+    row.scales = std::move(scales);
+    row.block = 1;
+}
+
+// Both factors by one loop over the blocks, or by one index that is off.
+void add_scales_of_both(const gemm::ProblemView& problem, GemmHypotheses& hypotheses) {
+    const Grid a = grid_of(problem, sides[0]), b = grid_of(problem, sides[1]);
+    if (a.length < 2 || a.length != b.length || problem.a.block != problem.b.block) return;
+    for (const Lookup& lookup : repeated_blocks(a.length))
+        hypotheses.push_back(altered_outputs(
+            problem, "the scales of A and B " + lookup.what,
+            [&problem, lookup](AlteredOutput& output, const gemm::OutputPlace& place) {
+                for (const Side& side : sides) read_scales(problem, side, lookup, output, place);
+            }));
+    hypotheses.push_back(altered_outputs(
+        problem, "the last element of a block of A and B takes the scale of the next block",
+        [](AlteredOutput& output, const gemm::OutputPlace&) {
+            for (Row* row : {&output.a, &output.b}) take_next_scale_last(*row);
+            output.look_again();
+        }));
+}
+
 void add_scales_from_elsewhere(const gemm::ProblemView& problem, const Side& side,
                                GemmHypotheses& hypotheses) {
     const Grid grid = grid_of(problem, side);
@@ -480,26 +532,12 @@ void add_scales_from_elsewhere(const gemm::ProblemView& problem, const Side& sid
                                return Spot{s.line, std::min(s.at + 1, grid.length - 1)};
                            }});
     }
-    for (const std::int64_t unit : {1, 2, 4, 8, 16, 32, 64}) {
-        if (grid.length <= unit) continue;
-        lookups.push_back(
-            {"from block " + std::to_string(unit) + " on are those of block 0 on again",
-             [unit](const Spot& s) {
-                 return Spot{s.line, s.at % unit};
-             }});
-    }
+    for (Lookup& lookup : repeated_blocks(grid.length)) lookups.push_back(std::move(lookup));
     for (const Lookup& lookup : lookups)
         hypotheses.push_back(altered_outputs(
             problem, "the scales of " + std::string(side.name) + " " + lookup.what,
-            [&problem, &side, grid, where = lookup.where](AlteredOutput& output,
-                                                          const gemm::OutputPlace& place) {
-                Row& row = output.*side.row;
-                for (std::size_t at = 0; at < row.scales.size(); ++at) {
-                    const Spot spot =
-                        where({side.line(problem, place), static_cast<std::int64_t>(at)});
-                    row.scales[at] =
-                        side.of(problem).scales.at(spot.line * grid.length + spot.at).bits;
-                }
+            [&problem, &side, lookup](AlteredOutput& output, const gemm::OutputPlace& place) {
+                read_scales(problem, side, lookup, output, place);
             }));
 }
 
@@ -545,6 +583,15 @@ constexpr std::array scale_rules{
                   if (!has_nan_scale(row, block)) return;
                   row.scales[block] = one_of(row);
                   clear_block(row, block);
+              }},
+    ScaleRule{"a NaN scale does not count where all its elements are 0",
+              [](Row& row, std::size_t block) {
+                  const auto size = static_cast<std::size_t>(row.block);
+                  const std::size_t end = std::min((block + 1) * size, row.codes.size());
+                  bool are_zeros = has_nan_scale(row, block);
+                  for (std::size_t k = block * size; k < end; ++k)
+                      are_zeros = are_zeros && is_zero(row, k);
+                  if (are_zeros) row.scales[block] = one_of(row);
               }},
     ScaleRule{"the largest scale is taken as the one below",
               [](Row& row, std::size_t block) {
@@ -612,6 +659,7 @@ void add_scales_read_otherwise(const Problem& p, const gemm::ProblemView& proble
         add_tiles_of_batches(p, problem, hypotheses);
     }
     for (const Side& side : sides) add_scales_from_elsewhere(problem, side, hypotheses);
+    add_scales_of_both(problem, hypotheses);
 }
 
 void add_other_lengths(const gemm::ProblemView& problem, GemmHypotheses& hypotheses) {
@@ -634,6 +682,14 @@ void add_other_lengths(const gemm::ProblemView& problem, GemmHypotheses& hypothe
     without("the second half of K is not counted", depth / 2, depth);
     without("the first half of K is not counted", 0, depth / 2);
     without("the first k is not counted", 0, 1);
+    if (const std::int64_t unit = 32, middle = depth / 2 / unit * unit; middle > 0)
+        hypotheses.push_back(
+            altered_outputs(problem, "the 32 k from the middle on are counted twice",
+                            [=](AlteredOutput& output, const gemm::OutputPlace&) {
+                                const std::int64_t end = std::min(middle + unit, depth);
+                                for (std::int64_t k = middle; k < end; ++k)
+                                    output.count_again(static_cast<std::size_t>(k));
+                            }));
     hypotheses.push_back(altered_outputs(problem, "the last k is counted twice",
                                          [](AlteredOutput& output, const gemm::OutputPlace&) {
                                              output.count_again(output.a.codes.size() - 1);

@@ -127,6 +127,15 @@ void add_batches(const gemm::ProblemView& problem, GemmHypotheses& hypotheses) {
                  part.take(output, problem.output({place.row % problem.m, place.column}));
                  return expected_result(problem, output);
              }});
+    for (const std::int64_t count : {16, 32, 64, 128, 256}) {
+        if (problem.batches <= count) continue;
+        hypotheses.push_back(
+            {"batches from " + std::to_string(count) + " on are batch 0 on again",
+             [&problem, count](const gemm::OutputPlace& place) {
+                 const std::int64_t row = place.row % (count * problem.m);
+                 return expected_result(problem, problem.output({row, place.column}));
+             }});
+    }
 }
 
 // Tiles of rows that ask for their group once, where one ends within them.
@@ -167,6 +176,7 @@ GemmHypotheses general_hypotheses(const Problem& p, const gemm::ProblemView& pro
         add_elements_read_otherwise(p, problem, hypotheses);
     }
     add_other_addends(problem, hypotheses);
+    add_other_steps(problem, hypotheses);
     add_other_roundings(problem, hypotheses);
     add_other_sums(problem, hypotheses);
     return hypotheses;

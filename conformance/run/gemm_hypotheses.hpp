@@ -38,6 +38,7 @@ void add_scales_read_otherwise(const Problem& p, const gemm::ProblemView& proble
 void add_other_lengths(const gemm::ProblemView& problem, GemmHypotheses& hypotheses);
 void add_other_sums(const gemm::ProblemView& problem, GemmHypotheses& hypotheses);
 void add_other_addends(const gemm::ProblemView& problem, GemmHypotheses& hypotheses);
+void add_other_steps(const gemm::ProblemView& problem, GemmHypotheses& hypotheses);
 void add_other_roundings(const gemm::ProblemView& problem, GemmHypotheses& hypotheses);
 
 // The right result of an output that was altered.

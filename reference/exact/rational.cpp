@@ -164,7 +164,7 @@ std::string place_point(std::string digits, int exponent) {
     const int count = static_cast<int>(digits.size());
     if (exponent < -5 || exponent > 15) {
         std::string text = digits.substr(0, 1);
-        if (count > 1) text += "." + digits.substr(1);
+        if (count > 1) text += '.' + digits.substr(1);
         return text + "e" + std::to_string(exponent);
     }
     if (exponent < 0)
@@ -179,7 +179,7 @@ std::string place_point(std::string digits, int exponent) {
 
 std::string to_decimal(const Rational& value, int digits) {
     if (value == 0) return "0";
-    if (value < 0) return "-" + to_decimal(-value, digits);
+    if (value < 0) return '-' + to_decimal(-value, digits);
     const int exponent = floor_log10(value);
     const Rational scaled = value * power_of_ten(digits - 1 - exponent);
     const Integer whole = numerator(scaled) / denominator(scaled);

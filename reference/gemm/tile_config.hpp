@@ -2,6 +2,8 @@
 // bytes. Included by the files that are compiled for AMX alone.
 #pragma once
 
+#ifdef __x86_64__
+
 #include <immintrin.h>
 
 namespace mx::gemm {
@@ -24,3 +26,5 @@ inline constexpr TileConfig tile_config;
 }
 
 }  // namespace mx::gemm
+
+#endif

@@ -1,0 +1,157 @@
+// See gemm_hypotheses.hpp: the steps from the accumulator to an output in another order, or with
+// one rounding more. Each step is one operation of binary32, as spec/gemm_epilogue.hpp has them.
+#include <optional>
+#include <utility>
+
+#include "conformance/run/gemm_hypotheses.hpp"
+#include "reference/fast/gemm_epilogue.hpp"
+#include "reference/gemm/oracle.hpp"
+
+namespace mx {
+namespace {
+
+using fast::Unpacked;
+
+constexpr ElementFormat step_format = formats::f32;
+constexpr Code unit_factor{0x3F800000};
+
+// What a device that takes the steps otherwise begins with.
+struct Beginning {
+    const GemmEpilogue& epilogue;
+    const EpilogueOperands& operands;
+    Unpacked accumulator;
+
+    Unpacked alpha() const {
+        const Unpacked alpha = fast::unpack(step_format, operands.alpha);
+        return epilogue.scales == FactorScales::in_alpha ? fast::with_scales(operands, alpha)
+                                                         : alpha;
+    }
+    // The accumulator with the scales of its rows.
+    Unpacked sum() const {
+        return epilogue.scales == FactorScales::on_accumulator
+                   ? fast::with_scales(operands, accumulator)
+                   : accumulator;
+    }
+    Unpacked beta_c() const {
+        return fast::product(fast::unpack(step_format, operands.beta),
+                             fast::unpack(epilogue.addend, operands.c));
+    }
+    Unpacked bias() const { return fast::unpack(epilogue.bias, operands.bias); }
+    Unpacked combined() const { return fast::combined(epilogue, operands, accumulator); }
+    Unpacked combined_without_c() const {
+        EpilogueOperands without = operands;
+        without.beta = {};
+        return fast::combined(epilogue, without, accumulator);
+    }
+    Unpacked with_bias(const Unpacked& value) const {
+        return epilogue.adds_bias ? fast::sum(value, bias()) : value;
+    }
+    Unpacked activated(const Unpacked& value) const { return fast::activated(epilogue, value); }
+};
+
+using Steps = std::function<Unpacked(const Beginning& from)>;  // up to the scale of D
+
+// The sum of products as binary32, before anything is done to it.
+gemm::ProblemView sums_of(const gemm::ProblemView& problem) {
+    gemm::ProblemView sums = problem;
+    sums.alpha = unit_factor;
+    sums.beta = {};
+    sums.epilogue.output = f32;
+    sums.epilogue.adds_bias = sums.epilogue.scales_output = false;
+    sums.epilogue.activation = Activation::none;
+    return sums;
+}
+
+Unpacked through(const ElementFormat& format, const Unpacked& value) {
+    return fast::unpack(format,
+                        fast::round(format, Rounding::nearest_even, Overflow::overflow, value));
+}
+
+class OtherSteps {
+public:
+    OtherSteps(const gemm::ProblemView& problem, GemmHypotheses& hypotheses)
+        : problem_(problem), hypotheses_(hypotheses) {}
+
+    void add(std::string what, Steps steps) {
+        hypotheses_.push_back(
+            {std::move(what), [&problem = problem_, sums = sums_of(problem_),
+                               steps = std::move(steps)](const gemm::OutputPlace& place) {
+                 const gemm::Output right = problem.output(place);
+                 gemm::Output bare = sums.output(place);
+                 bare.operands.scale_a = bare.operands.scale_b = unit_factor;
+                 const GemmEpilogue& e = problem.epilogue;
+                 Unpacked value = steps(
+                     {e, right.operands, fast::unpack(step_format, expected_result(sums, bare))});
+                 if (e.scales_output)
+                     value = fast::multiplied(e, value,
+                                              fast::unpack(step_format, right.operands.scale_out));
+                 return fast::round(e.output, Rounding::nearest_even, e.overflow(), value);
+             }});
+    }
+
+private:
+    const gemm::ProblemView& problem_;
+    GemmHypotheses& hypotheses_;
+};
+
+}  // namespace
+
+void add_other_steps(const gemm::ProblemView& problem, GemmHypotheses& hypotheses) {
+    const GemmEpilogue& e = problem.epilogue;
+    OtherSteps other(problem, hypotheses);
+    const bool has_activation = e.activation != Activation::none;
+    const bool is_rounded_by_d = e.output.mantissa_bits < step_format.mantissa_bits;
+    if (problem.adds_c()) {
+        other.add("alpha multiplies the sum and C together", [](const Beginning& from) {
+            const Unpacked both = fast::sum(from.sum(), from.beta_c());
+            return from.activated(from.with_bias(fast::product(from.alpha(), both)));
+        });
+        if (has_activation)
+            other.add("the activation comes before C", [](const Beginning& from) {
+                return from.with_bias(
+                    fast::sum(from.activated(from.combined_without_c()), from.beta_c()));
+            });
+    }
+    if (e.adds_bias) {
+        other.add("alpha multiplies the sum and the bias together", [](const Beginning& from) {
+            const Unpacked both = fast::sum(from.sum(), from.bias());
+            const Unpacked product = fast::product(from.alpha(), both);
+            const bool adds_c = from.operands.beta.bits << 1 != 0;
+            return from.activated(adds_c ? fast::sum(product, from.beta_c()) : product);
+        });
+        if (has_activation)
+            other.add("the activation comes before the bias", [](const Beginning& from) {
+                return fast::sum(from.activated(from.combined()), from.bias());
+            });
+        if (is_rounded_by_d)
+            other.add("the sum is rounded to the type of D before the bias",
+                      [](const Beginning& from) {
+                          const Unpacked sum = through(from.epilogue.output, from.combined());
+                          return from.activated(fast::sum(sum, from.bias()));
+                      });
+    }
+    if (is_rounded_by_d)
+        other.add("the sum is rounded to the type of D before alpha", [](const Beginning& from) {
+            const Unpacked sum = through(from.epilogue.output, from.accumulator);
+            const Beginning rounded{from.epilogue, from.operands, sum};
+            return rounded.activated(rounded.with_bias(rounded.combined()));
+        });
+    if (e.activation == Activation::relu)
+        other.add("the activation makes 0 of NaN", [](const Beginning& from) {
+            const Unpacked value = from.activated(from.with_bias(from.combined()));
+            return value.kind == fast::Kind::nan ? Unpacked{} : value;
+        });
+    if (e.scales == FactorScales::in_alpha && problem.alpha != unit_factor)
+        other.add("the scales of A and B are multiplied before alpha", [](const Beginning& from) {
+            const Unpacked scales =
+                fast::with_scales(from.operands, fast::unpack(step_format, unit_factor));
+            const Unpacked alpha =
+                fast::product(scales, fast::unpack(step_format, from.operands.alpha));
+            const bool adds_c = from.operands.beta.bits << 1 != 0;
+            const Unpacked value = fast::fused_multiply_add(alpha, from.accumulator,
+                                                            adds_c ? from.beta_c() : Unpacked{});
+            return from.activated(from.with_bias(value));
+        });
+}
+
+}  // namespace mx
