@@ -85,6 +85,15 @@ public:
             });
     }
 
+    // Scales that are looked for elsewhere are found among pads.
+    void drop_pads_of(const std::vector<std::string>& kinds) {
+        const bool looks_elsewhere = std::ranges::any_of(kinds, [](const std::string& kind) {
+            return is_of_gemm(kind) && kind.find("the scales of ") != std::string::npos;
+        });
+        if (looks_elsewhere)
+            std::erase_if(pieces_, [](const Piece& piece) { return piece.kind == "padding"; });
+    }
+
     // Two runs of a device that answers the question before differ with that question.
     void drop_runs_of(const std::vector<std::string>& kinds) {
         if (std::ranges::find(kinds, "stale_answer") != kinds.end())
@@ -483,6 +492,7 @@ Cause cause_of(std::span<const CaseResult> cases, Sources& sources) {
     }
     seen.drop_packings_of(cause.kinds);
     seen.drop_runs_of(cause.kinds);
+    seen.drop_pads_of(cause.kinds);
     const std::vector<std::string> kinds = kinds_of(seen.pieces());
     pieces.insert(pieces.begin(), seen.pieces().begin(), seen.pieces().end());
     cause.kinds.insert(cause.kinds.begin(), kinds.begin(), kinds.end());

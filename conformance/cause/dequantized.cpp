@@ -45,8 +45,9 @@ void read_again(const Reading& reading, const Problem& p, const Tensors& inputs,
             else if (factor.significand == 0)
                 value = {Kind::finite, value.negative, 0, 0};
             value.exponent += factor.exponent;
-            values.set(element,
-                       fast::round(p.type, reading.rounding, reading.overflow, value).bits);
+            const Overflow overflow =  // an infinity is not too large, it is one
+                value.kind == Kind::infinity ? Overflow::overflow : reading.overflow;
+            values.set(element, fast::round(p.type, reading.rounding, overflow, value).bits);
         }
     }
 }

@@ -41,6 +41,7 @@ inline Alteration& add_hypothesis(std::vector<Alteration>& hypotheses, std::stri
 void add_decisions(const Problem& p, std::vector<Alteration>& hypotheses);
 void add_block_transformations(const Problem& p, std::vector<Alteration>& hypotheses);
 void add_tensor_transformations(const Problem& p, std::vector<Alteration>& hypotheses);
+void add_output_places(const Problem& p, std::vector<Alteration>& hypotheses);
 void add_real_scale_steps(const Problem& p, std::vector<Alteration>& hypotheses);
 void add_random_bits(const Problem& p, std::vector<Alteration>& hypotheses);
 void add_values_read_otherwise(const Problem& p, std::vector<Alteration>& hypotheses);

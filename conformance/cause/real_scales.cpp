@@ -190,6 +190,39 @@ void add_signed_scale(Hypotheses& hypotheses) {
     };
 }
 
+// Values as they go into a rotation, in groups along its axis.
+void add_rotation(Hypotheses& hypotheses) {
+    constexpr int group = 16;
+    for (int left_out = 0; left_out < group; ++left_out)
+        add_hypothesis(
+            hypotheses, "rotation_sign:" + std::to_string(left_out),
+            "element " + std::to_string(left_out) + " of a group is rotated with the other sign")
+            .inputs = [left_out](const Problem& p, Tensors& inputs) {
+            const Blocking blocking = blocking_of(p);
+            for (std::int64_t block = 0; block < block_grid(blocking).count(); ++block) {
+                const BlockPlace place = place_of(blocking, block);
+                for (int lane = left_out; lane < place.count; lane += group) {
+                    const std::size_t at = place.element(lane);
+                    inputs[0].set(at, inputs[0].at(at) ^ p.type.code_sign_mask());
+                }
+            }
+        };
+    for (const int step : {1, -1})
+        add_hypothesis(hypotheses, std::string("rotated:") + (step > 0 ? "twice" : "half"),
+                       std::string("rotated values are ") + (step > 0 ? "twice" : "half") +
+                           " what they should be")
+            .inputs = [step](const Problem& p, Tensors& inputs) {
+            for (std::size_t at = 0; at < inputs[0].count(); ++at) {
+                Unpacked value = fast::unpack(p.type, Code{inputs[0].at(at)});
+                if (value.kind != fast::Kind::finite || fast::is_zero(value)) continue;
+                value.exponent += step;
+                inputs[0].set(
+                    at,
+                    fast::round(p.type, Rounding::nearest_even, Overflow::overflow, value).bits);
+            }
+        };
+}
+
 }  // namespace
 
 void add_real_scale_steps(const Problem& p, Hypotheses& hypotheses) {
@@ -201,6 +234,8 @@ void add_real_scale_steps(const Problem& p, Hypotheses& hypotheses) {
     if (scale != formats::f32) add_rounded_scales(scale, hypotheses);
     add_factors(hypotheses);
     add_signed_scale(hypotheses);
+    if (p.dialect->transform != LaneTransform::none && p.axis != BlockAxis::both)
+        add_rotation(hypotheses);
 }
 
 }  // namespace mx::cause

@@ -56,7 +56,9 @@ constexpr std::array scopes{
     Scope{"in blocks of ", [](const Case& c) { return std::to_string(c.block); }},
     Scope{"under rounding ",
           [](const Case& c) {
-              return c.rules ? std::string(rounding_name_of(*c.rules)) : std::string();
+              if (c.rules) return std::string(rounding_name_of(*c.rules));
+              if (c.dialect == nullptr) return std::string();
+              return std::string(rounding_name_of({.rounding = c.dialect->element_rounding}));
           }},
 };
 std::string number_text(std::uint32_t f32) {
@@ -80,9 +82,12 @@ constexpr std::array gemm_scopes{
                                  : c.gemm.batches > 1 ? "several batches"
                                                       : "one batch");
           }},
-    Scope{"where K is ", [](const Case& c) { return std::to_string(c.gemm.k); }},
     Scope{"where beta is ", [](const Case& c) { return number_text(c.gemm.beta); }},
     Scope{"where alpha is ", [](const Case& c) { return number_text(c.gemm.alpha); }},
+};
+// Where no size limits it.
+constexpr std::array depths{
+    Scope{"where K is ", [](const Case& c) { return std::to_string(c.gemm.k); }},
 };
 
 // A size from which on, or up to which, a cause may show.
@@ -175,50 +180,66 @@ void set_text(Candidate& candidate, const std::vector<Case>& explained) {
             }
 }
 
+using Cases = std::vector<Case>;
+
+// "in quantize" of what is explained, or "except in quantize" of what refutes; "" where that does
+// not tell them apart.
+std::string limit_by_value(std::span<const Scope> all, const Cases& explained,
+                           const Cases& refuting, bool is_exception) {
+    const auto values_of = [](const Scope& scope, const Cases& cases) {
+        std::set<std::string> values;
+        for (const Case& c : cases) values.insert(scope.of(c));
+        return values;
+    };
+    for (const Scope& scope : all) {
+        const std::set<std::string> here = values_of(scope, explained),
+                                    right = values_of(scope, refuting);
+        const std::set<std::string>& values = is_exception ? right : here;
+        const bool is_apart =
+            std::ranges::none_of(here, [&](const auto& value) { return right.contains(value); });
+        if (values.empty() || values.size() > 2 || !is_apart || values.begin()->empty()) continue;
+        return (is_exception ? "except " : "") + std::string(scope.opening) +
+               listed({values.begin(), values.end()});
+    }
+    return "";
+}
+
+// "where K is 64 or more"
+std::string limit_by_size(std::span<const Size> all, const Cases& explained,
+                          const Cases& refuting) {
+    for (const Size& size : all) {
+        const auto [least, most] = std::ranges::minmax(explained | std::views::transform(size.of));
+        const auto [least_right, most_right] =
+            std::ranges::minmax(refuting | std::views::transform(size.of));
+        const bool is_above = least > most_right;
+        if (!is_above && most >= least_right) continue;
+        return "where " + std::string(size.name) + " is " +
+               std::to_string(is_above ? least : most) + (is_above ? " or more" : " or less");
+    }
+    return "";
+}
+
 // To what all explained cases have in common and no refuting one has.
-void confine(Candidate& candidate, const std::vector<Case>& explained,
-             const std::vector<Case>& refuting) {
+void confine(Candidate& candidate, const Cases& explained, const Cases& refuting) {
+    if (explained.empty() || refuting.empty()) return;
     // A factor that is a little too large or small moves ties as well.
     const bool has_factors = std::ranges::any_of(explained, [](const Case& c) {
         return c.dialect != nullptr && !c.dialect->has_e8m0_scales();
     });
     if (has_factors && candidate.kind.starts_with("element_rounding:")) return;
     const bool of_gemms = is_of_gemm(candidate.kind);
-    const std::span<const Scope> all =
-        of_gemms ? std::span<const Scope>(gemm_scopes) : std::span<const Scope>(scopes);
-    const auto values_of = [](const Scope& scope, const std::vector<Case>& cases) {
-        std::set<std::string> values;
-        for (const Case& c : cases) values.insert(scope.of(c));
-        return values;
+    const auto by_value = [&](bool is_exception) {
+        return limit_by_value(of_gemms ? std::span<const Scope>(gemm_scopes) : scopes, explained,
+                              refuting, is_exception);
     };
-    const auto set_scope = [&](const std::string& text) {
-        candidate.scope = text;
-        candidate.is_refuted = false;
-    };
-    for (const bool is_exception : {false, true})
-        for (const Scope& scope : all) {
-            const std::set<std::string> here = values_of(scope, explained),
-                                        right = values_of(scope, refuting);
-            const std::set<std::string>& values = is_exception ? right : here;
-            const bool is_apart = std::ranges::none_of(
-                here, [&](const auto& value) { return right.contains(value); });
-            if (values.empty() || values.size() > 2 || !is_apart || values.begin()->empty())
-                continue;
-            return set_scope((is_exception ? "except " : "") + std::string(scope.opening) +
-                             listed({values.begin(), values.end()}));
-        }
-    const std::span<const Size> measured =
-        of_gemms ? std::span<const Size>(gemm_sizes) : std::span<const Size>(sizes);
-    for (const Size& size : measured) {
-        const auto [least, most] = std::ranges::minmax(explained | std::views::transform(size.of));
-        const auto [least_right, most_right] =
-            std::ranges::minmax(refuting | std::views::transform(size.of));
-        const bool is_above = least > most_right;
-        if (!is_above && most >= least_right) continue;
-        return set_scope("where " + std::string(size.name) + " is " +
-                         std::to_string(is_above ? least : most) +
-                         (is_above ? " or more" : " or less"));
-    }
+    std::string limit = by_value(false);
+    if (limit.empty())
+        limit = limit_by_size(of_gemms ? std::span<const Size>(gemm_sizes) : sizes, explained,
+                              refuting);
+    if (limit.empty()) limit = by_value(true);
+    if (limit.empty() && of_gemms) limit = limit_by_value(depths, explained, refuting, false);
+    candidate.is_refuted = limit.empty();
+    candidate.scope = std::move(limit);
 }
 
 }  // namespace

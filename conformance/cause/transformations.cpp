@@ -429,6 +429,18 @@ void add_random_digits(const Problem& p, Hypotheses& hypotheses) {
         return is_number(value) ? cut_below(last_kept_exponent(format, value) - digits / 2, value)
                                 : value;
     };
+    add_hypothesis(hypotheses, "random_digits:one_more",
+                   "a random rounding goes up one step too early")
+        .value = [=](const ElementFormat& format, const Unpacked& value) {
+        if (!is_number(value)) return value;
+        const int last = last_kept_exponent(format, value) - digits;
+        Unpacked more = cut_below(last, value);
+        if (more.exponent - last > 20) return value;  // whole steps, far from any carry
+        more.significand <<= more.exponent - last;
+        more.exponent = last;
+        ++more.significand;
+        return more;
+    };
     add_hypothesis(hypotheses, "random_digits:rounded",
                    "the digits that random bits are added to are rounded, not cut")
         .value = [=](const ElementFormat& format, const Unpacked& value) {
@@ -462,6 +474,19 @@ void add_element_steps(const Problem& p, Hypotheses& hypotheses) {
         };
     add_rounder_steps(hypotheses);
     add_random_digits(p, hypotheses);
+    add_hypothesis(hypotheses, "integer_wraps", "an integer too large by one becomes the lowest")
+        .value = [](const ElementFormat& format, const Unpacked& value) {
+        if (format.exponent_bits > 0 || value.kind != fast::Kind::finite) return value;
+        // Half a step above the largest, which is a tie that goes up.
+        Unpacked beyond = fast::unpack(format, Code{format.code_max_finite()});
+        beyond.significand = 2 * beyond.significand + 1;
+        --beyond.exponent;
+        if (value.negative || fast::is_larger_magnitude(beyond, value)) return value;
+        Unpacked lowest = fast::unpack(format, Code{format.code_max_finite()});
+        lowest.negative = true;
+        ++lowest.significand;
+        return lowest;
+    };
     add_hypothesis(hypotheses, "cut_before_range", "elements are rounded toward zero")
         .element_rules = [](Quantizer& rules, const ElementFormat& format, const Unpacked& value) {
         if (rules.element_rounding != Rounding::nearest_even) return;
@@ -563,24 +588,6 @@ void add_code_changes(const Problem& p, Hypotheses& hypotheses) {
             });
 }
 
-void exchange_rows(CodeTensor& tensor) {
-    const CodeTensor right = tensor;
-    for (std::int64_t row = 0; row < tensor.rows; ++row)
-        for (std::int64_t column = 0; column < tensor.columns; ++column)
-            tensor.set(static_cast<std::size_t>(column * tensor.rows + row),
-                       right.at(static_cast<std::size_t>(row * tensor.columns + column)));
-}
-
-void exchange_pairs(CodeTensor& tensor) {
-    const CodeTensor right = tensor;
-    for (std::int64_t row = 0; row < tensor.rows; ++row)
-        for (std::int64_t column = 0; column + 1 < tensor.columns; column += 2) {
-            const auto at = static_cast<std::size_t>(row * tensor.columns + column);
-            tensor.set(at, right.at(at + 1));
-            tensor.set(at + 1, right.at(at));
-        }
-}
-
 // Stored scales that lie one block off; the elements are right.
 void add_stored_scales(Hypotheses& hypotheses) {
     for (const int step : {-1, 1})
@@ -599,67 +606,6 @@ void add_stored_scales(Hypotheses& hypotheses) {
                         scales.set(i, right.at(static_cast<std::size_t>(*from)));
             }
         };
-}
-
-// The elements of each block in another order, as wires or lanes are exchanged: element `i` is what
-// element `i ^ mask` should be. What lies beyond a short block is 0.
-void exchange_in_blocks(const Problem& p, int mask, CodeTensor& elements) {
-    const CodeTensor right = elements;
-    const Blocking blocking = blocking_of(p);
-    for (std::int64_t block = 0; block < block_grid(blocking).count(); ++block) {
-        const BlockPlace place = place_of(blocking, block);
-        for (int lane = 0; lane < place.count; ++lane) {
-            const int from = lane ^ mask;
-            elements.set(place.element(lane),
-                         from < place.count ? right.at(place.element(from)) : 0);
-        }
-    }
-}
-
-void add_element_orders(const Problem& p, Hypotheses& hypotheses) {
-    const auto whole = static_cast<int>(lanes_of(p));
-    struct Order {
-        int mask;
-        std::string kind, text;
-    };
-    for (const Order& order :
-         {Order{1, "pairs", "neighbouring elements of a block change places"},
-          Order{3, "fours", "each four elements of a block stand in reverse order"},
-          Order{7, "eights", "each eight elements of a block stand in reverse order"},
-          Order{whole - 1, "whole", "the elements of a block stand in reverse order"},
-          Order{whole / 2, "halves", "the halves of a block change places"}})
-        add_hypothesis(hypotheses, "order:" + order.kind, order.text).outputs =
-            [mask = order.mask](const Problem& asked, const Tensors&, Tensors& outputs) {
-                const std::span<const BlockAxis> axes = axes_of(asked);
-                const std::size_t parts = outputs.size() / axes.size();
-                for (std::size_t side = 0; side < axes.size(); ++side)
-                    exchange_in_blocks(along(asked, axes[side]), mask, outputs[side * parts]);
-            };
-}
-
-void add_output_places(const Problem& p, Hypotheses& hypotheses) {
-    const auto add_exchange = [&](std::string kind, std::string text, std::vector<Part> wanted) {
-        add_hypothesis(hypotheses, "exchanged:" + std::move(kind), std::move(text)).outputs =
-            [wanted = std::move(wanted)](const Problem& asked, const Tensors&, Tensors& outputs) {
-                const std::vector<Part> parts = outputs_of(asked);
-                for (std::size_t i = 0; i < outputs.size(); ++i)
-                    if (std::ranges::find(wanted, parts[i % parts.size()]) != wanted.end())
-                        exchange_rows(outputs[i]);
-            };
-    };
-    add_exchange("elements", "elements are stored with rows and columns exchanged",
-                 {Part::elements, Part::values});
-    add_hypothesis(hypotheses, "exchanged:pairs", "neighbouring elements of a row change places")
-        .outputs = [](const Problem& asked, const Tensors&, Tensors& outputs) {
-        const std::vector<Part> parts = outputs_of(asked);
-        for (std::size_t i = 0; i < outputs.size(); ++i)
-            if (const Part part = parts[i % parts.size()];
-                part == Part::elements || part == Part::values)
-                exchange_pairs(outputs[i]);
-    };
-    if (has_blocks(p)) add_element_orders(p, hypotheses);
-    if (p.operation == OperationKind::quantize)
-        add_exchange("scales", "scales are stored with rows and columns exchanged", {Part::scales});
 }
 
 // What a kernel reads that takes rows further apart for dense ones: the gaps too.

@@ -2,6 +2,7 @@
 // wrong in the numbers that blocks are made of, and some goes wrong in the blocks.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <optional>
 #include <string>

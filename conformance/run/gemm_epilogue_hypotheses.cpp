@@ -32,7 +32,9 @@ struct Beginning {
                    ? fast::with_scales(operands, accumulator)
                    : accumulator;
     }
+    // A +0 where C is not read.
     Unpacked beta_c() const {
+        if (operands.beta.bits << 1 == 0) return {};
         return fast::product(fast::unpack(step_format, operands.beta),
                              fast::unpack(epilogue.addend, operands.c));
     }
@@ -115,9 +117,7 @@ void add_other_steps(const gemm::ProblemView& problem, GemmHypotheses& hypothese
     if (e.adds_bias) {
         other.add("alpha multiplies the sum and the bias together", [](const Beginning& from) {
             const Unpacked both = fast::sum(from.sum(), from.bias());
-            const Unpacked product = fast::product(from.alpha(), both);
-            const bool adds_c = from.operands.beta.bits << 1 != 0;
-            return from.activated(adds_c ? fast::sum(product, from.beta_c()) : product);
+            return from.activated(fast::fused_multiply_add(from.alpha(), both, from.beta_c()));
         });
         if (has_activation)
             other.add("the activation comes before the bias", [](const Beginning& from) {
@@ -147,9 +147,7 @@ void add_other_steps(const gemm::ProblemView& problem, GemmHypotheses& hypothese
                 fast::with_scales(from.operands, fast::unpack(step_format, unit_factor));
             const Unpacked alpha =
                 fast::product(scales, fast::unpack(step_format, from.operands.alpha));
-            const bool adds_c = from.operands.beta.bits << 1 != 0;
-            const Unpacked value = fast::fused_multiply_add(alpha, from.accumulator,
-                                                            adds_c ? from.beta_c() : Unpacked{});
+            const Unpacked value = fast::fused_multiply_add(alpha, from.accumulator, from.beta_c());
             return from.activated(from.with_bias(value));
         });
 }
