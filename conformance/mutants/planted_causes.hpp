@@ -291,7 +291,9 @@ inline constexpr std::array planted_causes{
     PlantedCause{"gemm_bias_before_alpha",
                  "gemm:alpha multiplies the bias too | "
                  "gemm:alpha multiplies the sum and the bias together"},
-    PlantedCause{"gemm_bias_along_rows", "gemm:the bias goes down the columns"},
+    PlantedCause{"gemm_bias_along_rows",
+                 "gemm:the bias goes down the columns | "
+                 "gemm:the bias goes down the rows of all batches"},
     PlantedCause{"gemm_bias_tail_missing", "gemm:columns after the last whole # get no bias"},
     PlantedCause{"gemm_halves_truncated", "gemm:D is rounded toward zero"},
     PlantedCause{"gemm_saturates", "gemm:what is too large for D becomes its largest number"},
@@ -315,7 +317,8 @@ inline constexpr std::array planted_causes{
                  "gemm:the last element of a block of A and B takes the scale of the next block"},
     PlantedCause{"gemm_nan_scale_lost_over_zeros",
                  "gemm:a NaN scale does not count where all its elements are #"},
-    PlantedCause{"gemm_batches_counted_to_64", "gemm:batches from # on are batch # on again"},
+    PlantedCause{"gemm_batches_counted_to_64",
+                 "gemm:the elements of batches from # on are those of batch # on again"},
     PlantedCause{"gemm_scales_multiplied_first",
                  "gemm:the scales of A and B are multiplied before alpha"},
     PlantedCause{"gemm_split_halves_overlap", "gemm:the # k from the middle on are counted twice"},

@@ -236,6 +236,10 @@ void add_other_biases(const gemm::ProblemView& problem, GemmHypotheses& hypothes
     add("the bias goes down the columns", [&problem, n](EpilogueOperands& o, const auto& place) {
         o.bias = bias_at(problem, place.row % problem.m % n);
     });
+    add("the bias goes down the rows of all batches",
+        [&problem, n](EpilogueOperands& o, const auto& place) {
+            o.bias = bias_at(problem, place.row % n);
+        });
     add("the bias is that of the first column",
         [&problem](EpilogueOperands& o, const auto&) { o.bias = bias_at(problem, 0); });
     for (const std::int64_t unit : {2, 4, 8, 16, 32, 64})

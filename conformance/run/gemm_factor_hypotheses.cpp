@@ -503,10 +503,29 @@ void take_next_scale_last(Row& row) {
     row.block = 1;
 }
 
+// Where they are not as many rows, those of the other begin again at its end.
+void add_exchanged_scales(const gemm::ProblemView& problem, GemmHypotheses& hypotheses) {
+    if (problem.m == problem.n || problem.is_grouped()) return;
+    hypotheses.push_back(altered_outputs(
+        problem, "A takes the scales of B, and B those of A",
+        [&problem](AlteredOutput& output, const gemm::OutputPlace& place) {
+            for (std::size_t i = 0; i < sides.size(); ++i) {
+                const Side &side = sides[i], &other = sides[1 - i];
+                Row& row = output.*side.row;
+                const auto length = static_cast<std::int64_t>(row.scales.size());
+                const std::int64_t line = side.line(problem, place) % other.lines(problem);
+                for (std::int64_t at = 0; at < length; ++at)
+                    row.scales[static_cast<std::size_t>(at)] =
+                        other.of(problem).scales.at(line * length + at).bits;
+            }
+        }));
+}
+
 // Both factors by one loop over the blocks, or by one index that is off.
 void add_scales_of_both(const gemm::ProblemView& problem, GemmHypotheses& hypotheses) {
     const Grid a = grid_of(problem, sides[0]), b = grid_of(problem, sides[1]);
     if (a.length < 2 || a.length != b.length || problem.a.block != problem.b.block) return;
+    add_exchanged_scales(problem, hypotheses);
     for (const Lookup& lookup : repeated_blocks(a.length))
         hypotheses.push_back(altered_outputs(
             problem, "the scales of A and B " + lookup.what,

@@ -129,9 +129,18 @@ void add_batches(const gemm::ProblemView& problem, GemmHypotheses& hypotheses) {
              }});
     for (const std::int64_t count : {16, 32, 64, 128, 256}) {
         if (problem.batches <= count) continue;
+        const std::string on = "batches from " + std::to_string(count) + " on are ";
+        hypotheses.push_back({"the elements of " + on + "those of batch 0 on again",
+                              [&problem, count](const gemm::OutputPlace& place) {
+                                  const gemm::Output first = problem.output(
+                                      {place.row % (count * problem.m), place.column});
+                                  gemm::Output output = problem.output(place);
+                                  output.a.codes = first.a.codes;
+                                  output.b.codes = first.b.codes;
+                                  return expected_result(problem, output);
+                              }});
         hypotheses.push_back(
-            {"batches from " + std::to_string(count) + " on are batch 0 on again",
-             [&problem, count](const gemm::OutputPlace& place) {
+            {on + "batch 0 on again", [&problem, count](const gemm::OutputPlace& place) {
                  const std::int64_t row = place.row % (count * problem.m);
                  return expected_result(problem, problem.output({row, place.column}));
              }});

@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -60,11 +61,15 @@ void leave_at_exit(int code, void*) {
 }  // namespace
 
 void close_descriptors(DescriptorRange range) {
-    const auto [first, last] = range;
+    auto [first, last] = range;
+    // None is beyond the hard limit. An emulated processor walks through all that are named here.
+    rlimit limit{};
+    if (::getrlimit(RLIMIT_NOFILE, &limit) == 0)
+        last = static_cast<unsigned>(std::min<rlim_t>(last, limit.rlim_max));
     if (first > last || ::close_range(first, last, 0) == 0) return;
     // Kernels before 5.9 and some sandboxes have no close_range.
-    const long limit = std::min(::sysconf(_SC_OPEN_MAX), 65536L);
-    for (long at = first; at < limit && at <= static_cast<long>(last); ++at) {
+    const long most = std::min(::sysconf(_SC_OPEN_MAX), 65536L);
+    for (long at = first; at < most && at <= static_cast<long>(last); ++at) {
         ::close(static_cast<int>(at));
     }
 }

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdlib>
 #include <fstream>
 #include <iterator>
 
@@ -40,6 +41,8 @@ TEST(SharedLibrary, TextIsNoLibrary) {
 }
 
 TEST(SharedLibrary, ATruncatedLibraryCannotBeLoaded) {
+    if (std::getenv("MX_EMULATED") != nullptr)
+        GTEST_SKIP() << "an emulated loader ends in SIGBUS beyond the end of a file";
     std::ifstream whole(test::plugin_path("test_plugin_none"), std::ios::binary);
     std::string content((std::istreambuf_iterator<char>(whole)), {});
     ASSERT_GT(content.size(), 500u);
