@@ -73,31 +73,23 @@ public:
 
     // In another layout the pads lie elsewhere too, which is no cause of its own.
     void drop_pads_of_layouts() {
-        if (count("packing:") + count("layout:") > 0)
-            std::erase_if(pieces_, [](const Piece& piece) { return piece.kind == "padding"; });
+        if (count("packing:") + count("layout:") > 0) drop("padding");
     }
 
-    // Where elements of a row change places in pairs, those that are packed in pairs do so too.
-    void drop_packings_of(const std::vector<std::string>& kinds) {
-        if (std::ranges::find(kinds, "exchanged:pairs") != kinds.end())
-            std::erase_if(pieces_, [](const Piece& piece) {
-                return piece.kind == "packing:nibbles in the other order";
-            });
-    }
-
-    // Scales that are looked for elsewhere are found among pads.
-    void drop_pads_of(const std::vector<std::string>& kinds) {
-        const bool looks_elsewhere = std::ranges::any_of(kinds, [](const std::string& kind) {
+    // What follows from a cause that is named.
+    void drop_what_follows_from(const std::vector<std::string>& kinds) {
+        const auto names = [&](std::string_view kind) {
+            return std::ranges::find(kinds, kind) != kinds.end();
+        };
+        const bool reads_other_scales = std::ranges::any_of(kinds, [](const std::string& kind) {
             return is_of_gemm(kind) && kind.find("the scales of ") != std::string::npos;
         });
-        if (looks_elsewhere)
-            std::erase_if(pieces_, [](const Piece& piece) { return piece.kind == "padding"; });
-    }
-
-    // Two runs of a device that answers the question before differ with that question.
-    void drop_runs_of(const std::vector<std::string>& kinds) {
-        if (std::ranges::find(kinds, "stale_answer") != kinds.end())
-            std::erase_if(pieces_, [](const Piece& piece) { return piece.kind == "flaky"; });
+        // Where elements of a row change places in pairs, those that are packed in pairs do so too.
+        if (names("exchanged:pairs")) drop("packing:nibbles in the other order");
+        // Two runs of a device that answers the question before differ with that question.
+        if (names("stale_answer")) drop("flaky");
+        // Scales that are looked for elsewhere are found among pads.
+        if (reads_other_scales) drop("padding");
     }
 
     // One fault lies in one other layout; and what is not written and differs elsewhere, where it
@@ -108,6 +100,9 @@ public:
     }
 
 private:
+    void drop(std::string_view kind) {
+        std::erase_if(pieces_, [kind](const Piece& piece) { return piece.kind == kind; });
+    }
     std::ptrdiff_t count(std::string_view opening) const {
         return std::ranges::count_if(
             pieces_, [&](const Piece& piece) { return piece.kind.starts_with(opening); });
@@ -490,9 +485,7 @@ Cause cause_of(std::span<const CaseResult> cases, Sources& sources) {
         for (const Failing& each : failing) results.push_back(each.result);
         return {unexplained_sentence(results, Openness::binding), {}};
     }
-    seen.drop_packings_of(cause.kinds);
-    seen.drop_runs_of(cause.kinds);
-    seen.drop_pads_of(cause.kinds);
+    seen.drop_what_follows_from(cause.kinds);
     const std::vector<std::string> kinds = kinds_of(seen.pieces());
     pieces.insert(pieces.begin(), seen.pieces().begin(), seen.pieces().end());
     cause.kinds.insert(cause.kinds.begin(), kinds.begin(), kinds.end());

@@ -1,6 +1,7 @@
 // See gemm_hypotheses.hpp: the steps from the accumulator to an output in another order, or with
 // one rounding more. Each step is one operation of binary32, as spec/gemm_epilogue.hpp has them.
-#include <optional>
+#include <functional>
+#include <string>
 #include <utility>
 
 #include "conformance/run/gemm_hypotheses.hpp"
@@ -58,7 +59,7 @@ gemm::ProblemView sums_of(const gemm::ProblemView& problem) {
     gemm::ProblemView sums = problem;
     sums.alpha = unit_factor;
     sums.beta = {};
-    sums.epilogue.output = f32;
+    sums.epilogue.output = step_format;
     sums.epilogue.adds_bias = sums.epilogue.scales_output = false;
     sums.epilogue.activation = Activation::none;
     return sums;

@@ -469,15 +469,15 @@ void add_groups_without_pads(const Problem& p, const gemm::ProblemView& problem,
         }));
 }
 
-// Of the row of an output, each scale from where it is looked for.
-void read_scales(const gemm::ProblemView& problem, const Side& side, const Lookup& lookup,
-                 AlteredOutput& output, const gemm::OutputPlace& place) {
+// Of the row of an output, each scale from where it is looked for, in `from`.
+void read_scales(const gemm::ProblemView& problem, const Side& side, const Side& from,
+                 const Lookup& lookup, AlteredOutput& output, const gemm::OutputPlace& place) {
     Row& row = output.*side.row;
     const auto length = static_cast<std::int64_t>(row.scales.size());
     for (std::int64_t at = 0; at < length; ++at) {
         const Spot spot = lookup.where({side.line(problem, place), at});
         row.scales[static_cast<std::size_t>(at)] =
-            side.of(problem).scales.at(spot.line * length + spot.at).bits;
+            from.of(problem).scales.at(spot.line * length + spot.at).bits;
     }
 }
 
@@ -510,13 +510,11 @@ void add_exchanged_scales(const gemm::ProblemView& problem, GemmHypotheses& hypo
         problem, "A takes the scales of B, and B those of A",
         [&problem](AlteredOutput& output, const gemm::OutputPlace& place) {
             for (std::size_t i = 0; i < sides.size(); ++i) {
-                const Side &side = sides[i], &other = sides[1 - i];
-                Row& row = output.*side.row;
-                const auto length = static_cast<std::int64_t>(row.scales.size());
-                const std::int64_t line = side.line(problem, place) % other.lines(problem);
-                for (std::int64_t at = 0; at < length; ++at)
-                    row.scales[static_cast<std::size_t>(at)] =
-                        other.of(problem).scales.at(line * length + at).bits;
+                const std::int64_t lines = sides[1 - i].lines(problem);
+                const Lookup begins_again{"", [lines](const Spot& right) {
+                                              return Spot{right.line % lines, right.at};
+                                          }};
+                read_scales(problem, sides[i], sides[1 - i], begins_again, output, place);
             }
         }));
 }
@@ -530,13 +528,14 @@ void add_scales_of_both(const gemm::ProblemView& problem, GemmHypotheses& hypoth
         hypotheses.push_back(altered_outputs(
             problem, "the scales of A and B " + lookup.what,
             [&problem, lookup](AlteredOutput& output, const gemm::OutputPlace& place) {
-                for (const Side& side : sides) read_scales(problem, side, lookup, output, place);
+                for (const Side& side : sides)
+                    read_scales(problem, side, side, lookup, output, place);
             }));
     hypotheses.push_back(altered_outputs(
         problem, "the last element of a block of A and B takes the scale of the next block",
         [](AlteredOutput& output, const gemm::OutputPlace&) {
             for (Row* row : {&output.a, &output.b}) take_next_scale_last(*row);
-            output.look_again();
+            output.look_at_rows();
         }));
 }
 
@@ -556,7 +555,7 @@ void add_scales_from_elsewhere(const gemm::ProblemView& problem, const Side& sid
         hypotheses.push_back(altered_outputs(
             problem, "the scales of " + std::string(side.name) + " " + lookup.what,
             [&problem, &side, lookup](AlteredOutput& output, const gemm::OutputPlace& place) {
-                read_scales(problem, side, lookup, output, place);
+                read_scales(problem, side, side, lookup, output, place);
             }));
 }
 

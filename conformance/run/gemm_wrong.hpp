@@ -46,13 +46,12 @@ public:
     void move_to(const Places& places);
 
     // After codes, scales or blocks of the rows have become more or fewer.
-    void look_again() { look_at_rows(); }
+    void look_at_rows();
 
     // One more product, of the elements at k with their scales.
     void count_again(std::size_t k);
 
 private:
-    void look_at_rows();
     gemm::Output output_;
 };
 

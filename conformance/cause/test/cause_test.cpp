@@ -465,6 +465,11 @@ std::string gemm_line(const std::string& more) {
     return "gemm a=mxfp8-e4m3 b=mxfp8-e4m3 " + more;
 }
 
+void expect_gemm(const std::string& bug, const std::string& kind,
+                 const std::vector<std::string>& lines) {
+    expect_named(bug, "gemm:" + kind, lines, "gemm_mutants.so");
+}
+
 TEST(Cause, StepsOfAnEpilogueInAnotherOrder) {
     const std::vector<std::string> lines{
         gemm_line("output=f32 shape=24x12x64 alpha=-1.7 beta=0.7 c=f32 epilogue=bias-relu "
@@ -472,26 +477,22 @@ TEST(Cause, StepsOfAnEpilogueInAnotherOrder) {
         gemm_line("output=bf16 shape=24x12x64 alpha=1.1 beta=0 epilogue=bias "
                   "model=blackwell-mx data=gemm.middle"),
         gemm_line("output=f32 shape=24x12x64 model=blackwell-mx data=gemm.middle")};
-    const auto expect_gemm = [&](const std::string& bug, const std::string& kind) {
-        expect_named(bug, "gemm:" + kind, lines, "gemm_mutants.so");
-    };
-    expect_gemm("relu_before_c", "the activation comes before C");
-    expect_gemm("relu_before_bias", "the activation comes before the bias");
-    expect_gemm("alpha_on_c", "alpha multiplies the sum and C together");
-    expect_gemm("bias_before_alpha", "alpha multiplies the sum and the bias together");
-    expect_gemm("rounded_before_bias", "the sum is rounded to the type of D before the bias");
+    expect_gemm("relu_before_c", "the activation comes before C", lines);
+    expect_gemm("relu_before_bias", "the activation comes before the bias", lines);
+    expect_gemm("alpha_on_c", "alpha multiplies the sum and C together", lines);
+    expect_gemm("bias_before_alpha", "alpha multiplies the sum and the bias together", lines);
+    expect_gemm("rounded_before_bias", "the sum is rounded to the type of D before the bias",
+                lines);
 }
 
 TEST(Cause, ScalesOfBothFactors) {
     const std::vector<std::string> lines{
         gemm_line("output=f32 shape=24x16x160 data=gemm.lowest-scale"),
         gemm_line("output=f32 shape=20x12x176 model=blackwell-mx data=gemm.middle")};
-    expect_named("scale_slice_reused",
-                 "gemm:the scales of A and B from block # on are those of block # on again", lines,
-                 "gemm_mutants.so");
-    expect_named("block_index_off_by_one",
-                 "gemm:the last element of a block of A and B takes the scale of the next block",
-                 lines, "gemm_mutants.so");
+    expect_gemm("scale_slice_reused",
+                "the scales of A and B from block # on are those of block # on again", lines);
+    expect_gemm("block_index_off_by_one",
+                "the last element of a block of A and B takes the scale of the next block", lines);
 }
 
 TEST(Cause, BlocksOfD) {
@@ -501,15 +502,13 @@ TEST(Cause, BlocksOfD) {
     const std::vector<std::string> lines{line("mxfp8-e4m3 dialect=ocp"),
                                          line("mxfp8-e4m3 dialect=nv"),
                                          line("mxfp4-e2m1 dialect=ocp"), line("f32")};
-    const auto expect_gemm = [&](const std::string& bug, const std::string& kind) {
-        expect_named(bug, "gemm:" + kind, lines, "gemm_mutants.so");
-    };
-    expect_gemm("d_scale_one_up", "the scales of D are stored as the next larger");
-    expect_gemm("d_scale_of_block_before", "a block of D stores the scale of the block before");
-    expect_gemm("d_elements_unscaled", "the elements of D are made as if its scales were #");
-    expect_gemm("d_rounded_before_blocks", "D is rounded to bf# before it is rounded");
+    expect_gemm("d_scale_one_up", "the scales of D are stored as the next larger", lines);
+    expect_gemm("d_scale_of_block_before", "a block of D stores the scale of the block before",
+                lines);
+    expect_gemm("d_elements_unscaled", "the elements of D are made as if its scales were #", lines);
+    expect_gemm("d_rounded_before_blocks", "D is rounded to bf# before it is rounded", lines);
     // What is wrong with a sum is wrong with what blocks are made of.
-    expect_gemm("half_of_k_missing", "the second half of K is not counted");
+    expect_gemm("half_of_k_missing", "the second half of K is not counted", lines);
 }
 
 TEST(Cause, ASizeOrAnExceptionLimitsIt) {
