@@ -67,11 +67,13 @@ void add_unseen_elements(const Problem& p, Hypotheses& hypotheses) {
                [](const BlockSeen&, std::size_t lane) { return lane % 2 == 1; });
     add_unseen(hypotheses, "even_elements", "even elements",
                [](const BlockSeen&, std::size_t lane) { return lane % 2 == 0; });
-    add_unseen(hypotheses, "negative_elements", "negative elements",
-               [](const BlockSeen& seen, std::size_t lane) {
-                   const Code code{seen.input.at(seen.place.element(static_cast<int>(lane)))};
-                   return seen.p.type.is_negative(code) && !seen.p.type.is_nan(code);
-               });
+    // By its code: another cause may have put an element there that is of no place in the block.
+    add_hypothesis(hypotheses, "amax_without:negative_elements",
+                   "the amax leaves out negative elements")
+        .amax_lanes = [](const BlockSeen& seen, std::vector<std::uint32_t>& lanes) {
+        for (std::uint32_t& lane : lanes)
+            if (seen.p.type.is_negative(Code{lane}) && !seen.p.type.is_nan(Code{lane})) lane = 0;
+    };
     if (p.axis != BlockAxis::tile) return;
     add_unseen(hypotheses, "later_rows", "all rows of a tile but the first",
                [](const BlockSeen& seen, std::size_t lane) { return lane >= seen.place.width; });
