@@ -88,8 +88,8 @@ Value power_of_two_above(const Value& ratio) {
 }
 
 Value power_of_two_below(const Value& ratio) {
-    MX_ASSERT(ratio.is_finite());
-    MX_ASSERT(ratio.magnitude >= power_of_two(-126));
+    if (!ratio.is_finite()) return {Value::Kind::infinity, false, 0};
+    if (ratio.magnitude < power_of_two(-126)) return {};
     return number(power_of_two(floor_log2(ratio.magnitude)));
 }
 

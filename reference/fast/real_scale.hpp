@@ -149,6 +149,13 @@ MX_HOST_DEVICE constexpr Unpacked power_of_two_above(const Unpacked& ratio) {
     return {Kind::finite, false, exponent < -126 ? -126 : exponent > 127 ? 127 : exponent, 1};
 }
 
+// Binary32 with its mantissa cleared: nothing is left of a subnormal ratio, of NaN an infinity.
+MX_HOST_DEVICE constexpr Unpacked power_of_two_below(const Unpacked& ratio) {
+    if (ratio.kind != Kind::finite) return {Kind::infinity, false, 0, 0};
+    if (ratio.significand == 0 || top_of(ratio) < -126) return {Kind::finite, false, 0, 0};
+    return {Kind::finite, false, top_of(ratio), 1};
+}
+
 // `format` is the type of the scale.
 MX_HOST_DEVICE constexpr Unpacked scale_value(ScaleRule rule, const ElementFormat& format,
                                               const Unpacked& ratio, Candidate candidate) {
@@ -158,7 +165,7 @@ MX_HOST_DEVICE constexpr Unpacked scale_value(ScaleRule rule, const ElementForma
         case ScaleRule::f32:
             return ratio;
         case ScaleRule::power_of_two_below:
-            return {Kind::finite, false, top_of(ratio), 1};
+            return power_of_two_below(ratio);
         case ScaleRule::power_of_two_above:
             return power_of_two_above(ratio);
         case ScaleRule::nearest:

@@ -1,5 +1,7 @@
 // Recipes in both oracles: numbers typed by hand from what each library does, worked out with
 // fractions on paper.
+#include <bit>
+
 #include "reference/spec/hadamard.hpp"
 #include "reference/test/recipe_both.hpp"
 
@@ -267,6 +269,27 @@ TEST(FloatScales, TransformerEngineTinyAmax) {
               (Answered{one, 0x00400000, 0x7F000000, {0x08}}));
     EXPECT_EQ(answer({"te-fp8-current", "fp8-e4m3-tensor", formats::bf16, {1}, one}).factor,
               largest);
+}
+
+// Of any ratio, also where a row with one decision changed gives one that no row has: by the
+// processor's own division.
+TEST(FloatScales, APowerOfTwoBelowIsTheRatioWithItsMantissaCleared) {
+    Quantizer rules = *find_quantizer("te-fp8-block-pow2");
+    rules.useless_amax = UselessAmax::as_computed;
+    rules.encode_overflow = EncodeOverflow::infinity;
+    const BlockFormat& format = *find_block_format("fp8-e4m3-1x128");
+    for (const std::uint32_t amax : {zero, 1u, third, one, f3, largest, inf, nan}) {
+        const float ratio = 448.0f / std::bit_cast<float>(amax);
+        const std::uint32_t scale = std::bit_cast<std::uint32_t>(ratio) & 0x7F800000;
+        const exact::BlockScale by_exact =
+            exact::block_scale({rules, format, formats::f32, {}}, exact::f32_of_code(amax));
+        EXPECT_EQ(f32_code(by_exact.factor), scale) << amax;
+        const fast::BlockScale by_fast = fast::block_scale(
+            {rules, format, formats::f32, {}}, fast::unpack(formats::f32, Code{amax}));
+        EXPECT_EQ(fast::f32_code(by_fast.factor), scale) << amax;
+        EXPECT_EQ(by_fast.stored.bits, by_exact.stored.bits) << amax;
+    }
+    EXPECT_EQ(fast::f32_code(fast::power_of_two_below({fast::Kind::finite, false, -149, 1})), 0u);
 }
 
 TEST(FloatScales, CurrentScalingInE5m2) {
