@@ -284,8 +284,8 @@ TEST(FloatScales, APowerOfTwoBelowIsTheRatioWithItsMantissaCleared) {
         const exact::BlockScale by_exact =
             exact::block_scale({rules, format, formats::f32, {}}, exact::f32_of_code(amax));
         EXPECT_EQ(f32_code(by_exact.factor), scale) << amax;
-        const fast::BlockScale by_fast = fast::block_scale(
-            {rules, format, formats::f32, {}}, fast::unpack(formats::f32, Code{amax}));
+        const fast::BlockScale by_fast = fast::block_scale({rules, format, formats::f32, {}},
+                                                           fast::unpack(formats::f32, Code{amax}));
         EXPECT_EQ(fast::f32_code(by_fast.factor), scale) << amax;
         EXPECT_EQ(by_fast.stored.bits, by_exact.stored.bits) << amax;
     }
