@@ -18,6 +18,7 @@
 #include "conformance/cause/places.hpp"
 #include "conformance/cause/search.hpp"
 #include "conformance/run/judge.hpp"
+#include "conformance/run/layout_guess.hpp"
 #include "reference/base/text.hpp"
 
 namespace mx::cause {
@@ -71,9 +72,35 @@ public:
     }
     const std::vector<Piece>& pieces() const { return pieces_; }
 
-    // In another layout the pads lie elsewhere too, which is no cause of its own.
-    void drop_pads_of_layouts() {
-        if (count("packing:") + count("layout:") > 0) drop("padding");
+    // A layout that explains a case, or several that it does not tell apart.
+    void add_layout(const Mismatch& m) {
+        std::set<std::string> of_case;
+        std::string_view rest = m.direction;
+        for (std::size_t end; (end = rest.find(layouts_between)) != rest.npos;) {
+            of_case.emplace(rest.substr(0, end));
+            rest.remove_prefix(end + layouts_between.size());
+        }
+        of_case.emplace(rest);
+        Layouts& layouts = layouts_[m.mismatch_class];
+        if (layouts.cases++ == 0) layouts.names = of_case;
+        std::erase_if(layouts.names, [&](const auto& name) { return !of_case.contains(name); });
+        layouts.places += m.count;
+    }
+
+    // One fault lies in one other layout, which has the pads elsewhere too and leaves its bytes
+    // unwritten: no cause of its own. False where no layout explains all cases that one explains.
+    bool settle_layouts() {
+        for (const auto& [mismatch_class, layouts] : layouts_) {
+            if (layouts.names.empty() || layouts.names.size() > named_max) return false;
+            std::string kind, text;
+            for (const std::string& name : layouts.names) {
+                kind += (kind.empty() ? "" : " | ") + mismatch_class + ":" + name;
+                text += (text.empty() ? "" : std::string(layouts_between)) + name;
+            }
+            pieces_.push_back({kind, "the device has " + text, layouts.places, layouts.cases});
+        }
+        if (!layouts_.empty()) drop("padding");
+        return true;
     }
 
     // What follows from a cause that is named.
@@ -92,12 +119,8 @@ public:
         if (reads_other_scales) drop("padding");
     }
 
-    // One fault lies in one other layout; and what is not written and differs elsewhere, where it
-    // is written, is read before that.
-    bool contradict_each_other() const {
-        return count("packing:") > 1 || count("layout:") > 1 ||
-               (count("flaky") > 0 && count("unwritten") > 0);
-    }
+    // What is not written and differs elsewhere, where it is written, is read before that.
+    bool contradict_each_other() const { return count("flaky") > 0 && count("unwritten") > 0; }
 
 private:
     void drop(std::string_view kind) {
@@ -108,7 +131,13 @@ private:
             pieces_, [&](const Piece& piece) { return piece.kind.starts_with(opening); });
     }
 
+    struct Layouts {
+        std::set<std::string> names;
+        std::uint64_t places = 0, cases = 0;
+    };
+
     std::vector<Piece> pieces_;
+    std::map<std::string, Layouts> layouts_;  // by class: packing, or layout
 };
 
 // Takes what was seen of the case, and leaves what needs a hypothesis.
@@ -147,8 +176,7 @@ Failing failing_of(const CaseResult& result, Findings& seen) {
         }
         const Finding* finding = finding_named(m.mismatch_class);
         if (m.mismatch_class == "packing" || m.mismatch_class == "layout")
-            seen.add(m.mismatch_class + ":" + m.direction, "the device has " + m.direction,
-                     m.count);
+            seen.add_layout(m);
         else if (finding != nullptr && !(remembers && m.mismatch_class == "flaky"))
             seen.add(std::string(finding->name), std::string(finding->text), m.count);
         else
@@ -468,8 +496,7 @@ Cause cause_of(std::span<const CaseResult> cases, Sources& sources) {
     }
     if (!has_failed) return {};
     Cause cause;
-    seen.drop_pads_of_layouts();
-    if (seen.contradict_each_other()) return {differences_of(cases), {}};
+    if (!seen.settle_layouts() || seen.contradict_each_other()) return {differences_of(cases), {}};
     if (failing.empty()) return {sentence_of(seen.pieces(), Explained{}), kinds_of(seen.pieces())};
     std::vector<Piece> pieces;
     std::size_t cases_left = 0;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "conformance/results/record.hpp"
@@ -14,9 +15,11 @@ namespace mx {
 struct LayoutGuess {
     std::size_t output = 0;                 // a tensor of the case, as in Difference
     results::MismatchClass mismatch_class;  // packing, for elements; layout, for scales
-    std::string direction;                  // "nibbles in the other order"
+    std::string direction;                  // "nibbles in the other order"; or several, see below
     std::string note;
 };
+// Between layouts that a case does not tell apart.
+inline constexpr std::string_view layouts_between = ", or ";
 
 // At most one guess for each output, and none where nothing differs.
 std::vector<LayoutGuess> guess_layouts(const Evidence& evidence);
