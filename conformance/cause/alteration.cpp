@@ -28,6 +28,8 @@ bool makes_real_scales(Alterations alterations) {
 // Is a step within a block altered, so that the block has to be gone through here?
 bool goes_inside(Alterations alterations) {
     return any_has(alterations, &Alteration::tensor_values) ||
+           any_has(alterations, &Alteration::amax_before_rotation) ||
+           any_has(alterations, &Alteration::rules_of_block) ||
            any_has(alterations, &Alteration::amax_lanes) ||
            any_has(alterations, &Alteration::amax) ||
            any_has(alterations, &Alteration::scale_byte) ||
@@ -56,7 +58,8 @@ fast::Unpacked before_rounding(ScaleRule rule, const fast::Unpacked& ratio,
 class AlteredSteps {
 public:
     AlteredSteps(Alterations alterations, const Problem& p)
-        : alterations_(alterations), p_(p), rules_(rules_of(p)) {
+        : alterations_(alterations), p_(p), rules_(rules_of(p)), without_rotation_(rules_) {
+        without_rotation_.transform = LaneTransform::none;
         scale_format_ = element_format_ = p.format;
         for (const Alteration* each : alterations) {
             if (each->scale_format != nullptr) scale_format_ = each->scale_format;
@@ -126,12 +129,17 @@ private:
     fast::TensorNumbers numbers_before(const Tensors& inputs) const {
         if (!has_tensor_number(p_)) return {};
         if (p_.tensor_number) return numbers_of(p_, *p_.tensor_number);
+        Problem plain = p_;  // as it is once the values are rotated
+        plain.dialect = &without_rotation_;
+        if (any_has(alterations_, &Alteration::amax_before_rotation))
+            return numbers_of(p_, derived_amax(plain, inputs[0]));
         if (!any_has(alterations_, &Alteration::tensor_values))
             return numbers_of(p_, derived_amax(p_, inputs[0]));
-        CodeTensor seen = inputs[0];
+        CodeTensor rotated;
+        CodeTensor seen = transformed(p_, inputs[0], rotated);
         for (const Alteration* each : alterations_)
-            if (each->tensor_values) each->tensor_values(p_, seen);
-        return numbers_of(p_, derived_amax(p_, seen));
+            if (each->tensor_values) each->tensor_values(plain, seen);
+        return numbers_of(p_, derived_amax(plain, seen));
     }
 
     fast::Unpacked amax_after(fast::Unpacked amax) const {
@@ -168,9 +176,12 @@ private:
         return scales;
     }
 
-    fast::BlockScale scale_of(const fast::BlockQuestion& question, const fast::Unpacked& amax,
+    fast::BlockScale scale_of(const fast::BlockQuestion& of_tensor, const fast::Unpacked& amax,
                               const std::vector<std::uint32_t>& lanes) const {
-        if (rules_.has_e8m0_scales()) return {scale_byte(question.format, amax), {}, {}};
+        if (rules_.has_e8m0_scales()) return {scale_byte(of_tensor.format, amax), {}, {}};
+        fast::BlockQuestion question = of_tensor;
+        for (const Alteration* each : alterations_)
+            if (each->rules_of_block) each->rules_of_block(amax, question.quantizer);
         const auto value_at = [&](int lane) {
             return fast::read_input(rules_.subnormals, p_.type,
                                     Code{lanes[static_cast<std::size_t>(lane)]});
@@ -273,7 +284,7 @@ private:
 
     Alterations alterations_;
     const Problem& p_;
-    Quantizer rules_;
+    Quantizer rules_, without_rotation_;
     const BlockFormat* scale_format_;
     const BlockFormat* element_format_;
 };

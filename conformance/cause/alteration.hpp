@@ -42,8 +42,10 @@ struct Alteration {
     std::function<void(Problem& p, Quantizer& rules)> rules = {};
     // What the device reads.
     std::function<void(const Problem& p, Tensors& inputs)> inputs = {};
-    // The values among which the amax of the whole tensor is looked for.
+    // The values among which the amax of the whole tensor is looked for; rotated ones, where the
+    // entry rotates.
     std::function<void(const Problem& p, CodeTensor& values)> tensor_values = {};
+    bool amax_before_rotation = false;
     // The elements among which the amax is looked for.
     std::function<void(const BlockSeen& seen, std::vector<std::uint32_t>& lanes)> amax_lanes = {};
     std::function<fast::Unpacked(const Problem& p, const fast::Unpacked& amax)> amax = {};
@@ -65,6 +67,7 @@ struct Alteration {
     std::function<RandomBits(const RandomSeen& seen)> random = {};
 
     // These are steps under scales with a mantissa alone.
+    std::function<void(const fast::Unpacked& amax, Quantizer& rules)> rules_of_block = {};
     std::function<void(const Problem& p, fast::TensorNumbers& numbers)> numbers = {};
     // The number of the tensor that ratios are made with; elements see the right one.
     std::function<fast::Unpacked(const fast::Unpacked& number)> number_in_ratios = {};

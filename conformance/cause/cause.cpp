@@ -29,7 +29,7 @@ using results::Mismatch;
 using results::Verdict;
 
 // More that nothing tells apart name no cause.
-constexpr std::size_t named_max = 3;
+constexpr std::size_t named_max = 4;
 
 // What is wrong with bits or memory and needs no hypothesis: it was seen.
 struct Finding {

@@ -113,6 +113,11 @@ std::vector<Quantizer> further_values(const Problem& p) {
         SignOfZero::underflow_dropped);
     add(&Quantizer::nan_in_block, NanInBlock::poisons_amax, NanInBlock::own_lane_only,
         NanInBlock::own_lane_unless_all);
+    if (base.scale_ratio == ScaleRatio::max_over_amax) {
+        add(&Quantizer::useless_amax, UselessAmax::as_computed, UselessAmax::one);
+        add(&Quantizer::encode_overflow, EncodeOverflow::infinity, EncodeOverflow::largest_f32,
+            EncodeOverflow::largest_input);
+    }
     if (has_number_of_tensor(base))
         add(&Quantizer::way_back, WayBack::times_scale_tensor, WayBack::times_scale_amax);
     // What is kept of the number for the way back is the same.

@@ -51,6 +51,55 @@ void add_tensor_numbers(Hypotheses& hypotheses) {
         .number_in_ratios = [](const Unpacked& number) { return fast::product(number, number); };
 }
 
+// The guards of a number that would be of no use, each alone.
+void add_unguarded_numbers(Hypotheses& hypotheses) {
+    add_hypothesis(hypotheses, "number:of_zero_amax",
+                   "the number of a tensor whose amax is 0 is the largest binary32, not 1")
+        .numbers = [](const Problem& p, fast::TensorNumbers& numbers) {
+        if (p.dialect->tensor_scale == TensorScale::encode && fast::is_zero(numbers.amax))
+            numbers.scale = fast::largest_of(formats::f32);
+    };
+    add_hypothesis(hypotheses, "number:of_infinite_amax",
+                   "the number of a tensor whose amax is infinite is 0, not 1")
+        .numbers = [](const Problem& p, fast::TensorNumbers& numbers) {
+        if (p.dialect->tensor_scale == TensorScale::encode &&
+            numbers.amax.kind == fast::Kind::infinity)
+            numbers.scale = fast::whole(0);
+    };
+    add_hypothesis(hypotheses, "number:of_subnormal_amax",
+                   "a subnormal amax of the tensor counts as 0")
+        .numbers = [](const Problem& p, fast::TensorNumbers& numbers) {
+        if (p.dialect->tensor_scale != TensorScale::history &&
+            fast::f32_code(numbers.amax) <= formats::f32.code_mantissa_mask())
+            numbers = fast::tensor_numbers(*p.dialect, *p.format, fast::whole(0));
+    };
+}
+
+void add_amax_before_rotation(Hypotheses& hypotheses) {
+    add_hypothesis(hypotheses, "tensor_amax:before_rotation",
+                   "the amax of the tensor is that of the values before they are rotated")
+        .amax_before_rotation = true;
+}
+
+// Blocks whose scale is 1, because their amax gives no other.
+void add_unguarded_scales(const Quantizer& rules, Hypotheses& hypotheses) {
+    if (rules.scale_ratio != ScaleRatio::max_over_amax || rules.useless_amax != UselessAmax::one)
+        return;
+    using IsSuch = bool (*)(const Unpacked& amax);
+    const auto add = [&](std::string kind, std::string text, IsSuch is_such) {
+        add_hypothesis(hypotheses, "unguarded:" + std::move(kind), std::move(text)).rules_of_block =
+            [is_such](const Unpacked& amax, Quantizer& of_block) {
+                if (is_such(amax)) of_block.useless_amax = UselessAmax::as_computed;
+            };
+    };
+    add("zero_amax", "a block of zeros has no scale 1",
+        [](const Unpacked& amax) { return fast::is_zero(amax); });
+    add("infinite_amax", "a block whose amax is infinite has no scale 1",
+        [](const Unpacked& amax) { return amax.kind == fast::Kind::infinity; });
+    add("nan_amax", "a block whose amax is NaN has no scale 1",
+        [](const Unpacked& amax) { return amax.kind == fast::Kind::nan; });
+}
+
 // "an E4M3 scale", "a UE5M3 scale"
 std::string one_scale_of(const ElementFormat& format) {
     std::string name(format.name);
@@ -229,7 +278,13 @@ void add_real_scale_steps(const Problem& p, Hypotheses& hypotheses) {
     if (p.operation != OperationKind::quantize || p.dialect == nullptr ||
         p.dialect->has_e8m0_scales())
         return;
-    if (has_tensor_number(p)) add_tensor_numbers(hypotheses);
+    if (has_tensor_number(p)) {
+        add_tensor_numbers(hypotheses);
+        add_unguarded_numbers(hypotheses);
+    }
+    add_unguarded_scales(*p.dialect, hypotheses);
+    if (p.dialect->transform != LaneTransform::none && has_tensor_number(p) && !p.tensor_number)
+        add_amax_before_rotation(hypotheses);
     const ElementFormat& scale = p.format->scale();
     if (scale != formats::f32) add_rounded_scales(scale, hypotheses);
     add_factors(hypotheses);

@@ -146,6 +146,38 @@ TEST(Cause, ScalesWithAMantissa) {
     for (const auto& [bug, kind] : planted) expect_named(bug, kind, lines, "real_scale_mutants.so");
 }
 
+// Guards of an amax that gives no number and no scale, each lost alone; and what the amax of a
+// tensor that is rotated is looked for among.
+TEST(Cause, AmaxOfNoUse) {
+    const auto quantize = [](const std::string& what, const std::string& shape) {
+        return "quantize format=" + what + " shape=" + shape;
+    };
+    const auto named = [](const std::string& bug, const std::string& kind,
+                          const std::vector<std::string>& lines) {
+        expect_named(bug, kind, lines, "real_scale_mutants.so");
+    };
+    const std::string nvfp4 = "nvfp4 dialect=te-nvfp4 input=f32 data=edge.special tensor=";
+    named("zero_amax_unguarded", "number:of_zero_amax",
+          {quantize(nvfp4 + "0x00000000", "1061x16")});
+    named("infinite_amax_unguarded", "number:of_infinite_amax",
+          {quantize(nvfp4 + "0x7f800000", "1061x16")});
+    named("subnormal_amax_flushed", "number:of_subnormal_amax",
+          {quantize(nvfp4 + "0x00000001", "1061x16")});
+    const std::string fp8 = "fp8-e4m3-1x128 dialect=te-fp8-block data=edge.special input=";
+    named("infinite_block_unguarded", "unguarded:infinite_amax",
+          {quantize(fp8 + "f32", "512x128"), quantize(fp8 + "bf16", "512x128")});
+    named("largest_f32_for_input", "encode_overflow:largest_input->largest_f32",
+          {quantize(fp8 + "bf16", "512x128")});
+    const std::string rotated =
+        "nvfp4 dialect=te-nvfp4-rht input=bf16 tensor=derived data=random.spread";
+    named("tensor_amax_before_rotation", "tensor_amax:before_rotation",
+          {quantize(rotated, "64x64")});
+    named(
+        "tensor_amax_signed", "tensor_amax_without:negative",
+        {quantize(rotated, "64x64"),
+         quantize("nvfp4 dialect=te-nvfp4 input=f32 tensor=derived data=random.spread", "71x33")});
+}
+
 TEST(Cause, WhatWasSeenNeedsNoHypothesis) {
     expect_named("last_block_unwritten", "unwritten");
     expect_named("scale_overwrites_red_zone", "red_zone");
