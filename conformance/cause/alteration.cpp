@@ -2,6 +2,7 @@
 #include "conformance/cause/alteration.hpp"
 
 #include <algorithm>
+#include <bit>
 
 #include "conformance/data/converter.hpp"
 #include "conformance/data/tensor_number.hpp"
@@ -18,11 +19,33 @@ bool any_has(Alterations alterations, Step Alteration::*step) {
                                [&](const Alteration* each) { return bool(each->*step); });
 }
 
+Comparison comparison_of(Alterations alterations) {
+    for (const Alteration* each : alterations)
+        if (each->comparison != Comparison::as_asked) return each->comparison;
+    return Comparison::as_asked;
+}
+
+// As fast::error_with, of errors that keep their signs.
+fast::Unpacked signed_error_with(const fast::BlockQuestion& question, const fast::Unpacked& error,
+                                 const fast::BlockScale& scale, const fast::Unpacked& lane) {
+    const fast::Unpacked size = fast::error_with(question, fast::whole(0), scale, lane);
+    const fast::Unpacked back =
+        fast::unpack(question.format.element(), fast::quantize_lane(question, scale, lane));
+    const fast::Unpacked value =
+        fast::quotient(fast::product(fast::product(back, scale.scale), question.tensor.amax),
+                       fast::range_of_tensor(question.quantizer, question.format.element()));
+    fast::Unpacked signed_size = size;
+    signed_size.negative =
+        std::bit_cast<float>(fast::f32_code(value)) < std::bit_cast<float>(fast::f32_code(lane));
+    return fast::sum(error, signed_size);
+}
+
 // Is a step from an amax to a scale with a mantissa altered?
 bool makes_real_scales(Alterations alterations) {
     return any_has(alterations, &Alteration::number_in_ratios) ||
            any_has(alterations, &Alteration::rounded_scale) ||
-           any_has(alterations, &Alteration::made_scale);
+           any_has(alterations, &Alteration::made_scale) ||
+           comparison_of(alterations) != Comparison::as_asked;
 }
 
 // Is a step within a block altered, so that the block has to be gone through here?
@@ -194,12 +217,39 @@ private:
         if (rules_.candidate_error == CandidateError::none) return largest;
         const fast::BlockScale expanded =
             real_scale(question, amax, fast::Candidate::maps_to_two_thirds);
+        const Comparison comparison = comparison_of(alterations_);
+        const bool is_unrounded = comparison == Comparison::unrounded_scales;
+        const fast::BlockScale by_largest =
+            is_unrounded ? unrounded_scale(question, amax, fast::Candidate::maps_to_largest)
+                         : largest;
+        const fast::BlockScale by_expanded =
+            is_unrounded ? unrounded_scale(question, amax, fast::Candidate::maps_to_two_thirds)
+                         : expanded;
+        const bool has_signs = comparison == Comparison::signed_errors &&
+                               rules_.candidate_error == CandidateError::absolute;
+        const auto error_with = has_signs ? signed_error_with : fast::error_with;
         fast::Unpacked error_largest = fast::whole(0), error_expanded = fast::whole(0);
         for (int lane = 0; lane < count; ++lane) {
-            error_largest = fast::error_with(question, error_largest, largest, value_at(lane));
-            error_expanded = fast::error_with(question, error_expanded, expanded, value_at(lane));
+            error_largest = error_with(question, error_largest, by_largest, value_at(lane));
+            error_expanded = error_with(question, error_expanded, by_expanded, value_at(lane));
         }
-        return fast::is_smaller_error(error_expanded, error_largest) ? expanded : largest;
+        const auto of_largest = std::bit_cast<float>(fast::f32_code(error_largest));
+        const auto of_expanded = std::bit_cast<float>(fast::f32_code(error_expanded));
+        const bool wins_tie =
+            comparison == Comparison::ties_to_expanded && of_expanded == of_largest;
+        return of_expanded < of_largest || wins_tie ? expanded : largest;
+    }
+
+    fast::Unpacked ratio_of(const fast::BlockQuestion& question, const fast::Unpacked& amax) const {
+        return fast::at_least(fast::ratio_of(question, fast::at_least(amax, rules_.amax_min)),
+                              rules_.ratio_min);
+    }
+
+    fast::BlockScale unrounded_scale(const fast::BlockQuestion& question,
+                                     const fast::Unpacked& amax, fast::Candidate candidate) const {
+        const fast::Unpacked scale =
+            before_rounding(rules_.scale_rule, ratio_of(question, amax), candidate);
+        return {{}, scale, fast::factor_of(rules_.inverse, scale, question.tensor.scale)};
     }
 
     // As fast::block_scale, with the altered steps.
@@ -210,8 +260,7 @@ private:
             if (each->number_in_ratios)
                 of_ratio.tensor.scale = each->number_in_ratios(of_ratio.tensor.scale);
         const ElementFormat& format = question.format.scale();
-        const fast::Unpacked ratio = fast::at_least(
-            fast::ratio_of(of_ratio, fast::at_least(amax, rules_.amax_min)), rules_.ratio_min);
+        const fast::Unpacked ratio = ratio_of(of_ratio, amax);
         fast::Unpacked scale = fast::scale_value(rules_.scale_rule, format, ratio, candidate);
         for (const Alteration* each : alterations_)
             if (each->rounded_scale && rounds_to_nearest(rules_.scale_rule))

@@ -33,6 +33,14 @@ struct RandomSeen {
     std::size_t element = 0;
 };
 
+// How the errors of two candidates for a scale are compared, where an entry has two.
+enum class Comparison {
+    as_asked,
+    ties_to_expanded,  // of equal errors the scale for two thirds of the largest element wins
+    signed_errors,     // summed with their signs
+    unrounded_scales,  // of the scales before they are rounded to their format
+};
+
 // Each step that is set takes the place of the right one, or is taken after it.
 struct Alteration {
     std::string kind;  // "element_rounding:nearest_even->nearest_away", one word for readers of it
@@ -75,6 +83,7 @@ struct Alteration {
     std::function<Code(const fast::Unpacked& ratio)> rounded_scale = {};
     std::function<void(const fast::BlockQuestion& question, fast::BlockScale& scale)> made_scale =
         {};
+    Comparison comparison = Comparison::as_asked;
     // The value that is rounded to an element.
     std::function<fast::Unpacked(const fast::BlockQuestion& question, const fast::BlockScale& scale,
                                  const fast::Unpacked& value)>

@@ -100,6 +100,19 @@ void add_unguarded_scales(const Quantizer& rules, Hypotheses& hypotheses) {
         [](const Unpacked& amax) { return amax.kind == fast::Kind::nan; });
 }
 
+// Where two candidates for a scale are compared.
+void add_comparisons(Hypotheses& hypotheses) {
+    add_hypothesis(hypotheses, "candidates:tie_to_four",
+                   "of equal errors the scale of four wins, not that of six")
+        .comparison = Comparison::ties_to_expanded;
+    add_hypothesis(hypotheses, "candidates:signed_errors",
+                   "the errors of four and six are summed with their signs")
+        .comparison = Comparison::signed_errors;
+    add_hypothesis(hypotheses, "candidates:unrounded_scales",
+                   "the errors of four and six are those of scales that are not rounded")
+        .comparison = Comparison::unrounded_scales;
+}
+
 // "an E4M3 scale", "a UE5M3 scale"
 std::string one_scale_of(const ElementFormat& format) {
     std::string name(format.name);
@@ -283,6 +296,7 @@ void add_real_scale_steps(const Problem& p, Hypotheses& hypotheses) {
         add_unguarded_numbers(hypotheses);
     }
     add_unguarded_scales(*p.dialect, hypotheses);
+    if (p.dialect->candidate_error != CandidateError::none) add_comparisons(hypotheses);
     if (p.dialect->transform != LaneTransform::none && has_tensor_number(p) && !p.tensor_number)
         add_amax_before_rotation(hypotheses);
     const ElementFormat& scale = p.format->scale();
