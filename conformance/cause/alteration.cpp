@@ -312,13 +312,14 @@ private:
         for (const Alteration* each : alterations_)
             if (each->element_rules)
                 each->element_rules(asked.quantizer, question.format.element(), value);
-        for (const Alteration* each : alterations_)
-            if (each->scaled_value)
-                return fast::round_element(rules_after_product(asked.quantizer),
-                                           question.format.element(),
-                                           each->scaled_value(asked, scale, value), random)
-                    .bits;
-        return fast::quantize_lane(asked, scale, value, random).bits;
+        const ElementFormat& format = question.format.element();
+        fast::Unpacked scaled = fast::scaled_lane(asked.quantizer, scale, value);
+        for (const Alteration* each : alterations_) {
+            if (each->scaled_value) scaled = each->scaled_value(asked, scale, value);
+            if (each->value) scaled = each->value(format, scaled);
+        }
+        return fast::round_element(rules_after_product(asked.quantizer), format, scaled, random)
+            .bits;
     }
 
     Code element_of(Quantizer rules, fast::Unpacked value, RandomBits random) const {

@@ -69,7 +69,7 @@ struct Alteration {
     // How such a value becomes an element of that format.
     std::function<void(Quantizer& rules, const ElementFormat& format, const fast::Unpacked& value)>
         element_rules = {};
-    // The value that is rounded to an element of that format. Under E8M0 scales alone.
+    // The value that is rounded to an element of that format.
     std::function<fast::Unpacked(const ElementFormat& format, const fast::Unpacked& value)> value =
         {};
     std::function<RandomBits(const RandomSeen& seen)> random = {};

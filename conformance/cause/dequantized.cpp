@@ -113,6 +113,7 @@ std::int64_t place_of_pair(const Problem& p, std::int64_t block) {
     const BlockGrid grid = block_grid(p);
     const std::int64_t row = block / grid.block_columns, column = block % grid.block_columns;
     if (p.axis == BlockAxis::col) return row / 2 * grid.block_columns + column;
+    if (p.axis == BlockAxis::tile) return row / 2 * grid.block_columns + column / 2;
     return row * grid.block_columns + column / 2;
 }
 

@@ -21,6 +21,7 @@ using results::CaseResult;
 
 // A failing run may spend a bounded time on its cause.
 constexpr std::int64_t elements_max = std::int64_t{1} << 14;  // of a case; more: rows of it
+constexpr std::int64_t whole_max = std::int64_t{1} << 17;     // of one whose rows hang together
 constexpr std::int64_t examined_max = std::int64_t{1} << 20;  // of a process
 constexpr std::int64_t examined_min = 4096;                   // what a case counts at least
 constexpr std::int64_t remembered_max = std::int64_t{1} << 17;
@@ -77,7 +78,7 @@ struct LookedAt {
 std::optional<LookedAt> looked_at(const Evidence& e) {
     LookedAt whole{tensors_of(e)};
     Evidence& part = whole.part;
-    if (element_count(e.c) <= elements_max) return whole;
+    if (element_count(e.c) <= (has_rows_apart(e.c) ? elements_max : whole_max)) return whole;
     if (!has_rows_apart(e.c) || e.c.columns > elements_max) return std::nullopt;
     const std::int64_t first = first_differing_row(e);
     const std::int64_t count = std::min(elements_max / e.c.columns, e.c.rows - first);

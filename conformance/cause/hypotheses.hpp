@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "conformance/cause/alteration.hpp"
+#include "reference/fast/round.hpp"
 
 namespace mx::cause {
 
@@ -35,6 +36,12 @@ inline Alteration& add_hypothesis(std::vector<Alteration>& hypotheses, std::stri
     alteration.kind = std::move(kind);
     alteration.text = std::move(text);
     return alteration;
+}
+
+// A value rounded to a format on its way.
+inline fast::Unpacked through(const ElementFormat& format, const fast::Unpacked& value) {
+    return fast::unpack(format,
+                        fast::round(format, Rounding::nearest_even, Overflow::overflow, value));
 }
 
 // The parts of hypotheses_for.

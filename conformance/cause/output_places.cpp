@@ -116,6 +116,16 @@ void add_output_places(const Problem& p, Hypotheses& hypotheses) {
     };
     add_exchange("elements", "elements are stored with rows and columns exchanged",
                  {Part::elements, Part::values});
+    add_hypothesis(hypotheses, "exchanged:elements_of_columns",
+                   "elements of blocks along columns are stored with rows and columns exchanged")
+        .outputs = [](const Problem& asked, const Tensors&, Tensors& outputs) {
+        const std::span<const BlockAxis> axes = axes_of(asked);
+        const std::vector<Part> parts = outputs_of(along(asked, axes[0]));
+        for (std::size_t i = 0; i < outputs.size(); ++i)
+            if (axes[i / parts.size()] == BlockAxis::col &&
+                parts[i % parts.size()] == Part::elements)
+                exchange_rows(outputs[i]);
+    };
     add_hypothesis(hypotheses, "exchanged:pairs", "neighbouring elements of a row change places")
         .outputs = [](const Problem& asked, const Tensors&, Tensors& outputs) {
         const std::vector<Part> parts = outputs_of(asked);

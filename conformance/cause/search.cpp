@@ -60,6 +60,10 @@ constexpr std::array scopes{
               if (c.dialect == nullptr) return std::string();
               return std::string(rounding_name_of({.rounding = c.dialect->element_rounding}));
           }},
+    Scope{"with subnormals ",
+          [](const Case& c) {
+              return c.rules ? std::string(name_of(c.rules->subnormals)) : std::string();
+          }},
 };
 std::string number_text(std::uint32_t f32) {
     std::array<char, 32> text{};

@@ -16,11 +16,6 @@ namespace {
 using fast::Unpacked;
 using Hypotheses = std::vector<Alteration>;
 
-Unpacked through(const ElementFormat& format, const Unpacked& value) {
-    return fast::unpack(format,
-                        fast::round(format, Rounding::nearest_even, Overflow::overflow, value));
-}
-
 // Elements that an amax does not look at count as 0.
 using IsUnseen = std::function<bool(const BlockSeen& seen, std::size_t lane)>;
 void add_unseen(Hypotheses& hypotheses, std::string kind, std::string text, IsUnseen is_unseen) {
@@ -232,13 +227,24 @@ void add_amax_changes(const Problem& p, Hypotheses& hypotheses) {
                        "a scale that needs no rounding is rounded up too")
             .scale_byte = [](const Quantizer& rules, const BlockFormat& format,
                              const Unpacked& amax) {
-            const Code right = fast::encode_scale(rules, format, amax);
-            const Unpacked ratio = fast::scale_argument(rules, format.element(), amax);
-            const bool is_exact = ratio.kind == fast::Kind::finite && ratio.significand != 0 &&
-                                  (ratio.significand & (ratio.significand - 1)) == 0;
-            return is_exact && right.bits < rules.scale_cast.byte_max ? Code{right.bits + 1}
-                                                                      : right;
+            Unpacked ratio = fast::scale_argument(rules, format.element(), amax);
+            const bool is_exact =
+                ratio.kind == fast::Kind::finite && std::has_single_bit(ratio.significand);
+            if (!is_exact) return fast::encode_scale(rules, format, amax);
+            ++ratio.exponent;
+            const Code byte = fast::cast_to_scale(rules.scale_cast, ratio);
+            return Code{std::min<std::uint32_t>(byte.bits, rules.scale_cast.byte_max)};
         };
+        for (const int step : {1, -1})
+            add_hypothesis(hypotheses,
+                           std::string("largest_element:") + (step > 0 ? "half" : "twice"),
+                           std::string("the largest element is taken as ") +
+                               (step > 0 ? "half" : "twice") + " of what it is")
+                .scale_byte = [step](const Quantizer& rules, BlockFormat format,
+                                     const Unpacked& amax) {
+                format.element_format.exponent_bias += step;
+                return fast::encode_scale(rules, format, amax);
+            };
         add_hypothesis(hypotheses, "tiny_amax_byte:1",
                        "an amax that is not zero has at least scale 1")
             .scale_byte = [](const Quantizer& rules, const BlockFormat& format,
@@ -458,6 +464,42 @@ void add_random_digits(const Problem& p, Hypotheses& hypotheses) {
     };
 }
 
+// The number that is left of an integer in two's complement, where it is to be rounded to nearest:
+// from half a step below the lowest to half a step below the one above the largest.
+Unpacked wrapped(const ElementFormat& format, const Unpacked& value) {
+    constexpr int digits = 8, spare = 32;
+    const int unit = format.quantum_exponent_min();
+    const int shift = value.exponent - unit + spare;  // to steps of 2^-32 units
+    if (shift >= digits + spare) return {fast::Kind::finite, value.negative, 0, 0};
+    const Unpacked whole = cut_below(unit - spare, value);
+    const bool is_exact = shift >= 0 || whole.significand << -shift == value.significand;
+    if (!is_exact) return value;  // below every step that matters, and within the range
+    constexpr std::int64_t one = std::int64_t{1} << spare, all = one << digits;
+    const std::uint64_t steps = shift >= 0 ? whole.significand << shift : whole.significand;
+    std::int64_t rest = static_cast<std::int64_t>(steps % static_cast<std::uint64_t>(all));
+    if (value.negative) rest = -rest;
+    if (2 * rest >= all - one) rest -= all;
+    if (2 * rest < -all - one) rest += all;
+    return {fast::Kind::finite, rest == 0 ? value.negative : rest < 0, unit - spare,
+            static_cast<std::uint64_t>(rest < 0 ? -rest : rest)};
+}
+
+// Whatever the range of its elements, all codes are written. Of Inf all ones are left, as of a
+// conversion to a wider integer that saturates.
+void add_wrapped_integers(const Problem& p, Hypotheses& hypotheses) {
+    Alteration& alteration =
+        add_hypothesis(hypotheses, "integer_wraps", "an integer that is too large wraps");
+    alteration.value = [](const ElementFormat& format, const Unpacked& value) {
+        if (format.exponent_bits > 0 || fast::is_zero(value)) return value;
+        if (value.kind == fast::Kind::infinity)
+            return Unpacked{fast::Kind::finite, !value.negative, format.quantum_exponent_min(), 1};
+        return value.kind == fast::Kind::finite ? wrapped(format, value) : value;
+    };
+    if (element_format_of(p).negatives != Negatives::twos_complement_symmetric) return;
+    for (const BlockFormat& format : block_formats)
+        if (format.element() == formats::int8) alteration.element_format = &format;
+}
+
 void add_element_steps(const Problem& p, Hypotheses& hypotheses) {
     for (const ElementFormat* format : {&formats::bf16, &formats::f16})
         add_hypothesis(
@@ -476,19 +518,7 @@ void add_element_steps(const Problem& p, Hypotheses& hypotheses) {
         };
     add_rounder_steps(hypotheses);
     add_random_digits(p, hypotheses);
-    add_hypothesis(hypotheses, "integer_wraps", "an integer too large by one becomes the lowest")
-        .value = [](const ElementFormat& format, const Unpacked& value) {
-        if (format.exponent_bits > 0 || value.kind != fast::Kind::finite) return value;
-        // Half a step above the largest, which is a tie that goes up.
-        Unpacked beyond = fast::unpack(format, Code{format.code_max_finite()});
-        beyond.significand = 2 * beyond.significand + 1;
-        --beyond.exponent;
-        if (value.negative || fast::is_larger_magnitude(beyond, value)) return value;
-        Unpacked lowest = fast::unpack(format, Code{format.code_max_finite()});
-        lowest.negative = true;
-        ++lowest.significand;
-        return lowest;
-    };
+    add_wrapped_integers(p, hypotheses);
     add_hypothesis(hypotheses, "cut_before_range", "elements are rounded toward zero")
         .element_rules = [](Quantizer& rules, const ElementFormat& format, const Unpacked& value) {
         if (rules.element_rounding != Rounding::nearest_even) return;
@@ -527,69 +557,6 @@ void add_element_steps(const Problem& p, Hypotheses& hypotheses) {
     };
 }
 
-// The outputs that hold elements or values, and what each of their codes becomes.
-using CodeOf = std::function<Code(const ElementFormat& format, Code code)>;
-void map_elements(const Problem& p, Tensors& outputs, const CodeOf& code_of) {
-    const std::vector<Part> parts = outputs_of(p);
-    for (std::size_t i = 0; i < outputs.size(); ++i) {
-        const Part part = parts[i % parts.size()];
-        if (part != Part::elements && part != Part::values) continue;
-        const ElementFormat& format = part == Part::values ? p.type : element_format_of(p);
-        for (std::size_t at = 0; at < outputs[i].count(); ++at)
-            outputs[i].set(at, code_of(format, Code{outputs[i].at(at)}).bits);
-    }
-}
-
-void add_code_changes(const Problem& p, Hypotheses& hypotheses) {
-    const auto add_map = [&](std::string kind, std::string text, CodeOf code_of) {
-        add_hypothesis(hypotheses, "code:" + std::move(kind), std::move(text)).outputs =
-            [code_of = std::move(code_of)](const Problem& p, const Tensors&, Tensors& outputs) {
-                map_elements(p, outputs, code_of);
-            };
-    };
-    add_map("zero_unsigned", "zeros lose their sign", [](const ElementFormat& format, Code code) {
-        return format.is_zero(code) ? format.positive(0) : code;
-    });
-    add_map("sign_lost", "elements lose their sign", [](const ElementFormat& format, Code code) {
-        return format.is_nan(code) ? code : format.positive(format.magnitude(code));
-    });
-    // Of a table's entry this is a decision, nan_code.
-    if (p.dialect == nullptr)
-        add_map("nan_as_zero", "a NaN becomes zero", [](const ElementFormat& format, Code code) {
-            return format.is_nan(code) ? format.positive(0) : code;
-        });
-    add_map("subnormal_as_zero",
-            p.operation == OperationKind::dequantize ? "what is subnormal becomes zero"
-                                                     : "subnormal elements become zero",
-            [](const ElementFormat& format, Code code) {
-                if (!format.is_subnormal(code)) return code;
-                return format.is_negative(code) ? format.negative(0) : format.positive(0);
-            });
-    add_map("infinity_as_largest", "an infinity becomes the largest number",
-            [](const ElementFormat& format, Code code) {
-                if (!format.is_infinity(code)) return code;
-                return format.is_negative(code) ? format.negative(format.code_max_finite())
-                                                : format.positive(format.code_max_finite());
-            });
-    add_map(
-        "top_binade_unused", "elements end one binade too early",
-        [](const ElementFormat& format, Code code) {
-            const std::uint32_t largest =
-                (format.code_max_finite() & ~format.code_mantissa_mask()) - 1;
-            const bool is_beyond = format.exponent_bits > 0 && !format.is_nan(code) &&
-                                   !format.is_infinity(code) && format.magnitude(code) > largest;
-            if (!is_beyond) return code;
-            return format.is_negative(code) ? format.negative(largest) : format.positive(largest);
-        });
-    add_map("sign_and_magnitude", "negative integers are written as sign and magnitude",
-            [](const ElementFormat& format, Code code) {
-                if (format.negatives == Negatives::sign_bit || !format.is_negative(code))
-                    return code;
-                return Code{(format.magnitude(code) & format.code_magnitude_mask()) |
-                            format.code_sign_mask()};
-            });
-}
-
 // Stored scales that lie one block off; the elements are right.
 void add_stored_scales(Hypotheses& hypotheses) {
     for (const int step : {-1, 1})
@@ -610,115 +577,6 @@ void add_stored_scales(Hypotheses& hypotheses) {
         };
 }
 
-// What a kernel reads that takes rows further apart for dense ones: the gaps too.
-void read_as_dense(const Problem& p, std::size_t input, Tensors& inputs) {
-    constexpr std::uint32_t gap_byte = 0x7B;
-    for (const Buffer& buffer : input_buffers(p)) {
-        if (buffer.tensor != input || !is_strided(buffer.spec)) continue;
-        CodeTensor& tensor = inputs[input];
-        const CodeTensor right = tensor;
-        const std::int64_t step = buffer.spec.row_stride;
-        if (step <= tensor.columns || buffer.spec.column_stride != 1) continue;
-        std::uint32_t gap = 0;
-        for (int byte = 0; byte < tensor.width; ++byte)
-            gap |= (p.layout == RowLayout::padded ? gap_byte : 0u) << (8 * byte);
-        for (std::size_t i = 0; i < tensor.count(); ++i) {
-            const auto at = static_cast<std::int64_t>(i);
-            const std::int64_t row = at / step, column = at % step;
-            tensor.set(i, column < tensor.columns
-                              ? right.at(static_cast<std::size_t>(row * tensor.columns + column))
-                              : gap);
-        }
-    }
-}
-
-void add_shifted_inputs(Hypotheses& hypotheses) {
-    add_hypothesis(hypotheses, "input:element_before", "an element is made of the value before it")
-        .inputs = [](const Problem&, Tensors& inputs) {
-        const CodeTensor right = inputs[0];
-        for (std::size_t at = 0; at < right.count(); ++at)
-            if (at % static_cast<std::size_t>(right.columns) != 0)
-                inputs[0].set(at, right.at(at - 1));
-    };
-    add_hypothesis(hypotheses, "input:element_after", "an element is made of the value after it")
-        .inputs = [](const Problem&, Tensors& inputs) {
-        const CodeTensor right = inputs[0];
-        for (std::size_t at = 0; at + 1 < right.count(); ++at)
-            if ((at + 1) % static_cast<std::size_t>(right.columns) != 0)
-                inputs[0].set(at, right.at(at + 1));
-    };
-}
-
-// Values read as other values, before anything else.
-void add_values_read(Hypotheses& hypotheses) {
-    const auto add_map = [&](std::string kind, std::string text, CodeOf code_of) {
-        add_hypothesis(hypotheses, "input:" + std::move(kind), std::move(text)).inputs =
-            [code_of = std::move(code_of)](const Problem& asked, Tensors& inputs) {
-                for (std::size_t at = 0; at < inputs[0].count(); ++at)
-                    inputs[0].set(at, code_of(asked.type, Code{inputs[0].at(at)}).bits);
-            };
-    };
-    for (const ElementFormat* format : {&formats::bf16, &formats::f16})
-        add_map("through_" + std::string(format->name),
-                "values are rounded to " + std::string(format->name) + " first",
-                [format](const ElementFormat& type, Code code) {
-                    const Unpacked value = fast::unpack(type, code);
-                    if (value.kind != fast::Kind::finite) return code;
-                    return fast::round(type, Rounding::nearest_even, Overflow::overflow,
-                                       through(*format, value));
-                });
-    add_map("below_f32_normal_as_zero", "inputs below 2^-126 count as zero",
-            [](const ElementFormat& format, Code code) {
-                const bool is_tiny = format.exponent_bits == 8 && format.is_subnormal(code);
-                return is_tiny ? Code{code.bits & format.code_sign_mask()} : code;
-            });
-    // The hidden bit of a normal number, at the exponent of its field or at that of the field 0.
-    add_map("subnormal_with_hidden_bit",
-            "a subnormal input is read as if it were normal, with a leading one",
-            [](const ElementFormat& format, Code code) {
-                return format.is_subnormal(code)
-                           ? Code{code.bits | std::uint32_t{1} << format.mantissa_bits}
-                           : code;
-            });
-    add_map("subnormal_with_field_0",
-            "a subnormal input is read as a normal number whose exponent field is 0",
-            [](const ElementFormat& format, Code code) {
-                if (!format.is_subnormal(code)) return code;
-                const std::uint32_t mantissa = code.bits & format.code_mantissa_mask();
-                const std::uint32_t hidden = std::uint32_t{1} << (format.mantissa_bits - 1);
-                return Code{(code.bits & ~format.code_mantissa_mask()) | hidden | mantissa >> 1 |
-                            (mantissa & 1)};
-            });
-    add_map("nan_cut_to_bf16", "a NaN is cut to its upper 16 bits",
-            [](const ElementFormat& format, Code code) {
-                const bool is_wide = format == formats::f32 && format.is_nan(code);
-                return is_wide ? Code{code.bits & 0xFFFF0000u} : code;
-            });
-    add_map("nan_as_zero", "a NaN counts as zero", [](const ElementFormat& format, Code code) {
-        return format.is_nan(code) ? Code{0} : code;
-    });
-    add_map("subnormal_as_plus_zero", "subnormal inputs count as +0",
-            [](const ElementFormat& format, Code code) {
-                return format.is_subnormal(code) ? Code{0} : code;
-            });
-}
-
-void add_input_changes(const Problem& p, Hypotheses& hypotheses) {
-    const std::vector<Part> parts = inputs_of(p);
-    for (std::size_t i = 0; i < parts.size(); ++i) {
-        const bool is_random = parts[i] == Part::random_bits;
-        add_hypothesis(hypotheses, "dense:" + std::to_string(i),
-                       std::string(is_random ? "random words" : "inputs") +
-                           " are read as if their rows had no gaps")
-            .inputs = [i](const Problem& asked, Tensors& inputs) {
-            read_as_dense(asked, i, inputs);
-        };
-    }
-    if (parts.empty() || parts[0] != Part::values) return;
-    add_shifted_inputs(hypotheses);
-    add_values_read(hypotheses);
-}
-
 }  // namespace
 
 void add_block_transformations(const Problem& p, Hypotheses& hypotheses) {
@@ -734,12 +592,6 @@ void add_block_transformations(const Problem& p, Hypotheses& hypotheses) {
     if (has_amax) add_amax_changes(p, hypotheses);
     add_formats(p, hypotheses);
     if (p.operation != OperationKind::encode_scale) add_element_steps(p, hypotheses);
-}
-
-void add_tensor_transformations(const Problem& p, Hypotheses& hypotheses) {
-    add_code_changes(p, hypotheses);
-    add_output_places(p, hypotheses);
-    add_input_changes(p, hypotheses);
 }
 
 }  // namespace mx::cause

@@ -128,6 +128,13 @@ void add_other_orders(const gemm::ProblemView& problem, GemmHypotheses& hypothes
             moved(problem, "what is left of K after whole " + std::to_string(unit) + " comes first",
                   std::move(places)));
     }
+    if (model.sum == StepSum::pairs_flushed && step == 4 && depth % step == 3) {
+        Places places{{}, depth + 1};
+        for (std::size_t k = 0; k < depth; ++k) places.of_k.push_back(k + 2 < depth ? k : k + 1);
+        hypotheses.push_back(moved(problem,
+                                   "of the last three products two are added before the first",
+                                   std::move(places)));
+    }
     if (model.sum != StepSum::even_and_odd) return;
     Places places{{}, (depth + step - 1) / step * step};
     for (std::size_t k = 0; k < depth; ++k) {
@@ -216,6 +223,13 @@ void add_other_cs(const gemm::ProblemView& problem, GemmHypotheses& hypotheses) 
         add("C is that of the column before", [&problem](EpilogueOperands& o, const auto& place) {
             const std::int64_t column = place.column == 0 ? 0 : place.column - 1;
             o.c = c_at(problem, problem.index({place.row, column}));
+        });
+    if (n > 1 && problem.epilogue.addend == problem.epilogue.output)
+        add("C of odd columns is the D of the column before", [&problem](EpilogueOperands& o,
+                                                                         const auto& place) {
+            if (place.column % 2 == 0) return;
+            const gemm::Output before = problem.output({place.row, place.column - 1});
+            o.c = AddendsInF32::number(problem.epilogue.output, expected_result(problem, before));
         });
     if (m > 1 && n > 1)
         add("C is read down its columns", [&problem, m, n](EpilogueOperands& o, const auto& place) {

@@ -6,6 +6,7 @@
 
 #include "conformance/data/gemm_codes.hpp"
 #include "conformance/run/gemm_trust.hpp"
+#include "reference/fast/quantize.hpp"
 
 namespace mx {
 namespace {
@@ -91,6 +92,31 @@ std::vector<Code> GemmBlockExplainer::numbers_of(std::int64_t block,
     return numbers;
 }
 
+gemm::OutputBlock GemmBlockExplainer::block_under_cut_scale(std::int64_t block) const {
+    gemm::OutputBlock made = right_block(block);
+    const std::vector<Code> numbers = numbers_of(block, [this](const gemm::OutputPlace& place) {
+        return expected_result(problem_, problem_.output(place));
+    });
+    std::vector<std::uint32_t> lanes;
+    for (const Code number : numbers) lanes.push_back(number.bits);
+    const Quantizer& rules = *problem_.blocks->quantizer;
+    const BlockFormat& format = *problem_.blocks->format;
+    const fast::BlockQuestion question{rules, format, formats::f32,
+                                       fast::tensor_numbers(rules, format, {})};
+    const fast::Unpacked amax =
+        fast::amax_of(rules, formats::f32, lanes.data(), static_cast<std::int64_t>(lanes.size()));
+    const fast::Unpacked ratio = fast::ratio_of(question, amax);
+    const fast::Unpacked scale = fast::unpack(format.scale(), made.scale);
+    const bool is_cut = ratio.kind == fast::Kind::finite && scale.kind == fast::Kind::finite &&
+                        fast::is_larger_magnitude(scale, ratio);
+    if (!is_cut) return made;
+    --made.scale.bits;
+    for (std::size_t lane = 0; lane < numbers.size(); ++lane)
+        if (const auto element = element_under(*problem_.blocks, {made.scale, numbers[lane]}))
+            made.elements[lane] = *element;
+    return made;
+}
+
 // What goes wrong before the blocks.
 void GemmBlockExplainer::add_numbers(const Problem& p) {
     for (GemmHypothesis& each : general_hypotheses(p, problem_))
@@ -125,6 +151,9 @@ void GemmBlockExplainer::add_blocks(const Problem& p) {
                                        made.scale = right_block(block + step).scale;
                                    return made;
                                }});
+    if (!problem_.blocks->quantizer->has_e8m0_scales())
+        hypotheses_.push_back({"the scales of D are rounded toward zero",
+                               [this](std::int64_t b) { return block_under_cut_scale(b); }});
     hypotheses_.push_back(
         {"the elements of D are made as if its scales were 1", [this, scale](std::int64_t block) {
              gemm::OutputBlock made = right_block(block);

@@ -46,6 +46,8 @@ private:
     void add_numbers(const Problem& p);
     void add_blocks(const Problem& p);
     gemm::OutputBlock right_block(std::int64_t block) const;
+    // As a device makes it that does not round the scale to nearest.
+    gemm::OutputBlock block_under_cut_scale(std::int64_t block) const;
     std::vector<Code> numbers_of(std::int64_t block, const PredictOutput& number) const;
 
     const gemm::ProblemView& problem_;

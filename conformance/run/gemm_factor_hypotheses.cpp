@@ -1,9 +1,10 @@
 // See gemm_hypotheses.hpp: the factors of a GEMM, their elements and scales read from elsewhere or
-// as something else, and products that are left out.
+// as something else.
 #include <algorithm>
 #include <array>
 #include <memory>
 #include <optional>
+#include <set>
 
 #include "conformance/data/gemm_codes.hpp"
 #include "conformance/run/evidence.hpp"
@@ -50,9 +51,23 @@ Spot spot_at(std::int64_t index, std::int64_t length) {
     return {index / length, index % length};
 }
 
+// Rows after which those of the first come again: of whole tiles, and for A of as many tiles of
+// 128 x 128 as an A100, an H100 or a B200 makes at once.
+std::set<std::int64_t> rows_begun_again(const gemm::ProblemView& problem, const Side& side) {
+    constexpr std::int64_t tile = 128;
+    std::set<std::int64_t> units{64, 128, 256};
+    const std::int64_t across = (problem.n + tile - 1) / tile;
+    for (const std::int64_t processors : {108, 132, 148})
+        if (side.is_a && across > 0) units.insert(processors / across * tile);
+    std::erase_if(units, [rows = side.of(problem).rows](std::int64_t unit) {
+        return unit == 0 || unit >= rows;
+    });
+    return units;
+}
+
 // Rows of the same batch, or of another, in the place of the right one.
-std::vector<Lookup> other_rows(const gemm::Factor& factor, std::int64_t batches) {
-    const std::int64_t rows = factor.rows;
+std::vector<Lookup> other_rows(const gemm::ProblemView& problem, const Side& side) {
+    const std::int64_t rows = side.of(problem).rows, batches = problem.batches;
     std::vector<Lookup> lookups;
     const auto add = [&](const std::string& what, auto row_for) {
         lookups.push_back({what, [row_for, rows](const Spot& right) {
@@ -66,13 +81,11 @@ std::vector<Lookup> other_rows(const gemm::Factor& factor, std::int64_t batches)
         add("are those of the first row for every row",
             [](std::int64_t line, std::int64_t count) { return line / count * count; });
     }
-    for (const std::int64_t unit : {64, 128, 256}) {
-        if (rows <= unit) continue;
+    for (const std::int64_t unit : rows_begun_again(problem, side))
         add("from row " + std::to_string(unit) + " on are those of row 0 on again",
             [unit](std::int64_t line, std::int64_t count) {
                 return line / count * count + line % count % unit;
             });
-    }
     if (batches > 1)
         add("of later batches are those of the batch before",
             [](std::int64_t line, std::int64_t count) {
@@ -95,10 +108,22 @@ Lookup down_columns(std::int64_t rows, std::int64_t length) {
             }};
 }
 
+// Of the row of an output, each element from where it is looked for.
+void read_elements(const gemm::ProblemView& problem, const Side& side, const Lookup& lookup,
+                   AlteredOutput& output, const gemm::OutputPlace& place) {
+    const gemm::Factor& read = side.of(problem);
+    Row& row = output.*side.row;
+    for (std::int64_t k = 0; k < read.depth; ++k) {
+        const Spot spot = lookup.where({side.line(problem, place), k});
+        row.codes[static_cast<std::size_t>(k)] =
+            read.codes.at(spot.line * read.depth + spot.at).bits;
+    }
+}
+
 void add_elements_from_elsewhere(const gemm::ProblemView& problem, const Side& side,
                                  GemmHypotheses& hypotheses) {
     const gemm::Factor& factor = side.of(problem);
-    std::vector<Lookup> lookups = other_rows(factor, problem.batches);
+    std::vector<Lookup> lookups = other_rows(problem, side);
     if (problem.batches > 1)
         lookups.push_back({"of later batches are those of the first", [&factor](const Spot& right) {
                                return Spot{right.line % factor.rows, right.at};
@@ -108,15 +133,8 @@ void add_elements_from_elsewhere(const gemm::ProblemView& problem, const Side& s
     for (const Lookup& lookup : lookups)
         hypotheses.push_back(altered_outputs(
             problem, "the elements of " + std::string(side.name) + " " + lookup.what,
-            [&problem, &side, where = lookup.where](AlteredOutput& output,
-                                                    const gemm::OutputPlace& place) {
-                const gemm::Factor& read = side.of(problem);
-                Row& row = output.*side.row;
-                for (std::int64_t k = 0; k < read.depth; ++k) {
-                    const Spot spot = where({side.line(problem, place), k});
-                    row.codes[static_cast<std::size_t>(k)] =
-                        read.codes.at(spot.line * read.depth + spot.at).bits;
-                }
+            [&problem, &side, lookup](AlteredOutput& output, const gemm::OutputPlace& place) {
+                read_elements(problem, side, lookup, output, place);
             }));
 }
 
@@ -543,7 +561,7 @@ void add_scales_from_elsewhere(const gemm::ProblemView& problem, const Side& sid
                                GemmHypotheses& hypotheses) {
     const Grid grid = grid_of(problem, side);
     if (grid.lines * grid.length < 2) return;
-    std::vector<Lookup> lookups = other_rows(side.of(problem), problem.batches);
+    std::vector<Lookup> lookups = other_rows(problem, side);
     if (grid.length > 1) {
         lookups.push_back(down_columns(side.of(problem).rows, grid.length));
         lookups.push_back({"are those of the next block", [grid](const Spot& s) {
@@ -557,6 +575,21 @@ void add_scales_from_elsewhere(const gemm::ProblemView& problem, const Side& sid
             [&problem, &side, lookup](AlteredOutput& output, const gemm::OutputPlace& place) {
                 read_scales(problem, side, side, lookup, output, place);
             }));
+}
+
+// Elements and scales of another row.
+void add_other_rows(const gemm::ProblemView& problem, const Side& side,
+                    GemmHypotheses& hypotheses) {
+    const bool has_scales = grid_of(problem, side).lines > 0;
+    for (const Lookup& lookup : other_rows(problem, side))
+        hypotheses.push_back(
+            altered_outputs(problem, "the rows of " + std::string(side.name) + " " + lookup.what,
+                            [&problem, &side, lookup, has_scales](AlteredOutput& output,
+                                                                  const gemm::OutputPlace& place) {
+                                read_elements(problem, side, lookup, output, place);
+                                if (has_scales)
+                                    read_scales(problem, side, side, lookup, output, place);
+                            }));
 }
 
 std::uint32_t one_of(const Row& row) {
@@ -642,6 +675,77 @@ void add_scale_rules(const gemm::ProblemView& problem, GemmHypotheses& hypothese
             }));
 }
 
+// What NaN is in E8M0 read as a number, 2^128, or as Inf.
+void add_nan_scales(const gemm::ProblemView& problem, GemmHypotheses& hypotheses) {
+    struct Reading {
+        const char* what;
+        Specials specials;
+    };
+    constexpr std::array readings{
+        Reading{"NaN scales are read as numbers", Specials::none},
+        Reading{"NaN scales are taken as Inf", Specials::infinity_and_nan}};
+    for (const Reading& reading : readings)
+        hypotheses.push_back(altered_outputs(
+            problem, reading.what,
+            [specials = reading.specials](AlteredOutput& output, const gemm::OutputPlace&) {
+                for (Row* row : {&output.a, &output.b})
+                    if (is_e8m0(*row)) row->scale_format.specials = specials;
+                output.look_at_rows();
+            }));
+}
+
+int exponent_of_scale(const Row& row, std::size_t block) {
+    return static_cast<int>(row.scales[block]) - row.scale_format.exponent_bias;
+}
+void set_exponents(AlteredOutput& output, std::size_t block, int of_a, int of_b) {
+    output.a.scales[block] = static_cast<std::uint32_t>(of_a + output.a.scale_format.exponent_bias);
+    output.b.scales[block] = static_cast<std::uint32_t>(of_b + output.b.scale_format.exponent_bias);
+}
+
+// Binary32 has no room for the product of two scales: 0, or Inf.
+void multiply_in_f32(AlteredOutput& output, std::size_t block, int sum) {
+    constexpr int least = -149, largest = 127;
+    if (sum < least) clear_block(output.a, block);
+    if (sum <= largest) return;
+    set_exponents(output, block, 0, 0);
+    output.a.scales[block] = output.a.scale_format.code_nan();  // which is Inf here
+}
+void add_in_8_bits(AlteredOutput& output, std::size_t block, int sum) {
+    const int wrapped = static_cast<std::int8_t>(sum), half = wrapped / 2;
+    if (wrapped != sum) set_exponents(output, block, half, wrapped - half);
+}
+
+// What becomes of the scales of two blocks that are multiplied.
+void add_products_of_scales(const gemm::ProblemView& problem, GemmHypotheses& hypotheses) {
+    const gemm::Factor &a = problem.a, &b = problem.b;
+    if (!has_block_scales(a) || !has_block_scales(b) || a.block != b.block) return;
+    struct Way {
+        const char* what;
+        void (*multiply)(AlteredOutput& output, std::size_t block, int sum);
+    };
+    constexpr std::array ways{
+        Way{"the scales of A and B are multiplied in binary32", multiply_in_f32},
+        Way{"the exponents of two scales are added in eight bits", add_in_8_bits}};
+    for (const Way& way : ways)
+        hypotheses.push_back(altered_outputs(
+            problem, way.what,
+            [multiply = way.multiply](AlteredOutput& output, const gemm::OutputPlace&) {
+                if (!is_e8m0(output.a) || !is_e8m0(output.b)) return;
+                const std::uint32_t nan = output.b.scale_format.code_nan();
+                for (std::size_t block = 0; block < output.a.scales.size(); ++block) {
+                    const bool is_nan =
+                        has_nan_scale(output.a, block) || has_nan_scale(output.b, block);
+                    const int sum =
+                        exponent_of_scale(output.a, block) + exponent_of_scale(output.b, block);
+                    if (is_nan) set_exponents(output, block, 0, 0);
+                    if (is_nan) output.b.scales[block] = nan;
+                    if (!is_nan) multiply(output, block, sum);
+                }
+                output.a.scale_format.specials = Specials::infinity_and_nan;
+                output.look_at_rows();
+            }));
+}
+
 // No scale of a block, number of a row or tensor counts.
 void add_scales_left_out(const gemm::ProblemView& problem, GemmHypotheses& hypotheses) {
     const bool both =
@@ -670,48 +774,19 @@ void add_scales_read_otherwise(const Problem& p, const gemm::ProblemView& proble
                                GemmHypotheses& hypotheses) {
     add_scales_left_out(problem, hypotheses);
     add_scale_rules(problem, hypotheses);
+    add_nan_scales(problem, hypotheses);
+    add_products_of_scales(problem, hypotheses);
     if (problem.is_grouped()) {
         for (const Side& side : sides) add_groups_without_pads(p, problem, side, hypotheses);
     } else {
         add_layouts(p, problem, hypotheses);
         add_tiles_of_batches(p, problem, hypotheses);
     }
-    for (const Side& side : sides) add_scales_from_elsewhere(problem, side, hypotheses);
+    for (const Side& side : sides) {
+        add_scales_from_elsewhere(problem, side, hypotheses);
+        add_other_rows(problem, side, hypotheses);
+    }
     add_scales_of_both(problem, hypotheses);
-}
-
-void add_other_lengths(const gemm::ProblemView& problem, GemmHypotheses& hypotheses) {
-    const std::int64_t depth = problem.depth;
-    const auto without = [&](const std::string& what, std::int64_t from, std::int64_t to) {
-        hypotheses.push_back(altered_outputs(
-            problem, what, [from, to](AlteredOutput& output, const gemm::OutputPlace&) {
-                for (Row* row : {&output.a, &output.b})
-                    std::fill(row->codes.begin() + from, row->codes.begin() + to, 0u);
-            }));
-    };
-    for (const std::int64_t unit : {8, 16, 32, 64, 128})
-        if (depth % unit != 0)
-            without("what is left of K after whole " + std::to_string(unit) + " is not counted",
-                    depth / unit * unit, depth);
-    for (const std::int64_t length : {1024, 2048, 4096, 8192, 16384, 32768})
-        if (depth > length)
-            without("nothing from k " + std::to_string(length) + " on is counted", length, depth);
-    if (depth < 2) return;
-    without("the second half of K is not counted", depth / 2, depth);
-    without("the first half of K is not counted", 0, depth / 2);
-    without("the first k is not counted", 0, 1);
-    if (const std::int64_t unit = 32, middle = depth / 2 / unit * unit; middle > 0)
-        hypotheses.push_back(
-            altered_outputs(problem, "the 32 k from the middle on are counted twice",
-                            [=](AlteredOutput& output, const gemm::OutputPlace&) {
-                                const std::int64_t end = std::min(middle + unit, depth);
-                                for (std::int64_t k = middle; k < end; ++k)
-                                    output.count_again(static_cast<std::size_t>(k));
-                            }));
-    hypotheses.push_back(altered_outputs(problem, "the last k is counted twice",
-                                         [](AlteredOutput& output, const gemm::OutputPlace&) {
-                                             output.count_again(output.a.codes.size() - 1);
-                                         }));
 }
 
 }  // namespace mx

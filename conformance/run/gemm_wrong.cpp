@@ -198,6 +198,7 @@ void AlteredOutput::look_at_rows() {
     const auto look = [](ScaledRow& view, const Row& row) {
         view.element = row.element;
         view.codes = view_of(row.codes);
+        view.scale = row.scale_format;
         view.scales = view_of(row.scales);
         view.block = row.block;
     };

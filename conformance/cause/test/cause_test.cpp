@@ -104,6 +104,9 @@ TEST(Cause, TransformationsOfData) {
     expect_named("scale_from_previous_block", "scale_of:block_before");
     expect_named("int8_wraps", "integer_wraps");
     expect_named("col_strides_swapped", "exchanged:elements");
+    expect_named("int8_sign_magnitude", "code:sign_and_magnitude");
+    expect_named("nv_power_of_two_up", "exact_scale_up");
+    expect_named("saturates_at_240", "code:top_binade_unused");
     expect_named("stale_output", "stale_answer");
 }
 
@@ -550,6 +553,28 @@ TEST(Cause, ScalesOfBothFactors) {
                 "the scales of A and B from block # on are those of block # on again", lines);
     expect_gemm("block_index_off_by_one",
                 "the last element of a block of A and B takes the scale of the next block", lines);
+}
+
+TEST(Cause, ScalesThatAreNumbersOrLeaveTheirRange) {
+    const std::vector<std::string> lines{
+        gemm_line("output=f32 shape=32x40x96 alpha=-0.5 data=gemm.nonfinite"),
+        gemm_line("output=f32 shape=24x20x96 model=blackwell-mx data=gemm.dominant"),
+        gemm_line("output=f32 shape=20x12x176 model=blackwell-mx data=gemm.middle")};
+    expect_gemm("nan_scale_as_infinity", "NaN scales are taken as Inf", lines);
+    expect_gemm("nan_scale_ignored", "NaN scales are read as numbers", {lines[0], lines[2]});
+    expect_gemm("scale_product_in_f32", "the scales of A and B are multiplied in binary#", lines);
+    expect_gemm("scale_sum_in_8_bits", "the exponents of two scales are added in eight bits",
+                lines);
+}
+
+TEST(Cause, SumsThatBeginOrEndWithSomethingElse) {
+    const std::vector<std::string> lines{
+        gemm_line("output=f32 shape=20x12x176 model=blackwell-mx data=gemm.middle"),
+        gemm_line("output=f32 shape=24x12x96 model=blackwell-mx data=gemm.small"),
+        gemm_line("output=f32 shape=32x32x128 data=gemm.exact-mantissas")};
+    expect_gemm("stale_accumulator", "the sum of a row begins with that of the row # above", lines);
+    expect_gemm("last_k_doubled", "the last k of a step that is not of whole # is counted twice",
+                lines);
 }
 
 TEST(Cause, BlocksOfD) {
