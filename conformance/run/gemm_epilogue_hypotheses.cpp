@@ -98,6 +98,29 @@ private:
     GemmHypotheses& hypotheses_;
 };
 
+// A D in blocks whose scale for all of it comes too late.
+void add_saturated_blocks(const gemm::ProblemView& problem, OtherSteps& other) {
+    const bool is_scaled_late = problem.epilogue.scales_output && problem.blocks &&
+                                !problem.blocks->quantizer->has_e8m0_scales();
+    if (!is_scaled_late) return;
+    const BlockFormat& format = *problem.blocks->format;
+    const auto largest_of = [](const ElementFormat& each) {
+        return fast::unpack(each, Code{each.code_max_finite()});
+    };
+    other.add("D saturates before it is multiplied by its scale",
+              [largest = fast::product(largest_of(format.element()), largest_of(format.scale()))](
+                  const Beginning& from) {
+                  Unpacked value = from.activated(from.with_bias(from.combined()));
+                  const bool is_beyond = value.kind == fast::Kind::infinity ||
+                                         (value.kind == fast::Kind::finite &&
+                                          fast::is_larger_magnitude(value, largest));
+                  const bool is_negative = value.negative;
+                  if (is_beyond) value = largest;
+                  value.negative = is_negative;
+                  return value;
+              });
+}
+
 }  // namespace
 
 void add_other_steps(const gemm::ProblemView& problem, GemmHypotheses& hypotheses) {
@@ -138,24 +161,7 @@ void add_other_steps(const gemm::ProblemView& problem, GemmHypotheses& hypothese
             const Beginning rounded{from.epilogue, from.operands, sum};
             return rounded.activated(rounded.with_bias(rounded.combined()));
         });
-    if (e.scales_output && problem.blocks && !problem.blocks->quantizer->has_e8m0_scales()) {
-        const BlockFormat& format = *problem.blocks->format;
-        const auto largest_of = [](const ElementFormat& each) {
-            return fast::unpack(each, Code{each.code_max_finite()});
-        };
-        other.add("D saturates before it is multiplied by its scale",
-                  [largest = fast::product(largest_of(format.element()),
-                                           largest_of(format.scale()))](const Beginning& from) {
-                      Unpacked value = from.activated(from.with_bias(from.combined()));
-                      const bool is_beyond = value.kind == fast::Kind::infinity ||
-                                             (value.kind == fast::Kind::finite &&
-                                              fast::is_larger_magnitude(value, largest));
-                      const bool is_negative = value.negative;
-                      if (is_beyond) value = largest;
-                      value.negative = is_negative;
-                      return value;
-                  });
-    }
+    add_saturated_blocks(problem, other);
     if (e.activation == Activation::relu)
         other.add("the activation makes 0 of NaN", [](const Beginning& from) {
             const Unpacked value = from.activated(from.with_bias(from.combined()));
