@@ -283,12 +283,12 @@ void add_formats(const Problem& p, Hypotheses& hypotheses) {
                              format.block_rows == p.format->block_rows &&
                              format.block_columns == p.format->block_columns;
         if (&format == p.format || !is_like) continue;
-        const std::string change = std::string(p.format->name) + "->" + std::string(format.name);
+        const std::string other(format.element().name);
+        const std::string change = std::string(p.format->element().name) + "->" + other;
         add_hypothesis(hypotheses, "scale_format:" + change,
-                       "scales are those of " + std::string(format.name))
+                       "scales are those for elements of " + other)
             .scale_format = &format;
-        add_hypothesis(hypotheses, "element_format:" + change,
-                       "elements are written as " + std::string(format.name))
+        add_hypothesis(hypotheses, "element_format:" + change, "elements are written as " + other)
             .element_format = &format;
     }
 }

@@ -35,8 +35,7 @@ inline constexpr std::array planted_causes{
     PlantedCause{"nan_spreads_in_columns", "nan_in_block:own_lane_only->poisons_amax"},
     PlantedCause{"nan_payload_lost", "input:nan_cut_to_bf16"},
     PlantedCause{"f16_subnormals_lost", "subnormals:honoured->inputs_flushed"},
-    PlantedCause{"fp6_formats_exchanged",
-                 "element_format:mxfp6-e3m2->mxfp6-e2m3 | element_format:mxfp6-e2m3->mxfp6-e3m2"},
+    PlantedCause{"fp6_formats_exchanged", "element_format:e3m2->e2m3 | element_format:e2m3->e3m2"},
     PlantedCause{"fp6_subnormals_lost",
                  "code:subnormal_as_zero | subnormals:honoured->outputs_flushed"},
     PlantedCause{"fp4_ties_away", "element_rounding:nearest_even->nearest_away"},
@@ -44,8 +43,8 @@ inline constexpr std::array planted_causes{
     PlantedCause{"int8_sign_magnitude", "code:sign_and_magnitude"},
     PlantedCause{"int8_truncates", "cut_before_range | element_rounding:nearest_even->toward_zero"},
     PlantedCause{"int8_quantum_halved", "value_exponent:+1"},
-    PlantedCause{"int8_never_minus_128", "element_format:mxint8->mxint8-symmetric"},
-    PlantedCause{"int8_symmetric_writes_128", "element_format:mxint8-symmetric->mxint8"},
+    PlantedCause{"int8_never_minus_128", "element_format:int8->int8-symmetric"},
+    PlantedCause{"int8_symmetric_writes_128", "element_format:int8-symmetric->int8"},
     PlantedCause{"nan_ignored", "nan_code:positive_all_ones->largest"},
     PlantedCause{"int8_wraps", "integer_wraps"},
     // Scales.
@@ -61,7 +60,7 @@ inline constexpr std::array planted_causes{
     PlantedCause{"emax_forgotten",
                  "scale_ratio:over_emax->none | "
                  "scale_ratio:times_reciprocal->none"},
-    PlantedCause{"emax_of_e4m3_for_e5m2", "scale_format:mxfp8-e5m2->mxfp8-e4m3"},
+    PlantedCause{"emax_of_e4m3_for_e5m2", "scale_format:e5m2->e4m3"},
     PlantedCause{"nv_floor_for_ceil", "scale_rounding:toward_positive->toward_zero"},
     PlantedCause{"nv_underflow_to_one", "scale_byte_min:0x00->0x01 | tiny_amax_byte:1"},
     PlantedCause{"nv_power_of_two_up", "exact_scale_up"},
@@ -170,10 +169,7 @@ inline constexpr std::array planted_causes{
                  "nan_in_block:poisons_amax->own_lane_unless_all"},
     PlantedCause{"real_scale_tile_scale_of_first_row", "amax_without:later_rows"},
     PlantedCause{"real_scale_tile_amax_misses_last_column", "amax_without:last_column"},
-    PlantedCause{"real_scale_e5m2_largest_of_e4m3",
-                 "scale_format:fp8-e5m2-1x128->fp8-e4m3-1x128 | "
-                 "scale_format:fp8-e5m2-128x128->fp8-e4m3-128x128 | "
-                 "scale_format:fp8-e5m2-tensor->fp8-e4m3-tensor"},
+    PlantedCause{"real_scale_e5m2_largest_of_e4m3", "scale_format:e5m2->e4m3"},
     PlantedCause{"real_scale_power_of_two_above",
                  "block_scale:power_of_two_below->power_of_two_above"},
     PlantedCause{"real_scale_zero_block_unguarded",
