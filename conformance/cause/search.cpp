@@ -223,8 +223,9 @@ std::string limit_by_size(std::span<const Size> all, const Cases& explained,
     return "";
 }
 
-// To what all explained cases have in common and no refuting one has.
-void confine(Candidate& candidate, const Cases& explained, const Cases& refuting) {
+// To what all explained cases have in common and no refuting one has. A size is too little to tell
+// one of two causes from others.
+void confine(Candidate& candidate, const Cases& explained, const Cases& refuting, bool is_alone) {
     if (explained.empty() || refuting.empty()) return;
     // A factor that is a little too large or small moves ties as well.
     const bool has_factors = std::ranges::any_of(explained, [](const Case& c) {
@@ -237,7 +238,7 @@ void confine(Candidate& candidate, const Cases& explained, const Cases& refuting
                               refuting, is_exception);
     };
     std::string limit = by_value(false);
-    if (limit.empty())
+    if (limit.empty() && is_alone)
         limit = limit_by_size(of_gemms ? std::span<const Size>(gemm_sizes) : sizes, explained,
                               refuting);
     if (limit.empty()) limit = by_value(true);
@@ -257,6 +258,9 @@ Candidates Search::explanations() {
         });
         auto found = unrefuted(covers, Extent::all);
         if (found.empty()) continue;
+        const bool is_limited =
+            std::ranges::all_of(found, [](const auto& set) { return !set[0].scope.empty(); });
+        if (reach == Reach::everywhere && is_limited) add_unlimited_in_places(alone, found);
         for (auto& set : found) find_where_seen(set[0], alone);
         // No case tells what is everywhere, and was seen in a place alone, from others there.
         for (auto& set : unrefuted(in_places_seen(found, alone), Extent::all))
@@ -264,6 +268,15 @@ Candidates Search::explanations() {
         return of_any_number(std::move(found));
     }
     return explanations_by_two();
+}
+
+// What needs no limit but a place is as simple as what needs a limit.
+void Search::add_unlimited_in_places(const Covers& alone, Candidates& found) {
+    Covers placed;
+    std::ranges::copy_if(alone, std::back_inserter(placed),
+                         [](const auto& cover) { return reach_of(cover[0]) == Reach::one_place; });
+    for (auto& set : unrefuted(placed, Extent::all))
+        if (set[0].scope.empty()) found.push_back(std::move(set));
 }
 
 Candidates Search::explanations_by_two() {
@@ -357,16 +370,28 @@ Candidate Search::named(const std::string& kind) const {
 
 Search::OfMost Search::explanations_of_most() {
     std::map<std::string, std::size_t> counts;
-    for (const Failing& failing : failing_)
-        for (const std::string& kind : failing.alone)
-            if (reach_of(kind) == Reach::everywhere) ++counts[kind];
+    std::map<std::string, std::uint64_t> places;
+    std::uint64_t all_places = 0;
+    for (const Failing& failing : failing_) {
+        all_places += failing.places;
+        for (const std::string& kind : failing.alone) {
+            ++counts[kind];
+            places[kind] += failing.places;
+        }
+    }
     OfMost most;
-    for (const auto& [kind, count] : counts) most.cases = std::max(most.cases, count);
-    if (most.cases < 2 || 2 * most.cases <= failing_.size()) return {};
-    Covers covers;
     for (const auto& [kind, count] : counts)
-        if (count == most.cases) covers.push_back({kind});
+        if (reach_of(kind) == Reach::everywhere) most.cases = std::max(most.cases, count);
+    if (most.cases < 2 || 2 * most.cases <= failing_.size()) return {};
+    // Not of many small cases beside which a few large ones stay open.
+    Covers covers, placed;
+    for (const auto& [kind, count] : counts) {
+        if (count != most.cases || 2 * places.at(kind) <= all_places) continue;
+        if (reach_of(kind) == Reach::everywhere) covers.push_back({kind});
+        if (reach_of(kind) == Reach::one_place) placed.push_back({kind});
+    }
     most.found = unrefuted(covers, Extent::most);
+    for (auto& set : most.found) find_where_seen(set[0], placed);
     return most;
 }
 
@@ -396,23 +421,29 @@ void Search::find_where_seen(Candidate& candidate, const Covers& alone) const {
     for (const std::string_view place : parts_of_tensors)
         if (lies_in(place)) return set(text_of_place(place), place);
     const auto [first, last] = ends_of_lines;
-    if (!have_long_lines()) {
-        if (lies_in(first) && lies_in(last) && may_have_long_lines()) set("", first, last);
+    // Then it showed in lines of one block alone, whether there are longer ones or not.
+    if (lies_in(first) && lies_in(last)) {
+        if (may_have_long_lines()) set("", first, last);
         return;
     }
+    if (!have_long_lines()) return;
     for (const std::string_view place : ends_of_lines)
         if (lies_in(place)) return set(text_of_place(place), place);
 }
 
-// What else explains everything in the one place that these were seen in.
+// What else explains everything in the one place that these were seen in; in any place, where one
+// difference is all that there is.
 Covers Search::in_places_seen(const Candidates& found, const Covers& alone) const {
+    std::uint64_t differences = 0;
+    for (const Failing& failing : failing_) differences += failing.places;
     Covers covers;
     for (const auto& set : found) {
-        if (set[0].seen_places.size() != 1) return {};
+        if (set[0].seen_places.size() != 1 && differences > 1) return {};
         for (const auto& cover : alone) {
             const PlacedKind read = read_placed_kind(cover[0]);
             const bool is_there =
-                is_placed(cover[0]) && place_names()[read.place].kind == set[0].seen_places[0];
+                is_placed(cover[0]) &&
+                (differences == 1 || place_names()[read.place].kind == set[0].seen_places[0]);
             const bool is_found = std::ranges::any_of(
                 found, [&](const auto& other) { return other[0].kind == read.alteration; });
             if (is_there && !is_found && std::ranges::find(covers, cover) == covers.end())
@@ -522,7 +553,8 @@ void Search::check(const Covers& covers, Extent extent) {
         set_text(candidate, explained);
         if (refuting[kind].empty()) continue;
         candidate.is_refuted = true;
-        if (extent == Extent::all) confine(candidate, explained, refuting[kind]);
+        const bool is_alone = covers[0].size() == 1;
+        if (extent == Extent::all) confine(candidate, explained, refuting[kind], is_alone);
     }
 }
 
