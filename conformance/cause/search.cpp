@@ -298,10 +298,25 @@ Candidates Search::explanations_by_two() {
     for (const Covers& covers : all)
         if (const Covers held = pairs.like(covers); !held.empty())
             return named(pairs.settled(held), pairs);
-    // In a dialect, a format or the like alone.
-    for (const Covers& covers : all)
-        if (Candidates found = unrefuted(covers, Extent::all); !found.empty()) return found;
-    return {};
+    return limited_pairs(all);
+}
+
+// In a dialect, a format or the like alone: only where no pair does without, in a place or not.
+Candidates Search::limited_pairs(const std::vector<Covers>& all) {
+    const auto is_unlimited = [](const std::vector<Candidate>& set) {
+        return std::ranges::all_of(set, [](const Candidate& each) { return each.scope.empty(); });
+    };
+    Candidates limited;
+    for (const Covers& covers : all) {
+        if (covers.size() > covers_max) return {};
+        Candidates found = unrefuted(covers, Extent::all);
+        if (std::ranges::any_of(found, is_unlimited)) {
+            std::erase_if(found, [&](const auto& set) { return !is_unlimited(set); });
+            return found;
+        }
+        if (limited.empty()) limited = std::move(found);
+    }
+    return limited;
 }
 
 // Those that explain some case together, and all where the record does not say so: a case names a

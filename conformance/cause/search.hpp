@@ -67,6 +67,7 @@ private:
     Covers covers_of_one() const;
     Covers covers_of_two(Reach one, Reach other) const;
     Candidates explanations_by_two();
+    Candidates limited_pairs(const std::vector<Covers>& all);
     void add_unlimited_in_places(const Covers& alone, Candidates& found);
     Covers pairs_of_some(const Pairs& pairs) const;
     Candidate named(const std::string& kind) const;
