@@ -6,6 +6,7 @@
 #include "conformance/cause/hypotheses.hpp"
 #include "conformance/run/tensor_layout.hpp"
 #include "device/host/layout.hpp"
+#include "reference/fast/f32_arithmetic.hpp"
 #include "reference/fast/round.hpp"
 
 namespace mx::cause {
@@ -60,6 +61,26 @@ void add_code_changes(const Problem& p, Hypotheses& hypotheses) {
             });
 }
 
+// What is left of values that are multiplied by 0 where their scale is the largest one.
+void clear_under_largest_scale(const Problem& p, const CodeTensor& values,
+                               std::span<CodeTensor> side) {
+    const std::uint32_t largest = formats::e8m0.code_max_finite();
+    const Blocking blocking = blocking_of(p);
+    for (std::int64_t block = 0; block < block_grid(blocking).count(); ++block) {
+        if (side[1].at(static_cast<std::size_t>(block)) != largest) continue;
+        const BlockPlace place = place_of(blocking, block);
+        for (int lane = 0; lane < place.count; ++lane) {
+            const std::size_t at = place.element(lane);
+            Unpacked product = fast::unpack(p.type, Code{values.at(at)});
+            if (product.kind == fast::Kind::nan) continue;
+            if (product.kind == fast::Kind::infinity) product.kind = fast::Kind::nan;
+            product.significand = 0;
+            side[0].set(at,
+                        fast::round_element(*p.dialect, element_format_of(p), product, {}).bits);
+        }
+    }
+}
+
 // The same of codes that are made of values.
 void add_written_codes(Hypotheses& hypotheses) {
     add_hypothesis(hypotheses, "code:top_binade_unused", "elements end one binade too early")
@@ -78,38 +99,28 @@ void add_written_codes(Hypotheses& hypotheses) {
         .outputs = [](const Problem& p, const Tensors& inputs, Tensors& outputs) {
         const ElementFormat& format = element_format_of(p);
         if (format.negatives == Negatives::sign_bit) return;
-        for (std::size_t at = 0; at < outputs[0].count(); ++at) {
-            const Code code{outputs[0].at(at)};
-            const bool is_negative =
-                format.is_negative(code) ||
-                (format.is_zero(code) && p.type.is_negative(Code{inputs[0].at(at)}));
-            if (is_negative)
-                outputs[0].set(at, (format.magnitude(code) & format.code_magnitude_mask()) |
-                                       format.code_sign_mask());
-        }
+        const CodeTensor& values = inputs[0];
+        for_each_side(p, outputs, [&](const Problem&, std::span<CodeTensor> side) {
+            for (std::size_t at = 0; at < side[0].count(); ++at) {
+                const Code code{side[0].at(at)};
+                const bool is_negative =
+                    format.is_negative(code) ||
+                    (format.is_zero(code) && p.type.is_negative(Code{values.at(at)}));
+                if (is_negative)
+                    side[0].set(at, (format.magnitude(code) & format.code_magnitude_mask()) |
+                                        format.code_sign_mask());
+            }
+        });
     };
     add_hypothesis(hypotheses, "reciprocal:254_as_zero",
                    "what is divided by the largest scale, 2^127, becomes zero")
-        .outputs = [](const Problem& p, const Tensors& inputs, Tensors& outputs) {
-        constexpr std::uint32_t largest = 254;
-        if (p.operation != OperationKind::quantize || !p.dialect->has_e8m0_scales()) return;
-        const ElementFormat& format = element_format_of(p);
-        const Blocking blocking = blocking_of(p);
-        for (std::int64_t block = 0; block < block_grid(blocking).count(); ++block) {
-            if (outputs[1].at(static_cast<std::size_t>(block)) != largest) continue;
-            const BlockPlace place = place_of(blocking, block);
-            for (int lane = 0; lane < place.count; ++lane) {
-                const std::size_t at = place.element(lane);
-                const Code value{inputs[0].at(at)};
-                if (p.type.is_nan(value)) continue;
-                Unpacked product = fast::unpack(p.type, value);
-                if (product.kind == fast::Kind::infinity)
-                    product.kind = fast::Kind::nan;
-                else
-                    product.significand = 0;
-                outputs[0].set(at, fast::round_element(*p.dialect, format, product, {}).bits);
-            }
-        }
+        .outputs = [](const Problem& asked, const Tensors& inputs, Tensors& outputs) {
+        const bool has_e8m0 =
+            asked.operation == OperationKind::quantize && asked.dialect->has_e8m0_scales();
+        if (!has_e8m0) return;
+        for_each_side(asked, outputs, [&](const Problem& p, std::span<CodeTensor> side) {
+            clear_under_largest_scale(p, inputs[0], side);
+        });
     };
 }
 
@@ -168,7 +179,7 @@ void add_values_read(Hypotheses& hypotheses) {
                     const Unpacked value = fast::unpack(type, code);
                     if (value.kind != fast::Kind::finite) return code;
                     return fast::round(type, Rounding::nearest_even, Overflow::overflow,
-                                       through(*format, value));
+                                       fast::rounded_in(*format, value));
                 });
     add_map("below_f32_normal_as_zero", "inputs below 2^-126 count as zero",
             [](const ElementFormat& format, Code code) {

@@ -4,13 +4,13 @@
 #pragma once
 
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
 #include "conformance/cause/alteration.hpp"
-#include "reference/fast/round.hpp"
 
 namespace mx::cause {
 
@@ -38,10 +38,13 @@ inline Alteration& add_hypothesis(std::vector<Alteration>& hypotheses, std::stri
     return alteration;
 }
 
-// A value rounded to a format on its way.
-inline fast::Unpacked through(const ElementFormat& format, const fast::Unpacked& value) {
-    return fast::unpack(format,
-                        fast::round(format, Rounding::nearest_even, Overflow::overflow, value));
+// Each axis with the outputs that are made along it.
+template <typename Visit>
+void for_each_side(const Problem& p, Tensors& outputs, Visit visit) {
+    const std::span<const BlockAxis> axes = axes_of(p);
+    const std::size_t parts = outputs.size() / axes.size();
+    for (std::size_t side = 0; side < axes.size(); ++side)
+        visit(along(p, axes[side]), std::span(outputs).subspan(side * parts, parts));
 }
 
 // The parts of hypotheses_for.

@@ -59,10 +59,9 @@ void add_element_orders(const Problem& p, Hypotheses& hypotheses) {
           Order{whole / 2, "halves", "the halves of a block change places"}})
         add_hypothesis(hypotheses, "order:" + order.kind, order.text).outputs =
             [mask = order.mask](const Problem& asked, const Tensors&, Tensors& outputs) {
-                const std::span<const BlockAxis> axes = axes_of(asked);
-                const std::size_t parts = outputs.size() / axes.size();
-                for (std::size_t side = 0; side < axes.size(); ++side)
-                    exchange_in_blocks(along(asked, axes[side]), mask, outputs[side * parts]);
+                for_each_side(asked, outputs, [mask](const Problem& p, std::span<CodeTensor> side) {
+                    exchange_in_blocks(p, mask, side[0]);
+                });
             };
 }
 
@@ -119,12 +118,10 @@ void add_output_places(const Problem& p, Hypotheses& hypotheses) {
     add_hypothesis(hypotheses, "exchanged:elements_of_columns",
                    "elements of blocks along columns are stored with rows and columns exchanged")
         .outputs = [](const Problem& asked, const Tensors&, Tensors& outputs) {
-        const std::span<const BlockAxis> axes = axes_of(asked);
-        const std::vector<Part> parts = outputs_of(along(asked, axes[0]));
-        for (std::size_t i = 0; i < outputs.size(); ++i)
-            if (axes[i / parts.size()] == BlockAxis::col &&
-                parts[i % parts.size()] == Part::elements)
-                exchange_rows(outputs[i]);
+        if (asked.operation != OperationKind::quantize) return;
+        for_each_side(asked, outputs, [](const Problem& p, std::span<CodeTensor> side) {
+            if (p.axis == BlockAxis::col) exchange_rows(side[0]);
+        });
     };
     add_hypothesis(hypotheses, "exchanged:pairs", "neighbouring elements of a row change places")
         .outputs = [](const Problem& asked, const Tensors&, Tensors& outputs) {

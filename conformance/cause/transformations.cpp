@@ -8,6 +8,7 @@
 #include "conformance/cause/hypotheses.hpp"
 #include "conformance/run/tensor_layout.hpp"
 #include "device/host/layout.hpp"
+#include "reference/fast/f32_arithmetic.hpp"
 #include "reference/fast/round.hpp"
 
 namespace mx::cause {
@@ -212,7 +213,7 @@ void add_amax_changes(const Problem& p, Hypotheses& hypotheses) {
         add_hypothesis(hypotheses, "amax_through:" + std::string(format->name),
                        "the amax is rounded to " + std::string(format->name) + " first")
             .amax = [format](const Problem&, const Unpacked& amax) {
-            return through(*format, amax);
+            return fast::rounded_in(*format, amax);
         };
     for (const int step : {1, -1, 2, -2}) add_scale_exponent(p, step, hypotheses);
     if (has_e8m0) {
@@ -506,7 +507,7 @@ void add_element_steps(const Problem& p, Hypotheses& hypotheses) {
             hypotheses, "value_through:" + std::string(format->name),
             "a scaled value is rounded to " + std::string(format->name) + " before it is rounded")
             .value = [format](const ElementFormat&, const Unpacked& value) {
-            return through(*format, value);
+            return fast::rounded_in(*format, value);
         };
     for (const int step : {1, -1})
         add_hypothesis(
@@ -564,16 +565,13 @@ void add_stored_scales(Hypotheses& hypotheses) {
             hypotheses, std::string("stored_scale_of:block_") + (step < 0 ? "before" : "after"),
             std::string("the scale of the block ") + (step < 0 ? "before" : "after") + " is stored")
             .outputs = [step](const Problem& asked, const Tensors&, Tensors& outputs) {
-            const std::span<const BlockAxis> axes = axes_of(asked);
-            const std::size_t parts = outputs.size() / axes.size();
-            for (std::size_t side = 0; side < axes.size(); ++side) {
-                const Problem p = along(asked, axes[side]);
-                CodeTensor& scales = outputs[side * parts + 1];
+            for_each_side(asked, outputs, [step](const Problem& p, std::span<CodeTensor> side) {
+                CodeTensor& scales = side[1];
                 const CodeTensor right = scales;
                 for (std::size_t i = 0; i < right.count(); ++i)
                     if (const auto from = beside(p, static_cast<std::int64_t>(i), step))
                         scales.set(i, right.at(static_cast<std::size_t>(*from)));
-            }
+            });
         };
 }
 

@@ -6,6 +6,7 @@
 
 #include "conformance/run/gemm_hypotheses.hpp"
 #include "reference/fast/block.hpp"
+#include "reference/fast/f32_arithmetic.hpp"
 #include "reference/fast/gemm_epilogue.hpp"
 #include "reference/gemm/oracle.hpp"
 
@@ -64,11 +65,6 @@ gemm::ProblemView sums_of(const gemm::ProblemView& problem) {
     sums.epilogue.adds_bias = sums.epilogue.scales_output = false;
     sums.epilogue.activation = Activation::none;
     return sums;
-}
-
-Unpacked through(const ElementFormat& format, const Unpacked& value) {
-    return fast::unpack(format,
-                        fast::round(format, Rounding::nearest_even, Overflow::overflow, value));
 }
 
 class OtherSteps {
@@ -149,15 +145,15 @@ void add_other_steps(const gemm::ProblemView& problem, GemmHypotheses& hypothese
                 return fast::sum(from.activated(from.combined()), from.bias());
             });
         if (is_rounded_by_d)
-            other.add("the sum is rounded to the type of D before the bias",
-                      [](const Beginning& from) {
-                          const Unpacked sum = through(from.epilogue.output, from.combined());
-                          return from.activated(fast::sum(sum, from.bias()));
-                      });
+            other.add(
+                "the sum is rounded to the type of D before the bias", [](const Beginning& from) {
+                    const Unpacked sum = fast::rounded_in(from.epilogue.output, from.combined());
+                    return from.activated(fast::sum(sum, from.bias()));
+                });
     }
     if (is_rounded_by_d)
         other.add("the sum is rounded to the type of D before alpha", [](const Beginning& from) {
-            const Unpacked sum = through(from.epilogue.output, from.accumulator);
+            const Unpacked sum = fast::rounded_in(from.epilogue.output, from.accumulator);
             const Beginning rounded{from.epilogue, from.operands, sum};
             return rounded.activated(rounded.with_bias(rounded.combined()));
         });

@@ -677,6 +677,7 @@ void add_scale_rules(const gemm::ProblemView& problem, GemmHypotheses& hypothese
 
 // What NaN is in E8M0 read as a number, 2^128, or as Inf.
 void add_nan_scales(const gemm::ProblemView& problem, GemmHypotheses& hypotheses) {
+    if (!has_block_scales(problem.a) && !has_block_scales(problem.b)) return;
     struct Reading {
         const char* what;
         Specials specials;

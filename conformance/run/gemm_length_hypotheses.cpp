@@ -52,8 +52,7 @@ void add_accumulators_not_cleared(const gemm::ProblemView& problem, GemmHypothes
 // Once more in the step that it is in, which has room for it.
 void add_last_of_short_steps(const gemm::ProblemView& problem, GemmHypotheses& hypotheses) {
     for (const std::int64_t step : {4, 16, 32}) {
-        const std::int64_t depth = problem.depth;
-        if (depth % step == 0) continue;
+        if (problem.depth % step == 0) continue;
         hypotheses.push_back(altered_outputs(
             problem,
             "the last k of a step that is not of whole " + std::to_string(step) +
