@@ -61,26 +61,6 @@ void add_code_changes(const Problem& p, Hypotheses& hypotheses) {
             });
 }
 
-// What is left of values that are multiplied by 0 where their scale is the largest one.
-void clear_under_largest_scale(const Problem& p, const CodeTensor& values,
-                               std::span<CodeTensor> side) {
-    const std::uint32_t largest = formats::e8m0.code_max_finite();
-    const Blocking blocking = blocking_of(p);
-    for (std::int64_t block = 0; block < block_grid(blocking).count(); ++block) {
-        if (side[1].at(static_cast<std::size_t>(block)) != largest) continue;
-        const BlockPlace place = place_of(blocking, block);
-        for (int lane = 0; lane < place.count; ++lane) {
-            const std::size_t at = place.element(lane);
-            Unpacked product = fast::unpack(p.type, Code{values.at(at)});
-            if (product.kind == fast::Kind::nan) continue;
-            if (product.kind == fast::Kind::infinity) product.kind = fast::Kind::nan;
-            product.significand = 0;
-            side[0].set(at,
-                        fast::round_element(*p.dialect, element_format_of(p), product, {}).bits);
-        }
-    }
-}
-
 // The same of codes that are made of values.
 void add_written_codes(Hypotheses& hypotheses) {
     add_hypothesis(hypotheses, "code:top_binade_unused", "elements end one binade too early")
@@ -112,30 +92,17 @@ void add_written_codes(Hypotheses& hypotheses) {
             }
         });
     };
-    add_hypothesis(hypotheses, "reciprocal:254_as_zero",
-                   "what is divided by the largest scale, 2^127, becomes zero")
-        .outputs = [](const Problem& asked, const Tensors& inputs, Tensors& outputs) {
-        const bool has_e8m0 =
-            asked.operation == OperationKind::quantize && asked.dialect->has_e8m0_scales();
-        if (!has_e8m0) return;
-        for_each_side(asked, outputs, [&](const Problem& p, std::span<CodeTensor> side) {
-            clear_under_largest_scale(p, inputs[0], side);
-        });
-    };
 }
 
 // What a kernel reads that takes rows further apart for dense ones: the gaps too.
 void read_as_dense(const Problem& p, std::size_t input, Tensors& inputs) {
-    constexpr std::uint32_t gap_byte = 0x7B;
     for (const Buffer& buffer : input_buffers(p)) {
         if (buffer.tensor != input || !is_strided(buffer.spec)) continue;
         CodeTensor& tensor = inputs[input];
         const CodeTensor right = tensor;
         const std::int64_t step = buffer.spec.row_stride;
         if (step <= tensor.columns || buffer.spec.column_stride != 1) continue;
-        std::uint32_t gap = 0;
-        for (int byte = 0; byte < tensor.width; ++byte)
-            gap |= (p.layout == RowLayout::padded ? gap_byte : 0u) << (8 * byte);
+        const std::uint32_t gap = gap_code(p, tensor);
         for (std::size_t i = 0; i < tensor.count(); ++i) {
             const auto at = static_cast<std::int64_t>(i);
             const std::int64_t row = at / step, column = at % step;
@@ -234,6 +201,14 @@ void add_input_changes(const Problem& p, Hypotheses& hypotheses) {
 }
 
 }  // namespace
+
+std::uint32_t gap_code(const Problem& p, const CodeTensor& tensor) {
+    constexpr std::uint32_t gap_byte = 0x7B;
+    std::uint32_t gap = 0;
+    for (int byte = 0; byte < tensor.width; ++byte)
+        gap |= (p.layout == RowLayout::padded ? gap_byte : 0u) << (8 * byte);
+    return gap;
+}
 
 void add_tensor_transformations(const Problem& p, Hypotheses& hypotheses) {
     add_code_changes(p, hypotheses);

@@ -260,6 +260,7 @@ std::vector<Alteration> hypotheses_for(const Problem& p) {
         add_values_read_otherwise(p, hypotheses);
     else
         add_block_transformations(p, hypotheses);
+    add_kernel_steps(p, hypotheses);
     add_real_scale_steps(p, hypotheses);
     add_random_bits(p, hypotheses);
     add_dialects(p, hypotheses);

@@ -47,10 +47,16 @@ void for_each_side(const Problem& p, Tensors& outputs, Visit visit) {
         visit(along(p, axes[side]), std::span(outputs).subspan(side * parts, parts));
 }
 
+// The elements of a block, beside that whose amax is looked for.
+std::vector<std::uint32_t> lanes_of_block(const BlockSeen& seen, std::int64_t block);
+// What lies between the rows of a tensor, where they have gaps.
+std::uint32_t gap_code(const Problem& p, const CodeTensor& tensor);
+
 // The parts of hypotheses_for.
 void add_decisions(const Problem& p, std::vector<Alteration>& hypotheses);
 void add_block_transformations(const Problem& p, std::vector<Alteration>& hypotheses);
 void add_tensor_transformations(const Problem& p, std::vector<Alteration>& hypotheses);
+void add_kernel_steps(const Problem& p, std::vector<Alteration>& hypotheses);
 void add_output_places(const Problem& p, std::vector<Alteration>& hypotheses);
 void add_real_scale_steps(const Problem& p, std::vector<Alteration>& hypotheses);
 void add_random_bits(const Problem& p, std::vector<Alteration>& hypotheses);

@@ -208,13 +208,20 @@ std::string limit_by_value(std::span<const Scope> all, const Cases& explained,
     return "";
 }
 
+// The least and the largest of the cases.
+std::pair<std::int64_t, std::int64_t> range_of(const Size& size, const Cases& cases) {
+    std::pair<std::int64_t, std::int64_t> range{size.of(cases[0]), size.of(cases[0])};
+    for (const Case& c : cases)
+        range = {std::min(range.first, size.of(c)), std::max(range.second, size.of(c))};
+    return range;
+}
+
 // "where K is 64 or more"
 std::string limit_by_size(std::span<const Size> all, const Cases& explained,
                           const Cases& refuting) {
     for (const Size& size : all) {
-        const auto [least, most] = std::ranges::minmax(explained | std::views::transform(size.of));
-        const auto [least_right, most_right] =
-            std::ranges::minmax(refuting | std::views::transform(size.of));
+        const auto [least, most] = range_of(size, explained);
+        const auto [least_right, most_right] = range_of(size, refuting);
         const bool is_above = least > most_right;
         if (!is_above && most >= least_right) continue;
         return "where " + std::string(size.name) + " is " +

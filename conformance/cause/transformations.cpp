@@ -47,7 +47,7 @@ void add_unseen_elements(const Problem& p, Hypotheses& hypotheses) {
         add_unseen(hypotheses, "element_" + std::to_string(left_out),
                    "element " + std::to_string(left_out) + " of a block",
                    [left_out](const BlockSeen&, std::size_t lane) { return lane == left_out; });
-    for (const std::size_t vector : {4, 8, 16})
+    for (const std::size_t vector : {4u, 8u, 16u})
         add_unseen(
             hypotheses, "rest_of_" + std::to_string(vector),
             "what follows the last whole " + std::to_string(vector) + " elements of a short block",
@@ -122,14 +122,6 @@ std::optional<std::int64_t> beside(const Problem& p, std::int64_t block, std::in
     const std::int64_t at = (goes_down ? row : column) + step;
     if (at < 0 || at >= (goes_down ? grid.block_rows : grid.block_columns)) return std::nullopt;
     return goes_down ? at * grid.block_columns + column : row * grid.block_columns + at;
-}
-
-std::vector<std::uint32_t> lanes_of_block(const BlockSeen& seen, std::int64_t block) {
-    const BlockPlace place = place_of(blocking_of(seen.p), block);
-    std::vector<std::uint32_t> lanes;
-    for (int lane = 0; lane < place.count; ++lane)
-        lanes.push_back(seen.input.at(place.element(lane)));
-    return lanes;
 }
 
 void add_foreign_elements(Hypotheses& hypotheses) {
@@ -576,6 +568,14 @@ void add_stored_scales(Hypotheses& hypotheses) {
 }
 
 }  // namespace
+
+std::vector<std::uint32_t> lanes_of_block(const BlockSeen& seen, std::int64_t block) {
+    const BlockPlace place = place_of(blocking_of(seen.p), block);
+    std::vector<std::uint32_t> lanes;
+    for (int lane = 0; lane < place.count; ++lane)
+        lanes.push_back(seen.input.at(place.element(lane)));
+    return lanes;
+}
 
 void add_block_transformations(const Problem& p, Hypotheses& hypotheses) {
     const bool has_amax = p.operation == OperationKind::quantize ||

@@ -210,7 +210,7 @@ static int find_format(mx_dpi* oracle) {
     char block[MX_DPI_NAME_MAX] = "";
     const char* object;
     mx_message message = room_for_message(oracle);
-    const int status = mx_oracle_list("formats", &list, &message);
+    const int status = (int)mx_oracle_list("formats", &list, &message);
     int found, rows = 0;
     if (status != MX_OK) return status;
     object = object_named(list, oracle->format);
@@ -244,8 +244,8 @@ static int check_dialect(mx_dpi* oracle) {
             outputs[1] = row_of(oracle->scale, NULL, 1);
             outputs[2] = row_of("f32", NULL, 1);
             operation.tensor_scale = numbers ? "given" : NULL;
-            status = mx_oracle_supports(&operation, inputs, given, outputs, numbers ? 3 : 2, NULL,
-                                        &message);
+            status = (int)mx_oracle_supports(&operation, inputs, given, outputs, numbers ? 3 : 2,
+                                             NULL, &message);
             oracle->has_number = numbers;
             if (status == MX_OK) return MX_OK;
             if (first[0] == '\0') memcpy(first, oracle->message, sizeof first);
@@ -266,7 +266,7 @@ void* mx_dpi_open(const char* format, const char* dialect, const char* value_typ
     mx_message message;
     if (oracle == NULL) return NULL;
     message = room_for_message(oracle);
-    oracle->status = mx_oracle_check(&message);
+    oracle->status = (int)mx_oracle_check(&message);
     if (oracle->status == MX_OK) oracle->status = keep_name(oracle, oracle->format, format);
     if (oracle->status == MX_OK) oracle->status = keep_name(oracle, oracle->dialect, dialect);
     if (oracle->status == MX_OK) oracle->status = keep_name(oracle, oracle->value_type, value_type);
@@ -333,8 +333,8 @@ static int run_quantize(mx_dpi* oracle, mx_dpi_array* values, mx_dpi_array* rand
     outputs[1] = row_of(oracle->scale, &stored, 1);
     outputs[2] = row_of("f32", &oracle->kept, 1);
     operation.tensor_scale = oracle->has_number ? "given" : NULL;
-    status = mx_oracle_run(&operation, inputs, given, outputs, oracle->has_number ? 3 : 2, NULL,
-                           &message);
+    status = (int)mx_oracle_run(&operation, inputs, given, outputs, oracle->has_number ? 3 : 2,
+                                NULL, &message);
     *scale = width_of(oracle->scale) == 4 ? stored.word : stored.byte;
     return status;
 }
@@ -407,8 +407,8 @@ static int run_dequantize(mx_dpi* oracle, mx_dpi_array* codes, uint32_t scale,
     inputs[2] = row_of("f32", &oracle->kept, 1);
     output = row_of(oracle->value_type, &values->data, values->count);
     operation.tensor_scale = oracle->has_number ? "given" : NULL;
-    return mx_oracle_run(&operation, inputs, oracle->has_number ? 3 : 2, &output, 1, NULL,
-                         &message);
+    return (int)mx_oracle_run(&operation, inputs, oracle->has_number ? 3 : 2, &output, 1, NULL,
+                              &message);
 }
 
 int mx_dpi_dequantize(void* handle, const svOpenArrayHandle codes, const svLogicVecVal* scale,
@@ -459,7 +459,8 @@ int mx_dpi_round(void* handle, const char* rounding, const char* overflow,
     operation.overflow = overflow;
     operation.subnormals = "honoured";
     message = room_for_message(oracle);
-    status = mx_oracle_run(&operation, inputs, is_stochastic ? 2 : 1, &output, 1, NULL, &message);
+    status =
+        (int)mx_oracle_run(&operation, inputs, is_stochastic ? 2 : 1, &output, 1, NULL, &message);
     if (status == MX_OK) write_word(rounded, code);
     return status;
 }
@@ -514,7 +515,7 @@ static int run_dot(mx_dpi* a, const mx_dpi* b, const char* model, mx_dpi_array* 
     gemm.scaling_b = scaling_of(b);
     options.struct_size = sizeof options;
     options.model = model;
-    status = mx_oracle_run(&operation, inputs, 4, &output, 1, &options, &message);
+    status = (int)mx_oracle_run(&operation, inputs, 4, &output, 1, &options, &message);
     if (status == MX_OK) *result = word_at(&sum, 0);
     return status;
 }
@@ -542,8 +543,8 @@ static int find_edges(mx_dpi* oracle) {
     mx_message message = room_for_message(oracle);
     if (oracle->edges.data != NULL) return MX_OK;
     oracle->edges.struct_size = sizeof oracle->edges;
-    return mx_oracle_edge_cases(oracle->format, oracle->dialect, oracle->value_type, NULL,
-                                &oracle->edges, &message);
+    return (int)mx_oracle_edge_cases(oracle->format, oracle->dialect, oracle->value_type, NULL,
+                                     &oracle->edges, &message);
 }
 
 int mx_dpi_edge_count(void* handle) {

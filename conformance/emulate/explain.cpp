@@ -10,10 +10,6 @@
 namespace mx::emulate {
 namespace {
 
-std::string heading(const std::string& text) {
-    return "\n" + text + "\n";
-}
-
 std::string explain_block(const ExplainTarget& target, const Quantizer& rules) {
     const exact::Value amax = exact::amax_of(rules, lane_values(target, rules));
     const BlockFormat& format = *target.c.format;

@@ -14,10 +14,6 @@
 namespace mx::emulate {
 namespace {
 
-std::string heading(const std::string& text) {
-    return "\n" + text + "\n";
-}
-
 // The answer of one row to the lanes: exact, and the fast oracle's codes beside it.
 struct RowAnswer {
     std::vector<exact::Value> lanes;  // after the transform

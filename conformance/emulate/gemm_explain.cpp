@@ -45,7 +45,7 @@ ScaledRow unscaled_from(const ScaledRow& row, std::int64_t k) {
     return without_scales(row).from(k);
 }
 
-std::string code_and_value(const ElementFormat& format, Code code) {
+std::string code_with_value(const ElementFormat& format, Code code) {
     return hex_code(format, code) + " = " + exact_text(exact::decode(format, code));
 }
 
@@ -113,7 +113,7 @@ std::string total_text(const TensorGemm& problem, const gemm::Output& output,
     for (const ElementFormat& format : gemm_types) {
         const Code code = exact::round(format, Rounding::nearest_even,
                                        rules.overflow.value_or(Overflow::overflow), total);
-        text += "  in " + std::string(format.name) + ": " + code_and_value(format, code) + "\n";
+        text += "  in " + std::string(format.name) + ": " + code_with_value(format, code) + "\n";
     }
     return text;
 }
@@ -155,7 +155,7 @@ std::string steps_text(const GemmModel& model, const gemm::Output& output, std::
         minus.negative = !value.negative;
         const Code code =
             exact::round(formats::f32, Rounding::nearest_even, Overflow::overflow, value);
-        table.add({std::to_string(depth), code_and_value(formats::f32, code), exact_text(sum),
+        table.add({std::to_string(depth), code_with_value(formats::f32, code), exact_text(sum),
                    exact_text(exact::plus(sum, minus))});
     }
     return std::string(model.name) + ", " +
@@ -175,7 +175,7 @@ std::string models_text(const TensorGemm& problem, const gemm::Output& output) {
             exact::round(formats::f32, Rounding::nearest_even, Overflow::overflow, value);
         const exact::Value sum = sum_for(model, output, output.depth);
         value.negative = !value.negative;
-        table.add({std::string(model.name), code_and_value(formats::f32, code),
+        table.add({std::string(model.name), code_with_value(formats::f32, code),
                    exact_text(exact::plus(sum, value))});
     }
     return any ? "what machines make of the sum:\n" + table.print()
@@ -188,9 +188,9 @@ std::string result_text(const TensorGemm& problem, const gemm::Output& output) {
     const Code alpha = confirmed_alpha(output);
     const bool has_numbers = view.a.has_numbers() || view.b.has_numbers();
     return (has_numbers ? "alpha with the numbers of both tensors, in binary32: " +
-                              code_and_value(formats::f32, alpha) + "\n"
+                              code_with_value(formats::f32, alpha) + "\n"
                         : "") +
-           "D: " + code_and_value(view.epilogue.output, confirmed_result(view, output)) + "\n";
+           "D: " + code_with_value(view.epilogue.output, confirmed_result(view, output)) + "\n";
 }
 
 }  // namespace

@@ -29,6 +29,11 @@ private:
     std::vector<std::vector<std::string>> rows_;
 };
 
+// A line of its own behind an empty one.
+inline std::string heading(const std::string& text) {
+    return "\n" + text + "\n";
+}
+
 // Lines of at most text_width, broken at blanks, each after the first one indented by two more.
 std::string paragraph(std::string_view text);
 

@@ -13,7 +13,6 @@ namespace mx {
 namespace {
 
 constexpr ElementFormat f32 = formats::f32;
-constexpr std::uint32_t one_of_f32 = 0x3F800000;
 
 GemmHypothesis under(std::string what, const gemm::ProblemView& changed) {
     return {std::move(what), [changed](const gemm::OutputPlace& place) {
@@ -103,8 +102,8 @@ void add_other_chunks(const gemm::ProblemView& problem, GemmHypotheses& hypothes
     }
 }
 
-using Places = AlteredOutput::Places;
-GemmHypothesis moved(const gemm::ProblemView& problem, std::string what, Places places) {
+GemmHypothesis moved(const gemm::ProblemView& problem, std::string what,
+                     AlteredOutput::Places places) {
     return altered_outputs(
         problem, std::move(what),
         [places = std::move(places)](AlteredOutput& output, const gemm::OutputPlace&) {
@@ -122,21 +121,21 @@ void add_other_orders(const gemm::ProblemView& problem, GemmHypotheses& hypothes
     const auto step = static_cast<std::size_t>(model.products);
     for (const std::size_t unit : {step, static_cast<std::size_t>(model.promotion)}) {
         if (unit < 2 || depth < unit || depth % unit == 0) continue;
-        Places places{{}, (depth + unit - 1) / unit * unit};
+        AlteredOutput::Places places{{}, (depth + unit - 1) / unit * unit};
         for (std::size_t k = 0; k < depth; ++k) places.of_k.push_back(places.count - depth + k);
         hypotheses.push_back(
             moved(problem, "what is left of K after whole " + std::to_string(unit) + " comes first",
                   std::move(places)));
     }
     if (model.sum == StepSum::pairs_flushed && step == 4 && depth % step == 3) {
-        Places places{{}, depth + 1};
+        AlteredOutput::Places places{{}, depth + 1};
         for (std::size_t k = 0; k < depth; ++k) places.of_k.push_back(k + 2 < depth ? k : k + 1);
         hypotheses.push_back(moved(problem,
                                    "of the last three products two are added before the first",
                                    std::move(places)));
     }
     if (model.sum != StepSum::even_and_odd) return;
-    Places places{{}, (depth + step - 1) / step * step};
+    AlteredOutput::Places places{{}, (depth + step - 1) / step * step};
     for (std::size_t k = 0; k < depth; ++k) {
         const std::size_t in_step = k % step, half = step / 2;
         places.of_k.push_back(k - in_step + in_step % half * 2 + in_step / half);

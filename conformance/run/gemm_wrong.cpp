@@ -13,8 +13,6 @@ namespace {
 
 static_assert(std::endian::native == std::endian::little, "codes are read as little-endian words");
 
-constexpr std::uint32_t one_of_f32 = 0x3F800000;
-
 CodeView view_of(const std::vector<std::uint32_t>& codes) {
     return {reinterpret_cast<const std::uint8_t*>(codes.data()), 4, 1};
 }

@@ -12,6 +12,8 @@
 
 namespace mx {
 
+inline constexpr std::uint32_t one_of_f32 = 0x3F800000;
+
 // One output with copies of its rows, so that they can be altered.
 class AlteredOutput {
 public:

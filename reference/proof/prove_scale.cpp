@@ -34,13 +34,13 @@ Report prove_significands(const Quantizer& dialect, const BlockFormat& format, i
         });
 }
 
-// Quantizer and format are template arguments only so that the compiler can fold them into the
-// loop.
+// Compares the fast function with one run. Whose rules are template arguments, they are so only for
+// the compiler to fold them into the loop.
+using SweepRun = Report (*)(const exact::Run& run);
+
 template <std::size_t Row, std::size_t Format>
-Report sweep_f32(int threads) {
-    const std::vector<exact::Run> runs =
-        exact_scales(e8m0_quantizers[Row], mx_block_formats[Format], formats::f32);
-    return sweep(runs, threads, [](std::uint32_t bits) {
+Report sweep_f32(const exact::Run& run) {
+    return sweep_run(run, [](std::uint32_t bits) {
         constexpr Quantizer dialect = e8m0_quantizers[Row];
         constexpr BlockFormat format = mx_block_formats[Format];
         constexpr ElementFormat input = formats::f32;
@@ -89,40 +89,41 @@ bool is_quick(const Quantizer& dialect) {
     return dialect.scale_ratio != ScaleRatio::divided && !takes_log2f(dialect);
 }
 
-template <std::size_t Row, std::size_t Format>
-void add_proofs(std::vector<Proof>& proofs) {
-    if constexpr (is_proved(Row, Format)) {
-        const std::string rows = rows_like(Row, mx_block_formats[Format]);
-        for (const std::string_view name : input_types) {
-            const ElementFormat& input = *find_element_format(name);
-            Proof proof{name_of(Row, Format, name), codes_without_sign_of(input) + ": " + rows,
-                        [&input](int threads) {
-                            return sweep_any(e8m0_quantizers[Row], mx_block_formats[Format], input,
-                                             threads);
-                        }};
-            if (name == "f32") {
+void add_proofs(std::size_t row, std::size_t of_format, [[maybe_unused]] SweepRun sweep_f32,
+                std::vector<Proof>& proofs) {
+    const Quantizer& dialect = e8m0_quantizers[row];
+    const BlockFormat& format = mx_block_formats[of_format];
+    const std::string rows = rows_like(row, format);
+    for (const std::string_view name : input_types) {
+        const ElementFormat& input = *find_element_format(name);
+        Proof proof{name_of(row, of_format, name), codes_without_sign_of(input) + ": " + rows,
+                    [&](int threads) { return sweep_any(dialect, format, input, threads); }};
+        if (name == "f32") {
 #if !defined(MX_PLANTED)  // the test with planted faults need not be folded
-                proof.run = sweep_f32<Row, Format>;
+            proof.run = [&, sweep_f32](int threads) {
+                return compare_pieces(exact_scales(dialect, format, formats::f32), sweep_piece,
+                                      threads, sweep_f32);
+            };
 #endif
-                const bool is_short =
-                    is_first_format(Row, Format) && is_quick(e8m0_quantizers[Row]);
-                proof.effort = is_short ? Effort::always : Effort::whole_set;
-            }
-            proofs.push_back(proof);
+            const bool is_short = is_first_format(row, of_format) && is_quick(dialect);
+            proof.effort = is_short ? Effort::always : Effort::whole_set;
         }
-        proofs.push_back({name_of(Row, Format, "significands"),
-                          "all 2^23 amaxes of f32 from 1 to 2, exact asked for each: " + rows,
-                          [](int threads) {
-                              return prove_significands(e8m0_quantizers[Row],
-                                                        mx_block_formats[Format], threads);
-                          },
-                          Effort::whole_set});
+        proofs.push_back(proof);
     }
+    proofs.push_back({name_of(row, of_format, "significands"),
+                      "all 2^23 amaxes of f32 from 1 to 2, exact asked for each: " + rows,
+                      [&](int threads) { return prove_significands(dialect, format, threads); },
+                      Effort::whole_set});
+}
+
+template <std::size_t Row, std::size_t Format>
+void add_proofs_of(std::vector<Proof>& proofs) {
+    if constexpr (is_proved(Row, Format)) add_proofs(Row, Format, sweep_f32<Row, Format>, proofs);
 }
 
 template <std::size_t Format, std::size_t... Row>
 void add_format(std::vector<Proof>& proofs, std::index_sequence<Row...>) {
-    (add_proofs<Row, Format>(proofs), ...);
+    (add_proofs_of<Row, Format>(proofs), ...);
 }
 
 template <std::size_t... Format>
@@ -136,32 +137,46 @@ constexpr bool is_first_with_cast(std::size_t row) {
     return true;
 }
 
-// Cast and input are template arguments for the same reason as above.
-template <std::size_t Row, std::size_t Input>
-Report prove_cast(int threads) {
-    static constexpr ElementFormat input = *find_element_format(input_types[Input]);
-    const std::vector<exact::Run> runs = exact_casts(e8m0_quantizers[Row].scale_cast, input);
-    return sweep(runs, threads, [](std::uint32_t bits) {
+template <std::size_t Row>
+Report sweep_cast_of_f32(const exact::Run& run) {
+    return sweep_run(run, [](std::uint32_t bits) {
         constexpr ScaleCast cast = e8m0_quantizers[Row].scale_cast;
-        constexpr ElementFormat format = input;
-        return fast::cast_to_scale(cast, fast::unpack(format, Code{bits})).bits;
+        constexpr ElementFormat input = formats::f32;
+        return fast::cast_to_scale(cast, fast::unpack(input, Code{bits})).bits;
     });
 }
 
-template <std::size_t Row, std::size_t... Input>
-void add_cast(std::vector<Proof>& proofs, std::index_sequence<Input...>) {
-    const auto add = [&](std::string_view name, Report (*run)(int)) {
-        proofs.push_back(
-            {"cast " + std::string(e8m0_quantizers[Row].name) + " " + std::string(name),
-             all_codes_of(*find_element_format(name)), run,
-             name == "f32" ? Effort::whole_set : Effort::always});
-    };
-    if constexpr (is_first_with_cast(Row)) (add(input_types[Input], prove_cast<Row, Input>), ...);
+Report sweep_any_cast(const ScaleCast& cast, const ElementFormat& input, int threads) {
+    return sweep(exact_casts(cast, input), threads, [&](std::uint32_t bits) {
+        return fast::cast_to_scale(cast, fast::unpack(input, Code{bits})).bits;
+    });
+}
+
+void add_casts(const Quantizer& dialect, SweepRun sweep_f32, std::vector<Proof>& proofs) {
+    const ScaleCast& cast = dialect.scale_cast;
+    for (const std::string_view name : input_types) {
+        const ElementFormat& input = *find_element_format(name);
+        Proof proof{"cast " + std::string(dialect.name) + " " + std::string(name),
+                    all_codes_of(input),
+                    [&](int threads) { return sweep_any_cast(cast, input, threads); }};
+        if (name == "f32") {
+            proof.run = [&, sweep_f32](int threads) {
+                return compare_pieces(exact_casts(cast, formats::f32), sweep_piece, threads,
+                                      sweep_f32);
+            };
+            proof.effort = Effort::whole_set;
+        }
+        proofs.push_back(proof);
+    }
 }
 
 template <std::size_t... Row>
-void add_casts(std::vector<Proof>& proofs, std::index_sequence<Row...>) {
-    (add_cast<Row>(proofs, std::make_index_sequence<input_types.size()>{}), ...);
+void add_all_casts(std::vector<Proof>& proofs, std::index_sequence<Row...>) {
+    const auto add = [&]<std::size_t One>() {
+        if constexpr (is_first_with_cast(One))
+            add_casts(e8m0_quantizers[One], sweep_cast_of_f32<One>, proofs);
+    };
+    (add.template operator()<Row>(), ...);
 }
 
 }  // namespace
@@ -169,7 +184,7 @@ void add_casts(std::vector<Proof>& proofs, std::index_sequence<Row...>) {
 std::vector<Proof> scale_proofs() {
     std::vector<Proof> proofs;
     add_formats(proofs, std::make_index_sequence<mx_block_formats.size()>{});
-    add_casts(proofs, std::make_index_sequence<e8m0_quantizers.size()>{});
+    add_all_casts(proofs, std::make_index_sequence<e8m0_quantizers.size()>{});
     return proofs;
 }
 

@@ -110,10 +110,13 @@ Report compare_pieces(const std::vector<exact::Run>& runs, std::uint32_t length,
     return report;
 }
 
+// The longest piece of a sweep of f32.
+inline constexpr std::uint32_t sweep_piece = 1u << 22;
+
 // Compares fast with every run.
 template <typename Fast>
 Report sweep(const std::vector<exact::Run>& runs, int threads, const Fast& fast) {
-    return compare_pieces(runs, 1u << 22, threads,
+    return compare_pieces(runs, sweep_piece, threads,
                           [&](const exact::Run& piece) { return sweep_run(piece, fast); });
 }
 

@@ -405,7 +405,7 @@ TEST(Cause, FaultsOfARounder) {
 }
 
 TEST(Cause, ElementsInAnotherOrder) {
-    for (const auto& [kind, mask] : {std::pair{"order:pairs", 1u}, {"order:whole", 31u}}) {
+    for (const auto& order : {std::pair{"order:pairs", 1u}, {"order:whole", 31u}}) {
         Sources sources;
         std::vector<CaseResult> cases;
         // The last block of a row is short: what stands beside its last element is none.
@@ -414,12 +414,12 @@ TEST(Cause, ElementsInAnotherOrder) {
                 quantize_line("mxfp8-e4m3", "ocp", "random.spread", shape), [&](Evidence& e) {
                     const auto columns = static_cast<std::size_t>(e.actual[0].columns);
                     for (std::size_t i = 0; i < e.actual[0].count(); ++i) {
-                        const std::size_t from = i % columns ^ mask;
+                        const std::size_t from = i % columns ^ order.second;
                         e.actual[0].set(
                             i, from < columns ? e.expected[0].at(i / columns * columns + from) : 0);
                     }
                 }));
-        EXPECT_EQ(cause_of(cases, sources).kinds, std::vector<std::string>{kind})
+        EXPECT_EQ(cause_of(cases, sources).kinds, std::vector<std::string>{order.first})
             << cause_of(cases, sources).sentence;
     }
 }

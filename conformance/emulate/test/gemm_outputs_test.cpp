@@ -26,7 +26,7 @@ TensorGemm problem_of(std::int64_t side) {
 TEST(GemmOutputs, EachIsDoneOnceByHoweverManyThreads) {
     const TensorGemm problem = problem_of(1500);
     ASSERT_LT(gemm::outputs_at_once(problem.view()), problem.outputs());
-    for (const std::uint64_t jobs : {0, 1, 3, 64}) {
+    for (const std::uint64_t jobs : {0u, 1u, 3u, 64u}) {
         std::vector<std::atomic<int>> done(static_cast<std::size_t>(problem.outputs()));
         std::int64_t last = 0;
         const std::int64_t count = do_outputs(

@@ -64,7 +64,7 @@ protected:
             << tensor.causes.front().text;
     }
 
-    const Grid size_;
+    const Grid size_{};
     const data::HostTensor values_ = test::tensor_of(test::some_values(size_), size_);
     const Quantized fp4_ = test::quantized(values_, "mxfp4-e2m1", "ocp");
     const Quantized fp8_ = test::quantized(values_, "mxfp8-e4m3", "ocp");

@@ -82,7 +82,7 @@ struct Fault {
 };
 
 void drop(Matrix& codes, std::size_t first, std::size_t end) {
-    for (auto& row : codes) std::fill(row.begin() + first, row.begin() + end, 0u);
+    for (auto& row : codes) std::fill(row.data() + first, row.data() + end, 0u);
 }
 
 // One product at a time, each sum rounded to bfloat16.
@@ -110,7 +110,7 @@ std::vector<Fault> faults_of(const GemmModel& right, const GemmModel& short_sum)
           .spoil =
               [](PlainGemm& g) {
                   if (g.asked.scaling_a != "1x32" && g.asked.scaling_a != "1x16") return;
-                  const int twice = g.asked.scaling_a == "1x32" ? 1 : 8;
+                  const std::uint32_t twice = g.asked.scaling_a == "1x32" ? 1 : 8;
                   for (auto& row : g.scales_a) row[1] += twice;
               }}},
         {"sums are rounded to bfloat16", {.model = &short_sum}},
