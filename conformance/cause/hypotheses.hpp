@@ -3,6 +3,7 @@
 // kernel can get wrong. Made from the problem alone: nothing here knows of a device or its answer.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <span>
 #include <string>
