@@ -46,7 +46,7 @@ protected:
         return test::quantized(test::tensor_of(test::some_values(size_), size_), format, dialect);
     }
 
-    const Grid size_;
+    const Grid size_{};
     ScratchDirectory scratch_;
 };
 
