@@ -30,7 +30,8 @@ constexpr std::size_t placed_halves_max = 40;
 constexpr std::size_t pairs_placed_max = 4;  // that are tried in parts of the tensor too
 constexpr std::size_t halves_max = 60;       // that may make up a pair
 constexpr std::size_t alike_max = 8;         // that stand for each other in pairs
-constexpr std::size_t beside_max = 2;        // beside which every other hypothesis is tried
+constexpr std::size_t alike_beside_max = 2;
+constexpr std::size_t beside_max = 2;  // beside which every other hypothesis is tried
 
 // Rows of a tensor of which each has blocks of its own.
 CodeTensor rows_of(const CodeTensor& tensor, std::int64_t first, std::int64_t count) {
@@ -329,9 +330,9 @@ public:
         tried = std::move(firsts);
     }
     // At most so many.
-    std::vector<Placed> of(const Tried& tried) const {
+    std::vector<Placed> of(const Tried& tried, std::size_t count = alike_max) const {
         std::vector<Placed> alike = by_answer_.at(tried.score.answer);
-        if (alike.size() > alike_max) alike.resize(alike_max);
+        if (alike.size() > count) alike.resize(count);
         return alike;
     }
 
@@ -370,7 +371,7 @@ void try_beside(Trial& trial, const Tried& one, const std::vector<Alteration>& h
     }
 }
 
-void try_beside_best(Trial& trial, std::vector<Tried> tried,
+void try_beside_best(Trial& trial, std::vector<Tried> tried, const Alike& alike,
                      const std::vector<Alteration>& hypotheses, CaseResult& result) {
     std::erase_if(tried, [&](const Tried& each) {
         return !each.score.may_be_half() || 4 * each.score.helped < trial.differing();
@@ -378,8 +379,10 @@ void try_beside_best(Trial& trial, std::vector<Tried> tried,
     std::ranges::stable_sort(tried, std::ranges::greater{}, [](const Tried& each) {
         return each.score.helped - each.score.harmed;
     });
+    // Of two that are alike, one may leave room for another decision of the same field.
     for (std::size_t i = 0; i < tried.size() && i < beside_max; ++i)
-        try_beside(trial, tried[i], hypotheses, result);
+        for (const Placed& placed : alike.of(tried[i], alike_beside_max))
+            try_beside(trial, {placed, tried[i].score}, hypotheses, result);
 }
 
 void try_pairs(Trial& trial, std::vector<Tried> tried, const std::vector<Alteration>& hypotheses,
@@ -398,7 +401,8 @@ void try_pairs(Trial& trial, std::vector<Tried> tried, const std::vector<Alterat
         add_pairs_in_places(trial, both, result);
         add_pairs_like(trial, {alike.of(*pair.one), alike.of(*pair.other)}, result);
     }
-    if (result.explanations.empty()) try_beside_best(trial, std::move(tried), hypotheses, result);
+    if (result.explanations.empty())
+        try_beside_best(trial, std::move(tried), alike, hypotheses, result);
 }
 
 // "ties:up@odd_rows,last_row": in each of these places alone.

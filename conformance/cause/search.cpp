@@ -308,10 +308,16 @@ Candidates Search::explanations_by_two() {
     return limited_pairs(all);
 }
 
-// In a dialect, a format or the like alone: only where no pair does without, in a place or not.
+// In a dialect, a format or the like alone: only where no pair does without, in a place or not, and
+// where more than one case shows it. In one case a place would do as well.
 Candidates Search::limited_pairs(const std::vector<Covers>& all) {
     const auto is_unlimited = [](const std::vector<Candidate>& set) {
         return std::ranges::all_of(set, [](const Candidate& each) { return each.scope.empty(); });
+    };
+    const auto is_seen_once = [this](const std::vector<Candidate>& set) {
+        return std::ranges::any_of(set, [this](const Candidate& each) {
+            return !each.scope.empty() && cases_with(each.kind).size() < 2;
+        });
     };
     Candidates limited;
     for (const Covers& covers : all) {
@@ -321,6 +327,7 @@ Candidates Search::limited_pairs(const std::vector<Covers>& all) {
             std::erase_if(found, [&](const auto& set) { return !is_unlimited(set); });
             return found;
         }
+        std::erase_if(found, is_seen_once);
         if (limited.empty()) limited = std::move(found);
     }
     return limited;
