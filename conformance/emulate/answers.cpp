@@ -42,7 +42,7 @@ Answers fast_block(const ExplainTarget& target, const Quantizer& rules) {
 }
 
 // Two digits, or eight for a code of more than a byte.
-std::string hex(Code code) {
+std::string hex_bits(Code code) {
     return hex_code(code.bits < 0x100 ? formats::e8m0 : formats::f32, code);
 }
 
@@ -109,7 +109,8 @@ std::string disagreement_in(const OraclePair& oracles) {
     std::size_t at = 0;
     while (oracles.exact[at] == oracles.fast[at]) ++at;
     return place_text(oracles.exact[at].lane) + ": the exact oracle says " +
-           hex(oracles.exact[at].code) + ", the fast oracle " + hex(oracles.fast[at].code);
+           hex_bits(oracles.exact[at].code) + ", the fast oracle " +
+           hex_bits(oracles.fast[at].code);
 }
 
 namespace {

@@ -92,7 +92,7 @@ std::string fault_in(const Quantizer& row, const RowAnswer& answer) {
                : "the fast and the exact oracle differ on dialect " + std::string(row.name);
 }
 
-std::string f32_text(const exact::Value& value) {
+std::string f32_value_text(const exact::Value& value) {
     const Code code = exact::round(formats::f32, Rounding::nearest_even, Overflow::overflow, value);
     return hex_code(formats::f32, code) + " = " + exact::to_text(value);
 }
@@ -100,19 +100,20 @@ std::string f32_text(const exact::Value& value) {
 std::string scale_text(const Quantizer& recipe, const BlockFormat& format,
                        const RowAnswer& answer) {
     const exact::BlockScale& scale = answer.block.scale;
-    std::string text = paragraph("amax of the block: " + f32_text(scale.amax));
+    std::string text = paragraph("amax of the block: " + f32_value_text(scale.amax));
     if (recipe.tensor_scale == TensorScale::history)
-        text += paragraph("S of the tensor, from earlier ones: " + f32_text(answer.tensor.scale));
+        text +=
+            paragraph("S of the tensor, from earlier ones: " + f32_value_text(answer.tensor.scale));
     else if (recipe.tensor_scale != TensorScale::none)
         text += paragraph("S of the tensor, from its amax " + exact::to_text(answer.tensor.amax) +
-                          ": " + f32_text(answer.tensor.scale));
-    text += paragraph("ratio: " + f32_text(scale.ratio));
+                          ": " + f32_value_text(answer.tensor.scale));
+    text += paragraph("ratio: " + f32_value_text(scale.ratio));
     text += paragraph("scale, as stored: " + hex_code(format.scale(), scale.stored) + " = " +
                       exact::to_text(exact::decode(format.scale(), scale.stored)));
     if (recipe.inverse == Inverse::divided_by_product)
-        text += paragraph("divisor of the lanes: " + f32_text(scale.factor));
+        text += paragraph("divisor of the lanes: " + f32_value_text(scale.factor));
     else if (!recipe.divides_lanes())
-        text += paragraph("factor of the lanes: " + f32_text(scale.factor));
+        text += paragraph("factor of the lanes: " + f32_value_text(scale.factor));
     return text;
 }
 
@@ -136,7 +137,7 @@ std::string lanes_table(const ExplainTarget& target, const RowAnswer& answer) {
             is_rotated ? exact::round(input, Rounding::nearest_even, Overflow::overflow, value)
                        : target.lanes[lane];
         table.add({std::to_string(lane), hex_code(input, code), exact::to_text(value),
-                   f32_text(exact::scaled_lane(recipe, answer.block.scale, value)),
+                   f32_value_text(exact::scaled_lane(recipe, answer.block.scale, value)),
                    hex_code(format.element(), element),
                    exact::to_text(exact::decode(format.element(), element)),
                    exact::to_text(exact::dequantize_f32(recipe, format, kept,
@@ -199,7 +200,7 @@ void explain_dequantized(const ExplainTarget& target, Explanation& result) {
         paragraph("scale, as stored: " + hex_code(p.format->scale(), target.scale) + " = " +
                   exact::to_text(exact::decode(p.format->scale(), target.scale)));
     if (has_tensor_number(p))
-        result.text += paragraph("the number that was kept: " + f32_text(kept));
+        result.text += paragraph("the number that was kept: " + f32_value_text(kept));
     TextTable table({{"lane", Align::right},
                      {"P", Align::right},
                      {"value, in f32"},
@@ -211,9 +212,10 @@ void explain_dequantized(const ExplainTarget& target, Explanation& result) {
         if (!(value == fast::dequantize(fast_question, {target.scale, code})))
             result.fault =
                 "the fast and the exact oracle differ on dialect " + std::string(row.name);
-        table.add({std::to_string(lane), exact::to_text(exact::decode(p.format->element(), code)),
-                   f32_text(exact::dequantize_f32(row, *p.format, kept, {target.scale, code})),
-                   hex_code(p.type, value), exact::to_text(exact::decode(p.type, value))});
+        table.add(
+            {std::to_string(lane), exact::to_text(exact::decode(p.format->element(), code)),
+             f32_value_text(exact::dequantize_f32(row, *p.format, kept, {target.scale, code})),
+             hex_code(p.type, value), exact::to_text(exact::decode(p.type, value))});
     }
     result.text += heading("The values") + table.print();
 }

@@ -53,7 +53,7 @@ int ordinary_exponent_max(const ElementFormat& input) {
     return std::min(100, input.exponent_max() - 1);
 }
 
-std::uint32_t code_of(const ElementFormat& input, const exact::Rational& magnitude) {
+std::uint32_t input_code_of(const ElementFormat& input, const exact::Rational& magnitude) {
     return exact::round(input, Rounding::toward_zero, Overflow::saturate,
                         {exact::Value::Kind::finite, false, magnitude})
         .bits;
@@ -101,7 +101,7 @@ void add_ties(Pool& pool, const Setting& setting, const Quantizer& known, int ex
     const exact::Rational factor = exact::decode(setting.format.scale(), scale).magnitude;
     std::vector<std::uint32_t> codes{0, input.code_sign_mask(), amax | input.code_sign_mask()};
     for (const exact::Rational& tie : ties(setting.format.element())) {
-        const std::uint32_t code = code_of(input, tie * factor);
+        const std::uint32_t code = input_code_of(input, tie * factor);
         for (const std::uint32_t near : {code == 0 ? 0 : code - 1, code, code + 1})
             for (const std::uint32_t sign : {0u, input.code_sign_mask()})
                 if (near <= amax) codes.push_back(near | sign);

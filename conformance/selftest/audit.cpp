@@ -51,12 +51,12 @@ Shape shape_of(Population population, const Setting& setting) {
 }
 
 // A range of elements, and of the scales that belong to them.
-struct Part {
+struct SamplePart {
     std::size_t element = 0, elements = 0;
     std::size_t scale = 0, scales = 0;
 };
 
-acceptance::Quantized part_of(const Numbers& numbers, const Part& part) {
+acceptance::Quantized part_of(const Numbers& numbers, const SamplePart& part) {
     return {std::span(numbers.scales).subspan(part.scale, part.scales),
             std::span(numbers.codes).subspan(part.element, part.elements),
             std::span(numbers.elements).subspan(part.element, part.elements),
@@ -75,10 +75,10 @@ bool tells(const acceptance::Rule& rule, const acceptance::Evidence& evidence) {
            rule.judge(right) == acceptance::Answer::accepts;
 }
 
-std::vector<Part> parts_of(const Sample& sample, bool is_edge) {
+std::vector<SamplePart> parts_of(const Sample& sample, bool is_edge) {
     const std::size_t elements = sample.floats.size(), scales = sample.expected.scales.size();
     if (!is_edge) return {{0, elements, 0, scales}};
-    std::vector<Part> parts;
+    std::vector<SamplePart> parts;
     constexpr std::size_t lanes = block_size;
     for (std::size_t block = 0; block < scales; ++block)
         parts.push_back({block * lanes, lanes, block, 1});
@@ -133,7 +133,7 @@ Status Audit::judge_task(const Task& task, const Client& client, std::vector<Out
         return success();
     }
     const Numbers actual = numbers_of(task.sample.c, outputs_of(question, answer));
-    for (const Part& part : parts_of(task.sample, task.is_edge)) {
+    for (const SamplePart& part : parts_of(task.sample, task.is_edge)) {
         const acceptance::Evidence evidence{
             std::span(task.sample.floats).subspan(part.element, part.elements),
             part_of(task.sample.expected, part), part_of(actual, part)};

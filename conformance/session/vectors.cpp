@@ -25,7 +25,7 @@ namespace mx::session {
 namespace {
 
 namespace fs = std::filesystem;
-using Json = nlohmann::ordered_json;
+using OrderedJson = nlohmann::ordered_json;
 
 constexpr std::array<std::pair<std::string_view, VectorForm>, 4> forms{{
     {"readmemh", VectorForm::readmemh},
@@ -131,16 +131,16 @@ std::string digest_of(const VectorTensor& tensor) {
 }
 
 // What a comparison must know beside the bits: where several answers are right.
-void add_freedoms(const Case& c, Json& json) {
+void add_freedoms(const Case& c, OrderedJson& json) {
     const bool gives_values = c.operation == OperationKind::dequantize || is_gemm(c);
     if (gives_values) json["nan"] = "any";
     if (c.dialect == nullptr || c.dialect->open == 0) return;
-    json["open"] = Json::array();
+    json["open"] = OrderedJson::array();
     for (const NamedDecision& decision : decisions)
         if (c.dialect->leaves_open(decision.decision)) json["open"].push_back(decision.name);
 }
 
-Json tensor_json(const VectorTensor& tensor) {
+OrderedJson tensor_json(const VectorTensor& tensor) {
     const Grid grid = grid_of(tensor.spec);
     return {{"name", tensor.name},
             {"type", tensor.spec.type},
@@ -152,25 +152,25 @@ Json tensor_json(const VectorTensor& tensor) {
 
 // `add` puts into the object of a tensor what the form says of it beside.
 template <typename Add>
-Json request_json(const VectorRequest& request, const std::string& folder, const Add& add) {
-    Json json{{"request", folder}, {"id", request.id}, {"case", print(request.c)}};
+OrderedJson request_json(const VectorRequest& request, const std::string& folder, const Add& add) {
+    OrderedJson json{{"request", folder}, {"id", request.id}, {"case", print(request.c)}};
     add_freedoms(request.c, json);
     if (!request.unanswered.empty()) json["unanswered"] = request.unanswered;
-    json["tensors"] = Json::array();
+    json["tensors"] = OrderedJson::array();
     for (const VectorTensor& tensor : request.tensors) {
-        Json each = tensor_json(tensor);
+        OrderedJson each = tensor_json(tensor);
         add(tensor, each);
         json["tensors"].push_back(std::move(each));
     }
     return json;
 }
 
-Json nothing_added(const VectorRequest& request, const std::string& folder) {
-    return request_json(request, folder, [](const VectorTensor&, Json&) {});
+OrderedJson nothing_added(const VectorRequest& request, const std::string& folder) {
+    return request_json(request, folder, [](const VectorTensor&, OrderedJson&) {});
 }
 
-std::string line_of(const Json& json) {
-    return json.dump(-1, ' ', true, Json::error_handler_t::replace);
+std::string line_of(const OrderedJson& json) {
+    return json.dump(-1, ' ', true, OrderedJson::error_handler_t::replace);
 }
 
 Error cannot_write(const std::string& path) {
@@ -241,7 +241,7 @@ protected:
     std::ofstream file_;
 };
 
-Json head_of(const VectorsTarget& target) {
+OrderedJson head_of(const VectorsTarget& target) {
     return {{"mxcheck_vectors", vectors_version}, {"program", target.program}};
 }
 
@@ -254,12 +254,12 @@ public:
         file_ << head << "\"requests\":[";
     }
     Status add(const VectorRequest& request) override {
-        const Json json =
-            request_json(request, numbers_.next(), [](const VectorTensor& tensor, Json& each) {
+        const OrderedJson json = request_json(
+            request, numbers_.next(), [](const VectorTensor& tensor, OrderedJson& each) {
                 const Grid grid = grid_of(tensor.spec);
-                Json& rows = each["codes"] = Json::array();
+                OrderedJson& rows = each["codes"] = OrderedJson::array();
                 for (std::int64_t row = 0; row < grid.rows; ++row) {
-                    Json codes = Json::array();
+                    OrderedJson codes = OrderedJson::array();
                     for (std::int64_t column = 0; column < grid.columns; ++column)
                         codes.push_back(word_at(tensor, grid, row * grid.columns + column));
                     rows.push_back(std::move(codes));
@@ -305,7 +305,7 @@ class NpzVectors final : public FileWriter {
 public:
     explicit NpzVectors(const VectorsTarget& target)
         : FileWriter(target), archive_(file_), manifest_(head_of(target)) {
-        manifest_["requests"] = Json::array();
+        manifest_["requests"] = OrderedJson::array();
     }
     Status add(const VectorRequest& request) override {
         const std::string number = numbers_.next();
@@ -338,7 +338,7 @@ private:
     void close(std::ofstream&) override { archive_.finish(); }
 
     data::NpzWriter archive_;
-    Json manifest_;
+    OrderedJson manifest_;
 };
 
 // --- readmemh: a folder with a file a tensor, index.txt for a testbench and manifest.json for
@@ -347,7 +347,7 @@ class ReadmemhWriter final : public VectorWriter {
 public:
     explicit ReadmemhWriter(const VectorsTarget& target)
         : target_(target), partial_(target.path), manifest_(head_of(target)) {
-        manifest_["requests"] = Json::array();
+        manifest_["requests"] = OrderedJson::array();
     }
     bool is_open() const {
         std::error_code failed;
@@ -360,7 +360,7 @@ public:
         for (const VectorTensor& tensor : request.tensors)
             if (const Status written = write(request, tensor, number); !written) return written;
         manifest_["requests"].push_back(
-            request_json(request, number, [&number](const VectorTensor& tensor, Json& each) {
+            request_json(request, number, [&number](const VectorTensor& tensor, OrderedJson& each) {
                 each["file"] = file_of(tensor, number);
             }));
         return success();
@@ -404,7 +404,7 @@ private:
     const VectorsTarget target_;
     Numbers numbers_;
     Partial partial_;
-    Json manifest_;
+    OrderedJson manifest_;
     std::string index_;
 };
 
