@@ -424,6 +424,71 @@ TEST(Cause, ElementsInAnotherOrder) {
     }
 }
 
+// The codes of lane 0 are those of the second answer, all others those of the first.
+void join_lane_0(Evidence& e, const Tensors& others, const Tensors& lane_0) {
+    for (std::size_t i = 0; i < e.actual[0].count(); ++i)
+        e.actual[0].set(i, (i % 32 == 0 ? lane_0 : others)[0].at(i));
+    e.actual[1] = others[1];
+}
+
+std::uint32_t magnitude_of(const CodeTensor& values, std::size_t at) {
+    return values.at(at) & 0x7FFFFFFF;
+}
+
+// The planted bugs of a GPU have these faults too, where there is one.
+TEST(Cause, WhatAParallelKernelGetsWrong) {
+    struct Fault {
+        const char* kind;
+        const char* shape;
+        void (*make)(Evidence& e);
+    };
+    const Fault faults[] = {
+        {"early_elements:4", "shape=64x64",
+         [](Evidence& e) {
+             Tensors unseen = e.inputs;
+             for (std::size_t i = 0; i < unseen[0].count(); ++i)
+                 if (i % 32 < 4) unseen[0].set(i, 0);
+             const Tensors early = expect(e.c, unseen);
+             for (std::size_t i = 0; i < early[0].count(); ++i)
+                 if (i % 32 >= 4) e.actual[0].set(i, early[0].at(i));
+         }},
+        {"vector_address:16", "shape=9x67",
+         [](Evidence& e) {
+             Tensors read = e.inputs;
+             for (std::size_t i = 0; i < read[0].count(); ++i)
+                 read[0].set(i, e.inputs[0].at(i - i / 67 * 67 % 4));
+             e.actual = expect(e.c, read);
+         }},
+        {"amax_keeps:2", "shape=8x160",
+         [](Evidence& e) {
+             // The amax so far of every second block stands in lane 0, or in lane 1.
+             Tensors first = e.inputs, second = e.inputs;
+             for (std::size_t block = 0; block < first[0].count() / 32; ++block) {
+                 std::uint32_t amax = 0;
+                 for (std::size_t at = block % 5 % 2; at <= block % 5; at += 2)
+                     for (std::size_t lane = 0; lane < 32; ++lane)
+                         amax = std::max(
+                             amax, magnitude_of(e.inputs[0], (block / 5 * 5 + at) * 32 + lane));
+                 first[0].set(block * 32, amax);
+                 second[0].set(block * 32 + 1, amax);
+             }
+             join_lane_0(e, expect(e.c, first), expect(e.c, second));
+         }},
+    };
+    for (const Fault& fault : faults) {
+        Sources sources;
+        std::vector<CaseResult> cases;
+        for (const char* format : {"mxfp8-e4m3", "mxfp4-e2m1"})
+            cases.push_back(
+                judged(quantize_line(format, "nv", "random.spread", fault.shape), fault.make));
+        const Cause cause = cause_of(cases, sources);
+        ASSERT_EQ(cause.kinds.size(), 1u) << fault.kind << ": " << cause.sentence;
+        EXPECT_TRUE(cause.kinds[0].starts_with(fault.kind)) << cause.sentence;
+        EXPECT_NE(cause.sentence.find("nothing else is wrong"), std::string::npos)
+            << cause.sentence;
+    }
+}
+
 TEST(Cause, ASinglePlaceMoreIsEnoughToDoubt) {
     Sources sources;
     const auto spoil = [](bool one_more) {
