@@ -102,14 +102,8 @@ void read_as_dense(const Problem& p, std::size_t input, Tensors& inputs) {
         const CodeTensor right = tensor;
         const std::int64_t step = buffer.spec.row_stride;
         if (step <= tensor.columns || buffer.spec.column_stride != 1) continue;
-        const std::uint32_t gap = gap_code(p, tensor);
-        for (std::size_t i = 0; i < tensor.count(); ++i) {
-            const auto at = static_cast<std::int64_t>(i);
-            const std::int64_t row = at / step, column = at % step;
-            tensor.set(i, column < tensor.columns
-                              ? right.at(static_cast<std::size_t>(row * tensor.columns + column))
-                              : gap);
-        }
+        for (std::size_t i = 0; i < tensor.count(); ++i)
+            tensor.set(i, value_or_gap(p, right, step, static_cast<std::int64_t>(i)));
     }
 }
 
@@ -202,10 +196,14 @@ void add_input_changes(const Problem& p, Hypotheses& hypotheses) {
 
 }  // namespace
 
-std::uint32_t gap_code(const Problem& p, const CodeTensor& tensor) {
+std::uint32_t value_or_gap(const Problem& p, const CodeTensor& values, std::int64_t row_stride,
+                           std::int64_t place) {
     constexpr std::uint32_t gap_byte = 0x7B;
+    const std::int64_t row = place / row_stride, column = place % row_stride;
+    if (column < values.columns)
+        return values.at(static_cast<std::size_t>(row * values.columns + column));
     std::uint32_t gap = 0;
-    for (int byte = 0; byte < tensor.width; ++byte)
+    for (int byte = 0; byte < values.width; ++byte)
         gap |= (p.layout == RowLayout::padded ? gap_byte : 0u) << (8 * byte);
     return gap;
 }

@@ -59,8 +59,8 @@ std::int64_t first_differing_row(const Evidence& e) {
     return first;
 }
 
-// So many rows, whatever their stride, begin at a multiple of as many bytes: where vectors begin is
-// the same in a part that begins so.
+// Of what has few columns the part begins at a multiple of 32 rows: with dense rows it is then
+// aligned as the tensor is, so that hypotheses of aligned vectors hold for it.
 std::int64_t first_looked_at(const Evidence& e) {
     constexpr std::int64_t rows_of_vectors = 32;
     const std::int64_t first = first_differing_row(e);

@@ -48,10 +48,14 @@ void for_each_side(const Problem& p, Tensors& outputs, Visit visit) {
         visit(along(p, axes[side]), std::span(outputs).subspan(side * parts, parts));
 }
 
-// The elements of a block, beside that whose amax is looked for.
+// The block `step` further along its axis; nothing beyond the edge.
+std::optional<std::int64_t> beside(const Problem& p, std::int64_t block, std::int64_t step);
+// The elements of another block of the tensor in which `seen` is.
 std::vector<std::uint32_t> lanes_of_block(const BlockSeen& seen, std::int64_t block);
-// What lies between the rows of a tensor, where they have gaps.
-std::uint32_t gap_code(const Problem& p, const CodeTensor& tensor);
+// What a kernel reads at a place of a tensor whose rows are so many elements apart: a value, or
+// what lies in the gap between two rows.
+std::uint32_t value_or_gap(const Problem& p, const CodeTensor& values, std::int64_t row_stride,
+                           std::int64_t place);
 
 // The parts of hypotheses_for.
 void add_decisions(const Problem& p, std::vector<Alteration>& hypotheses);

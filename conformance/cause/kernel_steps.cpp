@@ -1,6 +1,6 @@
-// The hypotheses of what a parallel kernel can get wrong and a loop cannot: vectors that are loaded
-// or stored askew, elements made before the amax is whole, shared memory that is used again,
-// arithmetic without subnormal numbers. See hypotheses.hpp.
+// The hypotheses of what vectors, threads and fast arithmetic get wrong: vectors that are loaded or
+// stored askew, elements made before the amax is whole, shared memory that is used again, subnormal
+// numbers that are flushed. See hypotheses.hpp.
 #include <algorithm>
 #include <array>
 
@@ -20,24 +20,32 @@ std::int64_t block_in_line(const Problem& p, std::int64_t block) {
     return p.axis == BlockAxis::col ? block / columns : block % columns;
 }
 
-// Takes some elements of another answer; the scales stay.
+// Some elements as another answer has them, which differs from the right one in one thing alone;
+// the scales stay.
 template <typename IsTaken>
 void take_elements(const Alteration& other, const Problem& asked, const Tensors& inputs,
                    Tensors& outputs, IsTaken is_taken) {
     const std::array alterations{&other};
+    Tensors right = answer_with({}, asked, inputs);
     Tensors answer = answer_with(alterations, asked, inputs);
-    std::vector<std::span<CodeTensor>> sides;
+    std::vector<std::span<CodeTensor>> right_sides, sides;
+    for_each_side(asked, right,
+                  [&](const Problem&, std::span<CodeTensor> side) { right_sides.push_back(side); });
     for_each_side(asked, answer,
                   [&](const Problem&, std::span<CodeTensor> side) { sides.push_back(side); });
     std::size_t number = 0;
     for_each_side(asked, outputs, [&](const Problem& p, std::span<CodeTensor> side) {
-        const std::span<CodeTensor> taken = sides[number++];
+        const CodeTensor &before = right_sides[number][0], &taken = sides[number][0];
+        ++number;
         const Blocking blocking = blocking_of(p);
         for (std::int64_t block = 0; block < block_grid(blocking).count(); ++block) {
             const BlockPlace place = place_of(blocking, block);
-            for (int lane = 0; lane < place.count; ++lane)
-                if (is_taken(p, block, lane))
-                    side[0].set(place.element(lane), taken[0].at(place.element(lane)));
+            for (int lane = 0; lane < place.count; ++lane) {
+                const std::size_t at = place.element(lane);
+                // Beside another cause the others keep what that makes of them.
+                if (is_taken(p, block, lane) && taken.at(at) != before.at(at))
+                    side[0].set(at, taken.at(at));
+            }
         }
     });
 }
@@ -46,14 +54,11 @@ void take_elements(const Alteration& other, const Problem& asked, const Tensors&
 void take_scales(std::int64_t first, std::int64_t step, const Problem& p,
                  std::vector<fast::BlockScale>& scales) {
     const std::vector<fast::BlockScale> right = scales;
-    const std::int64_t stride = p.axis == BlockAxis::col ? block_grid(p).block_columns : 1;
-    const std::int64_t of_line =
-        p.axis == BlockAxis::col ? block_grid(p).block_rows : block_grid(p).block_columns;
     for (std::size_t i = 0; i < scales.size(); ++i) {
         const auto block = static_cast<std::int64_t>(i);
-        const std::int64_t at = block_in_line(p, block);
-        if (at >= first && at + step >= 0 && at + step < of_line)
-            scales[i] = right[static_cast<std::size_t>(block + step * stride)];
+        const auto from = beside(p, block, step);
+        if (block_in_line(p, block) >= first && from)
+            scales[i] = right[static_cast<std::size_t>(*from)];
     }
 }
 
@@ -104,10 +109,12 @@ void add_early_elements(Hypotheses& hypotheses) {
 }
 
 std::int64_t blocks_of_line(const Problem& p) {
-    const BlockGrid grid = block_grid(p);
-    const auto across = p.axis == BlockAxis::col ? 0 : grid.block_columns;
-    const auto down = p.axis == BlockAxis::row ? 0 : grid.block_rows;
-    return std::max(across, down);
+    std::int64_t most = 0;
+    for (const BlockAxis axis : axes_of(p)) {
+        const BlockGrid grid = block_grid(along(p, axis));
+        most = std::max(most, axis == BlockAxis::col ? grid.block_rows : grid.block_columns);
+    }
+    return most;
 }
 
 // Tiles of a line take one or two places in shared memory by turns.
@@ -126,19 +133,17 @@ void add_shared_places(const Problem& p, Hypotheses& hypotheses) {
             };
         }
     }
+    constexpr std::int64_t kept_max = 512;  // blocks whose amaxes one begins with
     for (const std::int64_t step : {1, 2, 4, 8, 16, 32, 64, 128}) {
-        if (step >= all) break;
+        if (step >= all || all / step > kept_max) continue;
         const std::string blocks = std::to_string(step);
         add_hypothesis(hypotheses, "amax_keeps:" + blocks,
                        step == 1 ? "an amax begins with that of the block before"
                                  : "an amax begins with that of the block " + blocks + " before it")
             .amax_lanes = [step](const BlockSeen& seen, std::vector<std::uint32_t>& lanes) {
-            const std::int64_t stride =
-                step * (seen.p.axis == BlockAxis::col ? block_grid(seen.p).block_columns : 1);
-            std::int64_t block = seen.block;
-            for (std::int64_t at = block_in_line(seen.p, block) - step; at >= 0; at -= step) {
-                block -= stride;
-                const std::vector<std::uint32_t> before = lanes_of_block(seen, block);
+            for (auto block = beside(seen.p, seen.block, -step); block;
+                 block = beside(seen.p, *block, -step)) {
+                const std::vector<std::uint32_t> before = lanes_of_block(seen, *block);
                 lanes.insert(lanes.end(), before.begin(), before.end());
             }
         };
@@ -158,18 +163,13 @@ void read_from_rounded_address(const Problem& p, std::int64_t vector_bytes, Tens
             const std::int64_t first = row * spec.row_stride;
             const std::int64_t at =
                 first + static_cast<std::int64_t>(i) % right.columns - first % vector;
-            const std::int64_t column = at % spec.row_stride;
-            values.set(i, column < right.columns
-                              ? right.at(static_cast<std::size_t>(
-                                    at / spec.row_stride * right.columns + column))
-                              : gap_code(p, values));
+            values.set(i, value_or_gap(p, right, spec.row_stride, at));
         }
     }
 }
 
-void add_rounded_addresses(const Problem& p, Hypotheses& hypotheses) {
+void add_rounded_addresses(Hypotheses& hypotheses) {
     for (const std::int64_t bytes : {8, 16, 32}) {
-        if (8 * bytes <= p.type.code_bits()) continue;
         const std::string size = std::to_string(bytes);
         add_hypothesis(hypotheses, "vector_address:" + size,
                        "values are read from addresses rounded down to " + size + " bytes")
@@ -199,8 +199,6 @@ void clear_under_largest_scale(const Problem& p, const CodeTensor& values,
     }
 }
 
-// Subnormal numbers of binary32 are zero on the way: those that are read, the ratio that becomes a
-// scale, and the reciprocal of the largest scale.
 void clear_under_largest_scales(const Problem& asked, const Tensors& inputs, Tensors& outputs) {
     if (!asked.dialect->has_e8m0_scales()) return;
     for_each_side(asked, outputs, [&](const Problem& p, std::span<CodeTensor> side) {
@@ -212,11 +210,12 @@ void add_flushed_arithmetic(Hypotheses& hypotheses) {
     add_hypothesis(hypotheses, "reciprocal:254_as_zero",
                    "what is divided by the largest scale, 2^127, becomes zero")
         .outputs = clear_under_largest_scales;
+    // Those that are read, a product that becomes an E8M0 scale, the reciprocal of the largest one.
     Alteration& flushed =
         add_hypothesis(hypotheses, "flushed_arithmetic",
                        "the arithmetic of binary32 flushes subnormal numbers to zero");
     flushed.rules = [](Problem&, Quantizer& rules) {
-        if (rules.scale_ratio == ScaleRatio::times_reciprocal)
+        if (rules.has_e8m0_scales() && rules.scale_ratio == ScaleRatio::times_reciprocal)
             rules.scale_ratio = ScaleRatio::times_reciprocal_flushed;
     };
     flushed.inputs = [](const Problem& p, Tensors& inputs) {
@@ -236,7 +235,7 @@ void add_kernel_steps(const Problem& p, Hypotheses& hypotheses) {
     add_last_vectors(hypotheses);
     add_early_elements(hypotheses);
     add_shared_places(p, hypotheses);
-    add_rounded_addresses(p, hypotheses);
+    add_rounded_addresses(hypotheses);
     add_flushed_arithmetic(hypotheses);
 }
 

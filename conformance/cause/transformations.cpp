@@ -114,16 +114,6 @@ void add_unseen_by_tensor(const Problem& p, Hypotheses& hypotheses) {
                });
 }
 
-// The block beside one, along its axis; nothing at the edge.
-std::optional<std::int64_t> beside(const Problem& p, std::int64_t block, std::int64_t step) {
-    const BlockGrid grid = block_grid(p);
-    const std::int64_t row = block / grid.block_columns, column = block % grid.block_columns;
-    const bool goes_down = p.axis == BlockAxis::col;
-    const std::int64_t at = (goes_down ? row : column) + step;
-    if (at < 0 || at >= (goes_down ? grid.block_rows : grid.block_columns)) return std::nullopt;
-    return goes_down ? at * grid.block_columns + column : row * grid.block_columns + at;
-}
-
 void add_foreign_elements(Hypotheses& hypotheses) {
     add_hypothesis(hypotheses, "amax_of_pairs", "two neighbouring blocks have one amax")
         .amax_lanes = [](const BlockSeen& seen, std::vector<std::uint32_t>& lanes) {
@@ -568,6 +558,15 @@ void add_stored_scales(Hypotheses& hypotheses) {
 }
 
 }  // namespace
+
+std::optional<std::int64_t> beside(const Problem& p, std::int64_t block, std::int64_t step) {
+    const BlockGrid grid = block_grid(p);
+    const std::int64_t row = block / grid.block_columns, column = block % grid.block_columns;
+    const bool goes_down = p.axis == BlockAxis::col;
+    const std::int64_t at = (goes_down ? row : column) + step;
+    if (at < 0 || at >= (goes_down ? grid.block_rows : grid.block_columns)) return std::nullopt;
+    return goes_down ? at * grid.block_columns + column : row * grid.block_columns + at;
+}
 
 std::vector<std::uint32_t> lanes_of_block(const BlockSeen& seen, std::int64_t block) {
     const BlockPlace place = place_of(blocking_of(seen.p), block);

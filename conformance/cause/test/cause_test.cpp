@@ -435,7 +435,7 @@ std::uint32_t magnitude_of(const CodeTensor& values, std::size_t at) {
     return values.at(at) & 0x7FFFFFFF;
 }
 
-// The planted bugs of a GPU have these faults too, where there is one.
+// The planted bugs of a GPU have these faults too, but need a GPU.
 TEST(Cause, WhatAParallelKernelGetsWrong) {
     struct Fault {
         const char* kind;
