@@ -142,11 +142,7 @@ void add_values_read(Hypotheses& hypotheses) {
                     return fast::round(type, Rounding::nearest_even, Overflow::overflow,
                                        fast::rounded_in(*format, value));
                 });
-    add_map("below_f32_normal_as_zero", "inputs below 2^-126 count as zero",
-            [](const ElementFormat& format, Code code) {
-                const bool is_tiny = format.exponent_bits == 8 && format.is_subnormal(code);
-                return is_tiny ? Code{code.bits & format.code_sign_mask()} : code;
-            });
+    add_map("below_f32_normal_as_zero", "inputs below 2^-126 count as zero", flushed_as_f32);
     // The hidden bit of a normal number, at the exponent of its field or at that of the field 0.
     add_map("subnormal_with_hidden_bit",
             "a subnormal input is read as if it were normal, with a leading one",
@@ -195,6 +191,12 @@ void add_input_changes(const Problem& p, Hypotheses& hypotheses) {
 }
 
 }  // namespace
+
+Code flushed_as_f32(const ElementFormat& type, Code code) {
+    const bool is_tiny =
+        type.exponent_bits == formats::f32.exponent_bits && type.is_subnormal(code);
+    return is_tiny ? Code{code.bits & type.code_sign_mask()} : code;
+}
 
 std::uint32_t value_or_gap(const Problem& p, const CodeTensor& values, std::int64_t row_stride,
                            std::int64_t place) {

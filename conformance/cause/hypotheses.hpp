@@ -52,6 +52,8 @@ void for_each_side(const Problem& p, Tensors& outputs, Visit visit) {
 std::optional<std::int64_t> beside(const Problem& p, std::int64_t block, std::int64_t step);
 // The elements of another block of the tensor in which `seen` is.
 std::vector<std::uint32_t> lanes_of_block(const BlockSeen& seen, std::int64_t block);
+// A zero of its sign, where the value is below 2^-126, the least normal one of binary32.
+Code flushed_as_f32(const ElementFormat& type, Code code);
 // What a kernel reads at a place of a tensor whose rows are so many elements apart: a value, or
 // what lies in the gap between two rows.
 std::uint32_t value_or_gap(const Problem& p, const CodeTensor& values, std::int64_t row_stride,

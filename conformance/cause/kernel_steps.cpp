@@ -26,17 +26,11 @@ template <typename IsTaken>
 void take_elements(const Alteration& other, const Problem& asked, const Tensors& inputs,
                    Tensors& outputs, IsTaken is_taken) {
     const std::array alterations{&other};
-    Tensors right = answer_with({}, asked, inputs);
-    Tensors answer = answer_with(alterations, asked, inputs);
-    std::vector<std::span<CodeTensor>> right_sides, sides;
-    for_each_side(asked, right,
-                  [&](const Problem&, std::span<CodeTensor> side) { right_sides.push_back(side); });
-    for_each_side(asked, answer,
-                  [&](const Problem&, std::span<CodeTensor> side) { sides.push_back(side); });
-    std::size_t number = 0;
+    const Tensors right = answer_with({}, asked, inputs);
+    const Tensors answer = answer_with(alterations, asked, inputs);
     for_each_side(asked, outputs, [&](const Problem& p, std::span<CodeTensor> side) {
-        const CodeTensor &before = right_sides[number][0], &taken = sides[number][0];
-        ++number;
+        const auto elements = static_cast<std::size_t>(side.data() - outputs.data());
+        const CodeTensor &before = right[elements], &taken = answer[elements];
         const Blocking blocking = blocking_of(p);
         for (std::int64_t block = 0; block < block_grid(blocking).count(); ++block) {
             const BlockPlace place = place_of(blocking, block);
@@ -219,11 +213,8 @@ void add_flushed_arithmetic(Hypotheses& hypotheses) {
             rules.scale_ratio = ScaleRatio::times_reciprocal_flushed;
     };
     flushed.inputs = [](const Problem& p, Tensors& inputs) {
-        if (p.type.exponent_bits != formats::f32.exponent_bits) return;
-        for (std::size_t at = 0; at < inputs[0].count(); ++at) {
-            const Code code{inputs[0].at(at)};
-            if (p.type.is_subnormal(code)) inputs[0].set(at, code.bits & p.type.code_sign_mask());
-        }
+        for (std::size_t at = 0; at < inputs[0].count(); ++at)
+            inputs[0].set(at, flushed_as_f32(p.type, Code{inputs[0].at(at)}).bits);
     };
     flushed.outputs = clear_under_largest_scales;
 }

@@ -20,25 +20,12 @@ MX_HOST_DEVICE constexpr bool is_well_inside(const ElementFormat& format, const 
     return leading >= format.exponent_min() && leading < format.exponent_max();
 }
 
-// To nearest even, with as many digits as a normal number of the format has.
-MX_HOST_DEVICE constexpr Unpacked rounded_inside(const ElementFormat& format,
-                                                 const Unpacked& value) {
-    const int digits = format.mantissa_bits + 1;
-    const int dropped = bit_width(value.significand) - digits;
-    if (dropped <= 0)
-        return {Kind::finite, value.negative, value.exponent + dropped,
-                value.significand << -dropped};
-    const std::uint64_t half = std::uint64_t{1} << (dropped - 1);
-    const std::uint64_t rest = value.significand & (2 * half - 1);
-    const std::uint64_t kept = value.significand >> dropped;
-    const bool goes_up = rest > half || (rest == half && (kept & 1) != 0);
-    const std::uint64_t rounded = kept + (goes_up ? 1 : 0);
-    const int carry = static_cast<int>(rounded >> digits);
-    return {Kind::finite, value.negative, value.exponent + dropped + carry, rounded >> carry};
-}
-
 MX_HOST_DEVICE constexpr Unpacked rounded_in(const ElementFormat& format, const Unpacked& value) {
-    if (is_well_inside(format, value)) return rounded_inside(format, value);
+    if (is_well_inside(format, value)) {
+        const Units units = round_to_units(format, Rounding::nearest_even, value);
+        const int carry = static_cast<int>(units.count >> (format.mantissa_bits + 1));
+        return {Kind::finite, value.negative, units.quantum + carry, units.count >> carry};
+    }
     return unpack(format, round(format, Rounding::nearest_even, Overflow::overflow, value));
 }
 
