@@ -26,7 +26,7 @@ struct RowText {
     int products = 1;
     std::optional<int> fraction_bits;  // none: all
     std::string cut, accumulator, rounding, sum, order, exponents, zero_products;
-    std::optional<int> exponent_floor, promotion, exact_group;
+    std::optional<int> exponent_floor, promotion, residue_tile, exact_group;
     std::string promoted, scaling;
     std::vector<std::string> scales, blocks;
     std::string source, open;
@@ -43,6 +43,7 @@ void describe(Archive& archive, Given& row) {
     archive.where_any("rounding", row.rounding);
     archive.where_known("promotion", row.promotion);
     archive.where_any("promoted", row.promoted);
+    archive.where_known("residue_tile", row.residue_tile);
     archive.where_any("sum", row.sum);
     archive.where_any("order", row.order);
     archive.where_any("exponents", row.exponents);
@@ -89,6 +90,7 @@ RowText words_of(const GemmModel& row) {
         .zero_products = word_of(zero_product_rules, row.zero_products, usual.zero_products),
         .exponent_floor = number_of(row.exponent_floor, usual.exponent_floor),
         .promotion = number_of(row.promotion, usual.promotion),
+        .residue_tile = number_of(row.residue_tile, usual.residue_tile),
         .exact_group = number_of(row.exact_group, usual.exact_group),
         .promoted = word_of(row.promoted),
         .scaling = word_of(block_scalings, row.scaling, usual.scaling),
@@ -219,6 +221,7 @@ Own own_model(RowText text) {
     row.products = text.products;
     row.fraction_bits = text.fraction_bits.value_or(all_bits);
     row.promotion = text.promotion.value_or(0);
+    row.residue_tile = text.residue_tile.value_or(0);
     row.promoted = text.promoted == "f16" ? formats::f16 : formats::f32;
     row.exact_group = text.exact_group.value_or(1);
     row.exponent_floor = text.exponent_floor.value_or(-all_bits);

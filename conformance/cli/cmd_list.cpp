@@ -7,6 +7,7 @@
 #include <set>
 #include <sstream>
 
+#include "conformance/case/gemm_row.hpp"
 #include "conformance/case/names.hpp"
 #include "conformance/cli/columns.hpp"
 #include "conformance/cli/commands.hpp"
@@ -27,6 +28,7 @@ struct ListOptions {
     std::string level = "quick";
     std::string suite = "*";
     std::string machine;
+    std::string model_file;
     bool json = false;
 };
 
@@ -101,8 +103,18 @@ Expected<std::vector<Row>> case_rows(const ListOptions& options) {
 
 using Rows = Expected<std::vector<Row>>;
 
+// The row of a file of the user's, as those of the table are printed.
+Rows row_of_file(const std::string& path) {
+    const auto own = read_model_file(path);
+    if (!own) return own.error();
+    Row row = emulate::listed_model(own.value()->row, "your own, of " + path);
+    std::erase_if(row.fields, [](const auto& field) { return field.second.empty(); });
+    return std::vector{row};
+}
+
 // Those of one machine, as its users call it; "B200" is b200.
 Rows model_rows(const ListOptions& options) {
+    if (!options.model_file.empty()) return row_of_file(options.model_file);
     std::vector<Row> all = emulate::listed_models();
     if (options.machine.empty()) return all;
     std::string wanted = options.machine;
@@ -189,6 +201,11 @@ Rows rows_of(const ListOptions& options) {
     if (!options.machine.empty() && options.what != "models")
         return bad_input("--machine is for models: mxcheck list models --machine " +
                          options.machine);
+    if (!options.model_file.empty() && options.what != "models")
+        return bad_input("--model-file is for models: mxcheck list models --model-file " +
+                         options.model_file);
+    if (!options.model_file.empty() && !options.machine.empty())
+        return bad_input("--model-file is one row, and --machine names many; give one of them");
     if (options.what.empty()) return overview(options);
     for (const List& list : lists)
         if (list.name == options.what) return list.rows(options);
@@ -254,6 +271,7 @@ Command list_command() {
              {"--suite", "for cases: only suites of this name", &o->suite},
              {"--machine", "for models: only those of this machine, such as b200 or sm_90",
               &o->machine},
+             {"--model-file", "for models: the row of this file instead", &o->model_file},
              {"--json", "as JSON", &o->json}},
             [o] { return list(*o); },
             false};

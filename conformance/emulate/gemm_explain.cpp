@@ -128,8 +128,31 @@ exact::Value accumulated(const GemmModel& model, const gemm::Output& output,
     const bool has_scales = model.scaling != BlockScaling::none;
     const ScaledRow a = has_scales ? output.a : without_scales(output.a);
     const ScaledRow b = has_scales ? output.b : without_scales(output.b);
-    if (stretch.part == 0) return exact::accumulate(model, a, b, stretch.depth, exact::Value{});
-    return exact::accumulate_in_parts(model, a, b, stretch.depth, stretch.part);
+    if (stretch.part != 0)
+        return exact::accumulate_in_parts(model, a, b, stretch.depth, stretch.part);
+    // What is left over of all of K comes first, of however much of it the first products are.
+    GemmModel in_order = model;
+    in_order.residue_tile = 0;
+    const std::int64_t residue = std::min(residue_of(model, output.depth), stretch.depth);
+    const exact::Value before = exact::accumulate(in_order, a, b, residue, exact::Value{});
+    return exact::accumulate(in_order, a.from(residue), b.from(residue), stretch.depth - residue,
+                             before);
+}
+
+// After how many products the accumulator is shown: where it is promoted, or each step ends; of a
+// K in parts that each begin with a residue, where they end.
+std::vector<std::int64_t> shown_depths(const GemmModel& model, const gemm::Output& output,
+                                       std::int64_t part) {
+    const bool by_parts = part != 0 && model.residue_tile != 0;
+    const std::int64_t step = by_parts ? part
+                              : model.promotion != 0
+                                  ? model.promotion
+                                  : std::int64_t{model.products} * model.exact_group;
+    const std::int64_t residue = by_parts ? 0 : residue_of(model, output.depth);
+    std::vector<std::int64_t> depths;
+    for (std::int64_t k = 0; k < output.depth; depths.push_back(k))
+        k = std::min(k + step, k < residue ? residue : output.depth);
+    return depths;
 }
 
 // What the accumulator would be if nothing were lost.
@@ -144,11 +167,10 @@ std::string steps_text(const GemmModel& model, const gemm::Output& output, std::
                      {"accumulator"},
                      {"exact so far", Align::right},
                      {"lost so far", Align::right}});
-    const std::int64_t step =
-        model.promotion != 0 ? model.promotion : std::int64_t{model.products} * model.exact_group;
-    const std::int64_t all = (output.depth + step - 1) / step;
+    const std::vector<std::int64_t> depths = shown_depths(model, output, part);
+    const auto all = static_cast<std::int64_t>(depths.size());
     for (std::int64_t i = 0; i < std::min(all, lines_max); ++i) {
-        const std::int64_t depth = std::min(output.depth, (i + 1) * step);
+        const std::int64_t depth = depths[static_cast<std::size_t>(i)];
         const exact::Value value = accumulated(model, output, {depth, part});
         const exact::Value sum = sum_for(model, output, depth);
         exact::Value minus = value;

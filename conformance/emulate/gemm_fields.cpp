@@ -87,6 +87,12 @@ std::string promotion_text(const GemmModel& model) {
            std::to_string(model.promotion) + " along k";
 }
 
+std::string residue_text(const GemmModel& model) {
+    if (model.residue_tile == 0) return "";
+    return "; what K leaves over of tiles of " + std::to_string(model.residue_tile) +
+           " comes first";
+}
+
 std::string_view scales_text(BlockScaling scaling) {
     switch (scaling) {
         case BlockScaling::none:
@@ -119,6 +125,7 @@ std::string gemm_model_text(const GemmModel& model) {
     text += sum_text(model.sum);
     text += accumulator_text(model);
     text += promotion_text(model);
+    text += residue_text(model);
     return text.append(scales_text(model.scaling));
 }
 

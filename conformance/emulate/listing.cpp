@@ -107,18 +107,21 @@ std::vector<Listed> listed_models() {
                                {"standing", "the standard's sum, with no freedom taken"},
                                {"gelu", gelu_text},
                                {"source", "OCP MX v1.0 sections 6.1 and 6.2"}}}};
-    for (const GemmModel& model : gemm_models) {
-        Listed row{std::string(model.name),
-                   gemm_model_text(model),
-                   {{"operands", commas(model.operands)},
-                    {"standing", std::string(standing_text(model.standing))},
-                    {"known_by", model_known_by(model.name)},
-                    {"machines", commas(model.machines)},
-                    {"source", std::string(model.source)}}};
-        if (!model.open.empty()) row.fields.emplace_back("open", model.open);
-        rows.push_back(row);
-    }
+    for (const GemmModel& model : gemm_models)
+        rows.push_back(listed_model(model, std::string(standing_text(model.standing))));
     return rows;
+}
+
+Listed listed_model(const GemmModel& model, const std::string& standing) {
+    Listed row{std::string(model.name),
+               gemm_model_text(model),
+               {{"operands", commas(model.operands)},
+                {"standing", standing},
+                {"known_by", model_known_by(model.name)},
+                {"machines", commas(model.machines)},
+                {"source", std::string(model.source)}}};
+    if (!model.open.empty()) row.fields.emplace_back("open", model.open);
+    return row;
 }
 
 std::vector<Listed> listed_roundings() {

@@ -6,6 +6,8 @@
 #include <utility>
 #include <vector>
 
+#include "reference/spec/gemm_model.hpp"
+
 namespace mx::emulate {
 
 using Fields = std::vector<std::pair<std::string, std::string>>;
@@ -24,6 +26,8 @@ std::vector<Listed> listed_quantizers();
 std::vector<Listed> listed_formats();
 // What mxcheck gemm --model takes.
 std::vector<Listed> listed_models();
+// One of them, or a row of the user's.
+Listed listed_model(const GemmModel& model, const std::string& standing);
 // Every rounding, as decisions of quantizers and case lines name it.
 std::vector<Listed> listed_roundings();
 // Layouts of the device ABI: those of element codes, then those of scales.

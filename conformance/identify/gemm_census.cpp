@@ -88,7 +88,7 @@ GemmAnswers sample_of(const std::vector<Batch>& batches, const Outputs& outputs,
 constexpr std::int64_t parts_max = 32;
 
 // Lengths of a part that K may be split into: whole tiles of 128 bytes, whole fours of them where
-// scales are read four at a time, or as even as can be.
+// scales are read four at a time, or as even as can be, in whole eights or not.
 std::vector<std::int64_t> lengths_of(const GemmProblem& setting, std::int64_t k,
                                      std::int64_t parts) {
     if (parts == 1) return {0};
@@ -98,7 +98,8 @@ std::vector<std::int64_t> lengths_of(const GemmProblem& setting, std::int64_t k,
     const std::int64_t tile = 128 / setting.a.element.code_bytes();
     const std::int64_t tiles = whole(whole(k, tile), parts);
     std::vector<std::int64_t> lengths{tiles * tile};
-    for (const std::int64_t other : {whole(tiles, 4) * 4 * tile, whole(k, parts)})
+    const std::int64_t even = whole(k, parts);
+    for (const std::int64_t other : {whole(tiles, 4) * 4 * tile, even, whole(even, 8) * 8})
         if (std::find(lengths.begin(), lengths.end(), other) == lengths.end())
             lengths.push_back(other);
     return lengths;

@@ -210,6 +210,23 @@ std::string outer_text(const GemmMachine& machine) {
     return machine.model.promotion == 0 ? "none" : std::string(machine.model.promoted.name);
 }
 
+// Tiles that whole steps fill, of machines that add their products along k and scale none of them.
+// But for a search only of a machine that has one: no probe shows it.
+Machines residue_values(const GemmMachine& base, const GemmProblem&) {
+    GemmModel model = base.model;
+    model.residue_tile = model.products;
+    if (!fault_of(model).empty() || (!base.is_searched && base.model.residue_tile == 0))
+        return {base};
+    std::vector<int> tiles{0};
+    for (const int tile : {8, 16, 32, 64, 128, 256})
+        if (tile % model.products == 0) tiles.push_back(tile);
+    return each(base, tiles, [](GemmMachine& m, int tile) { m.model.residue_tile = tile; });
+}
+std::string residue_text(const GemmMachine& machine) {
+    const int tile = machine.model.residue_tile;
+    return tile == 0 ? "none" : "of tiles of " + std::to_string(tile);
+}
+
 Machines part_values(const GemmMachine& base, const GemmProblem&) {
     std::vector<int> lengths{0};
     for (const int length : numbers(32, 480, 32)) lengths.push_back(length);
@@ -353,6 +370,7 @@ constexpr std::array fields{
     GemmField{"what rounds to 0", "what rounds to 0", to_zero_values, to_zero_text},
     GemmField{"promotion", "promotion", promotion_values, promotion_text},
     GemmField{"outer accumulator", "", outer_values, outer_text},
+    GemmField{"residue of K first", "promotion", residue_values, residue_text},
     GemmField{"split along k", "promotion", part_values, part_text},
     GemmField{"C", "C", addend_values, addend_text},
     GemmField{"alpha, beta and C", "alpha", addend_step_values, addend_step_text},

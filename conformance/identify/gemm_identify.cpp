@@ -148,6 +148,17 @@ void settle(GemmIdentification& found) {
     }
 }
 
+// Where no K had a residue, a row that sums it first says more than was seen of one that does not.
+void drop_unseen_residues(const UnlearntCalls& calls, std::vector<std::string>& rows) {
+    const auto sums_residue_first = [](const std::string& name) {
+        return find_gemm_model(name)->residue_tile != 0;
+    };
+    const bool is_seen = std::ranges::any_of(
+        calls, [](const UnlearntCall& call) { return has_residue(call.shape.k); });
+    if (!is_seen && !std::ranges::all_of(rows, sums_residue_first))
+        std::erase_if(rows, sums_residue_first);
+}
+
 // The rows that predict these too, if one does; else how often the best of them does not.
 void judge_unlearnt(const UnlearntCalls& calls, GemmIdentification& found) {
     if (found.rows.empty()) {
@@ -164,7 +175,14 @@ void judge_unlearnt(const UnlearntCalls& calls, GemmIdentification& found) {
         found.unlearnt = std::move(misses);
         found.nearest = name;
     }
+    drop_unseen_residues(calls, holding);
     if (!holding.empty()) found.rows = std::move(holding);
+}
+
+// Some row of the setting sums the residue of K first.
+bool may_sum_residue_first(const GemmProblem& setting) {
+    return std::ranges::any_of(rows_for(setting),
+                               [](const GemmModel* row) { return row->residue_tile != 0; });
 }
 
 std::string kind_of(Code d) {
@@ -279,7 +297,9 @@ Expected<GemmIdentification> identify_gemm(GemmSubject& subject) {
     read_specials(subject, answers.value(), found);
     compare_rows(answers.value(), found);
     compare_accumulators(answers.value(), found);
-    const auto calls = ask_unlearnt(subject, {found.refusals.empty(), false, 0}, found.refusals);
+    const auto calls = ask_unlearnt(
+        subject, {found.refusals.empty(), false, may_sum_residue_first(found.setting), 0},
+        found.refusals);
     if (!calls) return calls.error();
     judge_unlearnt(calls.value(), found);
     GemmAnswers long_ones = read_split(subject, found);

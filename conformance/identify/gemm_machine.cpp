@@ -207,8 +207,9 @@ Unpacked promoted(const GemmModel& model, const Scales& scales, const Unpacked& 
     return fast::sum_in(model.promoted, outer, inner);
 }
 
-Unpacked accumulated(const GemmMachine& machine, const GemmProblem& setting, const GemmProbe& probe,
-                     Span span, const Unpacked& c) {
+// A span that is summed from its beginning on.
+Unpacked accumulated_in_order(const GemmMachine& machine, const GemmProblem& setting,
+                              const GemmProbe& probe, Span span, const Unpacked& c) {
     const GemmModel& model = machine.model;
     const std::vector<Item> items = items_of(machine, setting, probe, span);
     const std::int64_t depth = span.end - span.first, group = model.exact_group;
@@ -231,6 +232,14 @@ Unpacked accumulated(const GemmMachine& machine, const GemmProblem& setting, con
         inner = {};
     }
     return model.promotion == 0 ? inner : outer;
+}
+
+Unpacked accumulated(const GemmMachine& machine, const GemmProblem& setting, const GemmProbe& probe,
+                     Span span, const Unpacked& c) {
+    const std::int64_t residue = residue_of(machine.model, span.end - span.first);
+    const Span first{span.first, span.first + residue}, rest{first.end, span.end};
+    return accumulated_in_order(machine, setting, probe, rest,
+                                accumulated_in_order(machine, setting, probe, first, c));
 }
 
 Unpacked summed(const GemmMachine& machine, const GemmProblem& setting, const GemmProbe& probe,

@@ -72,7 +72,8 @@ public:
         find_epilogue();
         progress_("witnesses", 0);
         note_alike();
-        if (!found_.plain) found_.findings = findings_of(found_.machine, setting_, all_);
+        if (!found_.plain)
+            found_.findings = findings_of(found_.machine, setting_, with_residues(all_));
         compare_table();
         found_.calls = subject_.calls();
         found_.outputs = subject_.outputs_read();
@@ -94,6 +95,18 @@ private:
     }
     std::size_t count(const GemmMachine& machine) const {
         return count_predicted(machine, setting_, sums_);
+    }
+
+    // No probe is of a K with a residue, and some of the data is that nothing was learnt from.
+    GemmAnswers with_residues(GemmAnswers answers) const {
+        constexpr std::size_t of_each_call = 64;
+        for (const UnlearntCall& call : fresh_sums_) {
+            if (!has_residue(call.shape.k)) continue;
+            std::vector<std::size_t> places = call.places();
+            places.resize(std::min(places.size(), of_each_call));
+            for (const std::size_t place : places) answers.push_back(call.at(place));
+        }
+        return answers;
     }
 
     // A row first, then plain code. The device is asked again only for a tree.
@@ -255,7 +268,7 @@ private:
         std::vector<std::string> refusals;
         const bool takes_all = found_.refusals.empty();
         auto calls =
-            ask_unlearnt(subject_, {takes_all, has_block_scales(setting_), round}, refusals);
+            ask_unlearnt(subject_, {takes_all, has_block_scales(setting_), true, round}, refusals);
         if (!calls) return calls.error();
         if (round == 1)
             for (std::string& refusal : refusals) found_.refusals.push_back(std::move(refusal));
@@ -397,6 +410,7 @@ std::string accumulator_text(const GemmSearch& found) {
         text += " summed exactly";
     text += ", accumulator " + value("accumulator") + " rounded " + value("its rounding");
     if (is_fused) text = "a chain of fused multiply-adds";
+    if (model.residue_tile != 0) text += ", the residue of K first, " + value("residue of K first");
     if (value("promotion") != "none")
         text += ", promoted to " + value("outer accumulator") + " every " + value("promotion");
     return text;

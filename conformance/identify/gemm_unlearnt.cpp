@@ -12,10 +12,11 @@ namespace {
 constexpr GemmShape usual{32, 48, 400};
 
 // Few rows and many, short K and not so long that anybody splits it.
-constexpr std::array other_shapes{
-    GemmShape{16, 32, 16},   GemmShape{16, 32, 32},   GemmShape{16, 32, 96},
-    GemmShape{1, 16, 272},   GemmShape{48, 32, 272},  GemmShape{16, 32, 1040},
-    GemmShape{16, 528, 144}, GemmShape{528, 16, 144}, GemmShape{304, 288, 144}};
+constexpr std::array other_shapes{GemmShape{16, 32, 16},    GemmShape{16, 32, 32},
+                                  GemmShape{16, 32, 96},    GemmShape{1, 16, 272},
+                                  GemmShape{48, 32, 272},   GemmShape{16, 32, 1040},
+                                  GemmShape{16, 528, 144},  GemmShape{528, 16, 144},
+                                  GemmShape{304, 288, 144}, GemmShape{16, 32, 251}};
 constexpr std::array other_families{GemmData::uniform, GemmData::positive, GemmData::zero_beside};
 
 UnlearntCall rows_of(const GemmProblem& setting, const GemmShape& shape, GemmData data,
@@ -62,9 +63,24 @@ bool splits_k(GemmSubject& subject, const GemmShape& shape) {
     return names && !names.value().empty() && parts_named(names.value().front()) > 1;
 }
 
-Status ask_other_shapes(GemmSubject& subject, std::uint64_t seed, UnlearntCalls& calls,
-                        std::vector<std::string>& refusals) {
+// "id=24" of "id=24,tile=15,stages=0": the kernel, of names that say more than that.
+std::string kernel_of(GemmSubject& subject, const GemmShape& shape) {
+    const auto names = subject.algorithms(shape);
+    if (!names || names.value().empty()) return "";
+    return names.value().front().substr(0, names.value().front().find(','));
+}
+
+// A device that takes another kernel where rows are no whole words is another machine there.
+bool takes_same_kernel(GemmSubject& subject, const GemmShape& shape) {
+    return subject.setting().names_algorithm() ||
+           kernel_of(subject, shape) == kernel_of(subject, usual);
+}
+
+Status ask_other_shapes(GemmSubject& subject, const UnlearntRequest& request, std::uint64_t seed,
+                        UnlearntCalls& calls, std::vector<std::string>& refusals) {
     for (const GemmShape& shape : other_shapes) {
+        if (has_residue(shape.k) && (!request.tells_residues || !takes_same_kernel(subject, shape)))
+            continue;
         if (splits_k(subject, shape)) {
             refusals.push_back("gemm " + text_of(shape) + ": its algorithm splits K");
             continue;
@@ -118,7 +134,7 @@ Expected<UnlearntCalls> ask_unlearnt(GemmSubject& subject, const UnlearntRequest
         if (!ask(subject, with_everything(subject.setting(), family, seed), calls)) break;
     for (std::size_t family = 0; request.scales_sums && family < gemm_data_names.size(); ++family)
         if (!ask(subject, with_scales(subject.setting(), family, seed + 50'000), calls)) break;
-    const Status asked = ask_other_shapes(subject, seed, calls, refusals);
+    const Status asked = ask_other_shapes(subject, request, seed, calls, refusals);
     if (!asked) return asked.error();
     return calls;
 }

@@ -33,9 +33,15 @@ struct UnlearntCall {
 };
 using UnlearntCalls = std::vector<UnlearntCall>;
 
+// Is that K left over of tiles of any size, so that it shows where the residue is summed?
+constexpr bool has_residue(std::int64_t depth) {
+    return depth % 8 != 0;
+}
+
 struct UnlearntRequest {
     bool takes_everything = false;  // scales, alpha and C, too
     bool scales_sums = false;       // scales of blocks without alpha and C, too
+    bool tells_residues = false;    // a K that is no whole number of steps or tiles, too
     std::uint64_t seed = 0;         // every one gives other data
 };
 

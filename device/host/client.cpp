@@ -2,6 +2,7 @@
 #include "device/host/client.hpp"
 
 #include <algorithm>
+#include <cstring>
 #include <memory>
 #include <utility>
 
@@ -19,6 +20,27 @@ struct Flagged {
 std::string fault_of(const Flagged& elements) {
     if (elements.differing != 0) return "two runs gave different bits";
     return elements.unwritten != 0 ? "it left elements unwritten" : "";
+}
+
+// Rows of an output that the question asks for: of a grouped GEMM those of its groups, whose end is
+// the last of the offsets in its last input.
+std::int64_t rows_asked(const Question& question, const TensorSpec& output) {
+    if (!question.operation.gemm || question.operation.gemm->groups == 0) return output.rows;
+    const std::span<const std::byte> offsets = question.inputs.back().data;
+    std::int32_t end = 0;
+    if (offsets.size() < sizeof end) return output.rows;
+    std::memcpy(&end, offsets.data() + offsets.size() - sizeof end, sizeof end);
+    return std::clamp<std::int64_t>(end, 0, output.rows);
+}
+
+std::uint64_t unwritten_of(const Question& question, const TensorSpec& spec,
+                           const OutputTensor& output) {
+    if (!is_strided(spec)) return 0;
+    const std::int64_t rows = rows_asked(question, spec);
+    if (rows == spec.rows) return output.unwritten;
+    const auto asked = static_cast<std::size_t>(rows * spec.columns);
+    const auto flags = std::span(output.flags).first(std::min(asked, output.flags.size()));
+    return static_cast<std::uint64_t>(std::ranges::count(flags, flag_unwritten));
 }
 
 }  // namespace
@@ -84,7 +106,7 @@ std::string fault_of(const DeviceAnswer& answer, const Question& question) {
     if (std::string fault = fault_of(answer.findings); !fault.empty()) return fault;
     for (std::size_t i = 0; i < answer.outputs.size(); ++i) {
         const OutputTensor& output = answer.outputs[i];
-        const std::uint64_t unwritten = is_strided(question.outputs[i]) ? output.unwritten : 0;
+        const std::uint64_t unwritten = unwritten_of(question, question.outputs[i], output);
         if (std::string fault = fault_of(Flagged{output.differing, unwritten}); !fault.empty())
             return fault;
     }

@@ -78,7 +78,7 @@ DeviceAnswer answer_of(const CallResult& result, std::string_view phase);
 std::string reason_of(const std::string& message);
 
 // What no answer may do, whatever its bits: "it left elements unwritten". "" where it did nothing
-// of the kind. Pads of a layout that is not strided may stay as they were.
+// of the kind. Pads of a layout that is not strided may stay as they were, and rows of no group.
 std::string fault_of(const DeviceAnswer& answer, const Question& question);
 
 // The same of its parts: what lies beside the tensors, and the flags of elements, see question.hpp.

@@ -266,9 +266,13 @@ Value accumulate(const GemmModel& model, const ScaledRow& a, const ScaledRow& b,
     Value inner = model.promotion == 0 ? outer : number(0);
     // Whole groups of 32 where products are not taken in order, so that each has its step.
     const std::int64_t end = model.order == ProductOrder::along_k ? depth : (depth + 31) / 32 * 32;
-    for (std::int64_t first = 0; first < end; first += per_step) {
-        inner = step(model, summands_of(model, a, b, first, depth), inner);
-        const std::int64_t done = std::min(end, first + per_step);
+    const std::int64_t residue = residue_of(model, depth);
+    for (std::int64_t first = 0, last = 0; first < end; first = last) {
+        // A step ends where the residue does, too.
+        last = first < residue ? std::min(residue, first + per_step) : first + per_step;
+        const std::int64_t stop = first < residue ? residue : depth;
+        inner = step(model, summands_of(model, a, b, first, stop), inner);
+        const std::int64_t done = std::min(end, last);
         if (model.promotion == 0 || (done % model.promotion != 0 && done != end)) continue;
         outer = promoted(model, a, b, std::min(done, depth) - 1, outer, inner);
         inner = number(0);

@@ -372,8 +372,11 @@ MX_HOST_DEVICE constexpr Unpacked accumulate_by(const Step& step, const GemmMode
     const std::int64_t per_step = std::int64_t{model.products} * model.exact_group;
     Unpacked outer = c;
     Unpacked inner = model.promotion == 0 ? c : Unpacked{};
+    const std::int64_t residue = residue_of(model, depth);
+    for (std::int64_t first = 0; first < residue; first += per_step)
+        inner = step(StepRange{first, residue}, inner);
     const std::int64_t end = model.order == ProductOrder::along_k ? depth : (depth + 31) / 32 * 32;
-    for (std::int64_t first = 0; first < end; first += per_step) {
+    for (std::int64_t first = residue; first < end; first += per_step) {
         inner = step(StepRange{first, depth}, inner);
         const std::int64_t done = first + per_step < end ? first + per_step : end;
         if (model.promotion == 0 || (done % model.promotion != 0 && done != end)) continue;

@@ -232,13 +232,39 @@ MX_HOST_DEVICE constexpr Code quantize_lane(const BlockQuestion& question, const
                          scaled_lane(question.quantizer, scale, lane), random);
 }
 
-// Adds the error of one lane's element to the sum of the lanes before it.
-MX_HOST_DEVICE constexpr Unpacked error_with(const BlockQuestion& question, const Unpacked& error,
-                                             const BlockScale& scale, const Unpacked& lane) {
+// What an element is read back as, for the errors of two candidates to be compared.
+MX_HOST_DEVICE constexpr Unpacked read_back(const BlockQuestion& question, const BlockScale& scale,
+                                            Code code) {
     const ElementFormat& element = question.format.element();
-    const Unpacked code = unpack(element, quantize_lane(question, scale, lane));
-    const Unpacked back = quotient(product(product(code, scale.scale), question.tensor.amax),
-                                   range_of_tensor(question.quantizer, element));
+    return quotient(product(product(unpack(element, code), scale.scale), question.tensor.amax),
+                    range_of_tensor(question.quantizer, element));
+}
+
+// The same of elements of 4 bits under one scale: a magnitude is read back once for all lanes.
+struct ReadBack {
+    Unpacked values[8] = {};
+    std::uint32_t known = 0;
+
+    MX_HOST_DEVICE constexpr Unpacked of(const BlockQuestion& question, const BlockScale& scale,
+                                         Code code) {
+        const ElementFormat& element = question.format.element();
+        if (element.code_bits() > 4) return read_back(question, scale, code);
+        const Code magnitude{code.bits & element.code_magnitude_mask()};
+        if ((known >> magnitude.bits & 1) == 0) {
+            values[magnitude.bits] = read_back(question, scale, magnitude);
+            known |= 1u << magnitude.bits;
+        }
+        Unpacked value = values[magnitude.bits];
+        value.negative = code.bits != magnitude.bits;
+        return value;
+    }
+};
+
+// Adds the error of one lane's element to the sum of the lanes before it.
+MX_HOST_DEVICE constexpr Unpacked error_by(const BlockQuestion& question, const Unpacked& error,
+                                           const BlockScale& scale, const Unpacked& lane,
+                                           ReadBack& read) {
+    const Unpacked back = read.of(question, scale, quantize_lane(question, scale, lane));
     Unpacked minus_lane = lane;
     minus_lane.negative = !lane.negative;
     Unpacked difference = sum(back, minus_lane);
@@ -246,6 +272,13 @@ MX_HOST_DEVICE constexpr Unpacked error_with(const BlockQuestion& question, cons
     if (question.quantizer.candidate_error == CandidateError::square)
         difference = product(difference, difference);
     return sum(error, difference);
+}
+
+// The same of a lane by itself.
+MX_HOST_DEVICE constexpr Unpacked error_with(const BlockQuestion& question, const Unpacked& error,
+                                             const BlockScale& scale, const Unpacked& lane) {
+    ReadBack read;
+    return error_by(question, error, scale, lane, read);
 }
 
 // Errors are binary32 values and not negative: their codes stand in the order of the values.
@@ -269,9 +302,11 @@ MX_HOST_DEVICE constexpr BlockScale chosen_scale(const BlockQuestion& question,
     if (question.quantizer.candidate_error == CandidateError::none) return largest;
     const BlockScale expanded = block_scale(question, amax, Candidate::maps_to_two_thirds);
     Unpacked error_largest = whole(0), error_expanded = whole(0);
-    for (int lane = 0; lane < count; ++lane) {
-        error_largest = error_with(question, error_largest, largest, lane_at(lane));
-        error_expanded = error_with(question, error_expanded, expanded, lane_at(lane));
+    ReadBack read_largest, read_expanded;
+    for (int i = 0; i < count; ++i) {
+        const Unpacked lane = lane_at(i);
+        error_largest = error_by(question, error_largest, largest, lane, read_largest);
+        error_expanded = error_by(question, error_expanded, expanded, lane, read_expanded);
     }
     return is_smaller_error(error_expanded, error_largest) ? expanded : largest;
 }

@@ -89,7 +89,7 @@ std::vector<Factor> factors_of(const GemmModel& model, const ScaledRow& row, std
     return factors;
 }
 
-// The products of a step, side by side. What lies beyond the end is 0 and aligned by nothing.
+// The products of a step, side by side. What lies beyond its end is 0 and aligned by nothing.
 struct Products {
     std::array<std::uint64_t, products_max> magnitude;
     std::array<int, products_max> exponent;
@@ -100,13 +100,13 @@ struct Products {
 };
 
 void multiply(const GemmModel& model, std::span<const Factor> a, std::span<const Factor> b,
-              std::int64_t first, Products& products) {
+              fast::StepRange range, Products& products) {
     products.count = static_cast<std::size_t>(model.products);
     std::uint32_t flags = 0;
     for (std::size_t i = 0; i < products.count; ++i) {
         const auto k = static_cast<std::size_t>(
-            fast::place_in_order(model.order, first + static_cast<std::int64_t>(i)));
-        const bool is_there = k < a.size();
+            fast::place_in_order(model.order, range.first + static_cast<std::int64_t>(i)));
+        const bool is_there = k < static_cast<std::size_t>(range.depth);
         const Factor x = is_there ? a[k] : Factor{}, y = is_there ? b[k] : Factor{};
         const fast::FactorProduct product = fast::product_of(model.zero_products, x, y);
         products.magnitude[i] = product.magnitude;
@@ -142,7 +142,7 @@ fast::Unpacked accumulate(const GemmModel& model, const ScaledRow& a, const Scal
                               right = factors_of(model, b, depth);
     const auto one_step = [&](fast::StepRange range, const Unpacked& accumulator) {
         Products products;
-        multiply(model, left, right, range.first, products);
+        multiply(model, left, right, range, products);
         return !products.has_specials && accumulator.kind == Kind::finite
                    ? finite_step_of(model, products, accumulator)
                    : fast::step(model, a, b, range, accumulator);

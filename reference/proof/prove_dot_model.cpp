@@ -182,12 +182,12 @@ std::uint32_t near_one(const ElementFormat& element, std::uint32_t seed) {
     return (code & element.code_magnitude_mask()) | sign;
 }
 
-// Rows of every length up to four steps and one product, and past two promotions; rarely with one
-// far larger than the rest. The kinds of scales take turns: each has rows of every length.
+// Rows of every length up to four steps and one product, past two promotions and two tiles; rarely
+// with one far larger than the rest. The kinds of scales take turns: each has rows of every length.
 Report prove_rows(const GemmModel& model, const ElementFormat& element, int threads) {
     const std::vector<BlockScales> scales = scales_of(model);
     const int steps = 4 * model.products * model.exact_group + 1;
-    const int longest = std::max(steps, 2 * model.promotion + 1);
+    const int longest = std::max({steps, 2 * model.promotion + 1, 2 * model.residue_tile + 1});
     const auto count = static_cast<std::uint32_t>(longest) * 8;
     return compare_rows(model, count, threads, [&](std::uint32_t i) {
         const std::uint32_t depth = i / 8 + 1;
@@ -278,6 +278,7 @@ constexpr std::array users_rows{with_cut("cut nearest_even", Rounding::nearest_e
 
 // The rows that devices are judged by are proved with every change, and one of each other kind.
 bool is_central(const GemmModel& model, const ElementFormat& element) {
+    if (model.residue_tile != 0) return model.residue_tile == 32 && element.name == "bf16";
     if (model.standing == Standing::verified_here)
         return element.name == "e4m3" || element.name == "bf16";
     const bool is_amd = model.name == "cdna1-bf16" || model.name == "cdna2-bf16-pairs" ||

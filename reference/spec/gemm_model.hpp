@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdint>
 #include <string_view>
 #include <utility>
 
@@ -114,7 +115,10 @@ struct GemmModel {
     // and starts again at 0. The outer one starts with C. 0: never.
     int promotion = 0;
     ElementFormat promoted = formats::f32;  // the outer accumulator
-    int exact_group = 1;                    // products that are summed before they are aligned
+    // Elements along k of a tile: what K leaves over of whole tiles comes first, in steps of its
+    // own. 0: steps are taken from k = 0 on.
+    int residue_tile = 0;
+    int exact_group = 1;  // products that are summed before they are aligned
     BlockScaling scaling = BlockScaling::none;
     std::string_view scales = "";  // their formats, and how many elements share one along k: both
     std::string_view blocks = "";  // separated by blanks
@@ -163,6 +167,11 @@ inline constexpr std::array<std::pair<std::string_view, BlockScaling>, 7> block_
 // The most products, or groups of them, of a step.
 inline constexpr int step_products_max = 128;
 
+// How many elements along k come before the first whole tile.
+MX_FOLDED constexpr std::int64_t residue_of(const GemmModel& model, std::int64_t depth) {
+    return model.residue_tile == 0 ? 0 : depth % model.residue_tile;
+}
+
 // Why a row can be none: what the integers of fast/ have no room for, and ways that do not go
 // together. "" of a row that can be.
 constexpr std::string_view fault_of(const GemmModel& model) {
@@ -196,6 +205,11 @@ constexpr std::string_view fault_of(const GemmModel& model) {
     const int step = model.products * model.exact_group;
     if (model.promotion < 0 || model.promotion > 1 << 20 || model.promotion % step != 0)
         return "a promotion comes after whole steps, and within 2^20 products";
+    if (model.residue_tile < 0 || model.residue_tile > 4096 || model.residue_tile % step != 0)
+        return "a tile whose residue comes first has whole steps, and 4096 products at the most";
+    if (model.residue_tile != 0 &&
+        (scales || model.promotion != 0 || model.order != ProductOrder::along_k))
+        return "where a residue comes first there is no promotion, no order and no scale of blocks";
     if (scales_at_promotion(model.scaling) && model.promotion == 0)
         return "scales that come in at promotion need one";
     if (scales == (model.scales.empty() || model.blocks.empty()))

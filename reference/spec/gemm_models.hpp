@@ -27,6 +27,8 @@ inline constexpr std::string_view cdna2 =
 inline constexpr std::string_view cdna3 =
     "microsoft/MMA-Sim@0cb7846:src/mmasim/mmasim/arithmetic/fdpa.py, tr_fdpa and gtr_fdpa; "
     "north-numerical-computing/MATLAB-tensor-core@b12b5a7:models/tools/Generic_BFMA_TC.m";
+inline constexpr std::string_view id24 =
+    "cuBLASLt 13.1 on an H200, id=24; conformance/vectors/nvidia_h200_residue.answers";
 }  // namespace source_of_rows
 
 namespace open_in_rows {
@@ -92,6 +94,37 @@ inline constexpr std::array gemm_models{
                   "north-numerical-computing/MATLAB-tensor-core@b12b5a7",
         .open = "of a B200: the exponent floor, which MMA-Sim has at -126. Probe: BF16 products of "
                 "2^-150, 2^-151 and so on to 2^-158, that twice: 2^-149, or 0 at -126"},
+    // The kernels that cuBLASLt takes where rows are no multiple of 16 bytes long (id=24): what K
+    // leaves over of whole tiles comes first, as CUTLASS 2's iterators load it. The tile is as deep
+    // as the kernel's, which stages= names (13 to 18: 64, 19 to 24: 128); without stages a step is
+    // an mma.m16n8k8.
+    GemmModel{.name = "hopper-half-residue-64",
+              .operands = "f16 bf16",
+              .products = 16,
+              .fraction_bits = 25,
+              .residue_tile = 64,
+              .exponent_floor = -133,
+              .standing = Standing::verified_here,
+              .machines = "h100 h200 gh200 sm_90 hopper",
+              .source = source_of_rows::id24},
+    GemmModel{.name = "hopper-half-residue-128",
+              .operands = "f16 bf16",
+              .products = 16,
+              .fraction_bits = 25,
+              .residue_tile = 128,
+              .exponent_floor = -133,
+              .standing = Standing::verified_here,
+              .machines = "h100 h200 gh200 sm_90 hopper",
+              .source = source_of_rows::id24},
+    GemmModel{.name = "hopper-half-k8-residue-32",
+              .operands = "f16 bf16",
+              .products = 8,
+              .fraction_bits = 25,
+              .residue_tile = 32,
+              .exponent_floor = -133,
+              .standing = Standing::verified_here,
+              .machines = "h100 h200 gh200 sm_90 hopper",
+              .source = source_of_rows::id24},
     // The same with sums in binary16: what HGEMM and COMPUTE_16F ask for.
     GemmModel{.name = "volta-f16-f16",
               .operands = "f16",

@@ -617,6 +617,18 @@ inline constexpr std::array model_verifications{
         .answers = "nvidia_h200_gemm",
     },
     Verification{
+        .rows = "hopper-half-residue-64 hopper-half-residue-128 hopper-half-k8-residue-32",
+        .known = Known::hardware,
+        .versions = "",
+        .library = "cuBLASLt 13.1",
+        .place = "H200",
+        .date = "2026-11-29",
+        .compared = "11,112 outputs of 89 algorithms, 60,141 of six before, and recorded cases",
+        .paths = "BF16 and FP16 products whose rows are no multiple of 16 bytes long (id=24)",
+        .differed = "nothing",
+        .answers = "nvidia_h200_residue",
+    },
+    Verification{
         .rows = "hopper-mx-wgmma hopper-mx-bf16 hopper-mx-slices",
         .known = Known::hardware,
         .versions = "",

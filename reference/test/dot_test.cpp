@@ -215,6 +215,27 @@ TEST(DotModel, AmdSumsAStepExactlyOrInPairs) {
     EXPECT_EQ(sum_by("cdna1-bf16", four), power_f32(-24));
 }
 
+// K is a tile and one product, which comes first in a step of its own. So 2^30 and -2^30 at the
+// border of two steps meet in one, and the 1 behind them is not beside them.
+TEST(DotModel, WhatKLeavesOverOfTilesComesFirst) {
+    const auto sum_at = [](std::string_view name, std::size_t depth, std::size_t large) {
+        Codes codes(depth, 0);
+        codes[large] = power_bf16(30);
+        codes[large + 1] = power_bf16(30) | minus_bf16;
+        codes[large + 2] = power_bf16(0);
+        return sum_by(name, bf16(codes));
+    };
+    const std::uint32_t unit = power_f32(0);
+    EXPECT_EQ(sum_at("hopper-half-k8-residue-32", 17, 7), 0u);
+    EXPECT_EQ(sum_at("hopper-half-k8-residue-32", 32, 7), 0u);
+    EXPECT_EQ(sum_at("hopper-half-k8-residue-32", 33, 7), unit);
+    EXPECT_EQ(sum_at("hopper-half-residue-64", 33, 15), 0u);
+    EXPECT_EQ(sum_at("hopper-half-residue-64", 65, 15), unit);
+    EXPECT_EQ(sum_at("hopper-half-residue-128", 65, 15), 0u);
+    EXPECT_EQ(sum_at("hopper-half-residue-128", 129, 15), unit);
+    EXPECT_EQ(sum_at("hopper-half", 65, 15), 0u);
+}
+
 // The probes that the rows name for what is open of them.
 TEST(DotModel, ProbesOfTheExponentFloorShowIt) {
     const auto factors_to = [](int last) {

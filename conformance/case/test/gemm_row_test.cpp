@@ -36,6 +36,7 @@ void expect_same(const GemmModel& a, const GemmModel& b) {
     EXPECT_EQ(a.zero_products, b.zero_products);
     EXPECT_EQ(a.sum, b.sum);
     EXPECT_EQ(a.exponent_floor, b.exponent_floor);
+    EXPECT_EQ(a.residue_tile, b.residue_tile);
     EXPECT_EQ(a.source, b.source);
     EXPECT_EQ(a.open, b.open);
 }
@@ -137,6 +138,12 @@ TEST(ModelFile, WhatCanBeNoRowIsRefusedWithASentence) {
          "no machine is so: a fused multiply-add rounds to nearest even, to binary32"},
         {with(R"("products": 4, "fraction_bits": 13, "promotion": 30)"),
          "no machine is so: a promotion comes after whole steps, and within 2^20 products"},
+        {with(R"("products": 8, "fraction_bits": 13, "residue_tile": 12)"),
+         "no machine is so: a tile whose residue comes first has whole steps, and 4096 products at "
+         "the most"},
+        {with(R"("products": 8, "fraction_bits": 13, "residue_tile": 16, "promotion": 32)"),
+         "no machine is so: where a residue comes first there is no promotion, no order and no "
+         "scale of blocks"},
         {with(R"("products": 4, "fraction_bits": 13, "exponent_floor": -301)"),
          "no machine is so: an exponent floor lies from -300 to 100"},
         {with(R"("products": 4, "fraction_bits": 13, "scaling": "product_exponent")"),

@@ -40,7 +40,7 @@ done
 # Each recorded answer of an H200's GEMMs with the lowest bit of its last byte flipped: each fails.
 vectors="$(dirname "${BASH_SOURCE[0]}")/../../vectors"
 [ -d "$vectors" ] || vectors="$OLDPWD/$vectors"
-for recorded in nvidia_h200_gemm nvidia_h200_gelu nvidia_h200_zeros; do
+for recorded in nvidia_h200_gemm nvidia_h200_gelu nvidia_h200_zeros nvidia_h200_residue; do
   awk '/^[0-9a-f]+$/ {
     digit = substr("1032547698badcfe", index("0123456789abcdef", substr($0, length($0) - 1, 1)), 1)
     $0 = substr($0, 1, length($0) - 2) digit substr($0, length($0))
@@ -65,6 +65,13 @@ expect 0 'No fault found: all of 1' check both.pack both.answers --out four
 expect 0 '1 answers' answer both.pack --out columns.answers \
   --device "$lib/mutants/mutants.so:bug=both_columns_scaled_as_rows"
 expect 1 'of axis col' check both.pack columns.answers --out columns
+
+# A grouped GEMM whose D has rows of no group: they stay unwritten, and are no fault.
+line='smoke gemm a=mxfp8-e4m3 b=mxfp8-e4m3 output=f32 shape=24x16x96 groups=0+5+0+11+1+0'
+echo "$line data=gemm.exact-mantissas index=0" >grouped.suite
+expect 0 '1 requests' gen --suite-file grouped.suite --level smoke --out grouped.pack
+expect 0 '1 answers, 0 not supported' answer grouped.pack --device cpu --out grouped.answers
+expect 0 'No fault found: all of 1' check grouped.pack grouped.answers --out grouped
 
 # What cannot be recorded.
 refuse 2 'cannot be read' answer no.pack --out no.answers

@@ -48,6 +48,7 @@ TEST(GemmFields, EveryDecisionChangesTheSentence) {
     add([](GemmModel& m) { m.exponents = FactorExponents::own; });
     add([](GemmModel& m) { m.zero_products = ZeroProducts::counted; });
     add([](GemmModel& m) { m.exponent_floor = -133; });
+    add([](GemmModel& m) { m.residue_tile = 32; });
     add([](GemmModel& m) { m.sum = StepSum::products_first; });
     add([](GemmModel& m) { m.sum = StepSum::even_and_odd; });
     add([](GemmModel& m) { m.sum = StepSum::pairs_flushed; });

@@ -343,7 +343,9 @@ constexpr const char* mx_models =
     "hopper-mx-wgmma hopper-mx-slices hopper-mx-bf16 blackwell-mx fma-chain-mx fma-parts-mx";
 constexpr const char* nvfp4_models = "blackwell-fp4 fma-chain-mx fma-parts-mx";
 constexpr const char* half_models =
-    "volta-f16 turing-f16 ampere-half hopper-half volta-f16-f16 ampere-f16-f16 hopper-f16-f16 "
+    "volta-f16 turing-f16 ampere-half hopper-half hopper-half-residue-64 hopper-half-residue-128 "
+    "hopper-half-k8-residue-32 volta-f16-f16 ampere-f16-f16 "
+    "hopper-f16-f16 "
     "cdna1-f16 cdna2-half cdna3-half fma-chain fma-parts";
 
 // What a run expects of the same codes, where there is such a case.
@@ -395,7 +397,8 @@ constexpr Row taken[] = {
     {f32, f32, "fma-chain fma-parts"},
     {f16, f16, half_models},
     {bf16, bf16,
-     "ampere-half hopper-half cdna1-bf16 cdna2-half cdna2-bf16-pairs cdna3-half fma-chain "
+     "ampere-half hopper-half hopper-half-residue-64 hopper-half-residue-128 "
+     "hopper-half-k8-residue-32 cdna1-bf16 cdna2-half cdna2-bf16-pairs cdna3-half fma-chain "
      "fma-parts"},
     {fnuz, fnuz, "cdna3-fp8"},
     {f16_rows, f16, half_models},

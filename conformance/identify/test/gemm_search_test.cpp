@@ -57,7 +57,7 @@ void expect_same_bits(const GemmModel& hidden, const GemmModel& found, const Gem
     ours.model = hidden;
     theirs.model = found;
     for (std::size_t family = 0; family < gemm_data_names.size(); ++family)
-        for (const std::int64_t depth : {32, 272, 1040}) {
+        for (const std::int64_t depth : {32, 272, 1040, 507}) {
             GemmProbes probes =
                 random_probes(setting, depth, 24, static_cast<GemmData>(family), 777'000 + family);
             if (has_block_scales(setting)) add_scales(setting, 778'000 + family, probes);
@@ -91,8 +91,9 @@ TEST_P(HiddenRow, IsFoundFromItsAnswersAlone) {
 
 // One of each kind of arithmetic, or all.
 std::vector<std::size_t> rows_looked_for() {
-    constexpr std::array<std::string_view, 5> some{"hopper-fp8-promoted", "mma-sync-fp8-f16",
-                                                   "cdna2-half", "cdna3-fp8", "fma-chain"};
+    constexpr std::array<std::string_view, 6> some{
+        "hopper-fp8-promoted", "mma-sync-fp8-f16", "cdna2-half",
+        "cdna3-fp8",           "fma-chain",        "hopper-half-k8-residue-32"};
     const bool wants_all = std::getenv("MX_SEARCH_ALL") != nullptr;
     std::vector<std::size_t> rows;
     for (std::size_t i = 0; i < gemm_models.size(); ++i)

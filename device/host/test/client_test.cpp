@@ -4,6 +4,8 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
+
 namespace mx {
 namespace {
 
@@ -39,6 +41,26 @@ TEST(Client, TellsWhoseFaultARefusalIs) {
         EXPECT_EQ(kind_of(kind), ErrorKind::device);
     EXPECT_EQ(refusal({AnswerKind::crash, "it died", {}, {}}), "it died");
     EXPECT_EQ(refusal({AnswerKind::not_supported, "", {}, {}}), "no reason given");
+}
+
+// D has a third row that belongs to no group.
+TEST(Client, LetsRowsOfNoGroupStayUnwritten) {
+    const std::array<std::int32_t, 3> offsets{0, 1, 2};
+    Question grouped{.operation = {.name = "gemm", .gemm = GemmOperation{.groups = 2}},
+                     .inputs = {{dense("i32", 1, 3), std::as_bytes(std::span(offsets))}},
+                     .outputs = {dense("f32", 3, 2)}};
+    DeviceAnswer answer;
+    answer.kind = AnswerKind::answered;
+    answer.outputs.resize(1);
+    answer.outputs[0].flags = {0, 0, 0, 0, flag_unwritten, flag_unwritten};
+    answer.outputs[0].unwritten = 2;
+    EXPECT_EQ(refusal(answer, grouped), "");
+    answer.outputs[0].flags[3] = flag_unwritten;
+    answer.outputs[0].unwritten = 3;
+    EXPECT_NE(refusal(answer, grouped), "");
+    grouped.operation.gemm->groups = 0;
+    answer.outputs[0].flags[3] = 0;
+    EXPECT_NE(refusal(answer, grouped), "");
 }
 
 TEST(Client, SeesWhatNoAnswerMayDo) {
