@@ -179,6 +179,19 @@ void judge_unlearnt(const UnlearntCalls& calls, GemmIdentification& found) {
     if (!holding.empty()) found.rows = std::move(holding);
 }
 
+// Of the rows that predict every sum of a K without a residue, those that predict one of a K with
+// it, too.
+void compare_residues(const UnlearntCalls& calls, GemmIdentification& found) {
+    UnlearntCalls sums;
+    for (const UnlearntCall& call : calls)
+        if (has_residue(call.shape.k) && is_sum(found.setting, call.left[0])) sums.push_back(call);
+    std::erase_if(found.sum_rows, [&](const std::string& name) {
+        const GemmMachine machine = machine_of(*find_gemm_model(name), found.machine);
+        return misses_of(Engine::row, machine, found.setting, sums).count != 0;
+    });
+    drop_unseen_residues(calls, found.sum_rows);
+}
+
 // Some row of the setting sums the residue of K first.
 bool may_sum_residue_first(const GemmProblem& setting) {
     return std::ranges::any_of(rows_for(setting),
@@ -301,6 +314,7 @@ Expected<GemmIdentification> identify_gemm(GemmSubject& subject) {
         subject, {found.refusals.empty(), false, may_sum_residue_first(found.setting), 0},
         found.refusals);
     if (!calls) return calls.error();
+    compare_residues(calls.value(), found);
     judge_unlearnt(calls.value(), found);
     GemmAnswers long_ones = read_split(subject, found);
     conclude(std::move(answers).value(), std::move(long_ones), calls.value(), found);

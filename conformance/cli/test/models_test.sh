@@ -21,8 +21,8 @@ refuse 2 '--machine is for models' list formats --machine b200
 # A row of the user's is printed as those of the table are; what can be no row is refused.
 row='"mxcheck_model": 1, "name": "mine", "operands": ["bf16"], "products": 8, "fraction_bits": 25'
 echo "{$row, \"residue_tile\": 16}" >mine.json
-expect 0 'mine  *8 products a step, 25 fraction bits kept' list models --model-file mine.json
-check 'with what sets it apart' grep -q 'tiles of 16' stdout
+expect 0 '8 products a step, 25 fraction bits kept' list models --model-file mine.json
+check 'with what sets it apart' grep -q 'what K leaves over of tiles' stdout
 check 'and nothing but it' [ "$(grep -c standing stdout)" -eq 1 ]
 echo "{$row, \"residue_tile\": 12}" >wrong.json
 refuse 2 'no machine is so: a tile whose residue comes first' list models --model-file wrong.json
