@@ -189,7 +189,9 @@ std::int64_t parts_of(const std::string& algorithm) {
 std::int64_t part_length(const GemmProblem& gemm, std::int64_t parts) {
     const bool has_squares = gemm.a.scaling == FactorScaling::f32_128x128 ||
                              gemm.b.scaling == FactorScaling::f32_128x128;
-    return part_length(SplitDepth{gemm.k, gemm.a.element.code_bytes(), has_squares}, parts);
+    const bool is_by_eights = gemm.model.row != nullptr && gemm.model.row->residue_tile != 0;
+    return part_length(SplitDepth{gemm.k, gemm.a.element.code_bytes(), has_squares, is_by_eights},
+                       parts);
 }
 
 }  // namespace mx

@@ -182,8 +182,10 @@ std::string steps_text(const GemmModel& model, const gemm::Output& output, std::
     }
     return std::string(model.name) + ", " +
            (part == 0 ? "" : "in parts of " + std::to_string(part) + " along K, ") +
-           (model.promotion != 0 ? "each time it is promoted" : "step by step") + ":\n" +
-           table.print() + shortened_note(std::min(all, lines_max), all);
+           (part != 0 && model.residue_tile != 0 ? "part by part"
+            : model.promotion != 0               ? "each time it is promoted"
+                                                 : "step by step") +
+           ":\n" + table.print() + shortened_note(std::min(all, lines_max), all);
 }
 
 std::string models_text(const TensorGemm& problem, const gemm::Output& output) {

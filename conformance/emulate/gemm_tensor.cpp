@@ -222,8 +222,9 @@ gemm::ProblemView TensorGemm::view() const {
         return factor.scaling == gemm::Scaling::blocks && factor.block_rows == 128;
     };
     if (rules.model != nullptr)
-        made.part = part_length(
-            {made.depth, a.element.code_bytes(), has_squares(a) || has_squares(b)}, rules.parts);
+        made.part = part_length({made.depth, a.element.code_bytes(),
+                                 has_squares(a) || has_squares(b), rules.model->residue_tile != 0},
+                                rules.parts);
     made.element = rules.type;
     return made;
 }

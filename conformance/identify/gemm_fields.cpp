@@ -211,11 +211,11 @@ std::string outer_text(const GemmMachine& machine) {
 }
 
 // Tiles that whole steps fill, of machines that add their products along k and scale none of them.
-// But for a search only of a machine that has one: no probe shows it.
-Machines residue_values(const GemmMachine& base, const GemmProblem&) {
+// But for a search only where a row of the table has such tiles.
+Machines residue_values(const GemmMachine& base, const GemmProblem& setting) {
     GemmModel model = base.model;
     model.residue_tile = model.products;
-    if (!fault_of(model).empty() || (!base.is_searched && base.model.residue_tile == 0))
+    if (!fault_of(model).empty() || (!base.is_searched && !may_sum_residue_first(setting)))
         return {base};
     std::vector<int> tiles{0};
     for (const int tile : {8, 16, 32, 64, 128, 256})
@@ -370,7 +370,7 @@ constexpr std::array fields{
     GemmField{"what rounds to 0", "what rounds to 0", to_zero_values, to_zero_text},
     GemmField{"promotion", "promotion", promotion_values, promotion_text},
     GemmField{"outer accumulator", "", outer_values, outer_text},
-    GemmField{"residue of K first", "promotion", residue_values, residue_text},
+    GemmField{residue_field, "", residue_values, residue_text},
     GemmField{"split along k", "promotion", part_values, part_text},
     GemmField{"C", "C", addend_values, addend_text},
     GemmField{"alpha, beta and C", "alpha", addend_step_values, addend_step_text},
@@ -402,6 +402,11 @@ bool follows(const std::string& value, const std::string& next) {
 }
 
 }  // namespace
+
+bool may_sum_residue_first(const GemmProblem& setting) {
+    return std::ranges::any_of(rows_for(setting),
+                               [](const GemmModel* row) { return row->residue_tile != 0; });
+}
 
 std::span<const GemmField> gemm_fields() {
     return fields;

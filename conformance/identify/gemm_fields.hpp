@@ -28,4 +28,8 @@ std::string values_text(const std::vector<std::string>& values);
 // The rows of the table that a device could follow under this setting.
 std::vector<const GemmModel*> rows_for(const GemmProblem& setting);
 
+// Some row of them sums first what K leaves over of whole tiles, which this field says.
+bool may_sum_residue_first(const GemmProblem& setting);
+inline constexpr std::string_view residue_field = "residue of K first";
+
 }  // namespace mx::identify

@@ -176,7 +176,15 @@ void judge_unlearnt(const UnlearntCalls& calls, GemmIdentification& found) {
         found.nearest = name;
     }
     drop_unseen_residues(calls, holding);
-    if (!holding.empty()) found.rows = std::move(holding);
+    if (!holding.empty()) {
+        found.rows = std::move(holding);
+        return;
+    }
+    // None of them, and what was found of the fields is no row of the table.
+    GemmMisses own = misses_of(Engine::machine, found.machine, found.setting, calls);
+    if (own.count != 0) return;
+    found.rows.clear();
+    found.unlearnt = std::move(own);
 }
 
 // Of the rows that predict every sum of a K without a residue, those that predict one of a K with
@@ -190,12 +198,6 @@ void compare_residues(const UnlearntCalls& calls, GemmIdentification& found) {
         return misses_of(Engine::row, machine, found.setting, sums).count != 0;
     });
     drop_unseen_residues(calls, found.sum_rows);
-}
-
-// Some row of the setting sums the residue of K first.
-bool may_sum_residue_first(const GemmProblem& setting) {
-    return std::ranges::any_of(rows_for(setting),
-                               [](const GemmModel* row) { return row->residue_tile != 0; });
 }
 
 std::string kind_of(Code d) {
@@ -306,14 +308,18 @@ Expected<GemmIdentification> identify_gemm(GemmSubject& subject) {
     if (!answers) return answers.error();
     found.machine = best_machine(found.setting, answers.value());
     found.learnt = misses_of(found.machine, found.setting, answers.value());
-    found.findings = findings_of(found.machine, found.setting, answers.value());
+    const auto calls = ask_unlearnt(subject,
+                                    {.takes_everything = found.refusals.empty(),
+                                     .asks_residue = may_sum_residue_first(found.setting)},
+                                    found.refusals);
+    if (!calls) return calls.error();
+    // The one field that no probe shows.
+    const GemmAnswers told = with_residues(answers.value(), calls.value());
+    found.machine = fitted(found.machine, found.setting, told, std::span(&residue_field, 1));
+    found.findings = findings_of(found.machine, found.setting, told);
     read_specials(subject, answers.value(), found);
     compare_rows(answers.value(), found);
     compare_accumulators(answers.value(), found);
-    const auto calls = ask_unlearnt(
-        subject, {found.refusals.empty(), false, may_sum_residue_first(found.setting), 0},
-        found.refusals);
-    if (!calls) return calls.error();
     compare_residues(calls.value(), found);
     judge_unlearnt(calls.value(), found);
     GemmAnswers long_ones = read_split(subject, found);

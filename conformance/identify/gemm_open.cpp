@@ -1,6 +1,8 @@
 // See gemm_open.hpp.
 #include "conformance/identify/gemm_open.hpp"
 
+#include "conformance/identify/gemm_fields.hpp"
+
 namespace mx::identify {
 namespace {
 
@@ -17,6 +19,7 @@ constexpr std::array open{
     GemmOpenField{"blackwell-mx", "exponent floor", {"none", "-133", "-126"}},
     GemmOpenField{"hopper-tf32", "products of a step", {"8", "4"}},
     GemmOpenField{"blackwell-fp4", "zero products", {"left out", "counted"}},
+    GemmOpenField{"hopper-half-residue-64 hopper-half-k8-residue-32", residue_field},
     // Whether FP6 is as FP8: a device is asked in FP6, and the row predicts it or does not.
     GemmOpenField{"blackwell-narrow", ""},
     // They cut or flush what joins late.

@@ -73,7 +73,8 @@ public:
         progress_("witnesses", 0);
         note_alike();
         if (!found_.plain)
-            found_.findings = findings_of(found_.machine, setting_, with_residues(all_));
+            found_.findings =
+                findings_of(found_.machine, setting_, with_residues(all_, fresh_sums_));
         compare_table();
         found_.calls = subject_.calls();
         found_.outputs = subject_.outputs_read();
@@ -95,18 +96,6 @@ private:
     }
     std::size_t count(const GemmMachine& machine) const {
         return count_predicted(machine, setting_, sums_);
-    }
-
-    // No probe is of a K with a residue, and some of the data is that nothing was learnt from.
-    GemmAnswers with_residues(GemmAnswers answers) const {
-        constexpr std::size_t of_each_call = 64;
-        for (const UnlearntCall& call : fresh_sums_) {
-            if (!has_residue(call.shape.k)) continue;
-            std::vector<std::size_t> places = call.places();
-            places.resize(std::min(places.size(), of_each_call));
-            for (const std::size_t place : places) answers.push_back(call.at(place));
-        }
-        return answers;
     }
 
     // A row first, then plain code. The device is asked again only for a tree.
@@ -267,8 +256,12 @@ private:
         progress_("data that nothing was learnt from", round);
         std::vector<std::string> refusals;
         const bool takes_all = found_.refusals.empty();
-        auto calls =
-            ask_unlearnt(subject_, {takes_all, has_block_scales(setting_), true, round}, refusals);
+        auto calls = ask_unlearnt(subject_,
+                                  {.takes_everything = takes_all,
+                                   .scales_sums = has_block_scales(setting_),
+                                   .asks_residue = !has_block_scales(setting_),
+                                   .seed = round},
+                                  refusals);
         if (!calls) return calls.error();
         if (round == 1)
             for (std::string& refusal : refusals) found_.refusals.push_back(std::move(refusal));
@@ -339,7 +332,8 @@ private:
             machine.is_searched = false;
             machine.product_exponent = ProductExponent::fields;
             machine.factors = Subnormals::honoured;
-            if (count_predicted(machine, setting_, sums_) == sums_.size())
+            if (count_predicted(machine, setting_, sums_) == sums_.size() &&
+                misses_of(Engine::row, machine, setting_, fresh_sums_).count == 0)
                 found_.table_rows.emplace_back(row->name);
         }
     }
@@ -410,7 +404,7 @@ std::string accumulator_text(const GemmSearch& found) {
         text += " summed exactly";
     text += ", accumulator " + value("accumulator") + " rounded " + value("its rounding");
     if (is_fused) text = "a chain of fused multiply-adds";
-    if (model.residue_tile != 0) text += ", the residue of K first, " + value("residue of K first");
+    if (model.residue_tile != 0) text += ", the residue of K first, " + value(residue_field);
     if (value("promotion") != "none")
         text += ", promoted to " + value("outer accumulator") + " every " + value("promotion");
     return text;

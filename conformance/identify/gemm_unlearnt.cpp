@@ -12,11 +12,12 @@ namespace {
 constexpr GemmShape usual{32, 48, 400};
 
 // Few rows and many, short K and not so long that anybody splits it.
-constexpr std::array other_shapes{GemmShape{16, 32, 16},    GemmShape{16, 32, 32},
-                                  GemmShape{16, 32, 96},    GemmShape{1, 16, 272},
-                                  GemmShape{48, 32, 272},   GemmShape{16, 32, 1040},
-                                  GemmShape{16, 528, 144},  GemmShape{528, 16, 144},
-                                  GemmShape{304, 288, 144}, GemmShape{16, 32, 251}};
+constexpr std::array other_shapes{
+    GemmShape{16, 32, 16},   GemmShape{16, 32, 32},   GemmShape{16, 32, 96},
+    GemmShape{1, 16, 272},   GemmShape{48, 32, 272},  GemmShape{16, 32, 1040},
+    GemmShape{16, 528, 144}, GemmShape{528, 16, 144}, GemmShape{304, 288, 144}};
+// Of tiles of 8, 16, 32 and so on to 256 it leaves over 3, 11, 27, 59, 123 and 251.
+constexpr GemmShape residue_shape{16, 32, 507};
 constexpr std::array other_families{GemmData::uniform, GemmData::positive, GemmData::zero_beside};
 
 UnlearntCall rows_of(const GemmProblem& setting, const GemmShape& shape, GemmData data,
@@ -76,25 +77,32 @@ bool takes_same_kernel(GemmSubject& subject, const GemmShape& shape) {
            kernel_of(subject, shape) == kernel_of(subject, usual);
 }
 
-Status ask_other_shapes(GemmSubject& subject, const UnlearntRequest& request, std::uint64_t seed,
-                        UnlearntCalls& calls, std::vector<std::string>& refusals) {
-    for (const GemmShape& shape : other_shapes) {
-        if (has_residue(shape.k) && (!request.tells_residues || !takes_same_kernel(subject, shape)))
-            continue;
-        if (splits_k(subject, shape)) {
-            refusals.push_back("gemm " + text_of(shape) + ": its algorithm splits K");
-            continue;
-        }
-        for (const GemmData data : other_families) {
-            const Status asked =
-                ask(subject, rows_of(subject.setting(), shape, data, 5001 + seed), calls);
-            if (!asked && asked.error().kind == ErrorKind::device) return asked;
-            if (asked) continue;
-            refusals.push_back(asked.error().message);
-            break;
-        }
+// A refusal is noted; a device that fails is an error.
+Status ask_shape(GemmSubject& subject, const GemmShape& shape, std::uint64_t seed,
+                 UnlearntCalls& calls, std::vector<std::string>& refusals) {
+    if (splits_k(subject, shape)) {
+        refusals.push_back("gemm " + text_of(shape) + ": its algorithm splits K");
+        return success();
+    }
+    for (const GemmData data : other_families) {
+        const Status asked =
+            ask(subject, rows_of(subject.setting(), shape, data, 5001 + seed), calls);
+        if (!asked && asked.error().kind == ErrorKind::device) return asked;
+        if (asked) continue;
+        refusals.push_back(asked.error().message);
+        break;
     }
     return success();
+}
+
+Status ask_other_shapes(GemmSubject& subject, const UnlearntRequest& request, std::uint64_t seed,
+                        UnlearntCalls& calls, std::vector<std::string>& refusals) {
+    for (const GemmShape& shape : other_shapes)
+        if (const Status asked = ask_shape(subject, shape, seed, calls, refusals); !asked)
+            return asked;
+    std::vector<std::string> no_refusals;
+    if (!request.asks_residue || !takes_same_kernel(subject, residue_shape)) return success();
+    return ask_shape(subject, residue_shape, seed, calls, no_refusals);
 }
 
 }  // namespace
@@ -137,6 +145,17 @@ Expected<UnlearntCalls> ask_unlearnt(GemmSubject& subject, const UnlearntRequest
     const Status asked = ask_other_shapes(subject, request, seed, calls, refusals);
     if (!asked) return asked.error();
     return calls;
+}
+
+GemmAnswers with_residues(GemmAnswers answers, const UnlearntCalls& calls) {
+    constexpr std::size_t of_each_call = 64;
+    for (const UnlearntCall& call : calls) {
+        if (!has_residue(call.shape.k)) continue;
+        std::vector<std::size_t> places = call.places();
+        places.resize(std::min(places.size(), of_each_call));
+        for (const std::size_t place : places) answers.push_back(call.at(place));
+    }
+    return answers;
 }
 
 Code predicted_by(Engine engine, const GemmMachine& machine, const GemmProblem& setting,

@@ -41,14 +41,19 @@ constexpr bool has_residue(std::int64_t depth) {
 struct UnlearntRequest {
     bool takes_everything = false;  // scales, alpha and C, too
     bool scales_sums = false;       // scales of blocks without alpha and C, too
-    bool tells_residues = false;    // a K that is no whole number of steps or tiles, too
-    std::uint64_t seed = 0;         // every one gives other data
+    // A K that is no whole number of steps or tiles, too. That a device refuses it, or takes
+    // another kernel for it, is no refusal.
+    bool asks_residue = false;
+    std::uint64_t seed = 0;  // every one gives other data
 };
 
 // What else the device may refuse is left out, and a sentence about it added to the refusals.
 // As error: it refuses the plainest, or fails.
 Expected<UnlearntCalls> ask_unlearnt(GemmSubject& subject, const UnlearntRequest& request,
                                      std::vector<std::string>& refusals);
+
+// The answers, and some of those of a K with a residue, which no probe has.
+GemmAnswers with_residues(GemmAnswers answers, const UnlearntCalls& calls);
 
 // The engine that predicts: that of reference/fast knows the rows alone.
 enum class Engine { machine, row };

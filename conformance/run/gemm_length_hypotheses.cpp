@@ -106,6 +106,8 @@ void add_other_lengths(const gemm::ProblemView& problem, GemmHypotheses& hypothe
                                          [](AlteredOutput& output, const gemm::OutputPlace&) {
                                              output.count_again(output.a.codes.size() - 1);
                                          }));
+    // A row made longer has another residue than the one that comes first.
+    if (problem.model != nullptr && problem.model->residue_tile != 0) return;
     add_last_of_short_steps(problem, hypotheses);
     add_accumulators_not_cleared(problem, hypotheses);
 }

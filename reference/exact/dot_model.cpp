@@ -258,26 +258,34 @@ Value step(const GemmModel& model, std::span<const Summand> summands, const Valu
     return sum == 0 ? number(0) : rounded_sum(model, sum);
 }
 
-Value accumulate(const GemmModel& model, const ScaledRow& a, const ScaledRow& b, std::int64_t depth,
-                 const Value& c) {
+namespace {
+
+// In the order of k, from its beginning on.
+Value accumulate_in_order(const GemmModel& model, const ScaledRow& a, const ScaledRow& b,
+                          std::int64_t depth, const Value& c) {
     const std::int64_t per_step = std::int64_t{model.products} * model.exact_group;
     const bool is_flushed = model.sum == StepSum::pairs_flushed;
     Value outer = is_flushed ? flushed_input(model.accumulator, c) : c;
     Value inner = model.promotion == 0 ? outer : number(0);
     // Whole groups of 32 where products are not taken in order, so that each has its step.
     const std::int64_t end = model.order == ProductOrder::along_k ? depth : (depth + 31) / 32 * 32;
-    const std::int64_t residue = residue_of(model, depth);
-    for (std::int64_t first = 0, last = 0; first < end; first = last) {
-        // A step ends where the residue does, too.
-        last = first < residue ? std::min(residue, first + per_step) : first + per_step;
-        const std::int64_t stop = first < residue ? residue : depth;
-        inner = step(model, summands_of(model, a, b, first, stop), inner);
-        const std::int64_t done = std::min(end, last);
+    for (std::int64_t first = 0; first < end; first += per_step) {
+        inner = step(model, summands_of(model, a, b, first, depth), inner);
+        const std::int64_t done = std::min(end, first + per_step);
         if (model.promotion == 0 || (done % model.promotion != 0 && done != end)) continue;
         outer = promoted(model, a, b, std::min(done, depth) - 1, outer, inner);
         inner = number(0);
     }
     return model.promotion == 0 ? inner : outer;
+}
+
+}  // namespace
+
+Value accumulate(const GemmModel& model, const ScaledRow& a, const ScaledRow& b, std::int64_t depth,
+                 const Value& c) {
+    const std::int64_t residue = residue_of(model, depth);
+    const Value before = residue == 0 ? c : accumulate_in_order(model, a, b, residue, c);
+    return accumulate_in_order(model, a.from(residue), b.from(residue), depth - residue, before);
 }
 
 Value accumulate_in_parts(const GemmModel& model, const ScaledRow& a, const ScaledRow& b,

@@ -43,7 +43,6 @@ struct Accuracy {
     double flushed = 0;          // lost of each step, near the lower end of the range
     std::int64_t step = 1;       // products
     std::int64_t promotion = 0;  // 0: none
-    bool has_residue = false;    // steps begin again after what K leaves over of whole tiles
     double promotion_loss = 0;   // of the outer accumulator, at each addition
     double subnormals = 0;       // 1 where subnormal factors are taken for 0
 };
@@ -71,7 +70,6 @@ Accuracy accuracy_of(const GemmModel& model) {
         accuracy.flushed += std::ldexp(static_cast<double>(model.products + 1),
                                        model.exponent_floor - model.fraction_bits);
     accuracy.promotion = model.promotion;
-    accuracy.has_residue = model.residue_tile != 0;
     // What is cut once more before it joins the accumulator, or the other half: as much again, for
     // each of the sums that do.
     if (model.sum == StepSum::products_first || model.sum == StepSum::even_and_odd)
@@ -132,10 +130,9 @@ struct Group {
     double scale = 1;    // of binary32, which multiplies what comes out of it
     std::int64_t count = 0;
 
-    // Each part of a split K may end in a step that is not full, and so may its residue.
+    // Each part of a split K may end in a step that is not full.
     double error(const Accuracy& accuracy, std::int64_t parts) const {
-        const std::int64_t ends = accuracy.has_residue ? 2 * parts : parts;
-        const std::int64_t steps = steps_of(count, accuracy.step) + ends - 1;
+        const std::int64_t steps = steps_of(count, accuracy.step) + parts - 1;
         return share_lost(accuracy, count, steps) * std::max(sum, largest) +
                static_cast<double>(steps) * accuracy.flushed * scale;
     }
@@ -216,8 +213,7 @@ double error_in_any_order(const Products& products, const Accuracy& accuracy, st
         is_promoted ? std::min(products.count(), accuracy.promotion) : products.count();
     const std::int64_t groups =
         is_promoted ? steps_of(products.count(), accuracy.promotion) + parts : 1;
-    const std::int64_t ends = accuracy.has_residue ? 2 * parts : parts;
-    const std::int64_t steps = steps_of(length, accuracy.step) + (is_promoted ? 0 : ends);
+    const std::int64_t steps = steps_of(length, accuracy.step) + (is_promoted ? 0 : parts);
     double error = accuracy.subnormals * products.subnormal +
                    share_lost(accuracy, length, steps) * products.gross +
                    static_cast<double>(groups * steps) * accuracy.flushed * products.largest_scale;

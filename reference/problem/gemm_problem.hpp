@@ -169,17 +169,20 @@ struct GemmProblem {
 // What decides where K is split.
 struct SplitDepth {
     std::int64_t depth = 0;
-    int code_bytes = 1;        // of an element of A
-    bool has_squares = false;  // scales of 128x128, of either factor
+    int code_bytes = 1;         // of an element of A
+    bool has_squares = false;   // scales of 128x128, of either factor
+    bool is_by_eights = false;  // of a row that sums the residue of K first
 };
 
 // Of K, in each of `parts` along it: whole tiles of 128 bytes, and where scales are those of
-// squares, which are read four at a time, whole fours of them. 0 where K is not split.
+// squares, which are read four at a time, whole fours of them; or as even as whole eights can be.
+// 0 where K is not split.
 constexpr std::int64_t part_length(const SplitDepth& split, std::int64_t parts) {
     if (parts <= 1) return 0;
     const auto whole = [](std::int64_t value, std::int64_t unit) {
         return (value + unit - 1) / unit;
     };
+    if (split.is_by_eights) return whole(whole(split.depth, parts), 8) * 8;
     const std::int64_t tile = 128 / split.code_bytes;
     const std::int64_t unit = split.has_squares ? 4 : 1;
     return whole(whole(whole(split.depth, tile), parts), unit) * unit * tile;

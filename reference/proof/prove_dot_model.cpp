@@ -203,7 +203,8 @@ Report prove_rows(const GemmModel& model, const ElementFormat& element, int thre
     });
 }
 
-// Rows of 40 to 300 products split in parts of 32, 64, 128 and 256.
+// Rows of 40 to 300 products split in parts of 32, 64, 128 and 256; where each begins with a
+// residue, of 40, 72, 136 and 264.
 Report prove_parts(const ScaledModel& scaled, const ElementFormat& element, int threads) {
     const GemmModel& model = scaled.model;
     const ElementFormat f32 = formats::f32;
@@ -216,7 +217,7 @@ Report prove_parts(const ScaledModel& scaled, const ElementFormat& element, int 
         return Rows{row_of(scaled, element, left, 0x38), row_of(scaled, element, right, 0x3A)};
     };
     const auto part_of = [&](std::uint32_t i) {
-        const std::int64_t part = 32 << i % 4;
+        const std::int64_t part = (32 << i % 4) + (model.residue_tile != 0 ? 8 : 0);
         return model.promotion > part ? model.promotion : part;
     };
     return compare_everywhere(

@@ -202,11 +202,14 @@ constexpr std::string_view fault_of(const GemmModel& model) {
     if (model.exponent_floor != -all_bits &&
         (model.exponent_floor < -300 || model.exponent_floor > 100))
         return "an exponent floor lies from -300 to 100";
+    if (model.exact_group < 1 || model.exact_group > 32) return "a group has from 1 to 32 products";
     const int step = model.products * model.exact_group;
     if (model.promotion < 0 || model.promotion > 1 << 20 || model.promotion % step != 0)
         return "a promotion comes after whole steps, and within 2^20 products";
     if (model.residue_tile < 0 || model.residue_tile > 4096 || model.residue_tile % step != 0)
         return "a tile whose residue comes first has whole steps, and 4096 products at the most";
+    if (model.residue_tile != 0 && step == 1)
+        return "where a step is one product, it is the same with and without a residue";
     if (model.residue_tile != 0 &&
         (scales || model.promotion != 0 || model.order != ProductOrder::along_k))
         return "where a residue comes first there is no promotion, no order and no scale of blocks";
@@ -218,7 +221,6 @@ constexpr std::string_view fault_of(const GemmModel& model) {
                "other row does";
     if ((model.exact_group != 1) != (model.scaling == BlockScaling::group))
         return "groups that are summed exactly have scales, and scales of groups have groups";
-    if (model.exact_group < 1 || model.exact_group > 32) return "a group has up to 32 products";
     return "";
 }
 

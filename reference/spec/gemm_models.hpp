@@ -46,6 +46,10 @@ inline constexpr std::string_view blackwell_floor =
 inline constexpr std::string_view fp6 =
     "FP6: as FP8 here; no source has run it. Probe: those of "
     "e4m3 in e3m2 and e2m3";
+inline constexpr std::string_view tile =
+    "the length of the tile: the recorded K leave as much over of 16 and 32 as of 64; K of 507, "
+    "1019 "
+    "and 4091, whose answers are not kept, showed it. Probe: K = 507";
 inline constexpr std::string_view ampere_floor =
     "the exponent floor: none here, -132 in MATLAB-tensor-core. Probe: products of 1.75 * 2^-150, "
     "1.75 * 2^-153, 1.5 * 2^-156 and 2^-157: 2^-149, or 0 where there is a floor";
@@ -106,7 +110,8 @@ inline constexpr std::array gemm_models{
               .exponent_floor = -133,
               .standing = Standing::verified_here,
               .machines = "h100 h200 gh200 sm_90 hopper",
-              .source = source_of_rows::id24},
+              .source = source_of_rows::id24,
+              .open = open_in_rows::tile},
     GemmModel{.name = "hopper-half-residue-128",
               .operands = "f16 bf16",
               .products = 16,
@@ -124,7 +129,8 @@ inline constexpr std::array gemm_models{
               .exponent_floor = -133,
               .standing = Standing::verified_here,
               .machines = "h100 h200 gh200 sm_90 hopper",
-              .source = source_of_rows::id24},
+              .source = source_of_rows::id24,
+              .open = open_in_rows::tile},
     // The same with sums in binary16: what HGEMM and COMPUTE_16F ask for.
     GemmModel{.name = "volta-f16-f16",
               .operands = "f16",

@@ -144,6 +144,13 @@ TEST(ModelFile, WhatCanBeNoRowIsRefusedWithASentence) {
         {with(R"("products": 8, "fraction_bits": 13, "residue_tile": 16, "promotion": 32)"),
          "no machine is so: where a residue comes first there is no promotion, no order and no "
          "scale of blocks"},
+        {with(R"("products": 1, "residue_tile": 7, "rounding": "nearest_even")"),
+         "no machine is so: where a step is one product, it is the same with and without a "
+         "residue"},
+        {with(R"("products": 4, "fraction_bits": 13, "exact_group": 0)"),
+         "no machine is so: a group has from 1 to 32 products"},
+        {with(R"("products": 4, "fraction_bits": 13, "exact_group": -2147483648)"),
+         "no machine is so: a group has from 1 to 32 products"},
         {with(R"("products": 4, "fraction_bits": 13, "exponent_floor": -301)"),
          "no machine is so: an exponent floor lies from -300 to 100"},
         {with(R"("products": 4, "fraction_bits": 13, "scaling": "product_exponent")"),

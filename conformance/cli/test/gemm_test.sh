@@ -52,6 +52,34 @@ done
 expect 0 'in parts of 128 along K' "${split[@]}" --algorithm splitk=2 --explain 0,0
 refuse 2 'only a model splits K' "${gemm[@]}" --algorithm splitk=2 --out never.npy
 
+# What K leaves over of tiles of 64 comes first: 2^14 and -2^14 at the border of two steps meet in
+# one, and the 2^-12 behind them is kept. A part of a split K is whole eights, 72 of 203.
+halves() { # K INDEX=CODE...
+  local -A codes=()
+  local length=$1 pair
+  for pair in "${@:2}"; do codes[${pair%=*}]=${pair#*=}; done
+  for ((i = 0; i < length; ++i)); do bytes_le 2 $((${codes[$i]:-0})); done |
+    npy a.npy '<f2' "(1, $length)"
+  for ((i = 0; i < length; ++i)); do bytes_le 2 $((0x3c00)); done |
+    npy b.npy '<f2' "(1, $length)"
+}
+sum_is() { # BYTES MODEL ALGORITHM TEXT
+  expect 0 '1 outputs' gemm a.npy b.npy --model "$2" --algorithm "$3" --out d.npy
+  check "$2 by $3 is $1" [ "$(data_of d.npy 4)" = "$1" ]
+  expect 0 "$4" gemm a.npy b.npy --model "$2" --algorithm "$3" --explain 0,0
+  check 'the last accumulator that is shown is D' [ \
+    "$(awk '/^  [0-9]+ +0x/ {last = $2} END {print last}' stdout)" = \
+    "$(awk '/^D: / {print $2}' stdout)" ]
+}
+mv a.npy kept_a.npy && mv b.npy kept_b.npy
+halves 65 15=0x7400 16=0xf400 17=0x0c00
+sum_is 00000000 hopper-half splitk=1 'step by step'
+sum_is 00008039 hopper-half-residue-64 splitk=1 'step by step'
+halves 203 15=0x7400 16=0xf400 24=0x0c00
+sum_is 00008039 hopper-half-residue-64 splitk=3 'in parts of 72 along K, part by part'
+sum_is 00000000 hopper-half splitk=3 'in parts of 128 along K, step by step'
+mv kept_a.npy a.npy && mv kept_b.npy b.npy
+
 # 160 in every other type: 0x4320, 0x5900, 2^7 * 1.25.
 while read -r type bytes; do
   expect 0 "$type of shape (3, 2)" "${gemm[@]}" --type "$type" --out d.safetensors

@@ -163,6 +163,32 @@ TEST(GemmIdentify, TheAccumulatorIsNamedWhereTheEpilogueIsNotKnown) {
     EXPECT_GT(found.value().sums, 1000u);
 }
 
+// A device that takes whole eights of K alone is what it is all the same.
+TEST(GemmIdentify, AResidueThatIsRefusedHidesNothing) {
+    const GemmModel& row = row_of("hopper-half");
+    const Client plain = device_of(dressed_as(row));
+    Client device = plain;
+    device.ask = [plain](const Question& question) {
+        if (question.inputs[0].spec.columns % 8 == 0) return plain.ask(question);
+        return DeviceAnswer{.kind = AnswerKind::not_supported, .reason = "K is no whole eights"};
+    };
+    GemmSubject subject(device, setting_for(row));
+    const auto found = identify_gemm(subject);
+    ASSERT_TRUE(found.ok()) << found.error().message;
+    EXPECT_EQ(found.value().rows, std::vector<std::string>{"hopper-half"});
+    EXPECT_EQ(found.value().refusals, std::vector<std::string>());
+    EXPECT_GT(finding(found.value(), residue_field).values.size(), 1u);
+}
+
+TEST(GemmIdentify, ATileThatNoRowHasIsFound) {
+    GemmModel model = row_of("hopper-half");
+    model.residue_tile = 32;
+    const GemmIdentification found = identified(dressed_as(model), setting_for(model));
+    EXPECT_TRUE(found.rows.empty());
+    EXPECT_EQ(found.unexplained(), 0u) << found.unlearnt.witness;
+    expect_value(found, residue_field, "of tiles of 32");
+}
+
 // How many of the pairs of rows the test above tells apart: all that any setting can.
 TEST(GemmModels, EveryPairThatMeetsIsTold) {
     std::size_t pairs = 0, told = 0, alike = 0, apart = 0;
