@@ -33,7 +33,7 @@ struct UnlearntCall {
 };
 using UnlearntCalls = std::vector<UnlearntCall>;
 
-// Is that K left over of tiles of any size, so that it shows where the residue is summed?
+// Does K leave something over of whole tiles of 8 and more, so that it shows where that is summed?
 constexpr bool has_residue(std::int64_t depth) {
     return depth % 8 != 0;
 }
