@@ -28,6 +28,13 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_L
   target_compile_options(mx_options INTERFACE $<$<COMPILE_LANGUAGE:CXX>:-Wno-restrict>)
 endif()
 
+# g++ collects garbage each time its memory has doubled. With the first collection at 500 MB a file
+# takes up to a sixth less time and a third more memory, 1.1 GB at most.
+if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+  target_compile_options(mx_options INTERFACE
+    $<$<COMPILE_LANG_AND_ID:CXX,GNU>:--param=ggc-min-heapsize=500000>)
+endif()
+
 if(MX_SANITIZE)
   target_compile_options(mx_options INTERFACE
     $<$<COMPILE_LANGUAGE:C,CXX>:-fsanitize=address,undefined -fno-sanitize-recover=undefined

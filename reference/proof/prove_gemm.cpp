@@ -130,7 +130,7 @@ Proof block_proof() {
 }
 
 // Two codes of either factor and their scales, of which one may be NaN.
-Proof special_proof() {
+Proof special_blocks_proof() {
     return {"gemm tiles specials", "zeros, ones, infinities and NaN in two blocks, and NaN scales",
             [](int threads) {
                 static constexpr std::array<std::uint32_t, 7> codes{0x00, 0x80, 0x3C, 0xBC,
@@ -157,7 +157,7 @@ Proof special_proof() {
 
 std::vector<Proof> gemm_proofs() {
     std::vector<Proof> proofs{product_proof(),    scale_proof(), remainder_proof(),
-                              large_sum_proof(),  block_proof(), special_proof(),
+                              large_sum_proof(),  block_proof(), special_blocks_proof(),
                               gemm_window_proof()};
     for (Proof& proof : gemm_residue_proofs()) proofs.push_back(std::move(proof));
     for (Proof& proof : gemm_settled_proofs()) proofs.push_back(std::move(proof));

@@ -67,9 +67,9 @@ int exponent_at(int index) {
     return 0;
 }
 
-constexpr int fractions = 32;  // 1, and 31 steps of 1/32: finer than elements in their binade
+constexpr int fraction_steps = 32;  // 1 and 31 steps of 1/32: finer than elements there
 constexpr std::uint32_t spread_count =
-    static_cast<std::uint32_t>(exponent_count * fractions * change_count);
+    static_cast<std::uint32_t>(exponent_count * fraction_steps * change_count);
 
 Spread spread_of(std::uint32_t index) {
     const auto next = [&index](int count) {
@@ -79,7 +79,7 @@ Spread spread_of(std::uint32_t index) {
     };
     Spread spread;
     const int change = next(change_count);
-    spread.units = 256 + 256 / fractions * next(fractions);
+    spread.units = 256 + 256 / fraction_steps * next(fraction_steps);
     spread.exponent = exponent_at(next(exponent_count));
     spread.negative = spread.units % 16 != 0;
     if (change == 0) return spread;

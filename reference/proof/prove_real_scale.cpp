@@ -160,10 +160,6 @@ struct Setting {
     }
 };
 
-std::uint32_t mixed(std::uint32_t left, std::uint32_t right) {
-    return left * 0x01000193u ^ right;
-}
-
 // Every magnitude of bfloat16 as the amax of a block: the stored scale and the factor. Few codes of
 // E4M3 make runs; binary32 scales differ from one amax to the next.
 Report prove_scales(const Setting& setting, int threads) {
@@ -176,12 +172,12 @@ Report prove_scales(const Setting& setting, int threads) {
         const exact::BlockScale scale =
             exact::block_scale({setting.recipe, setting.format, setting.input, tensor},
                                exact::decode(formats::bf16, Code{bits}));
-        return mixed(scale.stored.bits, has_factor ? f32_code(scale.factor) : f32_of_one);
+        return hashed(scale.stored.bits, has_factor ? f32_code(scale.factor) : f32_of_one);
     };
     const auto fast_scale = [&](std::uint32_t bits) {
         const fast::BlockScale scale =
             fast::block_scale(question, fast::unpack(formats::bf16, Code{bits}));
-        return mixed(scale.stored.bits, has_factor ? fast::f32_code(scale.factor) : f32_of_one);
+        return hashed(scale.stored.bits, has_factor ? fast::f32_code(scale.factor) : f32_of_one);
     };
     const std::uint32_t first_nan = formats::bf16.code_infinity() + 1;
     if (setting.format.scale().code_bits() > 8)

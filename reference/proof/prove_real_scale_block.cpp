@@ -23,10 +23,6 @@ std::array<std::uint32_t, 3> triple(std::uint32_t index) {
             notable[index / notable_count / notable_count]};
 }
 
-std::uint32_t mixed(std::uint32_t left, std::uint32_t right) {
-    return left * 0x01000193u ^ right;
-}
-
 // Random bits for lane 0, 1, 2 where the recipe wants them.
 constexpr std::array<RandomBits, 3> three_random{{{17, 8}, {255, 8}, {128, 8}}};
 
@@ -38,7 +34,7 @@ std::uint32_t exact_block(const Quantizer& recipe, const BlockFormat& format, st
     const exact::Block block =
         exact::quantize({recipe, format, formats::f32, tensor}, lanes, three_random);
     std::uint32_t hash = block.scale.bits;
-    for (const Code element : block.elements) hash = mixed(hash, element.bits);
+    for (const Code element : block.elements) hash = hashed(hash, element.bits);
     return hash;
 }
 
@@ -52,7 +48,7 @@ std::uint32_t fast_block(const Quantizer& recipe, const BlockFormat& format, std
     const Code scale =
         fast::quantize(question, lanes.data(), 3, elements.data(), three_random.data());
     std::uint32_t hash = scale.bits;
-    for (const std::uint8_t element : elements) hash = mixed(hash, element);
+    for (const std::uint8_t element : elements) hash = hashed(hash, element);
     return hash;
 }
 
@@ -80,9 +76,9 @@ Report prove_transform(const Quantizer& recipe, int threads) {
                 lanes.push_back(exact::decode(formats::bf16, Code{bits}));
             std::uint32_t hash = 0;
             for (const exact::Value& value : exact::transformed(recipe, lanes))
-                hash = mixed(hash, exact::round(formats::bf16, Rounding::nearest_even,
-                                                Overflow::overflow, value)
-                                       .bits);
+                hash = hashed(hash, exact::round(formats::bf16, Rounding::nearest_even,
+                                                 Overflow::overflow, value)
+                                        .bits);
             return hash;
         },
         [&](std::uint32_t index) {
@@ -92,10 +88,10 @@ Report prove_transform(const Quantizer& recipe, int threads) {
                 lanes[lane] = fast::unpack(formats::bf16, Code{codes.codes[lane]});
             std::uint32_t hash = 0;
             for (int to = 0; to < hadamard_size; ++to)
-                hash = mixed(hash,
-                             fast::round(formats::bf16, Rounding::nearest_even, Overflow::overflow,
-                                         fast::rotated_lane(lanes.data(), to))
-                                 .bits);
+                hash = hashed(hash,
+                              fast::round(formats::bf16, Rounding::nearest_even, Overflow::overflow,
+                                          fast::rotated_lane(lanes.data(), to))
+                                  .bits);
             return hash;
         });
 }
@@ -144,7 +140,7 @@ std::uint32_t exact_history(const DelayedScaling& rules, std::uint32_t index) {
         return exact::round(formats::f32, Rounding::nearest_even, Overflow::overflow, value).bits;
     };
     std::uint32_t hash = code_of(next.scale);
-    for (const exact::Value& amax : next.amax) hash = mixed(hash, code_of(amax));
+    for (const exact::Value& amax : next.amax) hash = hashed(hash, code_of(amax));
     return hash;
 }
 
@@ -152,7 +148,7 @@ std::uint32_t fast_history(const DelayedScaling& rules, std::uint32_t index) {
     auto history = triple(index);
     std::uint32_t hash = canonical(
         fast::next_history(rules, formats::e4m3, history.data(), 3, Code{0x40400000}).bits);
-    for (const std::uint32_t amax : history) hash = mixed(hash, canonical(amax));
+    for (const std::uint32_t amax : history) hash = hashed(hash, canonical(amax));
     return hash;
 }
 

@@ -173,7 +173,7 @@ std::vector<Codes> whole_blocks(std::size_t length) {
     return blocks;
 }
 
-std::uint64_t mixed(std::uint64_t left, std::uint64_t right) {
+std::uint64_t hashed_64(std::uint64_t left, std::uint64_t right) {
     return (left ^ right) * 0x100000001B3u;
 }
 
@@ -195,7 +195,7 @@ std::uint64_t exact_block(const Quantizer& row, const BlockFormat& format, const
     const exact::Block block = exact::quantize({row, format, formats::f32, tensor}, values,
                                                std::span(random).first(codes.size()));
     std::uint64_t hash = block.scale.bits;
-    for (const Code element : block.elements) hash = mixed(hash, element.bits);
+    for (const Code element : block.elements) hash = hashed_64(hash, element.bits);
     return hash;
 }
 
@@ -211,7 +211,7 @@ std::uint64_t fast_block(const Quantizer& row, const BlockFormat& format, const 
     const auto random = random_bits();
     std::uint64_t hash =
         fast::quantize(question, codes.data(), count, elements.data(), random.data()).bits;
-    for (std::size_t i = 0; i < codes.size(); ++i) hash = mixed(hash, elements[i]);
+    for (std::size_t i = 0; i < codes.size(); ++i) hash = hashed_64(hash, elements[i]);
     return hash;
 }
 

@@ -46,9 +46,10 @@ expect 1 'FOUND' "${same[@]}" --corpus three --seed 1
 check 'another seed asks something else' never cmp -s one/worker-1.json three/worker-1.json
 
 # What only shows in shapes, layouts, other operations, crashes, time, or after another call.
+patience=$((60 * ${MX_TIME_FACTOR:-1}))s
 finds() { # CODE TEXT MUTANT ARGUMENT...
-  expect "$1" "$2" fuzz --device "$(plugin "$3")" --time 60s --first --jobs 2 --corpus "find.$3" \
-    "${@:4}"
+  expect "$1" "$2" fuzz --device "$(plugin "$3")" --time "$patience" --first --jobs 2 \
+    --corpus "find.$3" "${@:4}"
 }
 finds 1 'FOUND quantize' nv_ratio_divided --operation quantize --format mxint8 --dialect nv
 finds 1 'FOUND' nan_payload_lost
@@ -63,7 +64,7 @@ finds 1 'after another case' stale_output --operation quantize
 mapfile -t both < <(grep -l 'once those before it were asked' find.stale_output/finds/*.case)
 check 'both cases are stored' [ "$(grep -vc '^#' "${both[0]}")" -eq 2 ]
 # One worker: of two it is chance who is first, and a bit that flips in both runs is not flaky.
-expect 1 'flaky' fuzz --device "$(plugin random_flake)" --time 60s --first --jobs 1 \
+expect 1 'flaky' fuzz --device "$(plugin random_flake)" --time "$patience" --first --jobs 1 \
   --corpus find.random_flake --operation quantize
 finds 3 'crash' crash_on_nan
 check 'a crash is shrunk too' grep -q 'shrunk to 1 element not zero' stdout
