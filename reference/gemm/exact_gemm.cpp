@@ -284,8 +284,8 @@ struct Way {
 };
 
 // Time as so many moduli take. Those of numbers that are cut off are never much fewer than few; a
-// kernel of two parts takes any scales sooner than one of four, or of doubles.
-constexpr int few_moduli = 18, moduli_of_two_parts = 32, moduli_of_others = 64;
+// kernel of two parts takes any scales sooner than one of four.
+constexpr int few_moduli = 18, moduli_of_two_parts = 32, moduli_of_four_parts = 64;
 
 Way way_of(const Kernel& kernel, const Factors& factors, Asked asked) {
     MX_ASSERT(takes(kernel, factors.a.front(), factors.b.front()));
@@ -294,7 +294,9 @@ Way way_of(const Kernel& kernel, const Factors& factors, Asked asked) {
     const Kernel& beside = kernel_beside(factors);
     ResidueGemm residues(*kernel.residues, factors);
     const bool are_held = residues.is_better_than(beside);
-    int least = beside.parts == 1 || beside.parts == 2 ? moduli_of_two_parts : moduli_of_others;
+    int least = beside.parts == 0  ? residues.moduli_of_doubles()
+                : beside.parts < 4 ? moduli_of_two_parts
+                                   : moduli_of_four_parts;
     if (are_held) least = residues.moduli();
     if (asked == Asked::values && least > few_moduli && may_be_settled(factors)) {
         SettledGemm settled(std::move(residues), factors);

@@ -31,9 +31,14 @@ bool has_amx(unsigned what) {
 std::vector<Kernel> kernels_here() {
     std::vector<Kernel> found;
 #if defined(MX_GEMM_AMX)
-    if (has_amx(int8_tiles) && __builtin_cpu_supports("avx512bw") &&
-        __builtin_cpu_supports("avx512vbmi") && __builtin_cpu_supports("avx512ifma"))
-        found.push_back({"amx residues", residue_rows, residue_rows, 0, 0, nullptr, &amx_residues});
+    const bool has_vectors =
+        __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vbmi") &&
+        __builtin_cpu_supports("avx512ifma") && __builtin_cpu_supports("avx512vnni");
+    const auto add_residues = [&found](const char* name, const ResidueLoops& loops) {
+        found.push_back({name, residue_rows, residue_rows, 0, 0, nullptr, &loops});
+    };
+    if (has_vectors && has_amx(int8_tiles)) add_residues("amx residues", amx_residues);
+    if (has_vectors) add_residues("vnni residues", vnni_residues);
     if (has_amx(bf16_tiles)) {
         found.push_back({"amx 1 part", 16, 16, 1, 9, run_amx_1x9});
         found.push_back({"amx 2 parts", 16, 16, 2, 9, run_amx_2x9});

@@ -5,6 +5,7 @@
 #include <bit>
 
 #include "reference/gemm/moduli.hpp"
+#include "reference/gemm/panels.hpp"
 
 namespace mx::gemm {
 namespace {
@@ -103,7 +104,7 @@ void SquareSums::add_modulus(const Square& square, int index, int steps) {
     std::uint16_t* held = residues(square, index);
     for (std::size_t i = 0; i < square.panels_b; ++i) {
         b_.cut(loops_, i, b);
-        loops_.transpose_tiles(b, 2 * steps);
+        loops_.transpose_tiles(b, 2 * steps, modulus);
         loops_.run({a, static_cast<int>(square.panels_a), b, steps, modulus, held});
         held += square.panels_a * residue_outputs;
     }
@@ -134,11 +135,18 @@ void ResidueGemm::cut_below(std::span<const int> floors_a, std::span<const int> 
 }
 
 // Time grows with the moduli. At 22 a kernel of two parts, which takes any scales, is as fast; at
-// all of them one of four parts, or of doubles, is still slower.
+// all of them one of four parts is still slower.
 bool ResidueGemm::is_better_than(const Kernel& beside) const {
-    constexpr int bits_beside_two_parts = capacities[22] - 2;
     const bool has_few_parts = beside.parts == 1 || beside.parts == 2;
-    return sum_bits_ <= (has_few_parts ? bits_beside_two_parts : sum_bits_max);
+    const int as_fast = has_few_parts       ? 22
+                        : beside.parts != 0 ? moduli_max
+                                            : std::min(moduli_of_doubles(), moduli_max);
+    return sum_bits_ <= capacities[static_cast<std::size_t>(as_fast)] - 2;
+}
+
+int ResidueGemm::moduli_of_doubles() const {
+    const bool is_halved = chain_of(factors_.a.front(), factors_.b.front()).halved;
+    return is_halved ? costs().halved_doubles : costs().doubles;
 }
 
 int ResidueGemm::moduli() const {

@@ -16,6 +16,9 @@ public:
 
     // Do the moduli hold its sums, and are there so few that the other kernel is not the faster?
     bool is_better_than(const Kernel& beside) const;
+    // What a kernel of doubles needs for these factors, in the time that so many moduli take.
+    int moduli_of_doubles() const;
+    const ResidueCosts& costs() const { return loops_.costs; }
     // How many; only where they do.
     int moduli() const;
 

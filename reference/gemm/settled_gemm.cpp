@@ -72,8 +72,6 @@ int SettledGemm::bits_needed(const Place& place) const {
 
 int SettledGemm::bits_wanted(int moduli_beside) const {
     constexpr std::uint64_t samples = 256;
-    // An output that is asked by its blocks takes as long as so many moduli of one that is not.
-    constexpr double moduli_of_open = 80;
     std::vector<int> needed;
     for (std::uint64_t i = 0; i < samples; ++i)
         needed.push_back(bits_needed(sample_place(factors_, i)));
@@ -84,7 +82,8 @@ int SettledGemm::bits_wanted(int moduli_beside) const {
         if (bits > bits_max) break;
         const auto open = std::count_if(needed.begin(), needed.end(),
                                         [bits](int of_one) { return of_one > bits; });
-        const double cost = count + moduli_of_open * static_cast<double>(open) / samples;
+        const double cost =
+            count + residues_.costs().open_output * static_cast<double>(open) / samples;
         if (cost >= least) continue;
         least = cost;
         wanted = bits;

@@ -1,5 +1,5 @@
-// Products of residues on the tile multiplier of a processor with AMX, in integers. See
-// tile_residues.hpp.
+// Products of residues in integers, on the tile multiplier of a processor with AMX, or on vectors
+// of 512 bits that multiply bytes (VNNI). See tile_residues.hpp.
 #include "reference/gemm/tile_residues.hpp"
 
 #include <immintrin.h>
@@ -19,16 +19,35 @@ struct Sums {
 // A quotient in binary32 is wrong by at most a few times 2^-24 of itself: of sums below 2^27 a
 // remainder is left that is off its least by at most 3 * 2^-24 * 2^27 = 24.
 constexpr int remainder_error = 24;
-static_assert(std::int64_t{residue_depth_max} * 128 * 128 + 512 < 1 << 27);
+static_assert(std::int64_t{residue_depth_max} * 128 * 255 + 512 < 1 << 27);
 static_assert(least_modulus / 2 > remainder_error);
 static_assert(256 + 128 + remainder_error < 512);
 
-// What is left of a panel's sums, sixteen at a time.
-class Reduction {
+// What sixteen sums leave together with what was left before.
+class Remains {
 public:
-    explicit Reduction(int modulus)
+    explicit Remains(int modulus)
         : modulus_(_mm512_set1_epi32(modulus)),
           inverse_(_mm512_set1_ps(1.0f / static_cast<float>(modulus))) {}
+
+    [[gnu::always_inline]] void add(__m512i sums, std::uint16_t* residues) const {
+        auto* held = reinterpret_cast<__m256i*>(residues);
+        const __m512i sum = _mm512_add_epi32(sums, _mm512_cvtepu16_epi32(_mm256_load_si256(held)));
+        const __m512i quotient =
+            _mm512_cvtps_epi32(_mm512_mul_ps(_mm512_cvtepi32_ps(sum), inverse_));
+        const __m512i rest = _mm512_sub_epi32(sum, _mm512_mullo_epi32(quotient, modulus_));
+        _mm256_store_si256(held, _mm512_cvtepi32_epi16(_mm512_add_epi32(rest, modulus_)));
+    }
+
+private:
+    const __m512i modulus_;
+    const __m512 inverse_;
+};
+
+// Of a panel's sums, sixteen at a time.
+class Reduction {
+public:
+    explicit Reduction(int modulus) : remains_(modulus) {}
 
     void start(const Sums& sums, std::uint16_t* residues) {
         sums_ = sums.of;
@@ -41,21 +60,14 @@ public:
     }
     [[gnu::always_inline]] void reduce_some() {
         if (left_ == 0) return;
-        auto* held = reinterpret_cast<__m256i*>(residues_);
-        const __m512i sum = _mm512_add_epi32(_mm512_load_si512(sums_),
-                                             _mm512_cvtepu16_epi32(_mm256_load_si256(held)));
-        const __m512i quotient =
-            _mm512_cvtps_epi32(_mm512_mul_ps(_mm512_cvtepi32_ps(sum), inverse_));
-        const __m512i rest = _mm512_sub_epi32(sum, _mm512_mullo_epi32(quotient, modulus_));
-        _mm256_store_si256(held, _mm512_cvtepi32_epi16(_mm512_add_epi32(rest, modulus_)));
+        remains_.add(_mm512_load_si512(sums_), residues_);
         sums_ += 16;
         residues_ += 16;
         left_ -= 16;
     }
 
 private:
-    const __m512i modulus_;
-    const __m512 inverse_;
+    const Remains remains_;
     const int* sums_ = nullptr;
     std::uint16_t* residues_ = nullptr;
     int left_ = 0;
@@ -99,6 +111,44 @@ void run_residues(const ResidueRun& run) {
     }
     _tile_release();
     reduction.finish();
+}
+
+// Some rows of a panel of `a` by all of `b`, over all steps. `a` and `residues` are those of the
+// first of these rows.
+constexpr int rows_together = 8;
+void multiply_rows(const ResidueRun& run, const std::int8_t* a, const Remains& remains,
+                   std::uint16_t* residues) {
+    const std::int8_t* b = run.b;
+    __m512i left[rows_together], right[rows_together];
+    for (int row = 0; row < rows_together; ++row) left[row] = right[row] = _mm512_setzero_si512();
+    for (int i = 0; i < run.steps; ++i, a += residue_step_bytes, b += residue_step_bytes)
+        for (int four = 0; four < row_bytes; four += 4) {
+            const std::int8_t* const b_four = b + four * 16;
+            const __m512i b_left = _mm512_load_si512(b_four);
+            const __m512i b_right = _mm512_load_si512(b_four + residue_tile_bytes);
+#pragma GCC unroll 8
+            for (int row = 0; row < rows_together; ++row) {
+                int word;
+                __builtin_memcpy(&word, a + row * row_bytes + four, sizeof word);
+                const __m512i a_four = _mm512_set1_epi32(word);
+                left[row] = _mm512_dpbusd_epi32(left[row], b_left, a_four);
+                right[row] = _mm512_dpbusd_epi32(right[row], b_right, a_four);
+            }
+        }
+    for (int row = 0; row < rows_together; ++row) {
+        remains.add(left[row], residues + row * 16);
+        remains.add(right[row], residues + 256 + row * 16);
+    }
+}
+
+void run_residues_on_vectors(const ResidueRun& run) {
+    const Remains remains(run.modulus);
+    for (int i = 0; i < run.panels; ++i) {
+        const std::int8_t* const panel = run.a + std::ptrdiff_t{i} * run.steps * residue_step_bytes;
+        for (int row = 0; row < residue_rows; row += rows_together)
+            multiply_rows(run, panel + row / 16 * residue_tile_bytes + row % 16 * row_bytes,
+                          remains, run.residues + i * residue_outputs + residue_output({row, 0}));
+    }
 }
 
 // What a table of 256 bytes has for each code.
@@ -146,7 +196,9 @@ void double_tables(const ResidueTables& tables) {
 
 // Words of 4 bytes change their row and column: first of pairs of rows, then of fours, then whole
 // quarters.
-void transpose_tiles(std::int8_t* tiles, int count) {
+template <class Stored>
+[[gnu::always_inline]] inline void transpose_tiles_as(std::int8_t* tiles, int count,
+                                                      const Stored& stored) {
     for (; count > 0; --count, tiles += residue_tile_bytes) {
         __m512i r[16], t[16];
         for (int i = 0; i < 16; ++i) r[i] = _mm512_load_si512(tiles + i * row_bytes);
@@ -170,8 +222,21 @@ void transpose_tiles(std::int8_t* tiles, int count) {
             t[c + 8] = _mm512_shuffle_i32x4(even01, even23, 0xDD);
             t[c + 12] = _mm512_shuffle_i32x4(odd01, odd23, 0xDD);
         }
-        for (int i = 0; i < 16; ++i) _mm512_store_si512(tiles + i * row_bytes, t[i]);
+        for (int i = 0; i < 16; ++i) _mm512_store_si512(tiles + i * row_bytes, stored(t[i]));
     }
+}
+
+void transpose_tiles(std::int8_t* tiles, int count, int) {
+    transpose_tiles_as(tiles, count, [](__m512i bytes) { return bytes; });
+}
+
+// Vectors multiply signed bytes by bytes without a sign: negative residues of `b` are made
+// positive.
+void transpose_tiles_unsigned(std::int8_t* tiles, int count, int modulus) {
+    const __m512i more = _mm512_set1_epi8(static_cast<char>(modulus));
+    transpose_tiles_as(tiles, count, [more](__m512i bytes) {
+        return _mm512_mask_add_epi8(bytes, _mm512_movepi8_mask(bytes), bytes, more);
+    });
 }
 
 // Whatever the intrinsics multiply has 52 bits at most: a residue has 9, and so have all wraps.
@@ -214,7 +279,9 @@ void join_residues(const ResidueJoin& join) {
 
 }  // namespace
 
-const ResidueLoops amx_residues{run_residues, double_tables, cut_rows, transpose_tiles,
-                                join_residues};
+const ResidueLoops amx_residues{{64, 64, 80}, run_residues,    double_tables,
+                                cut_rows,     transpose_tiles, join_residues};
+const ResidueLoops vnni_residues{{10, 40, 30}, run_residues_on_vectors,  double_tables,
+                                 cut_rows,     transpose_tiles_unsigned, join_residues};
 
 }  // namespace mx::gemm

@@ -88,15 +88,26 @@ struct ResidueJoin {
     std::int64_t* digits;
 };
 
+// What else could sum, in the time that so many moduli take. Measured, and for speed alone: no bit
+// depends on them.
+struct ResidueCosts {
+    int doubles;         // the kernel of doubles
+    int halved_doubles;  // the same where it sums twice, of numbers below two and from two on
+    int open_output;     // an output that is asked by its blocks, of one that is not
+};
+
 // The loops of one processor.
 struct ResidueLoops {
+    ResidueCosts costs;
     void (*run)(const ResidueRun& run);
     void (*double_tables)(const ResidueTables& tables);
     void (*cut_rows)(const ResidueCut& cut);
-    void (*transpose_tiles)(std::int8_t* tiles, int count);  // from the order of `a` to that of `b`
+    // From the order of `a` to that of `b`, and residues as `run` takes those of `b`.
+    void (*transpose_tiles)(std::int8_t* tiles, int count, int modulus);
     void (*join)(const ResidueJoin& join);
 };
 
 extern const ResidueLoops amx_residues;
+extern const ResidueLoops vnni_residues;
 
 }  // namespace mx::gemm
