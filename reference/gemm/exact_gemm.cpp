@@ -292,9 +292,12 @@ Way way_of(const Kernel& kernel, const Factors& factors, Asked asked) {
     MX_ASSERT_COMPARE(factors.depth, >, 0);
     if (kernel.residues == nullptr) return {kernel};
     const Kernel& beside = kernel_beside(factors);
+    const int doubles =
+        beside.parts == 0 ? moduli_of_doubles(*kernel.residues, factors, beside) : 0;
+    if (beside.parts == 0 && doubles == 0) return {beside};
     ResidueGemm residues(*kernel.residues, factors);
     const bool are_held = residues.is_better_than(beside);
-    int least = beside.parts == 0  ? residues.moduli_of_doubles()
+    int least = beside.parts == 0  ? doubles
                 : beside.parts < 4 ? moduli_of_two_parts
                                    : moduli_of_four_parts;
     if (are_held) least = residues.moduli();

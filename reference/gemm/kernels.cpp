@@ -32,8 +32,9 @@ std::vector<Kernel> kernels_here() {
     std::vector<Kernel> found;
 #if defined(MX_GEMM_AMX)
     const bool has_vectors =
-        __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vbmi") &&
-        __builtin_cpu_supports("avx512ifma") && __builtin_cpu_supports("avx512vnni");
+        __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+        __builtin_cpu_supports("avx512vbmi") && __builtin_cpu_supports("avx512ifma") &&
+        __builtin_cpu_supports("avx512vnni");
     const auto add_residues = [&found](const char* name, const ResidueLoops& loops) {
         found.push_back({name, residue_rows, residue_rows, 0, 0, nullptr, &loops});
     };

@@ -9,6 +9,9 @@
 
 namespace mx::gemm {
 
+// The time that a kernel of doubles needs for these factors, in units of one modulus.
+int moduli_of_doubles(const ResidueLoops& loops, const Factors& factors, const Kernel& doubles);
+
 class ResidueGemm {
 public:
     // Reads every code and scale.
@@ -16,11 +19,10 @@ public:
 
     // Do the moduli hold its sums, and are there so few that the other kernel is not the faster?
     bool is_better_than(const Kernel& beside) const;
-    // What a kernel of doubles needs for these factors, in the time that so many moduli take.
-    int moduli_of_doubles() const;
-    const ResidueCosts& costs() const { return loops_.costs; }
-    // How many; only where they do.
+    bool are_sums_held() const;
+    // How many; only where they hold them.
     int moduli() const;
+    const ResidueCosts& costs() const { return loops_.costs; }
 
     const ResidueFactor& a() const { return a_; }
     const ResidueFactor& b() const { return b_; }

@@ -44,7 +44,7 @@ private:
     const __m512 inverse_;
 };
 
-// Of a panel's sums, sixteen at a time.
+// What the sums of a panel leave, found sixteen at a time.
 class Reduction {
 public:
     explicit Reduction(int modulus) : remains_(modulus) {}
@@ -141,13 +141,15 @@ void multiply_rows(const ResidueRun& run, const std::int8_t* a, const Remains& r
     }
 }
 
+static_assert(residue_output({24, 16}) == 512 + 256 + 8 * 16);
 void run_residues_on_vectors(const ResidueRun& run) {
     const Remains remains(run.modulus);
     for (int i = 0; i < run.panels; ++i) {
         const std::int8_t* const panel = run.a + std::ptrdiff_t{i} * run.steps * residue_step_bytes;
         for (int row = 0; row < residue_rows; row += rows_together)
             multiply_rows(run, panel + row / 16 * residue_tile_bytes + row % 16 * row_bytes,
-                          remains, run.residues + i * residue_outputs + residue_output({row, 0}));
+                          remains,
+                          run.residues + i * residue_outputs + row / 16 * 512 + row % 16 * 16);
     }
 }
 
@@ -226,13 +228,13 @@ template <class Stored>
     }
 }
 
-void transpose_tiles(std::int8_t* tiles, int count, int) {
+void make_b_tiles(std::int8_t* tiles, int count, int) {
     transpose_tiles_as(tiles, count, [](__m512i bytes) { return bytes; });
 }
 
 // Vectors multiply signed bytes by bytes without a sign: negative residues of `b` are made
 // positive.
-void transpose_tiles_unsigned(std::int8_t* tiles, int count, int modulus) {
+void make_unsigned_b_tiles(std::int8_t* tiles, int count, int modulus) {
     const __m512i more = _mm512_set1_epi8(static_cast<char>(modulus));
     transpose_tiles_as(tiles, count, [more](__m512i bytes) {
         return _mm512_mask_add_epi8(bytes, _mm512_movepi8_mask(bytes), bytes, more);
@@ -279,9 +281,18 @@ void join_residues(const ResidueJoin& join) {
 
 }  // namespace
 
-const ResidueLoops amx_residues{{64, 64, 80}, run_residues,    double_tables,
-                                cut_rows,     transpose_tiles, join_residues};
-const ResidueLoops vnni_residues{{10, 40, 30}, run_residues_on_vectors,  double_tables,
-                                 cut_rows,     transpose_tiles_unsigned, join_residues};
+const ResidueLoops amx_residues{{.doubles_once = 64, .doubles_twice = 64, .open_output = 80},
+                                run_residues,
+                                double_tables,
+                                cut_rows,
+                                make_b_tiles,
+                                join_residues};
+// Where doubles sum once they are the quicker, but for scales so near that few would gain.
+const ResidueLoops vnni_residues{{.doubles_once = 0, .doubles_twice = 40, .open_output = 30},
+                                 run_residues_on_vectors,
+                                 double_tables,
+                                 cut_rows,
+                                 make_unsigned_b_tiles,
+                                 join_residues};
 
 }  // namespace mx::gemm

@@ -30,7 +30,8 @@ inline constexpr int residue_step_bytes = 2 * residue_tile_bytes;
 inline constexpr int residue_outputs = residue_rows * residue_rows;
 
 // Panels of one factor and one of the other. Step by step a panel holds two tiles: of `a` the rows
-// of a tile lie one below the other, of `b` four neighbours along k of every row do.
+// of a tile lie one below the other, of `b` four neighbours along k of every row do. Of `b` are
+// residues that make_b_tiles of the same loops has left.
 struct ResidueRun {
     const std::int8_t* a;
     int panels;  // of a, one after the other
@@ -88,12 +89,12 @@ struct ResidueJoin {
     std::int64_t* digits;
 };
 
-// What else could sum, in the time that so many moduli take. Measured, and for speed alone: no bit
-// depends on them.
+// Times of other ways, in units of what one modulus takes. Measured; they choose the way alone, and
+// no bit depends on them.
 struct ResidueCosts {
-    int doubles;         // the kernel of doubles
-    int halved_doubles;  // the same where it sums twice, of numbers below two and from two on
-    int open_output;     // an output that is asked by its blocks, of one that is not
+    int doubles_once;   // all outputs by a kernel of doubles
+    int doubles_twice;  // the same where it sums numbers below two and from two on apart
+    int open_output;    // an output that is asked by its blocks, to one that is not
 };
 
 // The loops of one processor.
@@ -102,8 +103,8 @@ struct ResidueLoops {
     void (*run)(const ResidueRun& run);
     void (*double_tables)(const ResidueTables& tables);
     void (*cut_rows)(const ResidueCut& cut);
-    // From the order of `a` to that of `b`, and residues as `run` takes those of `b`.
-    void (*transpose_tiles)(std::int8_t* tiles, int count, int modulus);
+    // From the order of `a` to that of `b`; and what `run` takes as bytes without a sign has none.
+    void (*make_b_tiles)(std::int8_t* tiles, int count, int modulus);
     void (*join)(const ResidueJoin& join);
 };
 

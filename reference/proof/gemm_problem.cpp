@@ -2,6 +2,7 @@
 #include "reference/proof/gemm_problem.hpp"
 
 #include "reference/gemm/exact_gemm.hpp"
+#include "reference/gemm/residue_gemm.hpp"
 #include "reference/proof/sweep.hpp"
 
 namespace mx::proof {
@@ -36,20 +37,28 @@ Report compare(const Problem& problem) {
         }
     Report report;
     report.digest = sha256(text);
-    for (const gemm::Kernel& kernel : gemm::kernels()) {
-        if (!gemm::takes(kernel, a.front(), b.front())) continue;
+    const gemm::Factors factors{a, b, problem.a.depth};
+    const auto compare_sums = [&](const std::function<void(const gemm::Receive&)>& run) {
         std::vector<std::uint8_t> seen(expected.size());
-        gemm::for_each_sum(kernel, {a, b, problem.a.depth},
-                           [&](const gemm::Place& place, const gemm::ExactSum& sum) {
-                               const std::size_t output = place.row * b.size() + place.column;
-                               if (agree(expected[output], sum) && seen[output]++ == 0) return;
-                               add_mismatch(report, output,
-                                            both_codes(value_of(gemm::total_of(sum))),
-                                            both_codes(value_of(expected[output])));
-                           });
+        run([&](const gemm::Place& place, const gemm::ExactSum& sum) {
+            const std::size_t output = place.row * b.size() + place.column;
+            if (agree(expected[output], sum) && seen[output]++ == 0) return;
+            add_mismatch(report, output, both_codes(value_of(gemm::total_of(sum))),
+                         both_codes(value_of(expected[output])));
+        });
         // What no one saw is wrong too.
         report.mismatches +=
             static_cast<std::uint64_t>(std::count(seen.begin(), seen.end(), std::uint8_t{0}));
+    };
+    for (const gemm::Kernel& kernel : gemm::kernels()) {
+        if (!gemm::takes(kernel, a.front(), b.front())) continue;
+        compare_sums(
+            [&](const gemm::Receive& receive) { gemm::for_each_sum(kernel, factors, receive); });
+        if (kernel.residues == nullptr) continue;
+        // Also where another way would be taken, for its speed.
+        gemm::ResidueGemm residues(*kernel.residues, factors);
+        if (residues.are_sums_held())
+            compare_sums([&](const gemm::Receive& receive) { residues.run(receive); });
     }
     report.count = expected.size();
     return report;

@@ -67,7 +67,7 @@ int exponent_at(int index) {
     return 0;
 }
 
-constexpr int fraction_steps = 32;  // 1 and 31 steps of 1/32: finer than elements there
+constexpr int fraction_steps = 32;  // 1 and 31 steps of 1/32: finer than elements
 constexpr std::uint32_t spread_count =
     static_cast<std::uint32_t>(exponent_count * fraction_steps * change_count);
 

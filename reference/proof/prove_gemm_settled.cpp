@@ -276,7 +276,7 @@ Report compare_all_settled(std::size_t count, int threads,
     return joined(reports);
 }
 
-Proof scale_proof() {
+Proof settled_scale_proof() {
     return {"gemm settled scales",
             "every pair of formats with any scales, cut off at 5 places; largest, NaN and infinite",
             [](int threads) {
@@ -327,7 +327,8 @@ Proof limit_proof() {
 }  // namespace
 
 std::vector<Proof> gemm_settled_proofs() {
-    return {value_proof(), gemm_bound_proof(), scale_proof(), deciding_proof(), limit_proof()};
+    return {value_proof(), gemm_bound_proof(), settled_scale_proof(), deciding_proof(),
+            limit_proof()};
 }
 
 }  // namespace mx::proof
