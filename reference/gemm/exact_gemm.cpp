@@ -283,24 +283,51 @@ struct Way {
     int settled_bits = 0;
 };
 
-// Time as so many moduli take. Those of numbers that are cut off are never much fewer than few; a
-// kernel of two parts takes any scales sooner than one of four.
-constexpr int few_moduli = 18, moduli_of_two_parts = 32, moduli_of_four_parts = 64;
+// Of a kernel of doubles. Both sum whole tiles, and those of doubles are the smaller ones.
+int moduli_of_doubles(const ResidueLoops& loops, const Factors& factors, const Kernel& doubles) {
+    const auto summed = [&factors](int rows, int columns) {
+        const auto up = [](std::size_t size, int tile) {
+            const auto step = static_cast<std::size_t>(tile);
+            return (size + step - 1) / step * step;
+        };
+        return up(factors.a.size(), rows) * up(factors.b.size(), columns);
+    };
+    const bool is_halved = chain_of(factors.a.front(), factors.b.front()).halved;
+    const std::size_t cost =
+        static_cast<std::size_t>(is_halved ? loops.costs.doubles_twice : loops.costs.doubles_once);
+    return static_cast<int>(cost * summed(doubles.rows, doubles.columns) /
+                            summed(residue_rows, residue_rows));
+}
+
+// What the kernel that takes any scales needs, in the time that so many moduli take.
+struct ModuliBeside {
+    int sums;    // of numbers that are whole
+    int values;  // of numbers that are cut off
+};
+
+ModuliBeside moduli_beside(const ResidueLoops& loops, const Factors& factors,
+                           const Kernel& beside) {
+    if (beside.parts == 0) {
+        const int doubles = moduli_of_doubles(loops, factors, beside);
+        return {doubles, doubles};
+    }
+    if (beside.parts < 4) return {22, 32};
+    return {moduli_max, 64};
+}
+
+// Numbers that are cut off never need much fewer.
+constexpr int few_moduli = 18;
 
 Way way_of(const Kernel& kernel, const Factors& factors, Asked asked) {
     MX_ASSERT(takes(kernel, factors.a.front(), factors.b.front()));
     MX_ASSERT_COMPARE(factors.depth, >, 0);
     if (kernel.residues == nullptr) return {kernel};
     const Kernel& beside = kernel_beside(factors);
-    const int doubles =
-        beside.parts == 0 ? moduli_of_doubles(*kernel.residues, factors, beside) : 0;
-    if (beside.parts == 0 && doubles == 0) return {beside};
+    const ModuliBeside limit = moduli_beside(*kernel.residues, factors, beside);
+    if (limit.values == 0) return {beside};
     ResidueGemm residues(*kernel.residues, factors);
-    const bool are_held = residues.is_better_than(beside);
-    int least = beside.parts == 0  ? doubles
-                : beside.parts < 4 ? moduli_of_two_parts
-                                   : moduli_of_four_parts;
-    if (are_held) least = residues.moduli();
+    const bool are_held = residues.fits(limit.sums);
+    const int least = are_held ? residues.moduli() : limit.values;
     if (asked == Asked::values && least > few_moduli && may_be_settled(factors)) {
         SettledGemm settled(std::move(residues), factors);
         const int bits = settled.bits_wanted(least);

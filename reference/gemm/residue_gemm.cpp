@@ -5,7 +5,6 @@
 #include <bit>
 
 #include "reference/gemm/moduli.hpp"
-#include "reference/gemm/panels.hpp"
 
 namespace mx::gemm {
 namespace {
@@ -118,22 +117,6 @@ void SquareSums::join(const Square& square, std::size_t index, std::int64_t* dig
 
 }  // namespace
 
-// Both sum whole tiles, and those of doubles are the smaller ones.
-int moduli_of_doubles(const ResidueLoops& loops, const Factors& factors, const Kernel& doubles) {
-    const auto summed = [&factors](int rows, int columns) {
-        const auto up = [](std::size_t size, int tile) {
-            const auto step = static_cast<std::size_t>(tile);
-            return (size + step - 1) / step * step;
-        };
-        return up(factors.a.size(), rows) * up(factors.b.size(), columns);
-    };
-    const bool is_halved = chain_of(factors.a.front(), factors.b.front()).halved;
-    const std::size_t cost =
-        static_cast<std::size_t>(is_halved ? loops.costs.doubles_twice : loops.costs.doubles_once);
-    return static_cast<int>(cost * summed(doubles.rows, doubles.columns) /
-                            summed(residue_rows, residue_rows));
-}
-
 ResidueGemm::ResidueGemm(const ResidueLoops& loops, const Factors& factors)
     : loops_(loops),
       factors_(factors),
@@ -150,18 +133,8 @@ void ResidueGemm::cut_below(std::span<const int> floors_a, std::span<const int> 
     sum_bits_ = bits;
 }
 
-// Time grows with the moduli. At 22 a kernel of one or two parts, which takes any scales, is as
-// fast; at all of them one of four parts is still slower.
-bool ResidueGemm::is_better_than(const Kernel& beside) const {
-    const int as_fast = beside.parts == 0
-                            ? std::min(moduli_of_doubles(loops_, factors_, beside), moduli_max)
-                        : beside.parts < 4 ? 22
-                                           : moduli_max;
-    return sum_bits_ <= capacities[static_cast<std::size_t>(as_fast)] - 2;
-}
-
-bool ResidueGemm::are_sums_held() const {
-    return sum_bits_ <= sum_bits_max;
+bool ResidueGemm::fits(int moduli) const {
+    return sum_bits_ <= capacities[static_cast<std::size_t>(std::min(moduli, moduli_max))] - 2;
 }
 
 int ResidueGemm::moduli() const {

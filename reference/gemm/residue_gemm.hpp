@@ -9,18 +9,14 @@
 
 namespace mx::gemm {
 
-// The time that a kernel of doubles needs for these factors, in units of one modulus.
-int moduli_of_doubles(const ResidueLoops& loops, const Factors& factors, const Kernel& doubles);
-
 class ResidueGemm {
 public:
     // Reads every code and scale.
     ResidueGemm(const ResidueLoops& loops, const Factors& factors);
 
-    // Do the moduli hold its sums, and are there so few that the other kernel is not the faster?
-    bool is_better_than(const Kernel& beside) const;
-    bool are_sums_held() const;
-    // How many; only where they hold them.
+    // Do so many moduli hold its sums, or all, where there are fewer?
+    bool fits(int moduli) const;
+    // How many do; only where all do.
     int moduli() const;
     const ResidueCosts& costs() const { return loops_.costs; }
 

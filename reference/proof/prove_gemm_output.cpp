@@ -67,7 +67,8 @@ int exponent_at(int index) {
     return 0;
 }
 
-constexpr int fraction_steps = 32;  // 1 and 31 steps of 1/32: finer than elements
+// 1, and 31 steps of 1/32: finer than elements in their binade.
+constexpr int fraction_steps = 32;
 constexpr std::uint32_t spread_count =
     static_cast<std::uint32_t>(exponent_count * fraction_steps * change_count);
 
