@@ -455,7 +455,8 @@ Unpacked wrapped(const ElementFormat& format, const Unpacked& value) {
     const int shift = value.exponent - unit + spare;  // to steps of 2^-32 units
     if (shift >= digits + spare) return {fast::Kind::finite, value.negative, 0, 0};
     const Unpacked whole = cut_below(unit - spare, value);
-    const bool is_exact = shift >= 0 || whole.significand << -shift == value.significand;
+    const bool is_exact =
+        shift >= 0 || (shift > -64 && whole.significand << -shift == value.significand);
     if (!is_exact) return value;  // below every step that matters, and within the range
     constexpr std::int64_t one = std::int64_t{1} << spare, all = one << digits;
     const std::uint64_t steps = shift >= 0 ? whole.significand << shift : whole.significand;

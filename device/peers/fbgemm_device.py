@@ -1,28 +1,34 @@
-"""FBGEMM's MX4 as a device: py_quantize_mx4, its reference in PyTorch.
+"""FBGEMM's MX4 as a device: py_quantize_mx4, its reference in PyTorch, or `--on cuda` its kernel.
 
 A group is 16 bytes of codes, the even element in the low half of its byte, and the scale's byte.
 """
 
 import torch
-from peer import Peer, nibbles, package_of
+from peer import BLOCK, Peer, nibbles, package_of, place
 
 package_of("fbgemm_gpu/fbgemm_gpu/triton", "fbgemm_triton")
 from fbgemm_triton import common, quantize_ref
 
 MODES = {"fbgemm-floor": common.RoundingMode.floor, "fbgemm-even": common.RoundingMode.even,
          "fbgemm-ceil": common.RoundingMode.ceil}
+if place() == "cpu":
+    name, quantize_mx4 = "FBGEMM's py_quantize_mx4", quantize_ref.py_quantize_mx4
+else:
+    from fbgemm_triton import quantize
+
+    name, quantize_mx4 = "FBGEMM's MX4 kernel", quantize.triton_quantize_mx4
 
 
 def quantizer(mode):
     def quantized(blocks):
-        made = quantize_ref.py_quantize_mx4(blocks.contiguous(), rounding_mode=mode)
-        made = made.view(torch.uint8).reshape(-1, 17)
-        return nibbles(made[:, :16]), made[:, 16]
+        made = quantize_mx4(blocks.contiguous().to(place()), rounding_mode=mode)
+        made = made.view(torch.uint8).cpu().reshape(-1, BLOCK // 2 + 1)
+        return nibbles(made[:, :-1]), made[:, -1]
 
     return quantized
 
 
-peer = Peer("FBGEMM's py_quantize_mx4", "Meta", "", tensors=torch)
+peer = Peer(name, "Meta", "", tensors=torch)
 for dialect, mode in MODES.items():
     peer.quantize("mxfp4-e2m1", dialect, quantizer(mode))
 if __name__ == "__main__":

@@ -10,6 +10,7 @@ and `serve(device)` does the rest. Standard library only; knows nothing of numbe
 """
 
 import json
+import os
 import sys
 from dataclasses import dataclass, field
 
@@ -51,13 +52,20 @@ class NotSupported(Exception):
 def serve(device, source=None, sink=None):
     """Answers every request of `source` until it ends."""
     source = source or sys.stdin.buffer
-    sink = sink or sys.stdout.buffer
+    sink = sink or own_output()
     write_line(sink, {"mxpipe": 1, "form": "binary", "facts": device.facts})
     while line := source.readline():
         header = json.loads(line)
         request = read_request(header, source)
         status, reason, outputs = answer(device, header["ask"], request)
         write_answer(sink, header, {"status": status, "reason": reason}, outputs)
+
+
+def own_output():
+    """Where the answers go. What a library prints from here on goes where errors go."""
+    channel = os.fdopen(os.dup(1), "wb")
+    os.dup2(2, 1)
+    return channel
 
 
 def answer(device, ask, request):

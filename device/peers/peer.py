@@ -9,6 +9,7 @@ A function gets arrays of NumPy, or of PyTorch where the peer has `tensors=torch
 arrays of them, whose bytes are the answer. `quantize` hands over whole blocks, one a line, and
 refuses a partial one; `quantize_partial` hands over lines whose last block may be partial, and
 `quantize_tensor` whole lines, all of a tensor, whose own number comes last of what is returned.
+`gemm` hands over A, its scales, B and its scales, without those of factors that have none.
 """
 
 import ast
@@ -28,7 +29,9 @@ FORMATS = {"mxfp8-e4m3": "e4m3", "mxfp8-e5m2": "e5m2", "mxfp6-e3m2": "e3m2",
            "mxfp6-e2m3": "e2m3", "mxfp4-e2m1": "e2m1"}
 ALL_INPUTS = ("f32", "bf16", "f16")
 BLOCK = 32
-BLOCKS = {"fp8-e4m3-1x128": 128, "nvfp4": 16, "fp4-ue5m3-1x16": 16}  # of formats whose blocks are not of 32
+# of formats whose blocks are not of 32
+BLOCKS = {"fp8-e4m3-1x128": 128, "fp8-e5m2-1x128": 128, "nvfp4": 16, "fp4-ue5m3-1x16": 16}
+WHOLE = ("tile", "tensor")  # axes whose functions get the matrix as it lies
 
 
 def block_of(block_format):
@@ -105,13 +108,14 @@ def nibbles(packed):
 class Peer:
     def __init__(self, name, vendor, version, tensors=None, **facts):
         self.torch = tensors
-        self.functions, self.partial, self.of_tensor = {}, set(), set()
+        self.functions, self.partial, self.of_tensor, self.given = {}, set(), set(), set()
         self.facts = {"name": name, "vendor": vendor, "version": version, **facts}
         source = os.environ.get("MX_PEER_SOURCE", "")
         self.facts |= {"source": source} if source else {}
         if self.torch is not None:
             self.torch.set_num_threads(1)
-            self.facts |= {"torch": self.torch.__version__, "place": place()}
+            gpu = place() != "cpu" and self.torch.cuda.get_device_name()
+            self.facts |= {"torch": self.torch.__version__, "place": gpu or place()}
 
     def convert(self, element, function, dialect="ocp", inputs=ALL_INPUTS, overflow="",
                 rounding="nearest_even"):
@@ -134,6 +138,11 @@ class Peer:
         self.quantize(block_format, dialect, function, inputs)
         self.of_tensor.add(function)
 
+    def quantize_given(self, block_format, dialect, function, inputs=("f32",)):
+        """The number of the tensor is the second that the function gets."""
+        self.quantize(block_format, dialect, function, inputs)
+        self.given.add(function)
+
     def dequantize(self, block_format, dialect, function, outputs=("f32",)):
         for one in outputs:
             self.functions["dequantize", block_format, dialect, one, "", ""] = function
@@ -141,6 +150,11 @@ class Peer:
     def dequantize_partial(self, block_format, dialect, function, outputs=("f32",)):
         self.dequantize(block_format, dialect, function, outputs)
         self.partial.add(function)
+
+    def gemm(self, a, b, function, outputs=("f32",)):
+        """Products whose factors are words of a case line: `bf16`, `e4m3:1x128`, `mxfp8-e4m3`."""
+        for one in outputs:
+            self.functions["gemm", a, b, one] = function
 
     def serve(self):
         serve(self)
@@ -152,13 +166,18 @@ class Peer:
         if asked(request) not in self.functions:
             words = " ".join(word for word in asked(request) if word)
             return f"{self.facts['name']} is not asked here for: {words}"
-        if request.tensor_scale == "given":
-            return "the number of the tensor is found, not given"
+        is_given = self.functions[asked(request)] in self.given
+        if (request.tensor_scale == "given") != is_given:
+            return f"the number of the tensor is {'given' if is_given else 'found'}"
         if request.subnormals not in ("", "honoured"):
             return "subnormals are honoured here"
+        if request.operation == "gemm":
+            return refuse_more(request)
         return self.refuse_blocks(request) if has_blocks(request) else None
 
     def refuse_blocks(self, request):
+        if request.axis in WHOLE:
+            return None
         block = block_of(request.format)
         if request.axis not in ("row", "col") or request.block_size not in (0, block):
             return f"blocks of {block} in a line, not {request.axis} {request.block_size}"
@@ -173,7 +192,7 @@ class Peer:
         arrays = [self.array(tensor, request.axis) for tensor in request.inputs]
         if request.operation == "encode_scale":
             arrays = [arrays[0].reshape(-1)]
-        elif request.operation == "quantize" and function not in self.partial | self.of_tensor:
+        elif is_in_lines(request) and function not in self.partial | self.of_tensor:
             arrays = [arrays[0].reshape(-1, block_of(request.format))]
         with np.errstate(all="ignore"):
             made = function(*arrays)
@@ -213,12 +232,41 @@ def values_of(request):
     return request.outputs[0] if request.operation == "dequantize" else request.inputs[0]
 
 
+def is_in_lines(request):
+    return request.operation == "quantize" and request.axis not in WHOLE
+
+
+def refuse_more(request):
+    """Of a product: D = A * B^T of one batch, nothing added, nothing after it."""
+    plain = {"batches": 1, "alpha_bits": 0x3F800000, "beta_bits": 0}
+    for key, value in request.extra["gemm"].items():
+        if key not in ("scaling_a", "scaling_b") and plain.get(key, "") != value:
+            return f"the product alone, without {key} {value}"
+    return None
+
+
+def factors_of(request):
+    """The words of a case line for A and B: the type, and the shape that shares a scale."""
+    types = [tensor.type for tensor in request.inputs]
+    words = []
+    for side in ("scaling_a", "scaling_b"):
+        scaling, element = request.extra["gemm"].get(side, ""), types.pop(0)
+        if scaling:
+            types.pop(0)
+        is_mx = scaling == "1x32"
+        name = next((name for name in FORMATS if FORMATS[name] == element), element)
+        words.append(name if is_mx else f"{element}:{scaling}" if scaling else element)
+    return tuple(words)
+
+
 def has_blocks(request):
     return request.operation in ("quantize", "dequantize")
 
 
 def asked(request):
     """The key of `functions`."""
+    if request.operation == "gemm":
+        return ("gemm", *factors_of(request), request.outputs[0].type)
     is_convert = request.operation == "convert"
     return (request.operation, request.format, request.dialect or "ocp", values_of(request).type,
             (request.rounding or "nearest_even") if is_convert else "",

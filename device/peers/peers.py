@@ -75,16 +75,18 @@ class Peer:
         return pathlib.Path(tree).resolve()
 
     def source(self):
-        """owner/name@commit, or "" for a peer from PyPI."""
+        """owner/name@commit, without the commit for an unpacked package, "" for one from PyPI."""
         if self.tree is None:
             return ""
         commit = output_of(["git", "-C", str(self.tree), "rev-parse", "--short=9", "HEAD"]).stdout
-        return f"{self.entry['tree']}@{commit.strip() or 'unknown'}"
+        return self.entry["tree"] + (f"@{commit.strip()}" if commit else "")
 
     def question(self):
         """The command that compares: a run, or a check of answers recorded elsewhere."""
         if "answers" in self.entry:
             return ["check", self.answers()]
+        if "on" in self.entry and not shutil.which("nvidia-smi"):
+            raise Skip(f"asked on a GPU ({self.entry['on']}), and nvidia-smi is not here")
         level = ["--level", "quick", "--timeout", "600"]
         if "device" in self.entry:
             return ["run", "--device", self.entry["device"], *level]
@@ -106,7 +108,8 @@ class Peer:
         variables = [f"MX_PEER_TREE={self.tree or ''}", f"MX_PEER_SOURCE={self.source()}",
                      f"PYTHONPATH={os.pathsep.join(path)}", "OMP_NUM_THREADS=1",
                      "PYTHONWARNINGS=ignore"]
-        return shlex.join(["env", *variables, str(python), str(self.adapter),
+        place = ["--on", self.entry["on"]] if "on" in self.entry else []
+        return shlex.join(["env", *variables, str(python), str(self.adapter), *place,
                            *self.entry.get("arguments", [])])
 
     def compiled(self):
@@ -163,7 +166,7 @@ class Peer:
         origin = " ".join(filter(None, [record["library"], record["version"], record["source"]]))
         kept = VECTORS / f"{self.name}.answers"
         suite = f"device/peers/{self.suite.name}"
-        kept.write_text(f"# {origin}, CPU, {record['date']}, {suite}\n{text}")
+        kept.write_text(f"# {origin}, {record['place']}, {record['date']}, {suite}\n{text}")
 
 
 def compile_one(command):
@@ -229,7 +232,8 @@ def record_of(peer, lines):
         rows.setdefault(key, []).append((case, words))
     source = peer.source()
     named = f" --source {peer.name}=FOLDER" if source else ""
-    place, date = "CPU", datetime.date.today().isoformat()
+    place = facts.get("place", "a GPU") if "on" in peer.entry else "CPU"
+    date = datetime.date.today().isoformat()
     if "answers" in peer.entry:  # the first line says where and when they were given
         with peer.answers().open() as file:
             date = re.search(r"\d{4}-\d\d-\d\d", file.readline()).group()

@@ -1,12 +1,14 @@
-"""Triton's casts to FP8 in its interpreter as a device: a kernel of one `.to`."""
+"""Triton's casts to FP8 as a device, a kernel of one `.to`: in its interpreter, or `--on cuda`."""
 
 import os
 
-os.environ["TRITON_INTERPRET"] = "1"
+from peer import Peer, place
+
+if place() == "cpu":
+    os.environ["TRITON_INTERPRET"] = "1"
 import torch
 import triton
 import triton.language as tl
-from peer import Peer
 
 CASTS = {"e4m3": torch.float8_e4m3fn, "e5m2": torch.float8_e5m2}
 
@@ -21,14 +23,16 @@ def cast(values, codes, count, block: tl.constexpr):
 
 def cast_to(dtype):
     def made(values):
-        codes = torch.empty(values.shape, dtype=dtype)
+        values = values.to(place())
+        codes = torch.empty(values.shape, dtype=dtype, device=values.device)
         cast[(triton.cdiv(values.numel(), 1024),)](values, codes, values.numel(), block=1024)
         return codes
 
     return made
 
 
-peer = Peer("Triton's interpreter", "Triton", triton.__version__, tensors=torch)
+name = "Triton's interpreter" if place() == "cpu" else "Triton"
+peer = Peer(name, "Triton", triton.__version__, tensors=torch)
 for element, dtype in CASTS.items():
     peer.convert(element, cast_to(dtype), inputs=("f32", "bf16", "f16"), overflow="saturate")
 if __name__ == "__main__":

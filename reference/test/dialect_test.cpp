@@ -79,7 +79,7 @@ TEST(Verification, SaysWhatRanAndWhatWasOnlyRead) {
     EXPECT_EQ(find_verification("cuda-e8m0-rp")->known, Known::hardware);
     EXPECT_EQ(find_verification("torchao"), nullptr);
     EXPECT_EQ(known_by("torchao"), "not said");
-    EXPECT_EQ(known_by("deepgemm-legacy"), "read, valid with torch before 2.12");
+    EXPECT_EQ(known_by("deepgemm-fp4-legacy"), "read, valid before #364");
 }
 
 // Fields that the oracles do not read under a row's type of scale hold what says nothing: a row

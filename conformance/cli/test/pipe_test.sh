@@ -32,6 +32,13 @@ got=0
 ) >replayed 2>&1 || got=$?
 check "the repro line shows the mismatch again" [ "$got" -eq 1 ]
 
+# What a library prints is no answer: it does not come between them.
+talk='        print("a library says {"); os.system("echo a child, too")'
+sed "s/^    def run(self, request):/&\n$talk/; s/^import math/&\nimport os/" \
+  "$peers/example_device.py" >talking_device.py
+expect 0 'No fault found' run --device-cmd 'python3 talking_device.py' "${plan[@]}" --out talking
+check "what it printed is on stderr" grep -q 'a library says {' stderr
+
 # Offline: a pack, the device as a filter, and the same verdicts.
 for form in hex binary; do
   expect 0 'requests' gen "${plan[@]}" --form "$form" --out "$form.pack"
