@@ -11,6 +11,7 @@
 #include "reference/spec/gemm.hpp"
 #include "reference/spec/gemm_models.hpp"
 #include "reference/spec/layouts.hpp"
+#include "reference/spec/model_verification.hpp"
 #include "reference/spec/quantizers.hpp"
 #include "reference/spec/verification.hpp"
 

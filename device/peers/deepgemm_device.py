@@ -5,7 +5,7 @@ What PyTorch does below them decides: before 2.12 a power of two of a NaN or an 
 """
 
 import torch
-from peer import ALL_INPUTS, Peer, module_of, nibbles, place
+from peer import ALL_INPUTS, Peer, is_on_gpu, module_of, nibbles, place
 
 math = module_of("deep_gemm/utils/math.py")
 
@@ -33,11 +33,12 @@ def with_f32_scales(is_power):
 
 
 is_legacy = tuple(int(part) for part in torch.__version__.split(".")[:2]) < (2, 12)
-legacy, gpu = "-legacy" if is_legacy else "", "" if place() == "cpu" else "-gpu"
+legacy, gpu = "-legacy" if is_legacy else "", "-gpu" if is_on_gpu() else ""
+powers = "deepgemm-fp8-pow2" + (gpu or legacy)
 peer = Peer("DeepGEMM's PyTorch code", "DeepSeek", "", tensors=torch)
 peer.quantize("mxfp8-e4m3", "deepgemm" + legacy, as_bytes(fp8), ALL_INPUTS)
 peer.quantize("mxfp4-e2m1", "deepgemm-fp4", as_bytes(fp4), ALL_INPUTS)
 peer.quantize_partial("fp8-e4m3-1x128", "deepgemm-fp8" + gpu, with_f32_scales(False))
-peer.quantize_partial("fp8-e4m3-1x128", "deepgemm-fp8-pow2" + (gpu or legacy), with_f32_scales(True))
+peer.quantize_partial("fp8-e4m3-1x128", powers, with_f32_scales(True))
 if __name__ == "__main__":
     peer.serve()

@@ -4,19 +4,19 @@ A group is 16 bytes of codes, the even element in the low half of its byte, and 
 """
 
 import torch
-from peer import BLOCK, Peer, nibbles, package_of, place
+from peer import BLOCK, Peer, is_on_gpu, nibbles, package_of, place
 
 package_of("fbgemm_gpu/fbgemm_gpu/triton", "fbgemm_triton")
 from fbgemm_triton import common, quantize_ref
 
 MODES = {"fbgemm-floor": common.RoundingMode.floor, "fbgemm-even": common.RoundingMode.even,
          "fbgemm-ceil": common.RoundingMode.ceil}
-if place() == "cpu":
-    name, quantize_mx4 = "FBGEMM's py_quantize_mx4", quantize_ref.py_quantize_mx4
-else:
+if is_on_gpu():
     from fbgemm_triton import quantize
 
     name, quantize_mx4 = "FBGEMM's MX4 kernel", quantize.triton_quantize_mx4
+else:
+    name, quantize_mx4 = "FBGEMM's py_quantize_mx4", quantize_ref.py_quantize_mx4
 
 
 def quantizer(mode):

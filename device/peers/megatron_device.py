@@ -5,13 +5,9 @@ block of 32 a row; the kernel stores the byte of row r at offset 512 (r / 128) +
 4 (r / 32 % 4).
 """
 
-import os
+from peer import BLOCK, Peer, interpret_on_cpu, is_on_gpu, module_of, place
 
-from peer import BLOCK, Peer, module_of, place
-
-if place() == "cpu":
-    os.environ["TRITON_INTERPRET"] = "1"
-
+interpret_on_cpu()
 import torch
 
 kernel = module_of("megatron/core/inference/quantization/mxfp8_quantize.py")
@@ -34,10 +30,10 @@ def scales(amax):
     return quantized(blocks)[1]
 
 
-where = " in Triton's interpreter" if place() == "cpu" else ""
+where = "" if is_on_gpu() else " in Triton's interpreter"
 peer = Peer(f"Megatron's kernel{where}", "NVIDIA", "", tensors=torch)
 peer.encode_scale("mxfp8-e4m3", "megatron-round-up", scales, ("f32", "bf16"))
-if place() != "cpu":
+if is_on_gpu():
     peer.quantize("mxfp8-e4m3", "megatron-round-up", quantized, ("f32", "bf16", "f16"))
 if __name__ == "__main__":
     peer.serve()

@@ -2,7 +2,7 @@
 
 import torch
 from modelopt.torch.quantization.qtensor import MXFP4QTensor, MXFP8QTensor
-from peer import Peer, nibbles, place, version_of
+from peer import Peer, is_on_gpu, nibbles, place, version_of
 
 
 def mxfp8(lines):
@@ -28,8 +28,8 @@ def mxfp4_values(codes, scales):
 
 
 version = version_of("nvidia-modelopt")
-gpu = "" if place() == "cpu" else "-cuda"
-name = "Model-Optimizer on the CPU" if place() == "cpu" else "Model-Optimizer"
+gpu = "-cuda" if is_on_gpu() else ""
+name = "Model-Optimizer" if is_on_gpu() else "Model-Optimizer on the CPU"
 peer = Peer(name, "NVIDIA", version, tensors=torch)
 peer.quantize_partial("mxfp8-e4m3", "model-optimizer" + gpu, mxfp8)
 peer.dequantize_partial("mxfp8-e4m3", "ocp", mxfp8_values)

@@ -9,7 +9,9 @@ A function gets arrays of NumPy, or of PyTorch where the peer has `tensors=torch
 arrays of them, whose bytes are the answer. `quantize` hands over whole blocks, one a line, and
 refuses a partial one; `quantize_partial` hands over lines whose last block may be partial, and
 `quantize_tensor` whole lines, all of a tensor, whose own number comes last of what is returned.
-`gemm` hands over A, its scales, B and its scales, without those of factors that have none.
+`quantize_matrix` hands over the matrix as it lies, of formats whose blocks are tiles or tensors,
+`quantize_given` the number of the tensor beside it. `gemm` hands over A, its scales, B and its
+scales, without those of factors that have none.
 """
 
 import ast
@@ -31,7 +33,7 @@ ALL_INPUTS = ("f32", "bf16", "f16")
 BLOCK = 32
 # of formats whose blocks are not of 32
 BLOCKS = {"fp8-e4m3-1x128": 128, "fp8-e5m2-1x128": 128, "nvfp4": 16, "fp4-ue5m3-1x16": 16}
-WHOLE = ("tile", "tensor")  # axes whose functions get the matrix as it lies
+WHOLE = ("tile", "tensor")  # axes of what is quantized as a matrix
 
 
 def block_of(block_format):
@@ -77,6 +79,16 @@ def place():
     return sys.argv[sys.argv.index("--on") + 1] if "--on" in sys.argv else "cpu"
 
 
+def is_on_gpu():
+    return place() != "cpu"
+
+
+def interpret_on_cpu():
+    """Before Triton is imported: without a GPU its interpreter runs the kernels."""
+    if not is_on_gpu():
+        os.environ["TRITON_INTERPRET"] = "1"
+
+
 def values_of_codes(element):
     """The value of every code without a sign, rising, as if each were a number."""
     exponent_bits, mantissa_bits, bias = ELEMENTS[element]
@@ -108,14 +120,15 @@ def nibbles(packed):
 class Peer:
     def __init__(self, name, vendor, version, tensors=None, **facts):
         self.torch = tensors
-        self.functions, self.partial, self.of_tensor, self.given = {}, set(), set(), set()
+        self.functions, self.partial, self.of_tensor = {}, set(), set()
+        self.whole, self.given = set(), set()
         self.facts = {"name": name, "vendor": vendor, "version": version, **facts}
         source = os.environ.get("MX_PEER_SOURCE", "")
         self.facts |= {"source": source} if source else {}
         if self.torch is not None:
             self.torch.set_num_threads(1)
-            gpu = place() != "cpu" and self.torch.cuda.get_device_name()
-            self.facts |= {"torch": self.torch.__version__, "place": gpu or place()}
+            where = self.torch.cuda.get_device_name() if is_on_gpu() else place()
+            self.facts |= {"torch": self.torch.__version__, "place": where}
 
     def convert(self, element, function, dialect="ocp", inputs=ALL_INPUTS, overflow="",
                 rounding="nearest_even"):
@@ -138,9 +151,12 @@ class Peer:
         self.quantize(block_format, dialect, function, inputs)
         self.of_tensor.add(function)
 
-    def quantize_given(self, block_format, dialect, function, inputs=("f32",)):
-        """The number of the tensor is the second that the function gets."""
+    def quantize_matrix(self, block_format, dialect, function, inputs=("f32",)):
         self.quantize(block_format, dialect, function, inputs)
+        self.whole.add(function)
+
+    def quantize_given(self, block_format, dialect, function, inputs=("f32",)):
+        self.quantize_matrix(block_format, dialect, function, inputs)
         self.given.add(function)
 
     def dequantize(self, block_format, dialect, function, outputs=("f32",)):
@@ -176,10 +192,10 @@ class Peer:
         return self.refuse_blocks(request) if has_blocks(request) else None
 
     def refuse_blocks(self, request):
-        if request.axis in WHOLE:
+        block, is_whole = block_of(request.format), self.functions[asked(request)] in self.whole
+        if is_whole and request.axis in WHOLE:
             return None
-        block = block_of(request.format)
-        if request.axis not in ("row", "col") or request.block_size not in (0, block):
+        if is_whole or request.axis not in ("row", "col") or request.block_size not in (0, block):
             return f"blocks of {block} in a line, not {request.axis} {request.block_size}"
         values = values_of(request)
         lanes = values.rows if request.axis == "col" else values.columns
@@ -192,13 +208,17 @@ class Peer:
         arrays = [self.array(tensor, request.axis) for tensor in request.inputs]
         if request.operation == "encode_scale":
             arrays = [arrays[0].reshape(-1)]
-        elif is_in_lines(request) and function not in self.partial | self.of_tensor:
+        elif request.operation == "quantize" and function not in self.as_they_lie():
             arrays = [arrays[0].reshape(-1, block_of(request.format))]
         with np.errstate(all="ignore"):
             made = function(*arrays)
         made = made if isinstance(made, tuple) else (made,)
         return [self.bytes_of(array, tensor, request.axis)
                 for array, tensor in zip(made, request.outputs, strict=True)]
+
+    def as_they_lie(self):
+        """The functions whose lines are not cut into blocks."""
+        return self.partial | self.of_tensor | self.whole
 
     def array(self, tensor, axis):
         """A matrix whose blocks lie along its rows."""
@@ -230,10 +250,6 @@ class Peer:
 
 def values_of(request):
     return request.outputs[0] if request.operation == "dequantize" else request.inputs[0]
-
-
-def is_in_lines(request):
-    return request.operation == "quantize" and request.axis not in WHOLE
 
 
 def refuse_more(request):

@@ -78,8 +78,10 @@ class Peer:
         """owner/name@commit, without the commit for an unpacked package, "" for one from PyPI."""
         if self.tree is None:
             return ""
-        commit = output_of(["git", "-C", str(self.tree), "rev-parse", "--short=9", "HEAD"]).stdout
-        return self.entry["tree"] + (f"@{commit.strip()}" if commit else "")
+        asked = ["git", "-C", str(self.tree), "rev-parse", "--show-toplevel", "--short=9", "HEAD"]
+        top, *commit = output_of(asked).stdout.split("\n")
+        is_own = top and pathlib.Path(top).resolve() == self.tree
+        return self.entry["tree"] + (f"@{commit[0]}" if is_own else "")
 
     def question(self):
         """The command that compares: a run, or a check of answers recorded elsewhere."""
@@ -214,10 +216,18 @@ def words_of(case):
     return {"operation": operation, **dict(field.split("=", 1) for field in fields)}
 
 
+def subject_of(words):
+    """What a line of the record is about: format and dialect; of a product factors and model."""
+    if words["operation"] == "gemm":
+        return f"{words['a']} x {words['b']}", words.get("model", "any")
+    return words.get("format", ""), words.get("dialect", "")
+
+
 def bytes_of(case, words):
     """What was compared: codes and E8M0 scales are a byte each."""
     widths = {"f32": 4, "bf16": 2, "f16": 2}
-    element = widths.get(words.get("output"), 1) if words["operation"] == "dequantize" else 1
+    has_values = words["operation"] in ("dequantize", "gemm")
+    element = widths.get(words.get("output"), 1) if has_values else 1
     scale = 4 if words.get("format", "").startswith("fp8-") else 1
     return element * case["elements"] + scale * case["scales"]
 
@@ -228,7 +238,7 @@ def record_of(peer, lines):
     rows = {}
     for case in cases:
         words = words_of(case["case"])
-        key = (words["operation"], words.get("format", ""), words.get("dialect", ""))
+        key = (words["operation"], *subject_of(words))
         rows.setdefault(key, []).append((case, words))
     source = peer.source()
     named = f" --source {peer.name}=FOLDER" if source else ""

@@ -36,7 +36,7 @@ def product(a, a_scales, b, b_scales):
 
 peer = Peer("torchao's Triton kernels", "Meta, PyTorch", torchao.__version__, tensors=torch)
 peer.quantize("mxfp8-e4m3", "torchao-floor-legacy", mxfp8, ("bf16",))
-peer.quantize("fp8-e4m3-128x128", "torchao-fp8-block", tiles, ("f32", "bf16"))
+peer.quantize_matrix("fp8-e4m3-128x128", "torchao-fp8-block", tiles, ("f32", "bf16"))
 peer.gemm("e4m3:1x128", "e4m3:1x128", product)
 if __name__ == "__main__":
     peer.serve()

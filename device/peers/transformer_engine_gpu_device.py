@@ -1,26 +1,30 @@
 """TransformerEngine's C library on a GPU as a device: FP8 in blocks, current and delayed scaling.
 
-The library is libtransformer_engine.so, wherever it lies below the tree, as its build leaves it or
-its package has it. MXFP8 and NVFP4 need compute capability 10.0.
+The library is libtransformer_engine.so, compiled for this GPU, wherever it lies below the tree, as
+its build leaves it or its package has it. MXFP8 and NVFP4 need compute capability 10.0.
 """
 
 import ctypes
 import os
 import pathlib
+import sys
 
 import torch
 from peer import Peer, place
 
 DELAYED, BLOCK_1D, BLOCK_2D = 0, 2, 3  # NVTEScalingMode
 PARTS = {"data": 0, "scale": 2, "amax": 3, "scale_inverse": 4}  # NVTETensorParam
-POWERS = 0  # NVTEQuantizationConfigAttribute
+FORCE_POWERS_OF_TWO = 0  # NVTEQuantizationConfigAttribute
 TYPES = {torch.float32: 4, torch.float16: 5, torch.bfloat16: 6, torch.float8_e4m3fn: 7,
          torch.float8_e5m2: 8}
 FP8 = {"e4m3": torch.float8_e4m3fn, "e5m2": torch.float8_e5m2}
 INPUTS = ("f32", "bf16", "f16")
 
 tree = pathlib.Path(os.environ.get("MX_PEER_TREE", "."))
-library = ctypes.CDLL(str(next(tree.rglob("libtransformer_engine.so"))))
+found = next(tree.rglob("libtransformer_engine.so"), None)
+if found is None:
+    sys.exit(f"no libtransformer_engine.so lies below {tree}: build TransformerEngine there first")
+library = ctypes.CDLL(str(found))
 library.nvte_create_tensor.restype = ctypes.c_void_p
 library.nvte_create_quantization_config.restype = ctypes.c_void_p
 
@@ -51,7 +55,7 @@ class Tensor:
 def config_of(is_power):
     made = ctypes.c_void_p(library.nvte_create_quantization_config())
     value = ctypes.c_uint8(is_power)
-    library.nvte_set_quantization_config_attribute(made, POWERS, ctypes.byref(value),
+    library.nvte_set_quantization_config_attribute(made, FORCE_POWERS_OF_TWO, ctypes.byref(value),
                                                    ctypes.c_size_t(1))
     return made
 
@@ -63,7 +67,8 @@ def number(value=0.0):
     return torch.full((1,), value, dtype=torch.float32, device=place())
 
 
-def round_up(count):
+def padded(count):
+    """The library stores lines of scales whose length is a multiple of 4."""
     return -(-count // 4) * 4
 
 
@@ -72,7 +77,7 @@ def in_blocks(mode, dtype, is_power):
         values = values.to(place())
         rows, columns = values.shape
         across, down = -(-columns // 128), -(-rows // 128)
-        shape = (across, round_up(rows)) if mode == BLOCK_1D else (down, round_up(across))
+        shape = (across, padded(rows)) if mode == BLOCK_1D else (down, padded(across))
         codes = torch.zeros(values.shape, dtype=dtype, device=place())
         scales = torch.zeros(shape, dtype=torch.float32, device=place())
         library.nvte_quantize_v2(Tensor(DELAYED, data=values),
@@ -118,10 +123,10 @@ for element, dtype in FP8.items():
     for suffix, is_power in (("", False), ("-pow2", True)):
         peer.quantize_partial(f"fp8-{element}-1x128", "te-fp8-block" + suffix,
                               in_blocks(BLOCK_1D, dtype, is_power), INPUTS)
-        peer.quantize(f"fp8-{element}-128x128", "te-fp8-block" + suffix,
-                      in_blocks(BLOCK_2D, dtype, is_power), INPUTS)
-        peer.quantize(f"fp8-{element}-tensor", "te-fp8-current" + suffix,
-                      whole(dtype, current(is_power)), INPUTS)
+        peer.quantize_matrix(f"fp8-{element}-128x128", "te-fp8-block" + suffix,
+                             in_blocks(BLOCK_2D, dtype, is_power), INPUTS)
+        peer.quantize_matrix(f"fp8-{element}-tensor", "te-fp8-current" + suffix,
+                             whole(dtype, current(is_power)), INPUTS)
     peer.quantize_given(f"fp8-{element}-tensor", "te-fp8-delayed", whole(dtype, delayed), INPUTS)
 if __name__ == "__main__":
     peer.serve()

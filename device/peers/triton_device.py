@@ -1,11 +1,8 @@
 """Triton's casts to FP8 as a device, a kernel of one `.to`: in its interpreter, or `--on cuda`."""
 
-import os
+from peer import Peer, interpret_on_cpu, is_on_gpu, place
 
-from peer import Peer, place
-
-if place() == "cpu":
-    os.environ["TRITON_INTERPRET"] = "1"
+interpret_on_cpu()
 import torch
 import triton
 import triton.language as tl
@@ -31,7 +28,7 @@ def cast_to(dtype):
     return made
 
 
-name = "Triton's interpreter" if place() == "cpu" else "Triton"
+name = "Triton" if is_on_gpu() else "Triton's interpreter"
 peer = Peer(name, "Triton", triton.__version__, tensors=torch)
 for element, dtype in CASTS.items():
     peer.convert(element, cast_to(dtype), inputs=("f32", "bf16", "f16"), overflow="saturate")

@@ -51,19 +51,18 @@ def dot_scaled(a, a_scales, b, b_scales, d, rows, columns, depth, a_type: tl.con
              mask=(m[:, None] < rows) & (n[None, :] < columns))
 
 
-def launched(kernel, a, b, *operands):
+def launched(kernel, a, b, operands, types=()):
     d = torch.empty(len(a), len(b), dtype=torch.float32, device=place())
     grid = triton.cdiv(len(a), BLOCK_M), triton.cdiv(len(b), BLOCK_N)
-    numbers = len(a), len(b), a.shape[1]
-    before, types = operands
-    kernel[grid](*before, d, *numbers, *types, BLOCK_M, BLOCK_N, BLOCK_K)
+    shape = len(a), len(b), a.shape[1]
+    kernel[grid](*operands, d, *shape, *types, BLOCK_M, BLOCK_N, BLOCK_K)
     return d
 
 
 def plain(a_type, b_type):
     def made(a, b):
         a, b = a.to(place()).view(a_type), b.to(place()).view(b_type)
-        return launched(dot, a, b, (a, b), ())
+        return launched(dot, a, b, (a, b))
 
     return made
 

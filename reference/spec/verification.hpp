@@ -1,6 +1,6 @@
 // How it is known that a row of the quantizer table gives the bits that its name promises: a run of
 // the library itself, answers of hardware, or no more than a reading of its source. Printed by
-// `list`, `explain` and with each failure; a row of gemm_models.hpp says it itself (Standing).
+// `list`, `explain` and with each failure; model_verification.hpp has it of gemm_models.hpp.
 //
 // An entry says what was run and seen, and no more. Where no date was kept there is none.
 #pragma once
@@ -54,8 +54,6 @@ inline constexpr std::string_view torchao_paths =
     "to_mx, 5 formats, f32 and bf16, blocks along rows";
 inline constexpr std::string_view reference_paths = "its PyTorch reference, finite inputs";
 
-inline constexpr std::string_view tensor_cores = "conformance/vectors/tensor_cores.vectors";
-
 constexpr Verification read(std::string_view rows, std::string_view versions = "",
                             std::string_view paths = "") {
     return {.rows = rows,
@@ -88,9 +86,10 @@ inline constexpr std::array verifications{
         .library = "NVIDIA/Megatron-LM@d98e8a6, Triton 3.6.0",
         .place = "an H200",
         .date = "2026-11-29",
-        .compared = "1.23 MB",
+        .compared = "1.23 MB, and 2.78 MB of triton_kernels in vLLM 0.33.0",
         .paths = "its kernel, f32, bf16 and f16; in Triton's interpreter the scales alone",
-        .differed = "nothing; in the interpreter 13 blocks with a NaN",
+        .differed = "partial blocks of NaN alone in triton_kernels, whose padding gives them "
+                    "another scale; 13 blocks with a NaN in the interpreter",
         .answers = "megatron megatron-gpu triton-kernels-gpu",
     },
     verification_rows::read("triton-round-down", "from 018a674 on"),
@@ -534,9 +533,10 @@ inline constexpr std::array verifications{
         .library = "torchao 0.18.0, torch 2.11.0",
         .place = "an H200",
         .date = "2026-11-29",
-        .compared = "0.70 MB",
+        .compared = "0.35 MB each",
         .paths = "nvfp4_quantize, f32 and bf16",
-        .differed = "codes of NaN, which are open",
+        .differed = "codes of NaN, which are open, and of torchao-nvfp4-gpu elements of tensors "
+                    "with an infinity or of subnormals alone",
         .answers = "torchao-gpu",
         .covers = Covers::finite,
     },
@@ -575,8 +575,9 @@ inline constexpr std::array verifications{
         .library = "NVIDIA/TransformerEngine@d0067d0, compiled for 9.0",
         .place = "an H200, and a CPU",
         .date = "2026-11-29",
-        .compared = "26.2 MB on the GPU, 17.4 MB",
-        .paths = "its kernels; its PyTorch reference, blocks of 1x128, finite inputs",
+        .compared = "13.1 MB each on the GPU, 17.4 MB",
+        .paths = "its kernels, NaN and Inf among the values; its PyTorch reference, blocks of "
+                 "1x128, finite inputs",
         .differed = "nothing",
         .answers = "transformer-engine transformer-engine-gpu",
         .covers = Covers::finite,
@@ -588,13 +589,24 @@ inline constexpr std::array verifications{
         .library = "NVIDIA/TransformerEngine@d0067d0, compiled for 9.0",
         .place = "an H200",
         .date = "2026-11-29",
-        .compared = "8.27 MB",
+        .compared = "2.76 MB each",
         .paths = "its kernels through nvte_quantize",
         .differed = "nothing",
         .answers = "transformer-engine-gpu",
     },
-    verification_rows::read("torchao-fp8-block", "",
-                            "tiles of 128x128 by its Triton kernel on an H200 were equal, 0.82 MB"),
+    Verification{
+        .rows = "torchao-fp8-block",
+        .known = Known::run,
+        .versions = "",
+        .library = "torchao 0.18.0, Triton 3.6.0",
+        .place = "an H200",
+        .date = "2026-11-29",
+        .compared = "0.82 MB",
+        .paths = "its Triton kernel of tiles of 128x128, finite inputs; that of 1x128 was read",
+        .differed = "nothing",
+        .answers = "torchao-kernels",
+        .covers = Covers::finite,
+    },
     verification_rows::read("nexus"),
     Verification{
         .rows = "deepgemm-fp8",
@@ -649,91 +661,6 @@ inline constexpr std::array verifications{
     },
 };
 
-// The same of rows of gemm_models.hpp: those of which answers are kept. A row may stand in two
-// entries, for what others recorded and for what this project asked.
-inline constexpr std::array model_verifications{
-    Verification{
-        .rows = "volta-f16 volta-f16-f16",
-        .known = Known::hardware,
-        .versions = "",
-        .library = "wmma, recorded by F. A. Khattak and M. Mikaitis",
-        .place = "V100",
-        .date = "",
-        .compared = "5,000 dot products each",
-        .paths = verification_rows::tensor_cores,
-        .differed = "nothing",
-    },
-    Verification{
-        .rows = "ampere-half ampere-f16-f16 ampere-tf32",
-        .known = Known::hardware,
-        .versions = "",
-        .library = "mma, recorded by F. A. Khattak and M. Mikaitis",
-        .place = "A100, A2, Ada, L40S",
-        .date = "",
-        .compared = "5,000 dot products of each machine",
-        .paths = verification_rows::tensor_cores,
-        .differed = "nothing",
-    },
-    Verification{
-        .rows = "ada-fp8 ada-fp8-f16",
-        .known = Known::hardware,
-        .versions = "",
-        .library = "mma, recorded by F. A. Khattak and M. Mikaitis",
-        .place = "Ada, L40S",
-        .date = "",
-        .compared = "5,000 dot products of each machine",
-        .paths = verification_rows::tensor_cores,
-        .differed = "nothing",
-    },
-    Verification{
-        .rows = "hopper-half hopper-f16-f16 hopper-tf32 hopper-fp8 mma-sync-fp8 mma-sync-fp8-f16",
-        .known = Known::hardware,
-        .versions = "",
-        .library = "mma and wgmma, recorded by F. A. Khattak and M. Mikaitis",
-        .place = "H100, H200, B200",
-        .date = "",
-        .compared = "5,000 dot products of each machine",
-        .paths = verification_rows::tensor_cores,
-        .differed = "nothing",
-    },
-    Verification{
-        .rows = "hopper-half hopper-fp8 hopper-fp8-promoted hopper-fp8-1x128 hopper-fp8-128x128",
-        .known = Known::hardware,
-        .versions = "",
-        .library = "cuBLASLt 13.1",
-        .place = "H200",
-        .date = "",
-        .compared = "4.74e9 outputs, and recorded cases",
-        .paths = "every algorithm of FP8, BF16 and FP16 products",
-        .differed = "nothing",
-        .answers = "nvidia_h200_gemm",
-    },
-    Verification{
-        .rows = "hopper-half-residue-64 hopper-half-residue-128 hopper-half-k8-residue-32",
-        .known = Known::hardware,
-        .versions = "",
-        .library = "cuBLASLt 13.1",
-        .place = "H200",
-        .date = "2026-11-29",
-        .compared = "11,112 outputs of 89 algorithms, and recorded cases",
-        .paths = "BF16 and FP16 products whose rows are no multiple of 16 bytes long (id=24)",
-        .differed = "nothing",
-        .answers = "nvidia_h200_residue",
-    },
-    Verification{
-        .rows = "hopper-mx-wgmma hopper-mx-bf16 hopper-mx-slices",
-        .known = Known::hardware,
-        .versions = "",
-        .library = "the device hopper of this project",
-        .place = "H200",
-        .date = "",
-        .compared = "6.8e9 outputs, and recorded cases",
-        .paths = "MXFP8, in three ways",
-        .differed = "nothing",
-        .answers = "nvidia_h200_mx",
-    },
-};
-
 // nullptr where no entry names the row, which a test forbids.
 constexpr const Verification* find_verification(std::string_view row) {
     for (const Verification& entry : verifications)
@@ -749,7 +676,6 @@ constexpr bool is_whole(const Verification& entry) {
            is_run == !entry.compared.empty() && is_run == !entry.differed.empty();
 }
 static_assert(std::ranges::all_of(verifications, is_whole));
-static_assert(std::ranges::all_of(model_verifications, is_whole));
 
 // "run: torchao 0.18.0, valid until 0.18.0, CPU, 2026-11-21; compared: 18.3 MB; ..."
 inline std::string text_of(const Verification& v) {
@@ -777,14 +703,6 @@ inline std::string text_of(const Verification& v) {
 inline std::string known_by(std::string_view row) {
     const Verification* entry = find_verification(row);
     return entry == nullptr ? "not said" : text_of(*entry);
-}
-
-// Of a row of gemm_models.hpp: its entries, in order.
-inline std::string model_known_by(std::string_view model) {
-    std::string text;
-    for (const Verification& entry : model_verifications)
-        if (lists(entry.rows, model)) text += (text.empty() ? "" : " | ") + text_of(entry);
-    return text.empty() ? "no answers of it are kept" : text;
 }
 
 }  // namespace mx

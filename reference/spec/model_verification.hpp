@@ -1,0 +1,125 @@
+// How it is known that a row of gemm_models.hpp adds as its machine does: see verification.hpp.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <string>
+#include <string_view>
+
+#include "reference/spec/verification.hpp"
+
+namespace mx {
+namespace verification_rows {
+
+inline constexpr std::string_view tensor_cores = "conformance/vectors/tensor_cores.vectors";
+
+}  // namespace verification_rows
+
+// Entries of rows of gemm_models.hpp: those of which answers are kept. A row may stand in two
+// entries, for what others recorded and for what this project asked.
+inline constexpr std::array model_verifications{
+    Verification{
+        .rows = "volta-f16 volta-f16-f16",
+        .known = Known::hardware,
+        .versions = "",
+        .library = "wmma, recorded by F. A. Khattak and M. Mikaitis",
+        .place = "V100",
+        .date = "",
+        .compared = "5,000 dot products each",
+        .paths = verification_rows::tensor_cores,
+        .differed = "nothing",
+    },
+    Verification{
+        .rows = "ampere-half ampere-f16-f16 ampere-tf32",
+        .known = Known::hardware,
+        .versions = "",
+        .library = "mma, recorded by F. A. Khattak and M. Mikaitis",
+        .place = "A100, A2, Ada, L40S",
+        .date = "",
+        .compared = "5,000 dot products of each machine",
+        .paths = verification_rows::tensor_cores,
+        .differed = "nothing",
+    },
+    Verification{
+        .rows = "ada-fp8 ada-fp8-f16",
+        .known = Known::hardware,
+        .versions = "",
+        .library = "mma, recorded by F. A. Khattak and M. Mikaitis",
+        .place = "Ada, L40S",
+        .date = "",
+        .compared = "5,000 dot products of each machine",
+        .paths = verification_rows::tensor_cores,
+        .differed = "nothing",
+    },
+    Verification{
+        .rows = "hopper-half hopper-f16-f16 hopper-tf32 hopper-fp8 mma-sync-fp8 mma-sync-fp8-f16",
+        .known = Known::hardware,
+        .versions = "",
+        .library = "mma and wgmma, recorded by F. A. Khattak and M. Mikaitis",
+        .place = "H100, H200, B200",
+        .date = "",
+        .compared = "5,000 dot products of each machine",
+        .paths = verification_rows::tensor_cores,
+        .differed = "nothing",
+    },
+    Verification{
+        .rows = "hopper-half hopper-fp8 hopper-fp8-promoted hopper-fp8-1x128 hopper-fp8-128x128",
+        .known = Known::hardware,
+        .versions = "",
+        .library = "cuBLASLt 13.1",
+        .place = "H200",
+        .date = "",
+        .compared = "4.74e9 outputs, and recorded cases",
+        .paths = "every algorithm of FP8, BF16 and FP16 products",
+        .differed = "nothing",
+        .answers = "nvidia_h200_gemm",
+    },
+    Verification{
+        .rows = "hopper-half hopper-fp8 hopper-mx-bf16",
+        .known = Known::run,
+        .versions = "",
+        .library = "Triton 3.6.0",
+        .place = "H200",
+        .date = "2026-11-29",
+        .compared = "4,608 outputs",
+        .paths = "tl.dot of BF16, FP16 and FP8, tl.dot_scaled of MXFP8",
+        .differed = "nothing",
+        .answers = "triton-gemm",
+    },
+    Verification{
+        .rows = "hopper-half-residue-64 hopper-half-residue-128 hopper-half-k8-residue-32",
+        .known = Known::hardware,
+        .versions = "",
+        .library = "cuBLASLt 13.1",
+        .place = "H200",
+        .date = "2026-11-29",
+        .compared = "11,112 outputs of 89 algorithms, and recorded cases",
+        .paths = "BF16 and FP16 products whose rows are no multiple of 16 bytes long (id=24)",
+        .differed = "nothing",
+        .answers = "nvidia_h200_residue",
+    },
+    Verification{
+        .rows = "hopper-mx-wgmma hopper-mx-bf16 hopper-mx-slices",
+        .known = Known::hardware,
+        .versions = "",
+        .library = "the device hopper of this project",
+        .place = "H200",
+        .date = "",
+        .compared = "6.8e9 outputs, and recorded cases",
+        .paths = "MXFP8, in three ways",
+        .differed = "nothing",
+        .answers = "nvidia_h200_mx",
+    },
+};
+
+static_assert(std::ranges::all_of(model_verifications, is_whole));
+
+// Of a row of gemm_models.hpp: its entries, in order.
+inline std::string model_known_by(std::string_view model) {
+    std::string text;
+    for (const Verification& entry : model_verifications)
+        if (lists(entry.rows, model)) text += (text.empty() ? "" : " | ") + text_of(entry);
+    return text.empty() ? "no answers of it are kept" : text;
+}
+
+}  // namespace mx
