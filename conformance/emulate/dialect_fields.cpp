@@ -129,6 +129,7 @@ std::string text_of(Inverse inverse) {
         MX_NAMED(bf16_quotient)
         MX_NAMED(divided)
         MX_NAMED(divided_by_product)
+        MX_NAMED(divided_if_finite)
     }
     return {};
 }

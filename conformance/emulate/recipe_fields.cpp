@@ -61,8 +61,8 @@ std::string_view name_of(Inverse value) {
     return nth(
         {"exact_power", "one_for_byte_zero", "zero_for_byte_zero", "zero_at_both_ends",
          "of_scale_bits", "over_scale_bits", "encode_scale", "reciprocal", "reciprocal_of_product",
-         "reciprocal_over_scale", "bf16_quotient", "none", "none_over_product"},
-        Inverse::divided_by_product, value);
+         "reciprocal_over_scale", "bf16_quotient", "none", "none_over_product", "none_if_finite"},
+        Inverse::divided_if_finite, value);
 }
 std::string_view name_of(NanCode value) {
     return nth({"positive_all_ones", "sign_kept", "largest", "as_number", "zero"}, NanCode::zero,

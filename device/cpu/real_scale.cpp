@@ -145,7 +145,10 @@ public:
         const bool divides = rule_.scaling == LaneScaling::divided ||
                              rule_.scaling == LaneScaling::divided_by_product;
         const float scaled = divides ? lane / scale.factor : lane * scale.factor;
-        return element_code(element_, how_, {std::bit_cast<std::uint32_t>(scaled), 0, random});
+        if (rule_.looks_up && std::isinf(scaled)) return 0;
+        const std::uint8_t code =
+            element_code(element_, how_, {std::bit_cast<std::uint32_t>(scaled), 0, random});
+        return rule_.looks_up && numbers_[code] == 0 ? 0 : code;
     }
 
 private:

@@ -193,6 +193,14 @@ constexpr std::array rules{
     // What cuBLASLt's documentation says of the blocks of a D. A block whose scale is 0 is divided
     // by it: 0 times Inf is NaN, for which E2M1 has 6.
     RealScaleRule{.name = "cublaslt-nvfp4", .formats = nvfp4_lines, .inputs = reads_f32},
+    RealScaleRule{.name = "mlx-nvfp4",
+                  .formats = nvfp4_lines,
+                  .inputs = reads_f32,
+                  .nan_in_amax = NanInAmax::kept,
+                  .scaling = LaneScaling::divided,
+                  .looks_up = true,
+                  .rounding = Rounding::nearest_toward_zero,
+                  .nan_of_e2m1 = 0},
     te_fp8,
     changed(te_fp8, {"te-fp8-block-pow2", fp8_e4m3_128 | fp8_e5m2_128, Ratio::encode_within_input,
                      ScaleGrid::power_of_two_below}),

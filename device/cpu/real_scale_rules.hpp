@@ -108,6 +108,7 @@ struct RealScaleRule {
     ScaleGrid grid = ScaleGrid::nearest;
     LaneScaling scaling = LaneScaling::times_inverse;
     bool drops_sign_of_zero = false;  // of a lane that is -0
+    bool looks_up = false;  // the nearest element in a table: none for Inf, and zeros have no sign
     Rounding rounding = Rounding::nearest_even;
     OverflowMode overflow = OverflowMode::saturate;
     std::uint8_t nan_of_e2m1 = 7;

@@ -43,6 +43,7 @@ std::optional<Rational> inverse_of(Inverse inverse, const BlockFormat& format, C
         case Inverse::bf16_quotient:
         case Inverse::divided:
         case Inverse::divided_by_product:
+        case Inverse::divided_if_finite:
             break;
     }
     MX_ASSERT(false && "an inverse that no power of two has");

@@ -135,6 +135,7 @@ Value factor_of(Inverse rule, const Value& scale, const Value& tensor) {
             return rounded_in(formats::bf16,
                               at_most(quotient(tensor, scale), largest_of(formats::bf16)));
         case Inverse::divided:
+        case Inverse::divided_if_finite:
             return scale;
         case Inverse::divided_by_product:
             return product(scale, tensor);
@@ -229,7 +230,11 @@ Value scaled_lane(const Quantizer& quantizer, const BlockScale& scale, const Val
     Value value = lane;
     if (is_zero(lane) && quantizer.sign_of_zero == SignOfZero::input_dropped)
         value.negative = false;
-    return quantizer.divides_lanes() ? quotient(value, scale.factor) : product(value, scale.factor);
+    if (!quantizer.divides_lanes()) return product(value, scale.factor);
+    Value divided = quotient(value, scale.factor);
+    if (quantizer.inverse == Inverse::divided_if_finite && divided.is_infinity())
+        divided.kind = Value::Kind::nan;
+    return divided;
 }
 
 Code quantize_lane(const BlockQuestion& question, const BlockScale& scale, const Value& lane,

@@ -193,6 +193,7 @@ MX_HOST_DEVICE constexpr Unpacked factor_of(Inverse rule, const Unpacked& scale,
         case Inverse::bf16_quotient:
             return rounded_within(bf16, quotient(tensor, scale));
         case Inverse::divided:
+        case Inverse::divided_if_finite:
             return scale;
         case Inverse::divided_by_product:
             return product(scale, tensor);
@@ -223,7 +224,11 @@ MX_HOST_DEVICE constexpr BlockScale block_scale(const BlockQuestion& question, c
 MX_HOST_DEVICE constexpr Unpacked scaled_lane(const Quantizer& quantizer, const BlockScale& scale,
                                               Unpacked lane) {
     if (quantizer.sign_of_zero == SignOfZero::input_dropped && is_zero(lane)) lane.negative = false;
-    return quantizer.divides_lanes() ? quotient(lane, scale.factor) : product(lane, scale.factor);
+    if (!quantizer.divides_lanes()) return product(lane, scale.factor);
+    Unpacked divided = quotient(lane, scale.factor);
+    if (quantizer.inverse == Inverse::divided_if_finite && divided.kind == Kind::infinity)
+        divided.kind = Kind::nan;
+    return divided;
 }
 
 MX_HOST_DEVICE constexpr Code quantize_lane(const BlockQuestion& question, const BlockScale& scale,

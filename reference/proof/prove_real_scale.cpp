@@ -2,6 +2,7 @@
 // whole input types are swept; binary32 arithmetic itself is compared on 16-bit types and on all
 // pairs of a list that holds the ends and neighbours of every kind of number.
 #include <algorithm>
+#include <ranges>
 
 #include "reference/exact/real_scale.hpp"
 #include "reference/proof/prove_real_scale.hpp"
@@ -167,7 +168,8 @@ Report prove_scales(const Setting& setting, int threads) {
     const fast::BlockQuestion question = setting.fast_question();
     constexpr std::uint32_t f32_of_one = 0x3F800000;
     // A lane that is divided by the scale itself has no other number.
-    const bool has_factor = setting.recipe.inverse != Inverse::divided;
+    const Inverse inverse = setting.recipe.inverse;
+    const bool has_factor = inverse != Inverse::divided && inverse != Inverse::divided_if_finite;
     const auto exact_scale = [&](std::uint32_t bits) {
         const exact::BlockScale scale =
             exact::block_scale({setting.recipe, setting.format, setting.input, tensor},
@@ -185,6 +187,19 @@ Report prove_scales(const Setting& setting, int threads) {
     return sweep(exact::runs_of(0, first_nan, exact_scale), threads, fast_scale);
 }
 
+// The first code of a sign whose quotient a row takes for no number because it is infinite; one
+// behind infinity where there is none.
+std::uint32_t first_lost_lane(const exact::BlockQuestion& asked, const exact::BlockScale& scale,
+                              std::uint32_t sign) {
+    const ElementFormat& input = asked.input;
+    const auto codes = std::views::iota(sign, (sign | input.code_infinity()) + 1);
+    if (asked.quantizer.inverse != Inverse::divided_if_finite) return *codes.end();
+    return *std::ranges::partition_point(codes, [&](std::uint32_t code) {
+        return !exact::scaled_lane(asked.quantizer, scale, exact::decode(input, Code{code}))
+                    .is_nan();
+    });
+}
+
 // Every code of an input type as a lane, under the scale of one amax: runs of equal elements.
 Report prove_lanes(const Setting& setting, std::uint32_t amax, RandomBits random, int threads) {
     const exact::TensorNumbers tensor = setting.exact_tensor();
@@ -198,7 +213,11 @@ Report prove_lanes(const Setting& setting, std::uint32_t amax, RandomBits random
     std::vector<exact::Run> runs;
     const ElementFormat& input = setting.input;
     for (const std::uint32_t sign : {std::uint32_t{0}, input.code_sign_mask()}) {
-        append_runs(runs, exact::runs_of(sign, sign | input.code_infinity(), ask));
+        // Elements rise with their lanes up to those that are lost.
+        const std::uint32_t lost = first_lost_lane(asked, exact_scale, sign);
+        const std::uint32_t behind = (sign | input.code_infinity()) + 1;
+        if (lost != sign) append_runs(runs, exact::runs_of(sign, lost - 1, ask));
+        if (lost != behind) append_runs(runs, exact::runs_of(lost, behind - 1, ask));
         append_runs(runs, exact::runs_of(sign | (input.code_infinity() + 1),
                                          sign | input.code_magnitude_mask(), ask));
     }
@@ -270,13 +289,14 @@ struct LaneRules {
     Quantizer element_rules;
     SignOfZero sign_of_zero;
     bool divides;  // by the scale, where others multiply by a factor
+    bool loses_infinity;
     std::string_view element;
     friend bool operator==(const LaneRules&, const LaneRules&) = default;
 };
 
 LaneRules lane_rules(const Quantizer& recipe) {
     return {rules_after_product(recipe), recipe.sign_of_zero, recipe.divides_lanes(),
-            first_format_of(recipe).element().name};
+            recipe.inverse == Inverse::divided_if_finite, first_format_of(recipe).element().name};
 }
 
 // Recipes with the same rules are one and the same function of a lane: all 2^32 of them are asked

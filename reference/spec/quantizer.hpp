@@ -183,6 +183,7 @@ enum class Inverse {
     bf16_quotient,          // times fl32(S / scale), at most the largest bfloat16, to bfloat16
     divided,                // fl32(lane / scale)
     divided_by_product,     // fl32(lane / fl32(scale * S))
+    divided_if_finite,      // fl32(lane / scale), a NaN where that is infinite
 };
 
 // What becomes of lane / scale before it is rounded to an element. Read where the scale is E8M0.
@@ -321,7 +322,8 @@ struct Quantizer {
     constexpr bool is_known() const { return waits.empty(); }
     constexpr bool reads(std::string_view type) const { return contains_input(inputs, type); }
     constexpr bool divides_lanes() const {
-        return inverse == Inverse::divided || inverse == Inverse::divided_by_product;
+        return inverse == Inverse::divided || inverse == Inverse::divided_by_product ||
+               inverse == Inverse::divided_if_finite;
     }
     constexpr bool stores_inverse() const {
         return scale_ratio == ScaleRatio::max_over_amax || scale_ratio == ScaleRatio::tensor;
@@ -343,15 +345,17 @@ MX_FOLDED constexpr bool takes_log2f(const Quantizer& quantizer) {
            rounding == ScaleRounding::nearest_log2f || rounding == ScaleRounding::ceil_log2f;
 }
 
-// The last step of a row whose lanes were multiplied in binary32 before, as rules of an element. A
-// -0 that loses its sign lost it before the multiplication, so it is not asked for here.
+// The last step of a row whose lanes were multiplied in binary32 before, as rules of an element. Of
+// the rules for signs of zero only the one that drops all of them is left: those that ask for the
+// lane were followed before the multiplication.
 MX_FOLDED constexpr Quantizer rules_after_product(const Quantizer& quantizer) {
     Quantizer rules{};
     rules.element_rounding = quantizer.element_rounding;
     rules.element_overflow = quantizer.element_overflow;
     rules.subnormals = Subnormals::honoured;
     rules.nan_code = quantizer.nan_code;
-    rules.sign_of_zero = SignOfZero::kept;
+    const bool drops_all = quantizer.sign_of_zero == SignOfZero::dropped;
+    rules.sign_of_zero = drops_all ? SignOfZero::dropped : SignOfZero::kept;
     return rules;
 }
 

@@ -14,6 +14,7 @@
 #include "reference/spec/quantizer_rows_cast.hpp"
 #include "reference/spec/quantizer_rows_fp8.hpp"
 #include "reference/spec/quantizer_rows_library.hpp"
+#include "reference/spec/quantizer_rows_mlx.hpp"
 #include "reference/spec/quantizer_rows_nvfp4.hpp"
 #include "reference/spec/quantizer_rows_nvidia.hpp"
 #include "reference/spec/quantizer_rows_ocp.hpp"
@@ -34,7 +35,7 @@ constexpr auto joined_rows(const std::array<Quantizer, Sizes>&... groups) {
 
 inline constexpr auto quantizers =
     joined_rows(ocp_rows, nvidia_rows, torch_rows, amd_rows, library_rows, cast_rows, nvfp4_rows,
-                fp8_rows, alto_rows);
+                fp8_rows, alto_rows, mlx_rows);
 
 // Returns nullptr when no row has that name.
 constexpr const Quantizer* find_quantizer(std::string_view name) {

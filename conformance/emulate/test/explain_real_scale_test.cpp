@@ -108,7 +108,8 @@ TEST(ExplainRealScale, Refuses) {
               "dialect 'ocp' does not quantize nvfp4; these do: te-nvfp4, te-nvfp4-fast, "
               "te-nvfp4-sr, te-nvfp4-rht, te-nvfp4-4over6-mae, te-nvfp4-4over6-mse, "
               "te-nvfp4-4over6-448, torchao-nvfp4, torchao-nvfp4-gpu, torchao-nvfp4-single, "
-              "torchao-nvfp4-single-gpu, cublaslt-nvfp4, alto-nvfp4, alto-nvfp4-block");
+              "torchao-nvfp4-single-gpu, cublaslt-nvfp4, alto-nvfp4, alto-nvfp4-block, "
+              "mlx-nvfp4");
 }
 
 TEST(RecipeFields, NameEveryDecisionOfEveryRecipe) {

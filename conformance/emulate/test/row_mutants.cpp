@@ -110,7 +110,8 @@ void add_zero_mutants(Mutants& all, const Quantizer& row) {
         add(all, row, "sign of zero", field,
             {S::kept, S::dropped, S::input_dropped, S::underflow_dropped});
     else
-        add(all, row, "sign of zero", field, {S::kept, S::input_dropped});
+        add(all, row, "sign of zero", field,
+            {S::kept, row.sign_of_zero == S::dropped ? S::dropped : S::input_dropped});
 }
 
 // Values that stand for each other: the others would not fit the row's other fields.
@@ -160,6 +161,9 @@ void add_real_scale_mutants(Mutants& all, const Quantizer& row) {
     add_within<>(all, row, "inverse", [](Quantizer& q) -> I& { return q.inverse; },
                  {{I::reciprocal, I::divided, I::divided_by_product},
                   {I::reciprocal_of_product, I::bf16_quotient}});
+    if (row.inverse == I::divided_if_finite)
+        add(all, row, "inverse", [](Quantizer& q) -> I& { return q.inverse; },
+            {I::reciprocal, I::divided});
 }
 
 // The same values with one candidate for the scale in place of two.
