@@ -109,8 +109,8 @@ std::vector<Quantizer> further_values(const Problem& p) {
     };
     add(&Quantizer::nan_code, NanCode::positive_all_ones, NanCode::sign_kept, NanCode::largest,
         NanCode::as_number, NanCode::zero);
-    add(&Quantizer::sign_of_zero, SignOfZero::kept, SignOfZero::dropped, SignOfZero::input_dropped,
-        SignOfZero::underflow_dropped);
+    add(&Quantizer::sign_of_zero, SignOfZero::kept, SignOfZero::dropped, SignOfZero::input_dropped);
+    if (base.has_e8m0_scales()) add(&Quantizer::sign_of_zero, SignOfZero::underflow_dropped);
     add(&Quantizer::nan_in_block, NanInBlock::poisons_amax, NanInBlock::own_lane_only,
         NanInBlock::own_lane_unless_all);
     if (base.scale_ratio == ScaleRatio::max_over_amax) {

@@ -114,6 +114,8 @@ std::string scale_text(const Quantizer& recipe, const BlockFormat& format,
         text += paragraph("divisor of the lanes: " + f32_value_text(scale.factor));
     else if (!recipe.divides_lanes())
         text += paragraph("factor of the lanes: " + f32_value_text(scale.factor));
+    if (recipe.inverse == Inverse::divided_if_finite)
+        text += paragraph("an infinite quotient counts as NaN");
     return text;
 }
 

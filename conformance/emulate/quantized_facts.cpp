@@ -2,6 +2,7 @@
 #include "conformance/emulate/quantized_facts.hpp"
 
 #include <algorithm>
+#include <array>
 
 #include "conformance/case/case.hpp"
 #include "conformance/case/fields.hpp"
@@ -160,8 +161,9 @@ std::string fields_text(const Quantizer& quantizer) {
             text += std::string(field.name) + "=" + field.value_of(quantizer) + "\n";
         return text;
     }
+    constexpr std::array descriptions{"formats", "left_open", "source", "known_by"};
     for (const auto& [name, value] : recipe_fields(quantizer))
-        if (name != "formats" && name != "left_open" && name != "source")
+        if (std::ranges::find(descriptions, name) == descriptions.end())
             text += name + "=" + value + "\n";
     return text;
 }

@@ -69,7 +69,8 @@ std::string_view name_of(NanCode value) {
                value);
 }
 std::string_view name_of(SignOfZero value) {
-    return value == SignOfZero::kept ? "kept" : "input_dropped";
+    return nth({"kept", "dropped", "input_dropped", "underflow_dropped"},
+               SignOfZero::underflow_dropped, value);
 }
 std::string_view name_of(WayBack value) {
     return nth({"times_scale", "times_scale_tensor", "times_scale_amax"}, WayBack::times_scale_amax,

@@ -8,13 +8,18 @@ MODES = {"mxfp4-e2m1": "mxfp4", "mxfp8-e4m3": "mxfp8", "nvfp4": "nvfp4"}
 DIALECTS = {"mxfp4": "mlx-fp4", "mxfp8": "mlx-fp8", "nvfp4": "mlx-nvfp4"}
 
 
+def even(blocks):
+    """MLX refuses an odd number of blocks of NVFP4: a block of zeros more, which is cut off again."""
+    return np.concatenate([blocks, np.zeros_like(blocks[:1])]) if len(blocks) % 2 else blocks
+
+
 def quantizer(block_format):
     mode, block = MODES[block_format], block_of(block_format)
 
     def quantized(blocks):
-        packed, scales = mx.quantize(mx.array(blocks), group_size=block, mode=mode)
-        codes = np.array(packed).view(np.uint8)
-        return (codes if mode == "mxfp8" else nibbles(codes)), np.array(scales)
+        packed, scales = mx.quantize(mx.array(even(blocks)), group_size=block, mode=mode)
+        codes = np.array(packed).view(np.uint8)[:len(blocks)]
+        return (codes if mode == "mxfp8" else nibbles(codes)), np.array(scales)[:len(blocks)]
 
     return quantized
 
@@ -32,11 +37,13 @@ def decoder(block_format):
     mode, block = MODES[block_format], block_of(block_format)
 
     def values(codes, scales):
+        shape = codes.shape
+        codes, scales = even(codes.reshape(-1, block)), even(scales.reshape(-1, 1))
         packed = codes if mode == "mxfp8" else codes[:, 0::2] | codes[:, 1::2] << 4
         words = mx.array(np.ascontiguousarray(packed).view(np.uint32))
         made = mx.dequantize(words, mx.array(scales), group_size=block, mode=mode,
                              dtype=mx.float32)
-        return np.array(made)
+        return np.array(made).reshape(-1)[:shape[0] * shape[1]].reshape(shape)
 
     return values
 

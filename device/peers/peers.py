@@ -80,7 +80,7 @@ class Peer:
             return ""
         asked = ["git", "-C", str(self.tree), "rev-parse", "--show-toplevel", "--short=9", "HEAD"]
         top, *commit = output_of(asked).stdout.split("\n")
-        is_own = top and pathlib.Path(top).resolve() == self.tree
+        is_own = top and commit[0] and pathlib.Path(top).resolve() == self.tree
         return self.entry["tree"] + (f"@{commit[0]}" if is_own else "")
 
     def question(self):
@@ -216,6 +216,10 @@ def words_of(case):
     return {"operation": operation, **dict(field.split("=", 1) for field in fields)}
 
 
+def tree_of(header):
+    return header["commit"] + (", with local changes" if header.get("dirty") else "")
+
+
 def subject_of(words):
     """What a line of the record is about: format and dialect; of a product factors and model."""
     if words["operation"] == "gemm":
@@ -251,7 +255,7 @@ def record_of(peer, lines):
     return {
         "peer": peer.name, "library": facts.get("name", ""), "vendor": facts.get("vendor", ""),
         "version": "" if facts.get("version") == source else facts.get("version", ""),
-        "source": source, "place": place, "mxcheck": header["commit"], "date": date,
+        "source": source, "place": place, "mxcheck": tree_of(header), "date": date,
         "run_again": f"./bootstrap peers {peer.name}{named}",
         "rows": [row for row in (row_of(key, each) for key, each in sorted(rows.items()))
                  if row["verdict"] != "not_supported"],

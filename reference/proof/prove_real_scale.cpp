@@ -192,12 +192,14 @@ Report prove_scales(const Setting& setting, int threads) {
 std::uint32_t first_lost_lane(const exact::BlockQuestion& asked, const exact::BlockScale& scale,
                               std::uint32_t sign) {
     const ElementFormat& input = asked.input;
-    const auto codes = std::views::iota(sign, (sign | input.code_infinity()) + 1);
-    if (asked.quantizer.inverse != Inverse::divided_if_finite) return *codes.end();
-    return *std::ranges::partition_point(codes, [&](std::uint32_t code) {
+    const std::uint32_t behind = (sign | input.code_infinity()) + 1;
+    if (asked.quantizer.inverse != Inverse::divided_if_finite) return behind;
+    const auto codes = std::views::iota(sign, behind);
+    const auto lost = std::ranges::partition_point(codes, [&](std::uint32_t code) {
         return !exact::scaled_lane(asked.quantizer, scale, exact::decode(input, Code{code}))
                     .is_nan();
     });
+    return lost == codes.end() ? behind : *lost;
 }
 
 // Every code of an input type as a lane, under the scale of one amax: runs of equal elements.

@@ -203,8 +203,8 @@ enum class NanCode {
     zero,               // 0: the NaN was greater than no bound
 };
 
-// A zero element, given or from underflow. Where a lane is multiplied in binary32, what counts is
-// the lane before that.
+// A zero element, given or from underflow. Where a lane is scaled in binary32, input_dropped asks
+// for the lane before that, and none of such rows is underflow_dropped.
 enum class SignOfZero {
     kept,
     dropped,
@@ -345,9 +345,9 @@ MX_FOLDED constexpr bool takes_log2f(const Quantizer& quantizer) {
            rounding == ScaleRounding::nearest_log2f || rounding == ScaleRounding::ceil_log2f;
 }
 
-// The last step of a row whose lanes were multiplied in binary32 before, as rules of an element. Of
-// the rules for signs of zero only the one that drops all of them is left: those that ask for the
-// lane were followed before the multiplication.
+// The last step of a row whose lanes were scaled in binary32 before, as rules of an element. Of the
+// rules for signs of zero only the one that drops all of them is left: a -0 that loses its sign lost
+// it before.
 MX_FOLDED constexpr Quantizer rules_after_product(const Quantizer& quantizer) {
     Quantizer rules{};
     rules.element_rounding = quantizer.element_rounding;

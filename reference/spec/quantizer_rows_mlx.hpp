@@ -45,7 +45,7 @@ inline constexpr std::array mlx_rows{
         .sign_of_zero = SignOfZero::dropped,
         .way_back = WayBack::times_scale,
         .nan_value = NanValue::any,
-        .open = Decision::nan_in_block | Decision::infinity_in_block | Decision::scale_range,
+        .open = 0u | Decision::nan_in_block,
     },
 };
 

@@ -3,6 +3,7 @@
 // choice and `open` says so.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <span>
@@ -53,6 +54,11 @@ inline constexpr std::span<const Quantizer, e8m0_quantizer_count> e8m0_quantizer
     std::span(quantizers).first<e8m0_quantizer_count>();
 inline constexpr std::span<const Quantizer, quantizers.size() - e8m0_quantizer_count>
     real_scale_quantizers = std::span(quantizers).last<quantizers.size() - e8m0_quantizer_count>();
+
+// See rules_after_product.
+static_assert(std::ranges::none_of(real_scale_quantizers, [](const Quantizer& row) {
+    return row.sign_of_zero == SignOfZero::underflow_dropped;
+}));
 
 // A name stands once among quantizers, block formats and element formats, and a row's formats have
 // the type of scale that the row names.

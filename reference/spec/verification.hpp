@@ -548,7 +548,7 @@ inline constexpr std::array verifications{
         .place = "CPU",
         .date = "2026-11-29",
         .compared = "0.10 MB",
-        .paths = "mx.quantize, mode nvfp4, f32, two rows or more, finite inputs",
+        .paths = "mx.quantize, mode nvfp4, f32, an even number of blocks",
         .differed = "elements 2^25 times a scale at its limit and more, which become less or 0",
         .answers = "mlx",
         .covers = Covers::finite,

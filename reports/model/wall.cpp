@@ -90,8 +90,9 @@ std::string sentence_of(const Wall& wall) {
         }
     }
     return counted(wall.records.size(), "peer") + ", " + grouped(bytes) + " bytes compared. Of " +
-           grouped(rows) + " combinations of operation, format and dialect " + grouped(differing) +
-           " differ; " + counted(wall.findings.size(), "finding") + ".";
+           grouped(rows) +
+           " combinations of operation, format and dialect, or factors and model, " +
+           grouped(differing) + " differ; " + counted(wall.findings.size(), "finding") + ".";
 }
 
 }  // namespace mx::reports

@@ -37,7 +37,8 @@ std::string detail_markdown(const WallRecord& record) {
         "\n### " + escape_markdown(record.library) + "\n\n" + escape_markdown(version_of(record)) +
         "; " + escape_markdown(record.place) + ", " + escape_markdown(record.date) +
         "; compared by commit " + escape_markdown(record.mxcheck) +
-        "\n\n| verdict | operation | format | dialect | open decisions | inputs | axes | bytes | "
+        "\n\n| verdict | operation | format or factors | dialect or model | open decisions | "
+        "inputs | axes | bytes | "
         "elements differ | scales differ |\n|---|---|---|---|---|---|---|---|---|---|\n";
     for (const WallRow& row : record.rows) {
         if (!is_asked(row)) continue;
@@ -49,16 +50,17 @@ std::string detail_markdown(const WallRecord& record) {
 }
 
 std::string detail_table(const WallRecord& record) {
-    html::Table table(escape_markup(record.library + ", " + record.run_again), {{"verdict"},
-                                                                                {"operation"},
-                                                                                {"format"},
-                                                                                {"dialect"},
-                                                                                {"open decisions"},
-                                                                                {"inputs"},
-                                                                                {"axes"},
-                                                                                {"bytes", true},
-                                                                                {"elements differ"},
-                                                                                {"scales differ"}});
+    html::Table table(escape_markup(record.library + ", " + record.run_again),
+                      {{"verdict"},
+                       {"operation"},
+                       {"format or factors"},
+                       {"dialect or model"},
+                       {"open decisions"},
+                       {"inputs"},
+                       {"axes"},
+                       {"bytes", true},
+                       {"elements differ"},
+                       {"scales differ"}});
     for (const WallRow& row : record.rows) {
         if (!is_asked(row)) continue;
         std::vector<std::string> cells;

@@ -46,8 +46,8 @@ TEST(WallTest, WhatWasNotAskedIsNotCounted) {
         wall_of({row_with("pass_exact"), row_with("fail"), row_with("not_supported")});
     EXPECT_EQ(verdicts_of(wall.records[0]), "1 equal, 1 differs");
     EXPECT_EQ(sentence_of(wall),
-              "1 peer, 99 bytes compared. Of 2 combinations of operation, format and dialect 1 "
-              "differ; 0 findings.");
+              "1 peer, 99 bytes compared. Of 2 combinations of operation, format and dialect, or "
+              "factors and model, 1 differ; 0 findings.");
 }
 
 TEST(WallTest, NoTextBecomesMarkup) {

@@ -4,6 +4,10 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <string>
+#include <utility>
+
 #include "conformance/emulate/recipe_fields.hpp"
 
 namespace mx::emulate {
@@ -119,6 +123,8 @@ TEST(RecipeFields, NameEveryDecisionOfEveryRecipe) {
     EXPECT_EQ(block_format_text(*find_block_format("nvfp4")),
               "e2m1 elements, one e4m3 scale per 1x16");
     EXPECT_EQ(open_text(*find_quantizer("te-nvfp4")), "nothing");
+    const std::pair<std::string, std::string> sign{"sign_of_zero", "dropped"};
+    EXPECT_EQ(std::ranges::count(recipe_fields(*find_quantizer("mlx-nvfp4")), sign), 1);
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 
 #include "conformance/emulate/recipe_fields.hpp"
 #include "conformance/emulate/test/tensors.hpp"
+#include "reference/proof/sha256.hpp"
 
 namespace mx::emulate::test {
 namespace {
@@ -23,6 +24,17 @@ std::string error_with(std::string_view key, const std::string& value) {
     data::TensorFile file = nv_file();
     value_of(file, key) = value;
     return error_of(read_facts(file, {}));
+}
+
+// Not of its formats, its source and how it is known.
+TEST(QuantizedFacts, HashADialectByItsDecisions) {
+    std::string text;
+    for (const auto& [name, value] : recipe_fields(*find_quantizer("te-nvfp4"))) {
+        const bool is_decision =
+            name != "formats" && name != "left_open" && name != "source" && name != "known_by";
+        if (is_decision) text += name + "=" + value + "\n";
+    }
+    EXPECT_EQ(rules_hash("te-nvfp4"), sha256(text));
 }
 
 TEST(QuantizedFacts, ComeBack) {

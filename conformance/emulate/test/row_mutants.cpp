@@ -110,8 +110,7 @@ void add_zero_mutants(Mutants& all, const Quantizer& row) {
         add(all, row, "sign of zero", field,
             {S::kept, S::dropped, S::input_dropped, S::underflow_dropped});
     else
-        add(all, row, "sign of zero", field,
-            {S::kept, row.sign_of_zero == S::dropped ? S::dropped : S::input_dropped});
+        add(all, row, "sign of zero", field, {S::kept, S::input_dropped});
 }
 
 // Values that stand for each other: the others would not fit the row's other fields.
