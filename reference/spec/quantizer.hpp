@@ -346,8 +346,8 @@ MX_FOLDED constexpr bool takes_log2f(const Quantizer& quantizer) {
 }
 
 // The last step of a row whose lanes were scaled in binary32 before, as rules of an element. Of the
-// rules for signs of zero only the one that drops all of them is left: a -0 that loses its sign lost
-// it before.
+// rules for signs of zero only the one that drops all of them is left: where a -0 alone loses its
+// sign, it lost it before.
 MX_FOLDED constexpr Quantizer rules_after_product(const Quantizer& quantizer) {
     Quantizer rules{};
     rules.element_rounding = quantizer.element_rounding;
