@@ -19,8 +19,6 @@ struct Reason {
     std::string_view rows, change, reason;
 };
 constexpr std::array reasons{
-    Reason{"megatron-round-up", "scale_ratio=divided",
-           "Triton's interpreter divides; div.full of sm_90 was measured to multiply"},
     Reason{"aiter-roundup aiter-rounddown aiter-ceil", "nan_in_block=",
            "the header is given the amax, and the reference has no code for a NaN"},
     Reason{"fbgemm-floor", "amax_rounding=whole_log2f",
