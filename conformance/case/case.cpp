@@ -157,6 +157,27 @@ Status check_given(const CaseWords& words, const Words& line) {
     return success();
 }
 
+// Lines of records, packs and waivers that were written before a row was mended, and what they ask
+// today. A line is only read so, and never printed.
+struct Successor {
+    std::string_view dialect, format, today;
+};
+constexpr Successor successors[] = {
+    // Its INT8 has no -128: seen in microxcaling's run, after the rows had been given MXINT8.
+    {"microxcaling", "mxint8", "mxint8-symmetric"},
+    {"microxcaling", "int8", "int8-symmetric"},
+    {"microxcaling-cuda", "mxint8", "mxint8-symmetric"},
+    {"microxcaling-cuda", "int8", "int8-symmetric"},
+};
+
+void follow_successor(CaseWords& words) {
+    for (const Successor& successor : successors)
+        if (words.dialect == successor.dialect && words.format == successor.format) {
+            words.format = successor.today;
+            return;
+        }
+}
+
 }  // namespace
 
 std::string format_name(const Problem& p) {
@@ -205,6 +226,7 @@ Expected<Case> read_case(const std::string& text) {
         if (const Status assigned = assign(words, field); !assigned) return assigned.error();
     if (const Status given = check_given(words, line.value()); !given)
         return bad_input(given.error().message + ": " + text);
+    follow_successor(words);
     return case_of(words);
 }
 

@@ -43,6 +43,18 @@ TEST(CaseGrammar, FullLinesPrintBackToThemselves) {
         EXPECT_EQ(print(parsed(text)), text);
 }
 
+// Records written while microxcaling's rows took MXINT8 are read as what its library makes.
+TEST(CaseGrammar, ALineOfARowThatWasMendedIsReadAsItsSuccessor) {
+    for (const std::string dialect : {"microxcaling", "microxcaling-cuda"}) {
+        const std::string rest = " dialect=" + dialect + " shape=2x64 data=edge.tie";
+        EXPECT_EQ(parsed("quantize format=mxint8" + rest),
+                  parsed("quantize format=mxint8-symmetric" + rest));
+        EXPECT_EQ(parsed("convert format=int8" + rest),
+                  parsed("convert format=int8-symmetric" + rest));
+    }
+    EXPECT_EQ(format_name(parsed("quantize format=mxint8 shape=2x64 data=edge.tie")), "mxint8");
+}
+
 TEST(CaseGrammar, FieldsMayComeInAnyOrder) {
     EXPECT_EQ(parsed("quantize  seed=3\tdata=edge.tie shape=2x64 format=mxfp8-e4m3 "),
               parsed("quantize format=mxfp8-e4m3 shape=2x64 data=edge.tie seed=3"));
