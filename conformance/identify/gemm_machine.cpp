@@ -207,29 +207,49 @@ Unpacked promoted(const GemmModel& model, const Scales& scales, const Unpacked& 
     return fast::sum_in(model.promoted, outer, inner);
 }
 
+// The steps of a span, each named by the place of its first product.
+struct Steps {
+    std::int64_t length, end, promotion;
+
+    // The step after one of zeros: others of zeros change nothing more, so the next one that
+    // matters holds the place `wanted` or is the last one before a promotion.
+    std::int64_t after_zeros(std::int64_t at, std::int64_t wanted) const {
+        const std::int64_t next = at + length;
+        if (promotion == 0) return std::max(next, wanted / length * length);
+        if (promotion % length != 0) return next;
+        const std::int64_t promoted = std::min((next / promotion + 1) * promotion, end);
+        return std::max(next, std::min(wanted, promoted - 1) / length * length);
+    }
+};
+
 // A span that is summed from its beginning on.
 Unpacked accumulated_in_order(const GemmMachine& machine, const GemmProblem& setting,
                               const GemmProbe& probe, Span span, const Unpacked& c) {
     const GemmModel& model = machine.model;
     const std::vector<Item> items = items_of(machine, setting, probe, span);
     const std::int64_t depth = span.end - span.first, group = model.exact_group;
-    const std::int64_t per_step = model.products * group;
-    Unpacked outer = c, inner = model.promotion == 0 ? c : Unpacked{};
     const std::int64_t end = model.order == ProductOrder::along_k ? depth : (depth + 31) / 32 * 32;
-    for (std::size_t first = 0, last = 0, at = 0; static_cast<std::int64_t>(at) < end;
-         at += static_cast<std::size_t>(per_step), first = last) {
-        const std::int64_t step_end = static_cast<std::int64_t>(at) + per_step;
+    const Steps steps{model.products * group, end, model.promotion};
+    Unpacked outer = c, inner = model.promotion == 0 ? c : Unpacked{};
+    std::size_t first = 0;
+    for (std::int64_t at = 0, next = 0; at < end; at = next) {
+        const std::int64_t step_end = at + steps.length;
+        std::size_t last = first;
         while (last < items.size() && items[last].place * group < step_end) ++last;
         const std::span<const Item> taken = std::span(items).subspan(first, last - first);
-        const std::int64_t places = std::min(step_end, depth) - static_cast<std::int64_t>(at);
+        first = last;
+        const std::int64_t places = std::min(step_end, depth) - at;
         inner = model.fraction_bits == all_bits
                     ? fused_step(taken, inner)
                     : step(machine, setting, taken, (places + group - 1) / group, inner);
         const std::int64_t done = std::min(step_end, end);
+        const std::int64_t wanted = last < items.size() ? items[last].place * group : end;
+        next = taken.empty() ? steps.after_zeros(at, wanted) : step_end;
         if (model.promotion == 0 || (done % model.promotion != 0 && done != end)) continue;
         const std::int64_t k = span.first + std::min(done, depth) - 1;
         outer = promoted(model, scales_at(setting, probe, k), outer, inner);
         inner = {};
+        next = step_end;
     }
     return model.promotion == 0 ? inner : outer;
 }
