@@ -171,22 +171,16 @@ private:
         hash.add(model_key());
         hash.add(whole(description_.path));
         hash.add(description_.path);
-        for (const CarriedFile& file : carried_files()) hash.add(file.text);
         return hash.text();
     }
-    // Of what all designs share: Verilator's own sources, and the known-good module.
+    // Of what all designs share: Verilator's own sources, the driver and the known-good module.
     std::string shared_key() const {
         Hash hash;
         for (const std::string& word : compilation({})) hash.add(word);
         hash.add(simulator_);
         hash.add(root_);
-        hash.add(known_good_source());
+        for (const CarriedFile& file : carried_files()) hash.add(file.text);
         return hash.text();
-    }
-    static std::string known_good_source() {
-        for (const CarriedFile& file : carried_files())
-            if (std::string_view(file.path).ends_with("mx_known_good.sv")) return file.text;
-        return "";
     }
 
     // As Error: what the log of the step says.
@@ -228,10 +222,6 @@ private:
         const auto ports = ports_in(whole(fs::path(model_) / "Vmx_design.h"));
         if (const Status fit = check_ports(description_, ports); !fit) return fit;
         folder_ = folder;
-        for (const CarriedFile& file : carried_files())
-            if (const Status written = write_text(fs::path(folder_) / file.path, file.text);
-                !written)
-                return written;
         const bool warns =
             whole(fs::path(model_) / "build.log").find("UNOPTFLAT") != std::string::npos;
         const std::string notes =
@@ -246,7 +236,7 @@ private:
         return link();
     }
 
-    // The design, and the known-good module, where they are not kept.
+    // The design, and the known-good module beside the driver, where they are not kept.
     Status verilate() {
         std::error_code failed;
         if (!fs::exists(model_, failed)) {
@@ -256,12 +246,13 @@ private:
         }
         if (fs::exists(shared_, failed)) return success();
         return in_new_folder(shared_, [&] {
-            const std::string source = folder_ + "/mx_known_good.sv";
-            const Status written = write_text(source, known_good_source());
-            if (!written) return written;
-            return step(
-                "verilating the known-good module",
-                {"verilator", "--cc", "--prefix", "Vmx_known_good", "-Mdir", folder_, source});
+            for (const CarriedFile& file : carried_files())
+                if (const Status written = write_text(fs::path(folder_) / file.path, file.text);
+                    !written)
+                    return written;
+            return step("verilating the known-good module",
+                        {"verilator", "--cc", "--prefix", "Vmx_known_good", "-Mdir", folder_,
+                         folder_ + "/device/rtl/driver/mx_known_good.sv"});
         });
     }
 
@@ -310,7 +301,7 @@ private:
         std::error_code failed;
         if (fs::exists(object, failed)) return success();
         const std::string made = object + "." + std::to_string(::getpid());
-        Words words = compilation({});
+        Words words = compilation({shared_});
         words.insert(words.end(), {"-c", source, "-o", made});
         const Status done = step("compiling " + what, words);
         if (done) fs::rename(made, object, failed);
@@ -328,9 +319,11 @@ private:
     }
 
     Status link() {
-        Words objects{model_ + "/all.o", shared_ + "/all.o"};
+        Words objects{model_ + "/all.o", shared_ + "/all.o", shared_ + "/driver.o"};
         Status done = compile_model("the design", model_);
         if (done) done = compile_model("the known-good module", shared_);
+        if (done)
+            done = compile("the driver", shared_ + "/device/rtl/driver/driver.cpp", objects[2]);
         for (const std::string& name : runtime_sources()) {
             if (!done) break;
             objects.push_back(shared_ + "/" + name + ".o");
@@ -338,12 +331,12 @@ private:
                            objects.back());
         }
         if (!done) return done;
-        Words words = compilation({folder_, model_, shared_});
+        Words words = compilation({model_, shared_});
         words.insert(words.end(), {"-shared", folder_ + "/plugin.cpp"});
         words.insert(words.end(), objects.begin(), objects.end());
         words.insert(words.end(), {"-pthread", "-o", folder_ + "/device.so"});
         if (trace_ == Trace::fst) words.emplace_back("-lz");
-        return step("compiling the driver", words);
+        return step("compiling what belongs to the design", words);
     }
 
     const Description& description_;

@@ -96,17 +96,17 @@ public:
         top_.eval();
     }
 #if defined(MX_TRACE_FILE)
-    void open_trace(const std::string& path) override {
+    bool open_trace(const std::string& path) override {
         constexpr int all_levels = 99;
         top_.trace(&file_, all_levels);
         file_.open(path.c_str());
-        if (!file_.isOpen()) mx::rtl::fail("the trace " + path + " cannot be written");
-        is_traced_ = true;
+        is_traced_ = file_.isOpen();
+        return is_traced_;
     }
     void trace(std::uint64_t time) override { file_.dump(time); }
     void flush_trace() override { file_.flush(); }
 #else
-    void open_trace(const std::string&) override {}
+    bool open_trace(const std::string&) override { return false; }
     void trace(std::uint64_t) override {}
     void flush_trace() override {}
 #endif
@@ -151,10 +151,7 @@ std::string definition(const char* name, const std::string& value) {
 
 std::string plugin_source(const Setup& setup, const std::vector<DesignPort>& ports, Trace trace,
                           const PluginFacts& facts) {
-    std::string source = "// Made by mxcheck from " + setup.file + ".\n" +
-                         definition("MX_RTL_VERSION", quoted(facts.version)) +
-                         definition("MX_RTL_SIMULATOR", quoted(facts.simulator)) +
-                         definition("MX_RTL_NOTES", quoted(facts.notes));
+    std::string source = "// Made by mxcheck from " + setup.file + ".\n";
     if (trace == Trace::vcd)
         source += "#include \"verilated_vcd_c.h\"\n" + definition("MX_TRACE_FILE", "VerilatedVcdC");
     if (trace == Trace::fst)
@@ -162,14 +159,15 @@ std::string plugin_source(const Setup& setup, const std::vector<DesignPort>& por
     source +=
         "#include <algorithm>\n#include <type_traits>\n\n#include \"Vmx_design.h\"\n#include "
         "\"Vmx_known_good.h\"\n"
-        "#include \"device/rtl/driver/device.hpp\"\n#include \"verilated.h\"\n\nnamespace {\n";
+        "#include \"device/rtl/driver/model.hpp\"\n#include \"verilated.h\"\n\nnamespace {\n";
     source += preamble;
     for (const DesignPort& port : ports)
         source += "        if (name == " + quoted(port.name) + ") return " +
                   (port.count > 1 ? "array_of" : "port_of") + "(top_." + port.name + ", " +
                   std::to_string(port.bits) + ");\n";
-    return source + middle + setup_text(setup) +
-           "}\n\n}  // namespace mx::rtl\n\nMX_KIT_PLUGIN(mx::rtl::Device)\n";
+    return source + middle + setup_text(setup) + "}\n\nBuildFacts build_facts() {\n    return {" +
+           quoted(facts.version) + ", " + quoted(facts.simulator) + ", " + quoted(facts.notes) +
+           "};\n}\n\n}  // namespace mx::rtl\n";
 }
 
 }  // namespace mx::rtl

@@ -41,9 +41,9 @@ public:
         }
         facts_ = {{"name", setup_.top.c_str()},
                   {"vendor", "RTL"},
-                  {"version", MX_RTL_VERSION},
-                  {"driver", MX_RTL_SIMULATOR},
-                  {"notes", MX_RTL_NOTES}};
+                  {"version", build_facts().version},
+                  {"driver", build_facts().simulator},
+                  {"notes", build_facts().notes}};
     }
 
     std::span<const mx_fact> facts() const { return facts_; }

@@ -27,7 +27,7 @@ public:
     virtual ~Model() = default;
     virtual Port port(std::string_view name) = 0;
     virtual void eval() = 0;
-    virtual void open_trace(const std::string& path) = 0;
+    virtual bool open_trace(const std::string& path) = 0;  // false: it cannot be written
     virtual void trace(std::uint64_t time) = 0;
     virtual void flush_trace() = 0;
 };
@@ -93,7 +93,15 @@ private:
     Order order_ = Order::low_first;
 };
 
+// What the plug-in says of itself.
+struct BuildFacts {
+    const char* version;
+    const char* simulator;
+    const char* notes;
+};
+
 // Written by generate.cpp.
+BuildFacts build_facts();
 const Setup& the_setup();
 // Before a reset the registers hold zeros (power_on 0), ones (1), or what that seed makes of them.
 std::unique_ptr<Model> new_model(std::uint32_t power_on);

@@ -60,7 +60,7 @@ public:
     }
 
     void trace_to(const std::string& path) {
-        model_->open_trace(path);
+        if (!model_->open_trace(path)) fail("the trace " + path + " cannot be written");
         is_traced_ = true;
     }
 
