@@ -4,6 +4,10 @@ import pytest
 pytest_plugins = ["pytester"]
 
 
+def pytest_configure(config):
+    config.addinivalue_line("markers", "once: long, and other packages change nothing in it")
+
+
 @pytest.fixture
 def x():
     """Values of many sizes, seeded."""

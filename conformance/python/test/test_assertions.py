@@ -237,6 +237,7 @@ def plugin():
     return () if "mxcheck" in known.names else ("-p", "mxcheck_entry.pytest_plugin")
 
 
+@pytest.mark.once
 def test_pytest_plugin(pytester):
     pytester.makepyfile(
         """
@@ -259,6 +260,7 @@ def test_pytest_plugin(pytester):
     result.stdout.fnmatch_lines(["E*These bits follow*"])
 
 
+@pytest.mark.once
 def test_pytest_plugin_refuses_a_misspelt_word(pytester):
     pytester.makepyfile(
         """
@@ -272,6 +274,7 @@ def test_pytest_plugin_refuses_a_misspelt_word(pytester):
     assert result.ret != 0
 
 
+@pytest.mark.once
 def test_pytest_plugin_sees_a_test_that_checks_nothing(pytester):
     pytester.makepyfile(
         """
@@ -287,6 +290,7 @@ def test_pytest_plugin_sees_a_test_that_checks_nothing(pytester):
     result.stdout.fnmatch_lines(["*without mx_case.check*"])
 
 
+@pytest.mark.once
 def test_pytest_plugin_says_that_pluggy_is_too_old(pytester, monkeypatch):
     """Where hooks have no wrapper=, seen with pytest 7.0 and 7.4 beside pluggy 1.0."""
     monkeypatch.setattr("mxcheck_entry.pytest_plugin.pytest_pyfunc_call", None)
@@ -303,6 +307,7 @@ def test_pytest_plugin_says_that_pluggy_is_too_old(pytester, monkeypatch):
     assert result.ret != 0
 
 
+@pytest.mark.once
 def test_pytest_plugin_refuses_a_mark_without_its_argument(pytester):
     pytester.makepyfile(
         """

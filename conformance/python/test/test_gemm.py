@@ -41,6 +41,7 @@ def families(run):
     return {case.split("data=")[1].split()[0] for case in failed}
 
 
+@pytest.mark.once
 def test_a_right_product_passes():
     run = mx.run(product(), operation="gemm", format=FP8, level="quick")
     assert run.passed, f"{run.text}\n{run.first_error}"
@@ -68,6 +69,7 @@ def test_what_hopper_was_seen_to_do_is_found(fault, found, told):
     assert eval(line.strip(), {"mxcheck": mx, "gemm": product()}).passed
 
 
+@pytest.mark.once
 def test_everything_it_may_name():
     pytest.importorskip("ml_dtypes")  # a bias is bfloat16 beside a D of float32
 
@@ -91,6 +93,7 @@ def test_everything_it_may_name():
     assert len(seen) > 4 and {one[2] for one in seen} == {one[3] for one in seen} == {True, False}
 
 
+@pytest.mark.once
 def test_plain_factors_have_no_scales():
     def gemm(a, a_scales, b, b_scales, a_format):
         if a_format != "f32" or a_scales is not None:

@@ -106,6 +106,7 @@ def test_a_wrong_bit_in_a_layout_is_found_where_it_is(x):
     assert "scales[5, 2]" in message(x, q, **MXFP4)
 
 
+@pytest.mark.once
 def test_another_layout_is_the_cause(x):
     x = numpy.resize(x, (128, 128))
     for packing, other in (("low_first", "high_first"), ("high_first", "low_first")):
@@ -157,6 +158,7 @@ def test_pads_of_codes(x, form, packing, columns, byte, pads):
     assert f"byte {byte} of row 5" in told
 
 
+@pytest.mark.once
 @pytest.mark.parametrize("packing, form", [("inline", "mxfp8-e4m3"), ("six", "mxfp6-e2m3")])
 @pytest.mark.parametrize("columns", [1, 31, 32, 33, 64, 70])
 def test_every_other_bit_of_packed_codes_is_one_of_a_code_or_scale(packing, form, columns):
