@@ -2,6 +2,7 @@
 #include "conformance/case/gemm_row.hpp"
 
 #include <algorithm>
+#include <array>
 #include <optional>
 #include <span>
 #include <string_view>
@@ -132,9 +133,15 @@ private:
     Status status_ = success();
 };
 
-// The roundings that need no random bits and that both oracles cut by: those before the last three.
-constexpr auto row_roundings = std::span(roundings).first<roundings.size() - 3>();
-static_assert(row_roundings.back().second == Rounding::away_from_zero);
+// The roundings that both oracles cut by: without random bits, and not the ties toward zero.
+constexpr auto row_roundings = [] {
+    constexpr auto usual = std::span(roundings).first<roundings.size() - 3>();
+    static_assert(usual.back().second == Rounding::away_from_zero);
+    std::array<std::pair<std::string_view, Rounding>, usual.size() + 1> all{};
+    std::ranges::copy(usual, all.begin());
+    all.back() = {"to_odd", Rounding::to_odd};
+    return all;
+}();
 
 // "f32", "f16", "bf16", or binary32 with fewer bits of mantissa, "e8m13".
 Status take_accumulator(OwnModel& own) {

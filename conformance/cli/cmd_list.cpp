@@ -19,6 +19,7 @@
 #include "conformance/emulate/listing.hpp"
 #include "conformance/run/sweep_result.hpp"
 #include "reference/spec/gemm_models.hpp"
+#include "reference/spec/missing_models.hpp"
 
 namespace mx::cli {
 namespace {
@@ -112,7 +113,13 @@ Rows row_of_file(const std::string& path) {
     return std::vector{row};
 }
 
-// Those of one machine, as its users call it; "B200" is b200.
+void add_words(std::string_view list, std::set<std::string>& all) {
+    std::istringstream words{std::string(list)};
+    for (std::string word; words >> word;) all.insert(word);
+}
+
+// Those of one machine, as its users call it; "B200" is b200. Of one that has none, what is
+// missing.
 Rows model_rows(const ListOptions& options) {
     if (!options.model_file.empty()) return row_of_file(options.model_file);
     std::vector<Row> all = emulate::listed_models();
@@ -122,12 +129,14 @@ Rows model_rows(const ListOptions& options) {
     std::set<std::string> machines;
     std::vector<Row> rows;
     for (const GemmModel& model : gemm_models) {
-        std::istringstream words{std::string(model.machines)};
-        for (std::string word; words >> word;) machines.insert(word);
+        add_words(model.machines, machines);
         if (!lists(model.machines, wanted)) continue;
         const auto row = std::ranges::find(all, std::string(model.name), &Row::name);
         rows.push_back(*row);
     }
+    for (const MissingModel& one : missing_models) add_words(one.machines, machines);
+    if (const MissingModel* none = find_missing_model(wanted); none != nullptr)
+        rows.push_back({wanted, "no model", {{"missing", std::string(none->missing)}}});
     const Status known = check_name("machine", wanted, {machines.begin(), machines.end()});
     if (!known) return known.error();
     return rows;

@@ -56,6 +56,14 @@ std::string_view sum_text(StepSum sum) {
             return ", even and odd k apart, the accumulator joins their sum, all cut down";
         case StepSum::pairs_flushed:
             return ", rounded and added in pairs of pairs, subnormals are 0";
+        case StepSum::fused:
+            return ", fused with the accumulator, a sum of -0 is -0";
+        case StepSum::chain_flushed:
+            return ", the second fused with the accumulator first, subnormals are 0";
+        case StepSum::lanes_flushed:
+            return ", in two sums of half of every 32 bits, the accumulator last, subnormals are 0";
+        case StepSum::products_alone:
+            return ", their sum rounded before the accumulator joins it";
     }
     return {};
 }
@@ -135,6 +143,8 @@ std::string_view standing_text(Standing standing) {
             return "verified here";
         case Standing::verified_by_others:
             return "verified by others";
+        case Standing::simulated:
+            return "held to a simulator, no machine has answered";
         case Standing::predicted:
             return "predicted, nothing of it has run here";
     }

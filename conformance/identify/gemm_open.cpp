@@ -22,6 +22,10 @@ constexpr std::array open{
     GemmOpenField{"hopper-half-residue-64 hopper-half-k8-residue-32", residue_field},
     // Whether FP6 is as FP8: a device is asked in FP6, and the row predicts it or does not.
     GemmOpenField{"blackwell-narrow", ""},
+    // How processors sum is taken as the rows have it.
+    GemmOpenField{"amx-half amx-fp8 arm-fp8-dot4 arm-fp8-mmla8 arm-fp8-mlal-f16 arm-fp8-dot2-f16 "
+                  "arm-fp8-mmla4-f16 rvv-fp8-vlen128 rvv-fp8-vlen256 rvv-bf16-vlen256",
+                  ""},
     // They cut or flush what joins late.
     GemmOpenField{"cdna2-half cdna2-bf16-pairs cdna3-half cdna3-xf32 cdna3-fp8", ""},
 };

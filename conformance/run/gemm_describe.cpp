@@ -44,6 +44,8 @@ std::string_view standing_text(Standing standing) {
             return "verified on hardware by this project";
         case Standing::verified_by_others:
             return "verified on hardware by others";
+        case Standing::simulated:
+            return "held to a simulator, not verified on hardware";
         case Standing::predicted:
             return "predicted, not verified on hardware";
     }

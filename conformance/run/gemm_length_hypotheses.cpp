@@ -87,6 +87,13 @@ void add_other_lengths(const gemm::ProblemView& problem, GemmHypotheses& hypothe
         if (depth % unit != 0)
             without("what is left of K after whole " + std::to_string(unit) + " is not counted",
                     depth / unit * unit, depth);
+    // A kernel that takes what K leaves over of whole tiles first may skip that loop.
+    const std::int64_t residue =
+        problem.model == nullptr ? 0 : residue_of(*problem.model, problem.depth);
+    if (residue > 1)
+        without("what K leaves over of whole " + std::to_string(problem.model->residue_tile) +
+                    ", which comes first, is not counted",
+                0, residue);
     for (const std::int64_t length : {1024, 2048, 4096, 8192, 16384, 32768})
         if (depth > length)
             without("nothing from k " + std::to_string(length) + " on is counted", length, depth);

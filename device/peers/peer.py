@@ -167,10 +167,10 @@ class Peer:
         self.dequantize(block_format, dialect, function, outputs)
         self.partial.add(function)
 
-    def gemm(self, a, b, function, outputs=("f32",)):
+    def gemm(self, a, b, function, outputs=("f32",), algorithm=""):
         """Products whose factors are words of a case line: `bf16`, `e4m3:1x128`, `mxfp8-e4m3`."""
         for one in outputs:
-            self.functions["gemm", a, b, one] = function
+            self.functions["gemm", a, b, one, algorithm] = function
 
     def serve(self):
         serve(self)
@@ -256,7 +256,7 @@ def refuse_more(request):
     """Of a product: D = A * B^T of one batch, nothing added, nothing after it."""
     plain = {"batches": 1, "alpha_bits": 0x3F800000, "beta_bits": 0}
     for key, value in request.extra["gemm"].items():
-        if key not in ("scaling_a", "scaling_b") and plain.get(key, "") != value:
+        if key not in ("scaling_a", "scaling_b", "algorithm") and plain.get(key, "") != value:
             return f"the product alone, without {key} {value}"
     return None
 
@@ -282,7 +282,8 @@ def has_blocks(request):
 def asked(request):
     """The key of `functions`."""
     if request.operation == "gemm":
-        return ("gemm", *factors_of(request), request.outputs[0].type)
+        algorithm = request.extra["gemm"].get("algorithm", "")
+        return ("gemm", *factors_of(request), request.outputs[0].type, algorithm)
     is_convert = request.operation == "convert"
     return (request.operation, request.format, request.dialect or "ocp", values_of(request).type,
             (request.rounding or "nearest_even") if is_convert else "",

@@ -51,6 +51,12 @@ Summand product_of(const GemmModel& model, const ScaledRow& a, const ScaledRow& 
         x = flushed_input(a.element, x);
         y = flushed_input(b.element, y);
     }
+    if (flushes_in_f32(model.sum)) {
+        const bool is_converted = model.exponents == FactorExponents::f16;
+        const ElementFormat& format = is_converted ? formats::f16 : formats::f32;
+        x = flushed(format, x);
+        y = flushed(format, y);
+    }
     Summand product{times(x, y), exponent_of(alignment_format(model, a.element), x) +
                                      exponent_of(alignment_format(model, b.element), y)};
     if (model.scaling != BlockScaling::product_exponent) return product;
@@ -130,7 +136,8 @@ Rational cut(Rounding rounding, const Value& value, int exponent) {
                       (rounding == Rounding::toward_positive && !value.negative) ||
                       (rounding == Rounding::toward_negative && value.negative) ||
                       (rounding == Rounding::nearest_away && (is_more || is_half)) ||
-                      (rounding == Rounding::nearest_even && (is_more || (is_half && is_odd)));
+                      (rounding == Rounding::nearest_even && (is_more || (is_half && is_odd))) ||
+                      (rounding == Rounding::to_odd && !is_odd);
     if (!away) return kept;
     return value.negative ? kept - unit : kept + unit;
 }
@@ -169,7 +176,7 @@ AlignedSum aligned_sum(const GemmModel& model, std::span<const Summand> summands
         aligned.any = true;
     }
     for (std::size_t i = first; i < summands.size(); i += apart)
-        aligned.sum += cut(summands[i].value, aligned.exponent - model.fraction_bits);
+        aligned.sum += cut(model.cut, summands[i].value, aligned.exponent - model.fraction_bits);
     return aligned;
 }
 
@@ -213,6 +220,88 @@ Value late_step(const GemmModel& model, std::span<const Summand> summands,
                     model.sum == StepSum::even_and_odd ? even_and_odd(model, summands)
                                                        : aligned_sum(model, summands, 0, 1),
                     accumulator);
+}
+
+// A sum in binary32 whose subnormals count as 0. It is one where it is less than the smallest
+// normal number after its rounding to 24 bits, whatever the exponent: half of the 2^-150 that part
+// such numbers is rounded up, as the significand of 2^-126 is even.
+Value flushed_sum(const Value& left, const Value& right) {
+    const Value exact = plus(left, right);
+    const Rational rounded_up = power_of_two(-126) - power_of_two(-151);
+    if (exact.is_finite() && exact.magnitude < rounded_up)
+        return {Value::Kind::finite, exact.negative, 0};
+    return rounded_value(formats::f32, Rounding::nearest_even, exact);
+}
+
+// The product at a place of a step; beyond the last one that of +0.
+Value product_at(std::span<const Summand> summands, std::size_t place) {
+    return place < summands.size() ? summands[place].value : number(0);
+}
+
+Value chain_step(std::span<const Summand> summands, const Value& accumulator) {
+    const Value first = flushed_sum(flushed(formats::f32, accumulator), product_at(summands, 1));
+    return flushed_sum(first, product_at(summands, 0));
+}
+
+// `factor_bits`: 16 or 8. So many of them fill 32 bits.
+Value lanes_step(std::span<const Summand> summands, int factor_bits, const Value& accumulator) {
+    Value first = number(0), second = number(0);
+    const std::size_t together = factor_bits == 16 ? 2 : 4;
+    for (std::size_t k = 0; k < summands.size(); k += together) {
+        const auto product = [&](std::size_t i) { return product_at(summands, k + i); };
+        if (together == 2) {
+            first = flushed_sum(first, product(0));
+            second = flushed_sum(second, product(1));
+        } else {
+            first = flushed_sum(first, flushed_sum(product(0), product(1)));
+            second = flushed_sum(second, flushed_sum(product(2), product(3)));
+        }
+    }
+    return flushed_sum(flushed(formats::f32, accumulator), flushed_sum(first, second));
+}
+
+// As many products as the row says, with those of +0 beyond the last.
+Value fused_sum(const GemmModel& model, std::span<const Summand> summands,
+                const Value& accumulator) {
+    Value exact = accumulator;
+    for (std::size_t place = 0; place < static_cast<std::size_t>(model.products); ++place)
+        exact = plus(exact, product_at(summands, place));
+    return rounded_value(model.accumulator, model.rounding, exact);
+}
+
+Value rounded_to_odd(const Value& exact) {
+    if (!exact.is_finite()) return exact;
+    if (exact.magnitude >= power_of_two(128)) return {Value::Kind::infinity, exact.negative, 0};
+    if (exact.magnitude == 0) return number(0);
+    return rounded_value(formats::f32, Rounding::to_odd, exact);
+}
+
+Value alone_step(const GemmModel& model, std::span<const Summand> summands,
+                 const Value& accumulator) {
+    Value products = number(0);
+    for (const Summand& summand : summands) products = plus(products, summand.value);
+    if (products.is_finite())
+        products = rounded_to_odd(number(aligned_sum(model, summands, 0, 1).sum));
+    return rounded_to_odd(plus(products, accumulator));
+}
+
+// Steps of processors.
+Value processor_step(const GemmModel& model, std::span<const Summand> summands, int factor_bits,
+                     const Value& accumulator) {
+    switch (model.sum) {
+        case StepSum::fused:
+            return fused_sum(model, summands, accumulator);
+        case StepSum::chain_flushed:
+            return chain_step(summands, accumulator);
+        case StepSum::lanes_flushed:
+            return lanes_step(summands, factor_bits, accumulator);
+        default:
+            return alone_step(model, summands, accumulator);
+    }
+}
+
+bool is_of_processors(StepSum sum) {
+    return sum == StepSum::fused || flushes_in_f32(sum) || sum == StepSum::products_alone;
 }
 
 // The inner accumulator, of products up to `k`, into the outer one.
@@ -270,7 +359,10 @@ Value accumulate_in_order(const GemmModel& model, const ScaledRow& a, const Scal
     // Whole groups of 32 where products are not taken in order, so that each has its step.
     const std::int64_t end = model.order == ProductOrder::along_k ? depth : (depth + 31) / 32 * 32;
     for (std::int64_t first = 0; first < end; first += per_step) {
-        inner = step(model, summands_of(model, a, b, first, depth), inner);
+        const std::vector<Summand> summands = summands_of(model, a, b, first, depth);
+        inner = is_of_processors(model.sum)
+                    ? processor_step(model, summands, a.element.code_bits(), inner)
+                    : step(model, summands, inner);
         const std::int64_t done = std::min(end, first + per_step);
         if (model.promotion == 0 || (done % model.promotion != 0 && done != end)) continue;
         outer = promoted(model, a, b, std::min(done, depth) - 1, outer, inner);

@@ -58,10 +58,21 @@ MX_FOLDED constexpr Summand dequantised_product(const ScaledRow& a, const Scaled
     return {exact_product(x, y), exponent_of(bf16, x) + exponent_of(bf16, y)};
 }
 
+// What a processor takes a factor for: the format it is converted to first decides what is
+// subnormal.
+MX_FOLDED constexpr Unpacked processor_factor(const GemmModel& model, const Unpacked& value) {
+    constexpr ElementFormat f16 = formats::f16, f32 = formats::f32;
+    return flushed(model.exponents == FactorExponents::own ? f32 : f16, value);
+}
+
 MX_FOLDED constexpr Summand product_of(const GemmModel& model, const ScaledRow& a,
                                        const ScaledRow& b, std::int64_t k) {
     if (model.scaling == BlockScaling::dequantised) return dequantised_product(a, b, k);
     Unpacked x = unpack(a.element, a.codes.at(k)), y = unpack(b.element, b.codes.at(k));
+    if (flushes_in_f32(model.sum)) {
+        x = processor_factor(model, x);
+        y = processor_factor(model, y);
+    }
     if (model.sum == StepSum::pairs_flushed) {
         x = flushed_input(a.element, x);
         y = flushed_input(b.element, y);
@@ -150,6 +161,7 @@ MX_FOLDED constexpr std::int64_t cut(Rounding rounding, const Unpacked& value, i
     const bool half = shift <= 64 && (value.significand >> (shift - 1) & 1) != 0;
     const bool is_tie = half && (value.significand & ((std::uint64_t{1} << (shift - 1)) - 1)) == 0;
     const bool grows = rounding == Rounding::nearest_even      ? half && (!is_tie || kept % 2 != 0)
+                       : rounding == Rounding::to_odd          ? kept % 2 == 0
                        : rounding == Rounding::nearest_away    ? half
                        : rounding == Rounding::toward_negative ? value.negative
                        : rounding == Rounding::toward_positive ? !value.negative
@@ -337,6 +349,101 @@ MX_HOST_DEVICE constexpr Unpacked late_step(const GemmModel& model, const Scaled
     return rounded_sum(model, units, larger - late_sum_bits);
 }
 
+// Both in units of 2^64 less, where binary32 has no lower end near.
+MX_FOLDED constexpr Unpacked sum_far_above(Unpacked left, Unpacked right) {
+    left.exponent += 64;
+    right.exponent += 64;
+    return sum(left, right);
+}
+
+// As exact::flushed_sum: what is less than 2^-126 after its rounding to 24 bits.
+MX_HOST_DEVICE constexpr Unpacked flushed_sum(const Unpacked& left, const Unpacked& right) {
+    constexpr ElementFormat f32 = formats::f32;
+    const Unpacked made = sum(left, right);
+    if (made.kind != Kind::finite || made.significand == 0) return made;
+    const int least = f32.exponent_min();
+    if (made.exponent + bit_width(made.significand) - 1 > least) return made;
+    const Unpacked above = sum_far_above(left, right);
+    const bool is_tiny = above.exponent + bit_width(above.significand) - 1 < least + 64;
+    return is_tiny ? Unpacked{Kind::finite, made.negative, 0, 0} : made;
+}
+
+// The product at a place of a step; that of +0 beyond the end.
+MX_FOLDED constexpr Unpacked product_or_zero(const GemmModel& model, const ScaledRow& a,
+                                             const ScaledRow& b, StepRange range, int i) {
+    Summand summand{};
+    return summand_at(model, a, b, range, i, summand) ? summand.value : Unpacked{};
+}
+
+// As exact::chain_step.
+MX_HOST_DEVICE constexpr Unpacked chain_step(const GemmModel& model, const ScaledRow& a,
+                                             const ScaledRow& b, StepRange range,
+                                             const Unpacked& accumulator) {
+    constexpr ElementFormat f32 = formats::f32;
+    Unpacked sum = flushed(f32, accumulator);
+    for (int i = model.products; i-- > 0;)
+        sum = flushed_sum(product_or_zero(model, a, b, range, i), sum);
+    return sum;
+}
+
+// As exact::lanes_step. Two factors of 16 bits fill 32 bits, or four of 8:
+//
+//   k       |0|1|   |0 1|2 3|
+//   sum     |a|b|   |a  |b  |
+MX_HOST_DEVICE constexpr Unpacked lanes_step(const GemmModel& model, const ScaledRow& a,
+                                             const ScaledRow& b, StepRange range,
+                                             const Unpacked& accumulator) {
+    constexpr ElementFormat f32 = formats::f32;
+    const int half = a.element.code_bits() > 8 ? 1 : 2;
+    Unpacked lanes[2] = {};
+    for (int i = 0; i < model.products && range.first + i / (2 * half) * (2 * half) < range.depth;
+         i += half) {
+        Unpacked part = product_or_zero(model, a, b, range, i);
+        if (half == 2) part = flushed_sum(part, product_or_zero(model, a, b, range, i + 1));
+        Unpacked& lane = lanes[i / half % 2];
+        lane = flushed_sum(part, lane);
+    }
+    return flushed_sum(flushed(f32, accumulator), flushed_sum(lanes[0], lanes[1]));
+}
+
+// As exact::fused_sum.
+MX_HOST_DEVICE constexpr Unpacked fused_sum(const GemmModel& model, const ScaledRow& a,
+                                            const ScaledRow& b, StepRange range,
+                                            const Unpacked& accumulator) {
+    constexpr Unpacked one{Kind::finite, false, 0, 1};
+    Total total;
+    add_product(total, accumulator, one);
+    bool has_positive = !accumulator.negative;
+    bool has_more = !is_zero(accumulator);
+    for (int i = 0; i < model.products; ++i) {
+        const Unpacked product = product_or_zero(model, a, b, range, i);
+        add_product(total, product, one);
+        has_positive = has_positive || !product.negative;
+        has_more = has_more || !is_zero(product);
+    }
+    if (!has_positive && !has_more) return {Kind::finite, true, 0, 0};
+    return unpack(model.accumulator,
+                  round_total(model.accumulator, model.rounding, Overflow::overflow, total));
+}
+
+// As exact::alone_step. The sum of the products is made as if there were no accumulator.
+MX_HOST_DEVICE constexpr Unpacked alone_step(const GemmModel& model, const ScaledRow& a,
+                                             const ScaledRow& b, StepRange range,
+                                             const Unpacked& accumulator) {
+    constexpr Unpacked one{Kind::finite, false, 0, 1};
+    Total total;
+    add_product(total, step(model, a, b, range, {}), one);
+    add_product(total, accumulator, one);
+    if (kind_of(total) == Kind::finite) {
+        const Unpacked exact = leading_bits(total.sum);
+        const int beyond = model.accumulator.exponent_max() + 1;
+        if (exact.significand != 0 && exact.exponent + bit_width(exact.significand) > beyond)
+            return {Kind::infinity, exact.negative, 0, 0};
+    }
+    return unpack(model.accumulator,
+                  round_total(model.accumulator, model.rounding, Overflow::overflow, total));
+}
+
 // A step of one product that nothing is cut from: a fused multiply-add of both factors, which the
 // scales of MX and NVFP4 leave short.
 MX_HOST_DEVICE constexpr Unpacked fused_step(const GemmModel& model, const ScaledRow& a,
@@ -392,6 +499,11 @@ MX_HOST_DEVICE constexpr Unpacked accumulate(const GemmModel& model, const Scale
                                              const Unpacked& c) {
     const auto one_step = [&](StepRange range, const Unpacked& accumulator) {
         if (model.sum == StepSum::pairs_flushed) return tree_step(model, a, b, range, accumulator);
+        if (model.sum == StepSum::fused) return fused_sum(model, a, b, range, accumulator);
+        if (model.sum == StepSum::chain_flushed) return chain_step(model, a, b, range, accumulator);
+        if (model.sum == StepSum::lanes_flushed) return lanes_step(model, a, b, range, accumulator);
+        if (model.sum == StepSum::products_alone)
+            return alone_step(model, a, b, range, accumulator);
         if (model.sum != StepSum::aligned) return late_step(model, a, b, range, accumulator);
         if (model.fraction_bits != all_bits) return step(model, a, b, range, accumulator);
         return model.products == 1 ? fused_step(model, a, b, range.first, accumulator)

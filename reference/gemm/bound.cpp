@@ -45,6 +45,7 @@ struct Accuracy {
     std::int64_t promotion = 0;  // 0: none
     double promotion_loss = 0;   // of the outer accumulator, at each addition
     double subnormals = 0;       // 1 where subnormal factors are taken for 0
+    double converted = 0;        // 1 where those of 8 bits are that are subnormal in binary16
 };
 
 // What is lost in the end by losses one after the other, of which each is a share of all that is
@@ -82,6 +83,15 @@ Accuracy accuracy_of(const GemmModel& model) {
         accuracy.flushed = std::ldexp(3.0, f32.exponent_min());
         accuracy.subnormals = 1;
     }
+    // There are no more rounded sums than products: those of two lanes start from nothing.
+    if (flushes_in_f32(model.sum)) {
+        accuracy.step = 1;
+        accuracy.flushed = std::ldexp(2.0, f32.exponent_min());
+        accuracy.subnormals = 1;
+        accuracy.converted = model.exponents == FactorExponents::f16 ? 1 : 0;
+    }
+    // To odd, a unit may be lost of each summand, of their sum, and beside the accumulator.
+    if (model.sum == StepSum::products_alone) accuracy.per_step *= 2;
     // Three roundings at most: two products with scales and the sum. Each is to nearest and loses
     // half of 2^-P of no more than all that is held, so that 3 * 2^-P has room for their powers.
     accuracy.promotion_loss = std::ldexp(3.0, -model.promoted.mantissa_bits);
@@ -153,6 +163,10 @@ double field_size(const ScaledRow& row, std::int64_t k) {
 bool is_subnormal(const ScaledRow& row, std::int64_t k) {
     return row.element.code_bits() > 8 && row.element.is_subnormal(row.codes.at(k));
 }
+bool is_converted_subnormal(const ScaledRow& row, std::int64_t k) {
+    return row.element.exponent_min() == formats::f16.exponent_min() &&
+           row.element.code_bits() == 8 && row.element.is_subnormal(row.codes.at(k));
+}
 
 struct Sums {
     double magnitudes = 0;  // of all products
@@ -167,6 +181,7 @@ struct Products {
     double magnitudes = 0, largest_scale = 1;
     double gross = 0;      // S of bound.hpp
     double subnormal = 0;  // of the magnitudes, with a subnormal factor of more than 8 bits
+    double converted = 0;  // with one of 8 bits that is so in binary16
 
     explicit Products(const Output& output) {
         for (std::int64_t k = 0; k < output.depth; ++k) {
@@ -178,17 +193,22 @@ struct Products {
             scales.push_back(f32_scale(output.a, k) * f32_scale(output.b, k));
             magnitudes += size;
             if (is_subnormal(output.a, k) || is_subnormal(output.b, k)) subnormal += size;
+            if (is_converted_subnormal(output.a, k) || is_converted_subnormal(output.b, k))
+                converted += size;
             gross += std::max(size, powers.back());
             largest_scale = std::max(largest_scale, scales.back());
         }
     }
     std::int64_t count() const { return static_cast<std::int64_t>(sizes.size()); }
+    double flushed_by(const Accuracy& accuracy) const {
+        return accuracy.subnormals * subnormal + accuracy.converted * converted;
+    }
 };
 
 // In the order of k. An accumulator that is scaled afterwards errs by as much times the scale, so
 // that groups may be taken with it.
 double error_along_k(const Products& products, const Accuracy& accuracy, std::int64_t parts) {
-    double error = accuracy.subnormals * products.subnormal, magnitudes = 0;
+    double error = products.flushed_by(accuracy), magnitudes = 0;
     Group group;
     for (std::int64_t k = 0; k < products.count(); ++k) {
         const auto at = static_cast<std::size_t>(k);
@@ -214,7 +234,7 @@ double error_in_any_order(const Products& products, const Accuracy& accuracy, st
     const std::int64_t groups =
         is_promoted ? steps_of(products.count(), accuracy.promotion) + parts : 1;
     const std::int64_t steps = steps_of(length, accuracy.step) + (is_promoted ? 0 : parts);
-    double error = accuracy.subnormals * products.subnormal +
+    double error = products.flushed_by(accuracy) +
                    share_lost(accuracy, length, steps) * products.gross +
                    static_cast<double>(groups * steps) * accuracy.flushed * products.largest_scale;
     if (is_promoted)

@@ -284,6 +284,10 @@ bool is_central(const GemmModel& model, const ElementFormat& element) {
         return element.name == "e4m3" || element.name == "bf16";
     const bool is_amd = model.name == "cdna1-bf16" || model.name == "cdna2-bf16-pairs" ||
                         (model.name == "cdna3-fp8" && element.name == "e4m3fnuz");
+    const bool is_simulated =
+        model.name == "amx-half" || model.name == "arm-fp8-dot4" || model.name == "rvv-fp8-vlen128";
+    if (is_simulated) return element.name == "e4m3" || element.name == "bf16";
+    if (model.name == "amx-fp8" || model.name == "arm-fp8-mlal-f16") return element.name == "e5m2";
     return is_amd || model.name == "blackwell-fp4" ||
            (model.name == "blackwell-mx" && element.name == "e4m3") ||
            (model.name == "mma-sync-fp8" && element.name == "e5m2");

@@ -62,7 +62,27 @@ enum class StepSum {
     // accumulator last, each sum rounded. What is subnormal counts as 0: a factor and C as +0, a
     // product or a sum as the 0 of its sign.
     pairs_flushed,
+    // Exactly, and rounded once as IEEE 754 rounds a fused multiply-add: a sum of zeros is -0 where
+    // all of them are. Where K ends within a step, the places beyond are products of +0, as they
+    // are in the three below.
+    fused,
+    // The processors' way with subnormals, of this sum and the next: a factor, C and what a sum is
+    // after its rounding count as the 0 of their sign where they are subnormal in binary32; a
+    // factor where it is so in binary16, if it is converted to that. Here each product is fused
+    // with the accumulator and rounded, and of two neighbours the second comes first.
+    chain_flushed,
+    // Two sums beside each other, which start at +0: of every 32 bits along k one takes the first
+    // half, one the second. A product of 16-bit factors is fused with its sum; of 8-bit ones two
+    // are added first. After the step the one is added to the other, and both to the accumulator.
+    lanes_flushed,
+    // The products alone are aligned, cut and summed, and the sum is rounded; then it is added to
+    // the accumulator and rounded again. A sum of zeros is +0.
+    products_alone,
 };
+
+MX_FOLDED constexpr bool flushes_in_f32(StepSum sum) {
+    return sum == StepSum::chain_flushed || sum == StepSum::lanes_flushed;
+}
 
 inline constexpr int late_sum_bits = 31;
 
@@ -98,7 +118,8 @@ constexpr bool lists(std::string_view list, std::string_view word) {
 
 // Verified by others: recorded answers of their machines are in conformance/vectors, and a test
 // holds the row to them (reference/test/tensor_cores_test.cpp).
-enum class Standing { verified_here, verified_by_others, predicted };
+// Simulated: a simulator of the instruction gave the same bits, and no machine has answered.
+enum class Standing { verified_here, verified_by_others, simulated, predicted };
 
 inline constexpr int all_bits = 1000;
 
@@ -148,11 +169,15 @@ inline constexpr std::array<std::pair<std::string_view, ZeroProducts>, 2> zero_p
     {"left_out", ZeroProducts::left_out},
     {"counted", ZeroProducts::counted},
 }};
-inline constexpr std::array<std::pair<std::string_view, StepSum>, 4> step_sums{{
+inline constexpr std::array<std::pair<std::string_view, StepSum>, 8> step_sums{{
     {"aligned", StepSum::aligned},
     {"products_first", StepSum::products_first},
     {"even_and_odd", StepSum::even_and_odd},
     {"pairs_flushed", StepSum::pairs_flushed},
+    {"fused", StepSum::fused},
+    {"chain_flushed", StepSum::chain_flushed},
+    {"lanes_flushed", StepSum::lanes_flushed},
+    {"products_alone", StepSum::products_alone},
 }};
 inline constexpr std::array<std::pair<std::string_view, BlockScaling>, 7> block_scalings{{
     {"none", BlockScaling::none},
@@ -172,16 +197,46 @@ MX_FOLDED constexpr std::int64_t residue_of(const GemmModel& model, std::int64_t
     return model.residue_tile == 0 ? 0 : depth % model.residue_tile;
 }
 
+// Has the row nothing beside the sum of a step?
+constexpr bool is_step_alone(const GemmModel& model) {
+    return model.scaling == BlockScaling::none && model.promotion == 0 && model.exact_group == 1 &&
+           model.order == ProductOrder::along_k && model.exponent_floor == -all_bits;
+}
+
+// As fault_of, of the sums of processors.
+constexpr std::string_view fault_of_sum(const GemmModel& model) {
+    const bool is_exact = model.fraction_bits == all_bits;
+    const bool is_f32 = model.accumulator == formats::f32;
+    const bool is_nearest = model.rounding == Rounding::nearest_even;
+    if (model.sum == StepSum::fused && (!is_exact || !is_nearest))
+        return "a fused sum rounds to nearest even, and nothing is cut of it";
+    if (flushes_in_f32(model.sum) && (!is_exact || !is_f32 || !is_nearest))
+        return "sums that flush subnormals are rounded to nearest even, to binary32, and nothing "
+               "is cut of them";
+    if (model.sum == StepSum::chain_flushed && model.products != 2)
+        return "a chain that flushes subnormals has 2 products a step";
+    if (model.sum == StepSum::lanes_flushed && model.products % 4 != 0)
+        return "a step of two sums has a multiple of 4 products";
+    if (model.sum == StepSum::products_alone &&
+        (is_exact || !is_f32 || model.cut != Rounding::to_odd ||
+         model.rounding != Rounding::to_odd))
+        return "products that are summed alone are cut and rounded to odd, to binary32";
+    if (model.sum != StepSum::products_alone && model.cut == Rounding::to_odd)
+        return "products are cut to odd where they are summed alone";
+    return "";
+}
+
 // Why a row can be none: what the integers of fast/ have no room for, and ways that do not go
 // together. "" of a row that can be.
 constexpr std::string_view fault_of(const GemmModel& model) {
     const bool is_exact = model.fraction_bits == all_bits;
     const bool is_late = model.sum == StepSum::products_first || model.sum == StepSum::even_and_odd;
     const bool is_tree = model.sum == StepSum::pairs_flushed;
+    const bool is_processors = model.sum == StepSum::fused || flushes_in_f32(model.sum) ||
+                               model.sum == StepSum::products_alone;
     const bool scales = model.scaling != BlockScaling::none;
-    const bool is_alone = !scales && model.promotion == 0 && model.exact_group == 1 &&
-                          model.order == ProductOrder::along_k &&
-                          model.exponent_floor == -all_bits && model.cut == Rounding::toward_zero;
+    const bool is_alone = is_step_alone(model) && (model.cut == Rounding::toward_zero ||
+                                                   model.sum == StepSum::products_alone);
     if (model.products < 1 || model.products > step_products_max)
         return "a step has from 1 to 128 products";
     if (!is_exact && (model.fraction_bits < 1 || model.fraction_bits > 40))
@@ -190,13 +245,14 @@ constexpr std::string_view fault_of(const GemmModel& model) {
         return "products that are summed first keep 24 bits of fraction at the most";
     if (is_tree && (!is_exact || (model.products != 2 && model.products != 4)))
         return "a tree has 2 or 4 products, and nothing is cut of them";
-    if ((is_late || is_tree || (is_exact && model.products > 1)) && !is_alone)
+    if ((is_late || is_tree || is_processors || (is_exact && model.products > 1)) && !is_alone)
         return "exact steps, trees and products that are summed first have no promotion, no scales "
                "of blocks, no order, no exponent floor and no cut of their own";
-    const bool is_fused = is_exact && !is_tree && model.products == 1;
+    if (const auto fault = fault_of_sum(model); !fault.empty()) return fault;
+    const bool is_chain = is_exact && model.sum == StepSum::aligned && model.products == 1;
     const bool is_usual =
         model.rounding == Rounding::nearest_even && model.accumulator == formats::f32;
-    if (is_fused && !is_usual) return "a fused multiply-add rounds to nearest even, to binary32";
+    if (is_chain && !is_usual) return "a fused multiply-add rounds to nearest even, to binary32";
     if (is_exact && model.cut != Rounding::toward_zero)
         return "where nothing is cut, cut says nothing";
     if (model.exponent_floor != -all_bits &&

@@ -27,6 +27,17 @@ inline constexpr std::string_view cdna2 =
 inline constexpr std::string_view cdna3 =
     "microsoft/MMA-Sim@0cb7846:src/mmasim/mmasim/arithmetic/fdpa.py, tr_fdpa and gtr_fdpa; "
     "north-numerical-computing/MATLAB-tensor-core@b12b5a7:models/tools/Generic_BFMA_TC.m";
+// Of Arm's FP8, with FPMR.LSCALE at 0 and FPMR.OSM at 0.
+inline constexpr std::string_view arm =
+    "Arm Architecture Reference Manual, FDOT, FMLAL and FMMLA of FP8: a fused sum of products, "
+    "added without intermediate rounding; qemu/qemu@0e81c215d:target/arm/tcg/fp8_helper.c, f8dot";
+inline constexpr std::string_view amx =
+    "Intel SDM volume 2, TDPBF16PS, Operation; bochs-emu/Bochs@783b58fd6:bochs/cpu/avx/amx.cc, of "
+    "f16 alone";
+inline constexpr std::string_view spike =
+    "aswaterman/riscv-misc@579388e82:isa/ldot-bdot/ldot-bdot.adoc, RISC-V Bulk Normalization "
+    "Algorithm; "
+    "riscv-software-src/riscv-isa-sim@55b4658d:riscv/bulknormdot.h and zvbdot.h";
 inline constexpr std::string_view id24 =
     "cuBLASLt 13.1 on an H200, id=24; conformance/vectors/nvidia_h200_residue.answers";
 }  // namespace source_of_rows
@@ -61,6 +72,23 @@ inline constexpr std::string_view cdna3 =
     "and MATLAB-tensor-core have it, or 31 below the leading bit of what both come to, as "
     "MMA-Sim@c87cb7f has it. Probe: C = 1 and products of -2^-8, 2^-25 and 2^-32. The sign of a "
     "sum of zeros: +0 here. Probe: C = -0 and products of -0";
+inline constexpr std::string_view arm_zeros =
+    "the sign of a sum of zeros: -0 where C and all products are -0, as QEMU has it. Probe: C = -0 "
+    "and products of -0. Sums of E5M2 that take more than 64 bits: exact here, as Arm's text has "
+    "them; QEMU 11.1.3 keeps 64. Probe of FDOT of four: C = -2 * 57344^2 and products of 57344^2, "
+    "57344^2 and 2^-32: 2^-32, or 2^-31";
+inline constexpr std::string_view amx_half =
+    "a difference from 2^-126 to 2^-125 of two sums of bf16 that have one exponent: kept here, as "
+    "SSE's addition keeps it where subnormals are flushed, 0 in Bochs@783b58fd6. Probe: 3 * 2^-126 "
+    "at k=0 and -2^-125 at k=1: 2^-126";
+inline constexpr std::string_view amx_fp8 =
+    "how four products join a sum: two by two here, as Bochs has it; Intel's text was not at hand, "
+    "and LLVM's amxfp8intrin.h adds them to one sum. Probe: products of 2^24, 1, -2^24 and 1. "
+    "Subnormal factors of E5M2: 0 here, as Bochs has them. Probe: 2^-16 times 1";
+inline constexpr std::string_view bulk =
+    "how many products are aligned together: the text leaves it to the implementation; here those "
+    "of one vector register, as Spike has it. Probe: 2^20, 2^-8 and -2^20, each one element more "
+    "apart";
 }  // namespace open_in_rows
 
 inline constexpr std::array gemm_models{
@@ -443,7 +471,7 @@ inline constexpr std::array gemm_models{
               .fraction_bits = all_bits,
               .rounding = Rounding::nearest_even,
               .standing = Standing::verified_here,
-              .machines = "cpu mi100 mi210 mi250 mi300a mi300x",
+              .machines = "cpu mi100 mi210 mi250 mi300a mi300x arm-fp8 feat_fp8fma",
               .source = "device/cpu, algorithm fma-chain; IEEE 754-2019 section 5.4.1; of AMD's "
                         "MFMA of f32: microsoft/MMA-Sim@e11f6a7:src/mmasim/mmasim/amd/sim.py"},
     GemmModel{.name = "fma-chain-mx",
@@ -478,6 +506,140 @@ inline constexpr std::array gemm_models{
               .standing = Standing::verified_here,
               .machines = "cpu",
               .source = "device/cpu, algorithm fma-parts"},
+    // Instructions of processors. VDPBF16PS and VDPPHPS: pairs of 16-bit factors.
+    GemmModel{.name = "vdpbf16ps",
+              .operands = "bf16",
+              .products = 2,
+              .fraction_bits = all_bits,
+              .rounding = Rounding::nearest_even,
+              .sum = StepSum::chain_flushed,
+              .standing = Standing::verified_here,
+              .machines = "avx512-bf16 avx10.2 zen4 zen5 cooper-lake sapphire-rapids "
+                          "granite-rapids diamond-rapids",
+              .source = "Intel SDM volume 2, VDPBF16PS, Operation; an AMD EPYC of the Zen 4 kind; "
+                        "bochs-emu/Bochs@783b58fd6:bochs/cpu/avx/avx512_bf16.cc"},
+    GemmModel{.name = "vdpphps",
+              .operands = "f16",
+              .products = 2,
+              .fraction_bits = all_bits,
+              .rounding = Rounding::nearest_even,
+              .sum = StepSum::chain_flushed,
+              .standing = Standing::simulated,
+              .machines = "avx10.2 diamond-rapids",
+              .source = "bochs-emu/Bochs@783b58fd6:bochs/cpu/avx/avx10_2_misc.cc, VDPPHPS"},
+    // Tiles of AMX. One instruction takes 64 bytes along K of each row.
+    GemmModel{.name = "amx-half",
+              .operands = "bf16 f16",
+              .products = 32,
+              .fraction_bits = all_bits,
+              .rounding = Rounding::nearest_even,
+              .sum = StepSum::lanes_flushed,
+              .standing = Standing::simulated,
+              .machines = "amx-bf16 amx-fp16 sapphire-rapids granite-rapids diamond-rapids",
+              .source = source_of_rows::amx,
+              .open = open_in_rows::amx_half},
+    GemmModel{.name = "amx-fp8",
+              .operands = "e4m3 e5m2",
+              .products = 64,
+              .fraction_bits = all_bits,
+              .rounding = Rounding::nearest_even,
+              .exponents = FactorExponents::f16,
+              .sum = StepSum::lanes_flushed,
+              .standing = Standing::simulated,
+              .machines = "amx-fp8 diamond-rapids",
+              .source = "bochs-emu/Bochs@783b58fd6:bochs/cpu/avx/amx.cc, TDPBF8PS, TDPHF8PS, "
+                        "TDPBHF8PS and TDPHBF8PS",
+              .open = open_in_rows::amx_fp8},
+    // Arm: FDOT of four and FMMLA of eight to binary32, FMLAL of one, FDOT of two and FMMLA of four
+    // to binary16. FMLALL, of one to binary32, is fma-chain.
+    GemmModel{.name = "arm-fp8-dot4",
+              .operands = "e4m3 e5m2",
+              .products = 4,
+              .fraction_bits = all_bits,
+              .rounding = Rounding::nearest_even,
+              .sum = StepSum::fused,
+              .standing = Standing::simulated,
+              .machines = "arm-fp8 feat_fp8dot4 sme_f8f32",
+              .source = source_of_rows::arm,
+              .open = open_in_rows::arm_zeros},
+    GemmModel{.name = "arm-fp8-mmla8",
+              .operands = "e4m3 e5m2",
+              .products = 8,
+              .fraction_bits = all_bits,
+              .rounding = Rounding::nearest_even,
+              .sum = StepSum::fused,
+              .standing = Standing::predicted,
+              .machines = "arm-fp8 feat_f8f32mm",
+              .source = source_of_rows::arm,
+              .open = open_in_rows::arm_zeros},
+    GemmModel{.name = "arm-fp8-mlal-f16",
+              .operands = "e4m3 e5m2",
+              .products = 1,
+              .fraction_bits = all_bits,
+              .accumulator = formats::f16,
+              .rounding = Rounding::nearest_even,
+              .sum = StepSum::fused,
+              .standing = Standing::simulated,
+              .machines = "arm-fp8 feat_fp8fma",
+              .source = source_of_rows::arm,
+              .open = open_in_rows::arm_zeros},
+    GemmModel{.name = "arm-fp8-dot2-f16",
+              .operands = "e4m3 e5m2",
+              .products = 2,
+              .fraction_bits = all_bits,
+              .accumulator = formats::f16,
+              .rounding = Rounding::nearest_even,
+              .sum = StepSum::fused,
+              .standing = Standing::simulated,
+              .machines = "arm-fp8 feat_fp8dot2 sme_f8f16",
+              .source = source_of_rows::arm,
+              .open = open_in_rows::arm_zeros},
+    GemmModel{.name = "arm-fp8-mmla4-f16",
+              .operands = "e4m3 e5m2",
+              .products = 4,
+              .fraction_bits = all_bits,
+              .accumulator = formats::f16,
+              .rounding = Rounding::nearest_even,
+              .sum = StepSum::fused,
+              .standing = Standing::predicted,
+              .machines = "arm-fp8 feat_f8f16mm",
+              .source = source_of_rows::arm,
+              .open = open_in_rows::arm_zeros},
+    // RISC-V's batched dot products, by the length of a vector register in bits: one holds 8 to a
+    // byte, and log2 of their number are the guard bits beside 23.
+    GemmModel{.name = "rvv-fp8-vlen128",
+              .operands = "e4m3 e5m2",
+              .products = 16,
+              .fraction_bits = 27,
+              .rounding = Rounding::to_odd,
+              .sum = StepSum::products_alone,
+              .cut = Rounding::to_odd,
+              .standing = Standing::simulated,
+              .machines = "zvfqbdot8f zvfqwbdota8f riscv",
+              .source = source_of_rows::spike,
+              .open = open_in_rows::bulk},
+    GemmModel{.name = "rvv-fp8-vlen256",
+              .operands = "e4m3 e5m2",
+              .products = 32,
+              .fraction_bits = 28,
+              .rounding = Rounding::to_odd,
+              .sum = StepSum::products_alone,
+              .cut = Rounding::to_odd,
+              .standing = Standing::simulated,
+              .machines = "zvfqbdot8f zvfqwbdota8f riscv",
+              .source = source_of_rows::spike,
+              .open = open_in_rows::bulk},
+    GemmModel{.name = "rvv-bf16-vlen256",
+              .operands = "bf16",
+              .products = 16,
+              .fraction_bits = 27,
+              .rounding = Rounding::to_odd,
+              .sum = StepSum::products_alone,
+              .cut = Rounding::to_odd,
+              .standing = Standing::simulated,
+              .machines = "zvfwbdot16bf zvfwbdota16bf riscv",
+              .source = source_of_rows::spike,
+              .open = open_in_rows::bulk},
 };
 
 // Returns nullptr when no row has that name.

@@ -319,6 +319,69 @@ TEST(DotModel, Cdna3SumsEvenAndOddApart) {
               0u);
 }
 
+CodeRow e5m2(Codes codes) {
+    return {formats::e5m2, std::move(codes)};
+}
+constexpr std::uint32_t one_e5m2 = 0x3C, minus_e5m2 = 0x80, minus_zero = 0x80000000;
+
+// 2^24 + 1 is a tie and goes to 2^24: of a pair the second product comes first.
+TEST(DotModel, PairsOfProcessorsBeginWithTheSecond) {
+    const CodeRow pair = bf16({power_bf16(24) | minus_bf16, power_bf16(0)});
+    EXPECT_EQ(sum_by("vdpbf16ps", pair, power_f32(24)), 0u);
+    EXPECT_EQ(sum_by("fma-chain", pair, power_f32(24)), power_f32(0));
+}
+
+TEST(DotModel, ProcessorsFlushWhatIsSubnormalAfterItsRounding) {
+    EXPECT_EQ(sum_by("vdpbf16ps", bf16({0x0001})), 0u);         // a factor
+    EXPECT_EQ(sum_by("vdpbf16ps", bf16({0}), 0x807FFFFF), 0u);  // C; -0 + 0 is +0
+    EXPECT_EQ(sum_by("vdpbf16ps", bf16({minus_bf16, minus_bf16}), 0x807FFFFF), minus_zero);
+    // 2^-126 less 2^-150 is subnormal; less 2^-151 it is a tie, which is rounded to 2^-126.
+    const CodeRow minus = bf16({power_bf16(-75) | minus_bf16});
+    const CodeRow below = bf16({power_bf16(-75)}), half = bf16({power_bf16(-76)});
+    EXPECT_EQ(model_says("vdpbf16ps", minus, below, power_f32(-126)), 0u);
+    EXPECT_EQ(model_says("vdpbf16ps", minus, half, power_f32(-126)), power_f32(-126));
+    // 3 * 2^-126 - 2^-125 is normal.
+    const CodeRow lanes = bf16({0x0140, 0x0100 | minus_bf16});
+    EXPECT_EQ(sum_by("amx-half", lanes), power_f32(-126));
+}
+
+// Of 16 bits even and odd k have a sum each; of 8 bits the first and the second two of four.
+TEST(DotModel, TilesOfAmxHaveTwoSums) {
+    const std::uint32_t large = power_bf16(24), one_bf16 = power_bf16(0);
+    EXPECT_EQ(sum_by("amx-half", bf16({large, one_bf16, large | minus_bf16, one_bf16})),
+              power_f32(1));
+    // 2^12 * 2^12, 1, the same taken away, and 1: (2^24 + 1) + (-2^24 + 1), each rounded.
+    const CodeRow a = e5m2({0x6C, one_e5m2, 0x6C | minus_e5m2, one_e5m2});
+    const CodeRow b = e5m2({0x6C, one_e5m2, 0x6C, one_e5m2});
+    EXPECT_EQ(model_says("amx-fp8", a, b), power_f32(0));
+    EXPECT_EQ(model_says("amx-fp8", e5m2({0x01}), e5m2({one_e5m2})), 0u);
+    const CodeRow e4m3{formats::e4m3, {0x01}};
+    EXPECT_EQ(model_says("amx-fp8", e4m3, ones(e4m3, one)), power_f32(-9));
+}
+
+TEST(DotModel, ArmRoundsFourProductsAndTheAccumulatorOnce) {
+    // 2^24 + 1 + 2^-16 lies above the tie.
+    const CodeRow row = e5m2({one_e5m2, 0x01});
+    EXPECT_EQ(model_says("arm-fp8-dot4", row, ones(row, one_e5m2), power_f32(24)), 0x4B800001u);
+    EXPECT_EQ(model_says("fma-chain", row, ones(row, one_e5m2), power_f32(24)), power_f32(24));
+    const CodeRow zeros = e5m2({0x80, 0x80, 0x80, 0x80}), fewer = e5m2({0x80, 0x80, 0x80});
+    EXPECT_EQ(model_says("arm-fp8-dot4", zeros, ones(zeros, one_e5m2), minus_zero), minus_zero);
+    EXPECT_EQ(model_says("arm-fp8-dot4", fewer, ones(fewer, one_e5m2), minus_zero), 0u);
+}
+
+// Of 16 products 27 bits are kept below the largest exponent, to odd.
+TEST(DotModel, RiscvRoundsToOddTwice) {
+    // 2^14, 2^-16 and -2^14: the unit is 2^-13.
+    const CodeRow a = e5m2({0x58, 0x01, 0x58 | minus_e5m2}), b = e5m2({0x58, one_e5m2, 0x58});
+    EXPECT_EQ(model_says("rvv-fp8-vlen128", a, b), power_f32(-13));
+    EXPECT_EQ(model_says("rvv-fp8-vlen256", a, b), power_f32(-14));
+    // 1 + 2^-30.
+    const CodeRow small = e5m2({0x02});
+    EXPECT_EQ(model_says("rvv-fp8-vlen128", small, small, 0x3F800000), 0x3F800001u);
+    const CodeRow zero = e5m2({0x80});
+    EXPECT_EQ(model_says("rvv-fp8-vlen128", zero, ones(zero, one_e5m2), minus_zero), 0u);
+}
+
 TEST(DotModel, MxScalesMoveExponents) {
     // 2^127 * 2^-127: nothing is lost, and nothing is rounded on the way.
     EXPECT_EQ(model_says("blackwell-mx", mx_e4m3({0x3F}, {254}), mx_e4m3({one}, {0})), 0x3FF00000u);

@@ -107,10 +107,29 @@ std::string with(const std::string& words) {
     return R"({"mxcheck_model": 1, "name": "mine", "operands": ["e4m3"], )" + words + "}";
 }
 
-TEST(ModelFile, WhatCanBeNoRowIsRefusedWithASentence) {
-    struct Wrong {
-        std::string text, sentence;
+struct Wrong {
+    std::string text, sentence;
+};
+
+TEST(ModelFile, WhatCanBeNoSumOfAProcessorIsRefusedWithASentence) {
+    const Wrong all[] = {
+        {with(R"("products": 4, "sum": "fused")"),
+         "no machine is so: a fused sum rounds to nearest even, and nothing is cut of it"},
+        {with(R"("products": 4, "sum": "chain_flushed", "rounding": "nearest_even")"),
+         "no machine is so: a chain that flushes subnormals has 2 products a step"},
+        {with(R"("products": 6, "sum": "lanes_flushed", "rounding": "nearest_even")"),
+         "no machine is so: a step of two sums has a multiple of 4 products"},
+        {with(R"("products": 2, "sum": "chain_flushed")"),
+         "no machine is so: sums that flush subnormals are rounded to nearest even, to binary32, "
+         "and nothing is cut of them"},
+        {with(R"("products": 16, "fraction_bits": 27, "sum": "products_alone")"),
+         "no machine is so: products that are summed alone are cut and rounded to odd, to "
+         "binary32"},
     };
+    for (const Wrong& wrong : all) EXPECT_EQ(refusal(wrong.text), wrong.sentence) << wrong.text;
+}
+
+TEST(ModelFile, WhatCanBeNoRowIsRefusedWithASentence) {
     const Wrong all[] = {
         {"", "this is no JSON object"},
         {"[1]", "this is no JSON object"},
@@ -160,7 +179,7 @@ TEST(ModelFile, WhatCanBeNoRowIsRefusedWithASentence) {
          "operands 'e4m3' has more bits than groups are summed exactly of, which is 6"},
         {with(R"("products": 4, "fraction_bits": 13, "cut": "stochastic")"),
          "unknown cut 'stochastic'; known are: nearest_even nearest_away toward_zero "
-         "toward_positive toward_negative away_from_zero"},
+         "toward_positive toward_negative away_from_zero to_odd"},
         {with(R"("products": 4, "fraction_bits": 13, "accumulator": "e8m23")"),
          "accumulator 'e8m23' is none of f32, f16, bf16 and e8m1 to e8m22"},
         {R"({"mxcheck_model": 1, "name": "hopper-fp8", "operands": ["e4m3"], "products": 4})",

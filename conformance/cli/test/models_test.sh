@@ -15,6 +15,8 @@ done
 check 'and nothing of AMD' [ "$(grep -c '^cdna' stdout)" -eq 0 ]
 check 'what is open is said, with its probe' grep -q 'Probe:' stdout
 expect 0 'cdna3-fp8' list models --machine mi300x
+expect 0 'no public source says how its matrix cores round' list models --machine MI355X
+expect 0 'amx-fp8' list models --machine diamond-rapids
 refuse 2 "did you mean 'b200'?" list models --machine b20
 refuse 2 '--machine is for models' list formats --machine b200
 

@@ -52,10 +52,15 @@ TEST(GemmFields, EveryDecisionChangesTheSentence) {
     add([](GemmModel& m) { m.sum = StepSum::products_first; });
     add([](GemmModel& m) { m.sum = StepSum::even_and_odd; });
     add([](GemmModel& m) { m.sum = StepSum::pairs_flushed; });
+    add([](GemmModel& m) { m.sum = StepSum::fused; });
+    add([](GemmModel& m) { m.sum = StepSum::chain_flushed; });
+    add([](GemmModel& m) { m.sum = StepSum::lanes_flushed; });
+    add([](GemmModel& m) { m.sum = StepSum::products_alone; });
 }
 
 TEST(GemmFields, APredictionSaysThatNothingOfItHasRun) {
     EXPECT_EQ(standing_text(Standing::predicted), "predicted, nothing of it has run here");
+    EXPECT_EQ(standing_text(Standing::simulated), "held to a simulator, no machine has answered");
     EXPECT_EQ(standing_text(Standing::verified_here), "verified here");
     EXPECT_EQ(standing_text(Standing::verified_by_others), "verified by others");
 }

@@ -338,7 +338,9 @@ GemmFactor factor_from_file(const Kind& kind, const Shape& shape, const std::str
 
 constexpr const char* fp8_models =
     "ada-fp8 ada-fp8-f16 hopper-fp8 hopper-fp8-promoted hopper-fp8-f16 mma-sync-fp8 "
-    "mma-sync-fp8-f16 blackwell-narrow blackwell-fp8-f16 fma-chain fma-parts";
+    "mma-sync-fp8-f16 blackwell-narrow blackwell-fp8-f16 fma-chain fma-parts amx-fp8 arm-fp8-dot4 "
+    "arm-fp8-mmla8 arm-fp8-mlal-f16 arm-fp8-dot2-f16 arm-fp8-mmla4-f16 rvv-fp8-vlen128 "
+    "rvv-fp8-vlen256";
 constexpr const char* mx_models =
     "hopper-mx-wgmma hopper-mx-slices hopper-mx-bf16 blackwell-mx fma-chain-mx fma-parts-mx";
 constexpr const char* nvfp4_models = "blackwell-fp4 fma-chain-mx fma-parts-mx";
@@ -346,7 +348,7 @@ constexpr const char* half_models =
     "volta-f16 turing-f16 ampere-half hopper-half hopper-half-residue-64 hopper-half-residue-128 "
     "hopper-half-k8-residue-32 volta-f16-f16 ampere-f16-f16 "
     "hopper-f16-f16 "
-    "cdna1-f16 cdna2-half cdna3-half fma-chain fma-parts";
+    "cdna1-f16 cdna2-half cdna3-half fma-chain fma-parts vdpphps amx-half";
 
 // What a run expects of the same codes, where there is such a case.
 void expect_as_a_run(const Case& c, const TensorGemm& problem, const std::vector<std::byte>& d) {
@@ -399,7 +401,7 @@ constexpr Row taken[] = {
     {bf16, bf16,
      "ampere-half hopper-half hopper-half-residue-64 hopper-half-residue-128 "
      "hopper-half-k8-residue-32 cdna1-bf16 cdna2-half cdna2-bf16-pairs cdna3-half fma-chain "
-     "fma-parts"},
+     "fma-parts vdpbf16ps amx-half rvv-bf16-vlen256"},
     {fnuz, fnuz, "cdna3-fp8"},
     {f16_rows, f16, half_models},
     {f32, mxfp8, ""},

@@ -95,7 +95,7 @@ TEST(GemmSuite, EveryModelPassesWhereOneCodeIsAskedAtATime) {
             const bool ends_in_half = row.accumulator.exponent_bits < 8;
             const bool is_one_code = data.ends_with("-codes") || data == "gemm.nonfinite";
             // A machine that takes subnormal factors for 0 is found by every code of f16 and bf16.
-            if (row.sum == StepSum::pairs_flushed) continue;
+            if (row.sum == StepSum::pairs_flushed || flushes_in_f32(row.sum)) continue;
             if (!is_one_code || !check_combination(named) ||
                 (ends_in_half && planned.c.gemm.output.element != formats::f16) ||
                 ran++ % one_of != 0)
