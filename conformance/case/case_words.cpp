@@ -155,6 +155,8 @@ Expected<Case> case_of(const CaseWords& words) {
     c.dialect =
         has_blocks(c)
             ? reader.take("dialect", words.dialect, find_quantizer(words.dialect), quantizer_names)
+        : c.operation == OperationKind::convert
+            ? reader.take("dialect", words.dialect, find_converter(words.dialect), converter_names)
             : reader.take("dialect", words.dialect, find_named(e8m0_quantizers, words.dialect),
                           dialect_names);
     if (const auto* type = reader.take("type", words.type, find_input_type(words.type), type_names))

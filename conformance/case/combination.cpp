@@ -130,6 +130,8 @@ Status check_dialect(const Problem& p) {
     const Quantizer& dialect = *p.dialect;
     const std::string called = "dialect '" + std::string(dialect.name) + "'";
     const bool quantizes_any = dialect.formats != 0;
+    if (!dialect.has_scales() && !has_element_rules(p))
+        return bad_input(called + " has no scales: ask it to convert to elements");
     if (!casts_to_scale(p)) {
         if (!quantizes_any)
             return bad_input(called + " is a cast to a scale alone: ask it to convert format=e8m0");

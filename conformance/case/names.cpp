@@ -67,6 +67,11 @@ std::vector<std::string> packing_names() {
 std::vector<std::string> dialect_names() {
     return names_of(e8m0_quantizers);
 }
+std::vector<std::string> converter_names() {
+    std::vector<std::string> names = dialect_names();
+    for (const Quantizer& row : conversions) names.emplace_back(row.name);
+    return names;
+}
 std::vector<std::string> type_names() {
     return {input_types.begin(), input_types.end()};
 }

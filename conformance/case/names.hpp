@@ -41,7 +41,8 @@ std::vector<std::string> scales_names();
 std::vector<std::string> packing_names();
 // Of the formats of OCP MX, or of the formats that convert writes.
 std::vector<std::string> format_names(OperationKind operation);
-std::vector<std::string> dialect_names();  // of those with E8M0 scales
+std::vector<std::string> dialect_names();    // of those with E8M0 scales
+std::vector<std::string> converter_names();  // and of those without scales: what convert takes
 // Of all block formats and quantizers: what quantize and dequantize take.
 std::vector<std::string> block_format_names();
 std::vector<std::string> quantizer_names();

@@ -45,7 +45,7 @@ std::vector<std::string> all_names(const std::string& key, const std::string& op
         for (const BlockFormat& format : cast_formats) std::erase(formats, format.name);
         return formats;
     }
-    if (key == "dialect") return dialect_names();
+    if (key == "dialect") return operation == "convert" ? converter_names() : dialect_names();
     if (key == "input" || key == "output") return type_names();
     if (key == "axis") return {"row", "col", "tile", "both"};
     if (key == "block") return block_names();

@@ -158,11 +158,16 @@ std::vector<FieldNames> parting_fields(const ExplainTarget& target, const Dialec
     return {all};
 }
 
+bool makes_them(const Case& c, const Quantizer& dialect) {
+    return has_element_rules(c) ? makes_elements(dialect, *c.format) : dialect.quantizes(*c.format);
+}
+
 bool applies(const ExplainTarget& target, const Quantizer& dialect) {
-    if (casts_to_scale(target.c)) return true;
+    if (casts_to_scale(target.c)) return dialect.has_e8m0_scales();
+    if (!makes_them(target.c, dialect)) return false;
     const bool reads_it =
         target.c.operation == OperationKind::dequantize || dialect.reads(target.c.type.name);
-    return dialect.is_known() && makes_elements(dialect, *target.c.format) && reads_it;
+    return dialect.is_known() && reads_it;
 }
 
 }  // namespace mx::emulate

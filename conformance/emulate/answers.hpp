@@ -48,6 +48,8 @@ std::string disagreement_in(const OraclePair& oracles);
 // Does the dialect answer this target: does it quantize the format from the type, and is its scale
 // known? Every dialect casts to E8M0.
 bool applies(const ExplainTarget& target, const Quantizer& dialect);
+// Elements of the case's format, whatever its input.
+bool makes_them(const Case& c, const Quantizer& dialect);
 
 // The fields on which two dialects part over this target: every smallest set that, taken over from
 // `there`, gives `here` the answers of `there`. Empty when both answer alike.

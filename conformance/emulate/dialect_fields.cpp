@@ -142,6 +142,9 @@ std::string text_of(NanCode nan_code) {
         MX_NAMED(largest)
         MX_NAMED(as_number)
         MX_NAMED(zero)
+        MX_NAMED(quiet_bit)
+        MX_NAMED(payload_kept)
+        MX_NAMED(of_overflow_too)
     }
     return {};
 }

@@ -30,7 +30,7 @@ std::string label_of(std::size_t index) {
 std::vector<Group> grouped(const ExplainTarget& target, Oracle other, std::string& fault) {
     const Quantizer own = rules_of(target.c);
     std::vector<Group> groups{{label_of(0), exact_answers(target, own), {own}}};
-    for (const Quantizer& dialect : e8m0_quantizers) {
+    for (const Quantizer& dialect : quantizers) {
         const Quantizer rules = rules_in(target, dialect);
         if (rules.name == own.name || !applies(target, dialect)) continue;
         const Answers answers = exact_answers(target, rules);
@@ -104,8 +104,8 @@ std::string partings_of(const ExplainTarget& target, const Quantizer& own, const
 std::string left_out(const ExplainTarget& target) {
     if (casts_to_scale(target.c)) return "";
     std::string lines;
-    for (const Quantizer& dialect : e8m0_quantizers) {
-        if (!dialect.quantizes(*target.c.format) || applies(target, dialect)) continue;
+    for (const Quantizer& dialect : quantizers) {
+        if (!makes_them(target.c, dialect) || applies(target, dialect)) continue;
         const std::string why = dialect.is_known() ? "does not read " + type_name(target.c)
                                                    : "waits for " + std::string(dialect.waits);
         lines += paragraph("not here: " + std::string(dialect.name) + ", which " + why);

@@ -43,7 +43,8 @@ std::string quantizers_that_round(Rounding rounding) {
     std::string with, without;
     std::size_t count_with = 0, count_without = 0;
     for (const Quantizer& quantizer : quantizers) {
-        if (quantizer.formats == FormatSet{}) continue;  // casts to E8M0 have no elements
+        // Casts to E8M0 have no elements, and of a conversion the case says how it rounds.
+        if (quantizer.formats == FormatSet{} || !quantizer.has_scales()) continue;
         const bool rounds_so = quantizer.element_rounding == rounding;
         append(rounds_so ? with : without, quantizer.name);
         ++(rounds_so ? count_with : count_without);
@@ -57,6 +58,24 @@ Listed listed_element(const ElementFormat& f) {
                 " exponent, " + std::to_string(f.mantissa_bits) + " mantissa bits, bias " +
                 std::to_string(f.exponent_bias),
             {{"source", std::string(f.source)}}};
+}
+
+// What a case of convert does not name itself.
+Listed listed_conversion(const Quantizer& row) {
+    std::string makes, reads;
+    for (const BlockFormat& format : mx_block_formats)
+        if (contains(row.formats, format)) append(makes, format.element().name);
+    for (const std::string_view type : input_types)
+        if (row.reads(type)) append(reads, type);
+    return {std::string(row.name),
+            std::string(row.title),
+            {{"quantizes", "nothing: it converts single values"},
+             {"converts_to", makes},
+             {"reads", reads},
+             {"nan_code", value_in("nan_code", row)},
+             {"sign_of_zero", value_in("sign_of_zero", row)},
+             {"source", std::string(row.source)},
+             {"known_by", known_by(row.name)}}};
 }
 
 }  // namespace
@@ -85,6 +104,7 @@ std::vector<Listed> listed_quantizers() {
     for (const Quantizer& recipe : real_scale_quantizers)
         rows.push_back(
             {std::string(recipe.name), std::string(recipe.title), recipe_fields(recipe)});
+    for (const Quantizer& conversion : conversions) rows.push_back(listed_conversion(conversion));
     return rows;
 }
 

@@ -65,8 +65,9 @@ std::string_view name_of(Inverse value) {
         Inverse::divided_if_finite, value);
 }
 std::string_view name_of(NanCode value) {
-    return nth({"positive_all_ones", "sign_kept", "largest", "as_number", "zero"}, NanCode::zero,
-               value);
+    return nth({"positive_all_ones", "sign_kept", "largest", "as_number", "zero", "quiet_bit",
+                "payload_kept", "of_overflow_too"},
+               NanCode::of_overflow_too, value);
 }
 std::string_view name_of(SignOfZero value) {
     return nth({"kept", "dropped", "input_dropped", "underflow_dropped"},

@@ -113,7 +113,8 @@ FaultPlace draw_place(Draw& draw) {
 
 // Rows that came later stand at the end of the table and are not drawn: a number stays the bug that
 // it was when its cause was looked at.
-constexpr std::span drawn_rows = std::span(quantizers).first<quantizers.size() - 5>();
+constexpr std::span drawn_rows =
+    std::span(quantizers).first<quantizers.size() - 5 - conversion_count>();
 static_assert(drawn_rows.back().name == "nexus");
 
 using Copy = void (*)(Quantizer& to, const Quantizer& from);

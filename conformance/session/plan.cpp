@@ -188,7 +188,7 @@ Expected<std::vector<PlannedCase>> plan_input(const std::string& path, const Pla
          request.dialects.empty() ? quantizer_names() : request.dialects) {
         c.dialect = find_quantizer(dialect);
         add_quantize(c, cases);
-        if (c.dialect->has_e8m0_scales()) add_convert(c, cases);
+        if (find_converter(dialect) != nullptr) add_convert(c, cases);
     }
     return cases;
 }

@@ -72,18 +72,68 @@ std::uint32_t random_of(const ConvertJob& line, std::ptrdiff_t lane) {
     return shared != 0 && lane % shared >= 2 ? word >> 16 : word;
 }
 
+// A value as it lies in memory: its sign at the top of the word, its mantissa below the exponent.
+struct RawValue {
+    bool negative;
+    bool is_nan;
+    std::uint32_t first_bits;  // the first two of the mantissa
+};
+
+RawValue raw_value(ValueType type, const std::uint8_t* at) {
+    std::uint32_t bits = 0;
+    std::memcpy(&bits, at, static_cast<std::size_t>(width_of(type)));
+    const Grid grid = grid_of(type);
+    const std::uint32_t magnitude = bits & (grid.code_overflow | (grid.code_overflow - 1));
+    return {bits != magnitude, magnitude > grid.code_overflow,
+            magnitude >> (grid.mantissa_bits - 2) & 3};
+}
+
+// E5M2 has two bits for what a NaN says, E4M3 one NaN.
+std::uint8_t code_of_payload(const Element& element, const RawValue& nan) {
+    const bool has_room = element.grid.mantissa_bits == 2;
+    const std::uint32_t magnitude =
+        has_room ? element.special_from | 2u | nan.first_bits : element.special_from;
+    return static_cast<std::uint8_t>(magnitude | (nan.negative ? 1u << element.sign_place : 0u));
+}
+
+// What the NaN form of the conversion makes of a code.
+std::uint8_t with_nan_form(const ConvertJob& line, const std::uint8_t* value, std::uint8_t code) {
+    const Element element = element_of(line.element_type);
+    if (line.how.nan_form == NanForm::payload_kept) {
+        const RawValue raw = raw_value(line.value_type, value);
+        return raw.is_nan ? code_of_payload(element, raw) : code;
+    }
+    const std::uint32_t all_ones = (1u << element.sign_place) - 1;
+    return (code & all_ones) == all_ones ? line.how.nan_code : code;
+}
+
+// A format without sign begins at zero.
+std::uint8_t with_a_beginning(const ConvertJob& line, std::uint32_t f32_bits, std::uint8_t code) {
+    const std::uint32_t magnitude = f32_bits & f32_magnitude_mask;
+    if (f32_bits == magnitude || magnitude > f32_infinity) return code;
+    const bool saturates = line.how.overflow == OverflowMode::saturate;
+    return magnitude == 0 || saturates ? std::uint8_t{0} : line.how.nan_code;
+}
+
+bool has_sign(ElementType element) {
+    return element_of(element).sign_place < 8;
+}
+
 // One line of the job, from `first` on.
 void convert_scalar(const ConvertJob& line, std::ptrdiff_t first) {
     const std::ptrdiff_t width = width_of(line.value_type);
     const Element element = element_of(line.element_type);
     for (std::ptrdiff_t lane = first; lane < line.extent.lanes; ++lane) {
         ScaledValue value{};
-        value.f32_bits = load_f32_bits(line.value_type,
-                                       line.values.data + lane * line.values.lane_stride * width);
+        const std::uint8_t* const at = line.values.data + lane * line.values.lane_stride * width;
+        value.f32_bits = load_f32_bits(line.value_type, at);
         if (line.how.subnormals == Subnormals::inputs_flushed)
             value.f32_bits = flushed_input(line.value_type, value.f32_bits);
         if (line.how.rounding == Rounding::stochastic) value.random = random_of(line, lane);
-        line.codes.data[lane * line.codes.lane_stride] = element_code(element, line.how, value);
+        std::uint8_t code = element_code(element, line.how, value);
+        if (!has_sign(line.element_type)) code = with_a_beginning(line, value.f32_bits, code);
+        if (line.how.nan_form != NanForm::one_code) code = with_nan_form(line, at, code);
+        line.codes.data[lane * line.codes.lane_stride] = code;
     }
 }
 
@@ -92,6 +142,7 @@ void convert_scalar(const ConvertJob& line, std::ptrdiff_t first) {
 void convert(const ConvertJob& job) {
     const bool vectors = job.values.lane_stride == 1 && job.codes.lane_stride == 1 &&
                          job.how.rounding == Rounding::nearest_even &&
+                         job.how.nan_form == NanForm::one_code && has_sign(job.element_type) &&
                          job.how.subnormals == Subnormals::honoured;
     const std::ptrdiff_t width = width_of(job.value_type);
     for (std::ptrdiff_t i = 0; i < job.extent.lines; ++i) {

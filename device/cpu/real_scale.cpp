@@ -74,10 +74,9 @@ float kept_number(const RealScaleRule& rule, const TensorNumbers& tensor) {
     return rule.way_back == WayBack::scale_and_amax ? tensor.amax : tensor.scale;
 }
 
-// The grid of a scale of a byte. UE5M3 has no sign, and the place of one lies outside the byte.
+// The grid of a scale of a byte.
 Element byte_scale(RealScaleType type) {
-    if (type == RealScaleType::ue4m3) return element_of(ElementType::e4m3);
-    return {{3, -14, 0xFE, 0xFF}, 0xFE, 8, 0xFF, Signs::sign_bit};
+    return element_of(type == RealScaleType::ue4m3 ? ElementType::e4m3 : ElementType::ue5m3);
 }
 
 std::uint8_t nearest_byte(RealScaleType type, float x) {

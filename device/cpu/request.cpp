@@ -23,15 +23,23 @@ Conversion conversion_of(const mx_operation& operation, ElementType element) {
     how.overflow = overflow(operation);
     how.subnormals = subnormals(operation);
     const bool has_nan = element_of(element).special_from != no_specials;
-    how.nan_code = operation.dialect != nullptr ? dialect_rule(operation, element).nan_code
-                                                : find_dialect_rule("ocp", element)->nan_code;
+    if (const auto rule = find_conversion_rule(kit::text_of(operation.dialect), element)) {
+        how.nan_code = rule->nan_code;
+        how.nan_form = rule->nan_form;
+    } else {
+        how.nan_code = operation.dialect != nullptr ? dialect_rule(operation, element).nan_code
+                                                    : find_dialect_rule("ocp", element)->nan_code;
+    }
     if (how.random_shared != 0 && !has_nan)
         kit::not_supported("rounding \"stochastic-x4\" of elements other than FP8");
     return how;
 }
 
+constexpr std::string_view ue5m3 = "ue5m3";  // no element of a block: convert alone writes it
+
 Work convert_work(kit::Call& call) {
-    const ElementType element = element_format(call.operation());
+    const bool is_ue5m3 = kit::text_of(call.operation().format) == ue5m3;
+    const ElementType element = is_ue5m3 ? ElementType::ue5m3 : element_format(call.operation());
     const Conversion how = conversion_of(call.operation(), element);
     const kit::Tensor values = call.input("the values");
     ConvertJob job{value_type(values), element, how, extent_of(values), plane_of(values), {}, {}};
@@ -44,7 +52,7 @@ Work convert_work(kit::Call& call) {
         job.random = plane_of(words);
     }
     const kit::Tensor codes = call.output("the codes");
-    codes.expect_type(name_of(element));
+    codes.expect_type(is_ue5m3 ? ue5m3 : name_of(element));
     codes.expect_strided();
     codes.expect_shape(values.shape());
     job.codes = plane_of(codes);

@@ -68,6 +68,18 @@ constexpr std::array element_rows{
                0x007F0002, 0},
 };
 
+// Processors that convert to FP8. Where a NaN keeps its payload the code here is not read.
+struct ProcessorRow {
+    std::string_view name;
+    std::uint8_t nan_of_e4m3, nan_of_e5m2;
+    NanForm nan_form;
+};
+constexpr std::array processor_rows{
+    ProcessorRow{"avx10-fp8", 0x7F, 0x7E, NanForm::payload_kept},
+    ProcessorRow{"arm-fp8", 0x7F, 0x7E, NanForm::one_code},
+    ProcessorRow{"riscv-fp8", 0x7F, 0x7F, NanForm::of_overflow_too},
+};
+
 constexpr std::uint32_t one_exponent = 1u << 23;
 
 const Row* find_row(std::string_view dialect) {
@@ -157,6 +169,15 @@ std::optional<DialectRule> find_dialect_rule(std::string_view dialect, ElementTy
     const auto largest = static_cast<std::uint8_t>((1u << element.sign_place) - 1);
     return DialectRule{scale_rule(*row, amax),
                        row->nan_code == NanCode::largest ? largest : facts.nan_low_bits};
+}
+
+std::optional<ConversionRule> find_conversion_rule(std::string_view dialect, ElementType element) {
+    for (const ProcessorRow& row : processor_rows) {
+        if (row.name != dialect) continue;
+        if (element == ElementType::e4m3) return ConversionRule{row.nan_of_e4m3, row.nan_form};
+        if (element == ElementType::e5m2) return ConversionRule{row.nan_of_e5m2, row.nan_form};
+    }
+    return std::nullopt;
 }
 
 // A cast rounds the value itself; rounding the amax first, as "even" does, is not part of it.

@@ -16,11 +16,18 @@ struct DialectRule {
     std::uint8_t nan_code;
 };
 
+// What the conversion instructions of a processor say of one: they have no scales.
+struct ConversionRule {
+    std::uint8_t nan_code;
+    NanForm nan_form;
+};
+
 // All return no value when the device does not know the name.
 // A dialect that is known may still not quantize to an element: find_dialect_rule then has no value
 // and knows_dialect is true.
 bool knows_dialect(std::string_view dialect);
 std::optional<DialectRule> find_dialect_rule(std::string_view dialect, ElementType element);
+std::optional<ConversionRule> find_conversion_rule(std::string_view dialect, ElementType element);
 // The cast of any value to an E8M0 byte.
 std::optional<ScaleRule> find_cast_rule(std::string_view dialect);
 

@@ -8,7 +8,7 @@
 namespace mx::cpu {
 
 enum class ValueType { f32, bf16, f16 };
-enum class ElementType { e4m3, e5m2, e3m2, e2m3, e2m1, int8, int8_symmetric };
+enum class ElementType { e4m3, e5m2, e3m2, e2m3, e2m1, int8, int8_symmetric, ue5m3 };
 
 constexpr int width_of(ValueType type) {
     return type == ValueType::f32 ? 4 : 2;
@@ -42,7 +42,7 @@ enum class Signs { sign_bit, twos_complement };
 struct Element {
     Grid grid;
     std::uint32_t code_max_negative;  // as a magnitude
-    int sign_place;                   // the bit of a code that holds its sign
+    int sign_place;                   // the bit of a code that holds its sign; 8: there is none
     std::uint32_t special_from;       // the first magnitude code that is Inf or NaN
     Signs signs;
 };
@@ -62,6 +62,8 @@ constexpr Element element_of(ElementType type) {
             return {{1, 0, 0x7, 0x7}, 0x7, 3, no_specials, Signs::sign_bit};
         case ElementType::int8:
             return {{7, 1, 0x7F, 0x7F}, 0x80, 7, no_specials, Signs::twos_complement};
+        case ElementType::ue5m3:
+            return {{3, -14, 0xFE, 0xFF}, 0xFE, 8, 0xFF, Signs::sign_bit};
         case ElementType::int8_symmetric:
             break;
     }
@@ -85,6 +87,13 @@ enum class OverflowMode { saturate, overflow };
 
 enum class Subnormals { honoured, inputs_flushed, outputs_flushed };
 
+// The code of a NaN. `payload_kept` and `of_overflow_too` are of FP8 alone.
+enum class NanForm {
+    one_code,         // nan_code, whatever the NaN was
+    of_overflow_too,  // ... and so is the NaN that an overflow becomes, which else has a sign
+    payload_kept,     // the sign and the upper bits of the NaN's mantissa, the first one set
+};
+
 // How a value becomes an element, wherever the format leaves a choice.
 struct Conversion {
     Rounding rounding = Rounding::nearest_even;
@@ -93,6 +102,7 @@ struct Conversion {
     OverflowMode overflow = OverflowMode::saturate;
     Subnormals subnormals = Subnormals::honoured;
     std::uint8_t nan_code = 0;
+    NanForm nan_form = NanForm::one_code;
 };
 
 enum class NanPolicy {

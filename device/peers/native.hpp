@@ -25,6 +25,13 @@ struct Cast {
     std::uint32_t (*code)(float);
 };
 
+// A cast by codes, for inputs other than binary32 and for bits that no float should pass through.
+// Where the rounding is stochastic, `random` has the word of the value, of which it takes its bits.
+struct CodeCast {
+    std::string_view format, input, rounding, overflow, dialect;
+    std::uint32_t (*code)(std::uint32_t value, std::uint32_t random);
+};
+
 struct Scale {
     std::string_view format, dialect;
     std::uint32_t (*byte)(float amax);
@@ -45,6 +52,7 @@ struct Library {
     std::span<const Cast> casts;
     std::span<const Scale> scales;
     std::span<const Quantize> quantizers;
+    std::span<const CodeCast> code_casts = {};
 };
 
 // Writes function(value) for each value.
@@ -57,6 +65,21 @@ void map(Call& call, std::string_view type, Function function, bool is_asked) {
     if (!is_asked) return;
     for_each_cell(in.shape(), [&](Cell cell) {
         codes.write(cell, function(std::bit_cast<float>(values.read(cell))));
+    });
+}
+
+inline void map_codes(Call& call, const CodeCast& row, bool is_asked) {
+    const Tensor in = call.input("the values");
+    const bool has_words = row.rounding.starts_with("stochastic");
+    const Strided words =
+        has_words ? call.input("the random bits").chosen("u32", in.shape()) : Strided{};
+    const Tensor out = call.output("the codes");
+    call.expect_no_more();
+    const Strided values = in.chosen(row.input, in.shape());
+    const Strided codes = out.implied(row.format, in.shape());
+    if (!is_asked) return;
+    for_each_cell(in.shape(), [&](Cell cell) {
+        codes.write(cell, row.code(values.read(cell), has_words ? words.read(cell) : 0));
     });
 }
 
@@ -107,6 +130,10 @@ struct Device {
         for (const Cast& row : library.casts)
             if (name == "convert" && is(row.format, row.dialect) && is_conversion(asked, row))
                 return map(call, row.format, row.code, is_asked);
+        for (const CodeCast& row : library.code_casts)
+            if (name == "convert" && is(row.format, row.dialect) && is_conversion(asked, row) &&
+                type_of_values(call) == row.input)
+                return map_codes(call, row, is_asked);
         for (const Scale& row : library.scales)
             if (name == "encode_scale" && is(row.format, row.dialect))
                 return map(call, "e8m0", row.byte, is_asked);
@@ -118,7 +145,13 @@ struct Device {
                       in_double_quotes(asked.dialect));
     }
 
-    static bool is_conversion(const mx_operation& asked, const Cast& row) {
+    static std::string_view type_of_values(const Call& call) {
+        const Arguments& arguments = call.arguments();
+        return arguments.input_count == 0 ? "" : text_of(arguments.inputs->type);
+    }
+
+    template <typename Row>
+    static bool is_conversion(const mx_operation& asked, const Row& row) {
         const auto subnormals = text_of(asked.subnormals);
         if (!subnormals.empty() && subnormals != "honoured") return false;
         return row.rounding.empty() ||

@@ -16,7 +16,9 @@ Rational magnitude_of(const ElementFormat& format, std::uint32_t magnitude_code)
 
 Value decode(const ElementFormat& format, Code code) {
     const bool negative = format.is_negative(code);
-    if (format.is_nan(code)) return {Value::Kind::nan, negative, 0};
+    if (format.is_nan(code))
+        return {Value::Kind::nan, negative, 0,
+                times_power_of_two(code.bits & format.code_mantissa_mask(), -format.mantissa_bits)};
     if (format.is_infinity(code)) return {Value::Kind::infinity, negative, 0};
     return {Value::Kind::finite, negative, magnitude_of(format, format.magnitude(code))};
 }

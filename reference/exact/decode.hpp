@@ -8,12 +8,14 @@
 
 namespace mx::exact {
 
-// An exact number, an infinity or a NaN. `magnitude` is meaningful for finite values only.
+// An exact number, an infinity or a NaN. `magnitude` is meaningful for finite values only, and
+// `payload` for a NaN: its mantissa field, as a part of 2^M.
 struct Value {
     enum class Kind { finite, infinity, nan };
     Kind kind = Kind::finite;
     bool negative = false;  // also of zero, infinity and NaN
     Rational magnitude = 0;
+    Rational payload = 0;
 
     bool is_nan() const { return kind == Kind::nan; }
     bool is_infinity() const { return kind == Kind::infinity; }

@@ -93,6 +93,12 @@ std::uint32_t code_of_overflow(const ElementFormat& format, Overflow overflow, c
     return format.has_nan() ? format.code_nan() : code_max_finite(format, value);
 }
 
+// Of a format that begins at zero, for values with a sign.
+std::uint32_t code_of_negative(const ElementFormat& format, Overflow overflow, const Value& value) {
+    const bool is_zero = value.is_finite() && value.magnitude == 0;
+    return is_zero || overflow == Overflow::saturate ? 0 : format.code_nan();
+}
+
 // A NaN that is taken for a number: the quiet NaN of binary32 reads 1.5 * 2^128, and the format's
 // code for that, were it unbounded, is cut to the bits there are.
 std::uint32_t code_of_nan_as_number(const ElementFormat& format) {
@@ -101,6 +107,16 @@ std::uint32_t code_of_nan_as_number(const ElementFormat& format) {
     const std::uint32_t code = (field << format.mantissa_bits) | half;
     MX_ASSERT(magnitude_of(format, code) == power_of_two(128) * 3 / 2);
     return code & format.code_magnitude_mask();
+}
+
+// The magnitude of a NaN with a payload of its own, where the format has more than one: the first
+// bit of the mantissa makes it quiet, and the bits that do not fit are cut off.
+std::uint32_t code_of_quiet_nan(const ElementFormat& format, const Rational& payload) {
+    if (format.specials != Specials::infinity_and_nan) return format.code_nan();
+    const Rational half(1, 2);
+    const Rational quiet = payload < half ? payload + half : payload;
+    const Integer mantissa = whole_part(quiet * power_of_two(format.mantissa_bits));
+    return format.code_infinity() + static_cast<std::uint32_t>(mantissa);
 }
 
 Code code_of_nan(NanCode nan_code, const ElementFormat& format, const Value& value) {
@@ -116,6 +132,12 @@ Code code_of_nan(NanCode nan_code, const ElementFormat& format, const Value& val
                                                     : code_of_nan_as_number(format));
         case NanCode::zero:
             return format.positive(0);
+        case NanCode::quiet_bit:
+            return format.positive(code_of_quiet_nan(format, 0));
+        case NanCode::payload_kept:
+            return with_sign(format, code_of_quiet_nan(format, value.payload), value);
+        case NanCode::of_overflow_too:
+            return format.positive(format.code_nan());
     }
     MX_ASSERT(false && "a NaN code without a definition");
     return Code{0};
@@ -144,6 +166,11 @@ Rounded round_with_reasons(const ElementFormat& format, Rounding rounding, Overf
     result.format = format;
     if (value.is_nan()) {
         result.code = format.positive(format.code_nan());
+        return result;
+    }
+    if (value.negative && format.sign_bits == 0 && format.has_zero()) {
+        result.underflowed = true;
+        result.code = format.positive(code_of_negative(format, overflow, value));
         return result;
     }
     if (value.is_infinity()) {
@@ -196,6 +223,8 @@ Code round_element(const Quantizer& quantizer, const ElementFormat& format, cons
     if (value.is_nan()) return code_of_nan(quantizer.nan_code, format, value);
     Code code =
         round(format, quantizer.element_rounding, quantizer.element_overflow, value, random);
+    if (quantizer.nan_code == NanCode::of_overflow_too && format.is_nan(code))
+        return format.positive(format.code_nan());
     if (quantizer.subnormals == Subnormals::outputs_flushed && format.is_subnormal(code))
         code = with_sign(format, 0, value);
     if (format.is_zero(code) && loses_sign(quantizer.sign_of_zero, value))

@@ -25,8 +25,9 @@ struct Rounded {
 };
 
 // Rounds a value. NaN becomes code_nan() with sign 0. A format without zero (E8M0) takes everything
-// below its smallest value to that value; a format without sign must not be given negative values.
-// `random` is read by stochastic rounding alone.
+// below its smallest value to that value, and must not be given negative ones. Any other format
+// without sign (UE5M3) begins at zero: what is below is 0 where it saturates, else NaN, and -0 is
+// 0. `random` is read by stochastic rounding alone.
 Rounded round_with_reasons(const ElementFormat& format, Rounding rounding, Overflow overflow,
                            const Value& value, RandomBits random = {});
 Code round(const ElementFormat& format, Rounding rounding, Overflow overflow, const Value& value,

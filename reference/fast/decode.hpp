@@ -12,17 +12,24 @@ namespace mx::fast {
 
 enum class Kind : std::uint8_t { finite, infinity, nan };
 
-// significand * 2^exponent, not normalised; zero has significand 0 and keeps its sign.
+// significand * 2^exponent, not normalised; zero has significand 0 and keeps its sign. Of a NaN
+// `payload` has the mantissa field, its first bit as the highest of the word.
 struct Unpacked {
     Kind kind = Kind::finite;
     bool negative = false;
     int exponent = 0;
     std::uint64_t significand = 0;
+    std::uint32_t payload = 0;
 };
+
+MX_FOLDED constexpr std::uint32_t payload_of(const ElementFormat& format, Code nan) {
+    const std::uint64_t mantissa = nan.bits & format.code_mantissa_mask();
+    return static_cast<std::uint32_t>(mantissa << (32 - format.mantissa_bits));
+}
 
 MX_FOLDED constexpr Unpacked unpack(const ElementFormat& format, Code code) {
     const bool negative = format.is_negative(code);
-    if (format.is_nan(code)) return {Kind::nan, negative, 0, 0};
+    if (format.is_nan(code)) return {Kind::nan, negative, 0, 0, payload_of(format, code)};
     if (format.is_infinity(code)) return {Kind::infinity, negative, 0, 0};
     const std::uint32_t magnitude = format.magnitude(code);
     const int field = static_cast<int>(magnitude >> format.mantissa_bits);

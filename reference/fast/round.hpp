@@ -202,10 +202,17 @@ MX_FOLDED constexpr Code with_sign(const ElementFormat& format, std::uint32_t ma
     return value.negative ? format.negative(magnitude) : format.positive(magnitude);
 }
 
+// A format without sign has no code below zero's.
+MX_FOLDED constexpr bool begins_at_zero(Overflow overflow, const Unpacked& value) {
+    return overflow == Overflow::saturate || (value.kind == Kind::finite && value.significand == 0);
+}
+
 // As exact::round: NaN becomes code_nan() with sign 0.
 MX_FOLDED constexpr Code round(const ElementFormat& format, Rounding rounding, Overflow overflow,
                                const Unpacked& value, RandomBits random = {}) {
     if (value.kind == Kind::nan) return format.positive(format.code_nan());
+    if (value.negative && format.sign_bits == 0 && format.has_zero())
+        return format.positive(begins_at_zero(overflow, value) ? 0 : format.code_nan());
     const RoundingRule rule{rounding, random, value.negative};
     if (value.kind == Kind::infinity)
         return with_sign(format, code_of_overflow(format, overflow, rule), value);
@@ -223,6 +230,16 @@ MX_FOLDED constexpr std::uint32_t code_of_nan_as_number(const ElementFormat& for
     return ((field << format.mantissa_bits) | half) & format.code_magnitude_mask();
 }
 
+// A quiet NaN with the upper bits of a payload. Formats without infinity have one NaN.
+//
+//   payload  pppppp...   its upper mantissa_bits   1pp..   under an exponent field of ones
+MX_FOLDED constexpr std::uint32_t code_of_quiet_nan(const ElementFormat& format,
+                                                    std::uint32_t payload) {
+    if (!format.has_infinity()) return format.code_nan();
+    const std::uint32_t quiet = payload | std::uint32_t{1} << 31;
+    return format.code_infinity() | quiet >> (32 - format.mantissa_bits);
+}
+
 MX_FOLDED constexpr Code code_of_nan(NanCode nan_code, const ElementFormat& format,
                                      const Unpacked& value) {
     switch (nan_code) {
@@ -235,6 +252,11 @@ MX_FOLDED constexpr Code code_of_nan(NanCode nan_code, const ElementFormat& form
             break;
         case NanCode::zero:
             return format.positive(0);
+        case NanCode::quiet_bit:
+            return format.positive(code_of_quiet_nan(format, 0));
+        case NanCode::payload_kept:
+            return with_sign(format, code_of_quiet_nan(format, value.payload), value);
+        case NanCode::of_overflow_too:
         case NanCode::positive_all_ones:
             break;
     }
@@ -261,6 +283,8 @@ MX_FOLDED constexpr Code round_element(const Quantizer& quantizer, const Element
     if (value.kind == Kind::nan) return code_of_nan(quantizer.nan_code, format, value);
     Code code =
         round(format, quantizer.element_rounding, quantizer.element_overflow, value, random);
+    if (quantizer.nan_code == NanCode::of_overflow_too && format.is_nan(code))
+        code = format.positive(format.code_nan());
     if (quantizer.subnormals == Subnormals::outputs_flushed && format.is_subnormal(code))
         code = with_sign(format, 0, value);
     if (format.is_zero(code) && loses_sign(quantizer.sign_of_zero, value))

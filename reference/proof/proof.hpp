@@ -29,6 +29,7 @@ struct Proof {
 
 std::vector<Proof> decode_proofs();
 std::vector<Proof> round_proofs();
+std::vector<Proof> conversion_proofs();
 std::vector<Proof> scale_proofs();
 std::vector<Proof> block_proofs();
 std::vector<Proof> whole_block_proofs();

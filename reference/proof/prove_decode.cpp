@@ -113,8 +113,8 @@ std::vector<Proof> all_proofs() {
     std::vector<Proof> proofs;
     for (const auto& list :
          {decode_proofs(), round_proofs(), scale_proofs(), block_proofs(), whole_block_proofs(),
-          pack_proofs(), recipe_proofs(), dot_proofs(), dot_model_proofs(), tanh_approx_proofs(),
-          gemm_epilogue_proofs(), gemm_output_proofs(), gemm_proofs()})
+          conversion_proofs(), pack_proofs(), recipe_proofs(), dot_proofs(), dot_model_proofs(),
+          tanh_approx_proofs(), gemm_epilogue_proofs(), gemm_output_proofs(), gemm_proofs()})
         proofs.insert(proofs.end(), list.begin(), list.end());
     return proofs;
 }

@@ -23,11 +23,12 @@ namespace mx {
 // emax is the exponent of the element format's largest value, max that value, M its mantissa bits,
 // MAX the largest element times scale_max.
 
-// The type of a block's scale.
-enum class ScaleType { e8m0, e4m3, ue5m3, f32 };
+// The type of a block's scale. Of a row without one, `convert` is all that there is: it rounds
+// single values, as the conversion instructions of a processor do.
+enum class ScaleType { e8m0, e4m3, ue5m3, f32, none };
 
 constexpr std::string_view name_of(ScaleType type) {
-    constexpr std::array<std::string_view, 4> names{"e8m0", "e4m3", "ue5m3", "f32"};
+    constexpr std::array<std::string_view, 5> names{"e8m0", "e4m3", "ue5m3", "f32", "none"};
     return names[static_cast<std::size_t>(type)];
 }
 
@@ -201,6 +202,9 @@ enum class NanCode {
     largest,            // the largest value: a clamp came first
     as_number,          // all ones where there is NaN; else the low bits of 1.5 * 2^128
     zero,               // 0: the NaN was greater than no bound
+    quiet_bit,        // sign 0 and of the mantissa the first bit alone: 0x7E in E5M2, 0x7F in E4M3
+    payload_kept,     // the input's sign and the upper bits of its mantissa, the first one set
+    of_overflow_too,  // 0x7F whatever the sign, and so is the NaN that an overflow becomes
 };
 
 // A zero element, given or from underflow. Where a lane is scaled in binary32, input_dropped asks
@@ -279,7 +283,8 @@ struct Quantizer {
     std::string_view waits;
 
     ScaleType scale_type;
-    FormatSet formats;  // those the source quantizes to; none for a cast to E8M0 alone
+    FormatSet formats;  // those the source quantizes to; none for a cast to E8M0 alone. Of a row
+                        // without scales those whose elements it converts to
     InputSet inputs;    // the types it reads
 
     LaneTransform transform;
@@ -318,7 +323,10 @@ struct Quantizer {
         return (open & static_cast<std::uint32_t>(decision)) != 0;
     }
     constexpr bool has_e8m0_scales() const { return scale_type == ScaleType::e8m0; }
-    constexpr bool quantizes(const BlockFormat& format) const { return contains(formats, format); }
+    constexpr bool has_scales() const { return scale_type != ScaleType::none; }
+    constexpr bool quantizes(const BlockFormat& format) const {
+        return has_scales() && contains(formats, format);
+    }
     constexpr bool is_known() const { return waits.empty(); }
     constexpr bool reads(std::string_view type) const { return contains_input(inputs, type); }
     constexpr bool divides_lanes() const {

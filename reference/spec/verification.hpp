@@ -672,6 +672,45 @@ inline constexpr std::array verifications{
         .answers = "deepgemm-gpu",
         .covers = Covers::finite,
     },
+
+    // Instructions of processors.
+    Verification{
+        .rows = "avx10-fp8",
+        .known = Known::run,
+        .versions = "",
+        .library = "bochs-emu/Bochs@783b58fd6",
+        .place = "CPU",
+        .date = "2026-11-30",
+        .compared = "every code of f16, of the biased forms with every byte: 67.4 million answers",
+        .paths = "its conversion functions, saturating and not; no processor was asked",
+        .differed = "nothing",
+        .answers = "bochs",
+    },
+    Verification{
+        .rows = "arm-fp8",
+        .known = Known::run,
+        .versions = "",
+        .library = "QEMU 11.1.3 (Debian 1:11.1.3+ds-1)",
+        .place = "CPU",
+        .date = "2026-11-30",
+        .compared = "every code of f16 and bf16, borders of f32",
+        .paths = "FCVTN, FCVTN2 and BFCVTN by qemu-aarch64, saturating and not; no processor was "
+                 "asked, and no scale in FPMR",
+        .differed = "nothing",
+        .answers = "qemu-arm",
+    },
+    Verification{
+        .rows = "riscv-fp8",
+        .known = Known::run,
+        .versions = "",
+        .library = "riscv-software-src/riscv-isa-sim@55b4658db",
+        .place = "CPU",
+        .date = "2026-11-30",
+        .compared = "every code of f32 and bf16 in five roundings",
+        .paths = "the SoftFloat functions of vfncvt.f.f.q and vfncvtbf16.f.f.w, saturating and not",
+        .differed = "nothing",
+        .answers = "spike",
+    },
 };
 
 // nullptr where no entry names the row, which a test forbids.

@@ -95,6 +95,13 @@ TEST(Dialects, SetNoFieldThatTheirScaleIgnores) {
             EXPECT_EQ(row.encode_overflow, EncodeOverflow::infinity);
             EXPECT_EQ(row.candidate_error, CandidateError::none);
             EXPECT_EQ(row.way_back, WayBack::times_scale);
+        } else if (!row.has_scales()) {
+            Quantizer nothing = conversions[0];
+            nothing.name = row.name, nothing.title = row.title, nothing.source = row.source;
+            nothing.formats = row.formats, nothing.inputs = row.inputs;
+            nothing.nan_code = row.nan_code, nothing.sign_of_zero = row.sign_of_zero;
+            nothing.open = row.open;
+            EXPECT_EQ(row, nothing);
         } else {
             EXPECT_EQ(row.amax_rounding, AmaxRounding::none);
             EXPECT_EQ(row.zero_block, ZeroBlock::as_cast);

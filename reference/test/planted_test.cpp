@@ -16,8 +16,8 @@ namespace {
 
 std::vector<Proof> proofs_of_quantizers() {
     std::vector<Proof> proofs;
-    for (const auto& list :
-         {round_proofs(), scale_proofs(), block_proofs(), whole_block_proofs(), pack_proofs()})
+    for (const auto& list : {round_proofs(), conversion_proofs(), scale_proofs(), block_proofs(),
+                             whole_block_proofs(), pack_proofs()})
         proofs.insert(proofs.end(), list.begin(), list.end());
     return proofs;
 }

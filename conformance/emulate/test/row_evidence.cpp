@@ -11,6 +11,7 @@
 #include "reference/base/hex.hpp"
 #include "reference/fast/round.hpp"
 #include "reference/spec/words.hpp"
+#include "reference/test/conversion_examples.hpp"
 #include "reference/test/dialect_examples.hpp"
 #include "reference/test/scale_cast_examples.hpp"
 
@@ -62,7 +63,7 @@ std::vector<std::vector<bool>> known_of(const Asked& asked, std::size_t known) {
 bool is_about_rows(const Case& c) {
     return c.dialect != nullptr &&
            (c.operation == OperationKind::quantize || c.operation == OperationKind::encode_scale ||
-            casts_to_scale(c));
+            casts_to_scale(c) || !c.dialect->has_scales());
 }
 
 std::vector<std::vector<bool>> equal_places(const std::vector<CodeTensor>& left,
@@ -97,6 +98,20 @@ void add_answer(EvidenceByRow& all, const Case& c, const Client& client, Sources
     all[c.dialect->name].push_back(std::move(asked));
 }
 
+void add_conversion(EvidenceByRow& all, const ConversionExample& example, Sources& sources) {
+    for (const std::string_view name : words_in(example.dialects))
+        for (const std::string_view format : words_in(example.format))
+            for (const std::string_view input : words_in(example.input))
+                for (const auto& [overflow, rule] : overflows) {
+                    const int digits = find_element_format(input)->code_bytes() * 2;
+                    const Case c = case_named(
+                        "convert format=" + std::string(format) + " dialect=" + std::string(name) +
+                        " input=" + std::string(input) + " overflow=" + std::string(overflow) +
+                        " shape=1x1 data=" + bits_of(std::span(&example.value, 1), digits));
+                    all[find_quantizer(name)->name].push_back(asked_of(c, sources));
+                }
+}
+
 }  // namespace
 
 EvidenceByRow typed_examples(Sources& sources) {
@@ -122,6 +137,8 @@ EvidenceByRow typed_examples(Sources& sources) {
                                       " data=" + bits_of(codes, 8));
             all[find_quantizer(name)->name].push_back(asked_of(c, sources));
         }
+    for (const ConversionExample& example : conversion_examples)
+        add_conversion(all, example, sources);
     return all;
 }
 
@@ -186,8 +203,26 @@ void add_probes(RowEvidence& probes, const Quantizer& row, const BlockFormat& fo
 
 }  // namespace
 
+// Every code of a type of 16 bits, and the edges of f32.
+void add_conversion_probes(RowEvidence& probes, const Quantizer& row, Sources& sources) {
+    for (const BlockFormat& format : mx_block_formats)
+        for (const std::string_view input : input_types)
+            for (const auto& [overflow, rule] : overflows) {
+                if (!contains(row.formats, format) || !row.reads(input)) continue;
+                const std::string asked = "convert format=" + std::string(format.element().name) +
+                                          " dialect=" + std::string(row.name) +
+                                          " input=" + std::string(input) +
+                                          " overflow=" + std::string(overflow);
+                const bool is_large = input == formats::f32.name;
+                const std::string data =
+                    is_large ? " shape=24x32 data=edge.special" : " shape=2048x32 data=all.bits";
+                probes.push_back(asked_of(case_named(asked + data), sources));
+            }
+}
+
 RowEvidence probes_of(const Quantizer& row, Sources& sources) {
     RowEvidence probes;
+    if (!row.has_scales()) add_conversion_probes(probes, row, sources);
     for (const BlockFormat& format : block_formats)
         for (const std::string_view input : {"f32", "bf16"})
             if (row.quantizes(format) && row.reads(input) && format.block_rows <= 1)

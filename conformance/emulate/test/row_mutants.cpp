@@ -102,6 +102,19 @@ void add_element_mutants(Mutants& all, const Quantizer& row) {
              NanCode::zero});
 }
 
+// A case of convert names how it rounds; the row says what becomes of NaNs and zeros.
+void add_conversion_mutants(Mutants& all, const Quantizer& row) {
+    using N = NanCode;
+    using S = SignOfZero;
+    if (!row.leaves_open(Decision::nan_code))
+        add(all, row, "code of NaN", [](Quantizer& q) -> N& { return q.nan_code; },
+            {N::positive_all_ones, N::sign_kept, N::largest, N::as_number, N::zero, N::quiet_bit,
+             N::payload_kept, N::of_overflow_too});
+    if (!row.leaves_open(Decision::sign_of_zero))
+        add(all, row, "sign of zero", [](Quantizer& q) -> S& { return q.sign_of_zero; },
+            {S::kept, S::dropped, S::input_dropped, S::underflow_dropped});
+}
+
 void add_zero_mutants(Mutants& all, const Quantizer& row) {
     if (row.leaves_open(Decision::sign_of_zero)) return;
     const auto field = [](Quantizer& q) -> SignOfZero& { return q.sign_of_zero; };
@@ -196,7 +209,9 @@ std::string change_of(const Mutant& mutant, const Quantizer& row) {
 std::vector<Mutant> mutants_of(const Quantizer& row) {
     Mutants all;
     if (row.has_e8m0_scales()) add_cast_mutants(all, row);
-    if (row.formats != FormatSet{}) {
+    if (!row.has_scales()) {
+        add_conversion_mutants(all, row);
+    } else if (row.formats != FormatSet{}) {
         add_amax_mutants(all, row);
         if (row.has_e8m0_scales()) {
             add_scale_mutants(all, row);

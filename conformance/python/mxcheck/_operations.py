@@ -625,12 +625,13 @@ def convert(
     """Codes of single values in an element format, without a scale.
 
     x: array of float32, float16 or bfloat16, of any shape.
-    element: "e4m3", "e5m2", "e3m2", "e2m3", "e2m1", "int8", "e4m3fnuz", "e5m2fnuz", or "e8m0" for
-        the scale nearest to each value, as the dialect casts.
+    element: "e4m3", "e5m2", "e3m2", "e2m3", "e2m1", "int8", "e4m3fnuz", "e5m2fnuz", "ue5m3", or
+        "e8m0" for the scale nearest to each value, as the dialect casts.
     rounding: "nearest_even", "nearest_away", "toward_zero", "to_odd", ...: mx_device.h lists them.
     overflow: "saturate", or "overflow" (to Inf, or NaN where there is none). A dialect's cast to
         "e8m0" has a rounding and an overflow of its own, and these are not looked at.
-    dialect: whose cast to "e8m0" it is.
+    dialect: whose cast to "e8m0" it is, and whose codes NaNs and zeros get: "avx10-fp8",
+        "arm-fp8" and "riscv-fp8" are processors' conversions to FP8.
     random_bits: of a stochastic rounding, a uint32 for each element, of "stochastic-x4" for each
         four of the last axis.
 

@@ -87,6 +87,7 @@ const std::set<std::string> embedded_dialects = [] {
     std::set<std::string> names{"ocp",          "nv",           "torchao-floor",
                                 "torchao-ceil", "torchao-even", "torchao-rceil"};
     for (const Quantizer& row : real_scale_quantizers) names.emplace(row.name);
+    for (const Quantizer& row : conversions) names.emplace(row.name);
     return names;
 }();
 

@@ -84,6 +84,9 @@ TEST(PlanOfAFile, AsksEveryFormatDialectAndAxisInCasesThatParseBack) {
         for (const BlockFormat& format : real_scale_formats)
             if (dialect.reads("f16") && dialect.quantizes(format))
                 wanted += format.block_rows == 1 ? 3 : 1;
+    for (const Quantizer& row : conversions)
+        for (const BlockFormat& format : mx_block_formats)
+            if (row.reads("f16") && contains(row.formats, format)) wanted += overflows.size();
     EXPECT_EQ(texts.size(), wanted);
     EXPECT_FALSE(plan_input(scratch.at("none.npy"), {}).ok());
 }
