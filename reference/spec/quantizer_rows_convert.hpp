@@ -17,8 +17,7 @@ inline constexpr std::array convert_rows{
     Quantizer{
         .name = "avx10-fp8",
         .title = "AVX10.2: VCVTPH2BF8[S], VCVTPH2HF8[S], their two-source and biased forms",
-        .source = "Intel AVX10.2 Architecture Specification (361050); "
-                  "bochs-emu/Bochs@783b58fd6:bochs/cpu/avx",
+        .source = "bochs-emu/Bochs@783b58fd6:bochs/cpu/avx/bf8.h, hf8.h; Intel's text unread",
         .waits = "",
         .scale_type = ScaleType::none,
         .formats = formats_named({"mxfp8-e4m3", "mxfp8-e5m2"}),
@@ -53,8 +52,7 @@ inline constexpr std::array convert_rows{
     Quantizer{
         .name = "arm-fp8",
         .title = "Arm FEAT_FP8: FCVTN, BFCVTN and their kin, no scaling",
-        .source = "Arm Architecture Reference Manual (DDI 0487), FPConvertFP8; "
-                  "qemu/qemu@v11.1.3:target/arm/tcg/fp8_helper.c",
+        .source = "qemu/qemu@0e81c21:target/arm/tcg/fp8_helper.c; Arm's FPConvertFP8 unread",
         .waits = "",
         .scale_type = ScaleType::none,
         .formats = formats_named({"mxfp8-e4m3", "mxfp8-e5m2"}),

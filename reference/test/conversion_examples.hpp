@@ -1,5 +1,5 @@
-// Single values as processors convert them, typed by hand from what their manuals say: one line
-// each. Used by conversion_test.cpp, and by the test that mutates rows.
+// Single values as processors convert them, one line each: typed by hand from what the sources of
+// the rows and of UE5M3 say. Used by conversion_test.cpp, and by the test that mutates rows.
 #pragma once
 
 #include <array>
