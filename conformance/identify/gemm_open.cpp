@@ -12,12 +12,15 @@ constexpr std::string_view half_accumulators =
 
 constexpr std::array open{
     GemmOpenField{half_accumulators, "what rounds to 0", {"0 of its sign", "+0"}},
-    GemmOpenField{half_accumulators, "exponent floor", {"none", "-21"}},
-    GemmOpenField{half_accumulators, "fraction bits"},
+    GemmOpenField{"volta-f16-f16 ampere-f16-f16 ada-fp8-f16 hopper-fp8-f16 mma-sync-fp8-f16 "
+                  "blackwell-fp8-f16",
+                  "exponent floor",
+                  {"none", "-21"}},
+    GemmOpenField{"volta-f16-f16 ampere-f16-f16 ada-fp8-f16 mma-sync-fp8-f16 blackwell-fp8-f16",
+                  "fraction bits"},
     GemmOpenField{"ampere-half ampere-tf32", "exponent floor", {"none", "-132"}},
     GemmOpenField{"hopper-half hopper-tf32", "exponent floor", {"-133", "-126"}},
     GemmOpenField{"blackwell-mx", "exponent floor", {"none", "-133", "-126"}},
-    GemmOpenField{"hopper-tf32", "products of a step", {"8", "4"}},
     GemmOpenField{"blackwell-fp4", "zero products", {"left out", "counted"}},
     GemmOpenField{"hopper-half-residue-64 hopper-half-k8-residue-32", residue_field},
     // Whether FP6 is as FP8: a device is asked in FP6, and the row predicts it or does not.

@@ -70,8 +70,8 @@ struct Library {
 const Library libraries[] = {
     {"boost/", {"reference/exact"}},
     {"cuda",
-     {"device/nvhost", "device/cuda", "device/cublaslt", "device/hopper", "conformance/sweep",
-      "conformance/mutants/gpu", "bench"}},
+     {"device/nvhost", "device/cuda", "device/cublaslt", "device/hopper", "device/peers",
+      "conformance/sweep", "conformance/mutants/gpu", "bench"}},
     {"hip/", {"device/hip"}},
     {"cublas", {"device/cublaslt", "device/hopper"}},
     {"hwy/", {"device/cpu", "bench"}},

@@ -25,7 +25,7 @@ inline std::string text_of(Shape shape) {
 
 // Bytes of an element of that type in a strided tensor.
 constexpr std::int64_t width_of(std::string_view type) {
-    if (type == "f32" || type == "u32" || type == "i32") return 4;
+    if (type == "f32" || type == "tf32" || type == "u32" || type == "i32") return 4;
     return type == "bf16" || type == "f16" ? 2 : 1;
 }
 

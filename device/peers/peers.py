@@ -100,7 +100,7 @@ class Peer:
     def device(self):
         """The options that make mxcheck ask this peer."""
         self.folder.mkdir(parents=True, exist_ok=True)
-        if self.adapter.suffix == ".cpp":
+        if self.adapter.suffix in (".cpp", ".cu"):
             return ["--device", str(self.compiled())]
         return ["--device-cmd", self.command()]
 
@@ -116,14 +116,17 @@ class Peer:
 
     def compiled(self):
         made = self.folder / f"{self.name}.so"
-        compiler = shlex.split(os.environ.get("CXX", "c++"))
+        is_cuda = self.adapter.suffix == ".cu"
+        variable, usual = ("NVCC", "nvcc") if is_cuda else ("CXX", "c++")
+        compiler = shlex.split(os.environ.get(variable, usual))
         for header in self.entry.get("headers", []):
             (self.folder / header).parent.mkdir(parents=True, exist_ok=True)
             (self.folder / header).write_text("")
         includes = [f"-I{ROOT}", f"-I{self.folder}"]
         includes += [f"-I{self.tree / part}" for part in self.entry["include"]]
         # Their code is theirs: its warnings are not ours.
-        flags = ["-std=c++20", "-O1", "-fPIC", "-w", f'-DMX_PEER_SOURCE="{self.source()}"']
+        flags = ["-std=c++20", "-O1", *(["-Xcompiler"] if is_cuda else []), "-fPIC", "-w"]
+        flags.append(f'-DMX_PEER_SOURCE="{self.source()}"')
         flags += [*includes, *self.entry.get("flags", [])]
         objects = []
         for source in map(pathlib.Path, self.entry.get("sources", [])):
@@ -172,6 +175,8 @@ class Peer:
 
 
 def compile_one(command):
+    if not shutil.which(command[0]):
+        raise Skip(f"there is no compiler {command[0]} here")
     done = output_of([str(word) for word in command])
     if done.returncode != 0:
         errors = [line for line in done.stderr.splitlines() if "error" in line]

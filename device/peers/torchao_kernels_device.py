@@ -1,4 +1,4 @@
-"""torchao's Triton kernels on a GPU as a device: MXFP8 by the exponent, FP8 in tiles, a product.
+"""torchao's Triton kernels on a GPU as a device: MXFP8, FP8 in lines and in tiles, a product.
 
 torchao makes the MXFP8 kernels for compute capability 10.0 and above alone. The one for the floor
 mode has no instruction of it and runs on any GPU, so the question for it is answered yes here.
@@ -27,16 +27,24 @@ def tiles(matrix):
     return codes.contiguous(), scales.contiguous()
 
 
+def lines(values):
+    codes, scales = blockwise.triton_fp8_blockwise_act_quant_lhs(values.to(place()))
+    return codes, scales.flatten()
+
+
 def product(a, a_scales, b, b_scales):
     a, b = (codes.to(place()).view(torch.float8_e4m3fn) for codes in (a, b))
     a_scales = a_scales.to(place()).t().contiguous().t()
     b_scales = b_scales.to(place()).t().contiguous()
+    if len(b) == 1:  # one row of B: scales of 1x128 are those of 128x128, for which it has a kernel
+        return blockwise.triton_fp8_gemm_1x128_128x128(a, b.t(), a_scales, b_scales)
     return blockwise.triton_fp8_gemm_1x128_128x1(a, b.t(), a_scales, b_scales, 128, torch.float32)
 
 
 peer = Peer("torchao's Triton kernels", "Meta, PyTorch", torchao.__version__, tensors=torch)
 peer.quantize("mxfp8-e4m3", "torchao-floor-legacy", mxfp8, ("bf16",))
 peer.quantize_matrix("fp8-e4m3-128x128", "torchao-fp8-block", tiles, ("f32", "bf16"))
+peer.quantize("fp8-e4m3-1x128", "torchao-fp8-block", lines, ("f32", "bf16"))
 peer.gemm("e4m3:1x128", "e4m3:1x128", product)
 if __name__ == "__main__":
     peer.serve()

@@ -49,6 +49,14 @@ inline constexpr std::string_view half_accumulator =
     "Probe: products of 2^-25 and 2^-48, which are above half of 2^-24 only where both are kept. "
     "Bits of fraction: no public vector refutes one more or fewer. Probe: 2^14, -2^14 and 2^e, e "
     "falling until the sum is 0";
+inline constexpr std::string_view hopper_half_accumulator =
+    "the sign of a negative sum that rounds to zero: +0 on an H200 and in MMA-Sim; -0 in the row, "
+    "which shows where C is -0. Probe: -2^-13 times 2^-13 and C = -0. Of a B200: the exponent "
+    "floor, which MATLAB-tensor-core has at -21, too";
+inline constexpr std::string_view hopper_fp8_half_accumulator =
+    "the sign of a negative sum that rounds to zero: +0 on an H200 and in MMA-Sim; -0 in the row, "
+    "which shows where C is -0. Probe: E5M2 factors, -2^-13 times 2^-13 and C = -0. The exponent "
+    "floor: none here, -21 in MATLAB-tensor-core; no probe here parts them";
 // What lies below 2^-149 shows where it adds up to that: 2^-150, 2^-151 and so on, the last twice.
 inline constexpr std::string_view blackwell_floor =
     "the exponent floor: none here, -126 in MMA-Sim, -133 in MATLAB-tensor-core and measured of "
@@ -159,6 +167,19 @@ inline constexpr std::array gemm_models{
               .machines = "h100 h200 gh200 sm_90 hopper",
               .source = source_of_rows::id24,
               .open = open_in_rows::tile},
+    // CUTLASS 3's mainloop of cp.async for wgmma: its first tile is filled with zeros in front, so
+    // that what K leaves over of a step comes first, and whole steps after it. FP16 was not asked.
+    GemmModel{.name = "hopper-half-residue-16",
+              .operands = "bf16",
+              .products = 16,
+              .fraction_bits = 25,
+              .residue_tile = 16,
+              .exponent_floor = -133,
+              .standing = Standing::verified_here,
+              .machines = "h100 h200 gh200 sm_90 hopper",
+              .source = "NVIDIA/cutlass@7107b05:include/cutlass/gemm/collective/"
+                        "sm90_mma_multistage_gmma_ss_warpspecialized.hpp, on an H200; "
+                        "conformance/vectors/cutlass-gemm.answers"},
     // The same with sums in binary16: what HGEMM and COMPUTE_16F ask for.
     GemmModel{.name = "volta-f16-f16",
               .operands = "f16",
@@ -186,10 +207,13 @@ inline constexpr std::array gemm_models{
               .fraction_bits = 25,
               .accumulator = formats::f16,
               .rounding = Rounding::nearest_even,
-              .standing = Standing::verified_by_others,
+              .exponent_floor = -21,
+              .standing = Standing::verified_here,
               .machines = "h100 h200 gh200 sm_90 hopper b200 gb200 sm_100 blackwell",
-              .source = source_of_rows::vectors,
-              .open = open_in_rows::half_accumulator},
+              .source =
+                  "CUTLASS's kernels on an H200 (NVIDIA/cutlass@7107b05); H100, H200 and B200 "
+                  "vectors of north-numerical-computing/MATLAB-tensor-core@b12b5a7",
+              .open = open_in_rows::hopper_half_accumulator},
     // Factors of binary32 whose last 13 bits are not read.
     GemmModel{.name = "ampere-tf32",
               .operands = "tf32",
@@ -204,12 +228,10 @@ inline constexpr std::array gemm_models{
               .products = 8,
               .fraction_bits = 25,
               .exponent_floor = -133,
-              .standing = Standing::verified_by_others,
+              .standing = Standing::verified_here,
               .machines = "h100 h200 gh200 sm_90 hopper b200 gb200 sm_100 blackwell",
               .source = source_of_rows::vectors,
-              .open = "products of a step: 8 as MMA-Sim has it; the vectors have K of 4. Probe: "
-                      "2^14 at k=0, -2^14 at k=7, 2^-12 between. The exponent floor is that of "
-                      "hopper-half"},
+              .open = "the exponent floor is that of hopper-half, not probed"},
     // FP8 on Ada and Hopper keeps 13 bits of fraction, in the sum and in the accumulator.
     GemmModel{.name = "ada-fp8",
               .operands = "e4m3 e5m2",
@@ -278,10 +300,11 @@ inline constexpr std::array gemm_models{
               .fraction_bits = 13,
               .accumulator = formats::f16,
               .rounding = Rounding::nearest_even,
-              .standing = Standing::predicted,
+              .standing = Standing::verified_here,
               .machines = "h100 h200 gh200 sm_90 hopper",
-              .source = source_of_rows::mma_sim,
-              .open = open_in_rows::half_accumulator},
+              .source = "CUTLASS's kernels on an H200 (NVIDIA/cutlass@7107b05); "
+                        "microsoft/MMA-Sim@c785138:mmasim/simulator",
+              .open = open_in_rows::hopper_fp8_half_accumulator},
     // MX on Hopper, which has no tensor cores for it: three ways of device/hopper.
     GemmModel{.name = "hopper-mx-wgmma",
               .operands = "e4m3 e5m2",

@@ -400,8 +400,8 @@ constexpr Row taken[] = {
     {f16, f16, half_models},
     {bf16, bf16,
      "ampere-half hopper-half hopper-half-residue-64 hopper-half-residue-128 "
-     "hopper-half-k8-residue-32 cdna1-bf16 cdna2-half cdna2-bf16-pairs cdna3-half fma-chain "
-     "fma-parts vdpbf16ps amx-half rvv-bf16-vlen256"},
+     "hopper-half-k8-residue-32 hopper-half-residue-16 cdna1-bf16 cdna2-half cdna2-bf16-pairs "
+     "cdna3-half fma-chain fma-parts vdpbf16ps amx-half rvv-bf16-vlen256"},
     {fnuz, fnuz, "cdna3-fp8"},
     {f16_rows, f16, half_models},
     {f32, mxfp8, ""},

@@ -67,8 +67,8 @@ const Simulated machines[] = {
     {"blackwell-fp8-f16", "exponent floor", "", formats::e5m2, as_it_is},
     {"blackwell-fp8-f16", "fraction bits", "+1", formats::e5m2, bits(1)},
     {"blackwell-fp8-f16", "fraction bits", "-1", formats::e5m2, bits(-1)},
-    {"hopper-f16-f16", "exponent floor", "-21", formats::f16, floor_at(-21)},
-    {"hopper-f16-f16", "exponent floor", "none", formats::f16, as_it_is},
+    {"ampere-f16-f16", "exponent floor", "-21", formats::f16, floor_at(-21)},
+    {"ampere-f16-f16", "exponent floor", "none", formats::f16, as_it_is},
 };
 
 class OpenDecision : public testing::TestWithParam<Simulated> {};
