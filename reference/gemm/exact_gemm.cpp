@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "reference/gemm/plan.hpp"
+#include "reference/gemm/rounded_gemm.hpp"
 #include "reference/gemm/settled_gemm.hpp"
 
 namespace mx::gemm {
@@ -321,6 +322,10 @@ constexpr int few_moduli = 18;
 Way way_of(const Kernel& kernel, const Factors& factors, Asked asked) {
     MX_ASSERT(takes(kernel, factors.a.front(), factors.b.front()));
     MX_ASSERT_COMPARE(factors.depth, >, 0);
+    if (kernel.rounded != nullptr) {
+        const bool is_used = asked == Asked::values && RoundedGemm::settles_most(kernel, factors);
+        return is_used ? Way{kernel} : way_of(kernel_after(kernel, factors), factors, asked);
+    }
     if (kernel.residues == nullptr) return {kernel};
     const Kernel& beside = kernel_beside(factors);
     const ModuliBeside limit = moduli_beside(*kernel.residues, factors, beside);
@@ -360,6 +365,8 @@ void for_each_value(const Kernel& kernel, const Factors& factors, const ReceiveV
     if (factors.a.empty() || factors.b.empty()) return;
     Way way = way_of(kernel, factors, Asked::values);
     if (way.settled) return way.settled->run(way.settled_bits, kernel_beside(factors), receive);
+    if (way.kernel.rounded != nullptr)
+        return RoundedGemm(way.kernel, factors).run(kernel_after(way.kernel, factors), receive);
     run(way, factors,
         [&](const Place& place, const ExactSum& sum) { receive(place, value_of(sum)); });
 }

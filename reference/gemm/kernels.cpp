@@ -28,9 +28,16 @@ bool has_amx(unsigned what) {
 }
 #endif
 
-std::vector<Kernel> kernels_here() {
-    std::vector<Kernel> found;
+bool has_any_amx() {
 #if defined(MX_GEMM_AMX)
+    return has_amx(int8_tiles) || has_amx(bf16_tiles);
+#else
+    return false;
+#endif
+}
+
+#if defined(MX_GEMM_AMX)
+void add_amx_and_vnni(std::vector<Kernel>& found) {
     const bool has_vectors =
         __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
         __builtin_cpu_supports("avx512vbmi") && __builtin_cpu_supports("avx512ifma") &&
@@ -45,20 +52,49 @@ std::vector<Kernel> kernels_here() {
         found.push_back({"amx 2 parts", 16, 16, 2, 9, run_amx_2x9});
         found.push_back({"amx 4 parts", 16, 16, 4, 8, run_amx_4x8});
     }
+}
+#endif
+
+// What belongs to one instruction set follows each other, rounded sums first; but on a processor
+// with AMX, which is quicker still, these come last.
+std::vector<Kernel> kernels_here() {
+    std::vector<Kernel> found, last;
+    const auto rounded = [](const char* name, int rows, int columns, const RoundedLoops& loops) {
+        return Kernel{name, rows, columns, 0, 0, nullptr, nullptr, &loops};
+    };
+    const auto add_rounded = [&](const Kernel& kernel) {
+        (has_any_amx() ? last : found).push_back(kernel);
+    };
+#if defined(MX_GEMM_X86)
+    const bool has_avx512 = __builtin_cpu_supports("avx512f");
+    if (has_avx512) add_rounded(rounded("avx512 rounded", 8, 24, rounded_avx512));
+#endif
+#if defined(MX_GEMM_AMX)
+    add_amx_and_vnni(found);
 #endif
 #if defined(MX_GEMM_X86)
-    if (__builtin_cpu_supports("avx512f"))
-        found.push_back({"avx512", 8, 24, 0, 0, run_doubles_avx512});
-    if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"))
+    if (has_avx512) found.push_back({"avx512", 8, 24, 0, 0, run_doubles_avx512});
+    if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) {
+        add_rounded(rounded("avx2 rounded", 4, 12, rounded_avx2));
         found.push_back({"avx2", 4, 12, 0, 0, run_doubles_avx2});
+    }
 #endif
+    add_rounded(rounded("portable rounded", 4, 6, rounded_portable));
     found.push_back({"portable", 4, 6, 0, 0, run_doubles_portable});
+    found.insert(found.end(), last.begin(), last.end());
     return found;
 }
 
 const Kernel* find_beside(const ScaledRow& a, const ScaledRow& b) {
     for (const Kernel& kernel : kernels())
-        if (kernel.residues == nullptr && takes(kernel, a, b)) return &kernel;
+        if (kernel.run != nullptr && takes(kernel, a, b)) return &kernel;
+    return nullptr;
+}
+
+const Kernel* first_exact(std::span<const Kernel> kernels, const Factors& factors) {
+    for (const Kernel& kernel : kernels)
+        if (kernel.rounded == nullptr && takes(kernel, factors.a.front(), factors.b.front()))
+            return &kernel;
     return nullptr;
 }
 
@@ -76,6 +112,15 @@ const Kernel& kernel_beside(const Factors& factors) {
     return *found;
 }
 
+const Kernel& kernel_after(const Kernel& rounded, const Factors& factors) {
+    const std::span<const Kernel> all = kernels();
+    const auto index = static_cast<std::size_t>(&rounded - all.data());
+    const Kernel* found = first_exact(all.subspan(index), factors);
+    if (found == nullptr) found = first_exact(all, factors);
+    MX_ASSERT(found != nullptr);
+    return *found;
+}
+
 bool takes(const Kernel& kernel, const ScaledRow& a, const ScaledRow& b) {
     for (const ScaledRow* row : {&a, &b}) {
         const bool is_e8m0 = row->block != 0 && row->scale.name == formats::e8m0.name;
@@ -87,7 +132,7 @@ bool takes(const Kernel& kernel, const ScaledRow& a, const ScaledRow& b) {
             return false;
         if (kernel.residues != nullptr && is_ue4m3) return false;
     }
-    if (kernel.residues != nullptr) return find_beside(a, b) != nullptr;
+    if (kernel.run == nullptr) return find_beside(a, b) != nullptr;
     return kernel.parts != 0 || chain_of(a, b).interval != 0;
 }
 

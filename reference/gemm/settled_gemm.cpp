@@ -12,8 +12,8 @@
 #include <algorithm>
 #include <climits>
 
-#include "reference/gemm/leading_blocks.hpp"
 #include "reference/gemm/moduli.hpp"
+#include "reference/gemm/open_outputs.hpp"
 #include "reference/gemm/settled_value.hpp"
 
 namespace mx::gemm {
@@ -102,56 +102,8 @@ void SettledGemm::run(int bits, const Kernel& beside, const ReceiveValue& receiv
         if (value) return receive(place, *value);
         open.push_back(place);
     });
-    settle_by_blocks(open, receive);
-    settle_in_full(beside, open, receive);
-}
-
-// Leaves those that are open still. Where there are many to ask, or many that stay open, the kernel
-// that takes any scales is the quicker.
-void SettledGemm::settle_by_blocks(std::vector<Place>& open, const ReceiveValue& receive) const {
-    if (open.size() > factors_.a.size() * factors_.b.size() / 8) return;
-    const LeadingBlocks blocks(factors_, {a_, b_});
-    std::size_t left = 0;
-    for (std::size_t i = 0; i < open.size(); ++i) {
-        const Place place = open[i];
-        const bool is_worth_asking = left < 16 + i / 8;
-        const auto value = is_worth_asking ? blocks.value(place) : std::nullopt;
-        if (value)
-            receive(place, *value);
-        else
-            open[left++] = place;
-    }
-    open.resize(left);
-}
-
-// A few by the wide sum; many by the kernel that takes any scales, with all of their rows.
-void SettledGemm::settle_in_full(const Kernel& beside, const std::vector<Place>& open,
-                                 const ReceiveValue& receive) const {
-    constexpr std::size_t outputs_as_slow_as_one = 200;
-    if (open.size() * outputs_as_slow_as_one < factors_.a.size() * factors_.b.size()) {
-        for (const Place& place : open)
-            receive(place, fast::leading_bits(fast::dot(factors_.a[place.row],
-                                                        factors_.b[place.column], factors_.depth)
-                                                  .sum));
-        return;
-    }
-    std::vector<std::vector<bool>> is_open(factors_.a.size());
-    for (const Place& place : open) {
-        is_open[place.row].resize(factors_.b.size());
-        is_open[place.row][place.column] = true;
-    }
-    std::vector<ScaledRow> rows;
-    std::vector<std::size_t> places;
-    for (std::size_t row = 0; row < is_open.size(); ++row) {
-        if (is_open[row].empty()) continue;
-        rows.push_back(factors_.a[row]);
-        places.push_back(row);
-    }
-    for_each_sum(beside, {rows, factors_.b, factors_.depth},
-                 [&](const Place& place, const ExactSum& sum) {
-                     const Place whole{places[place.row], place.column};
-                     if (is_open[whole.row][whole.column]) receive(whole, value_of(sum));
-                 });
+    settle_by_blocks(factors_, {a_, b_}, open, receive);
+    settle_in_full(factors_, beside, open, receive);
 }
 
 }  // namespace mx::gemm

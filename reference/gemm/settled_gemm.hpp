@@ -28,9 +28,6 @@ public:
 
 private:
     int bits_needed(const Place& place) const;
-    void settle_by_blocks(std::vector<Place>& open, const ReceiveValue& receive) const;
-    void settle_in_full(const Kernel& beside, const std::vector<Place>& open,
-                        const ReceiveValue& receive) const;
 
     ResidueGemm residues_;
     const Factors& factors_;

@@ -1,8 +1,9 @@
 // What a sum rounds to where it is known but for a doubt: most often that is settled.
-// Used by settled_gemm.cpp and leading_blocks.cpp; proved by
+// Used by settled_gemm.cpp, leading_blocks.cpp and rounded_gemm.cpp; proved by
 // reference/proof/prove_gemm_settled.cpp.
 #pragma once
 
+#include <bit>
 #include <cstdint>
 #include <optional>
 
@@ -38,6 +39,36 @@ constexpr std::optional<fast::Unpacked> settled_value(const WindowSum& sum, int 
     if (y == 0 || y + 2 > all) return std::nullopt;
     return fast::Unpacked{fast::Kind::finite, negative, sum.exponent + doubt + rest - 1,
                           static_cast<std::uint64_t>(q >> rest) << 1 | 1};
+}
+
+// The same of a double, far from the ends of its range, where the true sum is no further away than
+// `doubt`, a rounding of `sum` itself less: the ends that are found here are rounded, too.
+//
+//   least   xxxxxxxxxxxxxxx yyyyyyyyy    settled_bits, and 28 bits that are not all 0
+//   most    xxxxxxxxxxxxxxx zzzzzzzzz    the same settled_bits, and the same exponent
+constexpr std::optional<fast::Unpacked> settled_value(double sum, double doubt) {
+    constexpr int mantissa_bits = 52, rest = mantissa_bits + 1 - settled_bits;
+    const double magnitude = sum < 0 ? -sum : sum;
+    const double least = magnitude - doubt, most = magnitude + doubt;
+    if (!(least > 0)) return std::nullopt;
+    const auto low = std::bit_cast<std::uint64_t>(least), high = std::bit_cast<std::uint64_t>(most);
+    const std::uint64_t y = low & ((std::uint64_t{1} << rest) - 1);
+    if (low >> rest != high >> rest || y == 0) return std::nullopt;
+    const std::uint64_t mantissa = low & ((std::uint64_t{1} << mantissa_bits) - 1);
+    const std::uint64_t leading = (std::uint64_t{1} << mantissa_bits | mantissa) >> rest;
+    const int exponent = static_cast<int>(low >> mantissa_bits) - 1023 - mantissa_bits;
+    return fast::Unpacked{fast::Kind::finite, sum < 0, exponent + rest - 1, leading << 1 | 1};
+}
+
+// A double that is the sum itself, 0 or far from the ends of its range.
+constexpr fast::Unpacked exact_value(double sum) {
+    constexpr int mantissa_bits = 52;
+    if (sum == 0) return {};
+    const auto bits = std::bit_cast<std::uint64_t>(sum < 0 ? -sum : sum);
+    const std::uint64_t one = std::uint64_t{1} << mantissa_bits;
+    return {fast::Kind::finite, sum < 0,
+            static_cast<int>(bits >> mantissa_bits) - 1023 - mantissa_bits,
+            one | (bits & (one - 1))};
 }
 
 }  // namespace mx::gemm

@@ -1,6 +1,7 @@
 // Block sums as chains of double multiply-adds, exact because all of it stays below 2^53 units; see
-// tile_kernel.hpp. Compiled once for each instruction set, which sets MX_TILE_LANES, MX_TILE_ROWS
-// and MX_TILE_RUN. A product and a sum that are exact may be fused or not: the bits are the same.
+// tile_kernel.hpp; and sums that may be rounded, which stand in memory only between stretches of k.
+// Compiled once for each instruction set, which sets MX_TILE_LANES, MX_TILE_ROWS, MX_TILE_RUN and
+// MX_TILE_ROUNDED. All products are exact: fused with a sum or not, the bits are the same.
 #include "reference/gemm/tile_kernel.hpp"
 
 #if defined(__FAST_MATH__)
@@ -57,6 +58,37 @@ struct Sums {
         for (int i = 0; i < vectors; ++i) held[row * vectors + i] += sums.of[row][i];
 }
 
+void run_rounded(const RoundedRun& run) {
+    Sums sums{};
+    multiply(sums, run.a, reinterpret_cast<const Vector*>(run.b), run.count);
+    auto* held = reinterpret_cast<Vector*>(run.sums);
+#pragma GCC unroll 8
+    for (int row = 0; row < rows; ++row)
+#pragma GCC unroll 3
+        for (int i = 0; i < vectors; ++i) held[row * vectors + i] += sums.of[row][i];
+}
+
+// What is more than the root by 2^-30 of it is not less than the true one: the sum of `length`
+// squares and the root are off by far less.
+template <int width>
+void find_norms(const NormsRun& run) {
+    const double* number = run.numbers;
+    for (int slab = 0; slab < run.slabs; ++slab) {
+        double squares[width] = {};
+        for (int k = 0; k < run.length; ++k, number += width)
+            for (int row = 0; row < width; ++row) squares[row] += number[row] * number[row];
+        for (int row = 0; row < width; ++row)
+            run.norms[slab * width + row] = __builtin_sqrt(squares[row]) * (1 + 0x1p-30);
+    }
+}
+
+void find_norms_of_side(const NormsRun& run) {
+    if (run.width == rows)
+        find_norms<rows>(run);
+    else
+        find_norms<vectors * lanes>(run);
+}
+
 }  // namespace
 
 void MX_TILE_RUN(const TileRun& run) {
@@ -74,5 +106,7 @@ void MX_TILE_RUN(const TileRun& run) {
         }
     }
 }
+
+const RoundedLoops MX_TILE_ROUNDED{run_rounded, find_norms_of_side};
 
 }  // namespace mx::gemm

@@ -60,6 +60,35 @@ void run_doubles_portable(const TileRun& run);
 void run_doubles_avx2(const TileRun& run);
 void run_doubles_avx512(const TileRun& run);
 
+// A tile of sums that may be rounded, each product as it is added: rounded_gemm.cpp says how far
+// off they are. `a` and `b` have a row's worth of numbers for each of `count` k.
+struct RoundedRun {
+    const double* a;
+    const double* b;
+    int count;
+    double* sums;  // row by row: added to
+};
+
+// Of each row of a slab the root of its sum of squares, and a little more: a slab is `length` times
+// `width` numbers, `norms` has `width` for each slab.
+struct NormsRun {
+    const double* numbers;
+    int width;
+    int length;
+    int slabs;
+    double* norms;
+};
+
+// The loops of one instruction set.
+struct RoundedLoops {
+    void (*run)(const RoundedRun& run);
+    void (*norms)(const NormsRun& run);
+};
+
+extern const RoundedLoops rounded_portable;
+extern const RoundedLoops rounded_avx2;
+extern const RoundedLoops rounded_avx512;
+
 // Products of bfloat16 parts in tiles of 16 by 16, scaled as block sums. The name says how many
 // parts a factor has and how many bits a part has.
 void run_amx_1x9(const TileRun& run);
