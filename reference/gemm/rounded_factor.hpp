@@ -31,30 +31,47 @@ public:
 
     std::size_t rows() const { return rows_.size(); }
     int width() const { return width_; }
+    int length() const { return length_; }  // of a slab, packed
     const Specials& specials(std::size_t row) const { return specials_[row]; }
     // Whole numbers of units of the products of two rows are exact in doubles up to the product of
     // both rows' numbers.
     double exact_below(std::size_t row) const { return exact_below_[row]; }
 
-    // Tile by tile, `width` numbers for each k of the slabs. Rows beyond the last, what is beyond K
-    // and what is not finite are zeros.
-    void pack(const TileStretch& tiles, const SlabStretch& slabs, double* numbers) const;
+    // Where the numbers of tiles and their norms go: of a tile, `width` for each k, and of norms
+    // for each slab. The norms of a tile lie `norms_step` after those of the one before.
+    struct Packed {
+        double* numbers;
+        double* norms;
+        std::size_t norms_step;
+    };
+    // Rows beyond the last and what is beyond K are zeros, what is not finite is anything.
+    void pack(const RoundedLoops& loops, const TileStretch& tiles, const SlabStretch& slabs,
+              const Packed& to) const;
 
 private:
+    struct Scale {
+        double factor;  // times that of the form; of NaN, any
+        int unit;       // an exponent of two that it is a multiple of
+        bool is_finite;
+    };
+
     void scan(std::size_t row);
-    void pack_row(std::size_t row, std::int64_t slab, double* numbers) const;
     const std::uint8_t* codes_of(std::size_t row, std::int64_t slab, std::uint8_t* copied) const;
+    void fetch(std::size_t row, std::int64_t slab) const;
+    const Scale& scale_of(std::size_t row, std::int64_t slab) const;
     int count_in(std::int64_t slab) const;
-    Code scale_of(const ScaledRow& row, std::int64_t slab) const;
 
     std::span<const ScaledRow> rows_;
     std::int64_t depth_;
     Slabs slabs_;
     int width_;
+    int length_;
     Decoder decoder_;
-    std::array<double, 256> scales_;  // 0 for NaN
-    std::array<int, 256> exponents_;  // of the unit of a scale
-    std::uint8_t mask_;               // of the bits of a code that are 0 only in a zero
+    CodeForm form_;
+    std::int64_t slabs_a_block_;
+    std::array<Scale, 256> scales_;
+    Scale scale_of_none_;
+    std::uint8_t mask_;  // of the bits of a code that are 0 only in a zero
     std::vector<Specials> specials_;
     std::vector<double> exact_below_;
 };

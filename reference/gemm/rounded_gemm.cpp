@@ -19,7 +19,7 @@ namespace {
 constexpr std::int64_t square_side = 384;        // a multiple of the sides of all tiles
 constexpr int stretch_depth = 128;               // of products that are summed from 0
 constexpr std::int64_t depth_max = 1 << 24;      // so that roundings come to little
-constexpr std::int64_t segment_slabs = 1 << 12;  // of norms that are held at once
+constexpr std::int64_t segment_stretches = 256;  // of norms that are held at once
 
 std::int64_t tiles_of(std::size_t rows, int width) {
     const auto per_tile = static_cast<std::size_t>(width);
@@ -63,14 +63,18 @@ RoundedGemm::RoundedGemm(const Kernel& kernel, const Factors& factors)
     const auto room = [](std::int64_t numbers) {
         return aligned_bytes(static_cast<std::size_t>(numbers) * sizeof(double));
     };
-    const std::int64_t depth = slabs_at_once(slabs_) * slabs_.length;
-    const std::int64_t norms = std::min(slabs_.count, segment_slabs);
+    const std::int64_t depth = slabs_at_once(slabs_) * a_.length();
+    const std::int64_t norms = std::min(slabs_.count, segment_slabs());
     numbers_a_ = room(side(a_) * depth);
-    numbers_b_ = room(side(b_) * depth);
+    numbers_b_ = room(kernel.columns * depth);
     norms_a_ = room(side(a_) * norms);
     norms_b_ = room(side(b_) * norms);
     sums_ = room(side(a_) * side(b_));
     bounds_ = room(side(a_) * side(b_));
+}
+
+std::int64_t RoundedGemm::segment_slabs() const {
+    return segment_stretches * slabs_at_once(slabs_);
 }
 
 std::vector<Place> RoundedGemm::settle(const ReceiveValue& receive) {
@@ -88,57 +92,61 @@ std::vector<Place> RoundedGemm::settle(const ReceiveValue& receive) {
                                  square.a.tiles * square.b.tiles;
             std::fill_n(doubles(sums_), outputs, 0.0);
             std::fill_n(doubles(bounds_), outputs, 0.0);
-            for (std::int64_t slab = 0; slab < slabs_.count; slab += segment_slabs)
-                sum(square, {slab, static_cast<int>(std::min(segment_slabs, slabs_.count - slab))});
+            for (std::int64_t slab = 0; slab < slabs_.count; slab += segment_slabs())
+                sum(square,
+                    {slab, static_cast<int>(std::min(segment_slabs(), slabs_.count - slab))});
             hand_over(square, receive, open);
         }
     return open;
 }
 
-// Of the tiles of a side, one after the other. Norms lie as numbers do, and have a row's worth for
-// each slab of the segment.
+// Tiles of A, one after the other, and one of B.
 struct RoundedGemm::Packed {
     const double* a;
+    std::size_t tiles;
     const double* b;
     int count;  // of a row's numbers
 };
 
+// Norms lie as numbers do, and a tile has them for all slabs of the segment. A tile of B is packed
+// when its turn comes: it stays in the first cache, and those of A in the second.
 void RoundedGemm::sum(const Square& square, const SlabStretch& segment) const {
-    const int at_once = slabs_at_once(slabs_), length = static_cast<int>(slabs_.length);
+    const int at_once = slabs_at_once(slabs_);
     double *const a = doubles(numbers_a_), *const b = doubles(numbers_b_);
-    double *const norms_a = doubles(norms_a_), *const norms_b = doubles(norms_b_);
+    const auto step_of = [&](const RoundedFactor& factor) {
+        return static_cast<std::size_t>(segment.count * factor.width());
+    };
     for (int first = 0; first < segment.count; first += at_once) {
-        const int count = std::min(at_once, segment.count - first);
-        const SlabStretch slabs{segment.first + first, count};
-        a_.pack(square.a, slabs, a);
-        b_.pack(square.b, slabs, b);
-        for (std::size_t i = 0; i < square.a.tiles; ++i) {
-            const std::size_t at = i * static_cast<std::size_t>(a_.width());
-            kernel_.rounded->norms(
-                {a + at * static_cast<std::size_t>(count * length), a_.width(), length, count,
-                 norms_a + at * static_cast<std::size_t>(segment.count) + first * a_.width()});
-        }
+        const SlabStretch slabs{segment.first + first, std::min(at_once, segment.count - first)};
+        const auto pack = [&](const RoundedFactor& factor, const TileStretch& tiles, double* to,
+                              double* norms) {
+            factor.pack(*kernel_.rounded, tiles, slabs,
+                        {to, norms + first * factor.width(), step_of(factor)});
+        };
+        pack(a_, square.a, a, doubles(norms_a_));
         for (std::size_t i = 0; i < square.b.tiles; ++i) {
-            const std::size_t at = i * static_cast<std::size_t>(b_.width());
-            kernel_.rounded->norms(
-                {b + at * static_cast<std::size_t>(count * length), b_.width(), length, count,
-                 norms_b + at * static_cast<std::size_t>(segment.count) + first * b_.width()});
+            const std::size_t row = square.b.first + i * static_cast<std::size_t>(b_.width());
+            pack(b_, {row, 1}, b, doubles(norms_b_) + i * step_of(b_));
+            multiply({a, square.a.tiles, b, slabs.count * a_.length()},
+                     doubles(sums_) + first_of_tiles(square, i));
         }
-        multiply(square, {a, b, count * length}, doubles(sums_));
     }
-    multiply(square, {norms_a, norms_b, segment.count}, doubles(bounds_));
+    for (std::size_t i = 0; i < square.b.tiles; ++i)
+        multiply(
+            {doubles(norms_a_), square.a.tiles, doubles(norms_b_) + i * step_of(b_), segment.count},
+            doubles(bounds_) + first_of_tiles(square, i));
 }
 
-// A tile of B stays in the first cache while those of A pass by.
-void RoundedGemm::multiply(const Square& square, const Packed& packed, double* sums) const {
-    const int tile_numbers = kernel_.rows * kernel_.columns;
-    const double* b = packed.b;
-    for (std::size_t i = 0; i < square.b.tiles; ++i, b += packed.count * kernel_.columns) {
-        const double* a = packed.a;
-        for (std::size_t j = 0; j < square.a.tiles; ++j, a += packed.count * kernel_.rows) {
-            kernel_.rounded->run({a, b, packed.count, sums});
-            sums += tile_numbers;
-        }
+std::size_t RoundedGemm::first_of_tiles(const Square& square, std::size_t tile_of_b) const {
+    return tile_of_b * square.a.tiles * static_cast<std::size_t>(kernel_.rows * kernel_.columns);
+}
+
+void RoundedGemm::multiply(const Packed& packed, double* sums) const {
+    const double* a = packed.a;
+    for (std::size_t i = 0; i < packed.tiles; ++i) {
+        kernel_.rounded->run({a, packed.b, packed.count, sums});
+        a += packed.count * kernel_.rows;
+        sums += kernel_.rows * kernel_.columns;
     }
 }
 

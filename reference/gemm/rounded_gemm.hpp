@@ -25,9 +25,11 @@ public:
 
 private:
     struct Square;  // of outputs, that are summed at once
-    struct Packed;  // factors, tile by tile
+    struct Packed;  // numbers of tiles
     void sum(const Square& square, const SlabStretch& segment) const;
-    void multiply(const Square& square, const Packed& packed, double* sums) const;
+    void multiply(const Packed& packed, double* sums) const;
+    std::size_t first_of_tiles(const Square& square, std::size_t tile_of_b) const;
+    std::int64_t segment_slabs() const;
     void hand_over(const Square& square, const ReceiveValue& receive,
                    std::vector<Place>& open) const;
     void hand_over_tile(const Place& first, std::size_t output, const ReceiveValue& receive,

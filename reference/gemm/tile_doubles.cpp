@@ -2,6 +2,8 @@
 // tile_kernel.hpp; and sums that may be rounded, which stand in memory only between stretches of k.
 // Compiled once for each instruction set, which sets MX_TILE_LANES, MX_TILE_ROWS, MX_TILE_RUN and
 // MX_TILE_ROUNDED. All products are exact: fused with a sum or not, the bits are the same.
+#include <utility>
+
 #include "reference/gemm/tile_kernel.hpp"
 
 #if defined(__FAST_MATH__)
@@ -59,6 +61,8 @@ struct Sums {
 }
 
 void run_rounded(const RoundedRun& run) {
+    constexpr int line = 64 / sizeof(double);
+    for (int i = 0; i < rows * vectors * lanes; i += line) __builtin_prefetch(run.sums + i, 1);
     Sums sums{};
     multiply(sums, run.a, reinterpret_cast<const Vector*>(run.b), run.count);
     auto* held = reinterpret_cast<Vector*>(run.sums);
@@ -68,25 +72,64 @@ void run_rounded(const RoundedRun& run) {
         for (int i = 0; i < vectors; ++i) held[row * vectors + i] += sums.of[row][i];
 }
 
-// What is more than the root by 2^-30 of it is not less than the true one: the sum of `length`
-// squares and the root are off by far less.
-template <int width>
-void find_norms(const NormsRun& run) {
-    const double* number = run.numbers;
-    for (int slab = 0; slab < run.slabs; ++slab) {
-        double squares[width] = {};
-        for (int k = 0; k < run.length; ++k, number += width)
-            for (int row = 0; row < width; ++row) squares[row] += number[row] * number[row];
-        for (int row = 0; row < width; ++row)
-            run.norms[slab * width + row] = __builtin_sqrt(squares[row]) * (1 + 0x1p-30);
+// Loops that compilers make vectors of.
+void decode(const CodeForm& form, const std::uint8_t* codes, int length, double scale,
+            double* __restrict to) {
+    const std::uint32_t sign = form.sign, magnitude = form.magnitude;
+    const int sign_place = form.sign_place, magnitude_place = form.magnitude_place;
+    if (form.is_integer) {
+        for (int k = 0; k < length; ++k) to[k] = static_cast<std::int8_t>(codes[k]) * scale;
+        return;
+    }
+    for (int k = 0; k < length; ++k) {
+        const std::uint32_t bits = (codes[k] & sign) << sign_place | (codes[k] & magnitude)
+                                                                         << magnitude_place;
+        to[k] = static_cast<double>(__builtin_bit_cast(float, bits)) * scale;
     }
 }
 
-void find_norms_of_side(const NormsRun& run) {
-    if (run.width == rows)
-        find_norms<rows>(run);
-    else
-        find_norms<vectors * lanes>(run);
+// Rows become columns: each step has the first half of them meet the second, number by number.
+template <std::size_t... i>
+[[gnu::always_inline]] inline void transpose(Vector (&rows_of)[lanes], std::index_sequence<i...>) {
+    for (int step = 1; step < lanes; step *= 2) {
+        Vector before[lanes];
+        for (int row = 0; row < lanes; ++row) before[row] = rows_of[row];
+        for (int row = 0; row < lanes / 2; ++row) {
+            const Vector upper = before[row], lower = before[row + lanes / 2];
+            rows_of[2 * row] =
+                __builtin_shufflevector(upper, lower, static_cast<int>(i / 2 + i % 2 * lanes)...);
+            rows_of[2 * row + 1] = __builtin_shufflevector(
+                upper, lower, static_cast<int>(lanes / 2 + i / 2 + i % 2 * lanes)...);
+        }
+    }
+}
+
+// What is more than the root by 2^-30 of it is not less than the true one: the sum of squares and
+// the root are off by far less.
+void pack(const PackRun& run) {
+    alignas(64) double decoded[lanes][slab_max];
+    for (int first = 0; first < run.width; first += lanes) {
+        for (int row = 0; row < lanes; ++row)
+            decode(run.form, run.codes[first + row], run.length, run.scales[first + row],
+                   decoded[row]);
+        Vector squares[2] = {};
+        double* to = run.numbers + first;
+        for (int k = 0; k < run.length; k += lanes) {
+            Vector numbers[lanes];
+#pragma GCC unroll 8
+            for (int row = 0; row < lanes; ++row)
+                numbers[row] = *reinterpret_cast<const Vector*>(decoded[row] + k);
+            transpose(numbers, std::make_index_sequence<lanes>());
+#pragma GCC unroll 8
+            for (int i = 0; i < lanes; ++i, to += run.width) {
+                *reinterpret_cast<Vector*>(to) = numbers[i];
+                squares[i % 2] += numbers[i] * numbers[i];
+            }
+        }
+        squares[0] += squares[1];
+        for (int row = 0; row < lanes; ++row)
+            run.norms[first + row] = __builtin_sqrt(squares[0][row]) * (1 + 0x1p-30);
+    }
 }
 
 }  // namespace
@@ -107,6 +150,6 @@ void MX_TILE_RUN(const TileRun& run) {
     }
 }
 
-const RoundedLoops MX_TILE_ROUNDED{run_rounded, find_norms_of_side};
+const RoundedLoops MX_TILE_ROUNDED{run_rounded, pack};
 
 }  // namespace mx::gemm

@@ -18,6 +18,8 @@
 // Rounding is to nearest, as in every program that has not asked for another.
 #pragma once
 
+#include <cstdint>
+
 namespace mx::gemm {
 
 inline constexpr int level_bits = 41;
@@ -69,20 +71,34 @@ struct RoundedRun {
     double* sums;  // row by row: added to
 };
 
-// Of each row of a slab the root of its sum of squares, and a little more: a slab is `length` times
-// `width` numbers, `norms` has `width` for each slab.
-struct NormsRun {
-    const double* numbers;
-    int width;
-    int length;
-    int slabs;
-    double* norms;
+// How a code becomes a number: the bits of a sign and of a magnitude in the places that binary32
+// has them in, which is its value times 2^(bias - 127); or an integer.
+//
+//   code of E4M3                    s eeee mmm      ->   s 0000eeee mmm00000000000000000000
+struct CodeForm {
+    bool is_integer;
+    std::uint32_t sign;
+    std::uint32_t magnitude;
+    int sign_place;  // bits by which these move up
+    int magnitude_place;
 };
+
+// One slab of a tile, of any side.
+struct PackRun {
+    const std::uint8_t* const* codes;  // of each row, `length` side by side
+    const double* scales;              // of each row: times that of its codes' form
+    CodeForm form;
+    int width;
+    int length;       // a multiple of pack_step
+    double* numbers;  // a row's worth for each k
+    double* norms;    // of each row no less than the root of its sum of squares
+};
+inline constexpr int pack_step = 8;
 
 // The loops of one instruction set.
 struct RoundedLoops {
     void (*run)(const RoundedRun& run);
-    void (*norms)(const NormsRun& run);
+    void (*pack)(const PackRun& run);
 };
 
 extern const RoundedLoops rounded_portable;
