@@ -8,7 +8,8 @@
 #include "reference/gemm/rounded_gemm.hpp"
 
 #include <algorithm>
-#include <cmath>
+#include <iterator>
+#include <numeric>
 
 #include "reference/gemm/open_outputs.hpp"
 #include "reference/gemm/settled_value.hpp"
@@ -16,10 +17,10 @@
 namespace mx::gemm {
 namespace {
 
-constexpr std::int64_t square_side = 384;        // a multiple of the sides of all tiles
-constexpr int stretch_depth = 128;               // of products that are summed from 0
-constexpr std::int64_t depth_max = 1 << 24;      // so that roundings come to little
-constexpr std::int64_t segment_stretches = 256;  // of norms that are held at once
+constexpr std::int64_t square_side = 384;    // a multiple of the sides of all tiles
+constexpr int stretch_depth = 128;           // of products that are summed from 0
+constexpr std::int64_t depth_max = 1 << 20;  // for all norms are held at once
+constexpr int tile_numbers_max = 8 * 24;
 
 std::int64_t tiles_of(std::size_t rows, int width) {
     const auto per_tile = static_cast<std::size_t>(width);
@@ -31,20 +32,18 @@ int slabs_at_once(const Slabs& slabs) {
         slabs.count, std::max(1, stretch_depth / static_cast<int>(slabs.length))));
 }
 
-double* doubles(const AlignedBytes& bytes) {
-    return reinterpret_cast<double*>(bytes.get());
-}
-
-// Two roundings more: those of the ends of the doubt. What the norms are more than they must be
-// pays for (1 + u)^n, and for what is rounded here and in the sum of the bounds.
+// Of a sum, in units of 2^-53 of its bound: two more, for the ends of the doubt are rounded, too.
+// What the norms are more than they must be pays for (1 + u)^n, and for what is rounded here and in
+// the sum of the bounds.
 double roundings_of(const Slabs& slabs) {
     const int at_once = slabs_at_once(slabs);
     const std::int64_t stretches = (slabs.count + at_once - 1) / at_once;
-    return 0x1p-53 * static_cast<double>(at_once * slabs.length + stretches);
+    return static_cast<double>(at_once * slabs.length + stretches);
 }
 
 }  // namespace
 
+// Outputs that are summed at once, by tiles.
 struct RoundedGemm::Square {
     TileStretch a, b;
 };
@@ -56,25 +55,21 @@ RoundedGemm::RoundedGemm(const Kernel& kernel, const Factors& factors)
       a_(factors.a, factors.depth, slabs_, kernel.rows),
       b_(factors.b, factors.depth, slabs_, kernel.columns),
       roundings_(roundings_of(slabs_)) {
+    MX_ASSERT_COMPARE(kernel.rows * kernel.columns, <=, tile_numbers_max);
+    MX_ASSERT_COMPARE(factors.depth, <=, depth_max);
     const auto side = [](const RoundedFactor& factor) {
         const std::int64_t rows = tiles_of(factor.rows(), factor.width()) * factor.width();
         return std::min(rows, square_side);
     };
-    const auto room = [](std::int64_t numbers) {
-        return aligned_bytes(static_cast<std::size_t>(numbers) * sizeof(double));
-    };
     const std::int64_t depth = slabs_at_once(slabs_) * a_.length();
-    const std::int64_t norms = std::min(slabs_.count, segment_slabs());
-    numbers_a_ = room(side(a_) * depth);
-    numbers_b_ = room(kernel.columns * depth);
-    norms_a_ = room(side(a_) * norms);
-    norms_b_ = room(side(b_) * norms);
-    sums_ = room(side(a_) * side(b_));
-    bounds_ = room(side(a_) * side(b_));
-}
-
-std::int64_t RoundedGemm::segment_slabs() const {
-    return segment_stretches * slabs_at_once(slabs_);
+    const std::int64_t sizes[] = {side(a_) * depth, kernel.columns * depth, side(a_) * slabs_.count,
+                                  side(b_) * slabs_.count, side(a_) * side(b_)};
+    double** const parts[] = {&numbers_a_, &numbers_b_, &norms_a_, &norms_b_, &sums_};
+    bytes_ = aligned_bytes(static_cast<std::size_t>(std::accumulate(
+                               std::begin(sizes), std::end(sizes), std::int64_t{0})) *
+                           sizeof(double));
+    auto* next = reinterpret_cast<double*>(bytes_.get());
+    for (std::size_t i = 0; i < std::size(sizes); next += sizes[i++]) *parts[i] = next;
 }
 
 std::vector<Place> RoundedGemm::settle(const ReceiveValue& receive) {
@@ -88,14 +83,10 @@ std::vector<Place> RoundedGemm::settle(const ReceiveValue& receive) {
     for (std::size_t row = 0; row < a_.rows(); row += square_side)
         for (std::size_t column = 0; column < b_.rows(); column += square_side) {
             const Square square{stretch(a_, row), stretch(b_, column)};
-            const auto outputs = static_cast<std::size_t>(kernel_.rows * kernel_.columns) *
-                                 square.a.tiles * square.b.tiles;
-            std::fill_n(doubles(sums_), outputs, 0.0);
-            std::fill_n(doubles(bounds_), outputs, 0.0);
-            for (std::int64_t slab = 0; slab < slabs_.count; slab += segment_slabs())
-                sum(square,
-                    {slab, static_cast<int>(std::min(segment_slabs(), slabs_.count - slab))});
-            hand_over(square, receive, open);
+            sum(square);
+            for (std::size_t i = 0; i < square.b.tiles; ++i)
+                for (std::size_t j = 0; j < square.a.tiles; ++j)
+                    hand_over(square, {j, i}, receive, open);
         }
     return open;
 }
@@ -108,33 +99,31 @@ struct RoundedGemm::Packed {
     int count;  // of a row's numbers
 };
 
-// Norms lie as numbers do, and a tile has them for all slabs of the segment. A tile of B is packed
-// when its turn comes: it stays in the first cache, and those of A in the second.
-void RoundedGemm::sum(const Square& square, const SlabStretch& segment) const {
+// A tile of B is packed when its turn comes: it stays in the first cache, and those of A in the
+// second. Norms lie as numbers do, but a tile has them for all slabs.
+void RoundedGemm::sum(const Square& square) const {
+    std::fill_n(sums_, first_of_tiles(square, square.b.tiles), 0.0);
     const int at_once = slabs_at_once(slabs_);
-    double *const a = doubles(numbers_a_), *const b = doubles(numbers_b_);
-    const auto step_of = [&](const RoundedFactor& factor) {
-        return static_cast<std::size_t>(segment.count * factor.width());
+    const auto pack = [&](const RoundedFactor& factor, const TileStretch& tiles,
+                          const SlabStretch& slabs, const RoundedFactor::Packed& to) {
+        factor.pack(*kernel_.rounded, tiles, slabs,
+                    {to.numbers, to.norms + slabs.first * factor.width(), norms_step(factor)});
     };
-    for (int first = 0; first < segment.count; first += at_once) {
-        const SlabStretch slabs{segment.first + first, std::min(at_once, segment.count - first)};
-        const auto pack = [&](const RoundedFactor& factor, const TileStretch& tiles, double* to,
-                              double* norms) {
-            factor.pack(*kernel_.rounded, tiles, slabs,
-                        {to, norms + first * factor.width(), step_of(factor)});
-        };
-        pack(a_, square.a, a, doubles(norms_a_));
+    for (std::int64_t first = 0; first < slabs_.count; first += at_once) {
+        const SlabStretch slabs{
+            first, static_cast<int>(std::min<std::int64_t>(at_once, slabs_.count - first))};
+        pack(a_, square.a, slabs, {numbers_a_, norms_a_, 0});
         for (std::size_t i = 0; i < square.b.tiles; ++i) {
             const std::size_t row = square.b.first + i * static_cast<std::size_t>(b_.width());
-            pack(b_, {row, 1}, b, doubles(norms_b_) + i * step_of(b_));
-            multiply({a, square.a.tiles, b, slabs.count * a_.length()},
-                     doubles(sums_) + first_of_tiles(square, i));
+            pack(b_, {row, 1}, slabs, {numbers_b_, norms_b_ + i * norms_step(b_), 0});
+            multiply({numbers_a_, square.a.tiles, numbers_b_, slabs.count * a_.length()},
+                     sums_ + first_of_tiles(square, i));
         }
     }
-    for (std::size_t i = 0; i < square.b.tiles; ++i)
-        multiply(
-            {doubles(norms_a_), square.a.tiles, doubles(norms_b_) + i * step_of(b_), segment.count},
-            doubles(bounds_) + first_of_tiles(square, i));
+}
+
+std::size_t RoundedGemm::norms_step(const RoundedFactor& factor) const {
+    return static_cast<std::size_t>(slabs_.count * factor.width());
 }
 
 std::size_t RoundedGemm::first_of_tiles(const Square& square, std::size_t tile_of_b) const {
@@ -150,25 +139,20 @@ void RoundedGemm::multiply(const Packed& packed, double* sums) const {
     }
 }
 
-void RoundedGemm::hand_over(const Square& square, const ReceiveValue& receive,
+// A sum is exact where all that it may become on its way has no more than 53 bits.
+void RoundedGemm::hand_over(const Square& square, const Place& tile, const ReceiveValue& receive,
                             std::vector<Place>& open) const {
     const auto rows = static_cast<std::size_t>(kernel_.rows);
     const auto columns = static_cast<std::size_t>(kernel_.columns);
-    std::size_t output = 0;
-    for (std::size_t i = 0; i < square.b.tiles; ++i)
-        for (std::size_t j = 0; j < square.a.tiles; ++j, output += rows * columns)
-            hand_over_tile({square.a.first + j * rows, square.b.first + i * columns}, output,
-                           receive, open);
-}
-
-// A sum is exact where all that it may become on its way has no more than 53 bits.
-void RoundedGemm::hand_over_tile(const Place& first, std::size_t output,
-                                 const ReceiveValue& receive, std::vector<Place>& open) const {
-    const auto rows = static_cast<std::size_t>(kernel_.rows);
-    const auto columns = static_cast<std::size_t>(kernel_.columns);
+    alignas(64) double bounds_of_tile[tile_numbers_max] = {};
+    multiply({norms_a_ + tile.row * norms_step(a_), 1, norms_b_ + tile.column * norms_step(b_),
+              static_cast<int>(slabs_.count)},
+             bounds_of_tile);
+    const double* bounds = bounds_of_tile;
+    const double* sums = sums_ + first_of_tiles(square, tile.column) + tile.row * rows * columns;
+    const Place first{square.a.first + tile.row * rows, square.b.first + tile.column * columns};
     const std::size_t row_end = std::min(first.row + rows, a_.rows());
     const std::size_t column_end = std::min(first.column + columns, b_.rows());
-    const double *sums = doubles(sums_) + output, *bounds = doubles(bounds_) + output;
     for (Place place = first; place.row < row_end; ++place.row, sums += columns, bounds += columns)
         for (place.column = first.column; place.column < column_end; ++place.column) {
             const Specials &left = a_.specials(place.row), &right = b_.specials(place.column);
@@ -182,7 +166,7 @@ void RoundedGemm::hand_over_tile(const Place& first, std::size_t output,
                 receive(place, exact_value(sum));
                 continue;
             }
-            const auto value = settled_value(sum, bound * roundings_);
+            const auto value = settled_value(sum, bound * roundings_ * 0x1p-53);
             if (value)
                 receive(place, *value);
             else

@@ -24,24 +24,23 @@ public:
     std::vector<Place> settle(const ReceiveValue& receive);
 
 private:
-    struct Square;  // of outputs, that are summed at once
-    struct Packed;  // numbers of tiles
-    void sum(const Square& square, const SlabStretch& segment) const;
+    struct Square;
+    struct Packed;
+    void sum(const Square& square) const;
     void multiply(const Packed& packed, double* sums) const;
-    std::size_t first_of_tiles(const Square& square, std::size_t tile_of_b) const;
-    std::int64_t segment_slabs() const;
-    void hand_over(const Square& square, const ReceiveValue& receive,
+    // `tile` counts tiles of the square.
+    void hand_over(const Square& square, const Place& tile, const ReceiveValue& receive,
                    std::vector<Place>& open) const;
-    void hand_over_tile(const Place& first, std::size_t output, const ReceiveValue& receive,
-                        std::vector<Place>& open) const;
+    std::size_t first_of_tiles(const Square& square, std::size_t tile_of_b) const;
+    std::size_t norms_step(const RoundedFactor& factor) const;
 
     const Kernel& kernel_;
     const Factors& factors_;
     Slabs slabs_;
     RoundedFactor a_, b_;
-    double roundings_;  // of a sum, by how much each is off
-    AlignedBytes numbers_a_, numbers_b_, norms_a_, norms_b_;
-    AlignedBytes sums_, bounds_;
+    double roundings_;
+    AlignedBytes bytes_;  // for all that follow
+    double *numbers_a_, *numbers_b_, *norms_a_, *norms_b_, *sums_;
 };
 
 }  // namespace mx::gemm
