@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "reference/fast/dot.hpp"
+#include "reference/gemm/exact_gemm.hpp"
 #include "reference/proof/proof.hpp"
 
 namespace mx::proof {
@@ -78,8 +79,44 @@ Factor largest_factor(const ElementFormat& format, std::int64_t depth);
 // A NaN, an infinity and a scale that is NaN, each in a row of its own.
 Factor with_specials(Factor factor);
 
+// A number at the first place of a block, which may have a scale of its own.
+struct Lone {
+    std::int64_t block;
+    std::uint32_t code;
+    int scale;
+};
+
+// The row has a number here and there.
+void add_lone(Factor& factor, const std::vector<Lone>& numbers);
+
 // Of a sum in binary32, rounded to nearest and, in the upper half, downward.
 std::uint64_t both_codes(const fast::Unpacked& value);
+
+// Values of outputs in whatever way they were found, against fast/dot.hpp.
+class ValueCheck {
+public:
+    explicit ValueCheck(const Problem& problem);
+
+    const gemm::Factors& factors() const { return factors_; }
+    std::uint64_t expected(const gemm::Place& place) const { return expected_[output_at(place)]; }
+    bool is_finite(const gemm::Place& place) const { return is_finite_[output_at(place)]; }
+    void compare(const gemm::Place& place, const fast::Unpacked& value);
+    // What `run` hands over, and that it hands over each output once.
+    void compare_all(const std::function<void(const gemm::ReceiveValue&)>& run);
+    void fail() { ++report_.mismatches; }
+    const Report& report() const { return report_; }
+
+private:
+    std::size_t output_at(const gemm::Place& place) const {
+        return place.row * b_.size() + place.column;
+    }
+
+    std::vector<ScaledRow> a_, b_;
+    gemm::Factors factors_;
+    std::vector<std::uint64_t> expected_;
+    std::vector<bool> is_finite_;
+    Report report_;
+};
 
 // So many problems, by every kernel that takes them.
 Report compare_all(std::size_t count, int threads,
@@ -87,6 +124,7 @@ Report compare_all(std::size_t count, int threads,
 
 std::vector<Proof> gemm_residue_proofs();
 std::vector<Proof> gemm_settled_proofs();
+std::vector<Proof> gemm_rounded_proofs();
 Proof gemm_window_proof();
 Proof gemm_bound_proof();
 

@@ -161,6 +161,7 @@ std::vector<Proof> gemm_proofs() {
                               gemm_window_proof()};
     for (Proof& proof : gemm_residue_proofs()) proofs.push_back(std::move(proof));
     for (Proof& proof : gemm_settled_proofs()) proofs.push_back(std::move(proof));
+    for (Proof& proof : gemm_rounded_proofs()) proofs.push_back(std::move(proof));
     return proofs;
 }
 

@@ -144,24 +144,6 @@ Factor once_cancelling(bool negates) {
     return factor;
 }
 
-// The row has a number here and there, at the first place of a block.
-struct Lone {
-    std::int64_t block;
-    std::uint32_t code;
-    int scale;
-};
-
-void add_lone(Factor& factor, const std::vector<Lone>& numbers) {
-    const auto at = [&](std::int64_t block) {
-        for (const Lone& number : numbers)
-            if (number.block == block) return number;
-        return Lone{block, 0, 127};
-    };
-    add_row(
-        factor, [&](std::int64_t k) { return k % 32 == 0 ? at(k / 32).code : 0; },
-        [&](std::int64_t block) { return at(block).scale; });
-}
-
 // Codes of E4M3.
 constexpr std::uint32_t one = 0x38, minus_one = 0xB8, minus_three_halves = 0xBC, longest = 0x3F;
 
@@ -213,54 +195,26 @@ Problem seldom_open() {
 
 // Every output in all the ways that there are. Only by its blocks alone may it be left open.
 Report compare_settled(const Problem& problem, int bits) {
-    const std::vector<ScaledRow> a = problem.a.rows(), b = problem.b.rows();
-    const gemm::Factors factors{a, b, problem.a.depth};
-    const gemm::BlockTops tops_a(a, factors.depth), tops_b(b, factors.depth);
+    ValueCheck check(problem);
+    const gemm::Factors& factors = check.factors();
+    const gemm::BlockTops tops_a(factors.a, factors.depth), tops_b(factors.b, factors.depth);
     const gemm::LeadingBlocks blocks(factors, {tops_a, tops_b});
-    Report report;
-    std::vector<std::uint64_t> expected;
-    std::string text;
-    const auto compare = [&](std::size_t output, const fast::Unpacked& actual) {
-        if (both_codes(actual) == expected[output]) return;
-        add_mismatch(report, output, both_codes(actual), expected[output]);
-    };
-    for (std::size_t row = 0; row < a.size(); ++row)
-        for (std::size_t column = 0; column < b.size(); ++column) {
-            const fast::Total total = fast::dot(a[row], b[column], factors.depth);
-            const fast::Kind kind = fast::kind_of(total);
-            expected.push_back(both_codes(
-                kind == fast::Kind::finite
-                    ? fast::leading_bits(total.sum)
-                    : fast::Unpacked{kind, kind == fast::Kind::infinity && total.negative_infinity,
-                                     0, 0}));
-            text += to_hex(expected.back()) + "\n";
-            if (kind != fast::Kind::finite) continue;
-            if (const auto value = blocks.value({row, column}))
-                compare(expected.size() - 1, *value);
-        }
-    report.digest = sha256(text);
-    report.count = expected.size();
-    std::vector<int> seen;
-    const auto receive = [&](const gemm::Place& place, const fast::Unpacked& value) {
-        const std::size_t output = place.row * b.size() + place.column;
-        ++seen[output];
-        compare(output, value);
-    };
-    const auto compare_by = [&](const auto& run) {
-        seen.assign(expected.size(), 0);
-        run();
-        for (const int times : seen) report.mismatches += times == 1 ? 0 : 1;
-    };
+    for (gemm::Place at{0, 0}; at.row < factors.a.size(); ++at.row)
+        for (at.column = 0; at.column < factors.b.size(); ++at.column)
+            if (check.is_finite(at))
+                if (const auto value = blocks.value(at)) check.compare(at, *value);
     for (const gemm::Kernel& kernel : gemm::kernels()) {
-        if (!gemm::takes(kernel, a.front(), b.front())) continue;
-        compare_by([&] { gemm::for_each_value(kernel, factors, receive); });
+        if (!gemm::takes(kernel, factors.a.front(), factors.b.front())) continue;
+        check.compare_all([&](const gemm::ReceiveValue& receive) {
+            gemm::for_each_value(kernel, factors, receive);
+        });
         if (kernel.residues == nullptr) continue;
-        compare_by([&] {
+        check.compare_all([&](const gemm::ReceiveValue& receive) {
             gemm::SettledGemm(gemm::ResidueGemm(*kernel.residues, factors), factors)
                 .run(bits, gemm::kernel_beside(factors), receive);
         });
     }
-    return report;
+    return check.report();
 }
 
 // By so few bits that most outputs are open, and by as many as there may be.
