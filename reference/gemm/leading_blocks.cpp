@@ -25,6 +25,14 @@ int exponent_of(const ScaledRow& row, std::int64_t block) {
 
 }  // namespace
 
+bool has_leading_blocks(const Factors& factors) {
+    constexpr std::int64_t block_max = 1 << 10, blocks_max = 1 << 20;
+    const auto is_e8m0 = [](const ScaledRow& row) { return row.scale.name == formats::e8m0.name; };
+    const ScaledRow &a = factors.a.front(), &b = factors.b.front();
+    return a.block > 0 && a.block == b.block && is_e8m0(a) && is_e8m0(b) && a.block <= block_max &&
+           factors.depth / a.block < blocks_max;
+}
+
 LeadingBlocks::LeadingBlocks(const Factors& factors, const TopsPair& tops)
     : factors_(factors),
       tops_(tops),

@@ -15,6 +15,9 @@ struct TopsPair {
     const BlockTops& b;
 };
 
+// Are there such blocks, of one length, and not too many?
+bool has_leading_blocks(const Factors& factors);
+
 // The rows of both factors have E8M0 scales and blocks of one length, and nothing in the outputs
 // that are asked for is NaN or infinite.
 class LeadingBlocks {

@@ -21,14 +21,6 @@ struct Chosen {
     }
 };
 
-bool have_tops(const Factors& factors) {
-    constexpr std::int64_t block_max = 1 << 10, blocks_max = 1 << 20;
-    const ScaledRow &a = factors.a.front(), &b = factors.b.front();
-    return a.block > 0 && a.block == b.block && a.scale.name == formats::e8m0.name &&
-           b.scale.name == formats::e8m0.name && a.block <= block_max &&
-           factors.depth / a.block < blocks_max;
-}
-
 }  // namespace
 
 void settle_by_blocks(const Factors& factors, const TopsPair& tops, std::vector<Place>& open,
@@ -87,7 +79,7 @@ void settle_open(const Factors& factors, const Kernel& kernel, std::vector<Place
     const auto receive_whole = [&](const Place& place, const fast::Unpacked& value) {
         receive({a.wholes[place.row], b.wholes[place.column]}, value);
     };
-    if (have_tops(factors)) {
+    if (has_leading_blocks(factors)) {
         const BlockTops tops_a(a.rows, factors.depth), tops_b(b.rows, factors.depth);
         settle_by_blocks(chosen, {tops_a, tops_b}, open, receive_whole);
     }

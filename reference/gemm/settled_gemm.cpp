@@ -46,10 +46,7 @@ bool has_specials(const ResidueGemm& residues, const Place& place) {
 }  // namespace
 
 bool may_be_settled(const Factors& factors) {
-    constexpr std::int64_t block_max = 1 << 10, blocks_max = 1 << 20;
-    const std::int64_t block = factors.a.front().block;
-    return block > 0 && block == factors.b.front().block && block <= block_max &&
-           factors.depth / block < blocks_max && factors.a.size() >= residue_rows &&
+    return has_leading_blocks(factors) && factors.a.size() >= residue_rows &&
            factors.b.size() >= residue_rows;
 }
 

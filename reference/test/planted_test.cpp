@@ -8,16 +8,22 @@
 #include <thread>
 
 #include "reference/proof/digests.hpp"
+#include "reference/proof/gemm_problem.hpp"
 #include "reference/test/planted_faults.hpp"
 #include "reference/test/planted_switch.hpp"
 
 namespace mx::proof {
 namespace {
 
-std::vector<Proof> proofs_of_quantizers() {
+std::vector<Proof> proofs_here() {
     std::vector<Proof> proofs;
+<<<<<<< HEAD
     for (const auto& list : {round_proofs(), conversion_proofs(), scale_proofs(), block_proofs(),
                              whole_block_proofs(), pack_proofs()})
+=======
+    for (const auto& list : {round_proofs(), scale_proofs(), block_proofs(), whole_block_proofs(),
+                             pack_proofs(), gemm_rounded_proofs()})
+>>>>>>> 1f21264 (gemm: goals, faults and texts of rounded sums)
         proofs.insert(proofs.end(), list.begin(), list.end());
     return proofs;
 }
@@ -53,14 +59,14 @@ TEST(PlantedFaults, AreWholeAndNamedOnce) {
     EXPECT_GE(faults().size(), 46u);
     for (const PlantedFault& fault : faults()) {
         EXPECT_TRUE(names.insert(fault.name).second) << fault.name << " twice";
-        EXPECT_NE(find(proofs_of_quantizers(), fault.proof), nullptr) << fault.proof;
+        EXPECT_NE(find(proofs_here(), fault.proof), nullptr) << fault.proof;
     }
 }
 
 TEST(PlantedFaults, WithNoneOnEveryProofHolds) {
     planted_fault = 0;
     std::set<std::string> done;
-    const std::vector<Proof> proofs = proofs_of_quantizers();
+    const std::vector<Proof> proofs = proofs_here();
     for (const PlantedFault& fault : faults()) {
         const Proof* proof = find(proofs, fault.proof);
         if (proof == nullptr || !done.insert(fault.proof).second) continue;
@@ -69,7 +75,7 @@ TEST(PlantedFaults, WithNoneOnEveryProofHolds) {
 }
 
 TEST(PlantedFaults, AreEachSeenByTheProofThatIsNamed) {
-    const std::vector<Proof> proofs = proofs_of_quantizers();
+    const std::vector<Proof> proofs = proofs_here();
     for (std::size_t i = 0; i < faults().size(); ++i) {
         const Proof* proof = find(proofs, faults()[i].proof);
         if (proof == nullptr) continue;
