@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 
 namespace mx::gemm {
 namespace {
@@ -47,7 +48,7 @@ RoundedFactor::RoundedFactor(std::span<const ScaledRow> rows, std::int64_t depth
       exact_below_(rows.size()) {
     MX_ASSERT_COMPARE(width, <=, tile_width_max);
     const ElementFormat &element = rows.front().element, &scale = rows.front().scale;
-    mask_ = static_cast<std::uint8_t>(has_sign_bit(element) ? element.code_magnitude_mask() : 0xFF);
+    mask_ = (has_sign_bit(element) ? element.code_magnitude_mask() : 0xFF) * 0x0101010101010101;
     const int form = exponent_of_form(element);
     scale_of_none_ = {power_of_two(form), 0, true};
     for (std::uint32_t bits = 0; bits < codes; ++bits) {
@@ -92,23 +93,23 @@ void RoundedFactor::scan(std::size_t index) {
     for (std::int64_t slab = 0; slab < slabs_.count; ++slab) {
         std::uint8_t copied[slab_max];
         const std::uint8_t* from = codes_of(index, slab, copied);
-        const int count = count_in(slab);
-        note_specials(decoder_, {from, slab * slabs_.length, count}, specials_[index]);
-        std::uint8_t any = 0;
-        for (int k = 0; k < count; ++k) any |= from[k];
+        if (row.codes.stride != 1)
+            note_specials(decoder_, {from, slab * slabs_.length, count_in(slab)}, specials_[index]);
+        std::uint64_t any = 0, eight;
+        static_assert(pack_step == sizeof eight);
+        for (int k = 0; k < length_; k += pack_step) {
+            std::memcpy(&eight, from + k, sizeof eight);
+            any |= eight;
+        }
         const Scale& scale = scale_of(index, slab);
         if (!scale.is_finite) specials_[index].nan = true;
         if ((any & mask_) != 0) least = std::min(least, scale.unit);
     }
+    if (row.codes.stride == 1)
+        note_specials(decoder_, {row.codes.bytes, 0, static_cast<int>(depth_)}, specials_[index]);
     const int unit = row.element.quantum_exponent_min() + (least == none ? 0 : least);
     // Of both rows together 2^52 units.
     exact_below_[index] = std::ldexp(1.0, unit + 26);
-}
-
-// Rows lie far apart: those of the next tile are on their way meanwhile.
-void RoundedFactor::fetch(std::size_t index, std::int64_t slab) const {
-    const CodeView& codes = rows_[index].codes;
-    __builtin_prefetch(codes.bytes + slab * slabs_.length * codes.stride, 0, 2);
 }
 
 void RoundedFactor::pack(const RoundedLoops& loops, const TileStretch& tiles,
@@ -126,8 +127,6 @@ void RoundedFactor::pack(const RoundedLoops& loops, const TileStretch& tiles,
                 if (!is_there) std::fill_n(copied[row], slab_max, std::uint8_t{0});
                 codes_of_rows[row] =
                     is_there ? codes_of(first + row, slabs.first + slab, copied[row]) : copied[row];
-                if (first + row + width < rows_.size())
-                    fetch(first + row + width, slabs.first + slab);
                 scales_of_rows[row] =
                     is_there ? scale_of(first + row, slabs.first + slab).factor : 0;
             }

@@ -57,7 +57,6 @@ private:
 
     void scan(std::size_t row);
     const std::uint8_t* codes_of(std::size_t row, std::int64_t slab, std::uint8_t* copied) const;
-    void fetch(std::size_t row, std::int64_t slab) const;
     const Scale& scale_of(std::size_t row, std::int64_t slab) const;
     int count_in(std::int64_t slab) const;
 
@@ -71,7 +70,7 @@ private:
     std::int64_t slabs_a_block_;
     std::array<Scale, 256> scales_;
     Scale scale_of_none_;
-    std::uint8_t mask_;  // of the bits of a code that are 0 only in a zero
+    std::uint64_t mask_;  // of the bits of eight codes that are 0 only in zeros
     std::vector<Specials> specials_;
     std::vector<double> exact_below_;
 };
