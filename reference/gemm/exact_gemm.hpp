@@ -1,7 +1,8 @@
 // Many exact dot products at once: every row of A with every row of B, as fast::dot gives them, at
-// the speed of the processor's floating-point units. These are used as integers: no operation here
-// rounds (tile_kernel.hpp says why). Proved by reference/proof/prove_gemm.cpp to give the sums of
-// reference/fast for every kernel that the processor has. Knows no files, threads or command lines.
+// the speed of the processor's floating-point units. These are used as integers: no sum is rounded
+// (tile_kernel.hpp says why) but where its value alone is asked for (rounded_gemm.hpp). Proved by
+// reference/proof/prove_gemm.cpp to give the sums of reference/fast for every kernel that the
+// processor has. Knows no files, threads or command lines.
 #pragma once
 
 #include <cstdint>
