@@ -17,13 +17,8 @@ namespace {
 
 std::vector<Proof> proofs_here() {
     std::vector<Proof> proofs;
-<<<<<<< HEAD
     for (const auto& list : {round_proofs(), conversion_proofs(), scale_proofs(), block_proofs(),
-                             whole_block_proofs(), pack_proofs()})
-=======
-    for (const auto& list : {round_proofs(), scale_proofs(), block_proofs(), whole_block_proofs(),
-                             pack_proofs(), gemm_rounded_proofs()})
->>>>>>> 1f21264 (gemm: goals, faults and texts of rounded sums)
+                             whole_block_proofs(), pack_proofs(), gemm_rounded_proofs()})
         proofs.insert(proofs.end(), list.begin(), list.end());
     return proofs;
 }
