@@ -14,7 +14,9 @@
 
 enum { group = 16 };
 
-static void set_fpmr(uint64_t bits) { __asm__ volatile("msr S3_3_C4_C4_2, %0" ::"r"(bits)); }
+static void set_fpmr(uint64_t bits) {
+    __asm__ volatile("msr S3_3_C4_C4_2, %0" ::"r"(bits));
+}
 
 static void from_f16(const void* values, uint8_t* codes) {
     __asm__ volatile(
@@ -72,8 +74,12 @@ typedef void (*widen)(const uint8_t* codes, void* values);
 static narrow narrow_of(const char* type) {
     return !strcmp(type, "f32") ? from_f32 : !strcmp(type, "f16") ? from_f16 : from_bf16;
 }
-static size_t width_of(const char* type) { return strcmp(type, "f32") == 0 ? 4 : 2; }
-static uint64_t number_of(const char* format) { return strcmp(format, "e4m3") == 0; }
+static size_t width_of(const char* type) {
+    return strcmp(type, "f32") == 0 ? 4 : 2;
+}
+static uint64_t number_of(const char* format) {
+    return strcmp(format, "e4m3") == 0;
+}
 
 static void convert_all(narrow convert, size_t width) {
     uint8_t values[4 * group] = {0}, codes[group];

@@ -49,11 +49,10 @@ struct instruction {
     uint32_t products, sum_bits;
     void (*take)(struct step*);
 };
-static const struct instruction instructions[] = {
-    {"fdot4", 4, 32, fdot4},
-    {"fmlall", 4, 32, fmlall},
-    {"fdot2", 2, 16, fdot2},
-    {"fmlal", 2, 16, fmlal}};
+static const struct instruction instructions[] = {{"fdot4", 4, 32, fdot4},
+                                                  {"fmlall", 4, 32, fmlall},
+                                                  {"fdot2", 2, 16, fdot2},
+                                                  {"fmlal", 2, 16, fmlal}};
 
 static void set_formats(const char* a, const char* b) {
     const uint64_t fpmr = (strcmp(a, "e4m3") == 0 ? 1u : 0u) | (strcmp(b, "e4m3") == 0 ? 8u : 0u);
