@@ -158,7 +158,7 @@ Status check_given(const CaseWords& words, const Words& line) {
 }
 
 // Lines of records, packs and waivers that were written before a row was mended, and what they ask
-// today. A line is only read so, and never printed.
+// today. A line is only read so, and never printed; a suite is not, for it asks what there is.
 struct Successor {
     std::string_view dialect, format, today;
 };
@@ -176,6 +176,22 @@ void follow_successor(CaseWords& words) {
             words.format = successor.today;
             return;
         }
+}
+
+Expected<CaseWords> words_of(const std::string& text) {
+    const auto line = split_words(text);
+    if (!line) return line.error();
+    CaseWords words;
+    words.operation = line.value().head;
+    const auto operation = operation_named(words.operation);
+    if (!operation) return operation.error();
+    words.rest.operation = operation.value();
+    if (!is_gemm(words.rest)) words.dialect = "ocp";
+    for (const KeyValue& field : line.value().fields)
+        if (const Status assigned = assign(words, field); !assigned) return assigned.error();
+    if (const Status given = check_given(words, line.value()); !given)
+        return bad_input(given.error().message + ": " + text);
+    return words;
 }
 
 }  // namespace
@@ -214,24 +230,15 @@ std::string print(const Case& c) {
 }
 
 Expected<Case> read_case(const std::string& text) {
-    const auto line = split_words(text);
-    if (!line) return line.error();
-    CaseWords words;
-    words.operation = line.value().head;
-    const auto operation = operation_named(words.operation);
-    if (!operation) return operation.error();
-    words.rest.operation = operation.value();
-    if (!is_gemm(words.rest)) words.dialect = "ocp";
-    for (const KeyValue& field : line.value().fields)
-        if (const Status assigned = assign(words, field); !assigned) return assigned.error();
-    if (const Status given = check_given(words, line.value()); !given)
-        return bad_input(given.error().message + ": " + text);
-    follow_successor(words);
-    return case_of(words);
+    const auto words = words_of(text);
+    return words ? case_of(words.value()) : Expected<Case>(words.error());
 }
 
 Expected<Case> parse_case(const std::string& text) {
-    auto c = read_case(text);
+    auto words = words_of(text);
+    if (!words) return words.error();
+    follow_successor(words.value());
+    auto c = case_of(words.value());
     if (!c) return c.error();
     if (const Status fits = check_combination(c.value()); !fits) return fits.error();
     return c;
