@@ -31,8 +31,9 @@ std::string print(const Case& c);
 // The error names the word that is wrong, and the nearest right one.
 Expected<Case> parse_case(const std::string& text);
 
-// The two halves of parse_case: the fields with their defaults, their names looked up, and whether
-// they go together. A suite passes over combinations that do not.
+// The two halves of parse_case, which reads a line of an old record as its successor, too: the
+// fields with their defaults, their names looked up, and whether they go together. A suite passes
+// over combinations that do not.
 Expected<Case> read_case(const std::string& text);
 Status check_combination(const Problem& p);
 

@@ -144,8 +144,10 @@ std::set<std::string> askable() {
             for (const std::string& dialect : quantizer_names())
                 for (const std::string& type : type_names()) {
                     const std::string key = operation == "dequantize" ? "output=" : "input=";
-                    if (parse_case(operation + " format=" + format + " dialect=" + dialect + " " +
-                                   key + type + " shape=1x1 data=x"))
+                    const auto c =
+                        read_case(operation + " format=" + format + " dialect=" + dialect + " " +
+                                  key + type + " shape=1x1 data=x");
+                    if (c && check_combination(c.value()))
                         names.insert(operation + " " + format + " " + dialect);
                 }
     return names;
