@@ -1,7 +1,7 @@
 // Products of a library in CUDA C++ as a device: a table of functions on memory of a GPU. Used by
 // the plug-ins beside it, which call the library and compute nothing.
 //
-//     nvcc -std=c++20 -gencode=arch=compute_90a,code=sm_90a -shared -Xcompiler -fPIC \
+//     nvcc -std=c++20 -gencode=arch=compute_90a,code=sm_90a -shared -Xcompiler -fPIC
 //         -I. -I LIBRARY/include NAME_plugin.cu -o NAME.so
 #pragma once
 
@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <string>
 #include <vector>
 
 #include <cuda_runtime_api.h>
@@ -40,6 +41,7 @@ public:
             check(cudaMemcpy(data_, bytes.data(), bytes.size(), cudaMemcpyHostToDevice), "to it");
     }
     Buffer(const Buffer&) = delete;
+    Buffer& operator=(const Buffer&) = delete;
     ~Buffer() { cudaFree(data_); }
 
     template <typename T = void>
@@ -54,10 +56,10 @@ private:
 // What a function multiplies: each batch has m, n and k, matrices without gaps, K along their rows.
 struct Problem {
     int m, n, k, batches;
-    float alpha, beta;
-    const void *a, *b, *c;  // c nullptr where beta is 0
-    const float *a_scales, *b_scales;
-    void* d;  // nullptr: only to be asked whether it would
+    float alpha = 1, beta = 0;
+    const void *a = nullptr, *b = nullptr, *c = nullptr;  // c nullptr where beta is 0
+    const float *a_scales = nullptr, *b_scales = nullptr;
+    void* d = nullptr;  // nullptr: only to be asked whether it would
 };
 
 // How the scales of a factor lie for a function.

@@ -82,6 +82,7 @@ int main(int argc, char** argv) {
     const uint32_t depth = (uint32_t)strtoul(argv[4], NULL, 10);
     uint8_t* codes = malloc(2 * (size_t)depth + 1);
     if (codes == NULL) return 3;
+    if (depth == 0) return 2; /* nothing to read would never end */
     while (fread(codes, 1, 2 * (size_t)depth, stdin) == 2 * (size_t)depth) {
         const uint32_t sum = dot(known, codes, depth);
         if (fwrite(&sum, 4, 1, stdout) != 1) return 3;
