@@ -81,11 +81,16 @@ struct Problem {
     Goals goals;
 };
 
-// A goal counts for the kernel that is used; that of AVX2 also where there is AVX-512 without AMX.
+// A goal counts for the kernel that is used, whichever that is of an instruction set; that of AVX2
+// also where there is AVX-512 without AMX.
 Goal goal_of(const Goals& goals, const gemm::Kernel& kernel, const gemm::Kernel& used) {
-    if (used.name.starts_with("amx")) return &kernel == &used ? goals.amx : Goal{};
-    if (kernel.name == "avx512 rounded") return goals.avx512;
-    return kernel.name == "avx2 rounded" ? goals.avx2 : Goal{};
+    const auto is_of = [](const gemm::Kernel& one, std::string_view set) {
+        return one.name.starts_with(set);
+    };
+    if (&kernel == &used && is_of(used, "amx")) return goals.amx;
+    if (&kernel == &used && (is_of(used, "avx512") || is_of(used, "vnni"))) return goals.avx512;
+    if (&kernel == &used && is_of(used, "avx2")) return goals.avx2;
+    return !is_of(used, "amx") && kernel.name == "avx2 rounded" ? goals.avx2 : Goal{};
 }
 
 std::vector<double> interleaved(const std::vector<std::function<void()>>& loops) {

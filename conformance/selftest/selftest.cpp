@@ -72,14 +72,18 @@ void add_up(CleanCheck& sum, const CleanCheck& slice) {
     if (sum.complaint.empty()) sum.complaint = slice.complaint;
 }
 
+template <typename IsUnwanted>
+void leave_out(std::vector<LevelCases>& plan, const IsUnwanted& is_unwanted) {
+    for (LevelCases& level : plan)
+        std::erase_if(level.cases,
+                      [&](const PlannedCase& planned) { return is_unwanted(planned.c); });
+}
+
 // Those that other projects' rules are asked about, which look at MX and FP8 of OCP, and others.
 Finding try_gemm_bug(const Subject& bug, const std::vector<LevelCases>& plan,
                      const GemmAudit& audit, const Court& court) {
     std::vector<LevelCases> asked = plan;
-    for (LevelCases& level : asked)
-        std::erase_if(level.cases, [&bug](const PlannedCase& planned) {
-            return !is_gemm_bug_asked(bug, planned.c);
-        });
+    leave_out(asked, [&bug](const Case& c) { return !is_gemm_bug_asked(bug, c); });
     const bool is_audited = !bug.shows_on.starts_with("cdna");
     return is_audited ? try_bug(bug, asked, audit, court) : hunt_bug(bug, asked, court);
 }
@@ -98,28 +102,21 @@ Row hunt_gpu_bug(const Subject& bug, const std::vector<LevelCases>& plan, const 
 
 std::vector<LevelCases> gpu_plan(const std::vector<LevelCases>& plan) {
     std::vector<LevelCases> asked = plan;
-    for (LevelCases& level : asked)
-        std::erase_if(level.cases,
-                      [](const PlannedCase& planned) { return !gpu_bugs_answer(planned.c); });
+    leave_out(asked, [](const Case& c) { return !gpu_bugs_answer(c); });
     return asked;
 }
 
 // No bug of real scales needs a large tensor, and the eleven dialects take long over theirs. Nor
 // does the oracle, whose dialects are all asked what no bug is: the clean base is asked its own.
 void leave_out_large_cases(std::vector<LevelCases>& plan) {
-    constexpr std::uint64_t large = 1u << 17;
-    for (LevelCases& level : plan)
-        std::erase_if(level.cases, [](const PlannedCase& planned) {
-            return static_cast<std::uint64_t>(element_count(planned.c)) >= large;
-        });
+    constexpr std::int64_t large = 1 << 17;
+    leave_out(plan, [](const Case& c) { return element_count(c) >= large; });
 }
 
 // Elements that no block has are none of the planted bugs' own.
 void leave_out_cast_formats(std::vector<LevelCases>& plan) {
-    for (LevelCases& level : plan)
-        std::erase_if(level.cases, [](const PlannedCase& planned) {
-            return find_named(cast_formats, format_name(planned.c)) != nullptr;
-        });
+    leave_out(plan,
+              [](const Case& c) { return find_named(cast_formats, format_name(c)) != nullptr; });
 }
 
 // A bug takes about as long as this many cases of the clean checks; for the progress line alone.

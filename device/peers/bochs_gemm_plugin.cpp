@@ -205,7 +205,7 @@ constexpr std::array<DotProduct, 8> dots{{
     {"e5m2", "e4m3", "f32", "tdpbhf8ps", tiles<&BX_CPU_C::TDPBHF8PS_TnnnTrmTreg, 1>},
     {"e4m3", "e5m2", "f32", "tdphbf8ps", tiles<&BX_CPU_C::TDPHBF8PS_TnnnTrmTreg, 1>},
 }};
-constexpr Products products{"Bochs", "The Bochs Project", MX_PEER_SOURCE, dots};
+constexpr Products products{"Bochs, dot products", "The Bochs Project", MX_PEER_SOURCE, dots};
 
 }  // namespace
 

@@ -9,15 +9,9 @@
 #include <span>
 
 #include "device/kit/blocks.hpp"
-#include "device/kit/plugin.hpp"
-
-#ifndef MX_PEER_SOURCE
-#define MX_PEER_SOURCE ""
-#endif
+#include "device/peers/plugin.hpp"
 
 namespace mx::peers {
-
-using namespace mx::kit;
 
 struct Cast {
     std::string_view format, rounding, overflow;  // rounding and overflow "" for E8M0

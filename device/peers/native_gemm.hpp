@@ -15,15 +15,9 @@
 
 #include <cuda_runtime_api.h>
 
-#include "device/kit/plugin.hpp"
-
-#ifndef MX_PEER_SOURCE
-#define MX_PEER_SOURCE ""
-#endif
+#include "device/peers/plugin.hpp"
 
 namespace mx::peers {
-
-using namespace mx::kit;
 
 inline void check(cudaError_t status, const char* what) {
     if (status != cudaSuccess)
@@ -121,10 +115,7 @@ struct Asked {
     }
 
     explicit Asked(Call& call) {
-        call.expect_host();
-        call.expect_strided();
-        expect_name("operation", call.operation().name, "gemm");
-        const mx_gemm& gemm = call.gemm();
+        const mx_gemm& gemm = gemm_of(call);
         if (gemm.scaling_out != nullptr || gemm.epilogue != nullptr)
             not_supported("D = alpha * A * B^T + beta * C alone is asked here");
         a = factor(call, "A", gemm.scaling_a);
@@ -204,7 +195,7 @@ private:
     }
     static std::vector<const Product*> products_for(Call call) {
         const Asked read(call);
-        const mx_gemm& gemm = call.gemm();
+        const mx_gemm& gemm = gemm_of(call);
         std::vector<const Product*> found;
         for (const Product& row : library.products)
             if (row.a == read.a.type && row.b == read.b.type && row.d == read.d_type &&

@@ -6,17 +6,12 @@
 
 #include <cstdint>
 #include <span>
+#include <string>
 #include <vector>
 
-#include "device/kit/plugin.hpp"
-
-#ifndef MX_PEER_SOURCE
-#define MX_PEER_SOURCE ""
-#endif
+#include "device/peers/plugin.hpp"
 
 namespace mx::peers {
-
-using namespace mx::kit;
 
 using Codes = std::vector<std::uint32_t>;
 
@@ -69,12 +64,9 @@ private:
     }
 
     static void answer(Call call, bool is_asked) {
-        call.expect_host();
-        call.expect_strided();
-        expect_name("operation", call.operation().name, "gemm");
+        const mx_gemm& gemm = gemm_of(call);
         if (products.missing != nullptr && products.missing() != nullptr)
             not_supported(products.missing());
-        const mx_gemm& gemm = call.gemm();
         refuse_more(gemm);
         const Tensor a = call.input("A"), b = call.input("B"), d = call.output("D");
         call.expect_no_more();

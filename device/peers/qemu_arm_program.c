@@ -85,7 +85,7 @@ static void convert_all(narrow convert, size_t width) {
     uint8_t values[4 * group] = {0}, codes[group];
     for (size_t read; (read = fread(values, width, group, stdin)) > 0;) {
         convert(values, codes);
-        fwrite(codes, 1, read, stdout);
+        if (fwrite(codes, 1, read, stdout) != read) exit(3);
     }
 }
 
@@ -93,7 +93,7 @@ static void widen_all(widen convert) {
     uint8_t codes[group] = {0}, values[2 * group];
     for (size_t read; (read = fread(codes, 1, group, stdin)) > 0;) {
         convert(codes, values);
-        fwrite(values, 2, read, stdout);
+        if (fwrite(values, 2, read, stdout) != read) exit(3);
     }
 }
 

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cfenv>
 #include <optional>
 
 #include "reference/gemm/plan.hpp"
@@ -11,6 +12,23 @@
 
 namespace mx::gemm {
 namespace {
+
+// All loops take doubles that round to nearest, and numbers of binary32 below the normal ones that
+// are not 0. The caller may have set that otherwise, as libraries do that flush such numbers for a
+// whole process.
+class UsualFloats {
+public:
+    UsualFloats() {
+        std::fegetenv(&callers_);
+        std::fesetenv(FE_DFL_ENV);
+    }
+    ~UsualFloats() { std::fesetenv(&callers_); }
+    UsualFloats(const UsualFloats&) = delete;
+    UsualFloats& operator=(const UsualFloats&) = delete;
+
+private:
+    std::fenv_t callers_;
+};
 
 // A level that counts nothing, 1.5 * 2^(52 + unit): its mantissa is 1000... and stands for 0.
 constexpr std::int64_t count_of_nothing = std::int64_t{1} << 51;
@@ -352,17 +370,20 @@ void run(Way& way, const Factors& factors, const Receive& receive) {
 }  // namespace
 
 const Kernel& kernel_used(const Kernel& kernel, const Factors& factors, Asked asked) {
+    const UsualFloats usual;
     return way_of(kernel, factors, asked).kernel;
 }
 
 void for_each_sum(const Kernel& kernel, const Factors& factors, const Receive& receive) {
     if (factors.a.empty() || factors.b.empty()) return;
+    const UsualFloats usual;
     Way way = way_of(kernel, factors, Asked::sums);
     run(way, factors, receive);
 }
 
 void for_each_value(const Kernel& kernel, const Factors& factors, const ReceiveValue& receive) {
     if (factors.a.empty() || factors.b.empty()) return;
+    const UsualFloats usual;
     Way way = way_of(kernel, factors, Asked::values);
     if (way.settled) return way.settled->run(way.settled_bits, kernel_beside(factors), receive);
     if (way.kernel.rounded != nullptr)

@@ -8,7 +8,6 @@
 #include "reference/gemm/rounded_gemm.hpp"
 
 #include <algorithm>
-#include <cfenv>
 #include <iterator>
 #include <numeric>
 
@@ -32,22 +31,6 @@ int slabs_at_once(const Slabs& slabs) {
     return static_cast<int>(std::min<std::int64_t>(
         slabs.count, std::max(1, stretch_depth / static_cast<int>(slabs.length))));
 }
-
-// Doubles that round to nearest and numbers of binary32 below the normal ones that are not 0: what
-// the caller may have set otherwise, as libraries do that flush such numbers for a whole process.
-class UsualFloats {
-public:
-    UsualFloats() {
-        std::fegetenv(&callers_);
-        std::fesetenv(FE_DFL_ENV);
-    }
-    ~UsualFloats() { std::fesetenv(&callers_); }
-    UsualFloats(const UsualFloats&) = delete;
-    UsualFloats& operator=(const UsualFloats&) = delete;
-
-private:
-    std::fenv_t callers_;
-};
 
 // Of a sum, in units of 2^-53 of its bound: two more, for the ends of the doubt are rounded, too.
 // What the norms are more than they must be pays for (1 + u)^n, and for what is rounded here and in
@@ -100,7 +83,6 @@ std::vector<Place> RoundedGemm::settle(const ReceiveValue& receive) {
     for (std::size_t row = 0; row < a_.rows(); row += square_side)
         for (std::size_t column = 0; column < b_.rows(); column += square_side) {
             const Square square{stretch(a_, row), stretch(b_, column)};
-            const UsualFloats usual;
             sum(square);
             for (std::size_t i = 0; i < square.b.tiles; ++i)
                 for (std::size_t j = 0; j < square.a.tiles; ++j)

@@ -15,8 +15,8 @@
 //   level 0                |xxxxxxxxxxxxxxxxxx     the rest, of either sign
 //
 // The last level that a P is given is at or below P's own last place: nothing is left.
-// Rounding is to nearest, as in every program that has not asked for another. RoundedRun alone
-// keeps no levels: rounded_gemm.hpp.
+// Rounding is to nearest: exact_gemm.cpp sees to that. RoundedRun alone keeps no levels:
+// rounded_gemm.hpp.
 #pragma once
 
 #include <cstdint>

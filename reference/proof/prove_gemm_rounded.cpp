@@ -191,6 +191,12 @@ Problem of_other_kinds(std::size_t index) {
     if (index == 4)
         return {with_specials(mixed_factor(formats::e5m2, {40, 96, 254}, 9)),
                 with_specials(mixed_factor(formats::e5m2, {36, 96, 254}, 8))};
+    if (index == 5)
+        return {strided(with_specials(mixed_factor(formats::e5m2, {40, 96, 254}, 9)), 2),
+                strided(with_specials(mixed_factor(formats::e4m3, {36, 96, 254}, 8)), 3)};
+    if (index < 10)
+        return {every_code_beside_one(index % 2 == 0 ? "e4m3fnuz" : "e5m2fnuz"),
+                every_code_beside_one(index / 2 == 3 ? "e4m3fnuz" : "e5m2fnuz")};
     Problem problem{mixed_factor(formats::e2m1, {70, 333, 0, 16}, 3),
                     mixed_factor(formats::e4m3, {71, 333, 0, 16}, 4)};
     for (Factor* factor : {&problem.a, &problem.b}) {
@@ -198,6 +204,7 @@ Problem of_other_kinds(std::size_t index) {
         for (std::size_t i = 0; i < factor->scales.size(); ++i)
             factor->scales[i] = static_cast<std::uint8_t>(mixed(11, std::int64_t(i)) % 127);
     }
+    problem.b.scales[5] = 0x7F;  // NaN
     return problem;
 }
 
@@ -212,8 +219,9 @@ Proof rounded_sum_proof() {
 
 Proof other_proof() {
     return {"gemm rounded others",
-            "more rows than are summed at once, all sums cancelled, largest, NaN, infinite, UE4M3",
-            [](int threads) { return compare_all_rounded(6, threads, 0, of_other_kinds); }};
+            "more rows than are summed at once, all sums cancelled, largest, NaN, infinite, apart, "
+            "every byte as codes of FNUZ, UE4M3",
+            [](int threads) { return compare_all_rounded(11, threads, 0, of_other_kinds); }};
 }
 
 // Codes of E4M3, and the exponent 0 of a scale.
