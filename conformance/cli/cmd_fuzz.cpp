@@ -190,15 +190,15 @@ results::CaseResult show(const FuzzOptions& o, const fuzz::Found& found) {
     results::CaseResult result;
     result.verdict = fuzz::verdict_of(found.find.outcome);
     std::printf("\nFOUND %s", found.find.kind.c_str());
-    if (found.find.lanes_not_zero >= 0)
+    if (!found.find.cases.empty() && found.find.lanes_not_zero >= 0)
         std::printf("; shrunk to %d element%s not zero in %llu calls", found.find.lanes_not_zero,
                     found.find.lanes_not_zero == 1 ? "" : "s",
                     static_cast<unsigned long long>(found.find.calls));
     std::printf("; %s\n", path.c_str());
     if (found.find.cases.empty()) {
         std::printf(
-            "  shows only among what was asked before it: seed %llu, worker %llu, round "
-            "%llu\n",
+            "  no case is written down: it shows only among what was asked before it, or the "
+            "search ended first; seed %llu, worker %llu, round %llu\n",
             static_cast<unsigned long long>(found.round.seed),
             static_cast<unsigned long long>(found.round.worker),
             static_cast<unsigned long long>(found.round.number));

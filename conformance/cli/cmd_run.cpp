@@ -146,10 +146,12 @@ int run(RunOptions& options) {
     Sources sources;
     const auto shard = part_of(options.plan);
     if (!shard) return fail_with(shard.error());
-    auto cases = cases_of(options, sources);
-    if (!cases) return fail_with(cases.error());
+    if (const Status names = session::check_names(options.plan); !names)
+        return fail_with(names.error());
     auto opened = open_device(options.choice, options.timeout);
     if (!opened) return fail_with(opened.error());
+    auto cases = cases_of(options, sources);
+    if (!cases) return fail_with(cases.error());
     std::optional<Client> first = std::move(opened).value();
     if (options.algorithms == "all")
         cases = session::by_every_algorithm(std::move(cases).value(), *first);

@@ -156,6 +156,24 @@ public:
         return any ? success() : unfit;
     }
 
+    // The suite's lines of the levels that are wanted.
+    template <typename IsWanted>
+    Status add_lines(const Suite& suite, const IsWanted& is_wanted_level) {
+        std::size_t number = 0;
+        for (const std::string& text : split(suite.text, '\n')) {
+            ++number;
+            if (text.empty() || text.front() == '#') continue;
+            const auto line = parse_suite_line(text);
+            Status status = line ? success() : Status(line.error());
+            if (line && is_wanted_level(line.value().level)) status = add(suite, line.value());
+            if (!status)
+                return bad_input(suite.name + ".suite:" + std::to_string(number) + ": " +
+                                 status.error().message);
+        }
+        return success();
+    }
+
+    std::size_t size() const { return cases_.size(); }
     std::vector<PlannedCase> take() { return std::move(cases_); }
 
 private:
@@ -210,6 +228,20 @@ std::string print(const SuiteLine& line) {
     return text;
 }
 
+Expected<std::array<std::size_t, levels.size()>> count_cases(const Suite& suite) {
+    std::array<std::size_t, levels.size()> counts{};
+    Sources sources;
+    const PlanRequest request;
+    Plan below(request, sources), large(request, sources);
+    for (std::size_t i = 0; i < levels.size(); ++i) {
+        Plan& plan = levels[i] == large_level ? large : below;
+        const auto is_of_level = [i](const std::string& level) { return level == levels[i]; };
+        if (const Status added = plan.add_lines(suite, is_of_level); !added) return added.error();
+        counts[i] = plan.size();
+    }
+    return counts;
+}
+
 Expected<std::vector<PlannedCase>> plan_cases(const std::vector<Suite>& suites,
                                               const PlanRequest& request, Sources& sources) {
     const Status known = check_name("level", request.level, {levels.begin(), levels.end()});
@@ -219,18 +251,10 @@ Expected<std::vector<PlannedCase>> plan_cases(const std::vector<Suite>& suites,
     for (const Suite& suite : suites) {
         if (!matches_glob(request.suite_glob, suite.name)) continue;
         any_suite = true;
-        std::size_t number = 0;
-        for (const std::string& text : split(suite.text, '\n')) {
-            ++number;
-            if (text.empty() || text.front() == '#') continue;
-            const auto line = parse_suite_line(text);
-            Status status = line ? success() : Status(line.error());
-            if (line && level_holds(request.level, line.value().level))
-                status = plan.add(suite, line.value());
-            if (!status)
-                return bad_input(suite.name + ".suite:" + std::to_string(number) + ": " +
-                                 status.error().message);
-        }
+        const Status added = plan.add_lines(suite, [&request](const std::string& level) {
+            return level_holds(request.level, level);
+        });
+        if (!added) return added.error();
     }
     if (!any_suite) {
         std::vector<std::string> names;

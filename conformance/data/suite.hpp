@@ -56,4 +56,7 @@ struct PlanRequest {
 Expected<std::vector<PlannedCase>> plan_cases(const std::vector<Suite>& suites,
                                               const PlanRequest& request, Sources& sources);
 
+// How many cases of a suite each level has, in the order of levels.
+Expected<std::array<std::size_t, levels.size()>> count_cases(const Suite& suite);
+
 }  // namespace mx

@@ -16,6 +16,35 @@ std::string_view block_name(std::int64_t block) {
     return block == 16 ? "16" : block == 32 ? "32" : "128";
 }
 
+// Sums of processors' instructions, each with the fewest products that it can have.
+std::vector<GemmModel> processor_models() {
+    GemmModel exact{};
+    exact.fraction_bits = all_bits;
+    exact.rounding = Rounding::nearest_even;
+    GemmModel fused = exact;
+    fused.products = 4;
+    fused.sum = StepSum::fused;
+    GemmModel fused_half = fused;
+    fused_half.accumulator = formats::f16;
+    GemmModel chain = exact;
+    chain.products = 2;
+    chain.sum = StepSum::chain_flushed;
+    GemmModel lanes = exact;
+    lanes.products = 32;
+    lanes.sum = StepSum::lanes_flushed;
+    GemmModel alone{};
+    alone.products = 16;
+    alone.fraction_bits = 24;
+    alone.cut = alone.rounding = Rounding::to_odd;
+    alone.sum = StepSum::products_alone;
+    std::vector<GemmModel> models{fused, fused_half, chain, lanes, alone};
+    for (GemmModel converted : {chain, lanes}) {
+        converted.exponents = FactorExponents::f16;
+        models.push_back(converted);
+    }
+    return models;
+}
+
 // Plain machines in steps, fused multiply-adds, exact steps, and those that AMD's are like.
 std::vector<GemmModel> plain_models() {
     GemmModel aligned{};
@@ -49,7 +78,10 @@ std::vector<GemmModel> plain_models() {
     GemmModel even_and_odd = late;
     even_and_odd.products = 16;
     even_and_odd.sum = StepSum::even_and_odd;
-    return {aligned, narrow, wide, half, converted, fused, exact, tree, late, even_and_odd};
+    std::vector<GemmModel> models = processor_models();
+    models.insert(models.begin(),
+                  {aligned, narrow, wide, half, converted, fused, exact, tree, late, even_and_odd});
+    return models;
 }
 
 std::vector<GemmModel> with_scales(const GemmProblem& setting) {

@@ -44,16 +44,18 @@ bool cuts_nothing(const GemmMachine& machine) {
 
 // One product a step that is fused, or a row that is taken as it stands.
 bool rounds_as_it_does(const GemmMachine& machine) {
-    const bool is_fused =
-        machine.model.products == 1 && machine.model.sum != StepSum::pairs_flushed;
-    return cuts_nothing(machine) && (is_fused || !machine.is_searched);
+    const bool is_chain = machine.model.products == 1 && machine.model.sum == StepSum::aligned;
+    return cuts_nothing(machine) && (is_chain || !machine.is_searched);
 }
 
 Machines products_values(const GemmMachine& base, const GemmProblem&) {
     if (rounds_as_it_does(base)) return {base};
-    const bool are_few = base.model.exact_group > 1;
-    const int most = are_few ? 16 : is_divisible(base.model) ? step_products_max : 32;
-    return each(base, numbers(cuts_nothing(base) ? 2 : 1, most),
+    const StepSum sum = base.model.sum;
+    const bool are_many =
+        is_divisible(base.model) || sum == StepSum::lanes_flushed || sum == StepSum::products_alone;
+    const int most = base.model.exact_group > 1 ? 16 : are_many ? step_products_max : 32;
+    const int least = cuts_nothing(base) && sum != StepSum::fused ? 2 : 1;
+    return each(base, numbers(least, most),
                 [](GemmMachine& m, int products) { m.model.products = products; });
 }
 std::string products_text(const GemmMachine& machine) {
@@ -183,8 +185,8 @@ std::string floor_text(const GemmMachine& machine) {
 Machines to_zero_values(const GemmMachine& base, const GemmProblem&) {
     const bool is_half = base.model.accumulator == formats::f16;
     if (!is_half || !is_divisible(base.model) || base.is_searched) return {base};
-    return of_machine(base, &GemmMachine::rounded_to_zero, RoundedToZero::keeps_sign,
-                      RoundedToZero::positive);
+    return of_machine(base, &GemmMachine::rounded_to_zero, RoundedToZero::positive,
+                      RoundedToZero::keeps_sign);
 }
 std::string to_zero_text(const GemmMachine& machine) {
     return machine.rounded_to_zero == RoundedToZero::positive ? "+0" : "0 of its sign";

@@ -21,7 +21,7 @@ GemmMachine machine_of(const GemmModel& row, const GemmMachine& rest) {
     machine.model = row;
     machine.product_exponent = ProductExponent::fields;
     machine.factors = Subnormals::honoured;
-    machine.rounded_to_zero = RoundedToZero::keeps_sign;
+    machine.rounded_to_zero = RoundedToZero::positive;
     return machine;
 }
 

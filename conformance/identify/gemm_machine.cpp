@@ -184,8 +184,8 @@ Unpacked step(const GemmMachine& machine, const GemmProblem& setting, std::span<
     std::int64_t sum = fast::cut(model.cut, accumulator, unit);
     for (const Item& item : items) sum += fast::cut(model.cut, item.summand.value, unit);
     Unpacked rounded = fast::rounded_sum(model, sum, unit);
-    if (machine.rounded_to_zero == RoundedToZero::positive && fast::is_zero(rounded))
-        rounded.negative = false;
+    if (machine.rounded_to_zero == RoundedToZero::keeps_sign && fast::is_zero(rounded))
+        rounded.negative = sum < 0;
     return rounded;
 }
 

@@ -41,7 +41,7 @@ enum class ProductExponent {
     normalised,  // its own leading bit
 };
 // What a sum of a step that is not 0 becomes where it rounds to 0.
-enum class RoundedToZero { keeps_sign, positive };
+enum class RoundedToZero { positive, keeps_sign };
 enum class AddendPlace { after_sum, first_summand };
 enum class AddendStep { fused_alpha, fused_beta, rounded_apart, rounded_once };
 enum class NoAddend { zero_added, zero_added_unless_alpha_is_one, nothing_added };
@@ -53,7 +53,7 @@ struct GemmMachine {
     ProductExponent product_exponent = ProductExponent::fields;
     Subnormals factors = Subnormals::honoured;
     Subnormals results = Subnormals::honoured;
-    RoundedToZero rounded_to_zero = RoundedToZero::keeps_sign;
+    RoundedToZero rounded_to_zero = RoundedToZero::positive;
     std::int64_t part = 0;  // elements along k in each part of a split; 0 where there is none
     AddendPlace addend = AddendPlace::after_sum;
     AddendStep addend_step = AddendStep::fused_alpha;
@@ -65,7 +65,7 @@ struct GemmMachine {
     // Does the machine sum as its model says, with nothing beside it?
     bool sums_as_model() const {
         return product_exponent == ProductExponent::fields && factors == Subnormals::honoured &&
-               rounded_to_zero == RoundedToZero::keeps_sign;
+               rounded_to_zero == RoundedToZero::positive;
     }
 };
 

@@ -7,17 +7,17 @@ namespace mx::identify {
 namespace {
 
 constexpr std::string_view half_accumulators =
-    "volta-f16-f16 ampere-f16-f16 hopper-f16-f16 ada-fp8-f16 hopper-fp8-f16 mma-sync-fp8-f16 "
-    "blackwell-fp8-f16";
+    "volta-f16-f16 ampere-f16-f16 ada-fp8-f16 mma-sync-fp8-f16 blackwell-fp8-f16";
 
 constexpr std::array open{
-    GemmOpenField{half_accumulators, "what rounds to 0", {"0 of its sign", "+0"}},
+    GemmOpenField{half_accumulators, "what rounds to 0", {"+0", "0 of its sign"}},
     GemmOpenField{"volta-f16-f16 ampere-f16-f16 ada-fp8-f16 hopper-fp8-f16 mma-sync-fp8-f16 "
                   "blackwell-fp8-f16",
                   "exponent floor",
                   {"none", "-21"}},
     GemmOpenField{"volta-f16-f16 ampere-f16-f16 ada-fp8-f16 mma-sync-fp8-f16 blackwell-fp8-f16",
                   "fraction bits"},
+    GemmOpenField{"hopper-f16-f16", "exponent floor", {"-21", "none"}},
     GemmOpenField{"ampere-half ampere-tf32", "exponent floor", {"none", "-132"}},
     GemmOpenField{"hopper-half hopper-tf32", "exponent floor", {"-133", "-126"}},
     GemmOpenField{"blackwell-mx", "exponent floor", {"none", "-133", "-126"}},

@@ -67,6 +67,8 @@ void add_convert(Case c, std::vector<PlannedCase>& cases) {
     add_if_valid(c, cases);
 }
 
+}  // namespace
+
 Status check_names(const PlanOptions& options) {
     for (const std::string& dialect : options.dialects)
         if (const Status known = check_name("dialect", dialect, quantizer_names()); !known)
@@ -78,6 +80,8 @@ Status check_names(const PlanOptions& options) {
         if (const Status known = check_name("format", format, formats); !known) return known;
     return success();
 }
+
+namespace {
 
 Expected<std::vector<Suite>> suites_of(const PlanOptions& options) {
     if (options.suite_file.empty()) return built_in_suites();

@@ -58,7 +58,9 @@ std::uint64_t blocks_of(const Case& c) {
 Search::Search(const std::vector<Case>& themes, const Share& share, Judge& judge)
     : share_(share), judge_(judge), coverage_(in_random_order(themes, share)) {}
 
-void Search::run(const std::function<bool(const Search&)>& is_enough) {
+void Search::run(const std::function<bool(const Search&)>& is_enough,
+                 const std::function<bool()>& is_stopped) {
+    is_stopped_ = is_stopped;
     std::size_t left = static_cast<std::size_t>(
         std::ranges::count_if(coverage_, [](const auto& c) { return !c.is_refused; }));
     while (left > 0 && given_up_.empty() && !is_enough(*this)) {
@@ -166,7 +168,8 @@ void Search::weigh(const Case& c, const std::vector<CodeTensor>& inputs,
         }
         const Round round{share_.seed, share_.worker, counts_.rounds - 1};
         Find find{kind, {}, judgement.reason, judgement.outcome};
-        if (finds_.size() < finds_max) find = shrink(judge_, {c, inputs, judgement, i});
+        if (finds_.size() < finds_max)
+            find = shrink(judge_, {c, inputs, judgement, i}, {.is_stopped = is_stopped_});
         finds_.emplace(kind, Found{std::move(find), round});
     }
 }

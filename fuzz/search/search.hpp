@@ -39,8 +39,11 @@ class Search {
 public:
     Search(const std::vector<Case>& themes, const Share& share, Judge& judge);
 
-    // Goes on until `is_enough` says so; it is asked before each call of the device.
-    void run(const std::function<bool(const Search&)>& is_enough);
+    // Goes on until `is_enough` says so; it is asked before each round of calls of the device.
+    // `is_stopped` is asked between the calls that shrink a find, which may be many.
+    void run(
+        const std::function<bool(const Search&)>& is_enough,
+        const std::function<bool()>& is_stopped = [] { return false; });
 
     const Share& share() const { return share_; }
     const Counts& counts() const { return counts_; }
@@ -62,6 +65,8 @@ private:
     void look_at(const Case& c, const Rules& rules, const std::vector<CodeTensor>& inputs,
                  Coverage& coverage, Random& random);
     void weigh(const Case& c, const std::vector<CodeTensor>& inputs, const Judgement& judgement);
+
+    std::function<bool()> is_stopped_;
 
     Share share_;
     Judge& judge_;

@@ -17,22 +17,26 @@ constexpr std::size_t gathered_max = 32;
 
 class Shrinker {
 public:
-    Shrinker(Judge& judge, const Failure& failure)
+    Shrinker(Judge& judge, const Failure& failure, const ShrinkLimits& limits)
         : judge_(judge),
           failure_(failure),
+          limits_(limits),
           budget_(failure.judgement.outcome == Outcome::timeout ? calls_max_timeout : calls_max) {}
 
     std::uint64_t calls() const { return calls_; }
+    bool is_stopped() const { return limits_.is_stopped(); }
     void open_anew_for_each_call() {
         fresh_ = true;
         budget_ = std::min(budget_, calls_ + calls_max_fresh);
+        elements_ = 0;
     }
     void ask_before(const Case& prelude) { prelude_ = prelude; }
 
     // Does the device fail in the same way?
     bool fails(const Sample& sample) {
-        if (calls_ >= budget_) return false;
+        if (calls_ >= budget_ || elements_ >= limits_.elements_max || is_stopped()) return false;
         ++calls_;
+        elements_ += element_count(sample.c);
         if (fresh_ || prelude_) judge_.restart();
         if (prelude_) ask(*prelude_);
         return is_same(judge_.judge(sample.c, sample.inputs));
@@ -83,7 +87,9 @@ private:
 
     Judge& judge_;
     const Failure& failure_;
+    const ShrinkLimits& limits_;
     std::uint64_t calls_ = 0, budget_;
+    std::int64_t elements_ = 0;
     bool fresh_ = false;
     std::optional<Case> prelude_;
 };
@@ -262,6 +268,7 @@ std::optional<Case> in_named_data(Shrinker& shrinker, const Case& like) {
                                                "edge.special", "edge.mixed"};
     for (const char* data : named)
         for (std::uint64_t seed = 0; seed < 4; ++seed) {
+            if (shrinker.is_stopped()) return std::nullopt;
             Case c = like;
             c.data = data;
             c.seed = seed;
@@ -345,12 +352,12 @@ std::string kind_of(const Case& c, const Judgement& judgement, std::size_t misma
     }
 }
 
-Find shrink(Judge& judge, const Failure& failure) {
+Find shrink(Judge& judge, const Failure& failure, const ShrinkLimits& limits) {
     Find find{
         kind_of(failure.c, failure.judgement, failure.mismatch), {}, "", failure.judgement.outcome};
     find.what = find.kind.substr(subject_text(failure.c).size());
     Sample whole{failure.c, failure.inputs};
-    Shrinker shrinker(judge, failure);
+    Shrinker shrinker(judge, failure, limits);
     auto found = smallest(shrinker, whole);
     if (!found) {
         shrinker.open_anew_for_each_call();

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -33,7 +34,14 @@ struct Failure {
     std::size_t mismatch = 0;  // which of the judgement's
 };
 
+// When shrinking ends before nothing is left to try, with what is smallest by then.
+struct ShrinkLimits {
+    std::function<bool()> is_stopped = [] { return false; };
+    // Of all calls together, so that large tensors get fewer of them.
+    std::int64_t elements_max = std::int64_t{1} << 28;
+};
+
 // The find has no cases when nothing that could be written down failed again.
-Find shrink(Judge& judge, const Failure& failure);
+Find shrink(Judge& judge, const Failure& failure, const ShrinkLimits& limits = {});
 
 }  // namespace mx::fuzz

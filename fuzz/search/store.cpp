@@ -237,7 +237,8 @@ Status store_find(const std::string& path, const Found& found) {
     if (found.find.cases.size() > 1)
         text << "# the last line fails once those before it were asked of the same device\n";
     if (found.find.cases.empty())
-        text << "# no case that could be written down failed again on a device just opened\n";
+        text << "# no case that could be written down failed again on a device just opened, or the "
+                "search ended first\n";
     for (const Case& c : found.find.cases) text << print(c) << "\n";
     const std::string bytes = text.str();
     return write_atomically(path, {std::as_bytes(std::span(bytes))});

@@ -67,7 +67,8 @@ public:
             if (const Status status = restore_state(path, plan_.scope, search); !status)
                 return fail(status.error());
         blocks_before_ = search.counts().blocks;
-        search.run([this, &path](const Search& now) { return is_enough(now, path); });
+        search.run([this, &path](const Search& now) { return is_enough(now, path); },
+                   [this] { return is_stopped(); });
         if (const Status status = store_state(path, plan_.scope, search); !status)
             return fail(status.error());
         tell(board_, search.given_up());
@@ -80,6 +81,8 @@ private:
         return error.kind == ErrorKind::device ? ended_by_device : ended_by_input;
     }
 
+    bool is_stopped() const { return board_.stop != 0 || getppid() != program_; }
+
     bool is_enough(const Search& now, const std::string& path) {
         const std::uint64_t blocks = now.counts().blocks - blocks_before_;
         board_.blocks = blocks;
@@ -90,7 +93,7 @@ private:
             [[maybe_unused]] const Status stored = store_state(path, plan_.scope, now);
             stored_ = Clock::now();
         }
-        if (board_.stop != 0 || getppid() != program_) return true;
+        if (is_stopped()) return true;
         if (plan_.time.count() > 0 && clock - start_ >= plan_.time) return true;
         if (plan_.stops_at_first && !now.finds().empty()) return true;
         const std::uint64_t mine =

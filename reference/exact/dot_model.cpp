@@ -155,8 +155,8 @@ Value rounded_sum(const GemmModel& model, const Rational& sum) {
     const int beyond = model.accumulator.exponent_max() + 1;
     if (value.magnitude >= power_of_two(beyond)) return {Value::Kind::infinity, value.negative, 0};
     const Value rounded = rounded_value(model.accumulator, model.rounding, value);
-    // What is cut away below the smallest number leaves +0.
-    return model.rounding == Rounding::toward_zero && is_zero(rounded) ? number(0) : rounded;
+    // What rounds to 0 in an aligned step is +0.
+    return model.sum == StepSum::aligned && is_zero(rounded) ? number(0) : rounded;
 }
 
 // A sum of aligned products, with the exponent that they were aligned to; none where all are zero.

@@ -2,6 +2,8 @@
 #include "reference/exact/log2.hpp"
 
 #include <algorithm>
+#include <map>
+#include <utility>
 
 #include "reference/exact/round.hpp"
 #include "reference/spec/formats.hpp"
@@ -51,6 +53,20 @@ Rational gap_beside(const Rational& number, Side side) {
     return abs(magnitude_of(formats::f32, next) - magnitude);
 }
 
+// How far a value lies, as a part of the power of two it is compared with, from where its
+// logarithm is half way between `doubled` / 2 and the number of binary32 beside it. An odd
+// `doubled` stands for the square of the value, whose logarithm is twice as large and so twice as
+// far away.
+const Bounds& border_beside(int doubled, Side side) {
+    thread_local std::map<std::pair<int, Side>, Bounds> known;
+    const auto found = known.find({doubled, side});
+    if (found != known.end()) return found->second;
+    const Rational gap = gap_beside(Rational(doubled) / 2, side);
+    const Rational distance = doubled % 2 == 0 ? gap / 2 : gap;
+    const Bounds border = power_minus_one(side == Side::below ? -distance : distance);
+    return known.emplace(std::pair{doubled, side}, border).first->second;
+}
+
 }  // namespace
 
 bool log2f_rounds_to(int whole, const Rational& value) {
@@ -59,8 +75,7 @@ bool log2f_rounds_to(int whole, const Rational& value) {
     const Rational relative = value / power_of_two(whole) - 1;
     MX_ASSERT(relative != 0);
     const bool below = relative < 0;
-    const Rational half_gap = gap_beside(whole, below ? Side::below : Side::above) / 2;
-    const Bounds border = power_minus_one(below ? -half_gap : half_gap);
+    const Bounds& border = border_beside(2 * whole, below ? Side::below : Side::above);
     MX_ASSERT(relative < border.low || relative > border.high);
     return below ? relative > border.high : relative < border.low;
 }
@@ -68,13 +83,11 @@ bool log2f_rounds_to(int whole, const Rational& value) {
 int rounded_log2f(const Rational& value) {
     const int below = floor_log2(value);
     if (value == power_of_two(below)) return below;
-    // The logarithm of the square is twice as large, and a whole number where this one is half way.
+    // The logarithm of the square is a whole number where this one is half way.
     const int doubled = 2 * below + 1;
     const Rational relative = value * value / power_of_two(doubled) - 1;
     // What binary32 rounds to the half belongs to the number farther from zero.
-    const bool is_positive = doubled > 0;
-    const Rational gap = gap_beside(Rational(doubled) / 2, is_positive ? Side::below : Side::above);
-    const Bounds border = power_minus_one(is_positive ? -gap : gap);
+    const Bounds& border = border_beside(doubled, doubled > 0 ? Side::below : Side::above);
     MX_ASSERT(relative < border.low || relative > border.high);
     return relative > border.high ? below + 1 : below;
 }

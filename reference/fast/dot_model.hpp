@@ -179,8 +179,9 @@ MX_FOLDED constexpr Unpacked rounded_sum(const GemmModel& model, std::int64_t su
     Unpacked value =
         unpack(model.accumulator, round(model.accumulator, model.rounding, Overflow::overflow,
                                         {Kind::finite, negative, unit, magnitude}));
-    // What is cut away below the smallest number leaves +0: measured with bfloat16 on an H200.
-    if (model.rounding == Rounding::toward_zero && is_zero(value)) value.negative = false;
+    // What rounds to 0 in an aligned step is +0: measured on an H200 with bfloat16, toward zero,
+    // and with an accumulator of binary16, to nearest even.
+    if (model.sum == StepSum::aligned && is_zero(value)) value.negative = false;
     return value;
 }
 
@@ -191,8 +192,9 @@ struct StepRange {
 };
 
 // Summand i of the step; false where it lies beyond the end.
-MX_FOLDED constexpr bool summand_at(const GemmModel& model, const ScaledRow& a, const ScaledRow& b,
-                                    StepRange range, int i, Summand& summand) {
+MX_FOLDED_INTO_STEPS constexpr bool summand_at(const GemmModel& model, const ScaledRow& a,
+                                               const ScaledRow& b, StepRange range, int i,
+                                               Summand& summand) {
     const std::int64_t k =
         place_in_order(model.order, range.first + std::int64_t{i} * model.exact_group);
     if (k >= range.depth) return false;

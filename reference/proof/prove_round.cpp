@@ -2,7 +2,7 @@
 // in every rounding, saturating and not. The exact oracle gives the runs of equal results, asked at
 // their borders from f32 and everywhere from 16 bits; fast is swept over all of them.
 #include <algorithm>
-#include <numeric>
+#include <utility>
 
 #include "reference/exact/round.hpp"
 #include "reference/proof/exact_runs.hpp"
@@ -13,10 +13,10 @@
 namespace mx::proof {
 namespace {
 
-std::uint64_t fast_codes(const Conversion& c, std::uint32_t bits) {
+constexpr std::uint64_t fast_codes(const Conversion& c, std::uint32_t bits, RandomBits random) {
     const fast::Unpacked value = fast::unpack(c.input, Code{bits});
-    return both(fast::round(c.format, c.rounding, Overflow::saturate, value, c.random),
-                fast::round(c.format, c.rounding, Overflow::overflow, value, c.random));
+    return both(fast::round(c.format, c.rounding, Overflow::saturate, value, random),
+                fast::round(c.format, c.rounding, Overflow::overflow, value, random));
 }
 
 fast::Target target_of(const Conversion& c, Overflow overflow, const fast::Unpacked& first) {
@@ -43,7 +43,8 @@ Report compare_piece(const Conversion& c, const exact::Run& piece) {
             return report;
         }
     }
-    Report report = sweep_run(piece, [&c](std::uint32_t bits) { return fast_codes(c, bits); });
+    Report report =
+        sweep_run(piece, [&c](std::uint32_t bits) { return fast_codes(c, bits, c.random); });
     // The stretch saw a difference that the function itself does not show: no proof either way.
     if (is_normal && report.mismatches == 0) {
         report.mismatches = 1;
@@ -95,7 +96,7 @@ std::string domain_of(const Conversion& c) {
 }
 
 // No block has such elements: FNUZ, and scales that are not E8M0.
-bool is_no_element_of_blocks(const ElementFormat& format) {
+constexpr bool is_no_element_of_blocks(const ElementFormat& format) {
     return format.specials == Specials::nan_for_negative_zero || format == formats::ue5m3;
 }
 
@@ -140,55 +141,71 @@ Asked how_asked(const Conversion& c, std::uint32_t number) {
     return width <= 8 || (width <= 16 && is_chosen) ? Asked::everywhere : Asked::at_borders;
 }
 
-// One number, every word of one width.
-Report prove_words(const Conversion& c, std::uint32_t number) {
-    const auto with_word = [&c](std::uint32_t word) { return RandomBits{word, c.random.count}; };
+// The runs of the codes that one number becomes, over every word of one width.
+std::vector<exact::Run> exact_runs_of_words(const Conversion& c, std::uint32_t number) {
     const exact::Value value = exact::decode(c.input, Code{number});
-    const fast::Unpacked unpacked = fast::unpack(c.input, Code{number});
     const std::uint32_t last = ~std::uint32_t{0} >> (32 - c.random.count);
     const auto ask = [&](std::uint32_t word) {
-        return both(exact::round(c.format, c.rounding, Overflow::saturate, value, with_word(word)),
-                    exact::round(c.format, c.rounding, Overflow::overflow, value, with_word(word)));
+        const RandomBits random{word, c.random.count};
+        return both(exact::round(c.format, c.rounding, Overflow::saturate, value, random),
+                    exact::round(c.format, c.rounding, Overflow::overflow, value, random));
     };
-    const auto runs = how_asked(c, number) == Asked::everywhere
-                          ? exact::runs_asked_everywhere(0, last, ask)
-                          : exact::runs_of(0, last, ask);
-    return sweep(runs, 1, [&](std::uint32_t word) {
-        return both(
-            fast::round(c.format, c.rounding, Overflow::saturate, unpacked, with_word(word)),
-            fast::round(c.format, c.rounding, Overflow::overflow, unpacked, with_word(word)));
+    return how_asked(c, number) == Asked::everywhere ? exact::runs_asked_everywhere(0, last, ask)
+                                                     : exact::runs_of(0, last, ask);
+}
+
+Report prove_words(const Conversion& c, std::uint32_t number) {
+    return sweep(exact_runs_of_words(c, number), 1, [&](std::uint32_t word) {
+        return fast_codes(c, number, {word, c.random.count});
     });
 }
 
-Report prove_words_of(const ElementFormat& format, const std::vector<std::uint32_t>& numbers,
-                      const std::vector<int>& widths, int threads) {
-    std::vector<Report> reports(numbers.size() * widths.size());
+Report prove_words_up_to_16_bits(const ElementFormat& format, int threads) {
+    const std::vector<std::uint32_t> numbers = numbers_for_words(format);
+    std::vector<Report> reports(numbers.size() * 16);
     parallel_for(reports.size(), threads, [&](std::size_t i) {
-        const int width = widths[i % widths.size()];
-        reports[i] = prove_words({formats::f32, format, Rounding::stochastic, {0, width}},
-                                 numbers[i / widths.size()]);
+        const int width = static_cast<int>(i % 16) + 1;
+        reports[i] =
+            prove_words({formats::f32, format, Rounding::stochastic, {0, width}}, numbers[i / 16]);
     });
     return joined(reports);
 }
 
+constexpr Conversion with_words_of_32_bits(const ElementFormat& format) {
+    return {formats::f32, format, Rounding::stochastic, {0, 32}};
+}
+
+// All words of 32 bits. Format and number are template arguments only so that the compiler can fold
+// them into the loop.
+template <std::size_t Format, std::uint32_t Number>
+Report prove_words_of_32_bits(int threads) {
+    const std::vector<exact::Run> runs =
+        exact_runs_of_words(with_words_of_32_bits(element_formats[Format]), Number);
+    return compare_pieces(runs, sweep_piece, threads, [](const exact::Run& piece) {
+        return sweep_run(piece, [](std::uint32_t word) {
+            constexpr Conversion c = with_words_of_32_bits(element_formats[Format]);
+            return fast_codes(c, Number, {word, 32});
+        });
+    });
+}
+
 // All widths whose words are few, and with the whole set the widest.
-void add_word_proofs(std::vector<Proof>& proofs, const ElementFormat& format) {
+template <std::size_t Format>
+void add_word_proofs(std::vector<Proof>& proofs) {
+    constexpr const ElementFormat& format = element_formats[Format];
     const std::string name(format.name);
     const std::string count = std::to_string(numbers_for_words(format).size());
-    proofs.push_back({"random words " + name, "all words of 1 to 16 bits x " + count + " numbers",
-                      [&format](int threads) {
-                          std::vector<int> widths(16);
-                          std::iota(widths.begin(), widths.end(), 1);
-                          return prove_words_of(format, numbers_for_words(format), widths, threads);
-                      }});
     proofs.push_back(
-        {"random words of 32 bits " + name, "all 2^32 words x 2 numbers",
-         [&format](int threads) {
-             const std::uint32_t lowest =
-                 static_cast<std::uint32_t>(std::clamp(format.exponent_min() + 127, 1, 254));
-             return prove_words_of(format, {0x3F955555, lowest << 23 | 0x2AAAAA}, {32}, threads);
-         },
-         Effort::whole_set});
+        {"random words " + name, "all words of 1 to 16 bits x " + count + " numbers",
+         [](int threads) { return prove_words_up_to_16_bits(element_formats[Format], threads); }});
+    constexpr std::uint32_t lowest = std::clamp(format.exponent_min() + 127, 1, 254);
+    proofs.push_back({"random words of 32 bits " + name, "all 2^32 words x 2 numbers",
+                      [](int threads) {
+                          return joined(
+                              {prove_words_of_32_bits<Format, 0x3F955555>(threads),
+                               prove_words_of_32_bits<Format, lowest << 23 | 0x2AAAAA>(threads)});
+                      },
+                      Effort::whole_set});
 }
 
 // Every significand of the binade from 1 to 2, the exact oracle asked for each.
@@ -214,6 +231,22 @@ void add_significand_proof(std::vector<Proof>& proofs, const Conversion& c,
                       Effort::whole_set});
 }
 
+template <std::size_t Format>
+void add_proofs_of_elements(std::vector<Proof>& proofs) {
+    constexpr const ElementFormat& format = element_formats[Format];
+    if constexpr (format.code_bits() <= 8 && !is_no_element_of_blocks(format)) {
+        add_word_proofs<Format>(proofs);
+        for (const auto& [name, rounding] : roundings)
+            if (rounding != Rounding::stochastic)
+                add_significand_proof(proofs, {formats::f32, format, rounding}, name);
+    }
+}
+
+template <std::size_t... Format>
+void add_proofs_of_all(std::vector<Proof>& proofs, std::index_sequence<Format...>) {
+    (add_proofs_of_elements<Format>(proofs), ...);
+}
+
 }  // namespace
 
 std::vector<Proof> round_proofs() {
@@ -226,13 +259,7 @@ std::vector<Proof> round_proofs() {
                     proofs.push_back(
                         proof_of({*find_element_format(input), format, rounding}, name));
     }
-    for (const ElementFormat& format : element_formats) {
-        if (format.code_bits() > 8 || is_no_element_of_blocks(format)) continue;
-        add_word_proofs(proofs, format);
-        for (const auto& [name, rounding] : roundings)
-            if (rounding != Rounding::stochastic)
-                add_significand_proof(proofs, {formats::f32, format, rounding}, name);
-    }
+    add_proofs_of_all(proofs, std::make_index_sequence<element_formats.size()>{});
     return proofs;
 }
 

@@ -48,7 +48,9 @@ enum class ZeroProducts {
 
 // How a step comes to its sum.
 enum class StepSum {
-    aligned,  // products and accumulator together, as the top of this file has it
+    // Products and accumulator together, as the top of this file has it. A sum that is 0, or rounds
+    // to it, is +0.
+    aligned,
     // The products alone are aligned and cut, and their sum keeps the exponent it was aligned to.
     // Then it and the accumulator are aligned to each other, and both are cut toward minus
     // infinity: the sum `late_sum_bits` below the larger exponent, the accumulator `fraction_bits`.

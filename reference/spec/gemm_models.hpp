@@ -44,19 +44,15 @@ inline constexpr std::string_view id24 =
 
 namespace open_in_rows {
 inline constexpr std::string_view half_accumulator =
-    "the sign of a negative sum that rounds to zero: -0 here, +0 in MMA-Sim. Probe: one product of "
-    "-2^-14 and 2^-12, the rest 0. The exponent floor: none here, -21 in MATLAB-tensor-core. "
+    "the sign of a negative sum that rounds to zero: +0 here, as on an H200 and in MMA-Sim. Probe: "
+    "-2^-13 times 2^-13 and C = -0. The exponent floor: none here, -21 in MATLAB-tensor-core. "
     "Probe: products of 2^-25 and 2^-48, which are above half of 2^-24 only where both are kept. "
     "Bits of fraction: no public vector refutes one more or fewer. Probe: 2^14, -2^14 and 2^e, e "
     "falling until the sum is 0";
 inline constexpr std::string_view hopper_half_accumulator =
-    "the sign of a negative sum that rounds to zero: +0 on an H200 and in MMA-Sim; -0 in the row, "
-    "which shows where C is -0. Probe: -2^-13 times 2^-13 and C = -0. Of a B200: the exponent "
-    "floor, which MATLAB-tensor-core has at -21, too";
+    "of a B200: the exponent floor, which MATLAB-tensor-core has at -21, too";
 inline constexpr std::string_view hopper_fp8_half_accumulator =
-    "the sign of a negative sum that rounds to zero: +0 on an H200 and in MMA-Sim; -0 in the row, "
-    "which shows where C is -0. Probe: E5M2 factors, -2^-13 times 2^-13 and C = -0. The exponent "
-    "floor: none here, -21 in MATLAB-tensor-core; no probe here parts them";
+    "the exponent floor: none here, -21 in MATLAB-tensor-core; no probe here parts them";
 // What lies below 2^-149 shows where it adds up to that: 2^-150, 2^-151 and so on, the last twice.
 inline constexpr std::string_view blackwell_floor =
     "the exponent floor: none here, -126 in MMA-Sim, -133 in MATLAB-tensor-core and measured of "

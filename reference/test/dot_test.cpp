@@ -215,6 +215,15 @@ TEST(DotModel, AmdSumsAStepExactlyOrInPairs) {
     EXPECT_EQ(sum_by("cdna1-bf16", four), power_f32(-24));
 }
 
+// An H200's wgmma with an accumulator of binary16: -2^-26 is less than half its smallest number.
+TEST(DotModel, WhatRoundsToZeroInBinary16IsPositive) {
+    const CodeRow minus{formats::f16, {0x8800}}, plus{formats::f16, {0x0800}};
+    for (const char* name : {"hopper-f16-f16", "ampere-f16-f16", "volta-f16-f16"}) {
+        EXPECT_EQ(model_says(name, minus, plus), 0u) << name;
+        EXPECT_EQ(model_says(name, minus, plus, 0x80000000), 0u) << name;
+    }
+}
+
 // K is a tile and one product, which comes first in a step of its own. So 2^30 and -2^30 at the
 // border of two steps meet in one, and the 1 behind them is not beside them.
 TEST(DotModel, WhatKLeavesOverOfTilesComesFirst) {

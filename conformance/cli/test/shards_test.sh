@@ -149,6 +149,10 @@ SLURM_PROCID=1 SLURM_NTASKS=2 expect 0 \
 SLURM_PROCID=1 SLURM_NTASKS=2 expect 0 '' run --level smoke --shard 0/3 --suite encode_scale --out w
 check 'what is typed counts' grep -q '"shard":"0/3"' w/shard-0-of-3/results.jsonl
 
+# Of one suite, as many parts follow.
+what+=(--suite convert)
+expect 1 'Not conformant' run --out short "${what[@]}"
+
 # All parts at once in one folder, as a launcher starts them. One is killed amid its cases and goes
 # on; then the record is that of one process, byte for byte.
 launch() { # OUT COUNT INDEX-VARIABLE COUNT-VARIABLE: leaves the ids of the processes in parts
@@ -175,7 +179,7 @@ killed_and_resumed() { # NAME INDEX-VARIABLE COUNT-VARIABLE
   check "$1: a part that had ended is left as it is" cmp untouched "$1/shard-2-of-8/results.jsonl"
   check "$1: the killed one goes on" grep -q 'cases are already done' "$1.3.log"
   expect 1 'Not conformant' merge "$1"
-  check "$1: one killed and resumed, the same bytes" cmp wrong/results.jsonl "$1/results.jsonl"
+  check "$1: one killed and resumed, the same bytes" cmp short/results.jsonl "$1/results.jsonl"
 }
 killed_and_resumed kubernetes JOB_COMPLETION_INDEX JOB_COMPLETIONS
 killed_and_resumed openmpi OMPI_COMM_WORLD_RANK OMPI_COMM_WORLD_SIZE
@@ -188,7 +192,7 @@ for id in 5 6 7; do
     "$examples/slurm_array.sh" "${what[@]}" >"slurm.$id.log" 2>&1
 done
 expect 1 'Not conformant' merge slurm
-check 'a Slurm array gives the same bytes' cmp wrong/results.jsonl slurm/results.jsonl
+check 'a Slurm array gives the same bytes' cmp short/results.jsonl slurm/results.jsonl
 job=$(sed -n 's!^ *\(mxcheck run.*\)/results !\1pod !p' "$examples/kubernetes_job.yaml")
 for id in 0 1 2; do
   check "pod $id ends well although its part has mismatches" \
@@ -199,7 +203,7 @@ check 'but not where nothing was run' never env JOB_COMPLETION_INDEX=0 \
   PATH="$(dirname "$mxcheck"):$PATH" sh -c "$job" sh "${what[@]}"
 expect 1 'Not conformant' merge pod
 check 'the command of the Kubernetes job gives the same bytes' \
-  cmp wrong/results.jsonl pod/results.jsonl
+  cmp short/results.jsonl pod/results.jsonl
 
 mkdir fake
 cat >fake/mpirun <<'EOF'
@@ -217,19 +221,19 @@ mpi() { # OUT: the example, its exit code in mpi_code
 }
 PATH=$PWD/fake:$PATH mpi mpi
 check 'the mpirun example ends as the run does' [ "$mpi_code" -eq 1 ]
-check 'mpirun, made up, gives the same bytes' cmp wrong/results.jsonl mpi/results.jsonl
+check 'mpirun, made up, gives the same bytes' cmp short/results.jsonl mpi/results.jsonl
 if [ -n "$(type -P mpirun)" ]; then
   options='--oversubscribe'
   [ "$(id -u)" -ne 0 ] || options+=' --allow-run-as-root'
   MPIRUN_OPTIONS=$options mpi real
   check 'the mpirun of this machine gives the same bytes' \
-    cmp wrong/results.jsonl real/results.jsonl
+    cmp short/results.jsonl real/results.jsonl
   # shellcheck disable=SC2086
   mpirun $options --mca orte_abort_on_non_zero_status 0 -n 3 \
     "$mxcheck" run --shard auto --out plain "${what[@]}" >plain.log 2>&1
   expect 1 'Not conformant' merge plain
   check 'mpirun alone, all ranks in one folder, the same bytes' \
-    cmp wrong/results.jsonl plain/results.jsonl
+    cmp short/results.jsonl plain/results.jsonl
 else
   echo 'NOT RUN: the mpirun example with a real mpirun (there is none here)'
 fi

@@ -122,6 +122,26 @@ TEST(Shrink, NamesTheQuestionBeforeWhereOneIsNeeded) {
     EXPECT_LE(find.lanes_not_zero, 1);
 }
 
+// A device that fails on the whole alone, so that every half, quarter and eighth of it is tried.
+TEST(Shrink, EndsSoonWhereCallsAreLongOrAnEndIsWanted) {
+    Case c = row_of(1024);
+    std::vector<CodeTensor> inputs{make_tensor({c.type, c.rows, c.columns})};
+    for (std::size_t i = 0; i < inputs[0].count(); ++i) inputs[0].set(i, one);
+    PlantedJudge judge([&](const Case&, const CodeTensor& values) -> std::optional<std::size_t> {
+        if (values.bytes != inputs[0].bytes) return std::nullopt;
+        return 0;
+    });
+    const Judgement judgement = judge.judge(c, inputs);
+    EXPECT_GT(shrink(judge, {c, inputs, judgement, 0}).calls, 100u);
+    const Find few = shrink(judge, {c, inputs, judgement, 0}, {.elements_max = 20 * 1024});
+    EXPECT_LE(few.calls, 45u);
+    ASSERT_EQ(few.cases.size(), 1u);
+    EXPECT_EQ(element_count(few.cases[0]), 1024);
+    int asked = 0;
+    const auto is_stopped = [&asked] { return ++asked > 3; };
+    EXPECT_LE(shrink(judge, {c, inputs, judgement, 0}, {.is_stopped = is_stopped}).calls, 5u);
+}
+
 // What only axis both gets wrong stays so, and less than a tile will do; what one axis shows is
 // asked along that.
 TEST(Shrink, AxisBothStaysOnlyWhereItMatters) {
