@@ -107,11 +107,17 @@ Expected<session::Shard> part_of(const session::PlanOptions& plan) {
     return shard;
 }
 
-Expected<std::vector<PlannedCase>> cases_of(const RunOptions& options, Sources& sources) {
-    if (options.plan.suite != sweep_suite) return session::planned(options.plan, sources);
-    if (!sweeps_of(options).empty()) return std::vector<PlannedCase>();
+// What needs no device and takes no time.
+Status check_plan(const RunOptions& options) {
+    if (options.plan.suite != sweep_suite) return session::check_plan(options.plan);
+    if (!sweeps_of(options).empty()) return success();
     return bad_input("there are no sweeps in this run: " + who_has_sweeps() +
                      ", and --dialect, --format, --input leave them out");
+}
+
+Expected<std::vector<PlannedCase>> cases_of(const RunOptions& options, Sources& sources) {
+    if (options.plan.suite == sweep_suite) return std::vector<PlannedCase>();
+    return session::planned(options.plan, sources);
 }
 
 // The devices of this program stand being opened many times; of others nobody knows.
@@ -146,8 +152,7 @@ int run(RunOptions& options) {
     Sources sources;
     const auto shard = part_of(options.plan);
     if (!shard) return fail_with(shard.error());
-    if (const Status names = session::check_names(options.plan); !names)
-        return fail_with(names.error());
+    if (const Status fits = check_plan(options); !fits) return fail_with(fits.error());
     auto opened = open_device(options.choice, options.timeout);
     if (!opened) return fail_with(opened.error());
     auto cases = cases_of(options, sources);

@@ -242,26 +242,29 @@ Expected<std::array<std::size_t, levels.size()>> count_cases(const Suite& suite)
     return counts;
 }
 
+Status check_request(const std::vector<Suite>& suites, const PlanRequest& request) {
+    const Status known = check_name("level", request.level, {levels.begin(), levels.end()});
+    if (!known) return known;
+    const auto is_asked = [&](const Suite& suite) {
+        return matches_glob(request.suite_glob, suite.name);
+    };
+    if (std::ranges::any_of(suites, is_asked)) return success();
+    std::vector<std::string> names;
+    for (const Suite& suite : suites) names.push_back(suite.name);
+    const Status unknown = check_name("suite", request.suite_glob, names);
+    return unknown ? bad_input("no suite matches '" + request.suite_glob + "'") : unknown;
+}
+
 Expected<std::vector<PlannedCase>> plan_cases(const std::vector<Suite>& suites,
                                               const PlanRequest& request, Sources& sources) {
-    const Status known = check_name("level", request.level, {levels.begin(), levels.end()});
-    if (!known) return known.error();
-    bool any_suite = false;
+    if (const Status known = check_request(suites, request); !known) return known.error();
     Plan plan(request, sources);
     for (const Suite& suite : suites) {
         if (!matches_glob(request.suite_glob, suite.name)) continue;
-        any_suite = true;
         const Status added = plan.add_lines(suite, [&request](const std::string& level) {
             return level_holds(request.level, level);
         });
         if (!added) return added.error();
-    }
-    if (!any_suite) {
-        std::vector<std::string> names;
-        for (const Suite& suite : suites) names.push_back(suite.name);
-        const Status unknown = check_name("suite", request.suite_glob, names);
-        return unknown ? bad_input("no suite matches '" + request.suite_glob + "'")
-                       : unknown.error();
     }
     return plan.take();
 }

@@ -52,6 +52,9 @@ struct PlanRequest {
     std::uint64_t seed = 0;
 };
 
+// Is there such a level, and a suite that the request asks for?
+Status check_request(const std::vector<Suite>& suites, const PlanRequest& request);
+
 // The cases of a level, each but once, in an order that depends on nothing but the request.
 Expected<std::vector<PlannedCase>> plan_cases(const std::vector<Suite>& suites,
                                               const PlanRequest& request, Sources& sources);

@@ -48,8 +48,12 @@ std::vector<GemmMachine> values_of(const GemmField& field, const GemmMachine& ma
                                    const GemmProblem& setting) {
     if (machine.is_searched) {
         std::vector<GemmMachine> values = field.values(machine, setting);
-        std::erase_if(values,
-                      [](const GemmMachine& value) { return !fault_of(value.model).empty(); });
+        // A sum that is not divisible is predicted as its model says, and what no model says of it
+        // is not looked for.
+        std::erase_if(values, [](const GemmMachine& value) {
+            return !fault_of(value.model).empty() ||
+                   (!is_divisible(value.model) && !value.sums_as_model());
+        });
         return values;
     }
     if (is_divisible(machine.model) || is_named(outer_fields, field.name))

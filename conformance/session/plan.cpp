@@ -67,8 +67,6 @@ void add_convert(Case c, std::vector<PlannedCase>& cases) {
     add_if_valid(c, cases);
 }
 
-}  // namespace
-
 Status check_names(const PlanOptions& options) {
     for (const std::string& dialect : options.dialects)
         if (const Status known = check_name("dialect", dialect, quantizer_names()); !known)
@@ -80,8 +78,6 @@ Status check_names(const PlanOptions& options) {
         if (const Status known = check_name("format", format, formats); !known) return known;
     return success();
 }
-
-namespace {
 
 Expected<std::vector<Suite>> suites_of(const PlanOptions& options) {
     if (options.suite_file.empty()) return built_in_suites();
@@ -143,11 +139,25 @@ Expected<std::vector<PlannedCase>> under_model(const PlanOptions& options,
 
 }  // namespace
 
-Expected<std::vector<PlannedCase>> planned(const PlanOptions& options, Sources& sources) {
-    const Status names = check_names(options);
-    if (!names) return names.error();
+Status check_plan(const PlanOptions& options) {
+    if (const Status names = check_names(options); !names) return names;
     if (!options.input.empty() && options.suite != "*")
         return bad_input("--input runs instead of the suites; leave --suite out");
+    const PlanRequest request{options.level, options.suite, options.dialects, options.seed};
+    if (!options.input.empty()) {
+        if (std::filesystem::exists(options.input)) return success();
+        return plan_input(options.input, request).error();
+    }
+    const auto suites = suites_of(options);
+    if (!suites) return suites.error();
+    if (const Status known = check_request(suites.value(), request); !known) return known;
+    if (!options.names_model()) return success();
+    const auto model = model_of(options);
+    return model ? success() : Status(model.error());
+}
+
+Expected<std::vector<PlannedCase>> planned(const PlanOptions& options, Sources& sources) {
+    if (const Status fits = check_plan(options); !fits) return fits.error();
     const auto suites = suites_of(options);
     if (!suites) return suites.error();
     const PlanRequest request{options.level, options.suite, options.dialects, options.seed};

@@ -43,8 +43,9 @@ struct PlanOptions {
     bool names_model() const { return !model.empty() || !model_file.empty(); }
 };
 
-// Are there such dialects and formats? planned() asks the same, and may take seconds.
-Status check_names(const PlanOptions& options);
+// Are there such dialects, formats, level, suites, files and model? planned() asks the same first,
+// and then may take seconds.
+Status check_plan(const PlanOptions& options);
 
 // The cases of the suites, or of the input, whatever the shard. No case at all is an error.
 Expected<std::vector<PlannedCase>> planned(const PlanOptions& options, Sources& sources);

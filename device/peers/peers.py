@@ -133,6 +133,8 @@ class Peer:
             objects.append(self.folder / f"{source.stem}.o")
             of_language = ["cc", *flags[1:]] if source.suffix == ".c" else [*compiler, *flags]
             compile_one([*of_language, "-c", self.tree / source, "-o", objects[-1]])
+        for library in map(self.tree.joinpath, self.entry.get("libraries", [])):
+            objects += [library, f"-Wl,-rpath,{library.parent}"]
         compile_one([*compiler, *flags, "-shared", self.adapter, *objects, "-o", made])
         return made
 

@@ -162,15 +162,18 @@ void Search::weigh(const Case& c, const std::vector<CodeTensor>& inputs,
     const std::size_t mismatches = std::max<std::size_t>(judgement.mismatches.size(), 1);
     for (std::size_t i = 0; i < mismatches; ++i) {
         const std::string kind = kind_of(c, judgement, i);
-        if (const auto known = finds_.find(kind); known != finds_.end()) {
-            ++known->second.find.seen;
-            continue;
-        }
+        const auto known = finds_.find(kind);
+        const bool is_known = known != finds_.end();
+        if (is_known) ++known->second.find.seen;
+        // One that a search before this could not write down is tried again.
+        if (is_known && (!known->second.find.cases.empty() || tried_.contains(kind))) continue;
+        tried_.insert(kind);
         const Round round{share_.seed, share_.worker, counts_.rounds - 1};
         Find find{kind, {}, judgement.reason, judgement.outcome};
-        if (finds_.size() < finds_max)
+        if (is_known || finds_.size() < finds_max)
             find = shrink(judge_, {c, inputs, judgement, i}, {.is_stopped = is_stopped_});
-        finds_.emplace(kind, Found{std::move(find), round});
+        if (is_known) find.seen = known->second.find.seen;
+        finds_[kind] = Found{std::move(find), round};
     }
 }
 

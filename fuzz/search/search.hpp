@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -73,6 +74,7 @@ private:
     std::vector<Coverage> coverage_;
     Counts counts_;
     std::map<std::string, Found> finds_;
+    std::set<std::string> tried_;  // kinds that this search has shrunk, or tried to
     std::uint64_t errors_in_a_row_ = 0;
     std::string given_up_;
 };

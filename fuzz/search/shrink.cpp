@@ -25,6 +25,9 @@ public:
 
     std::uint64_t calls() const { return calls_; }
     bool is_stopped() const { return limits_.is_stopped(); }
+    bool may_ask() const {
+        return calls_ < budget_ && elements_ < limits_.elements_max && !is_stopped();
+    }
     void open_anew_for_each_call() {
         fresh_ = true;
         budget_ = std::min(budget_, calls_ + calls_max_fresh);
@@ -34,7 +37,7 @@ public:
 
     // Does the device fail in the same way?
     bool fails(const Sample& sample) {
-        if (calls_ >= budget_ || elements_ >= limits_.elements_max || is_stopped()) return false;
+        if (!may_ask()) return false;
         ++calls_;
         elements_ += element_count(sample.c);
         if (fresh_ || prelude_) judge_.restart();
@@ -177,9 +180,10 @@ void Shrinker::shrink_elements(Sample& sample) {
             if (sample.at(i) != 0) elements.push_back(i);
         return elements;
     };
-    for (std::size_t size = std::max<std::size_t>(not_zero().size(), 1); size > 0; size /= 2) {
+    for (std::size_t size = std::max<std::size_t>(not_zero().size(), 1); size > 0 && may_ask();
+         size /= 2) {
         const std::vector<std::size_t> elements = not_zero();
-        for (std::size_t first = 0; first < elements.size(); first += size) {
+        for (std::size_t first = 0; first < elements.size() && may_ask(); first += size) {
             Sample fewer = sample;
             for (std::size_t i = first; i < std::min(first + size, elements.size()); ++i)
                 set_element(fewer, elements[i], 0);

@@ -37,7 +37,8 @@ struct Failure {
 // When shrinking ends before nothing is left to try, with what is smallest by then.
 struct ShrinkLimits {
     std::function<bool()> is_stopped = [] { return false; };
-    // Of all calls together, so that large tensors get fewer of them.
+    // Of all calls together, so that large tensors get fewer of them; once more where the device is
+    // opened anew for each.
     std::int64_t elements_max = std::int64_t{1} << 28;
 };
 

@@ -155,8 +155,10 @@ Value rounded_sum(const GemmModel& model, const Rational& sum) {
     const int beyond = model.accumulator.exponent_max() + 1;
     if (value.magnitude >= power_of_two(beyond)) return {Value::Kind::infinity, value.negative, 0};
     const Value rounded = rounded_value(model.accumulator, model.rounding, value);
-    // What rounds to 0 in an aligned step is +0.
-    return model.sum == StepSum::aligned && is_zero(rounded) ? number(0) : rounded;
+    // What rounds to 0 in an aligned step, or is cut away below the smallest number, is +0.
+    const bool is_positive =
+        model.sum == StepSum::aligned || model.rounding == Rounding::toward_zero;
+    return is_positive && is_zero(rounded) ? number(0) : rounded;
 }
 
 // A sum of aligned products, with the exponent that they were aligned to; none where all are zero.
@@ -243,10 +245,10 @@ Value chain_step(std::span<const Summand> summands, const Value& accumulator) {
     return flushed_sum(first, product_at(summands, 0));
 }
 
-// `factor_bits`: 16 or 8. So many of them fill 32 bits.
+// Factors of 8 bits are taken by four, wider ones by two.
 Value lanes_step(std::span<const Summand> summands, int factor_bits, const Value& accumulator) {
     Value first = number(0), second = number(0);
-    const std::size_t together = factor_bits == 16 ? 2 : 4;
+    const std::size_t together = factor_bits > 8 ? 2 : 4;
     for (std::size_t k = 0; k < summands.size(); k += together) {
         const auto product = [&](std::size_t i) { return product_at(summands, k + i); };
         if (together == 2) {

@@ -53,10 +53,9 @@ Rational gap_beside(const Rational& number, Side side) {
     return abs(magnitude_of(formats::f32, next) - magnitude);
 }
 
-// How far a value lies, as a part of the power of two it is compared with, from where its
-// logarithm is half way between `doubled` / 2 and the number of binary32 beside it. An odd
-// `doubled` stands for the square of the value, whose logarithm is twice as large and so twice as
-// far away.
+// Half way between `doubled` / 2 and the number of binary32 beside it lies the logarithm of some
+// value: how far that is from 2^(doubled / 2), as a part of it. Where `doubled` is odd, the square
+// of that value and 2^doubled: their logarithms are twice as large, and so twice as far apart.
 const Bounds& border_beside(int doubled, Side side) {
     thread_local std::map<std::pair<int, Side>, Bounds> known;
     const auto found = known.find({doubled, side});

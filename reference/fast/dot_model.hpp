@@ -181,7 +181,9 @@ MX_FOLDED constexpr Unpacked rounded_sum(const GemmModel& model, std::int64_t su
                                         {Kind::finite, negative, unit, magnitude}));
     // What rounds to 0 in an aligned step is +0: measured on an H200 with bfloat16, toward zero,
     // and with an accumulator of binary16, to nearest even.
-    if (model.sum == StepSum::aligned && is_zero(value)) value.negative = false;
+    const bool is_aligned = model.sum == StepSum::aligned;
+    if ((is_aligned || model.rounding == Rounding::toward_zero) && is_zero(value))
+        value.negative = false;
     return value;
 }
 

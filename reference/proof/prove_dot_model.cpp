@@ -280,6 +280,7 @@ constexpr std::array users_rows{with_cut("cut nearest_even", Rounding::nearest_e
 // The rows that devices are judged by are proved with every change, and one of each other kind.
 bool is_central(const GemmModel& model, const ElementFormat& element) {
     if (model.residue_tile != 0) return model.residue_tile == 32 && element.name == "bf16";
+    if (model.name == "hopper-f16-f16") return true;
     if (model.standing == Standing::verified_here)
         return element.name == "e4m3" || element.name == "bf16";
     const bool is_amd = model.name == "cdna1-bf16" || model.name == "cdna2-bf16-pairs" ||

@@ -48,8 +48,8 @@ enum class ZeroProducts {
 
 // How a step comes to its sum.
 enum class StepSum {
-    // Products and accumulator together, as the top of this file has it. A sum that is 0, or rounds
-    // to it, is +0.
+    // Products and accumulator together, as the top of this file has it. Where something is cut, a
+    // sum that is 0, or rounds to it, is +0.
     aligned,
     // The products alone are aligned and cut, and their sum keeps the exponent it was aligned to.
     // Then it and the accumulator are aligned to each other, and both are cut toward minus

@@ -50,7 +50,9 @@ inline constexpr std::string_view half_accumulator =
     "Bits of fraction: no public vector refutes one more or fewer. Probe: 2^14, -2^14 and 2^e, e "
     "falling until the sum is 0";
 inline constexpr std::string_view hopper_half_accumulator =
-    "of a B200: the exponent floor, which MATLAB-tensor-core has at -21, too";
+    "of a B200: the exponent floor. It is -21 here, as on an H200; no recorded answer of a B200 "
+    "tells. "
+    "Probe: products of 2^-25 and 2^-48, which are above half of 2^-24 only where both are kept";
 inline constexpr std::string_view hopper_fp8_half_accumulator =
     "the exponent floor: none here, -21 in MATLAB-tensor-core; no probe here parts them";
 // What lies below 2^-149 shows where it adds up to that: 2^-150, 2^-151 and so on, the last twice.

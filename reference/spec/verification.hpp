@@ -394,7 +394,8 @@ inline constexpr std::array verifications{
         .place = "CPU",
         .date = "2026-11-26",
         .compared = "recorded cases",
-        .paths = "gguf.quants.quantize, MXFP4; ggml's own C code was read",
+        .paths = "gguf.quants.quantize, MXFP4; on 2026-11-30 quantize_row_mxfp4_ref of ggml in "
+                 "llama_cpp_python 0.3.36, but where the byte wraps",
         .differed = "nothing",
         .answers = "gguf",
     },

@@ -39,15 +39,23 @@ struct Codes {
     }
 };
 
+// By each of the two ways, one behind the other.
 std::vector<std::uint32_t> products(const gemm::Kernel& kernel) {
     const Codes a(1), b(2);
-    std::vector<std::uint32_t> found(side * side);
+    std::vector<std::uint32_t> found(2 * side * side);
     gemm::for_each_value(
         kernel, {a.rows, b.rows, depth},
         [&](const gemm::Place& place, const fast::Unpacked& value) {
             found[place.row * side + place.column] =
                 fast::round(formats::f32, Rounding::nearest_even, Overflow::overflow, value).bits;
         });
+    gemm::for_each_sum(kernel, {a.rows, b.rows, depth},
+                       [&](const gemm::Place& place, const gemm::ExactSum& sum) {
+                           found[side * side + place.row * side + place.column] =
+                               fast::round_total(formats::f32, Rounding::nearest_even,
+                                                 Overflow::overflow, gemm::total_of(sum))
+                                   .bits;
+                       });
     return found;
 }
 

@@ -362,6 +362,17 @@ TEST(SuiteLines, IndicesStopAtTheEndOfTheirType) {
     EXPECT_EQ(plan[1].c.index, std::uint64_t{1} << 63);
 }
 
+TEST(SuiteLines, AreCountedAsTheyArePlanned) {
+    for (const Suite& suite : built_in_suites()) {
+        if (suite.name != "convert" && suite.name != "large" && suite.name != "gemm") continue;
+        const auto counts = count_cases(suite);
+        ASSERT_TRUE(counts.ok());
+        for (std::size_t i = 0; i < levels.size(); ++i)
+            EXPECT_EQ(counts.value()[i], planned({suite}, at_level(levels[i])).size())
+                << suite.name << " " << levels[i];
+    }
+}
+
 TEST(Plan, RefusesUnknownLevelsAndSuites) {
     Sources sources;
     const auto level = plan_cases(built_in_suites(), at_level("quik"), sources);
