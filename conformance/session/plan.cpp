@@ -139,21 +139,21 @@ Expected<std::vector<PlannedCase>> under_model(const PlanOptions& options,
 
 }  // namespace
 
+// Reads no file, as one may be a pipe. Of a file that is not there its reader says so.
 Status check_plan(const PlanOptions& options) {
     if (const Status names = check_names(options); !names) return names;
     if (!options.input.empty() && options.suite != "*")
         return bad_input("--input runs instead of the suites; leave --suite out");
     const PlanRequest request{options.level, options.suite, options.dialects, options.seed};
-    if (!options.input.empty()) {
-        if (std::filesystem::exists(options.input)) return success();
-        return plan_input(options.input, request).error();
-    }
-    const auto suites = suites_of(options);
-    if (!suites) return suites.error();
-    if (const Status known = check_request(suites.value(), request); !known) return known;
-    if (!options.names_model()) return success();
-    const auto model = model_of(options);
-    return model ? success() : Status(model.error());
+    const auto is_missing = [](const std::string& path) {
+        return !path.empty() && !std::filesystem::exists(path);
+    };
+    if (is_missing(options.input)) return plan_input(options.input, request).error();
+    if (is_missing(options.suite_file)) return suites_of(options).error();
+    if (!options.model.empty() || is_missing(options.model_file))
+        if (const auto model = model_of(options); !model) return model.error();
+    const bool names_suites = options.input.empty() && options.suite_file.empty();
+    return names_suites ? check_request(built_in_suites(), request) : success();
 }
 
 Expected<std::vector<PlannedCase>> planned(const PlanOptions& options, Sources& sources) {

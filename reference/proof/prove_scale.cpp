@@ -39,15 +39,17 @@ Report prove_significands(const Quantizer& dialect, const BlockFormat& format, i
 using SweepRun = Report (*)(const exact::Run& run);
 
 // A piece lies within one binade. Of a binade of normal numbers all have one exponent and 24 bits,
-// as prove_decode shows; told so, the compiler makes a vector loop of most rules.
+// as prove_decode shows; told so, the compiler looks for no leading bit of the amax.
 template <std::size_t Row, std::size_t Format>
 Report sweep_binade(const exact::Run& run) {
+    constexpr std::uint32_t mantissa_mask = formats::f32.code_mantissa_mask();
     const int exponent = fast::unpack(formats::f32, Code{run.first}).exponent;
     return sweep_run(run, [exponent](std::uint32_t bits) {
         constexpr Quantizer dialect = e8m0_quantizers[Row];
         constexpr BlockFormat format = mx_block_formats[Format];
-        const std::uint32_t significand = (bits & 0x7FFFFF) | 0x800000;
-        if (significand < 0x800000 || significand > 0xFFFFFF) __builtin_unreachable();
+        const std::uint32_t significand = (bits & mantissa_mask) | (mantissa_mask + 1);
+        if (significand <= mantissa_mask || significand > 2 * mantissa_mask + 1)
+            __builtin_unreachable();
         return fast::encode_scale(dialect, format,
                                   {fast::Kind::finite, false, exponent, significand})
             .bits;

@@ -88,4 +88,7 @@ refuse 2 'cannot resume, table_hashes' run --input changing.npy --out changed --
 check 'a refused --resume changes nothing' cmp before changed/results.jsonl
 cp f32.npy changing.npy
 expect 0 'mxcheck: 19 of ' run --input changing.npy --out changed --resume
+# A suite file may be a pipe, which can be read but once.
+expect 0 'all of 1 case pass' run --level smoke --out piped --suite-file \
+  <(echo 'smoke convert format=e4m3 dialect=ocp input=f32 layout=dense shape=4x32 data=random.bits')
 finish
