@@ -4,6 +4,8 @@
 #if defined(MX_BENCH_OPENBLAS)
 #include <cblas-openblas.h>
 
+#include <string_view>
+
 namespace mx::bench {
 
 bool has_sgemm() {
@@ -13,6 +15,13 @@ bool has_sgemm() {
 const char* sgemm_name() {
     openblas_set_num_threads(1);
     return openblas_get_config();
+}
+
+bool sgemm_knows_processor() {
+#if defined(__x86_64__)
+    if (!__builtin_cpu_supports("avx2")) return true;
+#endif
+    return std::string_view(sgemm_name()).find(" Prescott ") == std::string_view::npos;
 }
 
 void run_sgemm(const Sgemm& sgemm) {
@@ -32,6 +41,10 @@ bool has_sgemm() {
 
 const char* sgemm_name() {
     return "no OpenBLAS";
+}
+
+bool sgemm_knows_processor() {
+    return true;
 }
 
 void run_sgemm(const Sgemm&) {}

@@ -17,6 +17,9 @@ struct Sgemm {
 
 bool has_sgemm();
 const char* sgemm_name();  // the library's word for itself and its kernels
+// No where it has taken the kernels that it keeps for processors it does not know, and this one has
+// AVX2: they are several times slower than its others.
+bool sgemm_knows_processor();
 void run_sgemm(const Sgemm& sgemm);
 
 }  // namespace mx::bench

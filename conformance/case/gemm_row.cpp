@@ -27,8 +27,8 @@ struct RowText {
     int products = 1;
     std::optional<int> fraction_bits;  // none: all
     std::string cut, accumulator, rounding, sum, order, exponents, zero_products;
-    std::optional<int> exponent_floor, promotion, residue_tile, exact_group;
-    std::string promoted, scaling;
+    std::optional<int> exponent_floor, promotion, residue_tile, lanes, exact_group;
+    std::string promoted, scaling, alpha;
     std::vector<std::string> scales, blocks;
     std::string source, open;
 };
@@ -45,6 +45,7 @@ void describe(Archive& archive, Given& row) {
     archive.where_known("promotion", row.promotion);
     archive.where_any("promoted", row.promoted);
     archive.where_known("residue_tile", row.residue_tile);
+    archive.where_known("lanes", row.lanes);
     archive.where_any("sum", row.sum);
     archive.where_any("order", row.order);
     archive.where_any("exponents", row.exponents);
@@ -54,6 +55,7 @@ void describe(Archive& archive, Given& row) {
     archive.where_any("scaling", row.scaling);
     archive.where_any("scales", row.scales);
     archive.where_any("blocks", row.blocks);
+    archive.where_any("alpha", row.alpha);
     archive.where_any("source", row.source);
     archive.where_any("open", row.open);
 }
@@ -92,9 +94,11 @@ RowText words_of(const GemmModel& row) {
         .exponent_floor = number_of(row.exponent_floor, usual.exponent_floor),
         .promotion = number_of(row.promotion, usual.promotion),
         .residue_tile = number_of(row.residue_tile, usual.residue_tile),
+        .lanes = number_of(row.lanes, usual.lanes),
         .exact_group = number_of(row.exact_group, usual.exact_group),
         .promoted = word_of(row.promoted),
         .scaling = word_of(block_scalings, row.scaling, usual.scaling),
+        .alpha = word_of(alpha_places, row.alpha, usual.alpha),
         .scales = split(row.scales),
         .blocks = split(row.blocks),
         .source = std::string(row.source),
@@ -221,6 +225,7 @@ Own own_model(RowText text) {
     reader.take("exponents", text.exponents, factor_exponents, row.exponents);
     reader.take("zero_products", text.zero_products, zero_product_rules, row.zero_products);
     reader.take("scaling", text.scaling, block_scalings, row.scaling);
+    reader.take("alpha", text.alpha, alpha_places, row.alpha);
     reader.note(take_accumulator(*own));
     if (!text.promoted.empty()) reader.note(check_name("promoted", text.promoted, {"f32", "f16"}));
     if (!reader.status()) return reader.status().error();
@@ -229,6 +234,7 @@ Own own_model(RowText text) {
     row.fraction_bits = text.fraction_bits.value_or(all_bits);
     row.promotion = text.promotion.value_or(0);
     row.residue_tile = text.residue_tile.value_or(0);
+    row.lanes = text.lanes.value_or(1);
     row.promoted = text.promoted == "f16" ? formats::f16 : formats::f32;
     row.exact_group = text.exact_group.value_or(1);
     row.exponent_floor = text.exponent_floor.value_or(-all_bits);

@@ -2,6 +2,7 @@
 #include "conformance/emulate/gemm_explain.hpp"
 
 #include <numeric>
+#include <optional>
 
 #include "conformance/emulate/number_text.hpp"
 #include "conformance/emulate/text_table.hpp"
@@ -126,8 +127,13 @@ struct Stretch {
 exact::Value accumulated(const GemmModel& model, const gemm::Output& output,
                          const Stretch& stretch) {
     const bool has_scales = model.scaling != BlockScaling::none;
-    const ScaledRow a = has_scales ? output.a : without_scales(output.a);
+    ScaledRow a = has_scales ? output.a : without_scales(output.a);
     const ScaledRow b = has_scales ? output.b : without_scales(output.b);
+    std::optional<exact::TimesAlpha> times_alpha;
+    if (model.alpha == AlphaPlace::factor_a)
+        a = times_alpha
+                .emplace(a, stretch.depth, exact::decode(formats::f32, output.operands.alpha))
+                .row();
     if (stretch.part != 0)
         return exact::accumulate_in_parts(model, a, b, stretch.depth, stretch.part);
     // What is left over of all of K comes first, of however much of it the first products are.
@@ -158,7 +164,10 @@ std::vector<std::int64_t> shown_depths(const GemmModel& model, const gemm::Outpu
 // What the accumulator would be if nothing were lost.
 exact::Value sum_for(const GemmModel& model, const gemm::Output& output, std::int64_t depth) {
     if (model.scaling != BlockScaling::none) return exact::dot(output.a, output.b, depth);
-    return exact::dot(without_scales(output.a), without_scales(output.b), depth);
+    const exact::Value sum = exact::dot(without_scales(output.a), without_scales(output.b), depth);
+    return model.alpha == AlphaPlace::sum
+               ? sum
+               : exact::times(sum, exact::decode(formats::f32, output.operands.alpha));
 }
 
 // Each line is the accumulator after so many products: outer where the model has two.

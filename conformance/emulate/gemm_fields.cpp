@@ -95,6 +95,16 @@ std::string promotion_text(const GemmModel& model) {
            std::to_string(model.promotion) + " along k";
 }
 
+std::string lanes_text(int lanes) {
+    if (lanes == 1) return "";
+    return "; " + std::to_string(lanes) +
+           " such sums, which the products take in turn, added one after the other at the end";
+}
+
+std::string_view alpha_text(AlphaPlace alpha) {
+    return alpha == AlphaPlace::sum ? "" : "; alpha multiplies the elements of A, rounded to f32";
+}
+
 std::string residue_text(const GemmModel& model) {
     if (model.residue_tile == 0) return "";
     return "; what K leaves over of tiles of " + std::to_string(model.residue_tile) +
@@ -133,8 +143,10 @@ std::string gemm_model_text(const GemmModel& model) {
     text += sum_text(model.sum);
     text += accumulator_text(model);
     text += promotion_text(model);
+    text += lanes_text(model.lanes);
     text += residue_text(model);
-    return text.append(scales_text(model.scaling));
+    text += scales_text(model.scaling);
+    return text.append(alpha_text(model.alpha));
 }
 
 std::string_view standing_text(Standing standing) {

@@ -196,12 +196,33 @@ std::string to_zero_text(const GemmMachine& machine) {
 Machines promotion_values(const GemmMachine& base, const GemmProblem&) {
     const int step = base.model.products * base.model.exact_group;
     std::vector<int> lengths = numbers(8, 512, 8);
-    std::erase_if(lengths, [step](int length) { return length % step != 0; });
+    std::erase_if(lengths, [step, lanes = base.model.lanes](int length) {
+        return length % step != 0 || length % lanes != 0;
+    });
     if (!scales_at_promotion(base.model.scaling)) lengths.insert(lengths.begin(), 0);
     return each(base, lengths, [](GemmMachine& m, int length) { m.model.promotion = length; });
 }
 std::string promotion_text(const GemmMachine& machine) {
     return machine.model.promotion == 0 ? "none" : std::to_string(machine.model.promotion);
+}
+
+// A chain of fused multiply-adds without scales of blocks.
+bool is_plain_chain(const GemmMachine& machine) {
+    const GemmModel& model = machine.model;
+    return cuts_nothing(machine) && model.products == 1 && model.sum == StepSum::aligned &&
+           model.scaling == BlockScaling::none;
+}
+
+// Rows say it for themselves.
+Machines lanes_values(const GemmMachine& base, const GemmProblem&) {
+    if (!base.is_searched || !is_plain_chain(base)) return {base};
+    std::vector<int> counts{1, 2, 4, 8, 16, 32, 64, 128};
+    std::erase_if(counts, [&](int count) { return base.model.promotion % count != 0; });
+    return each(base, counts, [](GemmMachine& m, int count) { m.model.lanes = count; });
+}
+std::string lanes_text(const GemmMachine& machine) {
+    const int lanes = machine.model.lanes;
+    return lanes == 1 ? "none" : std::to_string(lanes) + ", which products take in turn";
 }
 
 Machines outer_values(const GemmMachine& base, const GemmProblem&) {
@@ -304,6 +325,14 @@ std::string addend_text(const GemmMachine& machine) {
                                                     : "the sum begins with it";
 }
 
+Machines alpha_values(const GemmMachine& base, const GemmProblem& setting) {
+    if (setting.a.scaling != FactorScaling::none || !is_plain_chain(base)) return {base};
+    return of_model(base, &GemmModel::alpha, AlphaPlace::sum, AlphaPlace::factor_a);
+}
+std::string alpha_text(const GemmMachine& machine) {
+    return machine.model.alpha == AlphaPlace::sum ? "the sum" : "each element of A, rounded";
+}
+
 Machines addend_step_values(const GemmMachine& base, const GemmProblem&) {
     if (base.addend == AddendPlace::first_summand) return {base};
     using enum AddendStep;
@@ -372,9 +401,11 @@ constexpr std::array fields{
     GemmField{"what rounds to 0", "what rounds to 0", to_zero_values, to_zero_text},
     GemmField{"promotion", "promotion", promotion_values, promotion_text},
     GemmField{"outer accumulator", "", outer_values, outer_text},
+    GemmField{"sums beside each other", "promotion", lanes_values, lanes_text},
     GemmField{residue_field, "", residue_values, residue_text},
     GemmField{"split along k", "promotion", part_values, part_text},
     GemmField{"C", "C", addend_values, addend_text},
+    GemmField{"alpha multiplies", "alpha", alpha_values, alpha_text},
     GemmField{"alpha, beta and C", "alpha", addend_step_values, addend_step_text},
     GemmField{"without C", "alpha", no_addend_values, no_addend_text},
     GemmField{"alpha and scales", "scales", scale_values, scale_text},

@@ -39,9 +39,10 @@ struct Fit {
 };
 
 // The fields that lie beside the sum of a part of K.
-constexpr std::array<std::string_view, 6> outer_fields{"split along k",     "C",
-                                                       "alpha, beta and C", "without C",
-                                                       "alpha and scales",  "subnormal results"};
+constexpr std::array<std::string_view, 7> outer_fields{"split along k",    "C",
+                                                       "alpha multiplies", "alpha, beta and C",
+                                                       "without C",        "alpha and scales",
+                                                       "subnormal results"};
 
 // The fields of a sum that is not divisible stay as its row has them, but in a search.
 std::vector<GemmMachine> values_of(const GemmField& field, const GemmMachine& machine,
@@ -75,10 +76,13 @@ bool improve(const GemmField& field, const GemmProblem& setting, Answers answers
 struct FieldPair {
     std::string_view one, other;
 };
-constexpr std::array field_pairs{
-    FieldPair{"accumulator", "its rounding"},       FieldPair{"fraction bits", "cut"},
-    FieldPair{"products of a step", "promotion"},   FieldPair{"fraction bits", "accumulator"},
-    FieldPair{"product exponent", "zero products"}, FieldPair{"cut", "its rounding"}};
+constexpr std::array field_pairs{FieldPair{"accumulator", "its rounding"},
+                                 FieldPair{"fraction bits", "cut"},
+                                 FieldPair{"products of a step", "promotion"},
+                                 FieldPair{"fraction bits", "accumulator"},
+                                 FieldPair{"sums beside each other", "promotion"},
+                                 FieldPair{"product exponent", "zero products"},
+                                 FieldPair{"cut", "its rounding"}};
 
 const GemmField& field_named(std::string_view name) {
     return *std::ranges::find(gemm_fields(), name, &GemmField::name);

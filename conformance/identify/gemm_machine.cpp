@@ -367,12 +367,17 @@ bool has_block_scales(const GemmProblem& setting) {
 
 Code finished(const GemmMachine& machine, const GemmProblem& setting, const GemmProbe& probe,
               const Unpacked& sum) {
-    Factors factors{fast::unpack(formats::f32, probe.alpha), sum};
+    return finished(machine, setting, probe, sum, probe.alpha);
+}
+
+Code finished(const GemmMachine& machine, const GemmProblem& setting, const GemmProbe& probe,
+              const Unpacked& sum, Code alpha) {
+    Factors factors{fast::unpack(formats::f32, alpha), sum};
     const bool has_scales = setting.a.scaling != FactorScaling::none && !has_block_scales(setting);
     if (has_scales) factors = scaled(machine.scale_step, factors, scales_at(setting, probe, 0));
     const bool adds = probe.beta.bits << 1 != 0 && machine.addend == AddendPlace::after_sum;
     const bool is_done =
-        machine.no_addend == NoAddend::zero_added_unless_alpha_is_one && probe.alpha == one_f32;
+        machine.no_addend == NoAddend::zero_added_unless_alpha_is_one && alpha == one_f32;
     Unpacked value = factors.sum;
     if (adds)
         value = with_addend(machine.addend_step, factors, fast::unpack(formats::f32, probe.beta),
@@ -399,8 +404,10 @@ Code without_payload(Code d) {
 
 Code predicted(const GemmMachine& machine, const GemmProblem& setting, const GemmProbe& probe) {
     if (!is_divisible(machine.model))
-        return predicted_by_model(
-            machine, setting, machine.part == 0 ? without_zero_steps(machine.model, probe) : probe);
+        return predicted_by_model(machine, setting,
+                                  machine.part == 0 && machine.model.lanes == 1
+                                      ? without_zero_steps(machine.model, probe)
+                                      : probe);
     return finished(machine, setting, probe,
                     summed(machine, setting, probe, first_summand(machine, probe)));
 }
@@ -411,10 +418,13 @@ Code predicted_by_model(const GemmMachine& machine, const GemmProblem& setting,
     const FactorRow right(setting.b, probe.b, probe.scales_b);
     const ScaledRow &a = left.row, &b = right.row;
     const Unpacked c = first_summand(machine, probe);
-    const Unpacked sum = machine.part == 0 ? gemm::accumulate(machine.model, a, b, probe.depth(), c)
-                                           : gemm::accumulate_in_parts(machine.model, a, b,
-                                                                       probe.depth(), machine.part);
-    return finished(machine, setting, probe, sum);
+    if (machine.part == 0 && machine.model.alpha == AlphaPlace::sum)
+        return finished(machine, setting, probe,
+                        gemm::accumulate(machine.model, a, b, probe.depth(), c));
+    Code alpha = probe.alpha;
+    const Unpacked sum =
+        gemm::accumulate_with_alpha(machine.model, a, b, probe.depth(), machine.part, alpha);
+    return finished(machine, setting, probe, sum, alpha);
 }
 
 }  // namespace mx::identify

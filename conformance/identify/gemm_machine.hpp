@@ -69,11 +69,12 @@ struct GemmMachine {
     }
 };
 
-// Can the fields of the model vary one by one? Trees, exact sums of several products and sums that
-// the accumulator joins late are taken as their rows have them.
+// Can the fields of the model vary one by one? Trees, exact sums of several products, sums beside
+// each other and sums that the accumulator joins late are taken as their rows have them.
 constexpr bool is_divisible(const GemmModel& model) {
     return model.sum == StepSum::aligned &&
-           (model.fraction_bits != all_bits || model.products == 1);
+           (model.fraction_bits != all_bits || model.products == 1) && model.lanes == 1 &&
+           model.alpha == AlphaPlace::sum;
 }
 
 // The bits of binary32 that the machine answers; any NaN is 0x7fffffff.
@@ -86,6 +87,9 @@ Code predicted_by_model(const GemmMachine& machine, const GemmProblem& setting,
 // What the machine makes of a sum that came about in another way: what comes after it.
 Code finished(const GemmMachine& machine, const GemmProblem& setting, const GemmProbe& probe,
               const fast::Unpacked& sum);
+// With this alpha in the place of the probe's.
+Code finished(const GemmMachine& machine, const GemmProblem& setting, const GemmProbe& probe,
+              const fast::Unpacked& sum, Code alpha);
 // What the sum begins with: beta * C, if it does.
 fast::Unpacked first_summand(const GemmMachine& machine, const GemmProbe& probe);
 

@@ -1,8 +1,6 @@
 // See gemm_open.hpp.
 #include "conformance/identify/gemm_open.hpp"
 
-#include "conformance/identify/gemm_fields.hpp"
-
 namespace mx::identify {
 namespace {
 
@@ -22,7 +20,6 @@ constexpr std::array open{
     GemmOpenField{"hopper-half hopper-tf32", "exponent floor", {"-133", "-126"}},
     GemmOpenField{"blackwell-mx", "exponent floor", {"none", "-133", "-126"}},
     GemmOpenField{"blackwell-fp4", "zero products", {"left out", "counted"}},
-    GemmOpenField{"hopper-half-residue-64 hopper-half-k8-residue-32", residue_field},
     // Whether FP6 is as FP8: a device is asked in FP6, and the row predicts it or does not.
     GemmOpenField{"blackwell-narrow", ""},
     // How processors sum is taken as the rows have it.

@@ -404,6 +404,7 @@ std::string accumulator_text(const GemmSearch& found) {
         text += " summed exactly";
     text += ", accumulator " + value("accumulator") + " rounded " + value("its rounding");
     if (is_fused) text = "a chain of fused multiply-adds";
+    if (model.lanes > 1) text = std::to_string(model.lanes) + " chains beside each other";
     if (model.residue_tile != 0) text += ", the residue of K first, " + value(residue_field);
     if (value("promotion") != "none")
         text += ", promoted to " + value("outer accumulator") + " every " + value("promotion");

@@ -1,6 +1,8 @@
 // See gemm_confirm.hpp.
 #include "conformance/run/gemm_confirm.hpp"
 
+#include <optional>
+
 #include "reference/exact/arithmetic.hpp"
 #include "reference/exact/dot_model.hpp"
 #include "reference/exact/f32_arithmetic.hpp"
@@ -55,14 +57,19 @@ Code confirmed_result(const gemm::ProblemView& problem, const gemm::Output& outp
     if (problem.is_exact())
         return exact::round(problem.epilogue.output, Rounding::nearest_even,
                             problem.epilogue.overflow(), exact_value(problem, output));
-    const ScaledRow a = row_of_model(*problem.model, output.a);
+    EpilogueOperands operands = output.operands;
+    operands.alpha = confirmed_alpha(output);
+    ScaledRow a = row_of_model(*problem.model, output.a);
     const ScaledRow b = row_of_model(*problem.model, output.b);
+    std::optional<exact::TimesAlpha> times_alpha;
+    if (problem.model->alpha == AlphaPlace::factor_a) {
+        a = times_alpha.emplace(a, output.depth, f32_value(operands.alpha)).row();
+        operands.alpha = EpilogueOperands{}.alpha;
+    }
     const exact::Value accumulator =
         problem.part == 0
             ? exact::accumulate(*problem.model, a, b, output.depth, exact::number(0))
             : exact::accumulate_in_parts(*problem.model, a, b, output.depth, problem.part);
-    EpilogueOperands operands = output.operands;
-    operands.alpha = confirmed_alpha(output);
     return exact::finish(problem.epilogue, operands, accumulator);
 }
 

@@ -373,10 +373,35 @@ Value accumulate_in_order(const GemmModel& model, const ScaledRow& a, const Scal
     return model.promotion == 0 ? inner : outer;
 }
 
+Value sum_of_two(const ElementFormat& format, const Value& left, const Value& right) {
+    return rounded_value(format, Rounding::nearest_even, plus(left, right));
+}
+
+// The products k with k % lanes == lane, promoted at the same k as those of all lanes.
+Value lane_sum(const GemmModel& model, const ScaledRow& a, const ScaledRow& b, std::int64_t depth,
+               std::int64_t lane) {
+    Value outer = number(0);
+    const std::int64_t length = model.promotion == 0 ? depth : model.promotion;
+    for (std::int64_t first = 0; first < depth; first += length) {
+        Value inner = number(0);
+        for (std::int64_t k = first; k < std::min(depth, first + length); ++k)
+            if (k % model.lanes == lane)
+                inner = step(model, summands_of(model, a, b, k, depth), inner);
+        outer = sum_of_two(model.promoted, outer, inner);
+    }
+    return outer;
+}
+
 }  // namespace
 
 Value accumulate(const GemmModel& model, const ScaledRow& a, const ScaledRow& b, std::int64_t depth,
                  const Value& c) {
+    if (model.lanes > 1) {
+        Value sum = c;
+        for (std::int64_t lane = 0; lane < std::min<std::int64_t>(model.lanes, depth); ++lane)
+            sum = sum_of_two(model.accumulator, sum, lane_sum(model, a, b, depth, lane));
+        return sum;
+    }
     const std::int64_t residue = residue_of(model, depth);
     const Value before = residue == 0 ? c : accumulate_in_order(model, a, b, residue, c);
     return accumulate_in_order(model, a.from(residue), b.from(residue), depth - residue, before);
@@ -388,9 +413,20 @@ Value accumulate_in_parts(const GemmModel& model, const ScaledRow& a, const Scal
     for (std::int64_t first = 0; first < depth; first += part) {
         const Value of_part = accumulate(model, a.from(first), b.from(first),
                                          std::min(part, depth - first), number(0));
-        sum = rounded_value(formats::f32, Rounding::nearest_even, plus(sum, of_part));
+        sum = sum_of_two(formats::f32, sum, of_part);
     }
     return sum;
+}
+
+TimesAlpha::TimesAlpha(const ScaledRow& row, std::int64_t depth, const Value& alpha) {
+    for (std::int64_t k = 0; k < depth; ++k)
+        codes_.push_back(round(formats::f32, Rounding::nearest_even, Overflow::overflow,
+                               times(decode(row.element, row.codes.at(k)), alpha))
+                             .bits);
+}
+
+ScaledRow TimesAlpha::row() const {
+    return {formats::f32, {reinterpret_cast<const std::uint8_t*>(codes_.data()), 4, 1}};
 }
 
 }  // namespace mx::exact

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <span>
+#include <vector>
 
 #include "reference/exact/round.hpp"
 #include "reference/spec/gemm_model.hpp"
@@ -30,5 +31,17 @@ Value accumulate(const GemmModel& model, const ScaledRow& a, const ScaledRow& b,
 // then added one after the other in binary32, rounded to nearest even.
 Value accumulate_in_parts(const GemmModel& model, const ScaledRow& a, const ScaledRow& b,
                           std::int64_t depth, std::int64_t part);
+
+// The elements of a row without scales times alpha, each rounded to binary32: what a model
+// multiplies whose alpha stands there (AlphaPlace::factor_a).
+class TimesAlpha {
+public:
+    TimesAlpha(const ScaledRow& row, std::int64_t depth, const Value& alpha);
+    // Points into this one.
+    ScaledRow row() const;
+
+private:
+    std::vector<std::uint32_t> codes_;
+};
 
 }  // namespace mx::exact

@@ -497,6 +497,27 @@ MX_HOST_DEVICE constexpr Unpacked accumulate_by(const Step& step, const GemmMode
     return model.promotion == 0 ? inner : outer;
 }
 
+// As exact::accumulate, of sums beside each other.
+template <typename Step>
+MX_HOST_DEVICE constexpr Unpacked accumulate_lanes(const Step& step, const GemmModel& model,
+                                                   std::int64_t depth, const Unpacked& c) {
+    Unpacked total = c;
+    for (std::int64_t lane = 0; lane < model.lanes && lane < depth; ++lane) {
+        Unpacked outer, inner;
+        for (std::int64_t k = lane, next = k + model.lanes; k < depth;
+             k = next, next += model.lanes) {
+            inner = step(StepRange{k, depth}, inner);
+            const bool is_promoted =
+                model.promotion != 0 && next / model.promotion != k / model.promotion;
+            if (!is_promoted && next < depth) continue;
+            outer = sum_in(model.promoted, outer, inner);
+            inner = {};
+        }
+        total = sum(total, outer);
+    }
+    return total;
+}
+
 // As exact::accumulate.
 MX_HOST_DEVICE constexpr Unpacked accumulate(const GemmModel& model, const ScaledRow& a,
                                              const ScaledRow& b, std::int64_t depth,
@@ -513,6 +534,7 @@ MX_HOST_DEVICE constexpr Unpacked accumulate(const GemmModel& model, const Scale
         return model.products == 1 ? fused_step(model, a, b, range.first, accumulator)
                                    : exact_step(model, a, b, range, accumulator);
     };
+    if (model.lanes > 1) return accumulate_lanes(one_step, model, depth, c);
     const bool is_flushed = model.sum == StepSum::pairs_flushed;
     return accumulate_by(one_step, model, a, b, depth,
                          is_flushed ? flushed_input(model.accumulator, c) : c);

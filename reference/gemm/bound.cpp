@@ -44,6 +44,7 @@ struct Accuracy {
     std::int64_t step = 1;       // products
     std::int64_t promotion = 0;  // 0: none
     double promotion_loss = 0;   // of the outer accumulator, at each addition
+    std::int64_t lanes = 1;      // sums that are added in the end
     double subnormals = 0;       // 1 where subnormal factors are taken for 0
     double converted = 0;        // 1 where those of 8 bits are that are subnormal in binary16
 };
@@ -71,6 +72,7 @@ Accuracy accuracy_of(const GemmModel& model) {
         accuracy.flushed += std::ldexp(static_cast<double>(model.products + 1),
                                        model.exponent_floor - model.fraction_bits);
     accuracy.promotion = model.promotion;
+    accuracy.lanes = model.lanes;
     // What is cut once more before it joins the accumulator, or the other half: as much again, for
     // each of the sums that do.
     if (model.sum == StepSum::products_first || model.sum == StepSum::even_and_odd)
@@ -223,7 +225,8 @@ double error_along_k(const Products& products, const Accuracy& accuracy, std::in
         error += accuracy.promotion == 0 ? 0 : accuracy.promotion_loss * (magnitudes + error);
         group = {};
     }
-    return error + compound(static_cast<double>(parts) * unit) * (magnitudes + error);
+    return error +
+           compound(static_cast<double>(parts * accuracy.lanes) * unit) * (magnitudes + error);
 }
 
 // Each part may end in a step, and in a group, that is not full.
@@ -240,7 +243,8 @@ double error_in_any_order(const Products& products, const Accuracy& accuracy, st
     if (is_promoted)
         error += compound(static_cast<double>(groups) * accuracy.promotion_loss) *
                  (products.magnitudes + error);
-    return error + compound(static_cast<double>(parts) * unit) * (products.magnitudes + error);
+    return error + compound(static_cast<double>(parts * accuracy.lanes) * unit) *
+                       (products.magnitudes + error);
 }
 
 Sums sums_of(const ProblemView& problem, const Output& output) {

@@ -351,6 +351,10 @@ Way way_of(const Kernel& kernel, const Factors& factors, Asked asked) {
     ResidueGemm residues(*kernel.residues, factors);
     const bool are_held = residues.fits(limit.sums);
     const int least = are_held ? residues.moduli() : limit.values;
+    if (asked == Asked::values && least > kernel.residues->costs.rounded) {
+        const Kernel* rounded = find_rounded(factors);
+        if (rounded != nullptr && RoundedGemm::settles_most(*rounded, factors)) return {*rounded};
+    }
     if (asked == Asked::values && least > few_moduli && may_be_settled(factors)) {
         SettledGemm settled(std::move(residues), factors);
         const int bits = settled.bits_wanted(least);

@@ -62,6 +62,9 @@ const Kernel* find_kernel(const ScaledRow& a, const ScaledRow& b);
 // The first that takes such rows and whatever scales they have: one that sums residues does not.
 const Kernel& kernel_beside(const Factors& factors);
 
+// The first of rounded sums that takes such rows; nullptr where none does.
+const Kernel* find_rounded(const Factors& factors);
+
 // Who sums what a kernel of rounded sums does not: the first that takes such rows and comes after
 // it, or the first of all.
 const Kernel& kernel_after(const Kernel& rounded, const Factors& factors);
@@ -70,9 +73,9 @@ const Kernel& kernel_after(const Kernel& rounded, const Factors& factors);
 enum class Asked { sums, values };
 
 // The kernel itself, or, where it sums residues and the scales of the rows are so far apart that it
-// cannot or would take longer, the one beside it. Where it rounds its sums, and sums are asked for
-// or most are too near to what their rounding hangs on, the one after it. Reads every code and
-// scale.
+// cannot or would take longer, one of rounded sums, or the one beside it. Where it rounds its sums,
+// and sums are asked for or most are too near to what their rounding hangs on, the one after it.
+// Reads every code and scale.
 const Kernel& kernel_used(const Kernel& kernel, const Factors& factors, Asked asked);
 
 // Every dot product, each once, in no promised order, by kernel_used. The kernel takes the rows.

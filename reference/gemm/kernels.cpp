@@ -26,62 +26,56 @@ bool has_amx(unsigned what) {
     constexpr long request_permission = 0x1023, tile_data = 18;
     return syscall(SYS_arch_prctl, request_permission, tile_data) == 0;
 }
-#endif
 
-bool has_any_amx() {
-#if defined(MX_GEMM_AMX)
-    return has_amx(int8_tiles) || has_amx(bf16_tiles);
-#else
-    return false;
-#endif
+Kernel residues(const char* name, const ResidueLoops& loops) {
+    return {name, residue_rows, residue_rows, 0, 0, nullptr, &loops};
 }
 
+// Byte products of AVX-512 or of tiles, which share what is done beside them.
+bool has_residues() {
+    return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+           __builtin_cpu_supports("avx512vbmi") && __builtin_cpu_supports("avx512ifma") &&
+           __builtin_cpu_supports("avx512vnni");
+}
+#endif
+
+#if defined(MX_GEMM_X86)
+Kernel rounded(const char* name, int rows, int columns, const RoundedLoops& loops) {
+    return {name, rows, columns, 0, 0, nullptr, nullptr, &loops};
+}
+
+// Residues by tiles are quicker than sums that round wherever few moduli will do; way_of asks those
+// where many would be needed. All else is slower, so that rounded sums stand before it.
+void add_avx512(std::vector<Kernel>& found) {
+    if (!__builtin_cpu_supports("avx512f")) return;
 #if defined(MX_GEMM_AMX)
-void add_amx_and_vnni(std::vector<Kernel>& found) {
-    const bool has_vectors =
-        __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
-        __builtin_cpu_supports("avx512vbmi") && __builtin_cpu_supports("avx512ifma") &&
-        __builtin_cpu_supports("avx512vnni");
-    const auto add_residues = [&found](const char* name, const ResidueLoops& loops) {
-        found.push_back({name, residue_rows, residue_rows, 0, 0, nullptr, &loops});
-    };
-    if (has_vectors && has_amx(int8_tiles)) add_residues("amx residues", amx_residues);
-    if (has_vectors) add_residues("vnni residues", vnni_residues);
+    if (has_residues() && has_amx(int8_tiles))
+        found.push_back(residues("amx residues", amx_residues));
+#endif
+    found.push_back(rounded("avx512 rounded", 8, 24, rounded_avx512));
+#if defined(MX_GEMM_AMX)
+    if (has_residues()) found.push_back(residues("vnni residues", vnni_residues));
     if (has_amx(bf16_tiles)) {
         found.push_back({"amx 1 part", 16, 16, 1, 9, run_amx_1x9});
         found.push_back({"amx 2 parts", 16, 16, 2, 9, run_amx_2x9});
         found.push_back({"amx 4 parts", 16, 16, 4, 8, run_amx_4x8});
     }
+#endif
+    found.push_back({"avx512", 8, 24, 0, 0, run_doubles_avx512});
 }
 #endif
 
-// What belongs to one instruction set follows each other, rounded sums first; but on a processor
-// with AMX, which is quicker still, these come last.
 std::vector<Kernel> kernels_here() {
-    std::vector<Kernel> found, last;
-    const auto rounded = [](const char* name, int rows, int columns, const RoundedLoops& loops) {
-        return Kernel{name, rows, columns, 0, 0, nullptr, nullptr, &loops};
-    };
-    const auto add_rounded = [&](const Kernel& kernel) {
-        (has_any_amx() ? last : found).push_back(kernel);
-    };
+    std::vector<Kernel> found;
 #if defined(MX_GEMM_X86)
-    const bool has_avx512 = __builtin_cpu_supports("avx512f");
-    if (has_avx512) add_rounded(rounded("avx512 rounded", 8, 24, rounded_avx512));
-#endif
-#if defined(MX_GEMM_AMX)
-    add_amx_and_vnni(found);
-#endif
-#if defined(MX_GEMM_X86)
-    if (has_avx512) found.push_back({"avx512", 8, 24, 0, 0, run_doubles_avx512});
+    add_avx512(found);
     if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) {
-        add_rounded(rounded("avx2 rounded", 4, 12, rounded_avx2));
+        found.push_back(rounded("avx2 rounded", 4, 12, rounded_avx2));
         found.push_back({"avx2", 4, 12, 0, 0, run_doubles_avx2});
     }
 #endif
-    add_rounded(rounded("portable rounded", 4, 6, rounded_portable));
+    found.push_back({"portable rounded", 4, 6, 0, 0, nullptr, nullptr, &rounded_portable});
     found.push_back({"portable", 4, 6, 0, 0, run_doubles_portable});
-    found.insert(found.end(), last.begin(), last.end());
     return found;
 }
 
@@ -110,6 +104,13 @@ const Kernel& kernel_beside(const Factors& factors) {
     const Kernel* found = find_beside(factors.a.front(), factors.b.front());
     MX_ASSERT(found != nullptr);
     return *found;
+}
+
+const Kernel* find_rounded(const Factors& factors) {
+    for (const Kernel& kernel : kernels())
+        if (kernel.rounded != nullptr && takes(kernel, factors.a.front(), factors.b.front()))
+            return &kernel;
+    return nullptr;
 }
 
 const Kernel& kernel_after(const Kernel& rounded, const Factors& factors) {

@@ -157,4 +157,27 @@ fast::Unpacked accumulate_in_parts(const GemmModel& model, const ScaledRow& a, c
     });
 }
 
+TimesAlpha::TimesAlpha(const ScaledRow& row, std::int64_t depth, const Unpacked& alpha) {
+    for (std::int64_t k = 0; k < depth; ++k) {
+        const Unpacked element = fast::unpack(row.element, row.codes.at(k));
+        codes_.push_back(fast::round(formats::f32, Rounding::nearest_even, Overflow::overflow,
+                                     fast::product(element, alpha))
+                             .bits);
+    }
+}
+
+ScaledRow TimesAlpha::row() const {
+    return {formats::f32, {reinterpret_cast<const std::uint8_t*>(codes_.data()), 4, 1}};
+}
+
+Unpacked accumulate_with_alpha(const GemmModel& model, const ScaledRow& a, const ScaledRow& b,
+                               std::int64_t depth, std::int64_t part, Code& alpha) {
+    constexpr Code one{0x3F800000};
+    if (model.alpha == AlphaPlace::sum || alpha == one)
+        return accumulate_in_parts(model, a, b, depth, part);
+    const TimesAlpha factor(a, depth, fast::unpack(formats::f32, alpha));
+    alpha = one;
+    return accumulate_in_parts(model, factor.row(), b, depth, part);
+}
+
 }  // namespace mx::gemm

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <vector>
 
 #include "reference/fast/dot_model.hpp"
 
@@ -16,5 +17,19 @@ fast::Unpacked accumulate(const GemmModel& model, const ScaledRow& a, const Scal
 // As fast::accumulate_in_parts.
 fast::Unpacked accumulate_in_parts(const GemmModel& model, const ScaledRow& a, const ScaledRow& b,
                                    std::int64_t depth, std::int64_t part);
+
+// As exact::TimesAlpha.
+class TimesAlpha {
+public:
+    TimesAlpha(const ScaledRow& row, std::int64_t depth, const fast::Unpacked& alpha);
+    ScaledRow row() const;
+
+private:
+    std::vector<std::uint32_t> codes_;
+};
+
+// As accumulate_in_parts; an alpha that the model multiplies A by is 1 afterwards.
+fast::Unpacked accumulate_with_alpha(const GemmModel& model, const ScaledRow& a, const ScaledRow& b,
+                                     std::int64_t depth, std::int64_t part, Code& alpha);
 
 }  // namespace mx::gemm

@@ -88,11 +88,11 @@ Code alpha_of_model(const Output& output) {
 
 Code modelled_result(const ProblemView& problem, const Output& output) {
     const GemmModel& model = *problem.model;
-    const fast::Unpacked accumulator =
-        accumulate_in_parts(model, row_of_model(model, output.a), row_of_model(model, output.b),
-                            output.depth, problem.part);
     EpilogueOperands operands = output.operands;
     operands.alpha = alpha_of_model(output);
+    const fast::Unpacked accumulator =
+        accumulate_with_alpha(model, row_of_model(model, output.a), row_of_model(model, output.b),
+                              output.depth, problem.part, operands.alpha);
     return fast::finish(problem.epilogue, operands, accumulator);
 }
 

@@ -281,18 +281,20 @@ void join_residues(const ResidueJoin& join) {
 
 }  // namespace
 
-const ResidueLoops amx_residues{{.doubles_once = 64, .doubles_twice = 64, .open_output = 80},
-                                run_residues,
-                                double_tables,
-                                cut_rows,
-                                make_b_tiles,
-                                join_residues};
+const ResidueLoops amx_residues{
+    {.doubles_once = 64, .doubles_twice = 64, .rounded = 21, .open_output = 80},
+    run_residues,
+    double_tables,
+    cut_rows,
+    make_b_tiles,
+    join_residues};
 // Where doubles sum once they are the quicker, but for scales so near that few would gain.
-const ResidueLoops vnni_residues{{.doubles_once = 0, .doubles_twice = 40, .open_output = 30},
-                                 run_residues_on_vectors,
-                                 double_tables,
-                                 cut_rows,
-                                 make_unsigned_b_tiles,
-                                 join_residues};
+const ResidueLoops vnni_residues{
+    {.doubles_once = 0, .doubles_twice = 40, .rounded = 10, .open_output = 30},
+    run_residues_on_vectors,
+    double_tables,
+    cut_rows,
+    make_unsigned_b_tiles,
+    join_residues};
 
 }  // namespace mx::gemm

@@ -94,6 +94,7 @@ struct ResidueJoin {
 struct ResidueCosts {
     int doubles_once;   // all outputs by a kernel of doubles
     int doubles_twice;  // the same where it sums numbers below two and from two on apart
+    int rounded;        // all outputs by sums that round
     int open_output;    // an output that is asked by its blocks, to one that is not
 };
 

@@ -102,6 +102,13 @@ enum class BlockScaling {
     dequantised,  // each factor times its scale, rounded to nearest even, is one of bfloat16
 };
 
+// What alpha multiplies.
+enum class AlphaPlace {
+    sum,       // what comes out of the accumulator, as spec/gemm_epilogue.hpp says
+    factor_a,  // each element of A, rounded to binary32; after the sum follows what
+               // GemmKernel::adds_parts does with an alpha of 1
+};
+
 MX_FOLDED constexpr bool scales_at_promotion(BlockScaling scaling) {
     return scaling == BlockScaling::promoted_a_first || scaling == BlockScaling::promoted_product ||
            scaling == BlockScaling::promoted_in_turn;
@@ -141,6 +148,10 @@ struct GemmModel {
     // Elements along k of a tile: what K leaves over of whole tiles comes first, in steps of its
     // own. 0: steps are taken from k = 0 on.
     int residue_tile = 0;
+    // Sums beside each other, which start at +0: product k goes to sum k % lanes. All are promoted
+    // at the same k, and added to C one after the other, with nearest even. 1: there is one, which
+    // starts with C.
+    int lanes = 1;
     int exact_group = 1;  // products that are summed before they are aligned
     BlockScaling scaling = BlockScaling::none;
     std::string_view scales = "";  // their formats, and how many elements share one along k: both
@@ -151,6 +162,7 @@ struct GemmModel {
     StepSum sum = StepSum::aligned;
     int exponent_floor = -all_bits;        // what is aligned to is no lower exponent than this
     Rounding cut = Rounding::toward_zero;  // of each summand of an aligned step
+    AlphaPlace alpha = AlphaPlace::sum;
     Standing standing = Standing::predicted;
     std::string_view machines = "";  // as their users call them, separated by blanks
     std::string_view source;
@@ -181,6 +193,10 @@ inline constexpr std::array<std::pair<std::string_view, StepSum>, 8> step_sums{{
     {"lanes_flushed", StepSum::lanes_flushed},
     {"products_alone", StepSum::products_alone},
 }};
+inline constexpr std::array<std::pair<std::string_view, AlphaPlace>, 2> alpha_places{{
+    {"sum", AlphaPlace::sum},
+    {"factor_a", AlphaPlace::factor_a},
+}};
 inline constexpr std::array<std::pair<std::string_view, BlockScaling>, 7> block_scalings{{
     {"none", BlockScaling::none},
     {"product_exponent", BlockScaling::product_exponent},
@@ -191,8 +207,8 @@ inline constexpr std::array<std::pair<std::string_view, BlockScaling>, 7> block_
     {"dequantised", BlockScaling::dequantised},
 }};
 
-// The most products, or groups of them, of a step.
-inline constexpr int step_products_max = 128;
+// The most products, or groups of them, of a step, and the most sums beside each other.
+inline constexpr int step_products_max = 128, lanes_max = 128;
 
 // How many elements along k come before the first whole tile.
 MX_FOLDED constexpr std::int64_t residue_of(const GemmModel& model, std::int64_t depth) {
@@ -255,6 +271,14 @@ constexpr std::string_view fault_of(const GemmModel& model) {
     const bool is_usual =
         model.rounding == Rounding::nearest_even && model.accumulator == formats::f32;
     if (is_chain && !is_usual) return "a fused multiply-add rounds to nearest even, to binary32";
+    if (model.lanes < 1 || model.lanes > lanes_max)
+        return "there are from 1 to 128 sums beside each other";
+    if (model.lanes > 1 && (!is_chain || scales || model.promotion % model.lanes != 0))
+        return "sums beside each other are of fused multiply-adds, one product a step, without "
+               "scales of blocks, and are promoted after as many products each";
+    if (model.alpha == AlphaPlace::factor_a && (!is_chain || scales))
+        return "alpha multiplies elements of A where a step is a fused multiply-add, without "
+               "scales of blocks";
     if (is_exact && model.cut != Rounding::toward_zero)
         return "where nothing is cut, cut says nothing";
     if (model.exponent_floor != -all_bits &&
@@ -275,8 +299,7 @@ constexpr std::string_view fault_of(const GemmModel& model) {
         return "scales that come in at promotion need one";
     if (scales == (model.scales.empty() || model.blocks.empty()))
         return "a row that applies scales of blocks says which formats and blocks they have, and "
-               "no "
-               "other row does";
+               "no other row does";
     if ((model.exact_group != 1) != (model.scaling == BlockScaling::group))
         return "groups that are summed exactly have scales, and scales of groups have groups";
     return "";

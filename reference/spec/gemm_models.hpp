@@ -40,6 +40,8 @@ inline constexpr std::string_view spike =
     "riscv-software-src/riscv-isa-sim@55b4658d:riscv/bulknormdot.h and zvbdot.h";
 inline constexpr std::string_view id24 =
     "cuBLASLt 13.1 on an H200, id=24; conformance/vectors/nvidia_h200_residue.answers";
+inline constexpr std::string_view id11 =
+    "cuBLASLt 13.1 on an H200, id=11; conformance/vectors/nvidia_h200_lanes.answers";
 }  // namespace source_of_rows
 
 namespace open_in_rows {
@@ -51,8 +53,8 @@ inline constexpr std::string_view half_accumulator =
     "falling until the sum is 0";
 inline constexpr std::string_view hopper_half_accumulator =
     "of a B200: the exponent floor. It is -21 here, as on an H200; no recorded answer of a B200 "
-    "tells. "
-    "Probe: products of 2^-25 and 2^-48, which are above half of 2^-24 only where both are kept";
+    "tells. Probe: "
+    "products of 2^-25 and 2^-48, which are above half of 2^-24 only where both are kept";
 inline constexpr std::string_view hopper_fp8_half_accumulator =
     "the exponent floor: none here, -21 in MATLAB-tensor-core; no probe here parts them";
 // What lies below 2^-149 shows where it adds up to that: 2^-150, 2^-151 and so on, the last twice.
@@ -63,10 +65,6 @@ inline constexpr std::string_view blackwell_floor =
 inline constexpr std::string_view fp6 =
     "FP6: as FP8 here; no source has run it. Probe: those of "
     "e4m3 in e3m2 and e2m3";
-inline constexpr std::string_view tile =
-    "the length of the tile: the recorded K leave as much over of 16 and 32 as of 64; K of 507, "
-    "1019 "
-    "and 4091, whose answers are not kept, showed it. Probe: K = 507";
 inline constexpr std::string_view ampere_floor =
     "the exponent floor: none here, -132 in MATLAB-tensor-core. Probe: products of 1.75 * 2^-150, "
     "1.75 * 2^-153, 1.5 * 2^-156 and 2^-157: 2^-149, or 0 where there is a floor";
@@ -144,8 +142,7 @@ inline constexpr std::array gemm_models{
               .exponent_floor = -133,
               .standing = Standing::verified_here,
               .machines = "h100 h200 gh200 sm_90 hopper",
-              .source = source_of_rows::id24,
-              .open = open_in_rows::tile},
+              .source = source_of_rows::id24},
     GemmModel{.name = "hopper-half-residue-128",
               .operands = "f16 bf16",
               .products = 16,
@@ -163,8 +160,20 @@ inline constexpr std::array gemm_models{
               .exponent_floor = -133,
               .standing = Standing::verified_here,
               .machines = "h100 h200 gh200 sm_90 hopper",
-              .source = source_of_rows::id24,
-              .open = open_in_rows::tile},
+              .source = source_of_rows::id24},
+    // The kernel that cuBLASLt takes for few rows of A that are no multiple of 16 bytes long
+    // (id=11): plain code. Stretches of 256 products are dealt to 16 sums, 16 to each.
+    GemmModel{.name = "hopper-lanes-16",
+              .operands = "f16 bf16",
+              .products = 1,
+              .fraction_bits = all_bits,
+              .rounding = Rounding::nearest_even,
+              .promotion = 256,
+              .lanes = 16,
+              .alpha = AlphaPlace::factor_a,
+              .standing = Standing::verified_here,
+              .machines = "h100 h200 gh200 sm_90 hopper",
+              .source = source_of_rows::id11},
     // CUTLASS 3's mainloop of cp.async for wgmma: its first tile is filled with zeros in front, so
     // that what K leaves over of a step comes first, and whole steps after it. FP16 was not asked.
     GemmModel{.name = "hopper-half-residue-16",

@@ -245,6 +245,31 @@ TEST(DotModel, WhatKLeavesOverOfTilesComesFirst) {
     EXPECT_EQ(sum_at("hopper-half", 65, 15), 0u);
 }
 
+// 2^24 takes what is half a unit of it or less away from its own sum alone. Sums of 16 take turns,
+// and a stretch of 256 begins new ones.
+TEST(DotModel, SumsBesideEachOtherTakeTurns) {
+    const auto sum_at = [](std::size_t k) {
+        Codes codes(k + 1);
+        codes[0] = power_bf16(12);
+        codes[k] = power_bf16(0);
+        const CodeRow row = bf16(codes);
+        return model_says("hopper-lanes-16", row, row);
+    };
+    const auto far_sum = [](std::size_t first, std::size_t second) {
+        Codes left(second + 1), right(second + 1);
+        left[0] = right[0] = power_bf16(12);
+        for (const std::size_t k : {first, second}) left[k] = right[k] = power_bf16(0);
+        return model_says("hopper-lanes-16", bf16(left), bf16(right));
+    };
+    const std::uint32_t large = power_f32(24);
+    EXPECT_EQ(sum_at(1), large);           // in the end it joins 2^24 all the same
+    EXPECT_EQ(far_sum(1, 2), large);       // and so does each of these
+    EXPECT_EQ(far_sum(16, 32), large);     // both are added to 2^24
+    EXPECT_EQ(far_sum(1, 17), large + 1);  // these to each other first
+    EXPECT_EQ(far_sum(256, 272), large + 1);
+    EXPECT_EQ(far_sum(240, 256), large);  // two stretches
+}
+
 // The probes that the rows name for what is open of them.
 TEST(DotModel, ProbesOfTheExponentFloorShowIt) {
     const auto factors_to = [](int last) {

@@ -37,6 +37,8 @@ void expect_same(const GemmModel& a, const GemmModel& b) {
     EXPECT_EQ(a.sum, b.sum);
     EXPECT_EQ(a.exponent_floor, b.exponent_floor);
     EXPECT_EQ(a.residue_tile, b.residue_tile);
+    EXPECT_EQ(a.lanes, b.lanes);
+    EXPECT_EQ(a.alpha, b.alpha);
     EXPECT_EQ(a.source, b.source);
     EXPECT_EQ(a.open, b.open);
 }

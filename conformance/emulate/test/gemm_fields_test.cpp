@@ -49,6 +49,8 @@ TEST(GemmFields, EveryDecisionChangesTheSentence) {
     add([](GemmModel& m) { m.zero_products = ZeroProducts::counted; });
     add([](GemmModel& m) { m.exponent_floor = -133; });
     add([](GemmModel& m) { m.residue_tile = 32; });
+    add([](GemmModel& m) { m.lanes = 16; });
+    add([](GemmModel& m) { m.alpha = AlphaPlace::factor_a; });
     add([](GemmModel& m) { m.sum = StepSum::products_first; });
     add([](GemmModel& m) { m.sum = StepSum::even_and_odd; });
     add([](GemmModel& m) { m.sum = StepSum::pairs_flushed; });

@@ -346,7 +346,7 @@ constexpr const char* mx_models =
 constexpr const char* nvfp4_models = "blackwell-fp4 fma-chain-mx fma-parts-mx";
 constexpr const char* half_models =
     "volta-f16 turing-f16 ampere-half hopper-half hopper-half-residue-64 hopper-half-residue-128 "
-    "hopper-half-k8-residue-32 volta-f16-f16 ampere-f16-f16 "
+    "hopper-half-k8-residue-32 hopper-lanes-16 volta-f16-f16 ampere-f16-f16 "
     "hopper-f16-f16 "
     "cdna1-f16 cdna2-half cdna3-half fma-chain fma-parts vdpphps amx-half";
 
@@ -400,7 +400,8 @@ constexpr Row taken[] = {
     {f16, f16, half_models},
     {bf16, bf16,
      "ampere-half hopper-half hopper-half-residue-64 hopper-half-residue-128 "
-     "hopper-half-k8-residue-32 hopper-half-residue-16 cdna1-bf16 cdna2-half cdna2-bf16-pairs "
+     "hopper-half-k8-residue-32 hopper-lanes-16 hopper-half-residue-16 cdna1-bf16 cdna2-half "
+     "cdna2-bf16-pairs "
      "cdna3-half fma-chain fma-parts vdpbf16ps amx-half rvv-bf16-vlen256"},
     {fnuz, fnuz, "cdna3-fp8"},
     {f16_rows, f16, half_models},

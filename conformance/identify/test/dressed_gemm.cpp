@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <optional>
 
 #include "reference/fast/gemm_epilogue.hpp"
 #include "reference/gemm/model_sum.hpp"
@@ -95,7 +96,14 @@ Code output_of(const Dress& dress, const GemmOperation& gemm, const Row& a, cons
         operands.beta = {};
     }
     const auto depth = static_cast<std::int64_t>(a.codes.size());
-    const Code d = fast::finish(epilogue, operands, dress.accumulate(a.view, b.view, depth, first));
+    ScaledRow left = a.view;
+    std::optional<gemm::TimesAlpha> times_alpha;
+    if (dress.alpha == AlphaPlace::factor_a) {
+        const Unpacked alpha = fast::unpack(formats::f32, operands.alpha);
+        left = times_alpha.emplace(left, depth, alpha).row();
+        operands.alpha = one_f32;
+    }
+    const Code d = fast::finish(epilogue, operands, dress.accumulate(left, b.view, depth, first));
     return formats::f32.is_nan(d) ? Code{dress.nan} : d;
 }
 
@@ -138,7 +146,9 @@ Dress dressed_as(const GemmModel& model, std::int64_t part) {
         return part == 0 ? gemm::accumulate(model, a, b, depth, c)
                          : gemm::accumulate_in_parts(model, a, b, depth, part);
     };
-    if (part != 0) dress.epilogue.kernel = GemmKernel::adds_parts;
+    dress.alpha = model.alpha;
+    if (part != 0 || model.alpha == AlphaPlace::factor_a)
+        dress.epilogue.kernel = GemmKernel::adds_parts;
     return dress;
 }
 

@@ -18,6 +18,7 @@ struct Dress {
     Accumulate accumulate;
     GemmEpilogue epilogue;       // its scales follow from what is asked
     bool begins_with_c = false;  // beta * C is the first summand
+    AlphaPlace alpha = AlphaPlace::sum;
     std::uint32_t nan = 0x7FFFFFFF;
     std::int64_t k_max = 1 << 20;  // longer problems are refused
     std::vector<std::string> algorithms{""};

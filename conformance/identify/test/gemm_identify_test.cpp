@@ -98,7 +98,8 @@ bool are_same_arithmetic(const GemmModel& a, const GemmModel& b) {
            a.promotion == b.promotion && a.promoted.name == b.promoted.name &&
            a.exact_group == b.exact_group && a.scaling == b.scaling && a.order == b.order &&
            a.exponents == b.exponents && a.zero_products == b.zero_products &&
-           a.exponent_floor == b.exponent_floor && a.residue_tile == b.residue_tile;
+           a.exponent_floor == b.exponent_floor && a.residue_tile == b.residue_tile &&
+           a.lanes == b.lanes && a.alpha == b.alpha;
 }
 
 // The settings that it takes to meet every other row which shares one with this row: where two rows

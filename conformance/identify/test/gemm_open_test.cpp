@@ -63,7 +63,6 @@ const Simulated machines[] = {
      [](GemmModel& row) { row.zero_products = ZeroProducts::counted; }, nvfp4},
     {"hopper-half", "exponent floor", "-133", formats::bf16, as_it_is},
     {"hopper-half", "exponent floor", "-126", formats::bf16, floor_at(-126)},
-    {"hopper-half-residue-64", "residue of K first", "of tiles of 64", formats::f16, as_it_is},
     {"blackwell-fp8-f16", "exponent floor", "", formats::e5m2, as_it_is},
     {"blackwell-fp8-f16", "fraction bits", "+1", formats::e5m2, bits(1)},
     {"blackwell-fp8-f16", "fraction bits", "-1", formats::e5m2, bits(-1)},

@@ -91,9 +91,10 @@ TEST_P(HiddenRow, IsFoundFromItsAnswersAlone) {
 
 // One of each kind of arithmetic, or all.
 std::vector<std::size_t> rows_looked_for() {
-    constexpr std::array<std::string_view, 8> some{
+    constexpr std::array<std::string_view, 9> some{
         "hopper-fp8-promoted", "mma-sync-fp8-f16",          "cdna2-half", "cdna3-fp8",
-        "fma-chain",           "hopper-half-k8-residue-32", "amx-fp8",    "arm-fp8-dot2-f16"};
+        "fma-chain",           "hopper-half-k8-residue-32", "amx-fp8",    "arm-fp8-dot2-f16",
+        "hopper-lanes-16"};
     const bool wants_all = std::getenv("MX_SEARCH_ALL") != nullptr;
     std::vector<std::size_t> rows;
     for (std::size_t i = 0; i < gemm_models.size(); ++i)
