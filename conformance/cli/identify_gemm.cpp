@@ -42,8 +42,12 @@ void print_split(const GemmSplit& split) {
 
 // What comes after the sum, where it is known.
 std::string epilogue_of(const GemmIdentification& found) {
+    const bool is_alpha_done = found.machine.model.alpha == AlphaPlace::factor_a;
+    const std::string before =
+        is_alpha_done ? "alpha multiplies A's elements, then with alpha of 1 " : "";
     for (const GemmFinding& finding : found.findings)
-        if (finding.field == "alpha, beta and C") return identify::values_text(finding.values);
+        if (finding.field == "alpha, beta and C")
+            return before + identify::values_text(finding.values);
     return "";
 }
 

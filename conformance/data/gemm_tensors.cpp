@@ -166,8 +166,7 @@ GemmEpilogue epilogue_of(const GemmProblem& gemm, std::int64_t parts) {
     if (scales.scaling == FactorScaling::tensor) epilogue.scales = FactorScales::in_alpha;
     if (scales.scaling == FactorScaling::row) epilogue.scales = FactorScales::on_accumulator;
     if (scales.block == 128) epilogue.scales = FactorScales::in_accumulator;
-    if (parts > 1 || (gemm.model.row != nullptr && gemm.model.row->alpha == AlphaPlace::factor_a))
-        epilogue.kernel = GemmKernel::adds_parts;
+    epilogue.kernel = kernel_of(gemm.model.row, parts);
     epilogue.activation = gemm.epilogue.activation;
     return epilogue;
 }

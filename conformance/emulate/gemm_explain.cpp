@@ -197,7 +197,9 @@ std::string steps_text(const GemmModel& model, const gemm::Output& output, std::
            ":\n" + table.print() + shortened_note(std::min(all, lines_max), all);
 }
 
-std::string models_text(const TensorGemm& problem, const gemm::Output& output) {
+// Sums alone, whatever alpha is.
+std::string models_text(const TensorGemm& problem, gemm::Output output) {
+    output.operands.alpha = EpilogueOperands{}.alpha;
     TextTable table({{"model"}, {"accumulator"}, {"lost", Align::right}});
     bool any = false;
     for (const GemmModel& model : gemm_models) {

@@ -189,8 +189,7 @@ GemmEpilogue epilogue_of(const TensorGemm& problem) {
     epilogue.scales =
         factor_scales(problem.a.view().scaling == gemm::Scaling::none ? problem.b : problem.a);
     epilogue.activation = rules.activation;
-    if (rules.parts > 1 || (rules.model != nullptr && rules.model->alpha == AlphaPlace::factor_a))
-        epilogue.kernel = GemmKernel::adds_parts;
+    epilogue.kernel = kernel_of(rules.model, rules.parts);
     epilogue.scales_output = rules.scale_out.has_value() || epilogue.is_narrow();
     if (rules.overflow)
         epilogue.overflow_of_narrow = epilogue.overflow_of_wide = *rules.overflow;

@@ -327,7 +327,9 @@ std::string addend_text(const GemmMachine& machine) {
 
 Machines alpha_values(const GemmMachine& base, const GemmProblem& setting) {
     if (setting.a.scaling != FactorScaling::none || !is_plain_chain(base)) return {base};
-    return of_model(base, &GemmModel::alpha, AlphaPlace::sum, AlphaPlace::factor_a);
+    Machines all = of_model(base, &GemmModel::alpha, AlphaPlace::sum, AlphaPlace::factor_a);
+    all.back() = with_steps_of_row(all.back());
+    return all;
 }
 std::string alpha_text(const GemmMachine& machine) {
     return machine.model.alpha == AlphaPlace::sum ? "the sum" : "each element of A, rounded";
@@ -336,6 +338,8 @@ std::string alpha_text(const GemmMachine& machine) {
 Machines addend_step_values(const GemmMachine& base, const GemmProblem&) {
     if (base.addend == AddendPlace::first_summand) return {base};
     using enum AddendStep;
+    if (base.model.alpha == AlphaPlace::factor_a)
+        return of_machine(base, &GemmMachine::addend_step, fused_beta, rounded_apart);
     return of_machine(base, &GemmMachine::addend_step, fused_alpha, fused_beta, rounded_apart,
                       rounded_once);
 }

@@ -22,7 +22,7 @@ GemmMachine machine_of(const GemmModel& row, const GemmMachine& rest) {
     machine.product_exponent = ProductExponent::fields;
     machine.factors = Subnormals::honoured;
     machine.rounded_to_zero = RoundedToZero::positive;
-    return machine;
+    return with_steps_of_row(machine);
 }
 
 // Where no row takes the operands, any will do to begin with.

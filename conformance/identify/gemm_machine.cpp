@@ -404,10 +404,11 @@ Code without_payload(Code d) {
 
 Code predicted(const GemmMachine& machine, const GemmProblem& setting, const GemmProbe& probe) {
     if (!is_divisible(machine.model))
-        return predicted_by_model(machine, setting,
-                                  machine.part == 0 && machine.model.lanes == 1
-                                      ? without_zero_steps(machine.model, probe)
-                                      : probe);
+        return predicted_by_model(
+            machine, setting,
+            machine.part == 0 && machine.model.promotion == 0 && machine.model.lanes == 1
+                ? without_zero_steps(machine.model, probe)
+                : probe);
     return finished(machine, setting, probe,
                     summed(machine, setting, probe, first_summand(machine, probe)));
 }
@@ -418,12 +419,9 @@ Code predicted_by_model(const GemmMachine& machine, const GemmProblem& setting,
     const FactorRow right(setting.b, probe.b, probe.scales_b);
     const ScaledRow &a = left.row, &b = right.row;
     const Unpacked c = first_summand(machine, probe);
-    if (machine.part == 0 && machine.model.alpha == AlphaPlace::sum)
-        return finished(machine, setting, probe,
-                        gemm::accumulate(machine.model, a, b, probe.depth(), c));
     Code alpha = probe.alpha;
     const Unpacked sum =
-        gemm::accumulate_with_alpha(machine.model, a, b, probe.depth(), machine.part, alpha);
+        gemm::accumulate_with_alpha(machine.model, {a, b, probe.depth(), c}, machine.part, alpha);
     return finished(machine, setting, probe, sum, alpha);
 }
 

@@ -69,6 +69,16 @@ struct GemmMachine {
     }
 };
 
+// Where alpha multiplies A, what comes after the sum is what the row says of it, until answers say
+// otherwise.
+constexpr GemmMachine with_steps_of_row(GemmMachine machine) {
+    if (machine.model.alpha == AlphaPlace::sum) return machine;
+    if (machine.addend_step == AddendStep::fused_alpha)
+        machine.addend_step = AddendStep::fused_beta;
+    if (machine.no_addend == NoAddend::zero_added) machine.no_addend = NoAddend::nothing_added;
+    return machine;
+}
+
 // Can the fields of the model vary one by one? Trees, exact sums of several products, sums beside
 // each other and sums that the accumulator joins late are taken as their rows have them.
 constexpr bool is_divisible(const GemmModel& model) {

@@ -266,7 +266,7 @@ std::vector<TreeRule> tree_rules() {
         rules.push_back({"halves, down to runs", halves, number});
         rules.push_back({"pairs of runs", neighbours, number});
         rules.push_back({"runs", runs, number, true});
-        rules.push_back({"lanes, added in turn,", lanes_in_turn, number});
+        rules.push_back({"lanes, added in turn,", lanes_in_turn, number, number <= lanes_max});
         rules.push_back({"lanes, added in pairs,", lanes_in_pairs, number});
         rules.push_back({"lanes, the first half with the second,", lanes_in_strides, number});
     }

@@ -41,7 +41,7 @@ struct TreeRule {
     std::string name;  // "halves": each half by itself, and then their sum
     SumTree (*tree)(std::int64_t leaves, std::int64_t number);
     std::int64_t number = 0;  // lanes, or products of a run that is added in turn
-    bool may_be_row = false;  // a chain, whole or promoted, is a row of the table, too
+    bool may_be_row = false;  // chains, whole or promoted, are a row, too
 
     std::string text() const;
 };

@@ -376,7 +376,8 @@ std::string model_file_of(const GemmSearch& found, const std::string& name,
     const std::string a(found.setting.a.element.name), b(found.setting.b.element.name);
     const std::string operands = a == b ? a : a + " " + b;
     std::string open;
-    const std::vector<std::string_view> of_sum = sum_fields();
+    std::vector<std::string_view> of_sum = sum_fields();
+    of_sum.emplace_back("alpha multiplies");
     for (const GemmFinding& finding : found.findings)
         if (finding.values.size() > 1 && std::ranges::find(of_sum, finding.field) != of_sum.end())
             open += (open.empty() ? "" : "; ") + finding.field + ": " +
@@ -413,6 +414,8 @@ std::string accumulator_text(const GemmSearch& found) {
 
 std::string epilogue_text(const GemmSearch& found) {
     std::string text = value_of(found, "alpha, beta and C");
+    if (found.machine.model.alpha == AlphaPlace::factor_a)
+        text = "alpha multiplies A's elements, then with alpha of 1 " + text;
     if (found.machine.addend == AddendPlace::first_summand) text = "the sum begins with beta*C";
     const std::string without = value_of(found, "without C");
     text += "; without C " + without;

@@ -26,6 +26,8 @@ GemmHypothesis summed_as(const gemm::ProblemView& problem, std::string what,
     auto row = std::make_shared<const GemmModel>(model);
     gemm::ProblemView changed = problem;
     changed.model = row.get();
+    if (row->alpha != problem.model->alpha)
+        changed.epilogue.kernel = kernel_of(row.get(), problem.parts);
     return {std::move(what), [row, changed](const gemm::OutputPlace& place) {
                 return expected_result(changed, changed.output(place));
             }};

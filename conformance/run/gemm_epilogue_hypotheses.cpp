@@ -72,7 +72,11 @@ public:
     OtherSteps(const gemm::ProblemView& problem, GemmHypotheses& hypotheses)
         : problem_(problem), hypotheses_(hypotheses) {}
 
+    // Where alpha was multiplied into A there is no sum that it could be multiplied by here.
     void add(std::string what, Steps steps) {
+        const bool is_alpha_done =
+            problem_.model != nullptr && problem_.model->alpha == AlphaPlace::factor_a;
+        if (is_alpha_done && problem_.alpha != unit_factor) return;
         hypotheses_.push_back(
             {std::move(what), [&problem = problem_, sums = sums_of(problem_),
                                steps = std::move(steps)](const gemm::OutputPlace& place) {

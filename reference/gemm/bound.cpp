@@ -380,6 +380,8 @@ Bound bound_of(const ProblemView& problem, const Output& output) {
         made.infinity = exact_result(problem, output);
     if (!made.is_nan && made.none_because.empty())
         made.none_because = scaled_because(problem, output);
+    if (!made.is_nan && made.none_because.empty())
+        made.none_because = alpha_on_a_because(problem, output);
     if (made.is_nan || !made.none_because.empty()) return made;
     const Sums sums = sums_of(problem, output);
     made.row = sums.row;

@@ -9,8 +9,10 @@
 // for what one step loses of all that is held, the next may lose of that loss, too. Each promotion
 // group does so for itself, and the outer accumulator, which keeps P' bits, loses less than
 // 3 * 2^-P' of what it holds at each addition: two products with scales and the sum are rounded to
-// nearest. There is none where a product with one scale of two leaves the normal range, nor where
-// T exceeds what an accumulator holds: 65504 in binary16.
+// nearest. Sums beside each other are added in the end, a rounding of binary32 each. Where alpha
+// may multiply A's elements first, their products with it must be normal numbers. There is none
+// where a product with one scale of two leaves the normal range, nor where T exceeds what an
+// accumulator holds: 65504 in binary16.
 //
 // Where no row is named, the bound is the largest of those of all rows that multiply such factors,
 // with scales of blocks where these have them, each in any order and in any number of parts up to

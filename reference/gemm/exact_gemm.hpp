@@ -66,7 +66,7 @@ const Kernel& kernel_beside(const Factors& factors);
 const Kernel* find_rounded(const Factors& factors);
 
 // Who sums what a kernel of rounded sums does not: the first that takes such rows and comes after
-// it, or the first of all.
+// it, or the first of all: where none comes after it, and with AMX, whose residues come before.
 const Kernel& kernel_after(const Kernel& rounded, const Factors& factors);
 
 // What is asked for: sums with all their digits, or what they round to.

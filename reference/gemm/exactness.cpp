@@ -7,6 +7,7 @@
 
 #include "reference/gemm/exact_terms.hpp"
 #include "reference/gemm/oracle.hpp"
+#include "reference/spec/gemm_models.hpp"
 
 namespace mx::gemm {
 namespace {
@@ -178,6 +179,7 @@ std::string factors_because(const ProblemView& problem, const Output& output) {
     constexpr Code one{0x3F800000};
     if (operands.alpha != one && !products_fit(output))
         return "products are out of the range of binary32 before alpha";
+    if (std::string why = alpha_on_a_because(problem, output); !why.empty()) return why;
     return partly_scaled_because(output);
 }
 
@@ -219,6 +221,28 @@ std::string sum_because(const ProblemView& problem, const Output& output, const 
 }
 
 }  // namespace
+
+bool alpha_may_scale_a(const ProblemView& problem) {
+    if (problem.alpha == Code{0x3F800000} || problem.a.scaling == Scaling::blocks ||
+        problem.b.scaling == Scaling::blocks)
+        return false;
+    if (problem.model != nullptr) return problem.model->alpha == AlphaPlace::factor_a;
+    return std::ranges::any_of(gemm_models, [&](const GemmModel& row) {
+        return row.alpha == AlphaPlace::factor_a && lists(row.operands, problem.a.element.name) &&
+               lists(row.operands, problem.b.element.name);
+    });
+}
+
+std::string alpha_on_a_because(const ProblemView& problem, const Output& output) {
+    if (!alpha_may_scale_a(problem)) return "";
+    const fast::Unpacked alpha = fast::unpack(f32, output.operands.alpha);
+    bool fits = alpha.kind == fast::Kind::finite;
+    for (std::int64_t k = 0; fits && k < output.depth; ++k)
+        fits = is_in_range(
+            fast::exact_product(fast::unpack(output.a.element, output.a.codes.at(k)), alpha),
+            f32.exponent_max() + 1);
+    return fits ? "" : "elements of A times alpha are out of the range of binary32";
+}
 
 std::string partly_scaled_because(const Output& output) {
     if (!partly_scaled_fits(output))

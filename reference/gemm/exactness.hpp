@@ -29,6 +29,13 @@ std::string undetermined_because(const ProblemView& problem, const Output& outpu
 // shows at once (reference/gemm/row_pairs.hpp), and the others are asked.
 std::vector<bool> undetermined_outputs(const ProblemView& problem, std::span<const Code> results);
 
+// May the machine multiply elements of A by alpha before it multiplies them by B's, as a row with
+// AlphaPlace::factor_a does?
+bool alpha_may_scale_a(const ProblemView& problem);
+
+// "" where such products keep to the normal range of binary32; else a sentence.
+std::string alpha_on_a_because(const ProblemView& problem, const Output& output);
+
 // "" where whatever is multiplied by one scale before another, or by alpha, keeps to the normal
 // range of binary32; else a sentence. Beyond it a factor that comes later cannot bring back what
 // was lost.

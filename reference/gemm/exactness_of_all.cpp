@@ -22,6 +22,7 @@ public:
           end_(highest_term(like.depth)),
           alpha_(term_of(f32, like.operands.alpha)),
           has_alpha_(like.operands.alpha != Code{0x3F800000}),
+          may_scale_a_(alpha_may_scale_a(problem)),
           is_a_scaled_(like.a.block != 0),
           is_b_scaled_(like.b.block != 0),
           may_dequantise_(is_small(like.a) || is_small(like.b)),
@@ -31,6 +32,7 @@ public:
     Decided decide(const PairFacts& facts, const EpilogueOperands& operands, Code result) const {
         if (!is_known_ || !factors_fit(facts)) return Decided::open;
         if (has_alpha_ && !fits_without_alpha(facts)) return Decided::open;
+        if (may_scale_a_ && !fits_on_a(facts.a.scaled)) return Decided::open;
         if (facts.a.nan || facts.b.nan)
             return problem_.epilogue.activation == Activation::none ? Decided::determined
                                                                     : Decided::undetermined;
@@ -106,6 +108,11 @@ private:
                facts.magnitudes < std::ldexp(1.0, std::min(end_, facts.quantum + 53));
     }
 
+    bool fits_on_a(const ExponentRange& a) const {
+        return ExponentRange{a.least + alpha_.exponent, a.largest + alpha_.exponent}.is_within(
+            f32.exponent_min(), f32.exponent_max() + 1);
+    }
+
     // Beta * C and the bias. False where one is not finite.
     bool add_others(const EpilogueOperands& operands, Sum& sum) const {
         const auto add = [&sum](const Term& term) {
@@ -147,7 +154,7 @@ private:
     int bits_;
     int end_;
     Term alpha_;
-    bool has_alpha_, is_a_scaled_, is_b_scaled_, may_dequantise_, are_e8m0_;
+    bool has_alpha_, may_scale_a_, is_a_scaled_, is_b_scaled_, may_dequantise_, are_e8m0_;
     bool is_known_;
 };
 

@@ -116,7 +116,8 @@ const Kernel* find_rounded(const Factors& factors) {
 const Kernel& kernel_after(const Kernel& rounded, const Factors& factors) {
     const std::span<const Kernel> all = kernels();
     const auto index = static_cast<std::size_t>(&rounded - all.data());
-    const Kernel* found = first_exact(all.subspan(index), factors);
+    const bool has_amx_residues = all.front().residues != nullptr;
+    const Kernel* found = has_amx_residues ? nullptr : first_exact(all.subspan(index), factors);
     if (found == nullptr) found = first_exact(all, factors);
     MX_ASSERT(found != nullptr);
     return *found;

@@ -170,14 +170,17 @@ ScaledRow TimesAlpha::row() const {
     return {formats::f32, {reinterpret_cast<const std::uint8_t*>(codes_.data()), 4, 1}};
 }
 
-Unpacked accumulate_with_alpha(const GemmModel& model, const ScaledRow& a, const ScaledRow& b,
-                               std::int64_t depth, std::int64_t part, Code& alpha) {
+Unpacked accumulate_with_alpha(const GemmModel& model, const DotProduct& product, std::int64_t part,
+                               Code& alpha) {
     constexpr Code one{0x3F800000};
-    if (model.alpha == AlphaPlace::sum || alpha == one)
-        return accumulate_in_parts(model, a, b, depth, part);
-    const TimesAlpha factor(a, depth, fast::unpack(formats::f32, alpha));
+    const auto summed = [&](const ScaledRow& a) {
+        return part == 0 ? gemm::accumulate(model, a, product.b, product.depth, product.c)
+                         : gemm::accumulate_in_parts(model, a, product.b, product.depth, part);
+    };
+    if (model.alpha == AlphaPlace::sum || alpha == one) return summed(product.a);
+    const TimesAlpha factor(product.a, product.depth, fast::unpack(formats::f32, alpha));
     alpha = one;
-    return accumulate_in_parts(model, factor.row(), b, depth, part);
+    return summed(factor.row());
 }
 
 }  // namespace mx::gemm

@@ -28,8 +28,16 @@ private:
     std::vector<std::uint32_t> codes_;
 };
 
-// As accumulate_in_parts; an alpha that the model multiplies A by is 1 afterwards.
-fast::Unpacked accumulate_with_alpha(const GemmModel& model, const ScaledRow& a, const ScaledRow& b,
-                                     std::int64_t depth, std::int64_t part, Code& alpha);
+// What is summed, and what the sum begins with where K is whole.
+struct DotProduct {
+    ScaledRow a, b;
+    std::int64_t depth;
+    fast::Unpacked c = {};
+};
+
+// As accumulate, or in parts where `part` is not 0. An alpha that the model multiplies A by is 1
+// afterwards.
+fast::Unpacked accumulate_with_alpha(const GemmModel& model, const DotProduct& product,
+                                     std::int64_t part, Code& alpha);
 
 }  // namespace mx::gemm

@@ -90,9 +90,9 @@ Code modelled_result(const ProblemView& problem, const Output& output) {
     const GemmModel& model = *problem.model;
     EpilogueOperands operands = output.operands;
     operands.alpha = alpha_of_model(output);
-    const fast::Unpacked accumulator =
-        accumulate_with_alpha(model, row_of_model(model, output.a), row_of_model(model, output.b),
-                              output.depth, problem.part, operands.alpha);
+    const fast::Unpacked accumulator = accumulate_with_alpha(
+        model, {row_of_model(model, output.a), row_of_model(model, output.b), output.depth},
+        problem.part, operands.alpha);
     return fast::finish(problem.epilogue, operands, accumulator);
 }
 

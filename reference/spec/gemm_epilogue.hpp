@@ -4,7 +4,10 @@
 // bits.
 #pragma once
 
+#include <cstdint>
+
 #include "reference/spec/formats.hpp"
+#include "reference/spec/gemm_model.hpp"
 #include "reference/spec/rounding.hpp"
 
 namespace mx {
@@ -23,17 +26,24 @@ enum class GemmKernel {
     one,         // the whole GEMM: fma(alpha, v, beta * C); without C fma(alpha, v, +0), which
                  // leaves no -0, and so the scale of an FP8 output. With scales of rows and
                  // blocks it is v itself where alpha is 1
-    adds_parts,  // the parts of split-K: fma(beta, C, alpha * v); products get nothing added, but
-                 // for alpha * v a +0 where an activation comes after it
+    adds_parts,  // the parts of split-K, and what alpha was multiplied into before: fma(beta, C,
+                 // alpha * v); products get nothing added, but for alpha * v a +0 where an
+                 // activation comes after it
 };
+
+// Of a sum by a row, or exact (nullptr), with K in so many parts.
+constexpr GemmKernel kernel_of(const GemmModel* row, std::int64_t parts) {
+    const bool is_alpha_done = row != nullptr && row->alpha == AlphaPlace::factor_a;
+    return parts > 1 || is_alpha_done ? GemmKernel::adds_parts : GemmKernel::one;
+}
 
 // ReLU makes +0 of whatever has a minus, -0 with it; seen on an H200 where alpha is 1 and the
 // scales are those of rows, and where K is split. GELU of x is 0.5 * (x + x * t), one fused
 // multiply-add and then the half, where t is tanh.approx (spec/tanh_approx.hpp) of x * (x *
 // (gelu_cubic * x) + gelu_linear), every step rounded, the sum fused. Seen on an H200 with D of
-// f32, bf16, f16 and E4M3: device/cublaslt/README.md says how. After split-K it is another formula:
-// (0.5 * x) * (1 + t), t of (gelu_linear * x) * (gelu_parts_cubic * x * x + 1), the last two steps
-// of the factor fused.
+// f32, bf16, f16 and E4M3: device/cublaslt/README.md says how. After adds_parts it is another
+// formula: (0.5 * x) * (1 + t), t of (gelu_linear * x) * (gelu_parts_cubic * x * x + 1), the last
+// two steps of the factor fused.
 enum class Activation { none, relu, gelu };
 
 // 0.79788458, the square root of 2 / pi; and 0.035677426, which is 5 units in the last place above

@@ -309,6 +309,22 @@ TEST(GemmIdentify, SeesWhereCEnters) {
     expect_value(identified(parts, fp8()), "alpha, beta and C", "fma(beta, C, alpha*sum)");
 }
 
+// BLAS's plain loops multiply A by alpha first, with C as the first summand or fused at the end.
+TEST(GemmIdentify, SeesThatAlphaMultipliesA) {
+    const GemmProblem half{.a = {formats::bf16}, .b = {formats::bf16}};
+    const std::pair<const char*, bool> machines[] = {{"fma-chain", true}, {"fma-parts", false}};
+    for (const auto& [name, begins_with_c] : machines) {
+        GemmModel model = row_of(name);
+        model.alpha = AlphaPlace::factor_a;
+        Dress dress = dressed_as(model);
+        dress.begins_with_c = begins_with_c;
+        const GemmIdentification found = identified(dress, half);
+        expect_value(found, "alpha multiplies", "each element of A, rounded");
+        expect_value(found, "C", begins_with_c ? "the sum begins with it" : "added after the sum");
+        EXPECT_EQ(found.unexplained(), 0u) << found.learnt.witness << found.unlearnt.witness;
+    }
+}
+
 TEST(GemmIdentify, SeesASplitOfKInTheBits) {
     Dress dress = dressed_as(row_of("hopper-fp8-promoted"), 2816);
     dress.algorithms = {"id=66,splitk=3,reduction=2"};

@@ -94,6 +94,31 @@ TEST(GemmExactness, AlphaMustOnlyMoveTheExponent) {
     EXPECT_NE(products.because().find("beyond the range of D"), std::string::npos);
 }
 
+// A machine may multiply A by alpha first, whose range ends before B brings it back.
+TEST(GemmExactness, ElementsOfATimesAlphaKeepToTheRangeToo) {
+    const auto because = [](const std::string& fields, std::uint16_t a, std::uint16_t b) {
+        const Case c =
+            parse_case("gemm a=bf16 b=bf16 shape=1x1x1 data=gemm.zeros " + fields).value();
+        const gemm::ProblemView problem = gemm_problem_of(c, {});
+        const auto row = [](const std::uint16_t& code) {
+            return ScaledRow{
+                formats::bf16, {reinterpret_cast<const std::uint8_t*>(&code), 2, 1}, {}, {}, 0};
+        };
+        gemm::Output output{row(a), row(b), 1, {}};
+        output.operands.alpha = problem.alpha;
+        const std::string why = undetermined_because(problem, output);
+        EXPECT_EQ(bound_of(problem, output).none_because, why) << fields;
+        return why;
+    };
+    constexpr std::uint16_t far_below = 0x3000, below = 0x0D80, above = 0x4980, far_above = 0x7680;
+    const std::string out = "elements of A times alpha are out of the range of binary32";
+    EXPECT_EQ(because("alpha=0x03800000", far_below, far_above), out) << "2^-120 * 2^-31 * 2^110";
+    EXPECT_EQ(because("alpha=0x03800000", far_above, far_below), "");
+    EXPECT_EQ(because("alpha=0x7B800000", above, below), out) << "2^120 * 2^20 * 2^-100";
+    EXPECT_EQ(because("alpha=0x7B800000", below, above), "");
+    EXPECT_EQ(because("alpha=0x7B800000 model=bounded:hopper-half", above, below), "");
+}
+
 // Alpha may come last, and is too late for what is Inf or 0 by then.
 TEST(GemmExactness, ProductsKeepToTheRangeWithoutAlphaToo) {
     constexpr std::uint8_t one = 127, large = 127 + 60, small = 127 - 60;  // E8M0
