@@ -256,6 +256,30 @@ Report prove_model(const GemmModel& model, const ElementFormat& element, int thr
     return joined(reports);
 }
 
+// What rounds up and down, what leaves binary32 at either end, and what is no number.
+constexpr std::array<std::uint32_t, 8> alphas{0x3EAAAAAB, 0xC0490FDB, 0x006CE3EE, 0x7F7FFFFF,
+                                              0x00000100, 0x80000000, 0x7F800000, 0x7FC00000};
+
+Report prove_times_alpha(int threads) {
+    constexpr std::uint32_t codes = 1 << 16, count = 2 * codes * alphas.size();
+    const auto element_of = [](std::uint32_t i) {
+        return i / codes % 2 == 0 ? formats::bf16 : formats::f16;
+    };
+    const auto alpha_of = [](std::uint32_t i) { return Code{alphas[i / (2 * codes)]}; };
+    return compare_everywhere(
+        count, threads,
+        [&](std::uint32_t i) {
+            const CodeRow row{element_of(i), {i % codes}};
+            const exact::TimesAlpha times(row.row(), 1, exact::decode(formats::f32, alpha_of(i)));
+            return std::uint64_t{times.row().codes.at(0).bits};
+        },
+        [&](std::uint32_t i) {
+            const CodeRow row{element_of(i), {i % codes}};
+            const gemm::TimesAlpha times(row.row(), 1, fast::unpack(formats::f32, alpha_of(i)));
+            return std::uint64_t{times.row().codes.at(0).bits};
+        });
+}
+
 std::vector<ElementFormat> operands_of(const GemmModel& model) {
     std::vector<ElementFormat> formats;
     for (const ElementFormat& format : element_formats)
@@ -311,6 +335,8 @@ std::vector<Proof> dot_model_proofs() {
         for (const ElementFormat& element : operands_of(model))
             add(model, element, is_central(model, element) ? Effort::always : Effort::whole_set);
     for (const GemmModel& model : users_rows) add(model, formats::e4m3, Effort::always);
+    proofs.push_back({"gemm alpha on A", "every code of bf16 and f16 times 8 numbers of binary32",
+                      prove_times_alpha, Effort::always});
     return proofs;
 }
 
