@@ -56,10 +56,15 @@ struct Beginning {
 
 using Steps = std::function<Unpacked(const Beginning& from)>;  // up to the scale of D
 
+// Does alpha multiply A, and belong to the sum?
+bool is_alpha_done(const gemm::ProblemView& problem) {
+    return problem.model != nullptr && problem.model->alpha == AlphaPlace::factor_a;
+}
+
 // The sum of products as binary32, before anything is done to it.
 gemm::ProblemView sums_of(const gemm::ProblemView& problem) {
     gemm::ProblemView sums = problem;
-    sums.alpha = unit_factor;
+    if (!is_alpha_done(problem)) sums.alpha = unit_factor;
     sums.beta = {};
     sums.epilogue.output = step_format;
     sums.epilogue.adds_bias = sums.epilogue.scales_output = false;
@@ -73,14 +78,14 @@ public:
         : problem_(problem), hypotheses_(hypotheses) {}
 
     // Where alpha was multiplied into A there is no sum that it could be multiplied by here.
+    bool multiplies_by_alpha() const { return !is_alpha_done(problem_); }
+
     void add(std::string what, Steps steps) {
-        const bool is_alpha_done =
-            problem_.model != nullptr && problem_.model->alpha == AlphaPlace::factor_a;
-        if (is_alpha_done && problem_.alpha != unit_factor) return;
         hypotheses_.push_back(
             {std::move(what), [&problem = problem_, sums = sums_of(problem_),
                                steps = std::move(steps)](const gemm::OutputPlace& place) {
-                 const gemm::Output right = problem.output(place);
+                 gemm::Output right = problem.output(place);
+                 if (is_alpha_done(problem)) right.operands.alpha = unit_factor;
                  gemm::Output bare = sums.output(place);
                  bare.operands.scale_a = bare.operands.scale_b = unit_factor;
                  const GemmEpilogue& e = problem.epilogue;
@@ -129,10 +134,11 @@ void add_other_steps(const gemm::ProblemView& problem, GemmHypotheses& hypothese
     const bool has_activation = e.activation != Activation::none;
     const bool is_rounded_by_d = e.output.mantissa_bits < step_format.mantissa_bits;
     if (problem.adds_c()) {
-        other.add("alpha multiplies the sum and C together", [](const Beginning& from) {
-            const Unpacked both = fast::sum(from.sum(), from.beta_c());
-            return from.activated(from.with_bias(fast::product(from.alpha(), both)));
-        });
+        if (other.multiplies_by_alpha())
+            other.add("alpha multiplies the sum and C together", [](const Beginning& from) {
+                const Unpacked both = fast::sum(from.sum(), from.beta_c());
+                return from.activated(from.with_bias(fast::product(from.alpha(), both)));
+            });
         if (has_activation)
             other.add("the activation comes before C", [](const Beginning& from) {
                 return from.with_bias(
@@ -140,10 +146,11 @@ void add_other_steps(const gemm::ProblemView& problem, GemmHypotheses& hypothese
             });
     }
     if (e.adds_bias) {
-        other.add("alpha multiplies the sum and the bias together", [](const Beginning& from) {
-            const Unpacked both = fast::sum(from.sum(), from.bias());
-            return from.activated(fast::fused_multiply_add(from.alpha(), both, from.beta_c()));
-        });
+        if (other.multiplies_by_alpha())
+            other.add("alpha multiplies the sum and the bias together", [](const Beginning& from) {
+                const Unpacked both = fast::sum(from.sum(), from.bias());
+                return from.activated(fast::fused_multiply_add(from.alpha(), both, from.beta_c()));
+            });
         if (has_activation)
             other.add("the activation comes before the bias", [](const Beginning& from) {
                 return fast::sum(from.activated(from.combined()), from.bias());
@@ -155,7 +162,7 @@ void add_other_steps(const gemm::ProblemView& problem, GemmHypotheses& hypothese
                     return from.activated(fast::sum(sum, from.bias()));
                 });
     }
-    if (is_rounded_by_d)
+    if (is_rounded_by_d && other.multiplies_by_alpha())
         other.add("the sum is rounded to the type of D before alpha", [](const Beginning& from) {
             const Unpacked sum = fast::rounded_in(from.epilogue.output, from.accumulator);
             const Beginning rounded{from.epilogue, from.operands, sum};

@@ -348,7 +348,10 @@ bool may_pass_half(const ProblemView& problem, const Output& output, const Sums&
 }
 
 std::string range_because(const ProblemView& problem, const Output& output, const Sums& sums) {
-    if (2 * (sums.magnitudes + sums.error) >= magnitude_of(f32, Code{f32.code_max_finite()}))
+    const double alpha = magnitude_of(f32, output.operands.alpha);
+    const double before = alpha_may_scale_a(problem) ? std::max(alpha, 1.0) : 1;
+    if (2 * before * (sums.magnitudes + sums.error) >=
+        magnitude_of(f32, Code{f32.code_max_finite()}))
         return "a partial sum may be beyond the range of binary32";
     if (may_pass_half(problem, output, sums))
         return "a partial sum may be beyond 65504, the end of binary16";

@@ -354,7 +354,8 @@ Way way_of(const Kernel& kernel, const Factors& factors, Asked asked) {
     if (asked == Asked::values && least > kernel.residues->costs.rounded) {
         // One that comes before this kernel has been asked.
         const Kernel* rounded = find_rounded(factors);
-        if (rounded > &kernel && RoundedGemm::settles_most(*rounded, factors)) return {*rounded};
+        if (rounded != nullptr && rounded > &kernel && RoundedGemm::settles_most(*rounded, factors))
+            return {*rounded};
     }
     if (asked == Asked::values && least > few_moduli && may_be_settled(factors)) {
         SettledGemm settled(std::move(residues), factors);

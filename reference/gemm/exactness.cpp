@@ -234,13 +234,18 @@ bool alpha_may_scale_a(const ProblemView& problem) {
 }
 
 std::string alpha_on_a_because(const ProblemView& problem, const Output& output) {
-    if (!alpha_may_scale_a(problem)) return "";
-    const fast::Unpacked alpha = fast::unpack(f32, output.operands.alpha);
+    const Code code = output.operands.alpha;
+    const fast::Unpacked alpha = fast::unpack(f32, code);
+    if (!alpha_may_scale_a(problem) || alpha.kind == fast::Kind::nan) return "";
+    // What is rounded may be rounded up.
+    const int end = f32.exponent_max() + (only_moves(code) ? 1 : 0);
     bool fits = alpha.kind == fast::Kind::finite;
-    for (std::int64_t k = 0; fits && k < output.depth; ++k)
-        fits = is_in_range(
-            fast::exact_product(fast::unpack(output.a.element, output.a.codes.at(k)), alpha),
-            f32.exponent_max() + 1);
+    for (std::int64_t k = 0; fits && k < output.depth; ++k) {
+        const fast::Unpacked element = fast::unpack(output.a.element, output.a.codes.at(k));
+        const fast::Unpacked product = fast::exact_product(element, alpha);
+        fits = !has_digits(product) || (above_highest_bit(product) > f32.exponent_min() &&
+                                        above_highest_bit(product) <= end);
+    }
     return fits ? "" : "elements of A times alpha are out of the range of binary32";
 }
 

@@ -95,28 +95,56 @@ TEST(GemmExactness, AlphaMustOnlyMoveTheExponent) {
 }
 
 // A machine may multiply A by alpha first, whose range ends before B brings it back.
-TEST(GemmExactness, ElementsOfATimesAlphaKeepToTheRangeToo) {
-    const auto because = [](const std::string& fields, std::uint16_t a, std::uint16_t b) {
-        const Case c =
-            parse_case("gemm a=bf16 b=bf16 shape=1x1x1 data=gemm.zeros " + fields).value();
+struct OneByOne {
+    std::string fields;
+    std::vector<std::uint16_t> a, b;
+
+    std::string undetermined() const { return ask(gemm::undetermined_because); }
+    std::string unbounded() const {
+        return ask([](const gemm::ProblemView& problem, const gemm::Output& output) {
+            return gemm::bound_of(problem, output).none_because;
+        });
+    }
+
+private:
+    template <typename Ask>
+    std::string ask(const Ask& question) const {
+        const std::string shape = "gemm a=bf16 b=bf16 shape=1x1x" + std::to_string(a.size());
+        const Case c = parse_case(shape + " data=gemm.zeros " + fields).value();
         const gemm::ProblemView problem = gemm_problem_of(c, {});
-        const auto row = [](const std::uint16_t& code) {
-            return ScaledRow{
-                formats::bf16, {reinterpret_cast<const std::uint8_t*>(&code), 2, 1}, {}, {}, 0};
+        const auto row = [](const std::vector<std::uint16_t>& codes) {
+            const auto* bytes = reinterpret_cast<const std::uint8_t*>(codes.data());
+            return ScaledRow{formats::bf16, {bytes, 2, 1}, formats::e8m0, {}, 0};
         };
-        gemm::Output output{row(a), row(b), 1, {}};
+        gemm::Output output{row(a), row(b), static_cast<std::int64_t>(a.size()), {}};
         output.operands.alpha = problem.alpha;
-        const std::string why = undetermined_because(problem, output);
-        EXPECT_EQ(bound_of(problem, output).none_because, why) << fields;
-        return why;
-    };
+        return question(problem, output);
+    }
+};
+
+TEST(GemmExactness, ElementsOfATimesAlphaKeepToTheRangeToo) {
     constexpr std::uint16_t far_below = 0x3000, below = 0x0D80, above = 0x4980, far_above = 0x7680;
+    constexpr std::uint16_t least_normal = 0x0E01;  // times 1.23 it has bits below 2^-126
     const std::string out = "elements of A times alpha are out of the range of binary32";
-    EXPECT_EQ(because("alpha=0x03800000", far_below, far_above), out) << "2^-120 * 2^-31 * 2^110";
-    EXPECT_EQ(because("alpha=0x03800000", far_above, far_below), "");
-    EXPECT_EQ(because("alpha=0x7B800000", above, below), out) << "2^120 * 2^20 * 2^-100";
-    EXPECT_EQ(because("alpha=0x7B800000", below, above), "");
-    EXPECT_EQ(because("alpha=0x7B800000 model=bounded:hopper-half", above, below), "");
+    const std::string halved = "alpha=0x03800000", raised = "alpha=0x7B800000";  // 2^-120, 2^120
+    struct Product {
+        std::string fields;
+        std::uint16_t a, b;
+        std::string why;
+    };
+    for (const auto& [fields, a, b, why] : {Product{halved, far_below, far_above, out},
+                                            {halved, far_above, far_below, ""},
+                                            {raised, above, below, out},
+                                            {raised, below, above, ""}}) {
+        EXPECT_EQ((OneByOne{fields, {a}, {b}}.undetermined()), why) << fields;
+        EXPECT_EQ((OneByOne{fields, {a}, {b}}.unbounded()), why) << fields;
+    }
+    EXPECT_EQ((OneByOne{raised + " model=bounded:hopper-half", {above}, {below}}.unbounded()), "");
+    EXPECT_EQ((OneByOne{"alpha=0x7fc00000", {above}, {below}}.undetermined()), "");
+    EXPECT_EQ((OneByOne{"alpha=-1.23", {least_normal}, {0x3F80}}.unbounded()), "");
+    // Sums of them: 2^100 * 2^10 * 2^20, and the same taken away.
+    const OneByOne cancelling{"alpha=0x71800000", {0x4480, 0xC480}, {0x4980, 0x4980}};
+    EXPECT_EQ(cancelling.unbounded(), "a partial sum may be beyond the range of binary32");
 }
 
 // Alpha may come last, and is too late for what is Inf or 0 by then.
