@@ -13,6 +13,10 @@
 namespace mx::gemm {
 namespace {
 
+Kernel rounded(const char* name, int rows, int columns, const RoundedLoops& loops) {
+    return {name, rows, columns, 0, 0, nullptr, nullptr, &loops};
+}
+
 #if defined(MX_GEMM_AMX)
 // What a tile multiplier multiplies, as bits of the processor's word about itself.
 constexpr unsigned bf16_tiles = 1u << 22, int8_tiles = 1u << 25;
@@ -40,10 +44,6 @@ bool has_residues() {
 #endif
 
 #if defined(MX_GEMM_X86)
-Kernel rounded(const char* name, int rows, int columns, const RoundedLoops& loops) {
-    return {name, rows, columns, 0, 0, nullptr, nullptr, &loops};
-}
-
 // Residues by tiles are quicker than sums that round wherever few moduli will do; way_of asks those
 // where many would be needed. All else is slower, so that rounded sums stand before it.
 void add_avx512(std::vector<Kernel>& found) {
@@ -74,7 +74,7 @@ std::vector<Kernel> kernels_here() {
         found.push_back({"avx2", 4, 12, 0, 0, run_doubles_avx2});
     }
 #endif
-    found.push_back({"portable rounded", 4, 6, 0, 0, nullptr, nullptr, &rounded_portable});
+    found.push_back(rounded("portable rounded", 4, 6, rounded_portable));
     found.push_back({"portable", 4, 6, 0, 0, run_doubles_portable});
     return found;
 }
